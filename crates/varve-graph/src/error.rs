@@ -1,0 +1,117 @@
+//! What can go wrong in a graph, as its caller sees it.
+
+use varve_encoding::DecodeError;
+use varve_kv::KvError;
+
+/// What kind of failure it is. Each kind has a stable code and maps to one status and exception name of the REST API
+/// (the mapping is `varve-server`'s).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// A value, name or combination that is not accepted; nothing changed.
+    InvalidArgument,
+    /// A schema element of that name is there already.
+    Existed,
+    /// The schema does not allow the change.
+    NotAllowed,
+    /// No index serves the query and nothing else narrows it.
+    NoIndex,
+    /// A predicate, feature or combination that is not supported.
+    NotSupported,
+    /// The element, schema element, task or graph that was named does not exist.
+    NotFound,
+    /// A named limit was exceeded.
+    LimitExceeded,
+    /// A state of the graph that forbids the operation (a task still running, say).
+    IllegalState,
+    /// A page token that is not one of ours.
+    BadPage,
+    /// Too much is waiting; try again after a while.
+    Busy,
+    /// The disk is full or cannot be written; reads go on.
+    Unwritable,
+    /// Stored data is damaged, or the engine failed.
+    Storage,
+}
+
+impl ErrorKind {
+    /// The stable code of this kind, as documented in `docs/errors.md`.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::InvalidArgument => "VRV-ARG",
+            Self::Existed => "VRV-EXISTED",
+            Self::NotAllowed => "VRV-NOT-ALLOWED",
+            Self::NoIndex => "VRV-NO-INDEX",
+            Self::NotSupported => "VRV-NOT-SUPPORTED",
+            Self::NotFound => "VRV-NOT-FOUND",
+            Self::LimitExceeded => "VRV-LIMIT",
+            Self::IllegalState => "VRV-STATE",
+            Self::BadPage => "VRV-PAGE",
+            Self::Busy => "VRV-BUSY",
+            Self::Unwritable => "VRV-UNWRITABLE",
+            Self::Storage => "VRV-STORAGE",
+        }
+    }
+}
+
+/// A failure of a graph operation: its kind and a sentence that names what was wrong.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct GraphError {
+    /// What kind.
+    pub kind: ErrorKind,
+    /// A sentence for the person who sent the request.
+    pub message: String,
+    /// The failure below, if it came from below.
+    #[source]
+    pub source: Option<Box<dyn std::error::Error + Send + Sync>>,
+}
+
+impl GraphError {
+    /// An error of `kind` with its sentence.
+    #[must_use]
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            source: None,
+        }
+    }
+
+    /// [`ErrorKind::InvalidArgument`] with its sentence.
+    #[must_use]
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::InvalidArgument, message)
+    }
+
+    /// [`ErrorKind::NotFound`] with its sentence.
+    #[must_use]
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::NotFound, message)
+    }
+}
+
+impl From<KvError> for GraphError {
+    fn from(error: KvError) -> Self {
+        let kind = match error {
+            KvError::DiskFull { .. } | KvError::ReadOnly { .. } => ErrorKind::Unwritable,
+            _ => ErrorKind::Storage,
+        };
+        Self {
+            kind,
+            message: error.to_string(),
+            source: Some(Box::new(error)),
+        }
+    }
+}
+
+impl From<DecodeError> for GraphError {
+    fn from(error: DecodeError) -> Self {
+        let message = format!("Stored data is damaged: {error}");
+        Self {
+            kind: ErrorKind::Storage,
+            message,
+            source: Some(Box::new(error)),
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The property graph on the storage seam: schema, transactions, uniqueness, indexes, history, retention, tasks.
+//!
+//! Knows no HTTP, no JSON and no storage engine's name.
+
+pub mod error;
+
+pub use error::{ErrorKind, GraphError};

@@ -1,0 +1,228 @@
+//! A batch: the writes of one transaction, or of several put together, in one buffer.
+//!
+//! Layout of an operation in the buffer: kind (1 byte), table (1), lengths of partition, clustering and value (4 each,
+//! little endian), then the three byte strings. The layout is internal to one process; engines read it by
+//! [`Batch::ops`].
+
+use crate::TableId;
+
+const PUT: u8 = 1;
+const DELETE: u8 = 2;
+const DELETE_PREFIX: u8 = 3;
+const HEADER: usize = 2 + 3 * 4;
+
+/// Writes to be applied together, in order: a later one to the same row wins.
+#[derive(Debug, Clone, Default)]
+pub struct Batch {
+    bytes: Vec<u8>,
+    ops: usize,
+}
+
+/// One write of a batch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op<'a> {
+    /// Stores a value, replacing an old one.
+    Put {
+        /// Which table.
+        table: TableId,
+        /// Partition key.
+        partition: &'a [u8],
+        /// Clustering key.
+        clustering: &'a [u8],
+        /// The value.
+        value: &'a [u8],
+    },
+    /// Removes a row; removing a missing one does nothing.
+    Delete {
+        /// Which table.
+        table: TableId,
+        /// Partition key.
+        partition: &'a [u8],
+        /// Clustering key.
+        clustering: &'a [u8],
+    },
+    /// Removes every row of a partition whose clustering key starts with `prefix`. Rare: engines may be slow at it.
+    DeletePrefix {
+        /// Which table.
+        table: TableId,
+        /// Partition key.
+        partition: &'a [u8],
+        /// Start of the clustering keys; empty for the whole partition.
+        prefix: &'a [u8],
+    },
+}
+
+impl Batch {
+    /// An empty batch.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a put. Returns the position of the value's first byte in [`Batch::bytes_mut`], so that a value can be
+    /// completed after it was added; the clustering key ends right before it.
+    pub fn put(
+        &mut self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+        value: &[u8],
+    ) -> usize {
+        self.push(PUT, table, partition, clustering, value);
+        self.bytes.len() - value.len()
+    }
+
+    /// Adds a delete.
+    pub fn delete(&mut self, table: TableId, partition: &[u8], clustering: &[u8]) {
+        self.push(DELETE, table, partition, clustering, &[]);
+    }
+
+    /// Adds a delete of all rows of `partition` whose clustering key starts with `prefix`.
+    pub fn delete_prefix(&mut self, table: TableId, partition: &[u8], prefix: &[u8]) {
+        self.push(DELETE_PREFIX, table, partition, prefix, &[]);
+    }
+
+    /// Adds all of `other` after what is here. Positions returned by `other.put` move by the former
+    /// [`Batch::byte_len`] of `self`.
+    pub fn append(&mut self, other: &Batch) {
+        self.bytes.extend_from_slice(&other.bytes);
+        self.ops += other.ops;
+    }
+
+    /// How many operations there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ops
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ops == 0
+    }
+
+    /// Size of the buffer in bytes.
+    #[must_use]
+    pub fn byte_len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The buffer, to complete values and keys whose positions [`Batch::put`] returned.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+
+    /// Empties the batch and keeps its memory.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ops = 0;
+    }
+
+    /// The operations in the order they were added.
+    #[must_use]
+    pub fn ops(&self) -> Ops<'_> {
+        Ops { rest: &self.bytes }
+    }
+
+    fn push(
+        &mut self,
+        kind: u8,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+        value: &[u8],
+    ) {
+        self.bytes
+            .reserve(HEADER + partition.len() + clustering.len() + value.len());
+        self.bytes.extend_from_slice(&[kind, table.0]);
+        for part in [partition, clustering, value] {
+            let length =
+                u32::try_from(part.len()).expect("parts of a row are bounded far below 4 GiB");
+            self.bytes.extend_from_slice(&length.to_le_bytes());
+        }
+        self.bytes.extend_from_slice(partition);
+        self.bytes.extend_from_slice(clustering);
+        self.bytes.extend_from_slice(value);
+        self.ops += 1;
+    }
+}
+
+/// Iterator over a batch's operations.
+#[derive(Debug, Clone)]
+pub struct Ops<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Iterator for Ops<'a> {
+    type Item = Op<'a>;
+
+    fn next(&mut self) -> Option<Op<'a>> {
+        let (header, rest) = self.rest.split_at_checked(HEADER)?;
+        let length = |at: usize| {
+            u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+                as usize
+        };
+        let (partition, rest) = rest.split_at(length(2));
+        let (clustering, rest) = rest.split_at(length(6));
+        let (value, rest) = rest.split_at(length(10));
+        self.rest = rest;
+        let table = TableId(header[1]);
+        Some(match header[0] {
+            PUT => Op::Put {
+                table,
+                partition,
+                clustering,
+                value,
+            },
+            DELETE => Op::Delete {
+                table,
+                partition,
+                clustering,
+            },
+            _ => Op::DeletePrefix {
+                table,
+                partition,
+                prefix: clustering,
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn operations_come_back_in_order() {
+        let mut batch = Batch::new();
+        let at = batch.put(TableId(1), b"p", b"c", b"value");
+        batch.bytes_mut()[at] = b'V';
+        batch.delete(TableId(2), b"q", b"");
+        let mut other = Batch::new();
+        other.delete_prefix(TableId(3), b"r", b"x");
+        batch.append(&other);
+        let ops: Vec<Op<'_>> = batch.ops().collect();
+        assert_eq!(batch.len(), 3);
+        assert_eq!(
+            ops,
+            [
+                Op::Put {
+                    table: TableId(1),
+                    partition: b"p",
+                    clustering: b"c",
+                    value: b"Value"
+                },
+                Op::Delete {
+                    table: TableId(2),
+                    partition: b"q",
+                    clustering: b""
+                },
+                Op::DeletePrefix {
+                    table: TableId(3),
+                    partition: b"r",
+                    prefix: b"x"
+                },
+            ]
+        );
+    }
+}

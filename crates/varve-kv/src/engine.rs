@@ -1,0 +1,225 @@
+//! The contract of a storage engine.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::{Batch, ClusteringRange, KvError, TableId, TableSpec};
+
+/// What a scan's visitor answers: go on, or stop here.
+pub type Flow = ControlFlow<()>;
+
+/// When a write is acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// When it is on stable storage: it survives power loss.
+    Sync,
+    /// When the operating system has it: it survives the process, not power loss, until the next [`Space::sync`].
+    Buffered,
+}
+
+/// Which rows of one partition a scan visits.
+#[derive(Debug, Clone, Copy)]
+pub struct ScanRequest<'a> {
+    /// Which table.
+    pub table: TableId,
+    /// Which partition.
+    pub partition: &'a [u8],
+    /// Which clustering keys.
+    pub range: &'a ClusteringRange,
+    /// Whether from the last key to the first.
+    pub reverse: bool,
+}
+
+/// One row as a full scan sees it.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'a> {
+    /// Partition key.
+    pub partition: &'a [u8],
+    /// Clustering key.
+    pub clustering: &'a [u8],
+    /// The value.
+    pub value: &'a [u8],
+}
+
+/// Reads. A [`Space`] reads the newest committed state with each call; a [`Snapshot`] one state with all calls.
+pub trait Reader: Send + Sync {
+    /// The value of one row.
+    ///
+    /// # Errors
+    /// When the engine fails or finds damage.
+    fn get(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<Option<Vec<u8>>, KvError>;
+
+    /// The value of one row, handed to `found` without a copy where the engine can; returns whether the row exists.
+    ///
+    /// # Errors
+    /// As [`Reader::get`].
+    fn get_with(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, KvError> {
+        let value = self.get(table, partition, clustering)?;
+        value.as_deref().map(found);
+        Ok(value.is_some())
+    }
+
+    /// The values of many rows of one table, in the order asked.
+    ///
+    /// # Errors
+    /// As [`Reader::get`].
+    fn multi_get(
+        &self,
+        table: TableId,
+        keys: &[(&[u8], &[u8])],
+    ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
+        keys.iter()
+            .map(|(partition, clustering)| self.get(table, partition, clustering))
+            .collect()
+    }
+
+    /// Visits rows of one partition in the order of their clustering keys, calling `visit(clustering, value)` until it
+    /// breaks or the range ends.
+    ///
+    /// # Errors
+    /// As [`Reader::get`].
+    fn scan(
+        &self,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError>;
+
+    /// Visits rows of many partitions with the same range: `visit(index of the partition, clustering, value)`; a break
+    /// ends the scan of that partition only. Partitions come in the order given, rows ordered within each.
+    ///
+    /// # Errors
+    /// As [`Reader::get`].
+    fn scan_many(
+        &self,
+        table: TableId,
+        partitions: &[&[u8]],
+        range: &ClusteringRange,
+        visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        for (at, partition) in partitions.iter().enumerate() {
+            let request = ScanRequest {
+                table,
+                partition,
+                range,
+                reverse: false,
+            };
+            self.scan(request, &mut |clustering, value| {
+                visit(at, clustering, value)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Visits all rows of a table. Partitions come in an order of the engine's own that does not change while the
+    /// table is not written; rows of a partition come together and in order. `after` = `(partition, clustering)` of the
+    /// last row seen resumes right after it, whether or not it still exists.
+    ///
+    /// # Errors
+    /// As [`Reader::get`].
+    fn scan_table(
+        &self,
+        table: TableId,
+        after: Option<(&[u8], &[u8])>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<(), KvError>;
+}
+
+/// One committed state of a space; later writes do not show in it.
+pub trait Snapshot: Reader {}
+
+/// A figure an engine reports about itself, for metrics.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Statistic {
+    /// Name with its unit last, e.g. `block_cache_bytes`.
+    pub name: &'static str,
+    /// What it is.
+    pub help: &'static str,
+    /// Its value now.
+    pub value: f64,
+}
+
+/// The tables of one graph.
+pub trait Space: Reader {
+    /// Applies a batch atomically: after a crash at any moment either all of it is there or nothing. Returns once it
+    /// is stored as `durability` says and visible to every later read.
+    ///
+    /// # Errors
+    /// After [`KvError::DiskFull`] and [`KvError::ReadOnly`] nothing of the batch is stored. After any other error it is
+    /// unknown whether it was, and every later write fails until the space is opened again.
+    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError>;
+
+    /// Brings every acknowledged write to stable storage.
+    ///
+    /// # Errors
+    /// As [`Space::write`].
+    fn sync(&self) -> Result<(), KvError>;
+
+    /// The committed state of this moment. A snapshot keeps its space open.
+    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot>;
+
+    /// Writes a copy of the current committed state to the new directory `dir`, from which the engine can open it as a
+    /// space; serving goes on meanwhile.
+    ///
+    /// # Errors
+    /// When the copy cannot be written, or the engine keeps no files.
+    fn checkpoint(&self, dir: &Path) -> Result<(), KvError>;
+
+    /// Brings buffered rows to their sorted files and compacts them as far as is worth it. Blocks; for maintenance and
+    /// measurement.
+    ///
+    /// # Errors
+    /// As [`Space::write`].
+    fn compact(&self) -> Result<(), KvError>;
+
+    /// Reads everything back and checks it against its checksums.
+    ///
+    /// # Errors
+    /// [`KvError::Corruption`] naming what is damaged.
+    fn verify_checksums(&self) -> Result<(), KvError>;
+
+    /// Figures for metrics.
+    fn statistics(&self) -> Vec<Statistic>;
+}
+
+/// A storage engine: spaces by name.
+pub trait Engine: Send + Sync {
+    /// The engine's name, as HugeGraph's clients see it (`rocksdb`, `memory`).
+    fn name(&self) -> &'static str;
+
+    /// The names of the spaces that exist, ascending.
+    ///
+    /// # Errors
+    /// When the list cannot be read.
+    fn spaces(&self) -> Result<Vec<String>, KvError>;
+
+    /// Opens the space `name` with `tables`, creating it if it does not exist and `create` is set. A name is 1 to 48
+    /// ASCII letters, digits and `_`, the caller sees to that. Opening a space that is open already fails.
+    ///
+    /// # Errors
+    /// [`KvError::Unavailable`] when it does not exist, is open already, or is another process's.
+    fn open(
+        &self,
+        name: &str,
+        tables: &'static [TableSpec],
+        create: bool,
+    ) -> Result<Arc<dyn Space>, KvError>;
+
+    /// Removes the space `name` and all its rows. Every handle to it must have been dropped; a missing space is no
+    /// error. After a crash in the middle the space is either whole or gone at the next start.
+    ///
+    /// # Errors
+    /// When it is open or cannot be removed.
+    fn drop_space(&self, name: &str) -> Result<(), KvError>;
+}

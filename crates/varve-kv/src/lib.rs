@@ -1,0 +1,25 @@
+//! The storage seam: partitioned, ordered key-value tables of bytes.
+//!
+//! A row is `(table, partition key, clustering key) -> value`. Rows are ordered by clustering key **within one
+//! partition only**; nothing above this seam may rely on the order of partitions. That is what RocksDB and Apache
+//! Cassandra have in common, so the same graph runs on both.
+//!
+//! The seam is synchronous: an engine on local disk answers in microseconds and is called in place; callers move long
+//! work to a pool of their own. Batches are the unit: [`Space::write`] takes one whole transaction or a group of them
+//! and applies it atomically; reads come in slices.
+//!
+//! Every sentence of the contract in this crate's documentation is a case of the suite in `varve-testkit` that each
+//! engine runs.
+
+pub mod batch;
+pub mod error;
+pub mod range;
+pub mod table;
+
+mod engine;
+
+pub use batch::{Batch, Op};
+pub use engine::{Durability, Engine, Flow, Reader, Row, ScanRequest, Snapshot, Space, Statistic};
+pub use error::KvError;
+pub use range::ClusteringRange;
+pub use table::{TableId, TableSpec};

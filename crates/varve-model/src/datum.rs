@@ -1,0 +1,41 @@
+//! Free-form nested values: user data of schema elements, graph variables, task results, OBJECT properties.
+
+/// A JSON-like value without a schema. Maps keep the order in which they were written.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Datum {
+    /// Absence of a value.
+    Null,
+    /// A truth value.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number with a fraction; never NaN or infinite when it came from JSON.
+    Float(f64),
+    /// Text.
+    Text(String),
+    /// A list.
+    List(Vec<Datum>),
+    /// Named members in their written order.
+    Map(Vec<(String, Datum)>),
+}
+
+impl Datum {
+    /// The member `name` of a map; `None` for other kinds or when it is missing.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Datum> {
+        match self {
+            Self::Map(members) => members.iter().find(|(key, _)| key == name).map(|(_, v)| v),
+            _ => None,
+        }
+    }
+
+    /// Sets the member `name` of a map, keeping its place when it is there already; other kinds stay unchanged.
+    pub fn set(&mut self, name: &str, value: Datum) {
+        if let Self::Map(members) = self {
+            match members.iter_mut().find(|(key, _)| key == name) {
+                Some((_, old)) => *old = value,
+                None => members.push((name.to_owned(), value)),
+            }
+        }
+    }
+}

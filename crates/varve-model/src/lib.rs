@@ -1,0 +1,23 @@
+//! The nouns of Varve: ids, labels, property values, schema elements, instants and periods.
+//!
+//! Pure values with the rules that hold for them anywhere. This crate does no I/O, knows no async runtime,
+//! no wire format and no byte layout: `varve-encoding` lays values out as bytes, `varve-server` as JSON.
+
+pub mod datum;
+pub mod element;
+pub mod id;
+pub mod predicate;
+pub mod schema;
+pub mod sortable;
+pub mod time;
+pub mod value;
+
+pub use datum::Datum;
+pub use element::{Edge, Element, ElementId, Properties, Vertex};
+pub use id::{
+    Direction, EdgeId, EdgeLabelId, IndexLabelId, PropertyKeyId, VertexId, VertexLabelId,
+};
+pub use predicate::{Condition, Predicate};
+pub use schema::{EdgeLabel, IndexLabel, PropertyKey, VertexLabel};
+pub use time::{Clock, CommitVersion, Instant, Period, TemporalScope};
+pub use value::{Cardinality, DataType, Value};

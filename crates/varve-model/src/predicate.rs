@@ -1,0 +1,106 @@
+//! Conditions on property values, as HugeGraph's `P.…` predicates state them.
+
+use std::cmp::Ordering;
+
+use crate::{Properties, PropertyKeyId, Value};
+
+/// What a property value must satisfy. Bounds have been converted to the property key's data type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Predicate {
+    /// Equal to; a collection equals a collection with the same members.
+    Eq(Value),
+    /// Present and not equal to.
+    Neq(Value),
+    /// Less than.
+    Lt(Value),
+    /// Less than or equal to.
+    Lte(Value),
+    /// Greater than.
+    Gt(Value),
+    /// Greater than or equal to.
+    Gte(Value),
+    /// In `[from, to)`.
+    Between(Value, Value),
+    /// In `(from, to)`.
+    Inside(Value, Value),
+    /// Below the first or above the second.
+    Outside(Value, Value),
+    /// Equal to one of these.
+    Within(Vec<Value>),
+    /// Text that contains the words of this text, by the search index's tokenizer.
+    TextContains(String),
+    /// Collection that contains this member.
+    Contains(Value),
+}
+
+/// A predicate on one property.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Condition {
+    /// Which property.
+    pub key: PropertyKeyId,
+    /// What must hold.
+    pub predicate: Predicate,
+}
+
+impl Predicate {
+    /// Whether `value` satisfies this predicate. [`Predicate::TextContains`] is decided by `contains_words(text,
+    /// words)`, since only the search index knows the tokenizer.
+    pub fn holds(&self, value: &Value, contains_words: &dyn Fn(&str, &str) -> bool) -> bool {
+        let is = |bound: &Value, wanted: &[Ordering]| {
+            value
+                .compare(bound)
+                .is_some_and(|order| wanted.contains(&order))
+        };
+        use Ordering::{Equal, Greater, Less};
+        match self {
+            Self::Eq(bound) => same(value, bound),
+            Self::Neq(bound) => !same(value, bound),
+            Self::Lt(bound) => is(bound, &[Less]),
+            Self::Lte(bound) => is(bound, &[Less, Equal]),
+            Self::Gt(bound) => is(bound, &[Greater]),
+            Self::Gte(bound) => is(bound, &[Greater, Equal]),
+            Self::Between(from, to) => is(from, &[Greater, Equal]) && is(to, &[Less]),
+            Self::Inside(from, to) => is(from, &[Greater]) && is(to, &[Less]),
+            Self::Outside(low, high) => is(low, &[Less]) || is(high, &[Greater]),
+            Self::Within(values) => values.iter().any(|bound| same(value, bound)),
+            Self::TextContains(words) => match value {
+                Value::Text(text) => contains_words(text, words),
+                Value::List(items) | Value::Set(items) => items
+                    .iter()
+                    .any(|item| matches!(item, Value::Text(text) if text == words)),
+                _ => false,
+            },
+            Self::Contains(member) => match value {
+                Value::List(items) | Value::Set(items) => {
+                    items.iter().any(|item| same(item, member))
+                }
+                _ => false,
+            },
+        }
+    }
+}
+
+impl Condition {
+    /// Whether the element with `properties` satisfies this condition; a missing property satisfies none.
+    pub fn holds(
+        &self,
+        properties: &Properties,
+        contains_words: &dyn Fn(&str, &str) -> bool,
+    ) -> bool {
+        properties
+            .get(self.key)
+            .is_some_and(|value| self.predicate.holds(value, contains_words))
+    }
+}
+
+/// Equality of values: numbers by their value whatever their width, collections member by member.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::List(x) | Value::Set(x), Value::List(y) | Value::Set(y)) => {
+            x.len() == y.len() && x.iter().zip(y).all(|(x, y)| same(x, y))
+        }
+        _ => a
+            .compare(b)
+            .map_or(a == b, |order| order == Ordering::Equal),
+    }
+}

@@ -1,0 +1,311 @@
+//! Property values and their types.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use crate::Datum;
+
+/// What a property key's values are (HugeGraph's data types, upper-case names on the wire).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the definition")]
+pub enum DataType {
+    Object,
+    Boolean,
+    Byte,
+    Int,
+    Long,
+    Float,
+    Double,
+    Text,
+    Blob,
+    Date,
+    Uuid,
+}
+
+impl DataType {
+    /// Whether values are numbers.
+    #[must_use]
+    pub const fn is_number(self) -> bool {
+        matches!(
+            self,
+            Self::Byte | Self::Int | Self::Long | Self::Float | Self::Double
+        )
+    }
+
+    /// Whether values order along a line that a range index can serve: numbers and dates.
+    #[must_use]
+    pub const fn is_rangeable(self) -> bool {
+        self.is_number() || matches!(self, Self::Date)
+    }
+}
+
+/// How many values one element may hold for a property key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are the definition")]
+pub enum Cardinality {
+    Single,
+    List,
+    Set,
+}
+
+/// One property value. `List` and `Set` hold scalars of the property key's data type, in insertion order; a `Set`
+/// holds no two equal ones.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// BOOLEAN
+    Boolean(bool),
+    /// BYTE, signed
+    Byte(i8),
+    /// INT
+    Int(i32),
+    /// LONG
+    Long(i64),
+    /// FLOAT; NaN and infinities are allowed
+    Float(f32),
+    /// DOUBLE; NaN and infinities are allowed
+    Double(f64),
+    /// TEXT
+    Text(String),
+    /// BLOB
+    Blob(Vec<u8>),
+    /// DATE: milliseconds since 1970 UTC
+    Date(i64),
+    /// UUID, most significant byte first
+    Uuid(u128),
+    /// OBJECT: a nested value
+    Object(Box<Datum>),
+    /// cardinality LIST
+    List(Vec<Value>),
+    /// cardinality SET
+    Set(Vec<Value>),
+}
+
+impl Value {
+    /// The value as a number on the real line, for comparison and arithmetic between number types; dates count in
+    /// milliseconds. `None` for everything else.
+    #[must_use]
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "comparison of mixed types is by double, as documented"
+    )]
+    pub fn as_f64(&self) -> Option<f64> {
+        match *self {
+            Self::Byte(v) => Some(f64::from(v)),
+            Self::Int(v) => Some(f64::from(v)),
+            Self::Long(v) | Self::Date(v) => Some(v as f64),
+            Self::Float(v) => Some(f64::from(v)),
+            Self::Double(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// The value as a 64-bit integer when it is a whole-number type or a date.
+    #[must_use]
+    pub fn as_i64(&self) -> Option<i64> {
+        match *self {
+            Self::Byte(v) => Some(i64::from(v)),
+            Self::Int(v) => Some(i64::from(v)),
+            Self::Long(v) | Self::Date(v) => Some(v),
+            _ => None,
+        }
+    }
+
+    /// Order of two numbers or two dates, exact for whole numbers, by IEEE total order for the others; `None` when
+    /// the two have no common order.
+    #[must_use]
+    pub fn compare(&self, other: &Self) -> Option<Ordering> {
+        match (self, other) {
+            (Self::Text(a), Self::Text(b)) => Some(a.cmp(b)),
+            (Self::Uuid(a), Self::Uuid(b)) => Some(a.cmp(b)),
+            (Self::Boolean(a), Self::Boolean(b)) => Some(a.cmp(b)),
+            (Self::Blob(a), Self::Blob(b)) => Some(a.cmp(b)),
+            _ => match (self.as_i64(), other.as_i64()) {
+                (Some(a), Some(b)) => Some(a.cmp(&b)),
+                _ => Some(self.as_f64()?.total_cmp(&other.as_f64()?)),
+            },
+        }
+    }
+
+    /// The members of a collection, or the value itself as its only member.
+    #[must_use]
+    pub fn members(&self) -> &[Value] {
+        match self {
+            Self::List(items) | Self::Set(items) => items,
+            single => std::slice::from_ref(single),
+        }
+    }
+}
+
+impl fmt::Display for Uuid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hex = format!("{:032x}", self.0);
+        write!(
+            f,
+            "{}-{}-{}-{}-{}",
+            &hex[..8],
+            &hex[8..12],
+            &hex[12..16],
+            &hex[16..20],
+            &hex[20..]
+        )
+    }
+}
+
+/// A UUID for display and parsing: canonical dashed lower case, or 32 hexadecimal digits, when read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Uuid(pub u128);
+
+impl Uuid {
+    /// Reads the dashed form (8-4-4-4-12) or 32 hexadecimal digits, either case.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let digits: String = match text.len() {
+            32 => text.to_owned(),
+            36 => {
+                let dashed = text
+                    .char_indices()
+                    .all(|(at, c)| (c == '-') == [8, 13, 18, 23].contains(&at));
+                if !dashed {
+                    return None;
+                }
+                text.replace('-', "")
+            }
+            _ => return None,
+        };
+        let hex = digits.len() == 32 && digits.bytes().all(|b| b.is_ascii_hexdigit());
+        hex.then(|| u128::from_str_radix(&digits, 16).ok())
+            .flatten()
+            .map(Self)
+    }
+}
+
+/// The text of a DATE, `yyyy-MM-dd HH:mm:ss.SSS` in UTC; years outside 0–9999 are written with a sign or more digits.
+#[must_use]
+pub fn date_text(millis: i64) -> String {
+    let (days, rest) = (millis.div_euclid(86_400_000), millis.rem_euclid(86_400_000));
+    let (year, month, day) = civil_from_days(days);
+    let (hour, minute) = (rest / 3_600_000, rest / 60_000 % 60);
+    let (second, milli) = (rest / 1_000 % 60, rest % 1_000);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{milli:03}")
+}
+
+/// Reads `yyyy-MM-dd`, `yyyy-MM-dd HH:mm:ss` or `yyyy-MM-dd HH:mm:ss.SSS` as UTC: milliseconds since 1970. `None` for
+/// any other form and for dates that do not exist.
+#[must_use]
+pub fn parse_date(text: &str) -> Option<i64> {
+    let bytes = text.as_bytes();
+    let field = |from: usize, to: usize| -> Option<i64> {
+        let digits = bytes.get(from..to)?;
+        digits.iter().try_fold(0_i64, |sum, b| {
+            b.is_ascii_digit().then(|| sum * 10 + i64::from(b - b'0'))
+        })
+    };
+    let mark = |at: usize, mark: u8| (bytes.get(at) == Some(&mark)).then_some(());
+    mark(4, b'-')?;
+    mark(7, b'-')?;
+    let (year, month, day) = (field(0, 4)?, field(5, 7)?, field(8, 10)?);
+    let (mut hour, mut minute, mut second, mut milli) = (0, 0, 0, 0);
+    if bytes.len() > 10 {
+        mark(10, b' ')?;
+        mark(13, b':')?;
+        mark(16, b':')?;
+        (hour, minute, second) = (field(11, 13)?, field(14, 16)?, field(17, 19)?);
+    }
+    if bytes.len() > 19 {
+        mark(19, b'.')?;
+        milli = field(20, 23)?;
+    }
+    let days = days_from_civil(year, month, day);
+    let exists = matches!(bytes.len(), 10 | 19 | 23)
+        && civil_from_days(days) == (year, month, day)
+        && hour < 24
+        && minute < 60
+        && second < 60;
+    exists.then_some(((days * 24 + hour) * 60 + minute) * 60_000 + second * 1_000 + milli)
+}
+
+/// Days since 1970-01-01 of a date of the proleptic Gregorian calendar (Howard Hinnant's published algorithm).
+fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+/// Year, month and day of a day counted from 1970-01-01.
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let of_era = days.rem_euclid(146_097);
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let shifted = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * shifted + 2) / 5 + 1;
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
+    (era * 400 + year + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn uuid_reads_both_forms_and_writes_the_dashed_one() {
+        let dashed = "835e1153-9281-4957-8691-cf79258e90eb";
+        let uuid = Uuid::parse(dashed).expect("dashed form");
+        assert_eq!(Uuid::parse("835E1153928149578691CF79258E90EB"), Some(uuid));
+        assert_eq!(uuid.to_string(), dashed);
+        for bad in [
+            "",
+            "notuuid",
+            "835e1153-9281-4957-8691-cf79258e90e",
+            "835e1153x9281-4957-8691-cf79258e90eb",
+        ] {
+            assert_eq!(Uuid::parse(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn dates_read_and_write() {
+        for text in [
+            "1970-01-01 00:00:00.000",
+            "2017-12-10 23:59:59.999",
+            "2000-02-29 12:00:00.001",
+            "0001-01-01 00:00:00.000",
+        ] {
+            assert_eq!(date_text(parse_date(text).expect(text)), text);
+        }
+        assert_eq!(parse_date("2020-01-02"), Some(1_577_923_200_000));
+        assert_eq!(date_text(-1), "1969-12-31 23:59:59.999");
+        for bad in [
+            "2020",
+            "2020-13-01",
+            "2020-02-30",
+            "2020-01-02T00:00:00",
+            "2020-01-02 24:00:00",
+            "2020-01-02 00:00:00.0",
+            "2020-01-02 00:00:00Z",
+        ] {
+            assert_eq!(parse_date(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn mixed_numbers_compare_by_value() {
+        assert_eq!(Value::Int(3).compare(&Value::Long(4)), Some(Ordering::Less));
+        assert_eq!(
+            Value::Double(3.5).compare(&Value::Int(3)),
+            Some(Ordering::Greater)
+        );
+        assert_eq!(
+            Value::Long(i64::MAX).compare(&Value::Long(i64::MAX - 1)),
+            Some(Ordering::Greater)
+        );
+        assert_eq!(Value::Text("a".into()).compare(&Value::Int(3)), None);
+    }
+}
