@@ -101,6 +101,10 @@ pub trait Reader: Send + Sync {
     ///
     /// # Errors
     /// As [`Reader::get`].
+    #[expect(
+        clippy::type_complexity,
+        reason = "the visitor's signature says it better than a name would"
+    )]
     fn scan_many(
         &self,
         table: TableId,

@@ -13,6 +13,7 @@
 
 pub mod batch;
 pub mod error;
+pub mod memory;
 pub mod range;
 pub mod table;
 
@@ -21,5 +22,6 @@ mod engine;
 pub use batch::{Batch, Op};
 pub use engine::{Durability, Engine, Flow, Reader, Row, ScanRequest, Snapshot, Space, Statistic};
 pub use error::KvError;
+pub use memory::MemoryEngine;
 pub use range::ClusteringRange;
 pub use table::{TableId, TableSpec};

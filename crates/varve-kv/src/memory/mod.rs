@@ -1,0 +1,451 @@
+//! The in-memory engine: for tests and for graphs that need not outlive the process.
+//!
+//! It keeps the whole contract except durability, and checks what callers owe: a partition key that its table's
+//! [`TableSpec::partition_len`] does not delimit is a programming error and panics here, so that it never reaches an
+//! engine that would store it silently. Spaces live as long as the engine: a space that was closed can be opened again
+//! and still has its rows.
+
+mod rows;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Weak};
+
+use parking_lot::{Mutex, RwLock};
+
+use crate::range::prefix_end;
+use crate::{
+    Batch, Durability, Engine, Flow, KvError, Op, Reader, Row, ScanRequest, Snapshot, Space,
+    Statistic, TableId, TableSpec,
+};
+use rows::Rows;
+
+/// The engine. Two engines share nothing.
+#[derive(Debug, Default)]
+pub struct MemoryEngine {
+    spaces: Mutex<BTreeMap<String, Slot>>,
+}
+
+/// A space that exists, open or not.
+#[derive(Debug, Default)]
+struct Slot {
+    state: Arc<RwLock<Arc<State>>>,
+    open: Weak<MemorySpace>,
+}
+
+/// All rows of a space at one moment, with the tables' names, so that a space may be opened with tables added.
+#[derive(Debug, Clone, Default)]
+struct State {
+    tables: Vec<(&'static str, Rows)>,
+    writes: u64,
+}
+
+impl MemoryEngine {
+    /// An engine without spaces.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Engine for MemoryEngine {
+    fn name(&self) -> &'static str {
+        "memory"
+    }
+
+    fn spaces(&self) -> Result<Vec<String>, KvError> {
+        Ok(self.spaces.lock().keys().cloned().collect())
+    }
+
+    fn open(
+        &self,
+        name: &str,
+        tables: &'static [TableSpec],
+        create: bool,
+    ) -> Result<Arc<dyn Space>, KvError> {
+        let mut spaces = self.spaces.lock();
+        if !spaces.contains_key(name) && !create {
+            return Err(unavailable(name, "it does not exist"));
+        }
+        let slot = spaces.entry(name.to_owned()).or_default();
+        if slot.open.strong_count() > 0 {
+            return Err(unavailable(name, "it is open already"));
+        }
+        arrange_tables(name, tables, &slot.state)?;
+        let space = Arc::new(MemorySpace {
+            name: name.to_owned(),
+            specs: tables,
+            state: Arc::clone(&slot.state),
+        });
+        slot.open = Arc::downgrade(&space);
+        Ok(space)
+    }
+
+    fn drop_space(&self, name: &str) -> Result<(), KvError> {
+        let mut spaces = self.spaces.lock();
+        if spaces
+            .get(name)
+            .is_some_and(|slot| slot.open.strong_count() > 0)
+        {
+            return Err(unavailable(name, "it is open; close it before dropping it"));
+        }
+        spaces.remove(name);
+        Ok(())
+    }
+}
+
+/// Puts the rows of a space in the order of `tables`, with new tables empty.
+fn arrange_tables(
+    name: &str,
+    tables: &'static [TableSpec],
+    state: &RwLock<Arc<State>>,
+) -> Result<(), KvError> {
+    let mut state = state.write();
+    for (table, _) in &state.tables {
+        if !tables.iter().any(|spec| spec.name == *table) {
+            let detail = format!("it has a table '{table}' that this version does not know");
+            return Err(unavailable(name, &detail));
+        }
+    }
+    let arranged = tables
+        .iter()
+        .map(|spec| {
+            let old = state.tables.iter().find(|(table, _)| *table == spec.name);
+            (
+                spec.name,
+                old.map(|(_, rows)| rows.clone()).unwrap_or_default(),
+            )
+        })
+        .collect();
+    Arc::make_mut(&mut state).tables = arranged;
+    Ok(())
+}
+
+fn unavailable(space: &str, detail: &str) -> KvError {
+    KvError::Unavailable {
+        space: space.to_owned(),
+        detail: detail.to_owned(),
+    }
+}
+
+/// One space of a [`MemoryEngine`].
+#[derive(Debug)]
+struct MemorySpace {
+    name: String,
+    specs: &'static [TableSpec],
+    state: Arc<RwLock<Arc<State>>>,
+}
+
+impl MemorySpace {
+    fn now(&self) -> Arc<State> {
+        Arc::clone(&self.state.read())
+    }
+
+    fn view(&self) -> View {
+        View {
+            specs: self.specs,
+            state: self.now(),
+        }
+    }
+}
+
+impl Space for MemorySpace {
+    fn write(&self, batch: &Batch, _durability: Durability) -> Result<(), KvError> {
+        for op in batch.ops() {
+            check_partition(self.specs, &op);
+        }
+        let mut state = self.state.write();
+        let state = Arc::make_mut(&mut state);
+        state.writes += 1;
+        let mut key = Vec::new();
+        for op in batch.ops() {
+            apply(state, op, &mut key);
+        }
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), KvError> {
+        Ok(())
+    }
+
+    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
+        let state = self.now();
+        Arc::new(MemorySnapshot { space: self, state })
+    }
+
+    fn checkpoint(&self, _dir: &Path) -> Result<(), KvError> {
+        Err(KvError::Io {
+            space: self.name.clone(),
+            detail: "the in-memory engine keeps no files to copy".to_owned(),
+        })
+    }
+
+    fn compact(&self) -> Result<(), KvError> {
+        Ok(())
+    }
+
+    fn verify_checksums(&self) -> Result<(), KvError> {
+        Ok(())
+    }
+
+    fn statistics(&self) -> Vec<Statistic> {
+        let state = self.now();
+        let rows: usize = state.tables.iter().map(|(_, rows)| rows.len()).sum();
+        vec![
+            Statistic {
+                name: "rows",
+                help: "Rows stored in all tables.",
+                value: rows as f64,
+            },
+            Statistic {
+                name: "write_batches",
+                help: "Batches written since the space was created.",
+                value: state.writes as f64,
+            },
+        ]
+    }
+}
+
+/// Panics unless the partition key of `op` is delimited as its table says.
+fn check_partition(specs: &[TableSpec], op: &Op<'_>) {
+    let (table, partition, rest) = match *op {
+        Op::Put {
+            table,
+            partition,
+            clustering,
+            ..
+        }
+        | Op::Delete {
+            table,
+            partition,
+            clustering,
+        } => (table, partition, clustering),
+        Op::DeletePrefix {
+            table,
+            partition,
+            prefix,
+        } => (table, partition, prefix),
+    };
+    let spec = &specs[usize::from(table.0)];
+    let key = joined(partition, rest);
+    assert_eq!(
+        (spec.partition_len)(&key),
+        Some(partition.len()),
+        "a partition key of table '{}' is not delimited by partition_len; partition {:02x?}, clustering {:02x?}",
+        spec.name,
+        partition,
+        rest,
+    );
+}
+
+fn apply(state: &mut State, op: Op<'_>, key: &mut Vec<u8>) {
+    let mut join = |partition: &[u8], clustering: &[u8]| {
+        key.clear();
+        key.extend_from_slice(partition);
+        key.extend_from_slice(clustering);
+    };
+    match op {
+        Op::Put {
+            table,
+            partition,
+            clustering,
+            value,
+        } => {
+            join(partition, clustering);
+            state.tables[usize::from(table.0)].1.put(key, value);
+        }
+        Op::Delete {
+            table,
+            partition,
+            clustering,
+        } => {
+            join(partition, clustering);
+            state.tables[usize::from(table.0)].1.delete(key);
+        }
+        Op::DeletePrefix {
+            table,
+            partition,
+            prefix,
+        } => {
+            join(partition, prefix);
+            let rows = &mut state.tables[usize::from(table.0)].1;
+            let end = prefix_end(key);
+            let doomed: Vec<Vec<u8>> = rows
+                .range(key, end.as_deref())
+                .map(|(key, _)| key.to_vec())
+                .collect();
+            for key in doomed {
+                rows.delete(&key);
+            }
+        }
+    }
+}
+
+fn joined(partition: &[u8], clustering: &[u8]) -> Vec<u8> {
+    let mut key = Vec::with_capacity(partition.len() + clustering.len());
+    key.extend_from_slice(partition);
+    key.extend_from_slice(clustering);
+    key
+}
+
+/// A snapshot: the state of one moment, and the space so that it stays open.
+#[derive(Debug)]
+struct MemorySnapshot {
+    space: Arc<MemorySpace>,
+    state: Arc<State>,
+}
+
+impl MemorySnapshot {
+    fn view(&self) -> View {
+        View {
+            specs: self.space.specs,
+            state: Arc::clone(&self.state),
+        }
+    }
+}
+
+impl Snapshot for MemorySnapshot {}
+
+/// Reads of one state. It holds the state, not a lock, so a visitor may write to the space it scans.
+struct View {
+    specs: &'static [TableSpec],
+    state: Arc<State>,
+}
+
+impl View {
+    fn rows(&self, table: TableId) -> &Rows {
+        &self.state.tables[usize::from(table.0)].1
+    }
+}
+
+impl Reader for View {
+    fn get(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<Option<Vec<u8>>, KvError> {
+        let value = self.rows(table).get(&joined(partition, clustering));
+        Ok(value.map(<[u8]>::to_vec))
+    }
+
+    fn get_with(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, KvError> {
+        let value = self.rows(table).get(&joined(partition, clustering));
+        value.map(found);
+        Ok(value.is_some())
+    }
+
+    fn scan(
+        &self,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        if request.range.is_empty() {
+            return Ok(());
+        }
+        let from = joined(request.partition, &request.range.from);
+        let to = match &request.range.to {
+            Some(to) => Some(joined(request.partition, to)),
+            None => prefix_end(request.partition),
+        };
+        let mut rows = self.rows(request.table).range(&from, to.as_deref());
+        while let Some((key, value)) = if request.reverse {
+            rows.next_back()
+        } else {
+            rows.next()
+        } {
+            if visit(&key[request.partition.len()..], value).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn scan_table(
+        &self,
+        table: TableId,
+        after: Option<(&[u8], &[u8])>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<(), KvError> {
+        let spec = &self.specs[usize::from(table.0)];
+        let mut from = Vec::new();
+        if let Some((partition, clustering)) = after {
+            from = joined(partition, clustering);
+            // The smallest key after this one.
+            from.push(0);
+        }
+        for (key, value) in self.rows(table).range(&from, None) {
+            let length = (spec.partition_len)(key).expect("checked when the row was written");
+            let (partition, clustering) = key.split_at(length);
+            let row = Row {
+                partition,
+                clustering,
+                value,
+            };
+            if visit(row).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Implements [`Reader`] for a type that has a method `view`.
+macro_rules! read_by_view {
+    ($type:ty) => {
+        impl Reader for $type {
+            fn get(
+                &self,
+                table: TableId,
+                partition: &[u8],
+                clustering: &[u8],
+            ) -> Result<Option<Vec<u8>>, KvError> {
+                self.view().get(table, partition, clustering)
+            }
+
+            fn get_with(
+                &self,
+                table: TableId,
+                partition: &[u8],
+                clustering: &[u8],
+                found: &mut dyn FnMut(&[u8]),
+            ) -> Result<bool, KvError> {
+                self.view().get_with(table, partition, clustering, found)
+            }
+
+            fn multi_get(
+                &self,
+                table: TableId,
+                keys: &[(&[u8], &[u8])],
+            ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
+                self.view().multi_get(table, keys)
+            }
+
+            fn scan(
+                &self,
+                request: ScanRequest<'_>,
+                visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+            ) -> Result<(), KvError> {
+                self.view().scan(request, visit)
+            }
+
+            fn scan_table(
+                &self,
+                table: TableId,
+                after: Option<(&[u8], &[u8])>,
+                visit: &mut dyn FnMut(Row<'_>) -> Flow,
+            ) -> Result<(), KvError> {
+                self.view().scan_table(table, after, visit)
+            }
+        }
+    };
+}
+
+read_by_view!(MemorySpace);
+read_by_view!(MemorySnapshot);
