@@ -3,6 +3,11 @@
 //! The only crate that knows byte positions. `docs/storage-format.md` describes the same layouts for readers.
 
 pub mod datum;
+pub mod index;
+pub mod key;
+pub mod row;
+pub mod tables;
+pub mod value;
 
 /// Stored bytes that do not decode: damage, or data of a newer version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

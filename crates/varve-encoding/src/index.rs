@@ -1,0 +1,169 @@
+//! Index entries: values as bytes that sort as the values do, and the keys made of them.
+//!
+//! **Ordered values**: a tag, then: booleans 1 byte; whole numbers and dates 8 bytes with the sign bit flipped;
+//! floating-point numbers 8 bytes in IEEE total order; UUIDs 16 bytes; texts and blobs escaped and ended by `00`
+//! (see [`crate::key`]). Of a text or blob over 64 bytes only the first 64 are kept, ended by `00 FE` and 16 bytes of
+//! hash (XXH3-128 of the whole): order between such values is lost beyond the prefix, so readers check the element.
+//! A missing value has a tag of its own that sorts first.
+//!
+//! **Partition**: kind, id (4 bytes), bucket, length of the first value, first value. **Clustering**: further values,
+//! then the element key.
+
+use varve_model::{EdgeLabelId, IndexLabelId, Value, VertexLabelId};
+
+use crate::key::{flip, put_escaped};
+
+const MISSING: u8 = 0x04;
+const BOOLEAN: u8 = 0x08;
+const WHOLE: u8 = 0x10;
+const REAL: u8 = 0x18;
+const TEXT: u8 = 0x20;
+const UUID: u8 = 0x28;
+const BLOB: u8 = 0x30;
+/// Bytes of a text or blob that an index keeps.
+pub const INDEXED_BYTES_MAX: usize = 64;
+
+/// Which index an entry belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum IndexId {
+    /// An index label of the schema.
+    Label(IndexLabelId),
+    /// The vertices of a vertex label.
+    VertexLabel(VertexLabelId),
+    /// The source vertices that have, or had, an edge of an edge label.
+    EdgeLabel(EdgeLabelId),
+}
+
+impl IndexId {
+    fn parts(self) -> (u8, u32) {
+        match self {
+            Self::Label(id) => (1, id.0),
+            Self::VertexLabel(id) => (2, id.0),
+            Self::EdgeLabel(id) => (3, id.0),
+        }
+    }
+}
+
+/// Partition key of the entries of `index` in `bucket` whose first value is `first` (ordered bytes; empty for range
+/// and label indexes).
+#[must_use]
+pub fn partition(index: IndexId, bucket: u8, first: &[u8]) -> Vec<u8> {
+    let (kind, id) = index.parts();
+    let mut out = Vec::with_capacity(7 + first.len());
+    out.push(kind);
+    out.extend_from_slice(&id.to_be_bytes());
+    out.push(bucket);
+    let length = u8::try_from(first.len()).expect("ordered values are at most 150 bytes");
+    out.push(length);
+    out.extend_from_slice(first);
+    out
+}
+
+/// Start of every partition key of `index`, for removing or checking a whole index.
+#[must_use]
+pub fn partition_prefix(index: IndexId) -> [u8; 5] {
+    let (kind, id) = index.parts();
+    let id = id.to_be_bytes();
+    [kind, id[0], id[1], id[2], id[3]]
+}
+
+/// Appends a value's ordered bytes; `None` is a missing value. Collections and objects have no order: their members
+/// are indexed one by one.
+pub fn put_ordered(value: Option<&Value>, out: &mut Vec<u8>) {
+    match value {
+        None | Some(Value::Object(_) | Value::List(_) | Value::Set(_)) => out.push(MISSING),
+        Some(Value::Boolean(flag)) => out.extend_from_slice(&[BOOLEAN, u8::from(*flag)]),
+        Some(Value::Uuid(uuid)) => {
+            out.push(UUID);
+            out.extend_from_slice(&uuid.to_be_bytes());
+        }
+        Some(Value::Text(text)) => put_bounded(TEXT, text.as_bytes(), out),
+        Some(Value::Blob(bytes)) => put_bounded(BLOB, bytes, out),
+        Some(Value::Float(number)) => put_real(f64::from(*number), out),
+        Some(Value::Double(number)) => put_real(*number, out),
+        Some(whole) => {
+            out.push(WHOLE);
+            out.extend_from_slice(&flip(whole.as_i64().unwrap_or_default()));
+        }
+    }
+}
+
+/// A value's ordered bytes.
+#[must_use]
+pub fn ordered(value: &Value) -> Vec<u8> {
+    let mut out = Vec::with_capacity(16);
+    put_ordered(Some(value), &mut out);
+    out
+}
+
+/// A token's ordered bytes, the first value of a search index's entries.
+#[must_use]
+pub fn ordered_token(token: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(token.len() + 2);
+    put_bounded(TEXT, token.as_bytes(), &mut out);
+    out
+}
+
+/// The first value of a unique index's entry: the tuple itself, or its hash when it is long.
+#[must_use]
+pub fn unique_tuple(values: &[&Value]) -> Vec<u8> {
+    let mut out = Vec::new();
+    values
+        .iter()
+        .for_each(|value| put_ordered(Some(value), &mut out));
+    if out.len() > 128 {
+        let hash = xxhash_rust::xxh3::xxh3_128(&out);
+        out.truncate(0);
+        out.push(0xFF);
+        out.extend_from_slice(&hash.to_be_bytes());
+    }
+    out
+}
+
+fn put_real(number: f64, out: &mut Vec<u8>) {
+    let bits = number.to_bits().cast_signed();
+    let ordered = if bits >= 0 { bits } else { bits ^ i64::MAX };
+    out.push(REAL);
+    out.extend_from_slice(&flip(ordered));
+}
+
+fn put_bounded(tag: u8, bytes: &[u8], out: &mut Vec<u8>) {
+    out.push(tag);
+    if bytes.len() <= INDEXED_BYTES_MAX {
+        put_escaped(bytes, out);
+    } else {
+        put_escaped(&bytes[..INDEXED_BYTES_MAX], out);
+        out.push(0xFE);
+        out.extend_from_slice(&xxhash_rust::xxh3::xxh3_128(bytes).to_be_bytes());
+    }
+}
+
+/// Length of the ordered value at the front of `bytes`; `None` if there is no whole one.
+#[must_use]
+pub fn ordered_len(bytes: &[u8]) -> Option<usize> {
+    let length = match *bytes.first()? {
+        MISSING => 1,
+        BOOLEAN => 2,
+        WHOLE | REAL => 9,
+        UUID => 17,
+        TEXT | BLOB => {
+            let mut at = 1;
+            loop {
+                match (*bytes.get(at)?, bytes.get(at + 1)) {
+                    (0, Some(0xFF)) => at += 2,
+                    (0, Some(0xFE)) => break at + 18,
+                    (0, _) => break at + 1,
+                    _ => at += 1,
+                }
+            }
+        }
+        _ => return None,
+    };
+    (bytes.len() >= length).then_some(length)
+}
+
+/// Skips `values` ordered values of an entry's clustering key and returns the element key.
+#[must_use]
+pub fn element_key(clustering: &[u8], values: usize) -> Option<&[u8]> {
+    (0..values).try_fold(clustering, |rest, _| rest.get(ordered_len(rest)?..))
+}

@@ -1,0 +1,387 @@
+//! Keys of vertices, edges, events and pending boundaries.
+//!
+//! A **vertex id** is self-delimiting and sorts as HugeGraph stores ids: `10` and 8 bytes (number, sign bit flipped),
+//! `20` and 16 bytes (UUID), or a text: one byte `80 + length` for up to 95 bytes, else `E0` and the length in 2 bytes;
+//! then the bytes. So texts sort by length, then by bytes, and nothing needs escaping.
+//!
+//! An **edge clustering key** is: direction (`01` out, `02` in), parent label id, own label id (`00` when it is the
+//! same), sort values with `00` written as `00 FF` and ended by `00`, other vertex id. The byte after the end mark is
+//! a vertex id's first one and never `FF`, so the end is unambiguous and a text sorts before its extensions.
+//!
+//! **Label ids** take 1 byte below `F0`, else `F0` and 2 bytes, else `F1` and 4 bytes: order is kept.
+//!
+//! An **element key** is `01` and a vertex id, or `02`, the source's id and the edge's out clustering key without the
+//! direction.
+
+use compact_str::CompactString;
+use varve_model::{CommitVersion, Direction, EdgeId, EdgeLabelId, ElementId, Instant, VertexId};
+
+use crate::DecodeError;
+
+const NUMBER: u8 = 0x10;
+const UUID: u8 = 0x20;
+const TEXT: u8 = 0x80;
+const TEXT_LONG: u8 = 0xE0;
+const TEXT_SHORT_MAX: usize = (TEXT_LONG - TEXT) as usize - 1;
+
+/// Clustering key of a vertex's row, and first byte of its events' clustering keys.
+pub const VERTEX_CLUSTERING: &[u8] = &[0x00];
+const OUT: u8 = 0x01;
+const IN: u8 = 0x02;
+const ELEMENT_VERTEX: u8 = 0x01;
+const ELEMENT_EDGE: u8 = 0x02;
+/// Bytes of the inverted commit version at the end of an event's clustering key.
+pub const EVENT_SUFFIX: usize = 8;
+
+/// Appends a vertex id.
+pub fn put_vertex_id(id: &VertexId, out: &mut Vec<u8>) {
+    match id {
+        VertexId::Number(number) => {
+            out.push(NUMBER);
+            out.extend_from_slice(&flip(*number));
+        }
+        VertexId::Uuid(uuid) => {
+            out.push(UUID);
+            out.extend_from_slice(&uuid.to_be_bytes());
+        }
+        VertexId::Text(text) => {
+            let length = text.len();
+            if length <= TEXT_SHORT_MAX {
+                out.push(TEXT + u8::try_from(length).expect("at most 95"));
+            } else {
+                let length = u16::try_from(length).expect("vertex ids are at most 16 KiB");
+                out.push(TEXT_LONG);
+                out.extend_from_slice(&length.to_be_bytes());
+            }
+            out.extend_from_slice(text.as_bytes());
+        }
+    }
+}
+
+/// A vertex id as bytes: the partition key of its rows.
+#[must_use]
+pub fn vertex_id(id: &VertexId) -> Vec<u8> {
+    let mut out = Vec::with_capacity(24);
+    put_vertex_id(id, &mut out);
+    out
+}
+
+/// Length of the vertex id at the front of `bytes`, or `None` if they hold no whole one.
+#[must_use]
+pub fn vertex_id_len(bytes: &[u8]) -> Option<usize> {
+    let length = match *bytes.first()? {
+        NUMBER => 9,
+        UUID => 17,
+        TEXT_LONG => 3 + usize::from(u16::from_be_bytes([*bytes.get(1)?, *bytes.get(2)?])),
+        tag if (TEXT..TEXT_LONG).contains(&tag) => 1 + usize::from(tag - TEXT),
+        _ => return None,
+    };
+    (bytes.len() >= length).then_some(length)
+}
+
+/// Reads the vertex id at the front of `bytes`; also returns what follows.
+///
+/// # Errors
+/// When there is none.
+pub fn take_vertex_id(bytes: &[u8]) -> Result<(VertexId, &[u8]), DecodeError> {
+    let error = || DecodeError::new("a vertex id", bytes, 0);
+    let length = vertex_id_len(bytes).ok_or_else(error)?;
+    let (id, rest) = bytes.split_at(length);
+    let id = match id[0] {
+        NUMBER => VertexId::Number(unflip(&id[1..]).ok_or_else(error)?),
+        UUID => {
+            let mut uuid = [0; 16];
+            uuid.copy_from_slice(&id[1..]);
+            VertexId::Uuid(u128::from_be_bytes(uuid))
+        }
+        tag => {
+            let start = if tag == TEXT_LONG { 3 } else { 1 };
+            let text = std::str::from_utf8(&id[start..]).map_err(|_| error())?;
+            VertexId::Text(CompactString::new(text))
+        }
+    };
+    Ok((id, rest))
+}
+
+/// Reads a vertex id that fills `bytes`.
+///
+/// # Errors
+/// When they hold anything else.
+pub fn decode_vertex_id(bytes: &[u8]) -> Result<VertexId, DecodeError> {
+    match take_vertex_id(bytes)? {
+        (id, []) => Ok(id),
+        _ => Err(DecodeError::new("a vertex id", bytes, 0)),
+    }
+}
+
+fn direction_byte(direction: Direction) -> u8 {
+    match direction {
+        Direction::Out => OUT,
+        Direction::In => IN,
+    }
+}
+
+/// Appends a label or property-key id in 1, 3 or 5 bytes that keep its order.
+pub fn put_schema_id(id: u32, out: &mut Vec<u8>) {
+    match (u8::try_from(id), u16::try_from(id)) {
+        (Ok(id), _) if id < 0xF0 => out.push(id),
+        (_, Ok(id)) => {
+            out.push(0xF0);
+            out.extend_from_slice(&id.to_be_bytes());
+        }
+        _ => {
+            out.push(0xF1);
+            out.extend_from_slice(&id.to_be_bytes());
+        }
+    }
+}
+
+/// Reads an id written by [`put_schema_id`]; also returns what follows.
+#[must_use]
+pub fn take_schema_id(bytes: &[u8]) -> Option<(u32, &[u8])> {
+    let (first, rest) = bytes.split_first()?;
+    match *first {
+        0xF0 => {
+            let (id, rest) = rest.split_first_chunk::<2>()?;
+            Some((u32::from(u16::from_be_bytes(*id)), rest))
+        }
+        0xF1 => {
+            let (id, rest) = rest.split_first_chunk::<4>()?;
+            Some((u32::from_be_bytes(*id), rest))
+        }
+        id if id < 0xF0 => Some((u32::from(id), rest)),
+        _ => None,
+    }
+}
+
+/// Appends `bytes` with `00` written as `00 FF`, ended by `00`.
+pub(crate) fn put_escaped(bytes: &[u8], out: &mut Vec<u8>) {
+    for byte in bytes {
+        out.push(*byte);
+        if *byte == 0 {
+            out.push(0xFF);
+        }
+    }
+    out.push(0);
+}
+
+/// Reads bytes written by [`put_escaped`]; also returns what follows.
+pub(crate) fn take_escaped(bytes: &[u8]) -> Option<(Vec<u8>, &[u8])> {
+    let mut text = Vec::new();
+    let mut at = 0;
+    loop {
+        match (*bytes.get(at)?, bytes.get(at + 1)) {
+            (0, Some(0xFF)) => {
+                text.push(0);
+                at += 2;
+            }
+            (0, _) => return Some((text, &bytes[at + 1..])),
+            (byte, _) => {
+                text.push(byte);
+                at += 1;
+            }
+        }
+    }
+}
+
+fn put_edge_body(id: &EdgeId, other: &VertexId, out: &mut Vec<u8>) {
+    put_schema_id(id.parent.0, out);
+    put_schema_id(if id.parent == id.label { 0 } else { id.label.0 }, out);
+    put_escaped(id.sort_values.as_bytes(), out);
+    put_vertex_id(other, out);
+}
+
+/// An edge's clustering key on the side of `direction`; its partition is the id of [`EdgeId::owner`].
+#[must_use]
+pub fn edge_clustering(id: &EdgeId, direction: Direction) -> Vec<u8> {
+    let mut out = Vec::with_capacity(32);
+    out.push(direction_byte(direction));
+    put_edge_body(id, id.other(direction), &mut out);
+    out
+}
+
+/// Start of the clustering keys of all edges of one direction.
+#[must_use]
+pub fn direction_prefix(direction: Direction) -> Vec<u8> {
+    vec![direction_byte(direction)]
+}
+
+/// Start of the clustering keys of all edges of one direction and label: of a parent label with all its sub labels
+/// when `label` is `None`.
+#[must_use]
+pub fn edge_label_prefix(
+    direction: Direction,
+    parent: EdgeLabelId,
+    label: Option<EdgeLabelId>,
+) -> Vec<u8> {
+    let mut out = vec![direction_byte(direction)];
+    put_schema_id(parent.0, &mut out);
+    if let Some(label) = label {
+        put_schema_id(if parent == label { 0 } else { label.0 }, &mut out);
+    }
+    out
+}
+
+/// Start of the clustering keys of edges whose sort values start with `sort_prefix` (bytes of the joined text).
+#[must_use]
+pub fn edge_sort_prefix(
+    direction: Direction,
+    parent: EdgeLabelId,
+    label: EdgeLabelId,
+    sort_prefix: &str,
+) -> Vec<u8> {
+    let mut out = edge_label_prefix(direction, parent, Some(label));
+    put_escaped(sort_prefix.as_bytes(), &mut out);
+    out.pop();
+    out
+}
+
+/// Reads an edge id from the owner's partition key and the clustering key; also tells the side it was read from.
+///
+/// # Errors
+/// When the bytes are not an edge's keys.
+pub fn decode_edge(
+    partition: &[u8],
+    clustering: &[u8],
+) -> Result<(EdgeId, Direction), DecodeError> {
+    let owner = decode_vertex_id(partition)?;
+    let error = || DecodeError::new("an edge key", clustering, 0);
+    let (direction, body) = match clustering.split_first() {
+        Some((&OUT, body)) => (Direction::Out, body),
+        Some((&IN, body)) => (Direction::In, body),
+        _ => return Err(error()),
+    };
+    let (parent, label, sort_values, other) = take_edge_body(body).ok_or_else(error)?;
+    let (source, target) = match direction {
+        Direction::Out => (owner, other),
+        Direction::In => (other, owner),
+    };
+    Ok((
+        EdgeId {
+            source,
+            parent,
+            label,
+            sort_values,
+            target,
+        },
+        direction,
+    ))
+}
+
+fn take_edge_body(body: &[u8]) -> Option<(EdgeLabelId, EdgeLabelId, CompactString, VertexId)> {
+    let (parent, rest) = take_schema_id(body)?;
+    let (label, rest) = take_schema_id(rest)?;
+    let (sort_values, rest) = take_escaped(rest)?;
+    let other = decode_vertex_id(rest).ok()?;
+    let label = if label == 0 { parent } else { label };
+    let sort_values = CompactString::from_utf8(sort_values).ok()?;
+    Some((EdgeLabelId(parent), EdgeLabelId(label), sort_values, other))
+}
+
+/// Appends an element key, as index entries and pending boundaries end with one.
+pub fn put_element(id: &ElementId, out: &mut Vec<u8>) {
+    match id {
+        ElementId::Vertex(id) => {
+            out.push(ELEMENT_VERTEX);
+            put_vertex_id(id, out);
+        }
+        ElementId::Edge(id) => {
+            out.push(ELEMENT_EDGE);
+            put_vertex_id(&id.source, out);
+            put_edge_body(id, &id.target, out);
+        }
+    }
+}
+
+/// Reads an element key that fills `bytes`.
+///
+/// # Errors
+/// When they hold anything else.
+pub fn decode_element(bytes: &[u8]) -> Result<ElementId, DecodeError> {
+    let error = || DecodeError::new("an element key", bytes, 0);
+    match bytes.split_first() {
+        Some((&ELEMENT_VERTEX, id)) => decode_vertex_id(id).map(ElementId::Vertex),
+        Some((&ELEMENT_EDGE, body)) => {
+            let (source, body) = take_vertex_id(body)?;
+            let (parent, label, sort_values, target) = take_edge_body(body).ok_or_else(error)?;
+            Ok(ElementId::Edge(EdgeId {
+                source,
+                parent,
+                label,
+                sort_values,
+                target,
+            }))
+        }
+        _ => Err(error()),
+    }
+}
+
+/// Partition and clustering key of an element's current row; an edge's on its source's side.
+#[must_use]
+pub fn current(id: &ElementId) -> (Vec<u8>, Vec<u8>) {
+    match id {
+        ElementId::Vertex(id) => (vertex_id(id), VERTEX_CLUSTERING.to_vec()),
+        ElementId::Edge(id) => (vertex_id(&id.source), edge_clustering(id, Direction::Out)),
+    }
+}
+
+/// An event's clustering key: the current row's, then the commit version inverted so that the newest comes first.
+#[must_use]
+pub fn event_clustering(current: &[u8], version: CommitVersion) -> Vec<u8> {
+    let mut out = Vec::with_capacity(current.len() + EVENT_SUFFIX);
+    out.extend_from_slice(current);
+    out.extend_from_slice(&(!version.0).to_be_bytes());
+    out
+}
+
+/// Splits an event's clustering key into the current row's and the commit version.
+///
+/// # Errors
+/// When it is too short.
+pub fn split_event(clustering: &[u8]) -> Result<(&[u8], CommitVersion), DecodeError> {
+    let (current, suffix) = clustering
+        .split_last_chunk::<EVENT_SUFFIX>()
+        .ok_or_else(|| DecodeError::new("an event key", clustering, 0))?;
+    Ok((current, CommitVersion(!u64::from_be_bytes(*suffix))))
+}
+
+/// Partition of the pending boundaries.
+pub const PENDING_PARTITION: &[u8] = &[0x00];
+
+/// Clustering key of a pending boundary: the instant, then the element.
+#[must_use]
+pub fn pending_clustering(at: Instant, id: &ElementId) -> Vec<u8> {
+    let mut out = flip(at.0).to_vec();
+    put_element(id, &mut out);
+    out
+}
+
+/// Reads a pending boundary's clustering key.
+///
+/// # Errors
+/// When the bytes hold anything else.
+pub fn decode_pending(clustering: &[u8]) -> Result<(Instant, ElementId), DecodeError> {
+    let error = || DecodeError::new("a pending boundary", clustering, 0);
+    let (at, element) = clustering.split_at_checked(8).ok_or_else(error)?;
+    Ok((
+        Instant(unflip(at).ok_or_else(error)?),
+        decode_element(element)?,
+    ))
+}
+
+/// Length of the partition key at the front of an index entry: kind, id (4), bucket, length of the first value, value.
+#[must_use]
+pub fn index_partition_len(bytes: &[u8]) -> Option<usize> {
+    let length = 7 + usize::from(*bytes.get(6)?);
+    (bytes.len() >= length).then_some(length)
+}
+
+/// A signed number as 8 bytes that sort as it does.
+pub(crate) fn flip(number: i64) -> [u8; 8] {
+    (number ^ i64::MIN).to_be_bytes()
+}
+
+pub(crate) fn unflip(bytes: &[u8]) -> Option<i64> {
+    let bytes: [u8; 8] = bytes.try_into().ok()?;
+    Some(i64::from_be_bytes(bytes) ^ i64::MIN)
+}

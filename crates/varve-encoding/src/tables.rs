@@ -1,0 +1,75 @@
+//! The tables of one graph.
+//!
+//! | table | partition key | clustering key | value |
+//! |---|---|---|---|
+//! | `vertex` | vertex id | `00` | row: the event that decides now |
+//! | `edge` | vertex id of the owner | direction, labels, sort values, other vertex id | row, on both sides |
+//! | `index` | index, bucket, first value | further values, element | empty (unique: the element) |
+//! | `event` | vertex id of the owner | `00` or edge clustering, inverted commit version | row of an event that does not decide now |
+//! | `event_index` | as `index` | as `index` | empty: the element once had these values |
+//! | `pending` | `00` | instant, element | empty: a period begins or ends then |
+//! | `tx` | day | commit version | record: purges and other notable commits |
+//! | `schema` | kind | id | record of a schema element |
+//! | `meta` | kind | name or id | record: tasks, variables, settings |
+//! | `counter` | `00` | name | 8 bytes, big endian |
+
+use varve_kv::{TableId, TableSpec};
+
+use crate::key;
+
+/// Vertices as they are now.
+pub const VERTEX: TableId = TableId(0);
+/// Edges as they are now, from both ends.
+pub const EDGE: TableId = TableId(1);
+/// Index entries of what is now, or will be.
+pub const INDEX: TableId = TableId(2);
+/// Events that do not decide now.
+pub const EVENT: TableId = TableId(3);
+/// Index entries of what was.
+pub const EVENT_INDEX: TableId = TableId(4);
+/// Instants at which a period begins or ends.
+pub const PENDING: TableId = TableId(5);
+/// Notable commits.
+pub const TX: TableId = TableId(6);
+/// Schema elements.
+pub const SCHEMA: TableId = TableId(7);
+/// Tasks, variables, settings.
+pub const META: TableId = TableId(8);
+/// Counters.
+pub const COUNTER: TableId = TableId(9);
+
+const fn spec(
+    name: &'static str,
+    partition_len: fn(&[u8]) -> Option<usize>,
+    point_reads: bool,
+    cold: bool,
+) -> TableSpec {
+    TableSpec {
+        name,
+        partition_len,
+        point_reads,
+        cold,
+    }
+}
+
+/// The tables, in the order of their [`TableId`]s. New tables are added at the end.
+pub static TABLES: &[TableSpec] = &[
+    spec("vertex", key::vertex_id_len, true, false),
+    spec("edge", key::vertex_id_len, false, false),
+    spec("index", key::index_partition_len, false, false),
+    spec("event", key::vertex_id_len, false, true),
+    spec("event_index", key::index_partition_len, false, true),
+    spec("pending", one_byte, false, false),
+    spec("tx", four_bytes, false, true),
+    spec("schema", one_byte, false, false),
+    spec("meta", one_byte, false, false),
+    spec("counter", one_byte, true, false),
+];
+
+fn one_byte(bytes: &[u8]) -> Option<usize> {
+    (!bytes.is_empty()).then_some(1)
+}
+
+fn four_bytes(bytes: &[u8]) -> Option<usize> {
+    (bytes.len() >= 4).then_some(4)
+}
