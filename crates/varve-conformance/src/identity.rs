@@ -1,0 +1,251 @@
+//! Ids that the server makes up itself: learnt when they are first seen, then put into later
+//! requests and expected answers.
+//!
+//! Each kind is a one-to-one mapping between the recording's ids and the server's. A second
+//! recorded id for the same id of the server, or the other way round, is a difference.
+
+use std::collections::HashMap;
+
+/// What an id names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// The number of a vertex whose label has the id strategy AUTOMATIC.
+    Vertex,
+    /// A task's number.
+    Task,
+    /// The token of a page that follows.
+    Page,
+    /// The start or the end of a shard.
+    Shard,
+}
+
+/// Automatic ids are snowflake numbers; a recorded digit run shorter than this is never one.
+const AUTOMATIC_ID_DIGITS_MIN: usize = 16;
+
+#[derive(Clone, Debug, Default)]
+struct Pairs {
+    actual_by_recorded: HashMap<String, String>,
+    recorded_by_actual: HashMap<String, String>,
+}
+
+/// All ids learnt so far.
+#[derive(Clone, Debug, Default)]
+pub struct Identities {
+    pairs: HashMap<Kind, Pairs>,
+}
+
+impl Identities {
+    /// Notes that the server's `actual` stands for the recording's `recorded`, or checks it.
+    ///
+    /// # Errors
+    /// When either already stands for another.
+    pub fn pair(&mut self, kind: Kind, recorded: &str, actual: &str) -> Result<(), String> {
+        let pairs = self.pairs.entry(kind).or_default();
+        if let Some(known) = pairs.actual_by_recorded.get(recorded) {
+            return if known == actual {
+                Ok(())
+            } else {
+                Err(format!(
+                    "recorded {kind:?} {recorded} was {known} before, now {actual}"
+                ))
+            };
+        }
+        if let Some(known) = pairs.recorded_by_actual.get(actual) {
+            return Err(format!(
+                "{kind:?} {actual} already stands for recorded {known}"
+            ));
+        }
+        pairs
+            .actual_by_recorded
+            .insert(recorded.to_owned(), actual.to_owned());
+        pairs
+            .recorded_by_actual
+            .insert(actual.to_owned(), recorded.to_owned());
+        Ok(())
+    }
+
+    /// The server's id for a recorded one; the recorded one itself while none is known.
+    #[must_use]
+    pub fn actual<'a>(&'a self, kind: Kind, recorded: &'a str) -> &'a str {
+        let known = self
+            .pairs
+            .get(&kind)
+            .and_then(|p| p.actual_by_recorded.get(recorded));
+        known.map_or(recorded, String::as_str)
+    }
+
+    /// Forgets everything: a cleared graph counts its ids from the start again.
+    pub fn forget(&mut self) {
+        self.pairs.clear();
+    }
+
+    /// A text with recorded automatic vertex ids replaced wherever they stand as whole numbers.
+    #[must_use]
+    pub fn in_text(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+            let digits_end = rest[start..]
+                .find(|c: char| !c.is_ascii_digit())
+                .map_or(rest.len(), |n| start + n);
+            let digits = &rest[start..digits_end];
+            out.push_str(&rest[..start]);
+            let is_long = digits.len() >= AUTOMATIC_ID_DIGITS_MIN;
+            out.push_str(if is_long {
+                self.actual(Kind::Vertex, digits)
+            } else {
+                digits
+            });
+            rest = &rest[digits_end..];
+        }
+        out.push_str(rest);
+        out
+    }
+
+    /// A path and query with every id replaced: automatic vertex ids, task ids, page tokens and
+    /// shard bounds.
+    #[must_use]
+    pub fn in_path(&self, path: &str) -> String {
+        let path = self.in_text(path);
+        let (route, query) = match path.split_once('?') {
+            Some((route, query)) => (route, Some(query)),
+            None => (path.as_str(), None),
+        };
+        let mut out = match route.rsplit_once("/tasks/") {
+            Some((base, id)) => format!("{base}/tasks/{}", self.actual(Kind::Task, id)),
+            None => route.to_owned(),
+        };
+        if let Some(query) = query {
+            let pairs: Vec<_> = query
+                .split('&')
+                .map(|pair| self.in_query(route, pair))
+                .collect();
+            out = format!("{out}?{}", pairs.join("&"));
+        }
+        out
+    }
+
+    fn in_query(&self, route: &str, pair: &str) -> String {
+        let Some((name, value)) = pair.split_once('=') else {
+            return pair.to_owned();
+        };
+        let kind = match name {
+            "page" => Kind::Page,
+            "ids" if route.ends_with("/tasks") => Kind::Task,
+            "start" | "end" => Kind::Shard,
+            _ => return pair.to_owned(),
+        };
+        let recorded = percent_decode(value);
+        match self.actual(kind, &recorded) {
+            same if same == recorded => pair.to_owned(),
+            other => format!("{name}={}", percent_encode(other)),
+        }
+    }
+}
+
+/// Decodes `%XX`; anything else stays as it is.
+#[must_use]
+pub fn percent_decode(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut i = 0;
+    while i < bytes.len() {
+        let hex = bytes
+            .get(i + 1..i + 3)
+            .and_then(|h| std::str::from_utf8(h).ok());
+        match hex.and_then(|h| u8::from_str_radix(h, 16).ok()) {
+            Some(byte) if bytes[i] == b'%' => {
+                out.push(byte);
+                i += 3;
+            }
+            _ => {
+                out.push(bytes[i]);
+                i += 1;
+            }
+        }
+    }
+    String::from_utf8_lossy(&out).into_owned()
+}
+
+fn percent_encode(text: &str) -> String {
+    let mut out = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pair_holds_in_both_directions() {
+        let mut ids = Identities::default();
+        ids.pair(Kind::Task, "2", "7").unwrap();
+        ids.pair(Kind::Task, "2", "7").unwrap();
+        assert!(
+            ids.pair(Kind::Task, "2", "8").is_err(),
+            "one recorded id, two of the server's"
+        );
+        assert!(
+            ids.pair(Kind::Task, "3", "7").is_err(),
+            "one id of the server, two recorded ones"
+        );
+        ids.pair(Kind::Vertex, "3", "7").unwrap();
+        ids.forget();
+        ids.pair(Kind::Task, "3", "7").unwrap();
+    }
+
+    #[test]
+    fn replaces_ids_in_paths() {
+        let mut ids = Identities::default();
+        ids.pair(Kind::Task, "14", "3").unwrap();
+        ids.pair(Kind::Vertex, "1188924869312512000", "42").unwrap();
+        ids.pair(Kind::Page, "AA=", "b/+").unwrap();
+        for (recorded, wanted) in [
+            ("/graphs/h/tasks/14", "/graphs/h/tasks/3"),
+            (
+                "/graphs/h/tasks/14?action=cancel",
+                "/graphs/h/tasks/3?action=cancel",
+            ),
+            (
+                "/graphs/h/tasks?ids=14&ids=2",
+                "/graphs/h/tasks?ids=3&ids=2",
+            ),
+            (
+                "/graphs/h/traversers/vertices?ids=14",
+                "/graphs/h/traversers/vertices?ids=14",
+            ),
+            (
+                "/graphs/h/graph/vertices/1188924869312512000",
+                "/graphs/h/graph/vertices/42",
+            ),
+            (
+                "/graphs/h/graph/vertices/11889248693125120001",
+                "/graphs/h/graph/vertices/11889248693125120001",
+            ),
+            (
+                "/graphs/h/graph/vertices?page=AA%3D&limit=3",
+                "/graphs/h/graph/vertices?page=b%2F%2B&limit=3",
+            ),
+            (
+                "/graphs/h/graph/vertices?page&limit=3",
+                "/graphs/h/graph/vertices?page&limit=3",
+            ),
+        ] {
+            assert_eq!(ids.in_path(recorded), wanted);
+        }
+    }
+
+    #[test]
+    fn replaces_automatic_ids_inside_edge_ids() {
+        let mut ids = Identities::default();
+        ids.pair(Kind::Vertex, "1188924869312512000", "42").unwrap();
+        assert_eq!(ids.in_text("L1188924869312512000>1>1>>L12"), "L42>1>1>>L12");
+    }
+}

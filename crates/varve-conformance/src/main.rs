@@ -1,0 +1,93 @@
+//! `varve-conformance replay --url http://host:port`: see the library.
+
+use std::process::ExitCode;
+
+use varve_conformance::http::Server;
+use varve_conformance::replay::{self, Plan, Verdict};
+use varve_conformance::report::{self, Summary};
+use varve_conformance::{COMPENSATIONS, DIFFERENCES, REQUESTS, TRANSCRIPT, tables, transcript};
+
+const USAGE: &str = "usage: varve-conformance replay --url http://host:port \
+[--transcript FILE] [--differences FILE|none] [--report FILE.md]
+
+Replays the recorded HugeGraph exchanges against a server whose graph 'hugegraph' is empty.
+Ends with 0 when nothing unlisted differs and at least 97 % of what is in scope is equal.";
+
+#[derive(Default)]
+struct Arguments {
+    url: String,
+    transcript: Option<String>,
+    differences: Option<String>,
+    report: Option<String>,
+}
+
+fn main() -> ExitCode {
+    let arguments = match parse(std::env::args().skip(1)) {
+        Ok(arguments) => arguments,
+        Err(message) => {
+            eprintln!("{message}\n{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match run(&arguments) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
+    if words.next().as_deref() != Some("replay") {
+        return Err("the only command is 'replay'".to_owned());
+    }
+    let mut arguments = Arguments::default();
+    while let Some(name) = words.next() {
+        let value = words
+            .next()
+            .ok_or_else(|| format!("{name} needs a value"))?;
+        match name.as_str() {
+            "--url" => arguments.url = value,
+            "--transcript" => arguments.transcript = Some(value),
+            "--differences" => arguments.differences = Some(value),
+            "--report" => arguments.report = Some(value),
+            _ => return Err(format!("unknown option {name}")),
+        }
+    }
+    if arguments.url.is_empty() {
+        Err("--url is missing".to_owned())
+    } else {
+        Ok(arguments)
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<bool, String> {
+    let read = |path: &str| std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"));
+    let recording = match &arguments.transcript {
+        Some(path) => read(path)?,
+        None => TRANSCRIPT.to_owned(),
+    };
+    let listed = match arguments.differences.as_deref() {
+        Some("none") => String::new(),
+        Some(path) => read(path)?,
+        None => DIFFERENCES.to_owned(),
+    };
+    let plan = Plan {
+        exchanges: transcript::parse(&recording)?,
+        differences: tables::differences(&listed)?,
+        details: tables::requests(REQUESTS)?,
+        compensations: tables::compensations(COMPENSATIONS)?,
+    };
+    let outcomes = replay::run(&Server::parse(&arguments.url)?, &plan)?;
+    for outcome in outcomes.iter().filter(|o| o.verdict == Verdict::Unlisted) {
+        print!("{}", report::outcome_text(outcome));
+    }
+    let summary = Summary::of(&outcomes);
+    print!("{}", summary.text());
+    if let Some(path) = &arguments.report {
+        std::fs::write(path, report::markdown(&outcomes)).map_err(|e| format!("{path}: {e}"))?;
+    }
+    Ok(summary.passes())
+}

@@ -1,0 +1,262 @@
+//! Sends the recorded requests in order and judges each answer.
+
+use std::collections::{BTreeMap, HashMap};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::http::{Request, Response, Server};
+use crate::identity::Identities;
+use crate::json::Json;
+use crate::rules::{Corpus, compare};
+use crate::tables::{Compensation, Difference, DifferenceKind, RequestDetail};
+use crate::transcript::{self, Exchange};
+
+/// How long a background task of the server may take.
+const TASK_TIMEOUT: Duration = Duration::from_secs(60);
+/// How often a task is looked at while it runs.
+const TASK_POLL: Duration = Duration::from_millis(25);
+
+/// What became of one exchange.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The answers are equal.
+    Equal,
+    /// They differ, and the list says that they may.
+    Listed,
+    /// They differ, and nothing says that they may.
+    Unlisted,
+}
+
+/// One exchange and its verdict.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The exchange's number.
+    pub number: usize,
+    /// `METHOD path`, with the recorder's note.
+    pub title: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The list's entry for this exchange.
+    pub listed: Option<Difference>,
+    /// What differs, one line each.
+    pub differences: Vec<String>,
+}
+
+/// Everything a replay needs beside the server.
+#[derive(Debug)]
+pub struct Plan {
+    /// The recording.
+    pub exchanges: Vec<Exchange>,
+    /// Known differences, by exchange.
+    pub differences: BTreeMap<usize, Difference>,
+    /// What the recording leaves out, by exchange.
+    pub details: HashMap<usize, RequestDetail>,
+    /// Stand-ins for exchanges out of scope.
+    pub compensations: Vec<Compensation>,
+}
+
+/// Replays the plan and returns one outcome for each exchange, in order.
+///
+/// # Errors
+/// When the server cannot be reached at all. A single failed connection is a difference.
+pub fn run(server: &Server, plan: &Plan) -> Result<Vec<Outcome>, String> {
+    let probe = Request {
+        method: "GET".into(),
+        path: "/versions".into(),
+        ..Request::default()
+    };
+    server
+        .send(&probe)
+        .map_err(|e| format!("no answer to GET /versions: {e}"))?;
+    let corpus = Corpus::collect(&plan.exchanges);
+    let mut ids = Identities::default();
+    let mut outcomes = Vec::with_capacity(plan.exchanges.len());
+    for exchange in &plan.exchanges {
+        let request = transcript::request(exchange, &plan.details, &ids);
+        let outcome = match server.send(&request) {
+            Ok(answer) => {
+                let found = compare(exchange, &answer, &corpus, &mut ids);
+                let mut outcome = judge(exchange, plan, found, Some(&answer));
+                if let Some(trouble) = await_task(server, exchange, &answer) {
+                    outcome.differences.push(trouble);
+                }
+                if answer.status != exchange.status {
+                    compensate(server, plan, exchange.number, &ids)?;
+                }
+                outcome
+            }
+            Err(error) => judge(exchange, plan, vec![format!("no answer: {error}")], None),
+        };
+        outcomes.push(outcome);
+        if exchange.method == "DELETE"
+            && exchange.route().ends_with("/clear")
+            && exchange.status == 204
+        {
+            ids.forget();
+        }
+    }
+    Ok(outcomes)
+}
+
+fn judge(
+    exchange: &Exchange,
+    plan: &Plan,
+    mut found: Vec<String>,
+    answer: Option<&Response>,
+) -> Outcome {
+    let listed = plan.differences.get(&exchange.number).cloned();
+    let verdict = match &listed {
+        _ if found.is_empty() => Verdict::Equal,
+        None => Verdict::Unlisted,
+        Some(entry) => match breach(entry, answer) {
+            None => Verdict::Listed,
+            Some(breach) => {
+                found.push(breach);
+                Verdict::Unlisted
+            }
+        },
+    };
+    let note = if exchange.note.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", exchange.note)
+    };
+    Outcome {
+        number: exchange.number,
+        title: format!("{} {}{note}", exchange.method, exchange.path),
+        verdict,
+        listed,
+        differences: found,
+    }
+}
+
+/// How an answer breaks what the list promises of it.
+fn breach(entry: &Difference, answer: Option<&Response>) -> Option<String> {
+    if entry.kind == DifferenceKind::Later {
+        return None;
+    }
+    let Some(answer) = answer else {
+        return Some("the list promises an answer".to_owned());
+    };
+    if let Some(status) = entry.status.filter(|status| *status != answer.status) {
+        return Some(format!("the list promises status {status}"));
+    }
+    let text = entry
+        .contains
+        .as_ref()
+        .filter(|text| !answer.body.contains(*text))?;
+    Some(format!("the list promises an answer that holds '{text}'"))
+}
+
+/// Waits for the task that an exchange started: the recording's next request did so too. Jobs are
+/// not waited for, the recording looks at them while they run.
+fn await_task(server: &Server, exchange: &Exchange, answer: &Response) -> Option<String> {
+    if answer.status != 202 {
+        return None;
+    }
+    let body = Json::parse(&answer.body).ok()?;
+    let Some(Json::Number(id)) = body.get("task_id") else {
+        return None;
+    };
+    if id == "0" {
+        return None;
+    }
+    let path = format!("{}/tasks/{id}", exchange.graph_base()?);
+    let request = Request {
+        method: "GET".into(),
+        path,
+        ..Request::default()
+    };
+    let deadline = Instant::now() + TASK_TIMEOUT;
+    loop {
+        let answer = server.send(&request).ok()?;
+        let task = Json::parse(&answer.body).ok();
+        let status = task
+            .as_ref()
+            .and_then(|t| t.get("task_status"))
+            .and_then(Json::as_str);
+        match status {
+            Some("success" | "failed" | "cancelled") => return None,
+            None => return Some(format!("task {id} cannot be asked for: {}", answer.body)),
+            Some(status) if Instant::now() > deadline => {
+                return Some(format!("task {id} is still {status}"));
+            }
+            Some(_) => thread::sleep(TASK_POLL),
+        }
+    }
+}
+
+fn compensate(server: &Server, plan: &Plan, number: usize, ids: &Identities) -> Result<(), String> {
+    for step in plan
+        .compensations
+        .iter()
+        .filter(|step| step.exchange == number)
+    {
+        let body = (!step.body.is_empty()).then(|| ids.in_text(&step.body).into_bytes());
+        let request = Request {
+            method: step.method.clone(),
+            path: ids.in_path(&step.path),
+            headers: vec![("Content-Type".into(), "application/json".into())],
+            body,
+        };
+        let answer = server
+            .send(&request)
+            .map_err(|e| format!("compensation {number}: {e}"))?;
+        if answer.status >= 300 {
+            let text = answer.body;
+            return Err(format!(
+                "compensation {number} ({}): {} {text}",
+                step.reason, answer.status
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(kind: DifferenceKind, status: Option<u16>) -> Plan {
+        let entry = Difference {
+            kind,
+            reason: "r".into(),
+            status,
+            contains: None,
+        };
+        Plan {
+            exchanges: Vec::new(),
+            differences: BTreeMap::from([(1, entry)]),
+            details: HashMap::new(),
+            compensations: Vec::new(),
+        }
+    }
+
+    fn verdict(number: usize, plan: &Plan, found: &[&str], status: u16) -> Verdict {
+        let line = r#"{"method":"GET","path":"/x","status":200}"#;
+        let mut exchange = transcript::parse(line).unwrap().remove(0);
+        exchange.number = number;
+        let answer = Response {
+            status,
+            headers: Vec::new(),
+            body: String::new(),
+        };
+        let found = found.iter().map(|text| (*text).to_owned()).collect();
+        judge(&exchange, plan, found, Some(&answer)).verdict
+    }
+
+    #[test]
+    fn only_a_listed_difference_is_forgiven() {
+        let plan = plan(DifferenceKind::Later, None);
+        assert_eq!(verdict(1, &plan, &["x"], 404), Verdict::Listed);
+        assert_eq!(verdict(2, &plan, &["x"], 404), Verdict::Unlisted);
+        assert_eq!(verdict(1, &plan, &[], 200), Verdict::Equal);
+    }
+
+    #[test]
+    fn a_mended_answer_must_be_the_promised_one() {
+        let plan = plan(DifferenceKind::Mended, Some(404));
+        assert_eq!(verdict(1, &plan, &["x"], 404), Verdict::Listed);
+        assert_eq!(verdict(1, &plan, &["x"], 500), Verdict::Unlisted);
+    }
+}

@@ -1,0 +1,214 @@
+//! What a replay says at its end: a summary, and a Markdown file with every difference.
+
+use std::fmt::Write as _;
+
+use crate::replay::{Outcome, Verdict};
+use crate::tables::DifferenceKind;
+
+/// The share of in-scope exchanges that must be equal, in percent.
+pub const EQUAL_PERCENT_MIN: f64 = 97.0;
+
+/// The numbers of a replay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// All exchanges.
+    pub total: usize,
+    /// Those that are not listed as later.
+    pub in_scope: usize,
+    /// In scope and equal.
+    pub equal: usize,
+    /// In scope, different, listed as mended.
+    pub mended: usize,
+    /// In scope, different, not listed.
+    pub unlisted: usize,
+    /// Listed as mended, but equal.
+    pub stale: Vec<usize>,
+    /// Listed as later, but equal already.
+    pub later_equal: Vec<usize>,
+}
+
+impl Summary {
+    /// Counts the outcomes.
+    #[must_use]
+    pub fn of(outcomes: &[Outcome]) -> Self {
+        let kind = |o: &Outcome| o.listed.as_ref().map(|entry| entry.kind);
+        let numbers = |wanted: DifferenceKind| {
+            outcomes
+                .iter()
+                .filter(|o| kind(o) == Some(wanted) && o.verdict == Verdict::Equal)
+                .map(|o| o.number)
+                .collect::<Vec<_>>()
+        };
+        let in_scope: Vec<_> = outcomes
+            .iter()
+            .filter(|o| kind(o) != Some(DifferenceKind::Later))
+            .collect();
+        let count = |wanted: &Verdict| in_scope.iter().filter(|o| o.verdict == *wanted).count();
+        Self {
+            total: outcomes.len(),
+            in_scope: in_scope.len(),
+            equal: count(&Verdict::Equal),
+            mended: count(&Verdict::Listed),
+            unlisted: count(&Verdict::Unlisted),
+            stale: numbers(DifferenceKind::Mended),
+            later_equal: numbers(DifferenceKind::Later),
+        }
+    }
+
+    /// The equal share of the exchanges in scope, in percent.
+    #[must_use]
+    pub fn percent(&self) -> f64 {
+        if self.in_scope == 0 {
+            0.0
+        } else {
+            100.0 * self.equal as f64 / self.in_scope as f64
+        }
+    }
+
+    /// Whether the replay passes: nothing unlisted, and enough is equal.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        self.unlisted == 0 && self.percent() >= EQUAL_PERCENT_MIN
+    }
+
+    /// The summary as lines of text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let list = |numbers: &[usize]| {
+            numbers
+                .iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let mut out = format!(
+            "{} exchanges, {} in scope: {} equal ({:.1} %), {} different and listed, {} different \
+             and not listed\n",
+            self.total,
+            self.in_scope,
+            self.equal,
+            self.percent(),
+            self.mended,
+            self.unlisted
+        );
+        if !self.stale.is_empty() {
+            let _ = writeln!(
+                out,
+                "stale entries (listed as mended, but equal): {}",
+                list(&self.stale)
+            );
+        }
+        let later = self.total - self.in_scope;
+        let _ = writeln!(
+            out,
+            "{later} out of scope, of them equal already: {}",
+            self.later_equal.len()
+        );
+        if !self.later_equal.is_empty() {
+            let _ = writeln!(out, "equal already: {}", list(&self.later_equal));
+        }
+        out
+    }
+}
+
+/// The lines for one outcome: its title and what differs.
+#[must_use]
+pub fn outcome_text(outcome: &Outcome) -> String {
+    let mut out = format!("#{} {}\n", outcome.number, outcome.title);
+    for line in &outcome.differences {
+        let _ = writeln!(out, "    {line}");
+    }
+    out
+}
+
+/// The whole report in Markdown.
+#[must_use]
+pub fn markdown(outcomes: &[Outcome]) -> String {
+    let mut out = format!(
+        "# Replay of the HugeGraph recording\n\n{}\n",
+        Summary::of(outcomes).text()
+    );
+    let in_scope = |o: &&Outcome| {
+        o.listed
+            .as_ref()
+            .is_none_or(|entry| entry.kind == DifferenceKind::Mended)
+    };
+    out.push_str("## Different and not listed\n\n");
+    for outcome in outcomes.iter().filter(|o| o.verdict == Verdict::Unlisted) {
+        let _ = writeln!(out, "```\n{}```", outcome_text(outcome));
+    }
+    out.push_str(
+        "\n## Different and listed as mended\n\n| exchange | request | why |\n|---|---|---|\n",
+    );
+    for outcome in outcomes
+        .iter()
+        .filter(in_scope)
+        .filter(|o| o.verdict == Verdict::Listed)
+    {
+        let reason = outcome.listed.as_ref().map_or("", |entry| &entry.reason);
+        let _ = writeln!(
+            out,
+            "| {} | `{}` | {reason} |",
+            outcome.number, outcome.title
+        );
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tables::Difference;
+
+    fn outcome(number: usize, verdict: Verdict, kind: Option<DifferenceKind>) -> Outcome {
+        let listed = kind.map(|kind| Difference {
+            kind,
+            reason: "why".into(),
+            status: None,
+            contains: None,
+        });
+        Outcome {
+            number,
+            title: "GET /x".into(),
+            verdict,
+            listed,
+            differences: vec!["d".into()],
+        }
+    }
+
+    #[test]
+    fn counts_by_scope_and_names_stale_entries() {
+        use DifferenceKind::{Later, Mended};
+        let mut outcomes: Vec<_> = (0..98).map(|n| outcome(n, Verdict::Equal, None)).collect();
+        outcomes.push(outcome(98, Verdict::Listed, Some(Mended)));
+        outcomes.push(outcome(99, Verdict::Equal, Some(Mended)));
+        outcomes.push(outcome(100, Verdict::Listed, Some(Later)));
+        outcomes.push(outcome(101, Verdict::Equal, Some(Later)));
+        let summary = Summary::of(&outcomes);
+        assert_eq!(
+            (
+                summary.total,
+                summary.in_scope,
+                summary.equal,
+                summary.mended
+            ),
+            (102, 100, 99, 1)
+        );
+        assert_eq!(
+            (summary.stale.as_slice(), summary.later_equal.as_slice()),
+            (&[99][..], &[101][..])
+        );
+        assert!(summary.passes());
+        outcomes.push(outcome(102, Verdict::Unlisted, None));
+        assert!(!Summary::of(&outcomes).passes());
+        assert!(markdown(&outcomes).contains("#102 GET /x"));
+    }
+
+    #[test]
+    fn too_few_equal_ones_fail() {
+        let mut outcomes: Vec<_> = (0..96).map(|n| outcome(n, Verdict::Equal, None)).collect();
+        outcomes
+            .extend((96..100).map(|n| outcome(n, Verdict::Listed, Some(DifferenceKind::Mended))));
+        assert!(!Summary::of(&outcomes).passes());
+    }
+}
