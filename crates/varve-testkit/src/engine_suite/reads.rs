@@ -1,0 +1,130 @@
+//! Reads of single rows.
+
+use varve_kv::{Engine, Reader};
+
+use super::tables::{COLD, NAMED, POINTS, SINGLE, cold, named, open, point, put};
+
+/// "A row is (table, partition key, clustering key) -> value."
+pub fn a_row_is_found_by_all_three_parts_of_its_key(engine: &dyn Engine) {
+    let space = open(engine);
+    put(&*space, POINTS, &point(1), b"c", b"one");
+    put(&*space, POINTS, &point(2), b"c", b"two");
+    put(&*space, POINTS, &point(1), b"d", b"three");
+    put(&*space, NAMED, &named(b"1234567"), b"c", b"four");
+    put(&*space, SINGLE, b"", b"\0\0\0\0\0\0\0\x01c", b"five");
+    let get = |partition: u64, clustering: &[u8]| {
+        space.get(POINTS, &point(partition), clustering).unwrap()
+    };
+    assert_eq!(get(1, b"c").as_deref(), Some(&b"one"[..]));
+    assert_eq!(get(2, b"c").as_deref(), Some(&b"two"[..]));
+    assert_eq!(get(1, b"d").as_deref(), Some(&b"three"[..]));
+    let other = space.get(NAMED, &named(b"1234567"), b"c").unwrap();
+    assert_eq!(other.as_deref(), Some(&b"four"[..]));
+    let single = space.get(SINGLE, b"", b"\0\0\0\0\0\0\0\x01c").unwrap();
+    assert_eq!(single.as_deref(), Some(&b"five"[..]));
+}
+
+/// "Missing rows are not errors: reads return `None`."
+pub fn a_missing_row_is_none(engine: &dyn Engine) {
+    let space = open(engine);
+    put(&*space, POINTS, &point(7), b"abc", b"v");
+    for (partition, clustering) in [(7, &b"ab"[..]), (7, b"abcd"), (7, b""), (8, b"abc")] {
+        assert_eq!(
+            space.get(POINTS, &point(partition), clustering).unwrap(),
+            None
+        );
+    }
+    assert_eq!(space.get(NAMED, &named(b"7"), b"abc").unwrap(), None);
+    assert_eq!(space.get(COLD, &cold(b""), b"").unwrap(), None);
+}
+
+/// Clustering keys, values, and the one partition key of a table that has only one, may be empty; an empty value is
+/// not a missing row.
+pub fn keys_and_values_may_be_empty(engine: &dyn Engine) {
+    let space = open(engine);
+    put(&*space, POINTS, &point(0), b"", b"");
+    put(&*space, SINGLE, b"", b"", b"");
+    put(&*space, COLD, &cold(b""), b"", b"");
+    assert_eq!(space.get(POINTS, &point(0), b"").unwrap(), Some(vec![]));
+    assert_eq!(space.get(SINGLE, b"", b"").unwrap(), Some(vec![]));
+    assert_eq!(space.get(COLD, &cold(b""), b"").unwrap(), Some(vec![]));
+    assert_eq!(space.get(POINTS, &point(1), b"").unwrap(), None);
+}
+
+/// Values have no limit that a property could reach.
+pub fn a_value_of_a_mebibyte_comes_back(engine: &dyn Engine) {
+    let space = open(engine);
+    let value: Vec<u8> = (0..1u32 << 20).map(|n| (n % 251) as u8).collect();
+    for n in 0..4 {
+        put(&*space, POINTS, &point(n), b"big", &value);
+    }
+    for round in 0..2 {
+        for n in 0..4 {
+            let got = space.get(POINTS, &point(n), b"big").unwrap();
+            assert!(
+                got.as_deref() == Some(&value[..]),
+                "round {round}, value {n}"
+            );
+        }
+        space.compact().unwrap();
+    }
+}
+
+/// Keys may be long.
+pub fn long_keys_come_back(engine: &dyn Engine) {
+    let space = open(engine);
+    let name = vec![b'n'; 8_000];
+    let clustering = vec![0xFF; 8_000];
+    put(&*space, NAMED, &named(&name), &clustering, b"far");
+    let got = space.get(NAMED, &named(&name), &clustering).unwrap();
+    assert_eq!(got.as_deref(), Some(&b"far"[..]));
+    let shorter = space
+        .get(NAMED, &named(&name), &clustering[..7_999])
+        .unwrap();
+    assert_eq!(shorter, None);
+}
+
+/// `get_with` hands the value to its visitor once and says whether the row exists.
+pub fn get_with_hands_out_the_value_once(engine: &dyn Engine) {
+    let space = open(engine);
+    put(&*space, POINTS, &point(1), b"c", b"value");
+    let snapshot = space.clone().snapshot();
+    let readers: [&dyn Reader; 2] = [&*space, &*snapshot];
+    for reader in readers {
+        let mut seen = Vec::new();
+        let found = reader
+            .get_with(POINTS, &point(1), b"c", &mut |value| {
+                seen.push(value.to_vec());
+            })
+            .unwrap();
+        assert!(found);
+        assert_eq!(seen, [b"value".to_vec()]);
+        let missing = reader
+            .get_with(POINTS, &point(2), b"c", &mut |_| {
+                panic!("there is no such row")
+            })
+            .unwrap();
+        assert!(!missing);
+    }
+}
+
+/// "The values of many rows of one table, in the order asked."
+pub fn multi_get_answers_in_the_order_asked(engine: &dyn Engine) {
+    let space = open(engine);
+    for n in 0..200u64 {
+        put(&*space, POINTS, &point(n * 2), b"c", &point(n));
+    }
+    let partitions: Vec<Vec<u8>> = (0..500u64).map(|n| point((n * 7919) % 400)).collect();
+    let asked: Vec<(&[u8], &[u8])> = partitions.iter().map(|key| (&key[..], &b"c"[..])).collect();
+    let check = |got: Vec<Option<Vec<u8>>>| {
+        assert_eq!(got.len(), asked.len());
+        for (n, value) in (0..500u64).zip(got) {
+            let key = (n * 7919) % 400;
+            let expected = (key % 2 == 0).then(|| point(key / 2));
+            assert_eq!(value, expected, "key {key}");
+        }
+    };
+    check(space.multi_get(POINTS, &asked).unwrap());
+    check(space.clone().snapshot().multi_get(POINTS, &asked).unwrap());
+    assert!(space.multi_get(POINTS, &[]).unwrap().is_empty());
+}

@@ -1,0 +1,133 @@
+//! Spaces: creation, opening, dropping.
+
+use varve_kv::{Engine, KvError, TableId, TableSpec};
+
+use super::tables::{POINTS, TABLES, all_rows, open, point, put};
+
+/// "The names of the spaces that exist, ascending", open or not.
+pub fn spaces_are_listed_in_ascending_order(engine: &dyn Engine) {
+    assert!(engine.spaces().unwrap().is_empty());
+    let open = engine.open("zebra", TABLES, true).unwrap();
+    for name in ["apple", "Mango_2", "_", "a"] {
+        drop(engine.open(name, TABLES, true).unwrap());
+    }
+    let names = engine.spaces().unwrap();
+    assert_eq!(names, ["Mango_2", "_", "a", "apple", "zebra"]);
+    drop(open);
+    assert_eq!(engine.spaces().unwrap().len(), 5);
+}
+
+/// "... creating it if it does not exist and `create` is set."
+pub fn a_missing_space_opens_only_with_create(engine: &dyn Engine) {
+    let missing = engine.open("nowhere", TABLES, false);
+    assert!(matches!(missing.err(), Some(KvError::Unavailable { .. })));
+    assert!(engine.spaces().unwrap().is_empty());
+    drop(engine.open("nowhere", TABLES, true).unwrap());
+    drop(engine.open("nowhere", TABLES, false).unwrap());
+    drop(engine.open("nowhere", TABLES, true).unwrap());
+    assert_eq!(engine.spaces().unwrap(), ["nowhere"]);
+}
+
+/// "Opening a space that is open already fails."
+pub fn a_space_opens_once_at_a_time(engine: &dyn Engine) {
+    let space = open(engine);
+    for create in [false, true] {
+        let again = engine.open("suite", TABLES, create);
+        assert!(matches!(again.err(), Some(KvError::Unavailable { .. })));
+    }
+    put(&*space, POINTS, &point(1), b"", b"still works");
+    drop(space);
+    drop(engine.open("suite", TABLES, false).unwrap());
+}
+
+/// A space that is closed and opened again has its rows, synced or not.
+pub fn rows_survive_closing_and_opening(engine: &dyn Engine) {
+    for round in 0..5u64 {
+        let space = open(engine);
+        assert_eq!(all_rows(&*space, POINTS, None).len() as u64, round);
+        put(&*space, POINTS, &point(round), b"", b"v");
+        if round == 3 {
+            space.compact().unwrap();
+        }
+    }
+}
+
+static FEWER: &[TableSpec] = TABLES.split_at(2).0;
+
+/// A space may be opened with tables that it did not have; they are empty.
+pub fn tables_may_be_added(engine: &dyn Engine) {
+    let space = engine.open("suite", FEWER, true).unwrap();
+    put(&*space, POINTS, &point(1), b"", b"v");
+    drop(space);
+    let space = open(engine);
+    assert_eq!(all_rows(&*space, POINTS, None).len(), 1);
+    assert!(all_rows(&*space, TableId(3), None).is_empty());
+    put(&*space, TableId(3), b"", b"c", b"v");
+    drop(space);
+    assert_eq!(all_rows(&*open(engine), TableId(3), None).len(), 1);
+}
+
+static TURNED: &[TableSpec] = &[TABLES[3], TABLES[2], TABLES[1], TABLES[0]];
+
+/// Tables are known by their names, not by their place in the list.
+pub fn tables_may_change_places(engine: &dyn Engine) {
+    let space = open(engine);
+    put(&*space, POINTS, &point(1), b"", b"v");
+    drop(space);
+    let space = engine.open("suite", TURNED, false).unwrap();
+    assert!(all_rows(&*space, TableId(0), None).is_empty());
+    let got = space.get(TableId(3), &point(1), b"").unwrap();
+    assert_eq!(got.as_deref(), Some(&b"v"[..]));
+}
+
+/// A space with a table that the caller does not know was written by a newer version and is refused.
+pub fn a_table_may_not_disappear(engine: &dyn Engine) {
+    drop(open(engine));
+    let older = engine.open("suite", FEWER, false);
+    assert!(matches!(older.err(), Some(KvError::Unavailable { .. })));
+    drop(open(engine));
+}
+
+/// Two spaces with the same tables share nothing.
+pub fn spaces_do_not_share_rows(engine: &dyn Engine) {
+    let one = engine.open("one", TABLES, true).unwrap();
+    let two = engine.open("two", TABLES, true).unwrap();
+    put(&*one, POINTS, &point(1), b"", b"one");
+    put(&*two, POINTS, &point(1), b"", b"two");
+    put(&*two, POINTS, &point(2), b"", b"two");
+    let got = one.get(POINTS, &point(1), b"").unwrap();
+    assert_eq!(got.as_deref(), Some(&b"one"[..]));
+    assert_eq!(all_rows(&*one, POINTS, None).len(), 1);
+    drop(two);
+    engine.drop_space("two").unwrap();
+    assert_eq!(all_rows(&*one, POINTS, None).len(), 1);
+}
+
+/// "Removes the space and all its rows."
+pub fn dropping_removes_the_rows(engine: &dyn Engine) {
+    let space = open(engine);
+    put(&*space, POINTS, &point(1), b"", b"v");
+    drop(space);
+    engine.drop_space("suite").unwrap();
+    assert!(engine.spaces().unwrap().is_empty());
+    assert!(engine.open("suite", TABLES, false).is_err());
+    assert!(all_rows(&*open(engine), POINTS, None).is_empty());
+}
+
+/// "Every handle to it must have been dropped."
+pub fn dropping_an_open_space_fails(engine: &dyn Engine) {
+    let space = open(engine);
+    put(&*space, POINTS, &point(1), b"", b"v");
+    assert!(engine.drop_space("suite").is_err());
+    let got = space.get(POINTS, &point(1), b"").unwrap();
+    assert_eq!(got.as_deref(), Some(&b"v"[..]));
+    assert_eq!(engine.spaces().unwrap(), ["suite"]);
+}
+
+/// "A missing space is no error."
+pub fn dropping_a_missing_space_is_no_error(engine: &dyn Engine) {
+    engine.drop_space("nowhere").unwrap();
+    drop(open(engine));
+    engine.drop_space("suite").unwrap();
+    engine.drop_space("suite").unwrap();
+}

@@ -1,0 +1,145 @@
+//! The tables the cases use, and short ways to fill and read them.
+
+use std::sync::Arc;
+
+use varve_kv::{
+    Batch, ClusteringRange, Durability, Engine, Flow, Reader, ScanRequest, Space, TableId,
+    TableSpec,
+};
+
+/// Rows as read back: clustering key and value.
+pub type Rows = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// Rows of a whole table as read back: partition, clustering, value.
+pub type FullRows = Vec<(Vec<u8>, Vec<u8>, Vec<u8>)>;
+
+/// Partition keys of 8 bytes, read one by one.
+pub const POINTS: TableId = TableId(0);
+/// Partition keys of text ended by a zero byte, scanned.
+pub const NAMED: TableId = TableId(1);
+/// Partition keys of a length byte and as many bytes, cold.
+pub const COLD: TableId = TableId(2);
+/// One partition only, with the empty key.
+pub const SINGLE: TableId = TableId(3);
+
+/// The tables above.
+pub static TABLES: &[TableSpec] = &[
+    TableSpec {
+        name: "points",
+        partition_len: |key| (key.len() >= 8).then_some(8),
+        point_reads: true,
+        cold: false,
+    },
+    TableSpec {
+        name: "named",
+        partition_len: |key| key.iter().position(|byte| *byte == 0).map(|at| at + 1),
+        point_reads: false,
+        cold: false,
+    },
+    TableSpec {
+        name: "cold",
+        partition_len: |key| {
+            let length = usize::from(*key.first()?) + 1;
+            (key.len() >= length).then_some(length)
+        },
+        point_reads: false,
+        cold: true,
+    },
+    TableSpec {
+        name: "single",
+        partition_len: |_| Some(0),
+        point_reads: true,
+        cold: false,
+    },
+];
+
+/// Opens the space `suite`, creating it.
+pub fn open(engine: &dyn Engine) -> Arc<dyn Space> {
+    engine.open("suite", TABLES, true).unwrap()
+}
+
+/// A partition key of [`POINTS`].
+#[must_use]
+pub fn point(n: u64) -> Vec<u8> {
+    n.to_be_bytes().to_vec()
+}
+
+/// A partition key of [`NAMED`]; `name` holds no zero byte.
+#[must_use]
+pub fn named(name: &[u8]) -> Vec<u8> {
+    [name, &[0]].concat()
+}
+
+/// A partition key of [`COLD`].
+#[must_use]
+pub fn cold(bytes: &[u8]) -> Vec<u8> {
+    let mut key = vec![u8::try_from(bytes.len()).unwrap()];
+    key.extend_from_slice(bytes);
+    key
+}
+
+/// Writes one row.
+pub fn put(space: &dyn Space, table: TableId, partition: &[u8], clustering: &[u8], value: &[u8]) {
+    let mut batch = Batch::new();
+    batch.put(table, partition, clustering, value);
+    space.write(&batch, Durability::Buffered).unwrap();
+}
+
+/// Removes one row.
+pub fn delete(space: &dyn Space, table: TableId, partition: &[u8], clustering: &[u8]) {
+    let mut batch = Batch::new();
+    batch.delete(table, partition, clustering);
+    space.write(&batch, Durability::Buffered).unwrap();
+}
+
+/// The rows of a range.
+pub fn rows<R: Reader + ?Sized>(
+    reader: &R,
+    table: TableId,
+    partition: &[u8],
+    range: &ClusteringRange,
+    reverse: bool,
+) -> Rows {
+    let mut rows = Vec::new();
+    let request = ScanRequest {
+        table,
+        partition,
+        range,
+        reverse,
+    };
+    reader
+        .scan(request, &mut |clustering, value| {
+            rows.push((clustering.to_vec(), value.to_vec()));
+            Flow::Continue(())
+        })
+        .unwrap();
+    rows
+}
+
+/// The clustering keys of a partition.
+pub fn keys<R: Reader + ?Sized>(reader: &R, table: TableId, partition: &[u8]) -> Vec<Vec<u8>> {
+    rows(reader, table, partition, &ClusteringRange::all(), false)
+        .into_iter()
+        .map(|(clustering, _)| clustering)
+        .collect()
+}
+
+/// The rows of a whole table, from right after `after`.
+pub fn all_rows<R: Reader + ?Sized>(
+    reader: &R,
+    table: TableId,
+    after: Option<(&[u8], &[u8])>,
+) -> FullRows {
+    let mut rows = Vec::new();
+    reader
+        .scan_table(table, after, &mut |row| {
+            rows.push((
+                row.partition.to_vec(),
+                row.clustering.to_vec(),
+                row.value.to_vec(),
+            ));
+            Flow::Continue(())
+        })
+        .unwrap();
+    rows
+}

@@ -1,0 +1,349 @@
+//! An engine that fails on demand, with the meaning of each failure as [`KvError`] documents it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use varve_kv::{
+    Batch, Durability, Engine, Flow, KvError, Reader, Row, ScanRequest, Snapshot, Space, Statistic,
+    TableId, TableSpec,
+};
+
+/// How a call fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// The disk is full: nothing is stored, later writes work again.
+    DiskFull,
+    /// The files are read-only: nothing is stored, later writes work again.
+    ReadOnly,
+    /// The write fails and was stored nevertheless; later writes fail until the space is opened again.
+    IoStored,
+    /// The write fails and was not stored; later writes fail until the space is opened again.
+    IoLost,
+    /// The call finds damage. As a fault of a write, later writes fail until the space is opened again.
+    Corruption,
+}
+
+/// The controls of a [`FaultyEngine`], shared by all its spaces. Without orders nothing fails.
+#[derive(Debug, Default)]
+pub struct Faults {
+    state: Mutex<Orders>,
+}
+
+#[derive(Debug, Default)]
+struct Orders {
+    /// Calls to let pass before the fault; the fault; whether it stays.
+    write: Option<(u64, Fault, bool)>,
+    read: Option<(u64, Fault, bool)>,
+    writes_seen: u64,
+}
+
+impl Faults {
+    /// The `n`-th write from now fails once (`n` = 1: the next one). A sync counts as a write.
+    pub fn fail_write(&self, n: u64, fault: Fault) {
+        self.state.lock().write = Some((n.saturating_sub(1), fault, false));
+    }
+
+    /// All writes fail from the `n`-th from now, until [`Faults::heal`].
+    pub fn fail_writes_from(&self, n: u64, fault: Fault) {
+        self.state.lock().write = Some((n.saturating_sub(1), fault, true));
+    }
+
+    /// The `n`-th read call from now fails once.
+    pub fn fail_read(&self, n: u64, fault: Fault) {
+        self.state.lock().read = Some((n.saturating_sub(1), fault, false));
+    }
+
+    /// Nothing fails any more. A space whose writes are refused until it is opened again stays so.
+    pub fn heal(&self) {
+        let mut state = self.state.lock();
+        state.write = None;
+        state.read = None;
+    }
+
+    /// How many writes and syncs were called so far, failed ones included.
+    #[must_use]
+    pub fn writes_seen(&self) -> u64 {
+        self.state.lock().writes_seen
+    }
+
+    fn on_write(&self) -> Option<Fault> {
+        let mut state = self.state.lock();
+        state.writes_seen += 1;
+        due(&mut state.write)
+    }
+
+    fn on_read(&self, space: &str) -> Result<(), KvError> {
+        match due(&mut self.state.lock().read) {
+            Some(fault) => Err(error_of(fault, space)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn due(order: &mut Option<(u64, Fault, bool)>) -> Option<Fault> {
+    let (left, fault, stays) = order.as_mut()?;
+    if *left > 0 {
+        *left -= 1;
+        return None;
+    }
+    let fault = *fault;
+    if !*stays {
+        *order = None;
+    }
+    Some(fault)
+}
+
+fn error_of(fault: Fault, space: &str) -> KvError {
+    let space = space.to_owned();
+    let detail = "ordered by a test".to_owned();
+    match fault {
+        Fault::DiskFull => KvError::DiskFull { space, detail },
+        Fault::ReadOnly => KvError::ReadOnly { space, detail },
+        Fault::IoStored | Fault::IoLost => KvError::Io { space, detail },
+        Fault::Corruption => KvError::Corruption { space, detail },
+    }
+}
+
+/// Any engine, with failures on demand.
+pub struct FaultyEngine {
+    inner: Box<dyn Engine>,
+    faults: Arc<Faults>,
+}
+
+impl FaultyEngine {
+    /// Wraps `inner`; nothing fails until it is ordered through the returned controls.
+    #[must_use]
+    pub fn new(inner: Box<dyn Engine>) -> (Self, Arc<Faults>) {
+        let faults = Arc::new(Faults::default());
+        let engine = Self {
+            inner,
+            faults: Arc::clone(&faults),
+        };
+        (engine, faults)
+    }
+}
+
+impl Engine for FaultyEngine {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn spaces(&self) -> Result<Vec<String>, KvError> {
+        self.inner.spaces()
+    }
+
+    fn open(
+        &self,
+        name: &str,
+        tables: &'static [TableSpec],
+        create: bool,
+    ) -> Result<Arc<dyn Space>, KvError> {
+        Ok(Arc::new(FaultySpace {
+            name: name.to_owned(),
+            inner: self.inner.open(name, tables, create)?,
+            faults: Arc::clone(&self.faults),
+            broken: Mutex::new(false),
+        }))
+    }
+
+    fn drop_space(&self, name: &str) -> Result<(), KvError> {
+        self.inner.drop_space(name)
+    }
+}
+
+struct FaultySpace {
+    name: String,
+    inner: Arc<dyn Space>,
+    faults: Arc<Faults>,
+    broken: Mutex<bool>,
+}
+
+impl FaultySpace {
+    fn writing(&self, store: impl Fn() -> Result<(), KvError>) -> Result<(), KvError> {
+        let mut broken = self.broken.lock();
+        if *broken {
+            return Err(KvError::Io {
+                space: self.name.clone(),
+                detail: "an earlier write failed; open the space again".to_owned(),
+            });
+        }
+        let Some(fault) = self.faults.on_write() else {
+            return store();
+        };
+        if fault == Fault::IoStored {
+            store()?;
+        }
+        *broken = !matches!(fault, Fault::DiskFull | Fault::ReadOnly);
+        Err(error_of(fault, &self.name))
+    }
+}
+
+impl Space for FaultySpace {
+    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
+        self.writing(|| self.inner.write(batch, durability))
+    }
+
+    fn sync(&self) -> Result<(), KvError> {
+        self.writing(|| self.inner.sync())
+    }
+
+    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
+        let inner = Arc::clone(&self.inner).snapshot();
+        Arc::new(FaultySnapshot { inner, space: self })
+    }
+
+    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
+        self.inner.checkpoint(dir)
+    }
+
+    fn compact(&self) -> Result<(), KvError> {
+        self.inner.compact()
+    }
+
+    fn verify_checksums(&self) -> Result<(), KvError> {
+        self.faults.on_read(&self.name)?;
+        self.inner.verify_checksums()
+    }
+
+    fn statistics(&self) -> Vec<Statistic> {
+        self.inner.statistics()
+    }
+}
+
+struct FaultySnapshot {
+    inner: Arc<dyn Snapshot>,
+    space: Arc<FaultySpace>,
+}
+
+impl Snapshot for FaultySnapshot {}
+
+macro_rules! read_with_faults {
+    ($type:ty, |$reader:ident| $faults:expr, $name:expr) => {
+        impl Reader for $type {
+            fn get(
+                &self,
+                table: TableId,
+                partition: &[u8],
+                clustering: &[u8],
+            ) -> Result<Option<Vec<u8>>, KvError> {
+                let $reader = self;
+                $faults.on_read($name)?;
+                self.inner.get(table, partition, clustering)
+            }
+
+            fn get_with(
+                &self,
+                table: TableId,
+                partition: &[u8],
+                clustering: &[u8],
+                found: &mut dyn FnMut(&[u8]),
+            ) -> Result<bool, KvError> {
+                let $reader = self;
+                $faults.on_read($name)?;
+                self.inner.get_with(table, partition, clustering, found)
+            }
+
+            fn multi_get(
+                &self,
+                table: TableId,
+                keys: &[(&[u8], &[u8])],
+            ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
+                let $reader = self;
+                $faults.on_read($name)?;
+                self.inner.multi_get(table, keys)
+            }
+
+            fn scan(
+                &self,
+                request: ScanRequest<'_>,
+                visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+            ) -> Result<(), KvError> {
+                let $reader = self;
+                $faults.on_read($name)?;
+                self.inner.scan(request, visit)
+            }
+
+            fn scan_table(
+                &self,
+                table: TableId,
+                after: Option<(&[u8], &[u8])>,
+                visit: &mut dyn FnMut(Row<'_>) -> Flow,
+            ) -> Result<(), KvError> {
+                let $reader = self;
+                $faults.on_read($name)?;
+                self.inner.scan_table(table, after, visit)
+            }
+        }
+    };
+}
+
+read_with_faults!(FaultySpace, |space| space.faults, &space.name);
+read_with_faults!(
+    FaultySnapshot,
+    |snapshot| snapshot.space.faults,
+    &snapshot.space.name
+);
+
+#[cfg(test)]
+mod tests {
+    use varve_kv::MemoryEngine;
+
+    use super::*;
+
+    static TABLES: &[TableSpec] = &[TableSpec {
+        name: "t",
+        partition_len: |key| key.first().map(|_| 1),
+        point_reads: true,
+        cold: false,
+    }];
+
+    fn put(space: &dyn Space, key: u8) -> Result<(), KvError> {
+        let mut batch = Batch::new();
+        batch.put(TableId(0), &[key], b"", b"v");
+        space.write(&batch, Durability::Sync)
+    }
+
+    fn has(space: &dyn Space, key: u8) -> bool {
+        space.get(TableId(0), &[key], b"").unwrap().is_some()
+    }
+
+    #[test]
+    fn the_nth_write_finds_a_full_disk_and_the_next_one_works() {
+        let (engine, faults) = FaultyEngine::new(Box::new(MemoryEngine::new()));
+        let space = engine.open("s", TABLES, true).unwrap();
+        faults.fail_write(2, Fault::DiskFull);
+        put(&*space, 1).unwrap();
+        assert!(matches!(put(&*space, 2), Err(KvError::DiskFull { .. })));
+        put(&*space, 3).unwrap();
+        assert!(has(&*space, 1) && !has(&*space, 2) && has(&*space, 3));
+        assert_eq!(faults.writes_seen(), 3);
+    }
+
+    #[test]
+    fn after_an_io_error_nothing_is_written_until_the_space_is_opened_again() {
+        for (fault, stored) in [(Fault::IoStored, true), (Fault::IoLost, false)] {
+            let (engine, faults) = FaultyEngine::new(Box::new(MemoryEngine::new()));
+            let space = engine.open("s", TABLES, true).unwrap();
+            faults.fail_write(1, fault);
+            assert!(matches!(put(&*space, 1), Err(KvError::Io { .. })));
+            assert!(matches!(put(&*space, 2), Err(KvError::Io { .. })));
+            drop(space);
+            let space = engine.open("s", TABLES, false).unwrap();
+            put(&*space, 3).unwrap();
+            assert_eq!(has(&*space, 1), stored);
+            assert!(!has(&*space, 2) && has(&*space, 3));
+        }
+    }
+
+    #[test]
+    fn reads_fail_when_ordered() {
+        let (engine, faults) = FaultyEngine::new(Box::new(MemoryEngine::new()));
+        let space = engine.open("s", TABLES, true).unwrap();
+        faults.fail_read(2, Fault::Corruption);
+        assert!(!has(&*space, 1));
+        let damaged = space.get(TableId(0), &[1], b"");
+        assert!(matches!(damaged, Err(KvError::Corruption { .. })));
+        assert!(!has(&*space, 1));
+    }
+}

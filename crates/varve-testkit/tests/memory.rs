@@ -1,0 +1,11 @@
+//! The in-memory engine passes the suite, bare and behind an engine that could fail but is not told to.
+
+mod bare {
+    varve_testkit::engine_suite!((varve_kv::MemoryEngine::new(), ()));
+}
+
+mod wrapped {
+    varve_testkit::engine_suite!(varve_testkit::FaultyEngine::new(Box::new(
+        varve_kv::MemoryEngine::new()
+    )));
+}
