@@ -3,5 +3,6 @@
 //! Knows no HTTP, no JSON and no storage engine's name.
 
 pub mod error;
+pub mod index;
 
 pub use error::{ErrorKind, GraphError};

@@ -1,0 +1,287 @@
+//! The entries of one element in one index.
+
+use std::collections::BTreeSet;
+
+use varve_encoding::index::{self, IndexId};
+use varve_encoding::key;
+use varve_model::schema::IndexType;
+use varve_model::{EdgeId, ElementId, IndexLabel, Properties, Value, VertexId, VertexLabelId};
+
+use super::tokenizer;
+
+/// One row of the `index` (or, once its values are gone, the `event_index`) table.
+///
+/// The order is that of partition, then clustering, so sorted lists of old and new entries can be compared.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct IndexEntry {
+    /// Partition key.
+    pub partition: Vec<u8>,
+    /// Clustering key.
+    pub clustering: Vec<u8>,
+    /// Empty, but for a unique index: the key of the element that holds the values.
+    pub value: Vec<u8>,
+}
+
+/// The entries that `label` has for the element `id` with `properties`, ascending and each once; none when the index
+/// does not cover the element.
+///
+/// A secondary or shard index needs the first field, a unique index all of them; later missing fields of the former
+/// are stored as missing. Of a collection each distinct member is indexed, of a searched text each distinct word.
+#[must_use]
+pub fn entries(label: &IndexLabel, id: &ElementId, properties: &Properties) -> Vec<IndexEntry> {
+    let mut element = Vec::with_capacity(32);
+    key::put_element(id, &mut element);
+    let index = IndexId::Label(label.id);
+    let bucket = bucket_of(&element, label.buckets);
+    let plain = |first: &[u8], clustering: Vec<u8>| IndexEntry {
+        partition: index::partition(index, bucket, first),
+        clustering,
+        value: Vec::new(),
+    };
+    let Some(first) = label
+        .fields
+        .first()
+        .and_then(|field| properties.get(*field))
+    else {
+        return Vec::new();
+    };
+    match label.index_type {
+        IndexType::Range => {
+            let mut clustering = index::ordered(first);
+            clustering.extend_from_slice(&element);
+            vec![plain(&[], clustering)]
+        }
+        IndexType::Search => {
+            let words: BTreeSet<String> = first.members().iter().flat_map(words_of).collect();
+            let firsts: BTreeSet<Vec<u8>> = words
+                .iter()
+                .map(|word| index::ordered_token(word))
+                .collect();
+            firsts
+                .iter()
+                .map(|word| plain(word, element.clone()))
+                .collect()
+        }
+        IndexType::Unique => unique_entry(label, properties, element)
+            .into_iter()
+            .collect(),
+        IndexType::Secondary | IndexType::Shard => {
+            let mut clustering = Vec::with_capacity(element.len() + 16);
+            for field in &label.fields[1..] {
+                index::put_ordered(properties.get(*field), &mut clustering);
+            }
+            clustering.extend_from_slice(&element);
+            let firsts: BTreeSet<Vec<u8>> = first.members().iter().map(index::ordered).collect();
+            firsts
+                .iter()
+                .map(|value| plain(value, clustering.clone()))
+                .collect()
+        }
+    }
+}
+
+fn words_of(value: &Value) -> Vec<String> {
+    match value {
+        Value::Text(text) => tokenizer::words(text),
+        _ => Vec::new(),
+    }
+}
+
+/// A unique index has no buckets: equal values must meet in one row.
+fn unique_entry(
+    label: &IndexLabel,
+    properties: &Properties,
+    element: Vec<u8>,
+) -> Option<IndexEntry> {
+    let values: Option<Vec<&Value>> = label
+        .fields
+        .iter()
+        .map(|field| properties.get(*field))
+        .collect();
+    Some(IndexEntry {
+        partition: index::partition(IndexId::Label(label.id), 0, &index::unique_tuple(&values?)),
+        clustering: Vec::new(),
+        value: element,
+    })
+}
+
+/// In which of `buckets` partitions the entries of an element lie.
+fn bucket_of(element: &[u8], buckets: u8) -> u8 {
+    if buckets <= 1 {
+        return 0;
+    }
+    let bucket = xxhash_rust::xxh3::xxh3_64(element) % u64::from(buckets);
+    u8::try_from(bucket).expect("a remainder is less than its divisor, which is a u8")
+}
+
+/// The entry by which a vertex is listed under its label.
+#[must_use]
+pub fn vertex_label_entry(label: VertexLabelId, id: &VertexId) -> IndexEntry {
+    label_entry(IndexId::VertexLabel(label), id)
+}
+
+/// The entry by which an edge is listed under its own label: it names the source vertex, not the edge, so all edges of
+/// a label that leave one vertex share it.
+#[must_use]
+pub fn edge_label_entry(id: &EdgeId) -> IndexEntry {
+    label_entry(IndexId::EdgeLabel(id.label), &id.source)
+}
+
+fn label_entry(index: IndexId, vertex: &VertexId) -> IndexEntry {
+    let mut clustering = Vec::with_capacity(24);
+    key::put_element(&ElementId::Vertex(vertex.clone()), &mut clustering);
+    IndexEntry {
+        partition: index::partition(index, 0, &[]),
+        clustering,
+        value: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use varve_model::schema::{IndexBase, SchemaStatus};
+    use varve_model::{Datum, IndexLabelId, PropertyKeyId};
+
+    const A: PropertyKeyId = PropertyKeyId(1);
+    const B: PropertyKeyId = PropertyKeyId(2);
+
+    fn label(index_type: IndexType, fields: &[PropertyKeyId]) -> IndexLabel {
+        IndexLabel {
+            id: IndexLabelId(7),
+            name: "by".into(),
+            base: IndexBase::Vertex(VertexLabelId(1)),
+            index_type,
+            fields: fields.to_vec(),
+            buckets: 1,
+            status: SchemaStatus::Created,
+            user_data: Datum::Map(Vec::new()),
+        }
+    }
+
+    fn vertex(id: i64) -> ElementId {
+        ElementId::Vertex(VertexId::Number(id))
+    }
+
+    fn element(id: &ElementId) -> Vec<u8> {
+        let mut out = Vec::new();
+        key::put_element(id, &mut out);
+        out
+    }
+
+    fn properties(pairs: &[(PropertyKeyId, Value)]) -> Properties {
+        pairs.iter().cloned().collect()
+    }
+
+    #[test]
+    fn secondary_needs_its_first_field_only() {
+        let label = label(IndexType::Secondary, &[A, B]);
+        let id = vertex(5);
+        assert!(entries(&label, &id, &properties(&[(B, Value::Int(1))])).is_empty());
+        let found = entries(&label, &id, &properties(&[(A, Value::Int(1))]));
+        assert_eq!(found.len(), 1);
+        assert_eq!(
+            index::element_key(&found[0].clustering, 1),
+            Some(element(&id).as_slice())
+        );
+        let full = entries(
+            &label,
+            &id,
+            &properties(&[(A, Value::Int(1)), (B, Value::Int(2))]),
+        );
+        assert_eq!(full[0].partition, found[0].partition);
+        assert!(
+            found[0].clustering < full[0].clustering,
+            "missing sorts first"
+        );
+    }
+
+    #[test]
+    fn collections_have_an_entry_per_distinct_member() {
+        let label = label(IndexType::Secondary, &[A]);
+        let list = Value::List(vec![Value::Int(1), Value::Int(2), Value::Int(1)]);
+        let found = entries(&label, &vertex(5), &properties(&[(A, list)]));
+        assert_eq!(found.len(), 2);
+        assert!(
+            found.is_sorted()
+                && found
+                    .iter()
+                    .all(|entry| entry.clustering == element(&vertex(5)))
+        );
+    }
+
+    #[test]
+    fn range_entries_sort_as_the_values() {
+        let label = label(IndexType::Range, &[A]);
+        let keys: Vec<Vec<u8>> = [-3.5, -0.0, 2.0, f64::INFINITY]
+            .iter()
+            .map(|v| {
+                entries(&label, &vertex(1), &properties(&[(A, Value::Double(*v))]))[0]
+                    .clustering
+                    .clone()
+            })
+            .collect();
+        assert!(keys.is_sorted());
+    }
+
+    #[test]
+    fn search_entries_are_words() {
+        let label = label(IndexType::Search, &[A]);
+        let text = |text: &str| properties(&[(A, Value::Text(text.into()))]);
+        assert_eq!(entries(&label, &vertex(1), &text("one two one")).len(), 3);
+        assert_eq!(
+            entries(&label, &vertex(1), &text("One"))[0],
+            entries(&label, &vertex(1), &text("oNE"))[0]
+        );
+        let set = Value::Set(vec![Value::Text("one".into()), Value::Text("two".into())]);
+        assert_eq!(
+            entries(&label, &vertex(1), &properties(&[(A, set)])).len(),
+            2
+        );
+    }
+
+    #[test]
+    fn unique_entries_of_equal_values_share_a_row_whatever_the_buckets() {
+        let mut label = label(IndexType::Unique, &[A, B]);
+        label.buckets = 16;
+        assert!(entries(&label, &vertex(1), &properties(&[(A, Value::Int(1))])).is_empty());
+        let both = properties(&[(A, Value::Int(1)), (B, Value::Text("x".into()))]);
+        let (one, two) = (
+            entries(&label, &vertex(1), &both),
+            entries(&label, &vertex(2), &both),
+        );
+        assert_eq!(one[0].partition, two[0].partition);
+        assert!(one[0].clustering.is_empty() && one[0].value == element(&vertex(1)));
+    }
+
+    #[test]
+    fn buckets_spread_by_element() {
+        let mut label = label(IndexType::Range, &[A]);
+        label.buckets = 4;
+        let partitions: BTreeSet<Vec<u8>> = (0..100)
+            .map(|id| {
+                entries(&label, &vertex(id), &properties(&[(A, Value::Int(1))]))[0]
+                    .partition
+                    .clone()
+            })
+            .collect();
+        assert_eq!(partitions.len(), 4);
+    }
+
+    #[test]
+    fn edges_of_one_source_share_their_label_entry() {
+        let edge = |target: i64| EdgeId {
+            source: VertexId::Number(1),
+            parent: varve_model::EdgeLabelId(3),
+            label: varve_model::EdgeLabelId(4),
+            sort_values: "".into(),
+            target: VertexId::Number(target),
+        };
+        assert_eq!(edge_label_entry(&edge(1)), edge_label_entry(&edge(2)));
+        assert_eq!(edge_label_entry(&edge(1)).clustering, element(&vertex(1)));
+        assert_ne!(
+            edge_label_entry(&edge(1)),
+            vertex_label_entry(VertexLabelId(4), &VertexId::Number(1))
+        );
+    }
+}

@@ -1,0 +1,10 @@
+//! Indexes: which entries an element has, how text is split into words, and the building and removing of whole indexes.
+//!
+//! Entries are hints (see `docs/architecture.md`): they say where an element *may* match. So an entry is a pure function
+//! of the index label, the element's id and its properties, and whoever writes an element derives the entries of its
+//! old and new state and stores the difference.
+
+mod entries;
+pub mod tokenizer;
+
+pub use entries::{IndexEntry, edge_label_entry, entries, vertex_label_entry};
