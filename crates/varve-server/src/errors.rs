@@ -1,0 +1,414 @@
+//! Errors as HugeGraph's clients know them: `{"exception":"class …","message":…,"cause":…}` and a status.
+//!
+//! This is the only place that knows which Java class name goes with which status.
+
+use std::borrow::Cow;
+use std::panic::Location;
+
+use http::StatusCode;
+
+use crate::json::JsonWriter;
+use crate::respond::{ContentType, Response};
+
+/// What handlers return: an answer or an error that knows its status.
+pub type HandlerResult = Result<Response, ApiError>;
+
+/// An error as a client sees it.
+#[derive(Debug)]
+pub struct ApiError {
+    detail: Box<Detail>,
+}
+
+#[derive(Debug)]
+struct Detail {
+    status: StatusCode,
+    exception: Cow<'static, str>,
+    message: Cow<'static, str>,
+    cause: String,
+    form: Form,
+    retry_after_seconds: Option<u32>,
+    close: bool,
+    origin: &'static Location<'static>,
+}
+
+/// How the body is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// The JSON object of §1.4.
+    Object,
+    /// The bare message as `text/plain`: how the original answers bodies that are not the JSON it wants.
+    Text,
+}
+
+impl ApiError {
+    /// Any status and Java class name, for cases that have no constructor of their own.
+    #[track_caller]
+    pub fn new(
+        status: StatusCode,
+        exception: impl Into<Cow<'static, str>>,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        Self {
+            detail: Box::new(Detail {
+                status,
+                exception: exception.into(),
+                message: message.into(),
+                cause: String::new(),
+                form: Form::Object,
+                retry_after_seconds: None,
+                close: false,
+                origin: Location::caller(),
+            }),
+        }
+    }
+
+    /// 400 `IllegalArgumentException`: a bad argument, an undefined name in a body or query, a failed validation.
+    #[track_caller]
+    pub fn illegal_argument(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(
+            StatusCode::BAD_REQUEST,
+            "java.lang.IllegalArgumentException",
+            message,
+        )
+    }
+
+    /// 400 `ExistedException`: a schema element exists already.
+    #[track_caller]
+    pub fn existed(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::hugegraph(
+            StatusCode::BAD_REQUEST,
+            "exception.ExistedException",
+            message,
+        )
+    }
+
+    /// 400 `NotAllowException`: the change is not allowed.
+    #[track_caller]
+    pub fn not_allowed_change(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::hugegraph(
+            StatusCode::BAD_REQUEST,
+            "exception.NotAllowException",
+            message,
+        )
+    }
+
+    /// 400 `NoIndexException`: a query that no index can answer.
+    #[track_caller]
+    pub fn no_index(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::hugegraph(
+            StatusCode::BAD_REQUEST,
+            "exception.NoIndexException",
+            message,
+        )
+    }
+
+    /// 400 `NotSupportException`: a predicate or a feature that is unknown.
+    #[track_caller]
+    pub fn not_supported(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::hugegraph(
+            StatusCode::BAD_REQUEST,
+            "exception.NotSupportException",
+            message,
+        )
+    }
+
+    /// 400 `LimitExceedException`: a named limit of a query was reached.
+    #[track_caller]
+    pub fn limit_exceeded(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::hugegraph(
+            StatusCode::BAD_REQUEST,
+            "exception.LimitExceedException",
+            message,
+        )
+    }
+
+    /// 400 `HugeException`: other limits and failures that the original reports with its base class.
+    #[track_caller]
+    pub fn huge(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::hugegraph(StatusCode::BAD_REQUEST, "HugeException", message)
+    }
+
+    /// 400 `BackendException`: a bad page token, trouble of the store that the request caused.
+    #[track_caller]
+    pub fn backend(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::hugegraph(StatusCode::BAD_REQUEST, "backend.BackendException", message)
+    }
+
+    /// 404 `NotFoundException` of HugeGraph: a schema element, vertex, edge, task or graph named in the path is unknown.
+    #[track_caller]
+    pub fn not_found(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::hugegraph(
+            StatusCode::NOT_FOUND,
+            "exception.NotFoundException",
+            message,
+        )
+    }
+
+    /// 404 `jakarta.ws.rs.NotFoundException`: an unknown variable or algorithm.
+    #[track_caller]
+    pub fn resource_not_found(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(
+            StatusCode::NOT_FOUND,
+            "jakarta.ws.rs.NotFoundException",
+            message,
+        )
+    }
+
+    /// 404: no resource has this path.
+    #[track_caller]
+    pub fn unknown_path() -> Self {
+        Self::resource_not_found("HTTP 404 Not Found")
+    }
+
+    /// 405: the path exists, the verb does not.
+    #[track_caller]
+    pub fn wrong_verb() -> Self {
+        Self::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "jakarta.ws.rs.NotAllowedException",
+            "HTTP 405 Method Not Allowed",
+        )
+    }
+
+    /// 406: the client accepts nothing that this resource produces.
+    #[track_caller]
+    pub fn not_acceptable() -> Self {
+        Self::new(
+            StatusCode::NOT_ACCEPTABLE,
+            "jakarta.ws.rs.NotAcceptableException",
+            "HTTP 406 Not Acceptable",
+        )
+    }
+
+    /// 415: the body's type or encoding is not understood.
+    #[track_caller]
+    pub fn unsupported_media_type() -> Self {
+        Self::unsupported("HTTP 415 Unsupported Media Type")
+    }
+
+    /// 415 "Not support action 'foo'": an unknown `action=` value.
+    #[track_caller]
+    pub fn unknown_action(action: &str) -> Self {
+        Self::unsupported(format!("Not support action '{action}'"))
+    }
+
+    #[track_caller]
+    fn unsupported(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "jakarta.ws.rs.NotSupportedException",
+            message,
+        )
+    }
+
+    /// 400 `jakarta.ws.rs.BadRequestException`: a malformed path, header, or a request out of order.
+    #[track_caller]
+    pub fn bad_request(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(
+            StatusCode::BAD_REQUEST,
+            "jakarta.ws.rs.BadRequestException",
+            message,
+        )
+    }
+
+    /// 401: missing or wrong credentials.
+    #[track_caller]
+    pub fn not_authorized(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(
+            StatusCode::UNAUTHORIZED,
+            "jakarta.ws.rs.NotAuthorizedException",
+            message,
+        )
+    }
+
+    /// 403: known caller, forbidden thing.
+    #[track_caller]
+    pub fn forbidden(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(
+            StatusCode::FORBIDDEN,
+            "jakarta.ws.rs.ForbiddenException",
+            message,
+        )
+    }
+
+    /// 408: the body came too slowly. The connection is closed.
+    #[track_caller]
+    pub fn request_timeout(message: impl Into<Cow<'static, str>>) -> Self {
+        let status = StatusCode::REQUEST_TIMEOUT;
+        Self::new(status, "jakarta.ws.rs.ClientErrorException", message).closing()
+    }
+
+    /// 413: the body is over its limit (in bytes). The connection is closed.
+    #[track_caller]
+    pub fn body_too_large(limit_bytes: usize) -> Self {
+        let message = format!("The request body is larger than the limit of {limit_bytes} bytes");
+        let status = StatusCode::PAYLOAD_TOO_LARGE;
+        Self::new(status, "jakarta.ws.rs.ClientErrorException", message).closing()
+    }
+
+    /// 503 with `Retry-After`: too busy, or the time for a request ran out.
+    #[track_caller]
+    pub fn unavailable(message: impl Into<Cow<'static, str>>, retry_after_seconds: u32) -> Self {
+        let exception = "jakarta.ws.rs.ServiceUnavailableException";
+        let mut error = Self::new(StatusCode::SERVICE_UNAVAILABLE, exception, message);
+        error.detail.retry_after_seconds = Some(retry_after_seconds);
+        error
+    }
+
+    /// 507: the disk is full, or may be: writes are refused, reads go on.
+    #[track_caller]
+    pub fn insufficient_storage(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::hugegraph(
+            StatusCode::INSUFFICIENT_STORAGE,
+            "backend.BackendException",
+            message,
+        )
+    }
+
+    /// 500: a defect of ours or trouble below us that no request caused.
+    #[track_caller]
+    pub fn internal(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::hugegraph(StatusCode::INTERNAL_SERVER_ERROR, "HugeException", message)
+    }
+
+    /// 400 as `text/plain`: the body is not JSON, or not of the wanted shape.
+    #[track_caller]
+    pub fn malformed_json(message: impl Into<Cow<'static, str>>) -> Self {
+        let exception = "com.fasterxml.jackson.core.JsonProcessingException";
+        let mut error = Self::new(StatusCode::BAD_REQUEST, exception, message);
+        error.detail.form = Form::Text;
+        error
+    }
+
+    #[track_caller]
+    fn hugegraph(status: StatusCode, class: &str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(status, format!("org.apache.hugegraph.{class}"), message)
+    }
+
+    /// Adds the text of what caused it.
+    #[must_use]
+    pub fn with_cause(mut self, cause: impl ToString) -> Self {
+        self.detail.cause = cause.to_string();
+        self
+    }
+
+    /// The connection is closed after this answer.
+    #[must_use]
+    pub(crate) fn closing(mut self) -> Self {
+        self.detail.close = true;
+        self
+    }
+
+    /// The status of the answer.
+    pub fn status(&self) -> StatusCode {
+        self.detail.status
+    }
+
+    /// The message for the client.
+    pub fn message(&self) -> &str {
+        &self.detail.message
+    }
+
+    /// The Java class name, without the prefix `class `.
+    pub fn exception(&self) -> &str {
+        &self.detail.exception
+    }
+
+    /// The answer; with `trace`, it names the place in our source that raised the error.
+    pub fn to_response(&self, trace: bool) -> Response {
+        let detail = &*self.detail;
+        let mut response = match detail.form {
+            Form::Text => {
+                let body = detail.message.as_bytes().to_vec();
+                Response::new(detail.status, ContentType::Text, body)
+            }
+            Form::Object => Response::new(
+                detail.status,
+                ContentType::JsonBare,
+                error_object(detail, trace),
+            ),
+        };
+        if let Some(seconds) = detail.retry_after_seconds {
+            response = response.retry_after(seconds);
+        }
+        if detail.close {
+            response.closing()
+        } else {
+            response
+        }
+    }
+}
+
+fn error_object(detail: &Detail, trace: bool) -> Vec<u8> {
+    let mut json = JsonWriter::with_capacity(128 + detail.message.len());
+    json.begin_object();
+    json.key("exception")
+        .string_parts(&["class ", &detail.exception]);
+    json.key("message").string(&detail.message);
+    json.key("cause").string(&detail.cause);
+    if trace {
+        json.key("trace").begin_array();
+        json.string(&detail.origin.to_string());
+        json.end_array();
+    }
+    json.end_object();
+    json.finish()
+}
+
+impl From<serde_json::Error> for ApiError {
+    /// A body that is not JSON or not of the wanted shape, worded like Jackson where clients look for the words.
+    #[track_caller]
+    fn from(error: serde_json::Error) -> Self {
+        let text = error.to_string();
+        let text = match text
+            .strip_prefix("unknown field `")
+            .and_then(|rest| rest.split_once('`'))
+        {
+            Some((field, rest)) => {
+                format!("Unrecognized field \"{field}\", not marked as ignorable{rest}")
+            }
+            None => text,
+        };
+        Self::malformed_json(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn body(error: &ApiError, trace: bool) -> String {
+        String::from_utf8(error.to_response(trace).body.to_vec()).unwrap()
+    }
+
+    #[test]
+    fn the_object_has_the_three_keys_in_order() {
+        let error = ApiError::not_found("Graph 'a\"b' does not exist").with_cause("java.io.X: y");
+        assert_eq!(
+            body(&error, false),
+            r#"{"exception":"class org.apache.hugegraph.exception.NotFoundException","message":"Graph 'a\"b' does not exist","cause":"java.io.X: y"}"#
+        );
+        assert_eq!(error.status(), StatusCode::NOT_FOUND);
+        assert!(body(&error, true).contains(r#","trace":["crates/varve-server/src/errors.rs:"#));
+    }
+
+    #[test]
+    fn json_errors_are_plain_text_with_jacksons_words() {
+        #[derive(Debug, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        #[allow(dead_code)]
+        struct Only {
+            name: String,
+        }
+        let error: ApiError = serde_json::from_str::<Only>(r#"{"foo":1}"#)
+            .unwrap_err()
+            .into();
+        let text = body(&error, false);
+        assert!(
+            text.starts_with(r#"Unrecognized field "foo", not marked as ignorable"#),
+            "{text}"
+        );
+        assert_eq!(error.to_response(false).content_type, ContentType::Text);
+        assert_eq!(error.status(), StatusCode::BAD_REQUEST);
+    }
+}

@@ -1,0 +1,203 @@
+//! Counters and response times, per route and per serving thread.
+//!
+//! Each serving thread counts in its own shard with relaxed atomics, so that counting costs some nanoseconds and no
+//! shared cache line; a scrape adds the shards up.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use http::StatusCode;
+use parking_lot::RwLock;
+
+/// Bucket `i` counts response times below 2^i microseconds; the last one has everything longer (about 34 s and more).
+pub const BUCKETS: usize = 26;
+
+/// The registry of one server.
+pub struct Metrics {
+    shards: Box<[Shard]>,
+    /// Panics caught in handlers.
+    pub panics: AtomicU64,
+    /// Connections accepted.
+    pub connections_accepted: AtomicU64,
+    /// Connections refused since too many were open.
+    pub connections_refused: AtomicU64,
+    /// Connections cut for being slow or idle.
+    pub connections_cut: AtomicU64,
+    /// Failures to accept, such as being out of file descriptors.
+    pub accept_errors: AtomicU64,
+    sources: RwLock<Vec<Source>>,
+}
+
+/// A place that adds gauges at each scrape.
+pub type Source = Box<dyn Fn(&mut Vec<Gauge>) + Send + Sync>;
+
+/// A value at the time of a scrape.
+#[derive(Debug, Clone)]
+pub struct Gauge {
+    /// Prometheus name, e.g. `varve_open_connections`.
+    pub name: &'static str,
+    /// One line of help.
+    pub help: &'static str,
+    /// The value.
+    pub value: f64,
+}
+
+type Shard = Box<[RouteStats]>;
+
+#[derive(Default)]
+struct RouteStats {
+    succeeded: AtomicU64,
+    failed: AtomicU64,
+    nanos: AtomicU64,
+    max_nanos: AtomicU64,
+    buckets: [AtomicU64; BUCKETS],
+}
+
+/// What was counted for one route over all threads.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct RouteTotals {
+    /// Answers below 400.
+    pub succeeded: u64,
+    /// Answers of 400 and more.
+    pub failed: u64,
+    /// Sum of response times in nanoseconds.
+    pub nanos: u64,
+    /// Longest response time in nanoseconds.
+    pub max_nanos: u64,
+    /// Response times by power of two of microseconds, see [`BUCKETS`].
+    pub buckets: [u64; BUCKETS],
+}
+
+impl RouteTotals {
+    /// All answers.
+    pub fn total(&self) -> u64 {
+        self.succeeded + self.failed
+    }
+
+    /// Mean response time in milliseconds.
+    pub fn mean_ms(&self) -> f64 {
+        self.nanos as f64 / 1e6 / self.total().max(1) as f64
+    }
+
+    /// A quantile of the response time in milliseconds, exact to a factor of two.
+    pub fn quantile_ms(&self, quantile: f64) -> f64 {
+        let rank = (quantile * self.total() as f64).ceil() as u64;
+        let mut seen = 0;
+        for (index, count) in self.buckets.iter().enumerate() {
+            seen += count;
+            if seen >= rank && *count > 0 {
+                let upper = bucket_limit_seconds(index).unwrap_or(f64::INFINITY) * 1e3;
+                return upper.min(self.max_nanos as f64 / 1e6);
+            }
+        }
+        0.0
+    }
+}
+
+/// The upper limit of a bucket in seconds; `None` for the last, which has none.
+pub fn bucket_limit_seconds(index: usize) -> Option<f64> {
+    (index + 1 < BUCKETS).then(|| (1u64 << index) as f64 / 1e6)
+}
+
+impl Metrics {
+    /// One shard for each thread; `routes` routes and one place more for requests that found none.
+    pub(crate) fn new(threads: usize, routes: usize) -> Self {
+        let shard = || (0..=routes).map(|_| RouteStats::default()).collect();
+        Self {
+            shards: (0..threads).map(|_| shard()).collect(),
+            panics: AtomicU64::new(0),
+            connections_accepted: AtomicU64::new(0),
+            connections_refused: AtomicU64::new(0),
+            connections_cut: AtomicU64::new(0),
+            accept_errors: AtomicU64::new(0),
+            sources: RwLock::new(Vec::new()),
+        }
+    }
+
+    /// Counts one answer. `route` is the route's index, or the number of routes if none was found.
+    pub(crate) fn record(
+        &self,
+        thread: usize,
+        route: usize,
+        status: StatusCode,
+        elapsed: Duration,
+    ) {
+        let stats = &self.shards[thread][route];
+        let nanos = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
+        let failed = status.is_client_error() || status.is_server_error();
+        let counter = if failed {
+            &stats.failed
+        } else {
+            &stats.succeeded
+        };
+        counter.fetch_add(1, Ordering::Relaxed);
+        stats.nanos.fetch_add(nanos, Ordering::Relaxed);
+        if nanos > stats.max_nanos.load(Ordering::Relaxed) {
+            stats.max_nanos.fetch_max(nanos, Ordering::Relaxed);
+        }
+        let micros = nanos / 1000;
+        let bucket = (u64::BITS - micros.leading_zeros()) as usize;
+        stats.buckets[bucket.min(BUCKETS - 1)].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The sums of one route.
+    pub fn totals(&self, route: usize) -> RouteTotals {
+        let mut totals = RouteTotals::default();
+        for shard in &self.shards {
+            let stats = &shard[route];
+            totals.succeeded += stats.succeeded.load(Ordering::Relaxed);
+            totals.failed += stats.failed.load(Ordering::Relaxed);
+            totals.nanos += stats.nanos.load(Ordering::Relaxed);
+            totals.max_nanos = totals
+                .max_nanos
+                .max(stats.max_nanos.load(Ordering::Relaxed));
+            for (sum, bucket) in totals.buckets.iter_mut().zip(&stats.buckets) {
+                *sum += bucket.load(Ordering::Relaxed);
+            }
+        }
+        totals
+    }
+
+    /// Adds a place that is asked for gauges at each scrape.
+    pub fn add_source(&self, source: Source) {
+        self.sources.write().push(source);
+    }
+
+    pub(crate) fn source_gauges(&self, into: &mut Vec<Gauge>) {
+        for source in self.sources.read().iter() {
+            source(into);
+        }
+    }
+}
+
+impl std::fmt::Debug for Metrics {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Metrics")
+            .field("shards", &self.shards.len())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shards_are_summed_and_quantiles_bounded() {
+        let metrics = Metrics::new(2, 1);
+        for thread in [0, 1] {
+            for micros in [0, 1, 3, 900] {
+                metrics.record(thread, 0, StatusCode::OK, Duration::from_micros(micros));
+            }
+        }
+        metrics.record(1, 0, StatusCode::NOT_FOUND, Duration::from_secs(3600));
+        let totals = metrics.totals(0);
+        assert_eq!((totals.succeeded, totals.failed), (8, 1));
+        assert_eq!(totals.buckets.iter().sum::<u64>(), 9);
+        assert_eq!(totals.buckets[BUCKETS - 1], 1);
+        assert_eq!(totals.quantile_ms(0.5), 0.004);
+        assert_eq!(totals.quantile_ms(1.0), 3_600_000.0);
+        assert_eq!(metrics.totals(1), RouteTotals::default());
+    }
+}

@@ -1,0 +1,177 @@
+//! What a client may send and wants back: media types and compression.
+
+use std::io::{Read, Write};
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::read::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use http::{HeaderMap, header};
+
+use crate::errors::ApiError;
+use crate::route::{Consumes, Route, Verb};
+
+/// Refuses a request whose media types the route does not speak: 406 for `Accept`, 415 or 400 for `Content-Type`.
+pub(crate) fn check_types(route: &Route, headers: &HeaderMap) -> Result<(), ApiError> {
+    if let Some(accept) = headers.get(header::ACCEPT)
+        && !accept.is_empty()
+        && !accepts(accept.as_bytes(), route.text)
+    {
+        return Err(ApiError::not_acceptable());
+    }
+    if route.verb == Verb::Get || route.consumes == Consumes::Any {
+        return Ok(());
+    }
+    let Some(content_type) = headers.get(header::CONTENT_TYPE) else {
+        return Ok(());
+    };
+    let text = content_type.to_str().unwrap_or("");
+    let media = text.split(';').next().unwrap_or("").trim();
+    match media {
+        "" => Err(ApiError::bad_request(
+            "The Content-Type header can't be empty",
+        )),
+        _ if media.eq_ignore_ascii_case("application/json") => Ok(()),
+        _ => Err(ApiError::unsupported_media_type()),
+    }
+}
+
+fn accepts(header: &[u8], text: bool) -> bool {
+    if header == b"*/*" || header == b"application/json" {
+        return true;
+    }
+    let Ok(header) = std::str::from_utf8(header) else {
+        return false;
+    };
+    header.split(',').any(|part| {
+        let (media, quality) = with_quality(part);
+        let wanted = ["*/*", "*", "application/*", "application/json"];
+        let plain = ["text/*", "text/plain"];
+        let matches = |list: &[&str]| list.iter().any(|known| media.eq_ignore_ascii_case(known));
+        quality > 0.0 && (matches(&wanted) || (text && matches(&plain)))
+    })
+}
+
+/// Splits `gzip;q=0.5` into its name and quality.
+fn with_quality(part: &str) -> (&str, f32) {
+    let mut pieces = part.split(';').map(str::trim);
+    let name = pieces.next().unwrap_or("");
+    let quality = pieces.find_map(|piece| piece.strip_prefix("q=")?.trim().parse().ok());
+    (name, quality.unwrap_or(1.0))
+}
+
+/// Whether the client takes gzip.
+pub(crate) fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let mut star = false;
+    for value in headers.get_all(header::ACCEPT_ENCODING) {
+        for part in value.to_str().unwrap_or("").split(',') {
+            match with_quality(part) {
+                ("gzip" | "x-gzip", quality) => return quality > 0.0,
+                ("*", quality) => star = quality > 0.0,
+                _ => {}
+            }
+        }
+    }
+    star
+}
+
+/// How a body is encoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BodyEncoding {
+    Identity,
+    Gzip,
+}
+
+/// The encoding that a request declares; 415 for one that is not understood.
+pub(crate) fn body_encoding(headers: &HeaderMap) -> Result<BodyEncoding, ApiError> {
+    let Some(value) = headers.get(header::CONTENT_ENCODING) else {
+        return Ok(BodyEncoding::Identity);
+    };
+    match value.to_str().unwrap_or("?").trim() {
+        "" | "identity" => Ok(BodyEncoding::Identity),
+        "gzip" | "x-gzip" => Ok(BodyEncoding::Gzip),
+        _ => Err(ApiError::unsupported_media_type()),
+    }
+}
+
+/// Decompresses a gzip body; 413 as soon as it grows over `limit` bytes, 400 if it is not gzip.
+pub(crate) fn gunzip(compressed: &[u8], limit: usize) -> Result<Bytes, ApiError> {
+    let expected = compressed.len().saturating_mul(4).min(limit);
+    let mut plain = Vec::with_capacity(expected);
+    let mut decoder = MultiGzDecoder::new(compressed).take(limit as u64 + 1);
+    decoder.read_to_end(&mut plain).map_err(|error| {
+        ApiError::bad_request(format!("The request body is not valid gzip: {error}"))
+    })?;
+    if plain.len() > limit {
+        return Err(ApiError::body_too_large(limit));
+    }
+    Ok(plain.into())
+}
+
+/// Compresses an answer.
+pub(crate) fn gzip(plain: &[u8], level: u32) -> Bytes {
+    let mut encoder = GzEncoder::new(
+        Vec::with_capacity(plain.len() / 4 + 64),
+        Compression::new(level),
+    );
+    encoder
+        .write_all(plain)
+        .and_then(|()| encoder.finish())
+        .expect("writing to memory cannot fail")
+        .into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    fn headers(name: header::HeaderName, value: &'static str) -> HeaderMap {
+        HeaderMap::from_iter([(name, HeaderValue::from_static(value))])
+    }
+
+    #[test]
+    fn accept() {
+        for good in [
+            "text/html, application/json;q=0.9",
+            "application/*",
+            "text/html,*/*;q=0.8",
+            "*",
+        ] {
+            assert!(accepts(good.as_bytes(), false), "{good}");
+        }
+        for bad in ["text/plain", "application/xml", "application/json;q=0"] {
+            assert!(!accepts(bad.as_bytes(), false), "{bad}");
+        }
+        assert!(accepts(b"text/plain", true));
+    }
+
+    #[test]
+    fn accept_encoding() {
+        let gzip = |value| accepts_gzip(&headers(header::ACCEPT_ENCODING, value));
+        assert!(gzip("gzip, deflate"));
+        assert!(gzip("deflate;q=0.5, gzip;q=0.1"));
+        assert!(gzip("*"));
+        assert!(!gzip("identity"));
+        assert!(!gzip("*, gzip;q=0"));
+        assert!(!accepts_gzip(&HeaderMap::new()));
+    }
+
+    #[test]
+    fn bodies() {
+        let text = b"[1,2,3]".repeat(1000);
+        let packed = gzip(&text, 1);
+        assert_eq!(gunzip(&packed, 7000).unwrap(), text);
+        assert_eq!(gunzip(&packed, 6999).unwrap_err().status().as_u16(), 413);
+        assert_eq!(
+            gunzip(&packed[..packed.len() - 9], 7000)
+                .unwrap_err()
+                .status()
+                .as_u16(),
+            400
+        );
+        assert_eq!(gunzip(b"[1]", 100).unwrap_err().status().as_u16(), 400);
+        let bad = body_encoding(&headers(header::CONTENT_ENCODING, "br"));
+        assert_eq!(bad.unwrap_err().status().as_u16(), 415);
+    }
+}

@@ -1,0 +1,126 @@
+//! Splitting and percent-decoding of paths and query strings.
+
+use smallvec::SmallVec;
+
+/// A path with more segments than this fits no resource.
+const MAX_SEGMENTS: usize = 16;
+
+/// Why a path or query could not be decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum DecodeError {
+    /// A `%` without two hexadecimal digits after it.
+    #[error("'%' must be followed by two hexadecimal digits")]
+    BadEscape,
+    /// The decoded bytes are not UTF-8.
+    #[error("the decoded text is not UTF-8")]
+    NotUtf8,
+}
+
+/// One path segment: where it stands in the path, and its decoded text if that differs.
+#[derive(Debug, Clone)]
+pub(crate) struct Segment {
+    start: u32,
+    end: u32,
+    decoded: Option<Box<str>>,
+}
+
+impl Segment {
+    /// The decoded text; `path` is the path that the segment was split from.
+    pub(crate) fn text<'a>(&'a self, path: &'a str) -> &'a str {
+        match &self.decoded {
+            Some(text) => text,
+            None => &path[self.start as usize..self.end as usize],
+        }
+    }
+}
+
+pub(crate) type Segments = SmallVec<[Segment; 8]>;
+
+/// Splits an absolute path at its slashes. One trailing slash is dropped; an empty segment elsewhere is kept, so that
+/// it fits no resource. `None` means more segments than any resource has.
+pub(crate) fn split(path: &str) -> Result<Option<Segments>, DecodeError> {
+    let mut segments = Segments::new();
+    let body = path.strip_prefix('/').unwrap_or(path);
+    let body = body.strip_suffix('/').unwrap_or(body);
+    if body.is_empty() {
+        return Ok(Some(segments));
+    }
+    let mut start = path.len() - path.strip_prefix('/').unwrap_or(path).len();
+    for raw in body.split('/') {
+        if segments.len() == MAX_SEGMENTS {
+            return Ok(None);
+        }
+        let end = start + raw.len();
+        let decoded = if raw.contains('%') {
+            Some(decode(raw, false)?.into())
+        } else {
+            None
+        };
+        segments.push(Segment {
+            start: start as u32,
+            end: end as u32,
+            decoded,
+        });
+        start = end + 1;
+    }
+    Ok(Some(segments))
+}
+
+/// Percent-decodes; with `plus_is_space` as in query strings.
+pub(crate) fn decode(raw: &str, plus_is_space: bool) -> Result<String, DecodeError> {
+    let bytes = raw.as_bytes();
+    let mut decoded = Vec::with_capacity(bytes.len());
+    let mut position = 0;
+    while let Some(&byte) = bytes.get(position) {
+        position += 1;
+        match byte {
+            b'%' => {
+                let digit = |at: usize| bytes.get(at).and_then(|&b| char::from(b).to_digit(16));
+                let (Some(high), Some(low)) = (digit(position), digit(position + 1)) else {
+                    return Err(DecodeError::BadEscape);
+                };
+                decoded.push((high * 16 + low) as u8);
+                position += 2;
+            }
+            b'+' if plus_is_space => decoded.push(b' '),
+            _ => decoded.push(byte),
+        }
+    }
+    String::from_utf8(decoded).map_err(|_| DecodeError::NotUtf8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn texts(path: &str) -> Vec<String> {
+        let segments = split(path).unwrap().unwrap();
+        segments
+            .iter()
+            .map(|segment| segment.text(path).to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn segments() {
+        assert_eq!(texts("/"), Vec::<String>::new());
+        assert_eq!(texts("/versions/"), ["versions"]);
+        assert_eq!(
+            texts("/a/%221%3Amarko%2F%22/b+c"),
+            ["a", "\"1:marko/\"", "b+c"]
+        );
+        assert_eq!(texts("/a//b"), ["a", "", "b"]);
+        assert_eq!(texts("/a//"), ["a", ""]);
+        assert!(split(&"/a".repeat(17)).unwrap().is_none());
+    }
+
+    #[test]
+    fn decoding_refuses_what_is_not_text() {
+        assert_eq!(decode("a+b%20c%C3%A9", true).unwrap(), "a b cé");
+        assert_eq!(decode("a+b", false).unwrap(), "a+b");
+        for bad in ["%", "%4", "%zz", "a%4"] {
+            assert_eq!(decode(bad, false), Err(DecodeError::BadEscape), "{bad}");
+        }
+        assert_eq!(decode("%ff", false), Err(DecodeError::NotUtf8));
+    }
+}

@@ -1,0 +1,246 @@
+//! What a handler sees of a request.
+
+use std::cell::OnceCell;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, Uri};
+use serde::Deserialize;
+use serde::de::DeserializeSeed;
+
+use crate::errors::ApiError;
+use crate::path;
+use crate::route::Route;
+use crate::router::{Captures, PathForm};
+use crate::state::{AppState, WorkerHandle};
+
+/// A request whose head was checked and whose body has arrived, decompressed.
+#[derive(Debug)]
+pub struct RequestContext {
+    pub(crate) worker: Arc<WorkerHandle>,
+    pub(crate) route: usize,
+    pub(crate) captures: Captures,
+    pub(crate) form: PathForm,
+    pub(crate) method: Method,
+    pub(crate) uri: Uri,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    pub(crate) query: OnceCell<Query>,
+    pub(crate) deadline: Instant,
+}
+
+impl RequestContext {
+    /// The server's state.
+    pub fn state(&self) -> &AppState {
+        &self.worker.state
+    }
+
+    /// The server's state, to take along into other threads.
+    pub fn shared_state(&self) -> Arc<AppState> {
+        Arc::clone(&self.worker.state)
+    }
+
+    /// The route that was found.
+    pub fn route(&self) -> &'static Route {
+        self.worker.state.router().routes()[self.route]
+    }
+
+    /// The value of a parameter of the route's pattern, decoded. Empty if the pattern has no such parameter, which is a
+    /// mistake in the program text.
+    pub fn path_parameter(&self, name: &str) -> &str {
+        let names = self.worker.state.router().parameter_names(self.route);
+        let value = names
+            .iter()
+            .zip(&self.captures)
+            .find(|(known, _)| **known == name);
+        debug_assert!(
+            value.is_some(),
+            "{} has no {{{name}}}",
+            self.route().pattern
+        );
+        value.map_or("", |(_, segment)| segment.text(self.uri.path()))
+    }
+
+    /// The name of the graph that the path names.
+    pub fn graph_name(&self) -> &str {
+        self.path_parameter("graph")
+    }
+
+    /// Whether the client came through `/graphspaces/DEFAULT/`.
+    pub fn path_form(&self) -> PathForm {
+        self.form
+    }
+
+    /// The query parameters, parsed at the first call. 400 if they cannot be decoded.
+    pub fn query(&self) -> Result<&Query, ApiError> {
+        if let Some(query) = self.query.get() {
+            return Ok(query);
+        }
+        let query = Query::parse(self.uri.query().unwrap_or(""))?;
+        Ok(self.query.get_or_init(|| query))
+    }
+
+    /// The verb.
+    pub fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// Path and query as they were sent.
+    pub fn uri(&self) -> &Uri {
+        &self.uri
+    }
+
+    /// The headers.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// The body, decompressed; empty if there was none.
+    pub fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    /// The body as JSON, which may borrow from it. 400 as text if it is not of this shape.
+    pub fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ApiError> {
+        self.json_seed(std::marker::PhantomData)
+    }
+
+    /// The body as JSON read by a seed, e.g. one that knows a graph's schema and so needs no tree between.
+    pub fn json_seed<'a, S: DeserializeSeed<'a>>(&'a self, seed: S) -> Result<S::Value, ApiError> {
+        if self.body.is_empty() {
+            return Err(ApiError::illegal_argument(
+                "The request body can't be empty",
+            ));
+        }
+        let mut deserializer = serde_json::Deserializer::from_slice(&self.body);
+        let value = seed.deserialize(&mut deserializer)?;
+        deserializer.end()?;
+        Ok(value)
+    }
+
+    /// When the request's time is over. Long work looks at it now and then and gives up.
+    pub fn deadline(&self) -> Instant {
+        self.deadline
+    }
+
+    /// 503 once the request's time is over: for loops in long work.
+    pub fn check_deadline(&self) -> Result<(), ApiError> {
+        if Instant::now() < self.deadline {
+            Ok(())
+        } else {
+            Err(self.state().timed_out())
+        }
+    }
+}
+
+/// Decoded query parameters, in the order sent.
+#[derive(Debug, Default)]
+pub struct Query {
+    pairs: Vec<(String, String)>,
+}
+
+impl Query {
+    /// Parses the text after the `?`.
+    pub fn parse(raw: &str) -> Result<Self, ApiError> {
+        let mut pairs = Vec::new();
+        for pair in raw.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let decode = |text| {
+                path::decode(text, true)
+                    .map_err(|error| ApiError::bad_request(format!("Malformed query: {error}")))
+            };
+            pairs.push((decode(name)?, decode(value)?));
+        }
+        Ok(Self { pairs })
+    }
+
+    /// The first value of a parameter; `Some("")` if it stands without a value.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        let found = self.pairs.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// All values of a parameter that may be repeated.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        self.pairs
+            .iter()
+            .filter(move |(known, _)| known == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// A value that must be there; 400 if it is not.
+    pub fn required(&self, name: &str) -> Result<&str, ApiError> {
+        self.get(name)
+            .filter(|value| !value.is_empty())
+            .ok_or_else(|| {
+                ApiError::illegal_argument(format!("The {name} parameter can't be null or empty"))
+            })
+    }
+
+    /// An integer, or the default if it is absent or empty; 400 if it is none. (The original answers 404.)
+    pub fn integer(&self, name: &str, default: i64) -> Result<i64, ApiError> {
+        Ok(self.optional_integer(name)?.unwrap_or(default))
+    }
+
+    /// An integer if it is there; 400 if it is none.
+    pub fn optional_integer(&self, name: &str) -> Result<Option<i64>, ApiError> {
+        self.parsed(name, "an integer")
+    }
+
+    /// A number with a fraction, or the default; 400 if it is none.
+    pub fn number(&self, name: &str, default: f64) -> Result<f64, ApiError> {
+        Ok(self.parsed(name, "a number")?.unwrap_or(default))
+    }
+
+    /// `true` or `false` in any case, or the default; 400 for anything else.
+    pub fn boolean(&self, name: &str, default: bool) -> Result<bool, ApiError> {
+        match self.get(name) {
+            None | Some("") => Ok(default),
+            Some(text) if text.eq_ignore_ascii_case("true") => Ok(true),
+            Some(text) if text.eq_ignore_ascii_case("false") => Ok(false),
+            Some(text) => Err(bad_parameter(name, "true or false", text)),
+        }
+    }
+
+    fn parsed<T: std::str::FromStr>(&self, name: &str, what: &str) -> Result<Option<T>, ApiError> {
+        match self.get(name) {
+            None | Some("") => Ok(None),
+            Some(text) => text
+                .trim()
+                .parse()
+                .map(Some)
+                .map_err(|_| bad_parameter(name, what, text)),
+        }
+    }
+}
+
+fn bad_parameter(name: &str, what: &str, text: &str) -> ApiError {
+    ApiError::illegal_argument(format!(
+        "The {name} parameter must be {what}, but got '{text}'"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_decoded_and_typed() {
+        let query = Query::parse("names=a&names=b%20c+d&limit=-1&page&flag=TRUE&bad=x").unwrap();
+        assert_eq!(query.all("names").collect::<Vec<_>>(), ["a", "b c d"]);
+        assert_eq!(query.get("page"), Some(""));
+        assert_eq!(query.get("none"), None);
+        assert_eq!(query.integer("limit", 100).unwrap(), -1);
+        assert_eq!(query.integer("none", 100).unwrap(), 100);
+        assert!(query.boolean("flag", false).unwrap());
+        let error = query.integer("bad", 0).unwrap_err();
+        assert_eq!(
+            error.message(),
+            "The bad parameter must be an integer, but got 'x'"
+        );
+        assert_eq!(error.status(), http::StatusCode::BAD_REQUEST);
+        assert!(Query::parse("a=%f").is_err());
+        assert!(query.required("page").is_err());
+    }
+}

@@ -1,0 +1,151 @@
+//! An answer before it is put on the wire.
+
+use bytes::Bytes;
+use http::header::{self, HeaderName, HeaderValue};
+use http::{HeaderMap, StatusCode};
+use http_body_util::Full;
+
+/// The content types that the API speaks, with or without charset exactly as HugeGraph's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContentType {
+    /// `application/json;charset=UTF-8`: every success but the few below.
+    Json,
+    /// `application/json`: `/`, `/apis` and all errors.
+    JsonBare,
+    /// `text/plain;charset=UTF-8`: metrics.
+    TextUtf8,
+    /// `text/plain`: JSON parse errors.
+    Text,
+    /// `application/vnd.sun.wadl+xml`: the answer to OPTIONS.
+    Wadl,
+    /// Any other type.
+    Other(&'static str),
+}
+
+impl ContentType {
+    /// The header's text.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Json => "application/json;charset=UTF-8",
+            Self::JsonBare => "application/json",
+            Self::TextUtf8 => "text/plain;charset=UTF-8",
+            Self::Text => "text/plain",
+            Self::Wadl => "application/vnd.sun.wadl+xml",
+            Self::Other(text) => text,
+        }
+    }
+}
+
+/// A status, a body and what the headers need.
+#[derive(Debug)]
+pub struct Response {
+    pub(crate) status: StatusCode,
+    pub(crate) content_type: ContentType,
+    pub(crate) body: Bytes,
+    /// Extra headers; empty (and without allocation) for nearly every answer.
+    pub(crate) headers: HeaderMap,
+    pub(crate) close: bool,
+    /// Whether `body` is gzip already.
+    pub(crate) gzipped: bool,
+}
+
+impl Response {
+    /// Any status, type and body.
+    pub fn new(status: StatusCode, content_type: ContentType, body: impl Into<Bytes>) -> Self {
+        Self {
+            status,
+            content_type,
+            body: body.into(),
+            headers: HeaderMap::new(),
+            close: false,
+            gzipped: false,
+        }
+    }
+
+    /// JSON bytes with the given status.
+    pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Self {
+        Self::new(status, ContentType::Json, body)
+    }
+
+    /// 200 with JSON bytes.
+    pub fn ok(body: impl Into<Bytes>) -> Self {
+        Self::json(StatusCode::OK, body)
+    }
+
+    /// 201 with JSON bytes.
+    pub fn created(body: impl Into<Bytes>) -> Self {
+        Self::json(StatusCode::CREATED, body)
+    }
+
+    /// 202 with JSON bytes.
+    pub fn accepted(body: impl Into<Bytes>) -> Self {
+        Self::json(StatusCode::ACCEPTED, body)
+    }
+
+    /// 204 without a body.
+    pub fn no_content() -> Self {
+        Self::json(StatusCode::NO_CONTENT, Bytes::new())
+    }
+
+    /// JSON of anything that serialises, for places that are not hot.
+    pub fn of<T: serde::Serialize + ?Sized>(status: StatusCode, value: &T) -> Self {
+        let mut json = crate::json::JsonWriter::with_capacity(128);
+        json.value(value);
+        Self::json(status, json.finish())
+    }
+
+    /// The same answer with another content type.
+    #[must_use]
+    pub fn content_type(mut self, content_type: ContentType) -> Self {
+        self.content_type = content_type;
+        self
+    }
+
+    /// Adds a header.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// Adds `Retry-After`.
+    #[must_use]
+    pub fn retry_after(self, seconds: u32) -> Self {
+        self.header(header::RETRY_AFTER, HeaderValue::from(seconds))
+    }
+
+    /// The connection is closed after this answer.
+    #[must_use]
+    pub(crate) fn closing(mut self) -> Self {
+        self.close = true;
+        self
+    }
+
+    /// The status.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The body.
+    pub fn body(&self) -> &Bytes {
+        &self.body
+    }
+
+    pub(crate) fn into_http(self) -> http::Response<Full<Bytes>> {
+        let mut response = http::Response::new(Full::new(self.body));
+        *response.status_mut() = self.status;
+        *response.headers_mut() = self.headers;
+        let headers = response.headers_mut();
+        if self.status != StatusCode::NO_CONTENT {
+            let content_type = HeaderValue::from_static(self.content_type.as_str());
+            headers.insert(header::CONTENT_TYPE, content_type);
+        }
+        if self.gzipped {
+            headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        if self.close {
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    }
+}

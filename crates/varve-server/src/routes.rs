@@ -1,0 +1,8 @@
+//! The table of all resources, put together from the rooms that own them.
+
+use crate::route::Route;
+
+/// All tables. A room adds its own here.
+pub(crate) fn tables() -> Vec<&'static [Route]> {
+    vec![crate::global::ROUTES]
+}

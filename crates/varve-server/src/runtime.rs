@@ -1,0 +1,364 @@
+//! Serving threads: one for each core, each with its own listener, single-threaded runtime and connections.
+//!
+//! The kernel spreads connections over the listeners by hash, which is uneven for few connections; so a thread that
+//! has more connections than another hands a new one over to the one with the fewest.
+
+mod connection;
+mod listener;
+
+use std::cell::RefCell;
+use std::io;
+use std::net::{SocketAddr, TcpListener as StdListener, TcpStream as StdStream};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use slab::Slab;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{mpsc, watch};
+use tokio::task::LocalSet;
+
+pub(crate) use self::connection::ConnectionState;
+use self::connection::TimeLimits;
+use crate::state::{AppState, SetupError, WorkerHandle};
+
+/// Time to wait after a failure to accept, such as being out of descriptors.
+const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);
+
+/// Failures to accept are logged at most this often.
+const ACCEPT_LOG_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The sweeper looks at all connections this often, or four times within the shortest time limit.
+const SWEEP_INTERVAL_MS: u64 = 250;
+
+/// A server that runs. Dropping it does not stop it: see [`RunningServer::stop`].
+#[derive(Debug)]
+pub struct RunningServer {
+    address: SocketAddr,
+    stop: watch::Sender<bool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// What the threads share beside the state.
+struct Shared {
+    state: Arc<AppState>,
+    /// Open connections of each thread.
+    open: Box<[AtomicUsize]>,
+    inboxes: Vec<mpsc::UnboundedSender<StdStream>>,
+}
+
+/// Binds the address and starts the serving threads.
+pub fn start(state: &Arc<AppState>) -> Result<RunningServer, SetupError> {
+    let config = state.config();
+    listener::raise_descriptor_limit();
+    let count = config.thread_count();
+    let listeners = listener::bind(config.address(), count, config.backlog).map_err(|source| {
+        SetupError::Io {
+            what: format!("listen on {}", config.address()),
+            source,
+        }
+    })?;
+    let address = listeners[0].local_addr().map_err(|source| SetupError::Io {
+        what: "ask for the bound address".to_owned(),
+        source,
+    })?;
+    let (inboxes, receivers): (Vec<_>, Vec<_>) =
+        (0..count).map(|_| mpsc::unbounded_channel()).unzip();
+    let open = (0..count).map(|_| AtomicUsize::new(0)).collect();
+    let shared = Arc::new(Shared {
+        state: Arc::clone(state),
+        open,
+        inboxes,
+    });
+    let (stop, stopped) = watch::channel(false);
+    let mut threads = Vec::with_capacity(count);
+    for (index, (listener, inbox)) in listeners.into_iter().zip(receivers).enumerate() {
+        let (shared, stopped) = (Arc::clone(&shared), stopped.clone());
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .build()
+            .map_err(|source| SetupError::Io {
+                what: "start a runtime".to_owned(),
+                source,
+            })?;
+        let thread = thread::Builder::new()
+            .name(format!("varve-http-{index}"))
+            .spawn(move || {
+                let tasks = LocalSet::new();
+                let served = tasks.block_on(
+                    &runtime,
+                    Worker::serve(shared, index, listener, inbox, stopped),
+                );
+                if let Err(error) = served {
+                    tracing::error!(%error, thread = index, "a serving thread could not start");
+                }
+            })
+            .map_err(|source| SetupError::Io {
+                what: "start a thread".to_owned(),
+                source,
+            })?;
+        threads.push(thread);
+    }
+    tracing::info!(%address, threads = count, "serving");
+    Ok(RunningServer {
+        address,
+        stop,
+        threads,
+    })
+}
+
+impl RunningServer {
+    /// The address that is served; the port is the real one if 0 was asked for.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Asks for a graceful stop: no new connections, requests in work are answered within `shutdown_timeout_ms`.
+    pub fn stop(&self) {
+        self.stop.send_replace(true);
+    }
+
+    /// Waits until all threads have ended; without a [`RunningServer::stop`] that is never.
+    pub fn wait(self) {
+        for thread in self.threads {
+            if thread.join().is_err() {
+                tracing::error!("a serving thread panicked");
+            }
+        }
+    }
+
+    /// Serves until SIGTERM or SIGINT, then stops gracefully and returns.
+    pub fn run_until_signal(self) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .build()?;
+        runtime.block_on(async {
+            use tokio::signal::unix::{SignalKind, signal};
+            let mut terminate = signal(SignalKind::terminate())?;
+            let mut interrupt = signal(SignalKind::interrupt())?;
+            tokio::select! {
+                _ = terminate.recv() => tracing::info!("SIGTERM: stopping"),
+                _ = interrupt.recv() => tracing::info!("SIGINT: stopping"),
+            }
+            Ok::<_, io::Error>(())
+        })?;
+        self.stop();
+        self.wait();
+        Ok(())
+    }
+}
+
+/// One serving thread.
+struct Worker {
+    shared: Arc<Shared>,
+    index: usize,
+    handle: Arc<WorkerHandle>,
+    connections: RefCell<Slab<Arc<ConnectionState>>>,
+    /// Milliseconds since the thread started plus one, moved on by the sweeper: exact enough for time limits, and free
+    /// to read.
+    clock: Arc<AtomicU64>,
+}
+
+impl Worker {
+    async fn serve(
+        shared: Arc<Shared>,
+        index: usize,
+        listener: StdListener,
+        mut inbox: mpsc::UnboundedReceiver<StdStream>,
+        mut stopped: watch::Receiver<bool>,
+    ) -> io::Result<()> {
+        let listener = TcpListener::from_std(listener)?;
+        let handle = Arc::new(WorkerHandle {
+            state: Arc::clone(&shared.state),
+            index,
+        });
+        let worker = Rc::new(Self {
+            shared,
+            index,
+            handle,
+            connections: RefCell::default(),
+            clock: Arc::new(AtomicU64::new(1)),
+        });
+        let sweeper = tokio::task::spawn_local(Rc::clone(&worker).sweep());
+        let accepting = Rc::clone(&worker).accept(listener);
+        let taking = async {
+            while let Some(stream) = inbox.recv().await {
+                match TcpStream::from_std(stream) {
+                    Ok(stream) => worker.adopt(stream),
+                    Err(error) => {
+                        tracing::warn!(%error, "a handed-over connection was lost");
+                        worker.shared.open[worker.index].fetch_sub(1, Ordering::Relaxed);
+                        worker
+                            .shared
+                            .state
+                            .open_connections
+                            .fetch_sub(1, Ordering::Relaxed);
+                    }
+                }
+            }
+        };
+        tokio::select! {
+            () = accepting => {}
+            () = taking => {}
+            _ = stopped.wait_for(|stop| *stop) => {}
+        }
+        worker.drain().await;
+        sweeper.abort();
+        Ok(())
+    }
+
+    async fn accept(self: Rc<Self>, listener: TcpListener) {
+        let metrics = self.shared.state.metrics();
+        let mut logged: Option<Instant> = None;
+        loop {
+            match listener.accept().await {
+                Ok((stream, _)) => {
+                    metrics.connections_accepted.fetch_add(1, Ordering::Relaxed);
+                    self.place(stream);
+                }
+                Err(error) => {
+                    metrics.accept_errors.fetch_add(1, Ordering::Relaxed);
+                    if logged.is_none_or(|at| at.elapsed() > ACCEPT_LOG_INTERVAL) {
+                        logged = Some(Instant::now());
+                        let open = self.shared.state.open_connections();
+                        tracing::error!(%error, open, "cannot accept connections; open ones are served on");
+                    }
+                    if !is_passing(&error) {
+                        tokio::time::sleep(ACCEPT_BACK_OFF).await;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Keeps a new connection, or hands it to the thread with the fewest.
+    fn place(self: &Rc<Self>, stream: TcpStream) {
+        let state = &self.shared.state;
+        if state.open_connections.fetch_add(1, Ordering::Relaxed) >= state.config().max_connections
+        {
+            state.open_connections.fetch_sub(1, Ordering::Relaxed);
+            state
+                .metrics()
+                .connections_refused
+                .fetch_add(1, Ordering::Relaxed);
+            listener::refuse(&stream);
+            return;
+        }
+        // Without it small answers wait for the client's delayed acknowledgements. A failure only costs that.
+        let _ = stream.set_nodelay(true);
+        let count = |index: usize| self.shared.open[index].load(Ordering::Relaxed);
+        let fewest = (0..self.shared.open.len())
+            .min_by_key(|index| count(*index))
+            .unwrap_or(self.index);
+        let target = if count(fewest) < count(self.index) {
+            fewest
+        } else {
+            self.index
+        };
+        self.shared.open[target].fetch_add(1, Ordering::Relaxed);
+        if target == self.index {
+            self.adopt(stream);
+            return;
+        }
+        // A thread that is gone is stopping, and so is this one: the connection just closes.
+        let handed = stream
+            .into_std()
+            .ok()
+            .and_then(|stream| self.shared.inboxes[target].send(stream).ok());
+        if handed.is_none() {
+            self.shared.open[target].fetch_sub(1, Ordering::Relaxed);
+            state.open_connections.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Serves a connection on this thread.
+    fn adopt(self: &Rc<Self>, stream: TcpStream) {
+        let connection = Arc::new(ConnectionState::new(Arc::clone(&self.clock)));
+        let key = self
+            .connections
+            .borrow_mut()
+            .insert(Arc::clone(&connection));
+        let open = Open {
+            worker: Rc::clone(self),
+            key,
+        };
+        let handle = Arc::clone(&self.handle);
+        tokio::task::spawn_local(async move {
+            let _open = open;
+            connection::serve(stream, handle, connection).await;
+        });
+    }
+
+    /// Moves the clock on and cuts connections that are overdue.
+    async fn sweep(self: Rc<Self>) {
+        let limits = TimeLimits::new(self.shared.state.config());
+        let every = SWEEP_INTERVAL_MS.min(limits.shortest() / 4).max(5);
+        let started = Instant::now();
+        loop {
+            tokio::time::sleep(Duration::from_millis(every)).await;
+            self.clock
+                .store(started.elapsed().as_millis() as u64 + 1, Ordering::Relaxed);
+            let connections = self.connections.borrow();
+            let cut = connections
+                .iter()
+                .filter(|(_, connection)| connection.sweep(&limits))
+                .count();
+            self.shared
+                .state
+                .metrics()
+                .connections_cut
+                .fetch_add(cut as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// Lets the requests in work end.
+    async fn drain(&self) {
+        for (_, connection) in self.connections.borrow().iter() {
+            connection.stop();
+        }
+        let limit = Duration::from_millis(self.shared.state.config().shutdown_timeout_ms);
+        let emptied = async {
+            while !self.connections.borrow().is_empty() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        if tokio::time::timeout(limit, emptied).await.is_err() {
+            let left = self.connections.borrow().len();
+            tracing::warn!(
+                left,
+                thread = self.index,
+                "connections cut: their requests took too long"
+            );
+        }
+    }
+}
+
+/// Errors that concern one connection only, after which the next can be accepted at once.
+fn is_passing(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
+    matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionReset | Interrupted
+    )
+}
+
+/// Counts a connection for as long as it is served.
+struct Open {
+    worker: Rc<Worker>,
+    key: usize,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.worker.connections.borrow_mut().remove(self.key);
+        self.worker.shared.open[self.worker.index].fetch_sub(1, Ordering::Relaxed);
+        self.worker
+            .shared
+            .state
+            .open_connections
+            .fetch_sub(1, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,362 @@
+//! One connection: which HTTP it speaks, its socket as hyper sees it, and the marks that the sweeper cuts slow ones by.
+
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+
+use atomic_waker::AtomicWaker;
+use hyper::rt::{Executor, Read, ReadBufCursor, Write};
+use hyper::server::conn::{http1, http2};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio::net::TcpStream;
+
+use crate::config::ServerConfig;
+use crate::service::ConnectionService;
+use crate::state::WorkerHandle;
+
+/// The first bytes of an HTTP/2 connection that starts without negotiation.
+const HTTP2_PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// Bytes of a refused body that are read and thrown away, so that the client sees the answer and not a reset.
+const LINGER_BYTES: usize = 256 * 1024 * 1024;
+
+/// Time for that.
+const LINGER_MS: u64 = 2_000;
+
+/// What the sweeper knows of a connection. Times are in the serving thread's coarse milliseconds; 0 means "not now".
+#[derive(Debug, Default)]
+pub(crate) struct ConnectionState {
+    clock: Arc<AtomicU64>,
+    requests: AtomicU32,
+    is_http2: AtomicBool,
+    head_since: AtomicU64,
+    write_since: AtomicU64,
+    idle_since: AtomicU64,
+    linger: AtomicBool,
+    linger_since: AtomicU64,
+    stop: AtomicBool,
+    cut: AtomicBool,
+    waker: AtomicWaker,
+}
+
+/// How long each state of a connection may last, in milliseconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct TimeLimits {
+    head: u64,
+    write: u64,
+    idle: u64,
+}
+
+impl TimeLimits {
+    pub(super) fn new(config: &ServerConfig) -> Self {
+        Self {
+            head: config.header_read_timeout_ms,
+            write: config.write_timeout_ms,
+            idle: config.idle_timeout_ms,
+        }
+    }
+
+    /// The shortest of them.
+    pub(super) fn shortest(&self) -> u64 {
+        self.head.min(self.write).min(self.idle)
+    }
+}
+
+impl ConnectionState {
+    pub(super) fn new(clock: Arc<AtomicU64>) -> Self {
+        let now = clock.load(Ordering::Relaxed);
+        Self {
+            clock,
+            idle_since: AtomicU64::new(now),
+            ..Self::default()
+        }
+    }
+
+    fn now(&self) -> u64 {
+        self.clock.load(Ordering::Relaxed)
+    }
+
+    /// A request's head is complete.
+    pub(crate) fn request_started(&self) {
+        self.head_since.store(0, Ordering::Relaxed);
+        self.requests.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A request's answer was handed over, or the request was given up.
+    pub(crate) fn request_ended(&self) {
+        self.idle_since.store(self.now(), Ordering::Relaxed);
+        self.requests.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// The rest of the request will not be read: throw it away for a while before closing.
+    pub(crate) fn linger(&self) {
+        self.linger.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the server stops.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Asks for a graceful end: the request in work is answered, then the connection closes.
+    pub(super) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.waker.wake();
+    }
+
+    fn read_some(&self) {
+        if self.requests.load(Ordering::Relaxed) == 0
+            && self.head_since.load(Ordering::Relaxed) == 0
+            && !self.is_http2.load(Ordering::Relaxed)
+        {
+            self.head_since.store(self.now(), Ordering::Relaxed);
+        }
+    }
+
+    /// Cuts the connection if it has been in its present state for too long. True if it was cut.
+    pub(super) fn sweep(&self, limits: &TimeLimits) -> bool {
+        let now = self.now();
+        let over = |since: u64, limit: u64| since != 0 && now.saturating_sub(since) > limit;
+        let head_since = self.head_since.load(Ordering::Relaxed);
+        let waiting = self.requests.load(Ordering::Relaxed) == 0;
+        let overdue = over(self.write_since.load(Ordering::Relaxed), limits.write)
+            || over(self.linger_since.load(Ordering::Relaxed), LINGER_MS)
+            || (waiting && over(head_since, limits.head))
+            || (waiting
+                && head_since == 0
+                && self.write_since.load(Ordering::Relaxed) == 0
+                && over(self.idle_since.load(Ordering::Relaxed), limits.idle));
+        if overdue {
+            self.cut.store(true, Ordering::Relaxed);
+            self.waker.wake();
+        }
+        overdue
+    }
+}
+
+/// The socket as hyper sees it: replays the bytes that were looked at, and keeps the marks.
+struct Socket {
+    stream: TokioIo<TcpStream>,
+    state: Arc<ConnectionState>,
+    replay: [u8; HTTP2_PREFACE.len()],
+    replay_from: u8,
+    replay_to: u8,
+    discarded: usize,
+}
+
+impl Socket {
+    /// Reads until it is known whether the client speaks HTTP/2. `None` if it went away before.
+    async fn sniff(&mut self) -> Option<bool> {
+        poll_fn(|context| {
+            self.state.waker.register(context.waker());
+            if self.state.cut.load(Ordering::Relaxed) || self.state.is_stopping() {
+                return Poll::Ready(None);
+            }
+            loop {
+                let filled = usize::from(self.replay_to);
+                let seen = &self.replay[..filled];
+                if !HTTP2_PREFACE.starts_with(seen) {
+                    return Poll::Ready(Some(false));
+                }
+                if filled == HTTP2_PREFACE.len() {
+                    return Poll::Ready(Some(true));
+                }
+                let mut buffer = ReadBuf::new(&mut self.replay[filled..]);
+                match ready!(Pin::new(self.stream.inner_mut()).poll_read(context, &mut buffer)) {
+                    Ok(()) if !buffer.filled().is_empty() => {
+                        self.replay_to += buffer.filled().len() as u8;
+                        self.state.read_some();
+                    }
+                    Ok(()) | Err(_) => return Poll::Ready(None),
+                }
+            }
+        })
+        .await
+    }
+
+    fn poll_discard(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let now = self.state.now();
+        if self.state.linger_since.load(Ordering::Relaxed) == 0 {
+            self.state.linger_since.store(now.max(1), Ordering::Relaxed);
+        }
+        let mut scratch = [0; 16 * 1024];
+        while self.discarded < LINGER_BYTES {
+            let mut buffer = ReadBuf::new(&mut scratch);
+            match ready!(Pin::new(self.stream.inner_mut()).poll_read(context, &mut buffer)) {
+                Ok(()) if !buffer.filled().is_empty() => self.discarded += buffer.filled().len(),
+                Ok(()) | Err(_) => return Poll::Ready(()),
+            }
+        }
+        Poll::Ready(())
+    }
+
+    fn wrote(&self, written: &Poll<io::Result<usize>>) {
+        let mark = if written.is_pending() {
+            self.state.now().max(1)
+        } else {
+            0
+        };
+        if mark == 0 || self.state.write_since.load(Ordering::Relaxed) == 0 {
+            self.state.write_since.store(mark, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Read for Socket {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        mut cursor: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        let (from, to) = (usize::from(self.replay_from), usize::from(self.replay_to));
+        if from < to {
+            let count = (to - from).min(cursor.remaining());
+            cursor.put_slice(&self.replay[from..from + count]);
+            self.replay_from += count as u8;
+            return Poll::Ready(Ok(()));
+        }
+        ready!(Pin::new(&mut self.stream).poll_read(context, cursor))?;
+        self.state.read_some();
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Write for Socket {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.wrote(&written);
+        written
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
+        if self.state.linger.load(Ordering::Relaxed) {
+            ready!(self.poll_discard(context));
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.wrote(&written);
+        written
+    }
+}
+
+/// Spawns HTTP/2 streams on the connection's own core.
+#[derive(Debug, Clone, Copy)]
+struct LocalExecutor;
+
+impl<F> Executor<F> for LocalExecutor
+where
+    F: Future<Output = ()> + 'static,
+{
+    fn execute(&self, future: F) {
+        tokio::task::spawn_local(future);
+    }
+}
+
+/// Serves a connection to its end.
+pub(super) async fn serve(
+    stream: TcpStream,
+    worker: Arc<WorkerHandle>,
+    state: Arc<ConnectionState>,
+) {
+    let replay = [0; HTTP2_PREFACE.len()];
+    let mut socket = Socket {
+        stream: TokioIo::new(stream),
+        state: Arc::clone(&state),
+        replay,
+        replay_from: 0,
+        replay_to: 0,
+        discarded: 0,
+    };
+    let Some(is_http2) = socket.sniff().await else {
+        return;
+    };
+    let service = ConnectionService {
+        worker: Arc::clone(&worker),
+        connection: Arc::clone(&state),
+    };
+    let config = worker.state.config();
+    if is_http2 {
+        state.is_http2.store(true, Ordering::Relaxed);
+        state.head_since.store(0, Ordering::Relaxed);
+        let connection = http2_builder(config).serve_connection(socket, service);
+        drive(connection, &state, |connection| {
+            connection.graceful_shutdown()
+        })
+        .await;
+    } else {
+        let connection = http1_builder(config)
+            .serve_connection(socket, service)
+            .with_upgrades();
+        drive(connection, &state, |connection| {
+            connection.graceful_shutdown()
+        })
+        .await;
+    }
+}
+
+fn http1_builder(config: &ServerConfig) -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder
+        .max_buf_size(config.max_header_bytes)
+        .max_headers(config.max_headers)
+        .half_close(true)
+        .pipeline_flush(true);
+    builder
+}
+
+fn http2_builder(config: &ServerConfig) -> http2::Builder<LocalExecutor> {
+    let mut builder = http2::Builder::new(LocalExecutor);
+    builder
+        .max_concurrent_streams(config.max_http2_streams)
+        .max_header_list_size(u32::try_from(config.max_header_bytes).unwrap_or(u32::MAX));
+    builder
+}
+
+/// Polls a connection until it ends, is cut, or has ended gracefully after a stop.
+async fn drive<C>(connection: C, state: &ConnectionState, end_gracefully: impl Fn(Pin<&mut C>))
+where
+    C: Future<Output = hyper::Result<()>>,
+{
+    let mut connection = Box::pin(connection);
+    let mut told = false;
+    poll_fn(|context| {
+        state.waker.register(context.waker());
+        if state.cut.load(Ordering::Relaxed) {
+            return Poll::Ready(());
+        }
+        if !told && state.is_stopping() {
+            told = true;
+            end_gracefully(connection.as_mut());
+        }
+        connection.as_mut().poll(context).map(|ended| {
+            if let Err(error) = ended {
+                tracing::debug!(%error, "connection ended");
+            }
+        })
+    })
+    .await;
+}

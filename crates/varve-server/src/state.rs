@@ -1,0 +1,175 @@
+//! What all serving threads share.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use crate::admission::Admission;
+use crate::blocking::{BlockingPool, PoolError};
+use crate::config::{ConfigError, ServerConfig};
+use crate::errors::ApiError;
+use crate::metrics::Metrics;
+use crate::route::Route;
+use crate::router::Router;
+
+/// Why a server could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// An option has an impossible value.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Threads or sockets could not be had.
+    #[error("{what}: {source}")]
+    Io {
+        /// What was tried.
+        what: String,
+        /// Why it failed.
+        source: std::io::Error,
+    },
+}
+
+/// The shared state: configuration, routes, budgets, counters; and the graphs.
+pub struct AppState {
+    config: ServerConfig,
+    router: Router,
+    admission: Admission,
+    pool: BlockingPool,
+    metrics: Metrics,
+    trace: AtomicBool,
+    started: Instant,
+    incidents: AtomicU64,
+    pub(crate) open_connections: std::sync::atomic::AtomicUsize,
+}
+
+impl AppState {
+    /// Sets up the state with the routes of this crate.
+    pub fn new(config: ServerConfig) -> Result<Arc<Self>, SetupError> {
+        Self::with_routes(config, &[])
+    }
+
+    /// Sets up the state with further routes beside those of this crate.
+    pub fn with_routes(
+        config: ServerConfig,
+        more: &[&'static [Route]],
+    ) -> Result<Arc<Self>, SetupError> {
+        config.validate()?;
+        let mut tables = crate::routes::tables();
+        tables.extend_from_slice(more);
+        let router = Router::new(&tables);
+        let pool = BlockingPool::start(&config).map_err(|source| SetupError::Io {
+            what: "start the pool".to_owned(),
+            source,
+        })?;
+        Ok(Arc::new(Self {
+            admission: Admission::new(&config),
+            metrics: Metrics::new(config.thread_count(), router.routes().len()),
+            trace: AtomicBool::new(config.allow_trace),
+            started: Instant::now(),
+            incidents: AtomicU64::new(0),
+            open_connections: std::sync::atomic::AtomicUsize::new(0),
+            router,
+            pool,
+            config,
+        }))
+    }
+
+    /// The options.
+    pub fn config(&self) -> &ServerConfig {
+        &self.config
+    }
+
+    /// The routes.
+    pub fn router(&self) -> &Router {
+        &self.router
+    }
+
+    /// The budgets.
+    pub fn admission(&self) -> &Admission {
+        &self.admission
+    }
+
+    /// The pool for long work.
+    pub fn pool(&self) -> &BlockingPool {
+        &self.pool
+    }
+
+    /// The counters.
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// When the server was set up.
+    pub fn started(&self) -> Instant {
+        self.started
+    }
+
+    /// Connections open now.
+    pub fn open_connections(&self) -> usize {
+        self.open_connections.load(Ordering::Relaxed)
+    }
+
+    /// Whether errors carry a trace.
+    pub fn trace(&self) -> bool {
+        self.trace.load(Ordering::Relaxed)
+    }
+
+    /// Switches the trace of errors.
+    pub fn set_trace(&self, on: bool) {
+        self.trace.store(on, Ordering::Relaxed);
+    }
+
+    /// Runs long work on the pool; waits for room up to `admission_wait_ms`, then 503. A panic in it is a 500.
+    pub async fn run_blocking<T, F>(&self, work: F) -> Result<T, ApiError>
+    where
+        T: Send + 'static,
+        F: FnOnce() -> T + Send + 'static,
+    {
+        match self.pool.run(work).await {
+            Ok(value) => Ok(value),
+            Err(PoolError::Busy(error)) => Err(error),
+            Err(PoolError::Panicked(panic)) => Err(self.panicked(&*panic)),
+        }
+    }
+
+    /// The 503 for a request whose time is over.
+    #[track_caller]
+    pub(crate) fn timed_out(&self) -> ApiError {
+        let limit = self.config.request_timeout_ms;
+        let message = format!("The request took longer than the limit of {limit} ms");
+        ApiError::unavailable(message, self.config.retry_after_seconds)
+    }
+
+    /// Counts and logs a panic; the 500 for its request names the log line.
+    pub(crate) fn panicked(&self, panic: &(dyn std::any::Any + Send)) -> ApiError {
+        self.metrics.panics.fetch_add(1, Ordering::Relaxed);
+        let text = panic
+            .downcast_ref::<&str>()
+            .map(|text| (*text).to_owned())
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "no text".to_owned());
+        let number = self.incidents.fetch_add(1, Ordering::Relaxed);
+        let incident = format!("{:x}-{number}", std::process::id());
+        tracing::error!(incident, panic = text, "a handler panicked");
+        ApiError::internal(format!(
+            "Unexpected failure, see request id {incident} in the server's log"
+        ))
+    }
+}
+
+impl fmt::Debug for AppState {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("AppState")
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The state as one serving thread holds it. Requests count their references here, so that the count's cache line
+/// stays with its core.
+#[derive(Debug)]
+pub(crate) struct WorkerHandle {
+    pub(crate) state: Arc<AppState>,
+    pub(crate) index: usize,
+}
