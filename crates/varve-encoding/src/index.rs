@@ -167,3 +167,6 @@ pub fn ordered_len(bytes: &[u8]) -> Option<usize> {
 pub fn element_key(clustering: &[u8], values: usize) -> Option<&[u8]> {
     (0..values).try_fold(clustering, |rest, _| rest.get(ordered_len(rest)?..))
 }
+
+#[cfg(test)]
+mod tests;

@@ -96,6 +96,9 @@ pub fn take_vertex_id(bytes: &[u8]) -> Result<(VertexId, &[u8]), DecodeError> {
         }
         tag => {
             let start = if tag == TEXT_LONG { 3 } else { 1 };
+            if tag == TEXT_LONG && length <= 3 + TEXT_SHORT_MAX {
+                return Err(error());
+            }
             let text = std::str::from_utf8(&id[start..]).map_err(|_| error())?;
             VertexId::Text(CompactString::new(text))
         }
@@ -136,18 +139,20 @@ pub fn put_schema_id(id: u32, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads an id written by [`put_schema_id`]; also returns what follows.
+/// Reads an id written by [`put_schema_id`]; also returns what follows. A longer form than needed is damage.
 #[must_use]
 pub fn take_schema_id(bytes: &[u8]) -> Option<(u32, &[u8])> {
     let (first, rest) = bytes.split_first()?;
     match *first {
         0xF0 => {
             let (id, rest) = rest.split_first_chunk::<2>()?;
-            Some((u32::from(u16::from_be_bytes(*id)), rest))
+            let id = u16::from_be_bytes(*id);
+            (id >= 0xF0).then_some((u32::from(id), rest))
         }
         0xF1 => {
             let (id, rest) = rest.split_first_chunk::<4>()?;
-            Some((u32::from_be_bytes(*id), rest))
+            let id = u32::from_be_bytes(*id);
+            (id > u32::from(u16::MAX)).then_some((id, rest))
         }
         id if id < 0xF0 => Some((u32::from(id), rest)),
         _ => None,
@@ -273,6 +278,9 @@ fn take_edge_body(body: &[u8]) -> Option<(EdgeLabelId, EdgeLabelId, CompactStrin
     let (label, rest) = take_schema_id(rest)?;
     let (sort_values, rest) = take_escaped(rest)?;
     let other = decode_vertex_id(rest).ok()?;
+    if label == parent {
+        return None; // written as 0, so that each edge has one key
+    }
     let label = if label == 0 { parent } else { label };
     let sort_values = CompactString::from_utf8(sort_values).ok()?;
     Some((EdgeLabelId(parent), EdgeLabelId(label), sort_values, other))
@@ -385,3 +393,6 @@ pub(crate) fn unflip(bytes: &[u8]) -> Option<i64> {
     let bytes: [u8; 8] = bytes.try_into().ok()?;
     Some(i64::from_be_bytes(bytes) ^ i64::MIN)
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,6 +9,9 @@ pub mod row;
 pub mod tables;
 pub mod value;
 
+#[cfg(test)]
+mod testing;
+
 /// Stored bytes that do not decode: damage, or data of a newer version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{what} does not decode at byte {at}: {hex}")]

@@ -314,3 +314,6 @@ pub fn edge_labels_of_clustering(clustering: &[u8]) -> Option<(EdgeLabelId, Edge
         EdgeLabelId(if label == 0 { parent } else { label }),
     ))
 }
+
+#[cfg(test)]
+mod tests;

@@ -245,3 +245,6 @@ pub(crate) fn take_varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests;
