@@ -63,7 +63,7 @@ impl VertexId {
 
     /// Reads the form used in URLs: JSON string, bare whole number, or `U"<uuid>"`.
     ///
-    /// `None` when it is none of them; the JSON string's escapes are the caller's matter (`text` holds them resolved
+    /// `None` when it is none of them or longer than [`VERTEX_ID_BYTES_MAX`]; the JSON string's escapes are the caller's matter (`text` holds them resolved
     /// when it is quoted), so this takes only strings without a backslash; see `varve-server` for the full form.
     #[must_use]
     pub fn parse_url(text: &str) -> Option<Self> {
@@ -74,7 +74,8 @@ impl VertexId {
             return Uuid::parse(quoted).map(|uuid| Self::Uuid(uuid.0));
         }
         if text.len() >= 2 && text.starts_with('"') && text.ends_with('"') {
-            return Some(Self::text(&text[1..text.len() - 1]));
+            let text = &text[1..text.len() - 1];
+            return (text.len() <= VERTEX_ID_BYTES_MAX).then(|| Self::text(text));
         }
         text.parse::<i64>().ok().map(Self::Number)
     }
@@ -226,11 +227,11 @@ impl EdgeId {
     /// Appends the text form to `out`.
     pub fn write_text(&self, out: &mut String) {
         use std::fmt::Write;
-        write_end(&self.source, out);
+        write_end(&self.source, escape_guarded_into, out);
         let _ = write!(out, ">{}>{}>", self.parent, self.label);
-        escape_into(&self.sort_values, '>', out);
+        escape_guarded_into(&self.sort_values, '>', out);
         out.push('>');
-        write_end(&self.target, out);
+        write_end(&self.target, escape_into, out);
     }
 }
 
@@ -247,14 +248,14 @@ fn parse_end(part: &str) -> Option<VertexId> {
     let kind = chars.next()?;
     let rest = chars.as_str();
     match kind {
-        'S' if !rest.is_empty() => Some(VertexId::text(rest)),
+        'S' if (1..=VERTEX_ID_BYTES_MAX).contains(&rest.len()) => Some(VertexId::text(rest)),
         'L' => rest.parse().ok().map(VertexId::Number),
         'U' => Uuid::parse(rest).map(|uuid| VertexId::Uuid(uuid.0)),
         _ => None,
     }
 }
 
-fn write_end(id: &VertexId, out: &mut String) {
+fn write_end(id: &VertexId, escape: fn(&str, char, &mut String), out: &mut String) {
     use std::fmt::Write;
     match id {
         VertexId::Number(number) => {
@@ -265,8 +266,18 @@ fn write_end(id: &VertexId, out: &mut String) {
         }
         VertexId::Text(text) => {
             out.push('S');
-            escape_into(text, '>', out);
+            escape(text, '>', out);
         }
+    }
+}
+
+/// Appends a part that `separator` follows: escaped, and guarded so that a backquote at its end is not taken for the
+/// escape of that separator. HugeGraph has no such guard and mixes up ids of such parts; all other parts are written as
+/// it writes them. The guard: a part that ends in a backquote and any number of `~` gets one `~` more.
+pub fn escape_guarded_into(part: &str, separator: char, out: &mut String) {
+    escape_into(part, separator, out);
+    if part.trim_end_matches('~').ends_with('`') {
+        out.push('~');
     }
 }
 
@@ -280,7 +291,8 @@ pub fn escape_into(part: &str, separator: char, out: &mut String) {
     }
 }
 
-/// Splits at separators not preceded by a backquote, and drops the backquotes before separators.
+/// Splits at separators not preceded by a backquote, and drops the backquotes before separators and the guards of all
+/// parts but the last: undoes [`escape_guarded_into`] for each part but the last, [`escape_into`] for the last.
 #[must_use]
 pub fn split_unescaped(text: &str, separator: char) -> Vec<String> {
     let mut parts = vec![String::new()];
@@ -292,6 +304,12 @@ pub fn split_unescaped(text: &str, separator: char) -> Vec<String> {
                 part.push(c);
             }
         } else if c == separator {
+            if let Some(part) = parts.last_mut()
+                && part.ends_with('~')
+                && part.trim_end_matches('~').ends_with('`')
+            {
+                part.pop();
+            }
             parts.push(String::new());
         } else if let Some(part) = parts.last_mut() {
             part.push(c);

@@ -4,7 +4,7 @@
 //! by one hexadecimal digit that counts them, so that texts order as numbers do; negative numbers get a leading `0`
 //! and encode n + 2^63; floating-point numbers first become integers of the same order.
 
-use crate::id::escape_into;
+use crate::id::{escape_guarded_into, escape_into};
 use crate::value::{Uuid, Value};
 
 const DIGITS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
@@ -13,11 +13,12 @@ const DIGITS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmno
 #[must_use]
 pub fn join_key_values(values: &[Value]) -> String {
     let mut joined = String::new();
-    for (at, value) in values.iter().enumerate() {
-        if at > 0 {
+    if let Some((last, others)) = values.split_last() {
+        for value in others {
+            escape_guarded_into(&key_part(value), '!', &mut joined);
             joined.push('!');
         }
-        escape_into(&key_part(value), '!', &mut joined);
+        escape_into(&key_part(last), '!', &mut joined);
     }
     joined
 }
