@@ -305,9 +305,9 @@ fn group_differences(recorded: &Json, actual: &Json) -> Vec<String> {
         return vec!["not an object".to_owned()];
     };
     let missing = groups.iter().filter(|(key, value)| {
-        !actual
+        actual
             .get(key)
-            .is_some_and(|found| found.kind() == value.kind())
+            .is_none_or(|found| found.kind() != value.kind())
     });
     missing
         .map(|(key, value)| format!("no {key} that is {}", value.kind()))
