@@ -1,4 +1,76 @@
 //! HTTP for Varve: listeners, routes, messages, status codes and limits. The only crate that knows HTTP and JSON.
+//!
+//! # The key decision
+//!
+//! A request costs the engine microseconds, so it must cost the server less. Each core has one single-threaded runtime
+//! with its own listener and connections; a handler that never waits runs in place, without a box, a spawn or a lock.
+//! The price: long work must be sent elsewhere explicitly, or it holds up its core's other connections. The road not
+//! taken is one work-stealing runtime with a general router; measured, it costs a third more for a small GET.
+//!
+//! # The way of a request
+//!
+//! `runtime` (accept, connection, time limits) → `service` (one request) → `router` (path and verb to a [`Route`]) →
+//! `negotiate` (types, compression) → `body` (size and time limits, [`admission`] budget) → the handler → compression,
+//! [`metrics`], answer.
+//!
+//! # Writing a handler
+//!
+//! A room (module) has a `static ROUTES: &[Route]`, which `routes::tables` lists; the table alone makes a resource
+//! known to the router, to `/apis`, to the per-route counters and to the test against `docs/openapi.json`.
+//!
+//! ```
+//! use varve_server::{ApiError, Handler, HandlerResult, JsonWriter, RequestContext, Response, Route};
+//!
+//! static ROUTES: &[Route] = &[
+//!     Route::get("graphs/{graph}/greeting/{name}", Handler::Inline(greet)).of("graph", "GreetingAPI"),
+//!     Route::post("graphs/{graph}/greeting", Handler::Async(|context| Box::pin(store(context)))).batch(),
+//! ];
+//!
+//! /// In place: microseconds, never waits.
+//! fn greet(context: &RequestContext) -> HandlerResult {
+//!     let query = context.query()?;
+//!     if query.integer("limit", 100)? == 0 {
+//!         return Err(ApiError::illegal_argument("The limit must be > 0"));
+//!     }
+//!     let mut json = JsonWriter::with_capacity(64);
+//!     json.begin_object();
+//!     json.key("graph").string(context.graph_name());
+//!     json.key("name").string(context.path_parameter("name"));
+//!     json.end_object();
+//!     Ok(Response::ok(json.finish()))
+//! }
+//!
+//! /// Waits for a commit without blocking its core, or moves to the pool when the request is large.
+//! async fn store(context: RequestContext) -> HandlerResult {
+//!     if context.body().len() > 64 * 1024 {
+//!         let state = context.shared_state();
+//!         return state.run_blocking(move || parse(&context)).await?;
+//!     }
+//!     parse(&context)
+//! }
+//!
+//! fn parse(context: &RequestContext) -> HandlerResult {
+//!     // Straight from the received bytes; `json_seed` takes a seed that knows the schema.
+//!     let names: Vec<&str> = context.json()?;
+//!     Ok(Response::of(http::StatusCode::CREATED, &names))
+//! }
+//!
+//! let state = varve_server::AppState::with_routes(Default::default(), &[ROUTES])?;
+//! # Ok::<(), varve_server::SetupError>(())
+//! ```
+//!
+//! - [`Handler::Inline`] takes `&RequestContext` and runs in place; [`Handler::Pooled`] the same on the pool for long
+//!   work (bounded; over it the request waits, then 503); [`Handler::Async`] owns the context and may await.
+//! - Everything a handler returns as `Err` is an [`ApiError`]: its constructors name the cases of HugeGraph's error
+//!   table, so no handler names a status or a Java class. Panics become a 500 with a request id.
+//! - `Route::class` says which budget: GET reads, the rest writes; a POST that only reads says `.class(Class::Read)`.
+//!   `.batch()` raises the body limit, `.gzip()` compresses answers for clients that accept it.
+//! - Long loops call [`RequestContext::check_deadline`] now and then.
+//!
+//! # What it must not know
+//!
+//! The bytes of keys and rows, and any engine's name but as text in answers.
+
 pub mod admission;
 pub mod blocking;
 mod body;
@@ -22,7 +94,7 @@ pub use config::ServerConfig;
 pub use errors::{ApiError, HandlerResult};
 pub use json::JsonWriter;
 pub use request::{Query, RequestContext};
-pub use respond::Response;
-pub use route::{Class, Handler, HandlerFuture, Route};
+pub use respond::{ContentType, Response};
+pub use route::{Class, Handler, HandlerFuture, Parameter, Route};
 pub use runtime::{RunningServer, start};
 pub use state::{AppState, SetupError};

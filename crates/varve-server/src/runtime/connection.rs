@@ -323,8 +323,8 @@ fn http1_builder(config: &ServerConfig) -> http1::Builder {
     builder
         .max_buf_size(config.max_header_bytes)
         .max_headers(config.max_headers)
-        .half_close(true)
-        .pipeline_flush(true);
+        .half_close(true);
+    // Not `pipeline_flush`: with bytes left over it drops answers that were not flushed when the connection ends.
     builder
 }
 

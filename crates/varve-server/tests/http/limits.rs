@@ -1,1 +1,452 @@
-//! Limits.
+//! Bad input, slow clients, overload, stop: a clear answer or a cut, and the others are served on.
+
+use std::time::{Duration, Instant};
+
+use varve_server::ServerConfig;
+
+use crate::harness::{Answer, Client, GATE, TestServer};
+use crate::protocol::gzip;
+
+/// Time limits short enough for a test.
+fn impatient() -> ServerConfig {
+    ServerConfig {
+        header_read_timeout_ms: 200,
+        body_read_timeout_ms: 200,
+        idle_timeout_ms: 400,
+        write_timeout_ms: 400,
+        min_body_bytes_per_second: 1_000_000_000,
+        ..ServerConfig::default()
+    }
+}
+
+#[track_caller]
+fn served_on(server: &TestServer) {
+    assert_eq!(server.get("/versions").status, 200);
+}
+
+#[test]
+fn a_slow_head_is_cut() {
+    let server = TestServer::start(impatient());
+    let mut slow = server.connect();
+    slow.send(b"GET /versions HTTP/1.1\r\nhost: h\r\nx-a: ");
+    let started = Instant::now();
+    while started.elapsed() < Duration::from_secs(10) {
+        // One byte at a time keeps the connection busy, and must not keep it open.
+        if std::io::Write::write_all(&mut slow.stream, b"a").is_err() {
+            served_on(&server);
+            return;
+        }
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+    panic!("a slow head was never cut");
+}
+
+#[test]
+fn an_idle_connection_is_closed_also_when_it_never_spoke() {
+    let server = TestServer::start(impatient());
+    let mut silent = server.connect();
+    let mut idle = server.connect();
+    assert_eq!(idle.get("/versions").status, 200);
+    assert_eq!(silent.receive_rest(), b"");
+    assert_eq!(idle.receive_rest(), b"");
+    served_on(&server);
+}
+
+#[test]
+fn a_half_sent_body_is_timed_out() {
+    let server = TestServer::start(impatient());
+    let mut client = server.connect();
+    client.send(b"POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-length: 10\r\n\r\n[1,");
+    let answer = client.receive();
+    assert_eq!(
+        (answer.status, answer.header("connection")),
+        (408, Some("close"))
+    );
+    assert_eq!(client.receive_rest(), b"");
+    served_on(&server);
+}
+
+#[test]
+fn a_client_that_goes_away_in_its_body_harms_nobody() {
+    let server = TestServer::with_defaults();
+    for _ in 0..50 {
+        let mut client = server.connect();
+        client.send(b"POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-length: 10\r\n\r\n[1,");
+    }
+    served_on(&server);
+    assert_eq!(server.state.admission().writes().bytes_held(), 0);
+}
+
+#[test]
+fn a_client_that_takes_no_answer_is_cut() {
+    let server = TestServer::start(impatient());
+    let mut greedy = server.connect();
+    let request = b"GET /test/list?count=2000000 HTTP/1.1\r\nhost: h\r\n\r\n";
+    greedy.send(&request.repeat(4));
+    let started = Instant::now();
+    while server
+        .state
+        .metrics()
+        .connections_cut
+        .load(std::sync::atomic::Ordering::Relaxed)
+        == 0
+    {
+        assert!(
+            started.elapsed() < Duration::from_secs(20),
+            "it was never cut"
+        );
+        std::thread::park_timeout(Duration::from_millis(20));
+    }
+    served_on(&server);
+}
+
+#[test]
+fn a_body_that_says_it_is_too_large_is_refused_at_once() {
+    let server = TestServer::with_defaults();
+    let answer =
+        server.exchange("POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-length: 104857600\r\n\r\n");
+    answer.is(
+        413,
+        r#"{"exception":"class jakarta.ws.rs.ClientErrorException","message":"The request body is larger than the limit of 10485760 bytes","cause":""}"#,
+    );
+}
+
+#[test]
+fn a_client_that_sends_100_mb_all_the_same_reads_its_refusal() {
+    let server = TestServer::with_defaults();
+    let mut client = server.connect();
+    let mut writer = client.stream.try_clone().unwrap();
+    let sender = std::thread::spawn(move || {
+        let head = b"POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-length: 104857600\r\n\r\n";
+        std::io::Write::write_all(&mut writer, head)?;
+        let piece = vec![b' '; 1024 * 1024];
+        (0..100).try_for_each(|_| std::io::Write::write_all(&mut writer, &piece))
+    });
+    assert_eq!(client.receive().status, 413);
+    sender.join().unwrap().unwrap();
+    served_on(&server);
+}
+
+#[test]
+fn a_chunked_body_is_stopped_at_the_limit() {
+    let config = ServerConfig {
+        max_body_bytes: 100_000,
+        ..ServerConfig::default()
+    };
+    let server = TestServer::start(config);
+    let mut client = server.connect();
+    client.send(b"POST /test/echo HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n");
+    let piece = [b"3e8\r\n".as_slice(), &[b' '; 1000], b"\r\n"].concat();
+    client.send(&piece.repeat(101));
+    assert_eq!(client.receive().status, 413);
+    assert_eq!(server.state.admission().writes().bytes_held(), 0);
+    served_on(&server);
+}
+
+#[test]
+fn a_gzip_bomb_is_stopped_at_the_limit() {
+    let server = TestServer::with_defaults();
+    let bomb = gzip(&vec![b' '; 200_000_000]);
+    assert!(bomb.len() < 1_000_000);
+    let head = format!(
+        "POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
+        bomb.len()
+    );
+    let mut client = server.connect();
+    client.send(&[head.as_bytes(), &bomb].concat());
+    assert_eq!(client.receive().status, 413);
+    let broken = server.exchange(
+        "POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-encoding: gzip\r\ncontent-length: 3\r\n\r\n[1]",
+    );
+    assert_eq!(broken.status, 400);
+    served_on(&server);
+}
+
+#[test]
+fn heads_that_are_too_large() {
+    let server = TestServer::with_defaults();
+    let long = format!(
+        "GET /versions HTTP/1.1\r\nhost: h\r\nx: {}\r\n\r\n",
+        "a".repeat(1_000_000)
+    );
+    let many = format!(
+        "GET /versions HTTP/1.1\r\nhost: h\r\n{}\r\n",
+        "x: a\r\n".repeat(10_000)
+    );
+    let path = format!("GET /{} HTTP/1.1\r\nhost: h\r\n\r\n", "a".repeat(1_000_000));
+    for (request, status) in [(long, 431), (many, 431), (path, 414)] {
+        let mut client = server.connect();
+        // The server may have closed before all of it was sent.
+        let _ = std::io::Write::write_all(&mut client.stream, request.as_bytes());
+        let rest = client.receive_rest();
+        let text = String::from_utf8_lossy(&rest);
+        assert!(
+            text.is_empty()
+                || text.starts_with(&format!("HTTP/1.1 {status} "))
+                || text.starts_with("HTTP/1.1 431 "),
+            "{text:.100}"
+        );
+        served_on(&server);
+    }
+}
+
+/// Sends bytes and returns the statuses of all answers until the server closes or the client does.
+fn statuses(server: &TestServer, bytes: &[u8]) -> Vec<u16> {
+    let mut client = server.connect();
+    client.send(bytes);
+    // The server may have closed already.
+    let _ = client.stream.shutdown(std::net::Shutdown::Write);
+    let rest = client.receive_rest();
+    let text = String::from_utf8_lossy(&rest);
+    text.match_indices("HTTP/1.1 ")
+        .map(|(at, _)| text[at + 9..at + 12].parse().unwrap())
+        .collect()
+}
+
+#[test]
+fn smuggling_gives_one_answer_for_one_request() {
+    let server = TestServer::with_defaults();
+    let hidden = "GET /versions HTTP/1.1\r\nhost: h\r\n\r\n";
+    // Chunked wins over the length, whichever comes first, and the connection ends after the answer, so that what
+    // follows is never taken for a request.
+    for heads in [
+        "content-length: 4\r\ntransfer-encoding: chunked\r\n",
+        "transfer-encoding: chunked\r\ncontent-length: 4\r\n",
+    ] {
+        let request =
+            format!("POST /test/echo HTTP/1.1\r\nhost: h\r\n{heads}\r\n0\r\n\r\n{hidden}");
+        assert_eq!(statuses(&server, request.as_bytes()), [200], "{heads}");
+    }
+    for heads in [
+        "content-length: 4\r\ncontent-length: 5\r\n",
+        "content-length: -4\r\n",
+        "content-length: +4\r\n",
+        "content-length: 4, 4\r\n",
+        "transfer-encoding: chunked, identity\r\n",
+        "transfer-encoding: xchunked\r\n",
+        "transfer-encoding : chunked\r\n",
+        "x: a\rb\r\n",
+        "x: a\0b\r\n",
+        " folded: a\r\n",
+    ] {
+        let request = format!("POST /test/echo HTTP/1.1\r\nhost: h\r\n{heads}\r\nabcd{hidden}");
+        assert_eq!(statuses(&server, request.as_bytes()), [400], "{heads:?}");
+    }
+    served_on(&server);
+}
+
+#[test]
+fn bad_chunks_are_refused_and_the_connection_ends() {
+    let server = TestServer::with_defaults();
+    let hidden = "GET /versions HTTP/1.1\r\nhost: h\r\n\r\n";
+    for chunks in [
+        "zz\r\nab\r\n0\r\n\r\n",
+        "-1\r\n",
+        "ffffffffffffffffff\r\n",
+        "2\r\nabXX0\r\n\r\n",
+    ] {
+        let head = "PUT /test/echo HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n";
+        let got = statuses(&server, format!("{head}{chunks}{hidden}").as_bytes());
+        assert_eq!(got, [400], "{chunks:?}");
+    }
+    served_on(&server);
+}
+
+#[test]
+fn what_is_not_http_is_refused() {
+    let server = TestServer::with_defaults();
+    let garbage: Vec<u8> = (0..=255).cycle().take(5000).collect();
+    let cases: [&[u8]; 5] = [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"GET /\xff HTTP/1.1\r\nhost: h\r\n\r\n",
+        b"GET /a>b HTTP/1.1\r\nhost: h\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n",
+        &garbage,
+    ];
+    for bytes in cases {
+        let got = statuses(&server, bytes);
+        assert!(
+            got == [400] || got.is_empty(),
+            "{:?} {got:?}",
+            String::from_utf8_lossy(bytes)
+        );
+    }
+    served_on(&server);
+}
+
+#[test]
+fn panics_are_500_and_the_server_lives_on() {
+    let server = TestServer::with_defaults();
+    for path in ["/test/panic", "/test/panic-async", "/test/panic-pooled"] {
+        let mut client = server.connect();
+        let answer = client.get(path);
+        assert_eq!(answer.status, 500);
+        assert!(
+            answer.text().contains("see request id "),
+            "{}",
+            answer.text()
+        );
+        assert_eq!(
+            client.get("/versions").status,
+            200,
+            "the connection lives on"
+        );
+    }
+    let panics = server
+        .state
+        .metrics()
+        .panics
+        .load(std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(panics, 3);
+}
+
+#[test]
+fn a_handler_that_never_ends_is_timed_out() {
+    let config = ServerConfig {
+        request_timeout_ms: 50,
+        ..ServerConfig::default()
+    };
+    let server = TestServer::start(config);
+    let answer = server.get("/test/forever");
+    assert_eq!(
+        (answer.status, answer.header("retry-after")),
+        (503, Some("1"))
+    );
+    served_on(&server);
+}
+
+fn put_held(server: &TestServer) -> std::thread::JoinHandle<Answer> {
+    let address = server.address();
+    std::thread::spawn(move || {
+        let mut client = Client::connect(address);
+        client.send(b"PUT /test/held HTTP/1.1\r\nhost: h\r\ncontent-length: 0\r\n\r\n");
+        client.receive()
+    })
+}
+
+#[test]
+fn over_the_budget_writes_wait_and_then_are_503_while_reads_go_on() {
+    let owner = GATE.take();
+    let config = ServerConfig {
+        max_writes_in_flight: 2,
+        admission_wait_ms: 100,
+        retry_after_seconds: 7,
+        ..ServerConfig::default()
+    };
+    let server = TestServer::start(config);
+    let inside = [put_held(&server), put_held(&server)];
+    GATE.wait_for(2);
+    let refused = put_held(&server).join().unwrap();
+    assert_eq!(
+        (refused.status, refused.header("retry-after")),
+        (503, Some("7"))
+    );
+    assert!(
+        refused
+            .text()
+            .contains("class jakarta.ws.rs.ServiceUnavailableException")
+    );
+    assert_eq!(server.get("/test/list").status, 200);
+    GATE.open();
+    for write in inside {
+        write.join().unwrap().is(200, "true");
+    }
+    put_held(&server).join().unwrap().is(200, "true");
+    drop(owner);
+}
+
+#[test]
+fn a_stop_answers_what_is_in_work_and_closes_the_rest() {
+    let owner = GATE.take();
+    let server = TestServer::with_defaults();
+    let mut idle = server.connect();
+    assert_eq!(idle.get("/versions").status, 200);
+    let in_work = put_held(&server);
+    GATE.wait_for(1);
+    let address = server.address();
+    server.request_stop();
+    assert_eq!(idle.receive_rest(), b"");
+    GATE.open();
+    let answer = in_work.join().unwrap();
+    answer.is(200, "true");
+    assert_eq!(answer.header("connection"), Some("close"));
+    server.wait();
+    assert!(
+        std::net::TcpStream::connect(address).is_err(),
+        "nobody listens any more"
+    );
+    drop(owner);
+}
+
+#[test]
+fn a_stop_does_not_wait_for_ever() {
+    let owner = GATE.take();
+    let config = ServerConfig {
+        shutdown_timeout_ms: 50,
+        ..ServerConfig::default()
+    };
+    let server = TestServer::start(config);
+    let mut stuck = server.connect();
+    stuck.send(b"PUT /test/held HTTP/1.1\r\nhost: h\r\ncontent-length: 0\r\n\r\n");
+    GATE.wait_for(1);
+    server.request_stop();
+    server.wait();
+    assert_eq!(stuck.receive_rest(), b"");
+    GATE.open();
+    drop(owner);
+}
+
+#[test]
+fn one_connection_too_many_is_told_so() {
+    let config = ServerConfig {
+        max_connections: 2,
+        ..ServerConfig::default()
+    };
+    let server = TestServer::start(config);
+    let mut clients = [server.connect(), server.connect()];
+    for client in &mut clients {
+        assert_eq!(client.get("/versions").status, 200);
+    }
+    let refused = server.connect().receive();
+    assert_eq!(
+        (refused.status, refused.header("retry-after")),
+        (503, Some("1"))
+    );
+    let [first, second] = clients;
+    drop(first);
+    while server.state.open_connections() > 1 {
+        std::thread::yield_now();
+    }
+    served_on(&server);
+    drop(second);
+}
+
+/// Memory of this process in bytes.
+fn resident_bytes() -> usize {
+    let statm = std::fs::read_to_string("/proc/self/statm").unwrap();
+    statm.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+}
+
+/// `VARVE_IDLE_CONNECTIONS` overrides the number. Both ends are in this process, so it takes two descriptors each.
+#[test]
+fn many_idle_connections_are_cheap_and_the_others_are_served() {
+    let wanted = std::env::var("VARVE_IDLE_CONNECTIONS").map_or(2000, |text| text.parse().unwrap());
+    let server = TestServer::with_defaults();
+    served_on(&server);
+    let before = resident_bytes();
+    let mut clients: Vec<Client> = (0..wanted).map(|_| server.connect()).collect();
+    for client in &mut clients {
+        assert_eq!(client.get("/versions").status, 200);
+    }
+    assert_eq!(server.state.open_connections(), wanted);
+    let each = resident_bytes().saturating_sub(before) / wanted;
+    println!("{wanted} idle connections: {each} bytes each, the clients' share included");
+    assert!(each < 40_000, "{each} bytes a connection");
+    served_on(&server);
+    let accepted = server
+        .state
+        .metrics()
+        .connections_accepted
+        .load(std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(accepted as usize, wanted + 2);
+}
