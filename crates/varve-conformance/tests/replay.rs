@@ -1,0 +1,154 @@
+//! The whole replay against a stub that answers from the recording: as recorded, everything is
+//! equal; with one answer changed, exactly that exchange is found.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+
+use varve_conformance::http::Server;
+use varve_conformance::json::Json;
+use varve_conformance::replay::{self, Outcome, Plan, Verdict};
+use varve_conformance::report::Summary;
+use varve_conformance::transcript::{self, Exchange};
+use varve_conformance::{COMPENSATIONS, REQUESTS, TRANSCRIPT, tables};
+
+/// One answer of the stub.
+#[derive(Clone)]
+struct Answer {
+    status: u16,
+    content_type: Option<String>,
+    body: String,
+}
+
+impl Answer {
+    fn recorded(exchange: &Exchange) -> Self {
+        let body = match &exchange.response {
+            Json::String(text) => text.clone(),
+            json => json.to_string(),
+        };
+        Self {
+            status: exchange.status,
+            content_type: exchange.content_type.clone(),
+            body,
+        }
+    }
+}
+
+fn read_request(stream: &TcpStream) {
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        if line.trim().is_empty() {
+            break;
+        }
+        if let Some(value) = line.strip_prefix("Content-Length: ") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    reader.take(length).read_to_end(&mut Vec::new()).unwrap();
+}
+
+fn write_answer(mut stream: &TcpStream, answer: &Answer, is_head: bool) {
+    let content_type = match &answer.content_type {
+        Some(text) => format!("Content-Type: {text}\r\n"),
+        None => String::new(),
+    };
+    let body = if is_head { "" } else { answer.body.as_str() };
+    let head = format!("HTTP/1.1 {} X\r\n{content_type}", answer.status);
+    write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+}
+
+/// Answers the tool's first question, then each exchange in order, and one look at a task after
+/// each answer that starts one.
+fn serve(listener: &TcpListener, exchanges: &[Exchange], answers: &[Answer]) {
+    let accept = || {
+        let (stream, _) = listener.accept().unwrap();
+        read_request(&stream);
+        stream
+    };
+    write_answer(&accept(), &answers[0], false);
+    for (exchange, answer) in exchanges.iter().zip(answers) {
+        write_answer(&accept(), answer, exchange.method == "HEAD");
+        let task_id = Json::parse(&answer.body)
+            .ok()
+            .and_then(|body| body.get("task_id").cloned());
+        let starts_task = task_id.is_some_and(|id| id != Json::Number("0".into()));
+        if answer.status == 202 && starts_task {
+            let done = "{\"task_status\":\"success\"}".to_owned();
+            let done = Answer {
+                status: 200,
+                content_type: None,
+                body: done,
+            };
+            write_answer(&accept(), &done, false);
+        }
+    }
+}
+
+fn replay_with(change: impl Fn(usize, &mut Answer)) -> Vec<Outcome> {
+    let exchanges = transcript::parse(TRANSCRIPT).unwrap();
+    let answers: Vec<_> = exchanges
+        .iter()
+        .map(|exchange| {
+            let mut answer = Answer::recorded(exchange);
+            change(exchange.number, &mut answer);
+            answer
+        })
+        .collect();
+    let plan = Plan {
+        exchanges: exchanges.clone(),
+        differences: tables::differences("").unwrap(),
+        details: tables::requests(REQUESTS).unwrap(),
+        compensations: tables::compensations(COMPENSATIONS).unwrap(),
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let stub = thread::spawn(move || serve(&listener, &exchanges, &answers));
+    let outcomes = replay::run(&Server::parse(&url).unwrap(), &plan).unwrap();
+    stub.join().unwrap();
+    outcomes
+}
+
+fn different(outcomes: &[Outcome]) -> Vec<usize> {
+    let found = outcomes.iter().filter(|o| o.verdict != Verdict::Equal);
+    found.map(|outcome| outcome.number).collect()
+}
+
+#[test]
+fn the_recording_is_equal_to_itself() {
+    let outcomes = replay_with(|_, _| ());
+    for outcome in outcomes.iter().filter(|o| o.verdict != Verdict::Equal) {
+        eprintln!("{outcome:?}");
+    }
+    assert_eq!(different(&outcomes), [0_usize; 0]);
+    let summary = Summary::of(&outcomes);
+    assert_eq!((summary.total, summary.equal), (657, 657));
+    assert!(summary.passes());
+}
+
+#[test]
+fn each_changed_answer_is_found_and_no_other() {
+    // A value, a missing property, the order of ids, a class, a status, a content type, a body where
+    // none belongs, an element too few, a task's outcome, a double that lost its point.
+    let outcomes = replay_with(|number, answer| match number {
+        81 => answer.content_type = Some("application/json".to_owned()),
+        142 => answer.body = answer.body.replace("Beijing", "Peking"),
+        149 => answer.body = answer.body.replace(",\"age\":30", ""),
+        214 => answer.body = answer.body.replace("\"1:p1\",\"bb\"", "\"bb\",\"1:p1\""),
+        222 => answer.body = answer.body.replace("IllegalArgument", "IllegalState"),
+        242 => answer.body = answer.body.replace("1.0", "1"),
+        272 => answer.status = 400,
+        292 => answer.body = "{\"vertices\":[1]}".to_owned(),
+        340 => answer.body = "{}".to_owned(),
+        654 => answer.body = answer.body.replace("failed", "success"),
+        _ => {}
+    });
+    assert_eq!(
+        different(&outcomes),
+        [81, 142, 149, 214, 222, 242, 272, 292, 340, 654]
+    );
+}
