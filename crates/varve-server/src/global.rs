@@ -1,11 +1,20 @@
 //! Resources about the server itself, not about one graph.
 
+mod metrics;
+mod openapi;
+mod prometheus;
+mod system;
+
+use std::collections::BTreeMap;
+
 use http::{HeaderValue, StatusCode, Uri, header};
 
-use crate::errors::HandlerResult;
+use crate::errors::{ApiError, HandlerResult};
+use crate::json::JsonWriter;
 use crate::request::RequestContext;
 use crate::respond::{ContentType, Response};
-use crate::route::{Class, Handler, Route};
+use crate::route::{Class, Handler, Parameter, Route};
+use crate::router::DEFAULT_GRAPH_SPACE;
 
 /// The version of HugeGraph's server whose paths and answers are spoken. Clients choose their path style by it.
 pub const CORE_VERSION: &str = "1.7.0";
@@ -14,16 +23,201 @@ pub const GREMLIN_VERSION: &str = "3.5.1";
 /// The version of HugeGraph's REST API. Clients refuse to start outside 0.38 to 0.81.
 pub const API_VERSION: &str = "0.71.0.0";
 
+const TYPE: &[Parameter] = &[Parameter::text("type")];
+
+/// A route of this room: small, and never held back.
+const fn control(pattern: &'static str, handler: fn(&RequestContext) -> HandlerResult) -> Route {
+    Route::get(pattern, Handler::Inline(handler)).class(Class::Control)
+}
+
 /// The routes of this room.
-pub(crate) static ROUTES: &[Route] = &[Route::get("versions", Handler::Inline(versions))
-    .of("profile", "VersionAPI")
-    .class(Class::Control)];
+pub(crate) static ROUTES: &[Route] = &[
+    control("", root).of("profile", "ProfileAPI"),
+    control("apis", apis).of("profile", "ProfileAPI"),
+    control("versions", versions).of("profile", "VersionAPI"),
+    control("openapi.json", openapi::get).of("profile", "OpenApi"),
+    control("health", health).of("profile", "HealthAPI"),
+    control("exception/trace", get_trace).of("resources", "ExceptionAPI"),
+    Route::put("exception/trace", Handler::Inline(put_trace))
+        .of("resources", "ExceptionAPI")
+        .class(Class::Control),
+    control("graphspaces", graph_spaces).of("space", "GraphSpaceAPI"),
+    control("graphspaces/profile", graph_space_profile)
+        .of("space", "GraphSpaceAPI")
+        .with(&[Parameter::text("prefix")]),
+    control("graphspaces/{graphspace}", graph_space).of("space", "GraphSpaceAPI"),
+    control("metrics", metrics::all)
+        .of("metrics", "MetricsAPI")
+        .with(TYPE)
+        .text(),
+    control("metrics/system", metrics::system).of("metrics", "MetricsAPI"),
+    control("metrics/backend", metrics::backend).of("metrics", "MetricsAPI"),
+    control("metrics/gauges", metrics::gauges).of("metrics", "MetricsAPI"),
+    control("metrics/counters", metrics::counters).of("metrics", "MetricsAPI"),
+    control("metrics/histograms", metrics::histograms).of("metrics", "MetricsAPI"),
+    control("metrics/meters", metrics::meters).of("metrics", "MetricsAPI"),
+    control("metrics/timers", metrics::timers).of("metrics", "MetricsAPI"),
+    control("metrics/statistics", metrics::statistics)
+        .of("metrics", "MetricsAPI")
+        .with(TYPE)
+        .text(),
+];
 
 fn versions(_: &RequestContext) -> HandlerResult {
     let body = format!(
         r#"{{"versions":{{"version":"v1","core":"{CORE_VERSION}","gremlin":"{GREMLIN_VERSION}","api":"{API_VERSION}"}}}}"#
     );
     Ok(Response::ok(body))
+}
+
+/// Greets with where the documentation is and which groups of resources there are.
+fn root(context: &RequestContext) -> HandlerResult {
+    let host = context
+        .headers()
+        .get(header::HOST)
+        .and_then(|value| value.to_str().ok());
+    let routes = context.state().router().routes();
+    let categories: std::collections::BTreeSet<_> =
+        routes.iter().map(|route| route.category).collect();
+    let mut json = JsonWriter::with_capacity(512);
+    json.begin_object();
+    json.key("service").string("hugegraph");
+    json.key("version").string(CORE_VERSION);
+    json.key("doc").string("https://hugegraph.apache.org/docs/");
+    json.key("api_doc")
+        .string("https://hugegraph.apache.org/docs/clients/");
+    json.key("swagger_ui")
+        .string_parts(&["http://", host.unwrap_or("localhost"), "/openapi.json"]);
+    json.key("apis").begin_array();
+    for category in categories {
+        json.string(category);
+    }
+    json.end_array().end_object();
+    Ok(Response::ok(json.finish()).content_type(ContentType::JsonBare))
+}
+
+/// Lists all resources with their parameters.
+fn apis(context: &RequestContext) -> HandlerResult {
+    let mut groups: BTreeMap<&str, BTreeMap<&str, Vec<&Route>>> = BTreeMap::new();
+    for route in context.state().router().routes() {
+        groups
+            .entry(route.category)
+            .or_default()
+            .entry(route.api)
+            .or_default()
+            .push(route);
+    }
+    let mut json = JsonWriter::with_capacity(32 * 1024);
+    json.begin_object().key("apis").begin_object();
+    for (category, classes) in groups {
+        json.key(category).begin_object();
+        for (class, routes) in classes {
+            json.key(class).begin_array();
+            for route in routes {
+                describe(route, &mut json);
+            }
+            json.end_array();
+        }
+        json.end_object();
+    }
+    json.end_object().end_object();
+    Ok(Response::ok(json.finish()).content_type(ContentType::JsonBare))
+}
+
+fn describe(route: &Route, json: &mut JsonWriter) {
+    json.begin_object();
+    json.key("url").string(route.pattern);
+    json.key("method").string(route.verb.as_str());
+    json.key("parameters").begin_array();
+    for parameter in route.parameters {
+        json.begin_object();
+        json.key("name").string(parameter.name);
+        json.key("type").string(parameter.kind);
+        json.key("default_value");
+        match parameter.default {
+            Some(default) => json.string(default),
+            None => json.null(),
+        };
+        json.end_object();
+    }
+    json.end_array().end_object();
+}
+
+/// 200 while requests are served; 503 once the server stops, so that balancers look elsewhere.
+fn health(context: &RequestContext) -> HandlerResult {
+    if context.state().is_stopping() {
+        return Ok(Response::json(
+            StatusCode::SERVICE_UNAVAILABLE,
+            r#"{"status":"DOWN"}"#,
+        ));
+    }
+    Ok(Response::ok(r#"{"status":"UP"}"#))
+}
+
+fn trace_answer(on: bool) -> Response {
+    Response::ok(if on {
+        r#"{"trace":true}"#
+    } else {
+        r#"{"trace":false}"#
+    })
+}
+
+fn get_trace(context: &RequestContext) -> HandlerResult {
+    Ok(trace_answer(context.state().trace()))
+}
+
+fn put_trace(context: &RequestContext) -> HandlerResult {
+    let on: bool = context.json()?;
+    context.state().set_trace(on);
+    Ok(trace_answer(on))
+}
+
+fn graph_spaces(_: &RequestContext) -> HandlerResult {
+    Ok(Response::ok(format!(
+        r#"{{"graphSpaces":["{DEFAULT_GRAPH_SPACE}"]}}"#
+    )))
+}
+
+fn graph_space(context: &RequestContext) -> HandlerResult {
+    match context.path_parameter("graphspace") {
+        DEFAULT_GRAPH_SPACE => Ok(Response::ok(default_graph_space())),
+        name => Err(ApiError::not_found(format!(
+            "Graph space '{name}' does not exist"
+        ))),
+    }
+}
+
+fn graph_space_profile(context: &RequestContext) -> HandlerResult {
+    let prefix = context.query()?.get("prefix").unwrap_or("");
+    let mut json = JsonWriter::with_capacity(512);
+    json.begin_array();
+    if DEFAULT_GRAPH_SPACE.starts_with(prefix) {
+        json.raw(&default_graph_space());
+    }
+    json.end_array();
+    Ok(Response::ok(json.finish()))
+}
+
+/// The one graph space there is. It has no limits of its own.
+fn default_graph_space() -> Vec<u8> {
+    let mut json = JsonWriter::with_capacity(512);
+    json.begin_object();
+    json.key("name").string(DEFAULT_GRAPH_SPACE);
+    json.key("nickname").string(DEFAULT_GRAPH_SPACE);
+    json.key("description").string("The only graph space");
+    for unlimited in [
+        "cpu_limit",
+        "memory_limit",
+        "storage_limit",
+        "max_graph_number",
+        "max_role_number",
+    ] {
+        json.key(unlimited).integer(i64::from(i32::MAX));
+    }
+    json.key("auth").boolean(false);
+    json.key("configs").begin_object().end_object();
+    json.end_object();
+    json.finish()
 }
 
 /// The answer to OPTIONS: the verbs in `Allow`, and as little WADL as is valid.

@@ -123,21 +123,26 @@ impl Router {
     /// Finds the route of a request: 404 for an unknown path or graph space, 405 for a verb that the path lacks, 400
     /// for a path that cannot be decoded.
     pub(crate) fn find(&self, method: &Method, path: &str) -> Result<Found, ApiError> {
+        // Not `ok_or_else(ApiError::…)`: an error notes the place that called its constructor.
         let segments = path::split(path)
-            .map_err(|error| ApiError::bad_request(format!("Malformed path: {error}")))?
-            .ok_or_else(ApiError::unknown_path)?;
+            .map_err(|error| ApiError::bad_request(format!("Malformed path: {error}")))?;
+        let Some(segments) = segments else {
+            return Err(ApiError::unknown_path());
+        };
         let (form, skip) = graph_space(&segments, path)?;
         let mut captures = Captures::new();
-        let node = self
-            .walk(0, &segments[skip..], path, &mut captures)
-            .ok_or_else(ApiError::unknown_path)?;
+        let Some(node) = self.walk(0, &segments[skip..], path, &mut captures) else {
+            return Err(ApiError::unknown_path());
+        };
         if method == Method::OPTIONS {
             return Ok(Found::Options {
                 allow: self.allow(node),
             });
         }
         let index = verb_of(method).and_then(|verb| self.nodes[node].routes[verb as usize]);
-        let index = index.ok_or_else(ApiError::wrong_verb)?;
+        let Some(index) = index else {
+            return Err(ApiError::wrong_verb());
+        };
         Ok(Found::Route {
             index,
             captures,

@@ -37,6 +37,7 @@ const SWEEP_INTERVAL_MS: u64 = 250;
 #[derive(Debug)]
 pub struct RunningServer {
     address: SocketAddr,
+    state: Arc<AppState>,
     stop: watch::Sender<bool>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -105,6 +106,7 @@ pub fn start(state: &Arc<AppState>) -> Result<RunningServer, SetupError> {
     tracing::info!(%address, threads = count, "serving");
     Ok(RunningServer {
         address,
+        state: Arc::clone(state),
         stop,
         threads,
     })
@@ -118,6 +120,7 @@ impl RunningServer {
 
     /// Asks for a graceful stop: no new connections, requests in work are answered within `shutdown_timeout_ms`.
     pub fn stop(&self) {
+        self.state.set_stopping();
         self.stop.send_replace(true);
     }
 

@@ -37,6 +37,7 @@ pub struct AppState {
     pool: BlockingPool,
     metrics: Metrics,
     trace: AtomicBool,
+    stopping: AtomicBool,
     started: Instant,
     incidents: AtomicU64,
     pub(crate) open_connections: std::sync::atomic::AtomicUsize,
@@ -65,6 +66,7 @@ impl AppState {
             admission: Admission::new(&config),
             metrics: Metrics::new(config.thread_count(), router.routes().len()),
             trace: AtomicBool::new(config.allow_trace),
+            stopping: AtomicBool::new(false),
             started: Instant::now(),
             incidents: AtomicU64::new(0),
             open_connections: std::sync::atomic::AtomicUsize::new(0),
@@ -117,6 +119,15 @@ impl AppState {
     /// Switches the trace of errors.
     pub fn set_trace(&self, on: bool) {
         self.trace.store(on, Ordering::Relaxed);
+    }
+
+    /// Whether a stop was asked for.
+    pub fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_stopping(&self) {
+        self.stopping.store(true, Ordering::Relaxed);
     }
 
     /// Runs long work on the pool; waits for room up to `admission_wait_ms`, then 503. A panic in it is a 500.

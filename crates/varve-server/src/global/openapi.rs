@@ -1,0 +1,149 @@
+//! `/openapi.json`: the description that lies in the repository, which a test compares with the route table.
+
+use crate::errors::HandlerResult;
+use crate::request::RequestContext;
+use crate::respond::Response;
+
+/// `docs/openapi.json`, built into the binary.
+const DOCUMENT: &str = include_str!("../../../../docs/openapi.json");
+
+/// Serves the document.
+pub(super) fn get(_: &RequestContext) -> HandlerResult {
+    Ok(Response::ok(DOCUMENT))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::route::{Parameter, Route, Verb};
+    use crate::router::Router;
+
+    /// Set to write what is missing into the file, in place of failing: texts that are there are kept.
+    const UPDATE: &str = "VARVE_UPDATE_OPENAPI";
+
+    fn schema_of(kind: &str) -> &'static str {
+        match kind {
+            "long" | "int" => "integer",
+            "double" => "number",
+            "boolean" => "boolean",
+            _ => "string",
+        }
+    }
+
+    fn query_parameter(parameter: &Parameter) -> Value {
+        json!({
+            "name": parameter.name,
+            "in": "query",
+            "schema": {"type": schema_of(parameter.kind)},
+        })
+    }
+
+    /// A first description of a route, for a person to add to.
+    fn skeleton(route: &Route) -> Value {
+        let path = route.parameter_names().map(
+            |name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}),
+        );
+        let query = route.parameters.iter().map(query_parameter);
+        let error = json!({"description": "Refused", "content": {"application/json": {
+            "schema": {"$ref": "#/components/schemas/Error"}}}});
+        let mut operation = json!({
+            "tags": [route.category],
+            "operationId": operation_id(route),
+            "parameters": path.chain(query).collect::<Vec<_>>(),
+            "responses": {"2XX": {"description": "Done"}, "4XX": error, "503": error},
+        });
+        if matches!(route.verb, Verb::Post | Verb::Put) {
+            operation["requestBody"] = json!({"content": {"application/json": {"schema": {}}}});
+        }
+        operation
+    }
+
+    fn operation_id(route: &Route) -> String {
+        let words = route.pattern.replace(['/', '{', '}', '.'], " ");
+        let words: Vec<&str> = words.split_whitespace().collect();
+        format!("{}_{}", route.verb.as_str().to_lowercase(), words.join("_"))
+    }
+
+    fn operations(document: &Value) -> BTreeSet<(String, String)> {
+        let paths = document["paths"]
+            .as_object()
+            .expect("the document has paths");
+        paths
+            .iter()
+            .flat_map(|(path, item)| {
+                let item = item.as_object().expect("a path is an object");
+                item.keys().map(move |verb| (path.clone(), verb.clone()))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_document_has_exactly_the_routes_of_the_table() {
+        let mut document: Value = serde_json::from_str(DOCUMENT).expect("the document is JSON");
+        let router = Router::new(&crate::routes::tables());
+        let key = |route: &Route| {
+            (
+                format!("/{}", route.pattern),
+                route.verb.as_str().to_lowercase(),
+            )
+        };
+        let wanted: BTreeSet<_> = router.routes().iter().map(|route| key(route)).collect();
+        if std::env::var_os(UPDATE).is_some() {
+            for route in router.routes() {
+                let (path, verb) = key(route);
+                let slot = &mut document["paths"][path][verb];
+                if slot.is_null() {
+                    *slot = skeleton(route);
+                }
+            }
+            let paths = document["paths"]
+                .as_object_mut()
+                .expect("the document has paths");
+            for (path, item) in paths.iter_mut() {
+                let item = item.as_object_mut().expect("a path is an object");
+                item.retain(|verb, _| wanted.contains(&(path.clone(), verb.clone())));
+            }
+            paths.retain(|_, item| item.as_object().is_some_and(|item| !item.is_empty()));
+            let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json");
+            let text = serde_json::to_string_pretty(&document).expect("a value has a text");
+            std::fs::write(file, text + "\n").expect("the file can be written");
+        }
+        let described = operations(&document);
+        let missing: Vec<_> = wanted.difference(&described).collect();
+        let unknown: Vec<_> = described.difference(&wanted).collect();
+        assert!(
+            missing.is_empty() && unknown.is_empty(),
+            "docs/openapi.json lacks {missing:?} and has too many {unknown:?}; run the tests with {UPDATE}=1"
+        );
+    }
+
+    #[test]
+    fn parameters_of_the_table_are_described() {
+        let document: Value = serde_json::from_str(DOCUMENT).expect("the document is JSON");
+        for route in Router::new(&crate::routes::tables()).routes() {
+            let operation = &document["paths"][format!("/{}", route.pattern)]
+                [route.verb.as_str().to_lowercase()];
+            let described: BTreeSet<&str> = operation["parameters"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|parameter| parameter["name"].as_str())
+                .collect();
+            let names = route
+                .parameter_names()
+                .chain(route.parameters.iter().map(|p| p.name));
+            for name in names {
+                assert!(
+                    described.contains(name),
+                    "{} {} lacks {name}",
+                    route.verb.as_str(),
+                    route.pattern
+                );
+            }
+        }
+    }
+}

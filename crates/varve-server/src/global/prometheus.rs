@@ -1,0 +1,146 @@
+//! The Prometheus text form. Its first line is one that HugeGraph's client suites look for.
+
+use std::fmt::Write;
+
+use crate::global::API_VERSION;
+use crate::global::metrics::{called, counter_list, gauge_list};
+use crate::metrics::{BUCKETS, RouteTotals, bucket_limit_seconds};
+use crate::route::Route;
+use crate::state::AppState;
+
+/// Adds a line; writing to a `String` cannot fail.
+macro_rules! line {
+    ($out:expr, $($format:tt)*) => {
+        let _ = writeln!($out, $($format)*);
+    };
+}
+
+fn info(out: &mut String) {
+    line!(out, "# HELP hugegraph_info The API version that is spoken.");
+    line!(out, "# TYPE hugegraph_info untyped");
+    line!(out, "hugegraph_info{{version=\"{API_VERSION}\",}} 1.0");
+}
+
+/// Everything there is.
+pub(super) fn text(state: &AppState) -> String {
+    let mut out = String::with_capacity(16 * 1024);
+    info(&mut out);
+    for gauge in gauge_list(state) {
+        line!(
+            out,
+            "# HELP {} {}\n# TYPE {0} gauge\n{0} {}",
+            gauge.name,
+            gauge.help,
+            gauge.value
+        );
+    }
+    for (name, help, count) in counter_list(state) {
+        line!(
+            out,
+            "# HELP {name} {help}\n# TYPE {name} counter\n{name} {count}"
+        );
+    }
+    routes(state, &mut out);
+    out
+}
+
+fn routes(state: &AppState, out: &mut String) {
+    let unmatched = state.router().routes().len();
+    line!(
+        out,
+        "# HELP varve_requests_total Requests answered, by route and outcome."
+    );
+    line!(out, "# TYPE varve_requests_total counter");
+    let mut called: Vec<(&Route, RouteTotals)> = Vec::new();
+    for (index, route) in state.router().routes().iter().enumerate() {
+        let totals = state.metrics().totals(index);
+        if totals.total() > 0 {
+            called.push((route, totals));
+        }
+    }
+    for (route, totals) in &called {
+        let labels = labels(route);
+        line!(
+            out,
+            "varve_requests_total{{{labels},outcome=\"success\"}} {}",
+            totals.succeeded
+        );
+        line!(
+            out,
+            "varve_requests_total{{{labels},outcome=\"failure\"}} {}",
+            totals.failed
+        );
+    }
+    let unmatched = state.metrics().totals(unmatched).total();
+    line!(
+        out,
+        "varve_requests_total{{method=\"\",route=\"\",outcome=\"unmatched\"}} {unmatched}"
+    );
+    line!(
+        out,
+        "# HELP varve_request_seconds Time from a request's head to its answer, by route."
+    );
+    line!(out, "# TYPE varve_request_seconds histogram");
+    for (route, totals) in &called {
+        histogram(&labels(route), totals, out);
+    }
+}
+
+fn labels(route: &Route) -> String {
+    format!(
+        "method=\"{}\",route=\"/{}\"",
+        route.verb.as_str(),
+        route.pattern
+    )
+}
+
+fn histogram(labels: &str, totals: &RouteTotals, out: &mut String) {
+    let mut count = 0;
+    for index in 0..BUCKETS {
+        count += totals.buckets[index];
+        let limit =
+            bucket_limit_seconds(index).map_or("+Inf".to_owned(), |limit| limit.to_string());
+        line!(
+            out,
+            "varve_request_seconds_bucket{{{labels},le=\"{limit}\"}} {count}"
+        );
+    }
+    line!(
+        out,
+        "varve_request_seconds_sum{{{labels}}} {}",
+        totals.nanos as f64 / 1e9
+    );
+    line!(out, "varve_request_seconds_count{{{labels}}} {count}");
+}
+
+/// The statistics in the form of the original: one metric for each resource.
+pub(super) fn statistics(state: &AppState) -> String {
+    let mut out = String::with_capacity(4 * 1024);
+    info(&mut out);
+    for (name, totals) in called(state) {
+        let name = name.replace(|char: char| !char.is_ascii_alphanumeric(), "_");
+        line!(
+            out,
+            "# HELP {name} Requests and response times in milliseconds."
+        );
+        line!(out, "# TYPE {name} gauge");
+        line!(out, "{name}{{name=\"FAILED_REQUEST\",}} {}", totals.failed);
+        line!(
+            out,
+            "{name}{{name=\"MEAN_RESPONSE_TIME\",}} {}",
+            totals.mean_ms()
+        );
+        line!(
+            out,
+            "{name}{{name=\"MAX_RESPONSE_TIME\",}} {}",
+            totals.max_nanos / 1_000_000
+        );
+        line!(
+            out,
+            "{name}{{name=\"SUCCESS_REQUEST\",}} {}",
+            totals.succeeded
+        );
+        line!(out, "{name}{{name=\"TOTAL_REQUEST\",}} {}", totals.total());
+    }
+    out
+}

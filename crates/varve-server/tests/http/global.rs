@@ -1,0 +1,151 @@
+//! The resources about the server itself, as clients read them.
+
+use serde_json::Value;
+
+use crate::harness::{Answer, TestServer};
+
+const JSON: &str = "application/json;charset=UTF-8";
+const TEXT: &str = "text/plain;charset=UTF-8";
+
+#[track_caller]
+fn json(answer: &Answer, content_type: &str) -> Value {
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(answer.header("content-type"), Some(content_type));
+    serde_json::from_slice(&answer.body).unwrap()
+}
+
+#[test]
+fn root_lists_the_groups_of_resources() {
+    let server = TestServer::with_defaults();
+    let root = json(&server.get("/"), "application/json");
+    assert_eq!(root["service"], "hugegraph");
+    assert_eq!(root["swagger_ui"], "http://h/openapi.json");
+    assert!(root["apis"].as_array().unwrap().contains(&"metrics".into()));
+}
+
+#[test]
+fn apis_lists_every_route_with_its_parameters() {
+    let server = TestServer::with_defaults();
+    let apis = json(&server.get("/apis"), "application/json");
+    let listed: usize = apis["apis"]
+        .as_object()
+        .unwrap()
+        .values()
+        .flat_map(|classes| classes.as_object().unwrap().values())
+        .map(|routes| routes.as_array().unwrap().len())
+        .sum();
+    assert_eq!(listed, server.state.router().routes().len());
+    let metrics = apis["apis"]["metrics"]["MetricsAPI"].as_array().unwrap();
+    let statistics = metrics
+        .iter()
+        .find(|api| api["url"] == "metrics/statistics")
+        .unwrap();
+    assert_eq!(statistics["method"], "GET");
+    assert_eq!(
+        statistics["parameters"],
+        serde_json::json!([{"name": "type", "type": "java.lang.String", "default_value": null}])
+    );
+}
+
+#[test]
+fn health_openapi_and_graph_spaces() {
+    let server = TestServer::with_defaults();
+    server.get("/health").is(200, r#"{"status":"UP"}"#);
+    assert_eq!(json(&server.get("/openapi.json"), JSON)["openapi"], "3.1.0");
+    server
+        .get("/graphspaces")
+        .is(200, r#"{"graphSpaces":["DEFAULT"]}"#);
+    assert_eq!(
+        json(&server.get("/graphspaces/DEFAULT"), JSON)["name"],
+        "DEFAULT"
+    );
+    let missing = server.get("/graphspaces/nope");
+    assert_eq!(missing.status, 404);
+    assert!(
+        missing
+            .text()
+            .contains("org.apache.hugegraph.exception.NotFoundException")
+    );
+    assert_eq!(
+        json(&server.get("/graphspaces/profile?prefix=D"), JSON)[0]["name"],
+        "DEFAULT"
+    );
+    server.get("/graphspaces/profile?prefix=x").is(200, "[]");
+}
+
+#[test]
+fn the_trace_of_errors_is_switched_at_run_time() {
+    let server = TestServer::with_defaults();
+    let put = |body: &str| {
+        server.exchange(&format!(
+            "PUT /exception/trace HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\n\r\n{body}",
+            body.len()
+        ))
+    };
+    server.get("/exception/trace").is(200, r#"{"trace":false}"#);
+    assert!(!server.get("/nope").text().contains("\"trace\""));
+    put("true").is(200, r#"{"trace":true}"#);
+    assert!(
+        server
+            .get("/nope")
+            .text()
+            .contains(r#""trace":["crates/varve-server/src/"#)
+    );
+    assert_eq!(put("maybe").status, 400);
+    put("false").is(200, r#"{"trace":false}"#);
+}
+
+#[test]
+fn metrics_in_all_forms() {
+    let server = TestServer::with_defaults();
+    for _ in 0..3 {
+        server.get("/versions");
+    }
+    server.get("/graphs/g/test/1");
+    server.get("/test/list?count=x");
+    let prometheus = server.get("/metrics");
+    assert_eq!(prometheus.header("content-type"), Some(TEXT));
+    let text = prometheus.text();
+    assert!(text.starts_with("# HELP hugegraph_info"), "{text:.60}");
+    for line in [
+        "varve_requests_total{method=\"GET\",route=\"/versions\",outcome=\"success\"} 3",
+        "varve_requests_total{method=\"GET\",route=\"/test/list\",outcome=\"failure\"} 1",
+        "varve_request_seconds_count{method=\"GET\",route=\"/versions\"} 3",
+        "varve_panics_total 0",
+    ] {
+        assert!(text.lines().any(|known| known == line), "{line} in {text}");
+    }
+    let all = json(&server.get("/metrics?type=json"), TEXT);
+    for part in ["gauges", "counters", "histograms", "meters", "timers"] {
+        let alone = json(&server.get(&format!("/metrics/{part}")), JSON);
+        assert!(alone.is_object() && all[part].is_object(), "{part}");
+    }
+    assert_eq!(all["counters"]["versions/GET/TOTAL_COUNTER"]["count"], 3);
+    assert_eq!(
+        all["histograms"]["versions/GET/RESPONSE_TIME_HISTOGRAM"]["count"],
+        3
+    );
+    let statistics = json(&server.get("/metrics/statistics/?type=json"), TEXT);
+    assert_eq!(statistics["versions/GET"]["SUCCESS_REQUEST"], 3);
+    assert_eq!(statistics["graphs/graph/test/id/GET"]["TOTAL_REQUEST"], 1);
+    assert_eq!(statistics["test/list/GET"]["FAILED_REQUEST"], 1);
+    assert!(
+        server
+            .get("/metrics/statistics")
+            .text()
+            .starts_with("# HELP hugegraph_info")
+    );
+    let system = json(&server.get("/metrics/system"), JSON);
+    assert!(system["basic"]["mem"].as_i64().unwrap() > 0);
+    assert_eq!(system["basic"]["mem_unit"], "MB");
+    json(&server.get("/metrics/backend"), JSON);
+    assert_eq!(server.get("/metrics?type=xml").status, 400);
+}
+
+#[test]
+fn metrics_accept_plain_text() {
+    let server = TestServer::with_defaults();
+    let request = "GET /metrics HTTP/1.1\r\nhost: h\r\naccept: text/plain\r\n\r\n";
+    assert_eq!(server.exchange(request).status, 200);
+}
