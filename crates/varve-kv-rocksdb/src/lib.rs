@@ -1,1 +1,31 @@
+//! The storage seam on RocksDB: one RocksDB directory for each space, one column family for each table.
+//!
+//! A row's key is `partition ++ clustering`; partition keys delimit themselves, so nothing stands between. All spaces
+//! share one block cache and one budget for memtables, both inside [`RocksConfig::memory_bytes`], so the memory of the
+//! engine is bounded by one setting however many graphs there are.
+//!
+//! What each failure leaves behind:
+//! - A full disk refuses the write and keeps nothing of it. Each later write looks whether there is room again and, if
+//!   so, takes RocksDB out of its error state, so writing goes on without a restart.
+//! - After any other failed write the space accepts no more writes until it is opened again: what is in the log is
+//!   then replayed, and what the disk really holds decides.
+//! - A log whose end was torn by a crash is cut at its last whole batch. Damage before the end stops the opening with
+//!   the file's name; nothing is skipped silently.
+//!
+//! Options and the figures behind them: `docs/decisions/0003-rocksdb-options.md`.
 
+mod batch;
+mod config;
+mod directory;
+mod engine;
+mod errors;
+mod health;
+mod options;
+mod partition;
+mod snapshot;
+mod space;
+mod statistics;
+mod view;
+
+pub use config::{MEMORY_BYTES_DEFAULT, MEMORY_BYTES_MIN, RocksConfig};
+pub use engine::RocksEngine;

@@ -1,0 +1,165 @@
+//! The engine: spaces by name.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use rust_rocksdb::{ColumnFamilyDescriptor, DB, DBRecoveryMode, Options};
+use varve_kv::{Engine, KvError, Space, TableSpec};
+
+use crate::config::RocksConfig;
+use crate::directory::{DataDir, Found, headless};
+use crate::errors::{file_error, open_error};
+use crate::health::{Events, Health, Listener};
+use crate::options::Shared;
+use crate::space::RocksSpace;
+
+/// RocksDB makes this column family by itself; nothing is stored in it.
+const DEFAULT_FAMILY: &str = rust_rocksdb::DEFAULT_COLUMN_FAMILY_NAME;
+
+/// The engine on RocksDB.
+pub struct RocksEngine {
+    directory: DataDir,
+    shared: Arc<Shared>,
+    open: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl RocksEngine {
+    /// Takes over the data directory, creating it if it is missing, and removes what is left of dropped spaces. Opens
+    /// no space.
+    ///
+    /// # Errors
+    /// [`KvError::Unavailable`] when another process uses the directory or the settings cannot work; else when the
+    /// directory cannot be written.
+    pub fn open(config: &RocksConfig) -> Result<Self, KvError> {
+        let shared = Shared::new(config)?;
+        Ok(Self {
+            directory: DataDir::open(&config.data_dir)?,
+            shared: Arc::new(shared),
+            open: Arc::default(),
+        })
+    }
+}
+
+/// Marks a space as open until it is dropped.
+pub(crate) struct OpenMark {
+    name: String,
+    open: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl OpenMark {
+    fn set(name: &str, open: &Arc<Mutex<BTreeSet<String>>>) -> Result<Self, KvError> {
+        if !open.lock().insert(name.to_owned()) {
+            return Err(unavailable(name, "it is open already"));
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            open: Arc::clone(open),
+        })
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Drop for OpenMark {
+    fn drop(&mut self) {
+        self.open.lock().remove(&self.name);
+    }
+}
+
+fn unavailable(space: &str, detail: &str) -> KvError {
+    KvError::Unavailable {
+        space: space.to_owned(),
+        detail: detail.to_owned(),
+    }
+}
+
+impl Engine for RocksEngine {
+    fn name(&self) -> &'static str {
+        "rocksdb"
+    }
+
+    fn spaces(&self) -> Result<Vec<String>, KvError> {
+        self.directory
+            .spaces()
+            .map_err(|error| file_error("", "listing the data directory", &error))
+    }
+
+    fn open(
+        &self,
+        name: &str,
+        tables: &'static [TableSpec],
+        create: bool,
+    ) -> Result<Arc<dyn Space>, KvError> {
+        let mark = OpenMark::set(name, &self.open)?;
+        let path = self.directory.path_of(name);
+        let found = self
+            .directory
+            .look(name)
+            .map_err(|error| file_error(name, "looking for the space", &error))?;
+        match found {
+            Found::Nothing if !create => return Err(unavailable(name, "it does not exist")),
+            Found::Headless => return Err(headless(name, &path)),
+            Found::Nothing | Found::Store => {}
+        }
+        let events = Arc::new(Events::default());
+        let mode = DBRecoveryMode::TolerateCorruptedTailRecords;
+        let mut options = self
+            .shared
+            .space_options(Listener(Arc::clone(&events)), mode);
+        options.create_if_missing(found == Found::Nothing);
+        if found == Found::Store {
+            check_tables(name, &path, tables, &options)?;
+        }
+        let families = tables
+            .iter()
+            .map(|table| {
+                let options = self.shared.table_options(table);
+                ColumnFamilyDescriptor::new(table.name, options)
+            })
+            .chain([ColumnFamilyDescriptor::new(
+                DEFAULT_FAMILY,
+                Options::default(),
+            )]);
+        let db = DB::open_cf_descriptors(&options, &path, families)
+            .map_err(|error| open_error(name, &error))?;
+        if found == Found::Nothing {
+            self.directory
+                .sync()
+                .map_err(|error| file_error(name, "syncing the data directory", &error))?;
+        }
+        let health = Health::new(name, &path, events);
+        let shared = Arc::clone(&self.shared);
+        Ok(Arc::new(RocksSpace::new(db, tables, health, shared, mark)))
+    }
+
+    fn drop_space(&self, name: &str) -> Result<(), KvError> {
+        // Nobody opens it while it is removed.
+        let _mark = OpenMark::set(name, &self.open)
+            .map_err(|_| unavailable(name, "it is open; close it before dropping it"))?;
+        self.directory
+            .remove(name)
+            .map_err(|error| file_error(name, "removing the space", &error))
+    }
+}
+
+/// Refuses a store with a table that is not in the list: a newer version wrote it.
+fn check_tables(
+    name: &str,
+    path: &Path,
+    tables: &[TableSpec],
+    options: &Options,
+) -> Result<(), KvError> {
+    let stored = DB::list_cf(options, path).map_err(|error| open_error(name, &error))?;
+    for family in stored {
+        let known = family == DEFAULT_FAMILY || tables.iter().any(|table| table.name == family);
+        if !known {
+            let detail = format!("it has a table '{family}' that this version does not know");
+            return Err(unavailable(name, &detail));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,65 @@
+//! RocksDB's errors in the seam's words.
+
+use rust_rocksdb::{Error, ErrorKind};
+use varve_kv::KvError;
+
+/// What an error means for the caller of the seam. RocksDB hands out text only, so its fixed parts are looked for.
+pub(crate) fn kv_error(space: &str, error: &Error) -> KvError {
+    let detail = error.to_string();
+    let space = space.to_owned();
+    let says = |words: &[&str]| words.iter().any(|word| detail.contains(word));
+    if says(&["No space left on device", "Disk quota exceeded"]) {
+        KvError::DiskFull { space, detail }
+    } else if says(&[
+        "Read-only file system",
+        "Permission denied",
+        "Operation not permitted",
+    ]) {
+        KvError::ReadOnly { space, detail }
+    } else if error.kind() == ErrorKind::Corruption {
+        KvError::Corruption { space, detail }
+    } else if says(&["No such file or directory"]) {
+        KvError::Corruption {
+            space,
+            detail: format!("a file is missing: {detail}"),
+        }
+    } else {
+        KvError::Io { space, detail }
+    }
+}
+
+/// The same for an error of opening, with what to do about it.
+pub(crate) fn open_error(space: &str, error: &Error) -> KvError {
+    let text = error.to_string();
+    if text.contains("While lock file") || text.contains("lock hold by") {
+        return KvError::Unavailable {
+            space: space.to_owned(),
+            detail: format!(
+                "another process has it open; stop that process or use another data directory ({text})"
+            ),
+        };
+    }
+    match kv_error(space, error) {
+        KvError::Corruption { space, detail } => KvError::Corruption {
+            space,
+            detail: format!("{detail}. {WHAT_TO_DO}"),
+        },
+        other => other,
+    }
+}
+
+/// Advice for a store that cannot be opened.
+pub(crate) const WHAT_TO_DO: &str = "Nothing was changed. Check the disk, keep a copy of the directory, and restore \
+     the space from its last backup";
+
+/// An error of the file system outside RocksDB.
+pub(crate) fn file_error(space: &str, doing: &str, error: &std::io::Error) -> KvError {
+    use std::io::ErrorKind as Io;
+    let space = space.to_owned();
+    let detail = format!("{doing}: {error}");
+    match error.kind() {
+        Io::StorageFull | Io::QuotaExceeded => KvError::DiskFull { space, detail },
+        Io::ReadOnlyFilesystem | Io::PermissionDenied => KvError::ReadOnly { space, detail },
+        _ => KvError::Io { space, detail },
+    }
+}

@@ -1,0 +1,164 @@
+//! Whether a space may be written: what a failed write leaves behind, and the way out of a full disk.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use rust_rocksdb::DB;
+use rust_rocksdb::event_listener::{
+    BackgroundErrorStatus, DBBackgroundErrorReason, DBWriteStallCondition, EventListener,
+    MutableStatus, WriteStallInfo,
+};
+use varve_kv::KvError;
+
+use crate::errors::kv_error;
+
+/// Room that recovery needs besides the memtables it flushes: a new log and manifest.
+const RECOVERY_MARGIN_BYTES: u64 = 4 << 20;
+
+/// What RocksDB's threads report and writers look at.
+#[derive(Debug, Default)]
+pub(crate) struct Events {
+    disk_full: AtomicBool,
+    slow_downs: AtomicU64,
+    stops: AtomicU64,
+    background_errors: AtomicU64,
+}
+
+impl Events {
+    /// How often a table began to slow its writers down.
+    pub(crate) fn slow_downs(&self) -> u64 {
+        self.slow_downs.load(Ordering::Relaxed)
+    }
+
+    /// How often a table began to hold its writers.
+    pub(crate) fn stops(&self) -> u64 {
+        self.stops.load(Ordering::Relaxed)
+    }
+
+    /// How many errors stopped a flush, a compaction or a write.
+    pub(crate) fn background_errors(&self) -> u64 {
+        self.background_errors.load(Ordering::Relaxed)
+    }
+}
+
+/// Hears of RocksDB's events.
+pub(crate) struct Listener(pub(crate) Arc<Events>);
+
+impl EventListener for Listener {
+    fn on_background_error(&self, _reason: DBBackgroundErrorReason, status: MutableStatus) {
+        self.0.background_errors.fetch_add(1, Ordering::Relaxed);
+        if let Err(error) = status.result()
+            && matches!(kv_error("", error), KvError::DiskFull { .. })
+        {
+            self.0.disk_full.store(true, Ordering::Release);
+        }
+    }
+
+    fn on_error_recovery_begin(
+        &self,
+        _reason: DBBackgroundErrorReason,
+        _status: &BackgroundErrorStatus,
+        automatic: &mut bool,
+    ) {
+        // RocksDB would try every few seconds without looking whether there is room, and a try that fails can end all
+        // recovery. The next write tries instead, when there is room.
+        *automatic = false;
+    }
+
+    fn on_stall_conditions_changed(&self, info: &WriteStallInfo) {
+        match info.cur() {
+            DBWriteStallCondition::KDelayed => &self.0.slow_downs,
+            DBWriteStallCondition::KStopped => &self.0.stops,
+            DBWriteStallCondition::KNormal => return,
+        }
+        .fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The state of a space's write path.
+#[derive(Debug)]
+pub(crate) struct Health {
+    space: String,
+    path: PathBuf,
+    events: Arc<Events>,
+    broken: AtomicBool,
+    /// Why it is broken.
+    reason: Mutex<String>,
+    /// Held while one writer tries to recover.
+    recovery: Mutex<()>,
+}
+
+impl Health {
+    pub(crate) fn new(space: &str, path: &Path, events: Arc<Events>) -> Self {
+        Self {
+            space: space.to_owned(),
+            path: path.to_path_buf(),
+            events,
+            broken: AtomicBool::new(false),
+            reason: Mutex::default(),
+            recovery: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn events(&self) -> &Events {
+        &self.events
+    }
+
+    /// To be called before each write: fails if the space accepts none, recovers if the disk was full and is not.
+    pub(crate) fn before_write(
+        &self,
+        db: &DB,
+        memtable_bytes: impl Fn() -> u64,
+    ) -> Result<(), KvError> {
+        if self.broken.load(Ordering::Acquire) {
+            return Err(KvError::Io {
+                space: self.space.clone(),
+                detail: format!(
+                    "an earlier write failed, so nothing is written until the space is opened again: {}",
+                    self.reason.lock()
+                ),
+            });
+        }
+        if self.events.disk_full.load(Ordering::Acquire) {
+            self.recover(db, memtable_bytes());
+        }
+        Ok(())
+    }
+
+    /// Takes RocksDB out of its error state if there is room for what it then does. If not, the write itself finds
+    /// out whether it still works: RocksDB goes on writing when only a compaction found no room.
+    fn recover(&self, db: &DB, memtable_bytes: u64) {
+        let _guard = self.recovery.lock();
+        if !self.events.disk_full.load(Ordering::Acquire) {
+            return;
+        }
+        let Ok(disk) = rustix::fs::statvfs(&self.path) else {
+            return;
+        };
+        let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+        if free < memtable_bytes.saturating_add(RECOVERY_MARGIN_BYTES) {
+            return;
+        }
+        // Cleared first: a new error during recovery sets it again.
+        self.events.disk_full.store(false, Ordering::Release);
+        if db.resume().is_err() {
+            self.events.disk_full.store(true, Ordering::Release);
+        }
+    }
+
+    /// Turns the error of a write into the seam's, and remembers it if nothing may be written after it.
+    pub(crate) fn write_failed(&self, error: &rust_rocksdb::Error) -> KvError {
+        let error = kv_error(&self.space, error);
+        match &error {
+            KvError::DiskFull { .. } => self.events.disk_full.store(true, Ordering::Release),
+            KvError::ReadOnly { .. } => {}
+            other => {
+                *self.reason.lock() = other.to_string();
+                self.broken.store(true, Ordering::Release);
+            }
+        }
+        error
+    }
+}

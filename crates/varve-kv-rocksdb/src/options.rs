@@ -1,0 +1,175 @@
+//! RocksDB's options from ours. Each figure is argued in `docs/decisions/0003-rocksdb-options.md`.
+
+use rust_rocksdb::{
+    BlockBasedIndexType, BlockBasedOptions, Cache, ChecksumType, DBCompressionType, DBRecoveryMode,
+    LogLevel, Options, WriteBufferManager,
+};
+use rustix::process::{Resource, getrlimit};
+use varve_kv::{KvError, TableSpec};
+
+use crate::config::{MEMORY_BYTES_MIN, RocksConfig};
+use crate::health::Listener;
+use crate::partition;
+
+const KIB: usize = 1 << 10;
+const MIB: usize = 1 << 20;
+
+/// Share of the memory that memtables may take: three eighths. It is charged to the block cache.
+const MEMTABLE_SHARE: (usize, usize) = (3, 8);
+/// A table's memtable is flushed at this size; with little memory at a third of all memtables' share.
+const MEMTABLE_BYTES_MAX: usize = 64 * MIB;
+/// Memtables of one table, the ones being flushed included; then its writers wait.
+const MEMTABLES_PER_TABLE_MAX: i32 = 4;
+const BLOCK_BYTES: usize = 8 * KIB;
+/// History is read in runs and compresses better in larger blocks.
+const BLOCK_BYTES_COLD: usize = 16 * KIB;
+/// Size of a piece of a partitioned index or filter.
+const META_BLOCK_BYTES: usize = 4 * KIB;
+/// Bits of filter for each key: one false answer in a hundred.
+const FILTER_BITS: f64 = 10.0;
+const FORMAT_VERSION: i32 = 6;
+const FILE_BYTES: u64 = 64 << 20;
+const LEVEL_BASE_BYTES: u64 = 256 << 20;
+const LEVEL0_COMPACT: i32 = 4;
+const LEVEL0_SLOW_DOWN: i32 = 20;
+const LEVEL0_STOP: i32 = 36;
+/// The log is written out in pieces of this size while it grows, so that a later sync has little to do.
+const SYNC_STEP_BYTES: u64 = MIB as u64;
+const INFO_LOG_BYTES: usize = MIB;
+const INFO_LOG_FILES: usize = 2;
+/// RocksDB keeps no fewer open than this whatever it is told.
+const OPEN_FILES_MIN: u32 = 64;
+const OPEN_FILES_MAX: u32 = 4_096;
+
+/// What all spaces of an engine share.
+pub(crate) struct Shared {
+    pub(crate) cache: Cache,
+    memtables: WriteBufferManager,
+    pub(crate) memory_bytes: usize,
+    memtable_share: usize,
+    background_jobs: i32,
+    open_files: i32,
+}
+
+impl Shared {
+    pub(crate) fn new(config: &RocksConfig) -> Result<Self, KvError> {
+        let refuse = |detail: String| KvError::Unavailable {
+            space: config.data_dir.display().to_string(),
+            detail,
+        };
+        if config.memory_bytes < MEMORY_BYTES_MIN {
+            return Err(refuse(format!(
+                "memory_bytes is {}, the least is {MEMORY_BYTES_MIN}",
+                config.memory_bytes
+            )));
+        }
+        let memory_bytes = usize::try_from(config.memory_bytes)
+            .map_err(|_| refuse("memory_bytes is more than this machine can address".to_owned()))?;
+        let memtable_share = memory_bytes / MEMTABLE_SHARE.1 * MEMTABLE_SHARE.0;
+        // 0: let the cache find out how large its entries are.
+        let cache = Cache::new_hyper_clock_cache(memory_bytes, 0);
+        let memtables = WriteBufferManager::new_write_buffer_manager_with_cache(
+            memtable_share,
+            // Writers are held back by each table's limits; a stall over all spaces could wait for an idle one.
+            false,
+            cache.clone(),
+        );
+        let open_files = config.open_files_per_space.unwrap_or_else(open_files_limit);
+        Ok(Self {
+            cache,
+            memtables,
+            memory_bytes,
+            memtable_share,
+            background_jobs: i32::from(config.background_jobs.max(2)),
+            open_files: open_files.clamp(OPEN_FILES_MIN, OPEN_FILES_MAX) as i32,
+        })
+    }
+
+    /// Memory of all spaces' memtables now, in bytes.
+    pub(crate) fn memtable_bytes(&self) -> usize {
+        self.memtables.get_usage()
+    }
+
+    fn memtable_size(&self) -> usize {
+        (self.memtable_share / 3).min(MEMTABLE_BYTES_MAX)
+    }
+
+    /// Options of a space.
+    pub(crate) fn space_options(&self, listener: Listener, recovery: DBRecoveryMode) -> Options {
+        let mut options = Options::default();
+        options.create_missing_column_families(true);
+        options.set_paranoid_checks(true);
+        options.set_wal_recovery_mode(recovery);
+        options.set_track_and_verify_wals_in_manifest(true);
+        options.set_max_background_jobs(self.background_jobs);
+        options.set_max_open_files(self.open_files);
+        options.set_max_file_opening_threads(2);
+        options.set_write_buffer_manager(&self.memtables);
+        // Bounds what a restart must replay.
+        options.set_max_total_wal_size(self.memtable_share as u64);
+        options.set_wal_bytes_per_sync(SYNC_STEP_BYTES);
+        options.set_bytes_per_sync(SYNC_STEP_BYTES);
+        options.set_log_level(LogLevel::Info);
+        options.set_max_log_file_size(INFO_LOG_BYTES);
+        options.set_keep_log_file_num(INFO_LOG_FILES);
+        options.set_stats_dump_period_sec(0);
+        options.set_stats_persist_period_sec(0);
+        options.add_event_listener(listener);
+        options
+    }
+
+    /// Options of a table.
+    pub(crate) fn table_options(&self, table: &TableSpec) -> Options {
+        let mut options = Options::default();
+        options.set_write_buffer_size(self.memtable_size());
+        options.set_max_write_buffer_number(MEMTABLES_PER_TABLE_MAX);
+        options.set_level_compaction_dynamic_level_bytes(true);
+        options.set_max_bytes_for_level_base(LEVEL_BASE_BYTES);
+        options.set_target_file_size_base(FILE_BYTES);
+        options.set_level_zero_file_num_compaction_trigger(LEVEL0_COMPACT);
+        options.set_level_zero_slowdown_writes_trigger(LEVEL0_SLOW_DOWN);
+        options.set_level_zero_stop_writes_trigger(LEVEL0_STOP);
+        // The first two levels are rewritten soon.
+        let mut levels = [DBCompressionType::Lz4; 7];
+        levels[..2].fill(DBCompressionType::None);
+        options.set_compression_per_level(&levels);
+        options.set_bottommost_compression_type(if table.cold {
+            DBCompressionType::Zstd
+        } else {
+            DBCompressionType::Lz4
+        });
+        if !table.point_reads {
+            options.set_prefix_extractor(partition::extractor(table));
+        }
+        options.set_block_based_table_factory(&self.block_options(table));
+        options
+    }
+
+    fn block_options(&self, table: &TableSpec) -> BlockBasedOptions {
+        let mut block = BlockBasedOptions::default();
+        block.set_block_cache(&self.cache);
+        block.set_block_size(if table.cold {
+            BLOCK_BYTES_COLD
+        } else {
+            BLOCK_BYTES
+        });
+        block.set_format_version(FORMAT_VERSION);
+        block.set_checksum_type(ChecksumType::XXH3);
+        block.set_bloom_filter(FILTER_BITS, false);
+        block.set_whole_key_filtering(table.point_reads);
+        block.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
+        block.set_partition_filters(true);
+        block.set_metadata_block_size(META_BLOCK_BYTES);
+        block.set_cache_index_and_filter_blocks(true);
+        block.set_pin_top_level_index_and_filter(true);
+        block.set_pin_l0_filter_and_index_blocks_in_cache(true);
+        block.set_optimize_filters_for_memory(true);
+        block
+    }
+}
+
+/// An eighth of what the process may open.
+fn open_files_limit() -> u32 {
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX);
+    u32::try_from(limit / 8).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,252 @@
+//! One space: a RocksDB database.
+
+use std::cell::RefCell;
+use std::path::Path;
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+use rust_rocksdb::checkpoint::Checkpoint;
+use rust_rocksdb::{
+    AsColumnFamilyRef, CompactOptions, DB, FlushOptions, ReadOptions, WaitForCompactOptions,
+    WriteBatch, WriteOptions,
+};
+use varve_kv::{Batch, Durability, KvError, Snapshot, Space, Statistic, TableId, TableSpec};
+
+use crate::batch;
+use crate::engine::OpenMark;
+use crate::errors::{file_error, kv_error};
+use crate::health::Health;
+use crate::options::Shared;
+use crate::snapshot::OwnedSnapshot;
+use crate::statistics;
+use crate::view::{View, read_by_view};
+
+/// A buffer for a batch's bytes is kept for the next batch up to this size.
+const BATCH_BUFFER_KEPT_BYTES: usize = 4 << 20;
+
+thread_local! {
+    static BATCH_BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+pub(crate) struct RocksSpace {
+    name: String,
+    tables: &'static [TableSpec],
+    /// Column families' ids by table.
+    families: Vec<u32>,
+    health: Health,
+    /// Writers share it; one that must know all stored keys of a prefix has it alone.
+    writers: RwLock<()>,
+    synced: WriteOptions,
+    buffered: WriteOptions,
+    point_options: ReadOptions,
+    shared: Arc<Shared>,
+    db: DB,
+    /// Dropped after the database, when the space may be opened again.
+    _open: OpenMark,
+}
+
+impl RocksSpace {
+    pub(crate) fn new(
+        db: DB,
+        tables: &'static [TableSpec],
+        health: Health,
+        shared: Arc<Shared>,
+        open: OpenMark,
+    ) -> Self {
+        let mut synced = WriteOptions::default();
+        synced.set_sync(true);
+        let families = tables
+            .iter()
+            .map(|table| {
+                let family = db.cf_handle(table.name);
+                family.expect("every table was opened with the space").id()
+            })
+            .collect();
+        Self {
+            name: open.name().to_owned(),
+            tables,
+            families,
+            health,
+            writers: RwLock::default(),
+            synced,
+            buffered: WriteOptions::default(),
+            point_options: ReadOptions::default(),
+            shared,
+            db,
+            _open: open,
+        }
+    }
+
+    pub(crate) fn db(&self) -> &DB {
+        &self.db
+    }
+
+    pub(crate) fn view(&self) -> View<'_> {
+        View {
+            space: &self.name,
+            db: &self.db,
+            tables: self.tables,
+            snapshot: None,
+            point_options: &self.point_options,
+        }
+    }
+
+    fn failed(&self, error: &rust_rocksdb::Error) -> KvError {
+        kv_error(&self.name, error)
+    }
+
+    fn before_write(&self) -> Result<(), KvError> {
+        self.health.before_write(&self.db, || {
+            statistics::memtable_bytes(&self.db, self.tables)
+        })
+    }
+
+    /// Encodes and writes; `unbounded` as in [`batch::encode`].
+    fn write_encoded(
+        &self,
+        batch: &Batch,
+        durability: Durability,
+        bytes: &mut Vec<u8>,
+        unbounded: impl FnMut(usize, &[u8]) -> Result<Vec<Vec<u8>>, Encode>,
+    ) -> Result<(), Encode> {
+        batch::encode(batch, &self.families, bytes, unbounded)?;
+        let options = match durability {
+            Durability::Sync => &self.synced,
+            Durability::Buffered => &self.buffered,
+        };
+        self.db
+            .write_opt(&WriteBatch::from_data(bytes), options)
+            .map_err(|error| Encode::Failed(self.health.write_failed(&error)))
+    }
+
+    fn write_with_buffer(
+        &self,
+        batch: &Batch,
+        durability: Durability,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(), KvError> {
+        let shared = self.writers.read();
+        let first = self.write_encoded(batch, durability, bytes, |_, _| Err(Encode::NeedsKeys));
+        drop(shared);
+        let again = match first {
+            Err(Encode::NeedsKeys) => {
+                let _alone = self.writers.write();
+                self.write_encoded(batch, durability, bytes, |table, start| {
+                    self.keys_under(table, start).map_err(Encode::Failed)
+                })
+            }
+            done => done,
+        };
+        match again {
+            Ok(()) => Ok(()),
+            Err(Encode::Failed(error)) => Err(error),
+            Err(Encode::NeedsKeys) => unreachable!("the second encoding is given the keys"),
+        }
+    }
+
+    /// All stored keys of a table that start with `start`.
+    fn keys_under(&self, table: usize, start: &[u8]) -> Result<Vec<Vec<u8>>, KvError> {
+        let family = self.view().family(TableId(table as u8));
+        let mut options = ReadOptions::default();
+        options.set_total_order_seek(true);
+        let mut rows = self.db.raw_iterator_cf_opt(family, options);
+        let mut keys = Vec::new();
+        rows.seek(start);
+        while let Some(key) = rows.key().filter(|key| key.starts_with(start)) {
+            keys.push(key.to_vec());
+            rows.next();
+        }
+        rows.status().map_err(|error| self.failed(&error))?;
+        Ok(keys)
+    }
+
+    fn flush(&self) -> Result<(), rust_rocksdb::Error> {
+        let families: Vec<_> = self
+            .tables
+            .iter()
+            .filter_map(|table| self.db.cf_handle(table.name))
+            .collect();
+        let mut options = FlushOptions::default();
+        options.set_wait(true);
+        self.db.flush_cfs_opt(&families, &options)
+    }
+}
+
+/// Why a batch was not encoded or written.
+enum Encode {
+    /// A prefix delete needs the keys that are stored.
+    NeedsKeys,
+    Failed(KvError),
+}
+
+impl Space for RocksSpace {
+    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
+        self.before_write()?;
+        if batch.is_empty() {
+            return Ok(());
+        }
+        BATCH_BUFFER.with_borrow_mut(|bytes| {
+            let done = self.write_with_buffer(batch, durability, bytes);
+            if bytes.capacity() > BATCH_BUFFER_KEPT_BYTES {
+                *bytes = Vec::new();
+            }
+            done
+        })
+    }
+
+    fn sync(&self) -> Result<(), KvError> {
+        self.before_write()?;
+        self.db
+            .flush_wal(true)
+            .map_err(|error| self.health.write_failed(&error))
+    }
+
+    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
+        Arc::new(OwnedSnapshot::new(self))
+    }
+
+    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
+        if let Some(parent) = dir.parent() {
+            std::fs::create_dir_all(parent)
+                .map_err(|error| file_error(&self.name, "creating the copy's directory", &error))?;
+        }
+        Checkpoint::new(&self.db)
+            .and_then(|checkpoint| checkpoint.create_checkpoint(dir))
+            .map_err(|error| self.failed(&error))
+    }
+
+    fn compact(&self) -> Result<(), KvError> {
+        self.before_write()?;
+        self.flush()
+            .map_err(|error| self.health.write_failed(&error))?;
+        let options = CompactOptions::default();
+        for table in self.tables {
+            if let Some(family) = self.db.cf_handle(table.name) {
+                self.db
+                    .compact_range_cf_opt(family, None::<&[u8]>, None::<&[u8]>, &options);
+            }
+        }
+        self.db
+            .wait_for_compact(&WaitForCompactOptions::default())
+            .map_err(|error| self.failed(&error))
+    }
+
+    fn verify_checksums(&self) -> Result<(), KvError> {
+        self.db
+            .verify_checksum()
+            .map_err(|error| self.failed(&error))
+    }
+
+    fn statistics(&self) -> Vec<Statistic> {
+        statistics::collect(&self.db, self.tables, &self.shared, self.health.events())
+    }
+}
+
+impl Drop for RocksSpace {
+    fn drop(&mut self) {
+        // So that the next opening has no log to replay. If it fails, the log has everything.
+        let _ = self.flush();
+    }
+}
+
+read_by_view!(RocksSpace);

@@ -1,0 +1,136 @@
+//! Figures of a space for metrics.
+
+use rust_rocksdb::DB;
+use rust_rocksdb::properties as property;
+use rust_rocksdb::properties::PropName;
+use varve_kv::{Statistic, TableSpec};
+
+use crate::health::Events;
+use crate::options::Shared;
+
+fn statistic(name: &'static str, help: &'static str, value: f64) -> Statistic {
+    Statistic { name, help, value }
+}
+
+/// The sum of a property over all tables.
+pub(crate) fn sum(db: &DB, tables: &[TableSpec], name: &PropName) -> u64 {
+    let of = |table: &TableSpec| {
+        let family = db.cf_handle(table.name)?;
+        db.property_int_value_cf(family, name).ok().flatten()
+    };
+    tables.iter().filter_map(of).sum()
+}
+
+/// Bytes of the memtables of a space.
+pub(crate) fn memtable_bytes(db: &DB, tables: &[TableSpec]) -> u64 {
+    sum(db, tables, property::SIZE_ALL_MEM_TABLES)
+}
+
+pub(crate) fn collect(
+    db: &DB,
+    tables: &[TableSpec],
+    shared: &Shared,
+    events: &Events,
+) -> Vec<Statistic> {
+    let of_tables = |name: &PropName| sum(db, tables, name) as f64;
+    let of_space = |name: &PropName| {
+        let value = db.property_int_value(name).ok().flatten();
+        value.unwrap_or_default() as f64
+    };
+    let wal_bytes: u64 = db
+        .get_sorted_wal_files()
+        .map(|files| files.iter().map(|file| file.size_file_bytes()).sum())
+        .unwrap_or_default();
+    vec![
+        statistic(
+            "block_cache_bytes",
+            "Blocks, indexes, filters and charged memtables in the cache that all spaces share.",
+            shared.cache.get_usage() as f64,
+        ),
+        statistic(
+            "block_cache_pinned_bytes",
+            "Part of block_cache_bytes that is in use and cannot be evicted.",
+            shared.cache.get_pinned_usage() as f64,
+        ),
+        statistic(
+            "memory_limit_bytes",
+            "The configured memory for the cache and the memtables of all spaces.",
+            shared.memory_bytes as f64,
+        ),
+        statistic(
+            "all_memtables_bytes",
+            "Memtables of all spaces.",
+            shared.memtable_bytes() as f64,
+        ),
+        statistic(
+            "memtable_bytes",
+            "Memtables of this space.",
+            memtable_bytes(db, tables) as f64,
+        ),
+        statistic(
+            "estimated_rows",
+            "Rows, estimated: overwritten and deleted ones may be counted until they are compacted.",
+            of_tables(property::ESTIMATE_NUM_KEYS),
+        ),
+        statistic(
+            "sst_bytes",
+            "Sorted files in use.",
+            of_tables(property::LIVE_SST_FILES_SIZE),
+        ),
+        statistic(
+            "wal_bytes",
+            "Logs that a restart would replay.",
+            wal_bytes as f64,
+        ),
+        statistic(
+            "pending_compaction_bytes",
+            "Bytes that compactions still have to rewrite, estimated.",
+            of_tables(property::ESTIMATE_PENDING_COMPACTION_BYTES),
+        ),
+        statistic(
+            "running_compactions",
+            "Compactions that run now.",
+            of_space(property::NUM_RUNNING_COMPACTIONS),
+        ),
+        statistic(
+            "running_flushes",
+            "Flushes that run now.",
+            of_space(property::NUM_RUNNING_FLUSHES),
+        ),
+        statistic(
+            "write_stopped",
+            "1 while writers are held back completely.",
+            of_space(property::IS_WRITE_STOPPED),
+        ),
+        statistic(
+            "delayed_write_rate_bytes_per_second",
+            "The rate writers are slowed down to; 0 when they are not.",
+            of_space(property::ACTUAL_DELAYED_WRITE_RATE),
+        ),
+        statistic(
+            "write_slow_downs",
+            "How often a table began to slow its writers down.",
+            events.slow_downs() as f64,
+        ),
+        statistic(
+            "write_stops",
+            "How often a table began to hold its writers.",
+            events.stops() as f64,
+        ),
+        statistic(
+            "background_errors",
+            "Errors that stopped a flush, a compaction or a write.",
+            events.background_errors() as f64,
+        ),
+        statistic(
+            "open_snapshots",
+            "Snapshots held now.",
+            of_space(property::NUM_SNAPSHOTS),
+        ),
+        statistic(
+            "table_reader_bytes",
+            "Memory of open sorted files outside the cache.",
+            of_tables(property::ESTIMATE_TABLE_READERS_MEM),
+        ),
+    ]
+}

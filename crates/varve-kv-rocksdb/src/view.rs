@@ -1,0 +1,321 @@
+//! Reads of a space, at its newest state or at a snapshot.
+
+use rust_rocksdb::{ColumnFamily, DB, DBRawIterator, ReadOptions, Snapshot};
+use smallvec::SmallVec;
+use varve_kv::range::prefix_end;
+use varve_kv::{Flow, KvError, Reader, Row, ScanRequest, TableId, TableSpec};
+
+use crate::errors::{WHAT_TO_DO, kv_error};
+
+/// Keys up to this long are put together without asking for memory.
+type Key = SmallVec<[u8; 128]>;
+
+/// From how many keys on RocksDB's own multi-get is asked.
+const MULTI_GET_MIN: usize = 4;
+
+/// A reader of one state.
+pub(crate) struct View<'a> {
+    pub(crate) space: &'a str,
+    pub(crate) db: &'a DB,
+    pub(crate) tables: &'static [TableSpec],
+    pub(crate) snapshot: Option<&'a Snapshot<'a>>,
+    /// For point reads, with the snapshot set if there is one.
+    pub(crate) point_options: &'a ReadOptions,
+}
+
+impl<'a> View<'a> {
+    fn spec(&self, table: TableId) -> &'static TableSpec {
+        &self.tables[usize::from(table.0)]
+    }
+
+    pub(crate) fn family(&self, table: TableId) -> &'a ColumnFamily {
+        self.db
+            .cf_handle(self.spec(table).name)
+            .expect("every table was opened with the space")
+    }
+
+    fn scan_options(&self) -> ReadOptions {
+        let mut options = ReadOptions::default();
+        if let Some(snapshot) = self.snapshot {
+            options.set_snapshot(snapshot);
+        }
+        options
+    }
+
+    fn iterator(&self, table: TableId, options: ReadOptions) -> DBRawIterator<'a> {
+        self.db.raw_iterator_cf_opt(self.family(table), options)
+    }
+
+    fn failed(&self, error: &rust_rocksdb::Error) -> KvError {
+        kv_error(self.space, error)
+    }
+
+    fn finish(&self, rows: &DBRawIterator<'_>) -> Result<(), KvError> {
+        rows.status().map_err(|error| self.failed(&error))
+    }
+
+    fn scan_backwards(
+        &self,
+        request: ScanRequest<'_>,
+        bounds: (Key, Option<Vec<u8>>),
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        let mut options = self.scan_options();
+        // Filters of partition keys do not help a search from the end.
+        options.set_total_order_seek(true);
+        options.set_iterate_lower_bound(bounds.0.into_vec());
+        if let Some(to) = bounds.1 {
+            options.set_iterate_upper_bound(to);
+        }
+        let mut rows = self.iterator(request.table, options);
+        rows.seek_to_last();
+        while let Some((key, value)) = rows.item() {
+            if visit(&key[request.partition.len()..], value).is_break() {
+                return Ok(());
+            }
+            rows.prev();
+        }
+        self.finish(&rows)
+    }
+}
+
+fn join(partition: &[u8], clustering: &[u8]) -> Key {
+    let mut key = Key::with_capacity(partition.len() + clustering.len());
+    key.extend_from_slice(partition);
+    key.extend_from_slice(clustering);
+    key
+}
+
+impl Reader for View<'_> {
+    fn get(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<Option<Vec<u8>>, KvError> {
+        let mut found = None;
+        self.get_with(table, partition, clustering, &mut |value| {
+            found = Some(value.to_vec());
+        })?;
+        Ok(found)
+    }
+
+    fn get_with(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, KvError> {
+        let key = join(partition, clustering);
+        let value = self
+            .db
+            .get_pinned_cf_opt(self.family(table), &key, self.point_options)
+            .map_err(|error| self.failed(&error))?;
+        value.as_deref().map(found);
+        Ok(value.is_some())
+    }
+
+    fn multi_get(
+        &self,
+        table: TableId,
+        keys: &[(&[u8], &[u8])],
+    ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
+        if keys.len() < MULTI_GET_MIN {
+            return keys
+                .iter()
+                .map(|(partition, clustering)| self.get(table, partition, clustering))
+                .collect();
+        }
+        let joined: Vec<Key> = keys
+            .iter()
+            .map(|(partition, rest)| join(partition, rest))
+            .collect();
+        self.db
+            .batched_multi_get_cf_slice_opt(
+                self.family(table),
+                joined.iter().map(|key| &key[..]),
+                false,
+                self.point_options,
+            )
+            .into_iter()
+            .map(|value| match value {
+                Ok(value) => Ok(value.as_deref().map(<[u8]>::to_vec)),
+                Err(error) => Err(self.failed(&error)),
+            })
+            .collect()
+    }
+
+    fn scan(
+        &self,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        if request.range.is_empty() {
+            return Ok(());
+        }
+        let from = join(request.partition, &request.range.from);
+        let to = match &request.range.to {
+            Some(to) => Some(join(request.partition, to).into_vec()),
+            None => prefix_end(request.partition),
+        };
+        if request.reverse {
+            return self.scan_backwards(request, (from, to), visit);
+        }
+        let mut options = self.scan_options();
+        if let Some(to) = to {
+            options.set_iterate_upper_bound(to);
+        }
+        options.set_prefix_same_as_start(!self.spec(request.table).point_reads);
+        let mut rows = self.iterator(request.table, options);
+        rows.seek(&from);
+        while let Some((key, value)) = rows.item() {
+            if visit(&key[request.partition.len()..], value).is_break() {
+                return Ok(());
+            }
+            rows.next();
+        }
+        self.finish(&rows)
+    }
+
+    fn scan_many(
+        &self,
+        table: TableId,
+        partitions: &[&[u8]],
+        range: &varve_kv::ClusteringRange,
+        visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        if range.is_empty() || partitions.is_empty() {
+            return Ok(());
+        }
+        // One iterator for all: making one costs as much as reading several rows. Its upper bound is fixed when it is
+        // made, so each partition's end is looked for here.
+        let mut options = self.scan_options();
+        options.set_prefix_same_as_start(!self.spec(table).point_reads);
+        let mut rows = self.iterator(table, options);
+        for (at, partition) in partitions.iter().enumerate() {
+            rows.seek(join(partition, &range.from));
+            while let Some((key, value)) = rows.item() {
+                let Some(clustering) = key.strip_prefix(*partition) else {
+                    break;
+                };
+                if range.to.as_deref().is_some_and(|to| clustering >= to)
+                    || visit(at, clustering, value).is_break()
+                {
+                    break;
+                }
+                rows.next();
+            }
+            self.finish(&rows)?;
+        }
+        Ok(())
+    }
+
+    fn scan_table(
+        &self,
+        table: TableId,
+        after: Option<(&[u8], &[u8])>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<(), KvError> {
+        let spec = self.spec(table);
+        let mut options = self.scan_options();
+        options.set_total_order_seek(true);
+        // A pass over everything must not push out what is read often.
+        options.fill_cache(false);
+        let mut rows = self.iterator(table, options);
+        match after {
+            Some((partition, clustering)) => {
+                let mut key = join(partition, clustering);
+                // The smallest key after this one.
+                key.push(0);
+                rows.seek(&key);
+            }
+            None => rows.seek_to_first(),
+        }
+        while let Some((key, value)) = rows.item() {
+            let Some((partition, clustering)) =
+                (spec.partition_len)(key).and_then(|length| key.split_at_checked(length))
+            else {
+                return Err(KvError::Corruption {
+                    space: self.space.to_owned(),
+                    detail: format!(
+                        "a key of table '{}' holds no whole partition key: {key:02x?}. {WHAT_TO_DO}",
+                        spec.name
+                    ),
+                });
+            };
+            let row = Row {
+                partition,
+                clustering,
+                value,
+            };
+            if visit(row).is_break() {
+                return Ok(());
+            }
+            rows.next();
+        }
+        self.finish(&rows)
+    }
+}
+
+/// Implements [`Reader`] for a type that has a method `view`.
+macro_rules! read_by_view {
+    ($type:ty) => {
+        impl varve_kv::Reader for $type {
+            fn get(
+                &self,
+                table: varve_kv::TableId,
+                partition: &[u8],
+                clustering: &[u8],
+            ) -> Result<Option<Vec<u8>>, varve_kv::KvError> {
+                self.view().get(table, partition, clustering)
+            }
+
+            fn get_with(
+                &self,
+                table: varve_kv::TableId,
+                partition: &[u8],
+                clustering: &[u8],
+                found: &mut dyn FnMut(&[u8]),
+            ) -> Result<bool, varve_kv::KvError> {
+                self.view().get_with(table, partition, clustering, found)
+            }
+
+            fn multi_get(
+                &self,
+                table: varve_kv::TableId,
+                keys: &[(&[u8], &[u8])],
+            ) -> Result<Vec<Option<Vec<u8>>>, varve_kv::KvError> {
+                self.view().multi_get(table, keys)
+            }
+
+            fn scan(
+                &self,
+                request: varve_kv::ScanRequest<'_>,
+                visit: &mut dyn FnMut(&[u8], &[u8]) -> varve_kv::Flow,
+            ) -> Result<(), varve_kv::KvError> {
+                self.view().scan(request, visit)
+            }
+
+            fn scan_many(
+                &self,
+                table: varve_kv::TableId,
+                partitions: &[&[u8]],
+                range: &varve_kv::ClusteringRange,
+                visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> varve_kv::Flow,
+            ) -> Result<(), varve_kv::KvError> {
+                self.view().scan_many(table, partitions, range, visit)
+            }
+
+            fn scan_table(
+                &self,
+                table: varve_kv::TableId,
+                after: Option<(&[u8], &[u8])>,
+                visit: &mut dyn FnMut(varve_kv::Row<'_>) -> varve_kv::Flow,
+            ) -> Result<(), varve_kv::KvError> {
+                self.view().scan_table(table, after, visit)
+            }
+        }
+    };
+}
+pub(crate) use read_by_view;
