@@ -80,8 +80,11 @@ pub fn run(server: &Server, plan: &Plan) -> Result<Vec<Outcome>, String> {
                 if let Some(trouble) = await_task(server, exchange, &answer) {
                     outcome.differences.push(trouble);
                 }
-                if answer.status != exchange.status {
-                    compensate(server, plan, exchange.number, &ids)?;
+                if answer.status != exchange.status
+                    && let Some(trouble) = compensate(server, plan, exchange.number, &ids)
+                {
+                    outcome.verdict = Verdict::Unlisted;
+                    outcome.differences.push(trouble);
                 }
                 outcome
             }
@@ -186,12 +189,10 @@ fn await_task(server: &Server, exchange: &Exchange, answer: &Response) -> Option
     }
 }
 
-fn compensate(server: &Server, plan: &Plan, number: usize, ids: &Identities) -> Result<(), String> {
-    for step in plan
-        .compensations
-        .iter()
-        .filter(|step| step.exchange == number)
-    {
+/// Sends what stands in for an exchange; says what went wrong, if anything did.
+fn compensate(server: &Server, plan: &Plan, number: usize, ids: &Identities) -> Option<String> {
+    let steps = plan.compensations.iter();
+    for step in steps.filter(|step| step.exchange == number) {
         let body = (!step.body.is_empty()).then(|| ids.in_text(&step.body).into_bytes());
         let request = Request {
             method: step.method.clone(),
@@ -199,18 +200,16 @@ fn compensate(server: &Server, plan: &Plan, number: usize, ids: &Identities) -> 
             headers: vec![("Content-Type".into(), "application/json".into())],
             body,
         };
-        let answer = server
-            .send(&request)
-            .map_err(|e| format!("compensation {number}: {e}"))?;
-        if answer.status >= 300 {
-            let text = answer.body;
-            return Err(format!(
-                "compensation {number} ({}): {} {text}",
-                step.reason, answer.status
-            ));
+        match server.send(&request) {
+            Ok(answer) if answer.status < 300 => {}
+            Ok(answer) => {
+                let (reason, status, body) = (&step.reason, answer.status, answer.body);
+                return Some(format!("what stands in for {reason} gave {status}: {body}"));
+            }
+            Err(error) => return Some(format!("what stands in for it: {error}")),
         }
     }
-    Ok(())
+    None
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@
 //! - times and measures (`~create_time`, `task_create`, `task_update`, `task_progress`, `measure`):
 //!   by shape;
 //! - what names the server itself (`version`, `core`, `gremlin`, `doc`, `service`, `backend`,
-//!   `task_server`, `task_callable`, …): a string, a version where a version was recorded;
+//!   `task_server`, `task_callable`, …): a string, a version where a version was recorded, a list
+//!   of names for `apis`;
 //! - `requestId`: a UUID; `cause`: a string; `trace`: anything;
 //! - `links` of an edge label: a set.
 
@@ -280,6 +281,11 @@ fn shape_of(key: &str, recorded: &Json) -> Option<fn(&Json) -> bool> {
         {
             Some(|v| v.as_str().is_some())
         }
+        // Which groups of resources a server has.
+        "apis" if recorded.as_array().is_some() => Some(|v| {
+            v.as_array()
+                .is_some_and(|names| names.iter().all(|name| name.as_str().is_some()))
+        }),
         "requestId" => Some(|v| v.as_str().is_some_and(is_uuid)),
         "trace" => Some(|_| true),
         _ => None,

@@ -106,6 +106,8 @@ fn times_names_and_measures_by_shape() {
                 true,
             ),
             ("{\"measure\":{\"cost(ns)\":5}}", "{\"measure\":{}}", false),
+            ("{\"apis\":[\"a\"]}", "{\"apis\":[\"b\",\"c\"]}", true),
+            ("{\"apis\":[\"a\"]}", "{\"apis\":[1]}", false),
             (
                 "{\"requestId\":\"5589500e-d1ac-4f75-9fa4-80d57ca423d5\"}",
                 "{\"requestId\":\"x\"}",
