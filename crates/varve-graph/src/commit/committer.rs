@@ -1,0 +1,326 @@
+//! The committer: one thread a graph that numbers commits, writes them in groups and publishes them.
+
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant as MonotonicInstant};
+
+use parking_lot::{Condvar, Mutex};
+use varve_encoding::key::EVENT_SUFFIX;
+use varve_encoding::row::VERSION_AT;
+use varve_encoding::tables::COUNTER;
+use varve_kv::{Batch, Durability, KvError, Reader, Space};
+use varve_model::{Clock, CommitVersion};
+
+use super::latch::LatchSet;
+use super::ticket::{CommitFailure, Completer};
+use crate::error::{ErrorKind, GraphError};
+
+/// When a commit is acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DurabilityMode {
+    /// When it is on stable storage; one sync for all commits that wait.
+    #[default]
+    Sync,
+    /// At once; what was acknowledged in the last interval may be lost with the power, not with the process.
+    Interval(Duration),
+    /// At once; how much may be lost with the power is the operating system's choice.
+    None,
+}
+
+impl std::fmt::Display for DurabilityMode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Sync => f.write_str("sync"),
+            Self::Interval(every) => write!(f, "interval:{}", every.as_millis()),
+            Self::None => f.write_str("none"),
+        }
+    }
+}
+
+/// What the committer is started with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CommitterOptions {
+    pub(crate) durability: DurabilityMode,
+    /// Bytes of batches put into one engine write.
+    pub(crate) group_bytes_max: usize,
+    /// Bytes of batches that may wait; more is refused as busy.
+    pub(crate) queue_bytes_max: usize,
+}
+
+/// Places in a batch that take the commit's version once it is known.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stamps {
+    /// Positions of rows: the version goes to [`VERSION_AT`] within.
+    rows: Vec<usize>,
+    /// Positions right after event clustering keys: the inverted version goes before.
+    keys: Vec<usize>,
+}
+
+impl Stamps {
+    /// The row at `position` (as [`Batch::put`] returned it) misses its version.
+    pub(crate) fn row(&mut self, position: usize) {
+        self.rows.push(position);
+    }
+
+    /// The event at `position` misses its version in the row and in the clustering key.
+    pub(crate) fn event(&mut self, position: usize) {
+        self.rows.push(position);
+        self.keys.push(position);
+    }
+
+    fn apply(&self, batch: &mut Batch, version: CommitVersion) {
+        let bytes = batch.bytes_mut();
+        for at in &self.rows {
+            let at = at + VERSION_AT;
+            bytes[at..at + 8].copy_from_slice(&version.0.to_be_bytes());
+        }
+        for at in &self.keys {
+            bytes[at - EVENT_SUFFIX..*at].copy_from_slice(&(!version.0).to_be_bytes());
+        }
+    }
+}
+
+/// A prepared commit.
+pub(crate) struct Commit {
+    pub(crate) batch: Batch,
+    pub(crate) stamps: Stamps,
+    pub(crate) latches: LatchSet,
+    pub(crate) completer: Completer,
+    /// Called after publication, before the latches are released.
+    pub(crate) published: Option<Box<dyn FnOnce(CommitVersion) + Send>>,
+}
+
+#[derive(Default)]
+struct State {
+    queue: Vec<Commit>,
+    queued_bytes: usize,
+    /// The last version given to a commit, or promised to a reader as past.
+    last: CommitVersion,
+    writing: bool,
+    stop: bool,
+    failed: Option<CommitFailure>,
+}
+
+struct Shared {
+    state: Mutex<State>,
+    arrived: Condvar,
+    written: Condvar,
+    published: std::sync::atomic::AtomicU64,
+    space: Arc<dyn Space>,
+    clock: Arc<dyn Clock>,
+    options: CommitterOptions,
+}
+
+/// The committer of one graph. Dropping it stores what waits, then ends the thread.
+pub(crate) struct Committer {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+const COUNTER_PARTITION: &[u8] = &[0];
+const LAST_VERSION: &[u8] = b"commit_version";
+
+impl Committer {
+    /// Starts the committer of `space`, numbering on from the last stored version.
+    pub(crate) fn start(
+        space: Arc<dyn Space>,
+        clock: Arc<dyn Clock>,
+        options: CommitterOptions,
+    ) -> Result<Self, GraphError> {
+        let stored = space.get(COUNTER, COUNTER_PARTITION, LAST_VERSION)?;
+        let last = match stored.as_deref() {
+            None => CommitVersion::ZERO,
+            Some(bytes) => {
+                let bytes: [u8; 8] = bytes.try_into().map_err(|_| {
+                    GraphError::new(ErrorKind::Storage, "The stored commit version is damaged")
+                })?;
+                CommitVersion(u64::from_be_bytes(bytes))
+            }
+        };
+        let shared = Arc::new(Shared {
+            state: Mutex::new(State { last, ..State::default() }),
+            arrived: Condvar::new(),
+            written: Condvar::new(),
+            published: std::sync::atomic::AtomicU64::new(last.0),
+            space,
+            clock,
+            options,
+        });
+        let worker = Arc::clone(&shared);
+        let thread = std::thread::Builder::new()
+            .name("varve-commit".into())
+            .spawn(move || worker.run())
+            .map_err(|error| {
+                GraphError::new(ErrorKind::Storage, format!("No commit thread: {error}"))
+            })?;
+        Ok(Self { shared, thread: Some(thread) })
+    }
+
+    /// Hands over a prepared commit.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Busy`] when too much waits, [`ErrorKind::Storage`] after a failed write. The commit's latches are
+    /// released then.
+    pub(crate) fn submit(&self, commit: Commit) -> Result<(), GraphError> {
+        let mut state = self.shared.state.lock();
+        if let Some(failed) = &state.failed {
+            return Err(GraphError::new(failed.kind, &*failed.message));
+        }
+        let bytes = commit.batch.byte_len();
+        if state.queued_bytes > 0 && state.queued_bytes + bytes > self.shared.options.queue_bytes_max {
+            return Err(GraphError::new(ErrorKind::Busy, "Too many writes are waiting"));
+        }
+        state.queued_bytes += bytes;
+        state.queue.push(commit);
+        drop(state);
+        self.shared.arrived.notify_one();
+        Ok(())
+    }
+
+    /// The newest version whose commit, like all before it, is visible.
+    pub(crate) fn published(&self) -> CommitVersion {
+        CommitVersion(self.shared.published.load(std::sync::atomic::Ordering::Acquire))
+    }
+
+    /// Makes `version` past: every later commit gets a greater one, and commits up to it that are being written are
+    /// waited for. A read as of `version` gives the same answer from now on.
+    pub(crate) fn settle(&self, version: CommitVersion) {
+        if version <= self.published() {
+            return;
+        }
+        let mut state = self.shared.state.lock();
+        while state.writing && self.published() < version {
+            self.shared.written.wait(&mut state);
+        }
+        state.last = state.last.max(version);
+    }
+}
+
+impl Drop for Committer {
+    fn drop(&mut self) {
+        self.shared.state.lock().stop = true;
+        self.shared.arrived.notify_one();
+        if let Some(thread) = self.thread.take() {
+            // A panic of the committer has been answered to every caller by its dropped tickets.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn run(&self) {
+        let mut unsynced_since: Option<MonotonicInstant> = None;
+        loop {
+            let (group, first, stop) = self.next_group(unsynced_since);
+            if !group.is_empty() {
+                self.write_group(group, first);
+                if self.options.durability != DurabilityMode::Sync {
+                    unsynced_since.get_or_insert_with(MonotonicInstant::now);
+                }
+            }
+            let due = match self.options.durability {
+                DurabilityMode::Interval(every) => {
+                    unsynced_since.is_some_and(|since| stop || since.elapsed() >= every)
+                }
+                DurabilityMode::Sync | DurabilityMode::None => stop && unsynced_since.is_some(),
+            };
+            if due {
+                unsynced_since = None;
+                if let Err(error) = self.space.sync() {
+                    self.fail(&error);
+                }
+            }
+            if stop {
+                return;
+            }
+        }
+    }
+
+    /// Waits for commits, or for the time to sync; gives the commits of the next group their versions. The second part
+    /// is the version of the first of them.
+    fn next_group(
+        &self,
+        unsynced_since: Option<MonotonicInstant>,
+    ) -> (Vec<Commit>, CommitVersion, bool) {
+        let mut state = self.state.lock();
+        while state.queue.is_empty() && !state.stop {
+            match (self.options.durability, unsynced_since) {
+                (DurabilityMode::Interval(every), Some(since)) => {
+                    if self.arrived.wait_until(&mut state, since + every).timed_out() {
+                        break;
+                    }
+                }
+                _ => self.arrived.wait(&mut state),
+            }
+        }
+        let mut bytes = 0;
+        let fits = state.queue.iter().take_while(|commit| {
+            let fits = bytes == 0 || bytes + commit.batch.byte_len() <= self.options.group_bytes_max;
+            bytes += commit.batch.byte_len();
+            fits
+        });
+        let count = fits.count();
+        let group: Vec<Commit> = state.queue.drain(..count).collect();
+        state.queued_bytes = state.queue.iter().map(|commit| commit.batch.byte_len()).sum();
+        let first = CommitVersion::first_at(self.clock.now()).max(state.last.next());
+        if !group.is_empty() {
+            state.last = CommitVersion(first.0 + group.len() as u64 - 1);
+            state.writing = true;
+        }
+        let stop = state.stop && state.queue.is_empty();
+        (group, first, stop)
+    }
+
+    fn write_group(&self, mut group: Vec<Commit>, first: CommitVersion) {
+        let mut last = first;
+        for (at, commit) in group.iter_mut().enumerate() {
+            last = CommitVersion(first.0 + at as u64);
+            commit.stamps.apply(&mut commit.batch, last);
+        }
+        let mut batch = match group.first_mut() {
+            Some(commit) => std::mem::take(&mut commit.batch),
+            None => return,
+        };
+        group.iter().skip(1).for_each(|commit| batch.append(&commit.batch));
+        batch.put(COUNTER, COUNTER_PARTITION, LAST_VERSION, &last.0.to_be_bytes());
+        let durability = match self.options.durability {
+            DurabilityMode::Sync => Durability::Sync,
+            DurabilityMode::Interval(_) | DurabilityMode::None => Durability::Buffered,
+        };
+        let outcome = self.space.write(&batch, durability);
+        let failure = outcome.err().map(|error| self.fail(&error));
+        if failure.is_none() {
+            self.published.store(last.0, std::sync::atomic::Ordering::Release);
+        }
+        {
+            let mut state = self.state.lock();
+            state.writing = false;
+        }
+        self.written.notify_all();
+        for (at, commit) in group.into_iter().enumerate() {
+            let version = CommitVersion(first.0 + at as u64);
+            let Commit { latches, completer, published, .. } = commit;
+            if let (None, Some(published)) = (&failure, published) {
+                published(version);
+            }
+            drop(latches);
+            completer.complete(failure.clone().map_or(Ok(version), Err));
+        }
+    }
+
+    /// What to tell the callers of a failed write. Unless nothing of it was stored, no later write is taken.
+    fn fail(&self, error: &KvError) -> CommitFailure {
+        let message: Arc<str> = error.to_string().into();
+        match error {
+            KvError::DiskFull { .. } | KvError::ReadOnly { .. } => {
+                CommitFailure { kind: ErrorKind::Unwritable, message }
+            }
+            _ => {
+                let told = format!("Writes are refused until the server is started again: {error}");
+                let failed = CommitFailure { kind: ErrorKind::Storage, message: told.into() };
+                self.state.lock().failed = Some(failed);
+                CommitFailure { kind: ErrorKind::Storage, message }
+            }
+        }
+    }
+}

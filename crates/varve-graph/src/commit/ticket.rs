@@ -1,0 +1,101 @@
+//! Tickets: how the caller of a commit learns that it is stored.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use parking_lot::{Condvar, Mutex};
+use varve_model::CommitVersion;
+
+use crate::error::{ErrorKind, GraphError};
+
+/// Why a commit failed, cheap to hand to every commit of a group.
+#[derive(Debug, Clone)]
+pub(crate) struct CommitFailure {
+    pub(crate) kind: ErrorKind,
+    pub(crate) message: Arc<str>,
+}
+
+type Outcome = Result<CommitVersion, CommitFailure>;
+
+#[derive(Debug, Default)]
+struct State {
+    outcome: Option<Outcome>,
+    waker: Option<Waker>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    state: Mutex<State>,
+    done: Condvar,
+}
+
+/// A commit on its way. Await it, or block on [`Ticket::wait`]. Dropping it does not cancel the commit.
+#[derive(Debug)]
+#[must_use = "an unwaited ticket says nothing about whether the commit is stored"]
+pub struct Ticket(Arc<Shared>);
+
+/// The committer's end of a ticket.
+#[derive(Debug)]
+pub(crate) struct Completer(Arc<Shared>);
+
+pub(crate) fn ticket() -> (Ticket, Completer) {
+    let shared = Arc::new(Shared::default());
+    (Ticket(Arc::clone(&shared)), Completer(shared))
+}
+
+impl Ticket {
+    /// A ticket for a commit that changes nothing.
+    pub(crate) fn done(version: CommitVersion) -> Self {
+        let (ticket, completer) = ticket();
+        completer.complete(Ok(version));
+        ticket
+    }
+
+    /// Blocks until the commit is stored as the configured durability says.
+    ///
+    /// # Errors
+    /// When it could not be stored.
+    pub fn wait(self) -> Result<CommitVersion, GraphError> {
+        let mut state = self.0.state.lock();
+        loop {
+            if let Some(outcome) = state.outcome.take() {
+                return outcome.map_err(into_error);
+            }
+            self.0.done.wait(&mut state);
+        }
+    }
+}
+
+impl Completer {
+    pub(crate) fn complete(self, outcome: Outcome) {
+        let mut state = self.0.state.lock();
+        state.outcome = Some(outcome);
+        let waker = state.waker.take();
+        drop(state);
+        self.0.done.notify_all();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl Future for Ticket {
+    type Output = Result<CommitVersion, GraphError>;
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let mut state = self.0.state.lock();
+        match state.outcome.take() {
+            Some(outcome) => Poll::Ready(outcome.map_err(into_error)),
+            None => {
+                state.waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    }
+}
+
+fn into_error(failure: CommitFailure) -> GraphError {
+    GraphError::new(failure.kind, &*failure.message)
+}
