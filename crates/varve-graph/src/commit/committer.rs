@@ -189,10 +189,11 @@ impl Committer {
             return;
         }
         let mut state = self.shared.state.lock();
-        while state.writing && self.published() < version {
+        let awaited = state.last.min(version);
+        state.last = state.last.max(version);
+        while state.writing && state.failed.is_none() && self.published() < awaited {
             self.shared.written.wait(&mut state);
         }
-        state.last = state.last.max(version);
     }
 }
 

@@ -36,13 +36,13 @@ struct Shared {
 #[must_use = "an unwaited ticket says nothing about whether the commit is stored"]
 pub struct Ticket(Arc<Shared>);
 
-/// The committer's end of a ticket.
+/// The committer's end of a ticket. Dropped without an outcome, it tells the waiter that the commit failed.
 #[derive(Debug)]
-pub(crate) struct Completer(Arc<Shared>);
+pub(crate) struct Completer(Option<Arc<Shared>>);
 
 pub(crate) fn ticket() -> (Ticket, Completer) {
     let shared = Arc::new(Shared::default());
-    (Ticket(Arc::clone(&shared)), Completer(shared))
+    (Ticket(Arc::clone(&shared)), Completer(Some(shared)))
 }
 
 impl Ticket {
@@ -69,15 +69,27 @@ impl Ticket {
 }
 
 impl Completer {
-    pub(crate) fn complete(self, outcome: Outcome) {
-        let mut state = self.0.state.lock();
+    pub(crate) fn complete(mut self, outcome: Outcome) {
+        self.finish(outcome);
+    }
+
+    fn finish(&mut self, outcome: Outcome) {
+        let Some(shared) = self.0.take() else { return };
+        let mut state = shared.state.lock();
         state.outcome = Some(outcome);
         let waker = state.waker.take();
         drop(state);
-        self.0.done.notify_all();
+        shared.done.notify_all();
         if let Some(waker) = waker {
             waker.wake();
         }
+    }
+}
+
+impl Drop for Completer {
+    fn drop(&mut self) {
+        let message = "The commit was given up; whether it is stored is unknown".into();
+        self.finish(Err(CommitFailure { kind: ErrorKind::Storage, message }));
     }
 }
 

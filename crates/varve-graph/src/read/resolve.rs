@@ -1,0 +1,98 @@
+//! Resolution: which event decides an element's state at (V, T).
+
+use varve_encoding::DecodeError;
+use varve_encoding::key;
+use varve_encoding::row::{Header, Kind};
+use varve_encoding::tables::EVENT;
+use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest};
+use varve_model::{CommitVersion, Instant};
+
+use crate::error::GraphError;
+
+/// An event that decides, with its content.
+#[derive(Debug, Clone)]
+pub(crate) struct Resolved {
+    pub(crate) header: Header,
+    pub(crate) content: Vec<u8>,
+}
+
+/// Visits the events of one element in the event table, newest first, from those with `version <= newest` on.
+pub(crate) fn scan_events(
+    reader: &dyn Reader,
+    partition: &[u8],
+    clustering: &[u8],
+    newest: CommitVersion,
+    visit: &mut dyn FnMut(Header, &[u8]) -> Flow,
+) -> Result<(), GraphError> {
+    let mut prefix = clustering.to_vec();
+    let from = key::event_clustering(clustering, newest);
+    prefix.extend_from_slice(&[0xFF; key::EVENT_SUFFIX]);
+    prefix.push(0);
+    let range = ClusteringRange { from, to: Some(prefix) };
+    let mut damaged: Option<DecodeError> = None;
+    let request = ScanRequest { table: EVENT, partition, range: &range, reverse: false };
+    reader.scan(request, &mut |key, row| {
+        if key.len() != clustering.len() + key::EVENT_SUFFIX {
+            return Flow::Continue(());
+        }
+        match Header::decode(row) {
+            Ok((header, content)) => visit(header, content),
+            Err(error) => {
+                damaged = Some(error);
+                Flow::Break(())
+            }
+        }
+    })?;
+    damaged.map_or(Ok(()), |error| Err(error.into()))
+}
+
+/// The newest event in the event table with `version <= at_version` that covers `valid`.
+pub(crate) fn newest_event(
+    reader: &dyn Reader,
+    partition: &[u8],
+    clustering: &[u8],
+    valid: Instant,
+    at_version: CommitVersion,
+    older_than: Option<CommitVersion>,
+) -> Result<Option<Resolved>, GraphError> {
+    let mut found = None;
+    scan_events(reader, partition, clustering, at_version, &mut |header, content| {
+        if older_than.is_some_and(|oldest| header.version < oldest) {
+            return Flow::Break(());
+        }
+        if header.period().covers(valid) {
+            found = Some(Resolved { header, content: content.to_vec() });
+            return Flow::Break(());
+        }
+        Flow::Continue(())
+    })?;
+    Ok(found)
+}
+
+/// The state of an element at (`valid`, `version`): the deciding put, or `None` when it does not exist there. `current`
+/// is its row in the current table, if it has one.
+pub(crate) fn resolve(
+    reader: &dyn Reader,
+    partition: &[u8],
+    clustering: &[u8],
+    current: Option<&[u8]>,
+    valid: Instant,
+    version: CommitVersion,
+) -> Result<Option<Resolved>, GraphError> {
+    let mut best = None;
+    if let Some(row) = current {
+        let (header, content) = Header::decode(row)?;
+        let decides =
+            header.kind == Kind::Put && header.version <= version && header.period().covers(valid);
+        if decides {
+            let resolved = Resolved { header, content: content.to_vec() };
+            if !header.overlaid {
+                return Ok(Some(resolved));
+            }
+            best = Some(resolved);
+        }
+    }
+    let than = best.as_ref().map(|best| best.header.version);
+    let event = newest_event(reader, partition, clustering, valid, version, than)?;
+    Ok(event.or(best).filter(|resolved| resolved.header.kind == Kind::Put))
+}

@@ -1,0 +1,116 @@
+//! Writes: a request of mutations becomes one commit, all or nothing.
+//!
+//! The order of work is: take the latches, read the current rows, compute the new states, build the batch, hand it to
+//! the committer. Everything up to there may be repeated after a conflict, so it has no effect outside.
+
+mod emit;
+mod working;
+
+use varve_model::{Edge, Element, ElementId, Instant, Vertex};
+
+use crate::commit::Ticket;
+use crate::error::GraphError;
+
+pub(crate) use emit::{Change, EmitContext, Emitter};
+pub(crate) use working::prepare;
+
+/// The valid period that a write asks for; `None` = from the commit on, and for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WritePeriod {
+    /// First instant at which the written state holds.
+    pub from: Option<Instant>,
+    /// First instant at which it holds no more.
+    pub to: Option<Instant>,
+}
+
+/// Whether a new edge's end vertices must exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndCheck {
+    /// They are not looked at.
+    Skip,
+    /// They must exist with the edge's end labels.
+    Exist {
+        /// Whether the writer named the end labels (a mismatch is then told as such).
+        labels_given: bool,
+    },
+}
+
+/// What deleting something that is not there does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// It is an error of kind NotFound.
+    Refuse,
+    /// Nothing.
+    Ignore,
+}
+
+/// Computes an element's new state from its state at the start of the written period (now, by default). May be called
+/// again after a conflict.
+pub type Modifier = Box<dyn Fn(Option<Element>) -> Result<Element, GraphError> + Send + Sync>;
+
+/// One change of a request.
+pub enum Mutation {
+    /// Writes a vertex as a whole, replacing one of the same id.
+    PutVertex {
+        /// The vertex, checked against the schema.
+        vertex: Vertex,
+        /// The id was generated for this request: no vertex can have it.
+        fresh: bool,
+    },
+    /// Writes an edge as a whole, replacing one of the same id.
+    PutEdge {
+        /// The edge, checked against the schema.
+        edge: Edge,
+        /// What must hold for its ends.
+        ends: EndCheck,
+    },
+    /// Reads an element and writes what the modifier makes of it.
+    Modify {
+        /// Which element.
+        id: ElementId,
+        /// The change.
+        modify: Modifier,
+    },
+    /// Deletes an element; a vertex takes its edges with it.
+    Delete {
+        /// Which element.
+        id: ElementId,
+        /// What if it is not there.
+        missing: Missing,
+    },
+}
+
+/// Changes that are stored together or not at all. Later ones see the effect of earlier ones.
+#[derive(Default)]
+pub struct WriteRequest {
+    /// The changes, in order.
+    pub mutations: Vec<Mutation>,
+    /// The valid period of all of them.
+    pub period: WritePeriod,
+}
+
+impl WriteRequest {
+    /// A request that is valid from its commit on.
+    #[must_use]
+    pub fn now(mutations: Vec<Mutation>) -> Self {
+        Self { mutations, period: WritePeriod::default() }
+    }
+}
+
+/// What to do when another commit holds a latch that this one needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contention {
+    /// Block until it is free. Not for threads that serve others.
+    Wait,
+    /// Give up at once.
+    Refuse,
+}
+
+/// A request on its way to storage.
+#[derive(Debug)]
+pub struct Written {
+    /// For each mutation, the element as it is after the request; `None` for deletions.
+    pub elements: Vec<Option<Element>>,
+    /// Tells when it is stored.
+    pub ticket: Ticket,
+}

@@ -1,0 +1,537 @@
+//! Turns "this element gets this event" into rows, moved events, index entries and pending boundaries.
+//!
+//! `docs/time.md` states the rules; the names here follow it. An edge has two sides, and every row operation is done on
+//! both with the same bytes.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+use varve_encoding::key;
+use varve_encoding::row::{self, Header, Kind};
+use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, PENDING, VERTEX};
+use varve_kv::{Batch, Flow, Reader, TableId};
+use varve_model::schema::{IndexType, Retention};
+use varve_model::{CommitVersion, Direction, Element, ElementId, Instant, Properties};
+
+use crate::commit::Stamps;
+use crate::error::GraphError;
+use crate::index::{self, IndexEntry};
+use crate::read::scan_events;
+use crate::schema::Schema;
+
+/// One row of an element: a vertex has one, an edge one on each side.
+#[derive(Debug, Clone)]
+pub(crate) struct Side {
+    pub(crate) partition: Vec<u8>,
+    pub(crate) clustering: Vec<u8>,
+}
+
+/// The element's table and its sides; the first side is the one to read.
+pub(crate) fn sides(id: &ElementId) -> (TableId, Vec<Side>) {
+    match id {
+        ElementId::Vertex(id) => {
+            let clustering = key::VERTEX_CLUSTERING.to_vec();
+            (VERTEX, vec![Side { partition: key::vertex_id(id), clustering }])
+        }
+        ElementId::Edge(id) => {
+            let side = |direction| Side {
+                partition: key::vertex_id(id.owner(direction)),
+                clustering: key::edge_clustering(id, direction),
+            };
+            (EDGE, vec![side(Direction::Out), side(Direction::In)])
+        }
+    }
+}
+
+/// A current row, decoded as far as its head.
+#[derive(Debug, Clone)]
+pub(crate) struct Current {
+    pub(crate) header: Header,
+    pub(crate) content: Vec<u8>,
+}
+
+impl Current {
+    pub(crate) fn decode(row: &[u8]) -> Result<Self, GraphError> {
+        let (header, content) = Header::decode(row)?;
+        Ok(Self { header, content: content.to_vec() })
+    }
+}
+
+/// Hash of an (edge label, source) entry, wide enough that two never meet.
+pub(crate) type PairHash = u128;
+
+fn pair_hash(entry: &IndexEntry) -> PairHash {
+    let mut bytes = entry.partition.clone();
+    bytes.extend_from_slice(&entry.clustering);
+    xxhash_rust::xxh3::xxh3_128(&bytes)
+}
+
+/// What the new event does.
+pub(crate) enum Change<'a> {
+    /// The element has this state.
+    Put(&'a Element),
+    /// The element does not exist.
+    Delete,
+}
+
+/// What every emission of one commit shares.
+pub(crate) struct EmitContext<'a> {
+    pub(crate) reader: &'a dyn Reader,
+    pub(crate) schema: &'a Schema,
+    /// The instant that counts as now for the whole commit.
+    pub(crate) now: Instant,
+    /// Tells whether the (edge label, source) entry of that hash was put into the index lately.
+    pub(crate) known_pair: &'a dyn Fn(PairHash) -> bool,
+}
+
+/// Builds the batch of one commit.
+pub(crate) struct Emitter<'a> {
+    context: EmitContext<'a>,
+    pub(crate) batch: Batch,
+    pub(crate) stamps: Stamps,
+    /// (edge label, source) entries that this commit puts, to be remembered once it is published.
+    pub(crate) new_pairs: FxHashSet<PairHash>,
+    row: Vec<u8>,
+}
+
+/// The valid period of an event, with the default start left to the commit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EventPeriod {
+    pub(crate) from: Option<Instant>,
+    pub(crate) to: Instant,
+}
+
+impl EventPeriod {
+    fn covers_now(self, now: Instant) -> bool {
+        self.from.is_none_or(|from| from <= now) && now < self.to
+    }
+
+    fn future_start(self, now: Instant) -> Option<Instant> {
+        self.from.filter(|from| *from > now)
+    }
+}
+
+impl<'a> Emitter<'a> {
+    pub(crate) fn new(context: EmitContext<'a>) -> Self {
+        let (batch, stamps) = (Batch::new(), Stamps::default());
+        Self { context, batch, stamps, new_pairs: FxHashSet::default(), row: Vec::with_capacity(256) }
+    }
+
+    /// Writes one event of `id`. `current` is its current row as read under the commit's latches.
+    pub(crate) fn emit(
+        &mut self,
+        id: &ElementId,
+        current: Option<Current>,
+        change: &Change<'_>,
+        period: EventPeriod,
+    ) -> Result<(), GraphError> {
+        let current = self.settled(id, current)?;
+        if period.covers_now(self.context.now) {
+            self.emit_deciding(id, current.as_ref(), change, period)
+        } else {
+            self.emit_elsewhere(id, current, change, period)
+        }
+    }
+
+    /// Brings an element's rows to what decides now, when its current row does so no more. Returns the row that does.
+    pub(crate) fn settled(
+        &mut self,
+        id: &ElementId,
+        current: Option<Current>,
+    ) -> Result<Option<Current>, GraphError> {
+        let now = self.context.now;
+        let Some(stale) = current else { return Ok(None) };
+        if stale.header.until > now {
+            return Ok(Some(stale));
+        }
+        let (table, sides) = sides(id);
+        let found = Settling::find(self.context.reader, &sides[0], &stale, now)?;
+        let retention = self.retention(id, &stale)?;
+        if stale.header.kind == Kind::Put {
+            self.move_to_events(&sides, &stale, retention);
+        }
+        let settled = found.winner.filter(|winner| winner.header.kind == Kind::Put);
+        match &settled {
+            Some(winner) => {
+                for side in &sides {
+                    let event = key::event_clustering(&side.clustering, winner.header.version);
+                    self.batch.delete(EVENT, &side.partition, &event);
+                }
+                self.put_current(table, &sides, &winner.header, &winner.content);
+            }
+            None if found.until < Instant::FOREVER => self.put_marker(table, &sides, found.until),
+            None => self.delete_current(table, &sides),
+        }
+        if found.until < Instant::FOREVER {
+            self.put_pending(id, found.until);
+        }
+        let quiet = found.until == Instant::FOREVER;
+        let successor = settled.as_ref().map(|it| decode_element(id, &it.content)).transpose()?;
+        self.move_entries(id, Some(&stale), successor.as_ref(), quiet, retention)?;
+        Ok(match settled {
+            None if found.until < Instant::FOREVER => Some(marker(found.until)),
+            settled => settled,
+        })
+    }
+
+    /// The new event decides now: it becomes the current row, the old one becomes history.
+    fn emit_deciding(
+        &mut self,
+        id: &ElementId,
+        current: Option<&Current>,
+        change: &Change<'_>,
+        period: EventPeriod,
+    ) -> Result<(), GraphError> {
+        let (table, sides) = sides(id);
+        let put = current.filter(|current| current.header.kind == Kind::Put);
+        let retention = match (put, change) {
+            (Some(current), _) => self.retention(id, current)?,
+            (None, Change::Put(element)) => self.retention_of(element),
+            (None, Change::Delete) => Retention::All,
+        };
+        if let Some(current) = put {
+            self.move_to_events(&sides, current, retention);
+        }
+        let mut header =
+            Header { from: period.from, to: period.to, until: period.to, ..Header::put_now() };
+        let mut successor = None;
+        match change {
+            Change::Put(element) => {
+                self.put_stamped(table, &sides, &header, Some(element));
+                successor = Some(*element);
+            }
+            Change::Delete => {
+                header.kind = Kind::Delete;
+                if retention != Retention::None {
+                    self.put_event(&sides, &header, None);
+                }
+                if period.to < Instant::FOREVER {
+                    self.put_marker(table, &sides, period.to);
+                } else if current.is_some() {
+                    self.delete_current(table, &sides);
+                }
+            }
+        }
+        if period.to < Instant::FOREVER {
+            self.put_pending(id, period.to);
+        }
+        let quiet = period.to == Instant::FOREVER;
+        self.move_entries(id, put, successor, quiet, retention)
+    }
+
+    /// The new event does not decide now: it goes to the event table, and the current row is told of it.
+    fn emit_elsewhere(
+        &mut self,
+        id: &ElementId,
+        current: Option<Current>,
+        change: &Change<'_>,
+        period: EventPeriod,
+    ) -> Result<(), GraphError> {
+        let (table, sides) = sides(id);
+        let now = self.context.now;
+        let kind = if matches!(change, Change::Delete) { Kind::Delete } else { Kind::Put };
+        let header =
+            Header { kind, from: period.from, to: period.to, until: period.to, ..Header::put_now() };
+        let element = match change {
+            Change::Put(element) => Some(*element),
+            Change::Delete => None,
+        };
+        self.put_event(&sides, &header, element);
+        let starts = period.future_start(now);
+        match current {
+            Some(mut current) if current.header.kind == Kind::Put => {
+                current.header.overlaid = true;
+                current.header.until = current.header.until.min(starts.unwrap_or(Instant::FOREVER));
+                self.put_current(table, &sides, &current.header, &current.content);
+            }
+            Some(marked) => {
+                let until = marked.header.until.min(starts.unwrap_or(Instant::FOREVER));
+                self.put_marker(table, &sides, until);
+            }
+            None => {
+                if let (Some(starts), Some(_)) = (starts, element) {
+                    self.put_marker(table, &sides, starts);
+                }
+            }
+        }
+        if let Some(starts) = starts {
+            self.put_pending(id, starts);
+        }
+        if let Some(element) = element {
+            let target = if starts.is_some() { INDEX } else { EVENT_INDEX };
+            for entry in self.entries(id, element) {
+                let value = if target == INDEX { entry.value.as_slice() } else { &[] };
+                if target == INDEX || entry.value.is_empty() {
+                    self.batch.put(target, &entry.partition, &entry.clustering, value);
+                }
+            }
+            self.put_edge_pair(id);
+        }
+        Ok(())
+    }
+
+    fn put_stamped(
+        &mut self,
+        table: TableId,
+        sides: &[Side],
+        header: &Header,
+        element: Option<&Element>,
+    ) {
+        self.build_row(header, element);
+        for side in sides {
+            let at = self.batch.put(table, &side.partition, &side.clustering, &self.row);
+            self.stamps.row(at);
+        }
+    }
+
+    fn put_event(&mut self, sides: &[Side], header: &Header, element: Option<&Element>) {
+        self.build_row(header, element);
+        for side in sides {
+            let clustering = key::event_clustering(&side.clustering, CommitVersion::ZERO);
+            let at = self.batch.put(EVENT, &side.partition, &clustering, &self.row);
+            self.stamps.event(at);
+        }
+    }
+
+    fn build_row(&mut self, header: &Header, element: Option<&Element>) {
+        self.row.clear();
+        header.encode(&mut self.row);
+        match element {
+            Some(Element::Vertex(vertex)) => row::put_vertex_content(vertex, &mut self.row),
+            Some(Element::Edge(edge)) => row::put_edge_content(edge, &mut self.row),
+            None => {}
+        }
+    }
+
+    /// Stores a superseded row as an event, with the flags that only matter to current rows cleared.
+    fn move_to_events(&mut self, sides: &[Side], current: &Current, retention: Retention) {
+        if retention == Retention::None {
+            return;
+        }
+        let header = Header { overlaid: false, until: current.header.to, ..current.header };
+        self.build_row(&header, None);
+        self.row.extend_from_slice(&current.content);
+        for side in sides {
+            let clustering = key::event_clustering(&side.clustering, header.version);
+            self.batch.put(EVENT, &side.partition, &clustering, &self.row);
+        }
+    }
+
+    fn put_current(&mut self, table: TableId, sides: &[Side], header: &Header, content: &[u8]) {
+        self.build_row(header, None);
+        self.row.extend_from_slice(content);
+        for side in sides {
+            self.batch.put(table, &side.partition, &side.clustering, &self.row);
+        }
+    }
+
+    fn put_marker(&mut self, table: TableId, sides: &[Side], until: Instant) {
+        let header = marker(until).header;
+        self.put_current(table, sides, &header, &[]);
+    }
+
+    fn delete_current(&mut self, table: TableId, sides: &[Side]) {
+        for side in sides {
+            self.batch.delete(table, &side.partition, &side.clustering);
+        }
+    }
+
+    fn put_pending(&mut self, id: &ElementId, at: Instant) {
+        let clustering = key::pending_clustering(at, id);
+        self.batch.put(PENDING, key::PENDING_PARTITION, &clustering, &[]);
+    }
+
+    /// Brings the index from the old current row's entries to the new one's. Entries whose values are gone leave the
+    /// present's index only when nothing in the future can need them (`quiet`).
+    fn move_entries(
+        &mut self,
+        id: &ElementId,
+        old: Option<&Current>,
+        new: Option<&Element>,
+        quiet: bool,
+        retention: Retention,
+    ) -> Result<(), GraphError> {
+        let old = old.filter(|old| old.header.kind == Kind::Put);
+        let old_entries = match old {
+            Some(old) => self.entries(id, &decode_element(id, &old.content)?),
+            None => Vec::new(),
+        };
+        let new_entries = new.map_or_else(Vec::new, |new| self.entries(id, new));
+        let certain = quiet && old.is_none_or(|old| old.header.until == old.header.to);
+        for entry in old_entries.iter().filter(|entry| !new_entries.contains(entry)) {
+            if certain {
+                self.batch.delete(INDEX, &entry.partition, &entry.clustering);
+            }
+            // Entries with a value are unique ones: they say who holds a value now, and have no past.
+            if retention != Retention::None && entry.value.is_empty() {
+                self.batch.put(EVENT_INDEX, &entry.partition, &entry.clustering, &[]);
+            }
+        }
+        for entry in new_entries.iter().filter(|entry| !old_entries.contains(entry)) {
+            self.batch.put(INDEX, &entry.partition, &entry.clustering, &entry.value);
+        }
+        if new.is_some() && old.is_none() {
+            self.put_edge_pair(id);
+        }
+        Ok(())
+    }
+
+    /// Puts the (edge label, source) entry of an edge unless it was put lately.
+    fn put_edge_pair(&mut self, id: &ElementId) {
+        let ElementId::Edge(edge) = id else { return };
+        let enabled =
+            self.context.schema.edge_label(edge.label).is_some_and(|label| label.enable_label_index);
+        if !enabled {
+            return;
+        }
+        let entry = index::edge_label_entry(edge);
+        let hash = pair_hash(&entry);
+        if !(self.context.known_pair)(hash) && self.new_pairs.insert(hash) {
+            self.batch.put(INDEX, &entry.partition, &entry.clustering, &[]);
+        }
+    }
+
+    /// The index entries of a state of `id`, its vertex label's included.
+    pub(crate) fn entries(&self, id: &ElementId, element: &Element) -> Vec<IndexEntry> {
+        entries_of(self.context.schema, id, element)
+    }
+
+    fn retention(&self, id: &ElementId, current: &Current) -> Result<Retention, GraphError> {
+        let schema = self.context.schema;
+        Ok(match id {
+            ElementId::Vertex(_) => {
+                let label = row::vertex_label(&current.content)?;
+                schema.vertex_label(label).map_or(Retention::All, |label| label.retention)
+            }
+            ElementId::Edge(edge) => {
+                schema.edge_label(edge.label).map_or(Retention::All, |label| label.retention)
+            }
+        })
+    }
+
+    fn retention_of(&self, element: &Element) -> Retention {
+        let schema = self.context.schema;
+        match element {
+            Element::Vertex(v) => schema.vertex_label(v.label).map(|label| label.retention),
+            Element::Edge(e) => schema.edge_label(e.id.label).map(|label| label.retention),
+        }
+        .unwrap_or_default()
+    }
+}
+
+/// The index entries of a state of `id`, its vertex label's included, without the (edge label, source) pair.
+pub(crate) fn entries_of(schema: &Schema, id: &ElementId, element: &Element) -> Vec<IndexEntry> {
+    let mut all = Vec::new();
+    let add = |labels: &[Arc<varve_model::IndexLabel>], p: &Properties, all: &mut Vec<_>| {
+        for label in labels {
+            all.extend(index::entries(label, id, p));
+        }
+    };
+    match element {
+        Element::Vertex(vertex) => {
+            if schema.vertex_label(vertex.label).is_some_and(|label| label.enable_label_index) {
+                all.push(index::vertex_label_entry(vertex.label, &vertex.id));
+            }
+            add(schema.indexes_of_vertex_label(vertex.label), &vertex.properties, &mut all);
+        }
+        Element::Edge(edge) => {
+            add(schema.indexes_of_edge_label(edge.id.label), &edge.properties, &mut all);
+        }
+    }
+    all
+}
+
+/// The unique-index entries among `entries`' labels of an element: what nobody else may hold.
+pub(crate) fn unique_entries(
+    schema: &Schema,
+    element: &Element,
+) -> Vec<(Arc<varve_model::IndexLabel>, IndexEntry)> {
+    let id = element.id();
+    let labels = match element {
+        Element::Vertex(vertex) => schema.indexes_of_vertex_label(vertex.label),
+        Element::Edge(edge) => schema.indexes_of_edge_label(edge.id.label),
+    };
+    let unique = labels.iter().filter(|label| label.index_type == IndexType::Unique);
+    unique
+        .flat_map(|label| {
+            let entries = index::entries(label, &id, element.properties());
+            entries.into_iter().map(|entry| (Arc::clone(label), entry))
+        })
+        .collect()
+}
+
+/// Decodes an element from a row's content.
+pub(crate) fn decode_element(id: &ElementId, content: &[u8]) -> Result<Element, GraphError> {
+    Ok(match id {
+        ElementId::Vertex(id) => Element::Vertex(row::decode_vertex(id.clone(), content)?),
+        ElementId::Edge(id) => Element::Edge(row::decode_edge(id.clone(), content)?),
+    })
+}
+
+fn marker(until: Instant) -> Current {
+    let header = Header { kind: Kind::Marker, until, ..Header::put_now() };
+    Current { header, content: Vec::new() }
+}
+
+/// What a stale current row gives way to: found by looking at the events, and at the stale row as one of them, from
+/// the newest on until one covers now.
+struct Settling {
+    now: Instant,
+    winner: Option<Current>,
+    /// The earliest start of a newer event that is still to come.
+    next_start: Instant,
+    /// Whether an event newer than the winner exists.
+    newer: bool,
+    /// When the winner (or the absence) stops deciding.
+    until: Instant,
+}
+
+impl Settling {
+    fn find(
+        reader: &dyn Reader,
+        side: &Side,
+        stale: &Current,
+        now: Instant,
+    ) -> Result<Self, GraphError> {
+        let until = Instant::FOREVER;
+        let mut found = Self { now, winner: None, next_start: until, newer: false, until };
+        let mut own = (stale.header.kind == Kind::Put).then_some(Header {
+            until: stale.header.to,
+            overlaid: false,
+            ..stale.header
+        });
+        let newest = CommitVersion::MAX;
+        scan_events(reader, &side.partition, &side.clustering, newest, &mut |header, content| {
+            let first = own.take_if(|own| own.version > header.version);
+            match first.map(|own| found.consider(own, &stale.content)) {
+                Some(flow) if flow.is_break() => flow,
+                _ => found.consider(header, content),
+            }
+        })?;
+        if let (Some(own), None) = (own, &found.winner) {
+            let _ = found.consider(own, &stale.content);
+        }
+        found.until = match &mut found.winner {
+            Some(winner) => {
+                winner.header.until = winner.header.to.min(found.next_start);
+                winner.header.overlaid = found.newer;
+                winner.header.until
+            }
+            None => found.next_start,
+        };
+        Ok(found)
+    }
+
+    fn consider(&mut self, header: Header, content: &[u8]) -> Flow {
+        let period = header.period();
+        if period.covers(self.now) {
+            self.winner = Some(Current { header, content: content.to_vec() });
+            return Flow::Break(());
+        }
+        self.newer = true;
+        if period.from > self.now {
+            self.next_start = self.next_start.min(period.from);
+        }
+        Flow::Continue(())
+    }
+}

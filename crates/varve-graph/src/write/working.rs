@@ -1,0 +1,506 @@
+//! Prepares a commit: latches, reads, the new state of every element, and the batch.
+
+use std::sync::Arc;
+
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use varve_encoding::key;
+use varve_encoding::row::{self, Kind};
+use varve_encoding::tables::{EDGE, EVENT, INDEX, VERTEX};
+use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest};
+use varve_model::schema::Retention;
+use varve_model::{
+    CommitVersion, Edge, EdgeId, Element, ElementId, Instant, Period, Value, VertexId,
+    VertexLabelId,
+};
+
+use super::emit::{EventPeriod, decode_element, sides, unique_entries};
+use super::{
+    Change, Contention, EmitContext, Emitter, EndCheck, Missing, Modifier, Mutation, WritePeriod,
+    WriteRequest, Written,
+};
+use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
+use crate::error::{ErrorKind, GraphError};
+use crate::graph::Graph;
+use crate::read::{Resolved, resolve};
+use crate::schema::Schema;
+use crate::write::emit::Current;
+
+/// How often a commit is prepared anew because another one held a unique value's latch.
+const ATTEMPTS_MAX: usize = 64;
+
+/// Prepares `request` and hands it to the committer. `None` when a latch is taken and `contention` says not to wait.
+pub(crate) fn prepare(
+    graph: &Arc<Graph>,
+    request: &WriteRequest,
+    contention: Contention,
+) -> Result<Option<Written>, GraphError> {
+    let keys = latch_keys(request);
+    for _ in 0..ATTEMPTS_MAX {
+        let latches = match contention {
+            Contention::Wait => graph.latches.acquire(keys.clone()),
+            Contention::Refuse => match graph.latches.try_acquire(keys.clone()) {
+                Some(latches) => latches,
+                None => return Ok(None),
+            },
+        };
+        let schema = graph.schema();
+        let mut working = WorkingSet::new(graph, &schema, request.period)?;
+        let touched = working.run(&request.mutations)?;
+        let latches = match working.claim_unique(latches)? {
+            Claim::Held(latches) => latches,
+            Claim::Taken(key) => {
+                if contention == Contention::Refuse {
+                    return Ok(None);
+                }
+                drop(graph.latches.acquire(vec![key]));
+                continue;
+            }
+        };
+        let elements = touched.iter().map(|at| working.elements[*at].outcome.element()).collect();
+        let ticket = working.submit(latches)?;
+        return Ok(Some(Written { elements, ticket }));
+    }
+    Err(GraphError::new(ErrorKind::Busy, "Other writes kept holding the same unique values"))
+}
+
+fn latch_keys(request: &WriteRequest) -> Vec<LatchKey> {
+    let mut keys = Vec::with_capacity(request.mutations.len() * 3);
+    let vertex = |id: &VertexId, keys: &mut Vec<LatchKey>| {
+        keys.push(LatchKey::exclusive(&key::vertex_id(id)));
+    };
+    let edge = |id: &EdgeId, keys: &mut Vec<LatchKey>| {
+        let mut own = key::vertex_id(&id.source);
+        keys.push(LatchKey::shared(&own));
+        keys.push(LatchKey::shared(&key::vertex_id(&id.target)));
+        own.extend_from_slice(&key::edge_clustering(id, varve_model::Direction::Out));
+        keys.push(LatchKey::exclusive(&own));
+    };
+    for mutation in &request.mutations {
+        match mutation {
+            Mutation::PutVertex { vertex: put, .. } => vertex(&put.id, &mut keys),
+            Mutation::PutEdge { edge: put, .. } => edge(&put.id, &mut keys),
+            Mutation::Modify { id, .. } | Mutation::Delete { id, .. } => match id {
+                ElementId::Vertex(id) => vertex(id, &mut keys),
+                ElementId::Edge(id) => edge(id, &mut keys),
+            },
+        }
+    }
+    keys
+}
+
+enum Outcome {
+    Untouched,
+    Put(Element),
+    Delete,
+}
+
+impl Outcome {
+    fn element(&self) -> Option<Element> {
+        match self {
+            Self::Put(element) => Some(element.clone()),
+            Self::Untouched | Self::Delete => None,
+        }
+    }
+}
+
+struct Working {
+    id: ElementId,
+    current: Option<Current>,
+    outcome: Outcome,
+}
+
+enum Claim {
+    Held(LatchSet),
+    Taken(LatchKey),
+}
+
+struct WorkingSet<'a> {
+    graph: &'a Arc<Graph>,
+    schema: &'a Schema,
+    reader: &'a dyn Reader,
+    now: Instant,
+    /// The instant at which states are looked up: the period's start, or now.
+    valid: Instant,
+    period: WritePeriod,
+    elements: Vec<Working>,
+    places: FxHashMap<ElementId, usize>,
+}
+
+impl<'a> WorkingSet<'a> {
+    fn new(
+        graph: &'a Arc<Graph>,
+        schema: &'a Schema,
+        period: WritePeriod,
+    ) -> Result<Self, GraphError> {
+        let now = graph.now();
+        let to = period.to.unwrap_or(Instant::FOREVER);
+        if Period::new(period.from.unwrap_or(now), to).is_none() {
+            return Err(GraphError::invalid(match period.from {
+                Some(_) => "The valid_from must be before the valid_to",
+                None => "The valid_to must be after now when no valid_from is given",
+            }));
+        }
+        let reader: &dyn Reader = graph.reader();
+        let places = FxHashMap::with_hasher(FxBuildHasher);
+        let valid = period.from.unwrap_or(now);
+        Ok(Self { graph, schema, reader, now, valid, period, elements: Vec::new(), places })
+    }
+
+    /// Applies the mutations in order; returns the place of the element that each touched.
+    fn run(&mut self, mutations: &[Mutation]) -> Result<Vec<usize>, GraphError> {
+        let mut touched = Vec::with_capacity(mutations.len());
+        self.elements.reserve(mutations.len());
+        for mutation in mutations {
+            touched.push(match mutation {
+                Mutation::PutVertex { vertex, fresh } => {
+                    let at = self.place(&ElementId::Vertex(vertex.id.clone()), *fresh)?;
+                    self.elements[at].outcome = Outcome::Put(Element::Vertex(vertex.clone()));
+                    at
+                }
+                Mutation::PutEdge { edge, ends } => self.put_edge(edge, *ends)?,
+                Mutation::Modify { id, modify } => self.modify(id, modify)?,
+                Mutation::Delete { id, missing } => self.delete(id, *missing)?,
+            });
+        }
+        Ok(touched)
+    }
+
+    /// The place of `id`, its current row read unless it is `fresh`.
+    fn place(&mut self, id: &ElementId, fresh: bool) -> Result<usize, GraphError> {
+        if let Some(at) = self.places.get(id) {
+            return Ok(*at);
+        }
+        let current = if fresh { None } else { self.read_current(id)? };
+        let at = self.elements.len();
+        self.elements.push(Working { id: id.clone(), current, outcome: Outcome::Untouched });
+        self.places.insert(id.clone(), at);
+        Ok(at)
+    }
+
+    fn read_current(&self, id: &ElementId) -> Result<Option<Current>, GraphError> {
+        let (table, sides) = sides(id);
+        let mut current = None;
+        self.reader.get_with(table, &sides[0].partition, &sides[0].clustering, &mut |row| {
+            current = Some(Current::decode(row));
+        })?;
+        current.transpose()
+    }
+
+    /// The state of the element at `at` before this request, at the instant the request is about.
+    fn stored_state(&self, at: usize) -> Result<Option<Element>, GraphError> {
+        let Working { id, current, .. } = &self.elements[at];
+        if let Some(current) = current {
+            let plain = self.period.from.is_none()
+                && current.header.kind == Kind::Put
+                && current.header.until > self.now;
+            if plain {
+                return decode_element(id, &current.content).map(Some);
+            }
+        } else if self.period.from.is_none() {
+            return Ok(None);
+        }
+        let resolved = self.resolve(id)?;
+        resolved.map(|resolved| decode_element(id, &resolved.content)).transpose()
+    }
+
+    fn resolve(&self, id: &ElementId) -> Result<Option<Resolved>, GraphError> {
+        let (table, sides) = sides(id);
+        let row = self.reader.get(table, &sides[0].partition, &sides[0].clustering)?;
+        resolve(
+            self.reader,
+            &sides[0].partition,
+            &sides[0].clustering,
+            row.as_deref(),
+            self.valid,
+            CommitVersion::MAX,
+        )
+    }
+
+    /// The state of the element at `at` as earlier mutations of this request left it.
+    fn state(&self, at: usize) -> Result<Option<Element>, GraphError> {
+        match &self.elements[at].outcome {
+            Outcome::Put(element) => Ok(Some(element.clone())),
+            Outcome::Delete => Ok(None),
+            Outcome::Untouched => self.stored_state(at),
+        }
+    }
+
+    fn put_edge(&mut self, edge: &Edge, ends: EndCheck) -> Result<usize, GraphError> {
+        let mut edge = edge.clone();
+        if let EndCheck::Exist { labels_given } = ends {
+            let source = self.end_label(&edge.id.source)?;
+            let target = self.end_label(&edge.id.target)?;
+            if (source, target) != (edge.source_label, edge.target_label) {
+                return Err(self.unmatched(&edge, (source, target), labels_given));
+            }
+            (edge.source_label, edge.target_label) = (source, target);
+        }
+        let at = self.place(&ElementId::Edge(edge.id.clone()), false)?;
+        self.elements[at].outcome = Outcome::Put(Element::Edge(edge));
+        Ok(at)
+    }
+
+    /// The label of an existing vertex.
+    fn end_label(&self, id: &VertexId) -> Result<VertexLabelId, GraphError> {
+        let missing = || GraphError::invalid(format!("Invalid vertex id '{id}'"));
+        if let Some(at) = self.places.get(&ElementId::Vertex(id.clone())) {
+            match &self.elements[*at].outcome {
+                Outcome::Put(Element::Vertex(vertex)) => return Ok(vertex.label),
+                Outcome::Delete => return Err(missing()),
+                _ => {}
+            }
+        }
+        let partition = key::vertex_id(id);
+        let mut label = None;
+        if self.period.from.is_none() {
+            self.reader.get_with(VERTEX, &partition, key::VERTEX_CLUSTERING, &mut |row| {
+                if row::decides_always(row) {
+                    let content = row::Header::decode(row).map(|(_, content)| content);
+                    label = Some(content.and_then(row::vertex_label));
+                }
+            })?;
+        }
+        match label {
+            Some(label) => Ok(label?),
+            None => {
+                let resolved = self.resolve(&ElementId::Vertex(id.clone()))?.ok_or_else(missing)?;
+                Ok(row::vertex_label(&resolved.content)?)
+            }
+        }
+    }
+
+    fn unmatched(
+        &self,
+        edge: &Edge,
+        stored: (VertexLabelId, VertexLabelId),
+        labels_given: bool,
+    ) -> GraphError {
+        let name = |label| self.schema.vertex_label_name(label);
+        if !labels_given {
+            return GraphError::invalid(format!(
+                "Undefined link of edge label '{}': '{}' -> '{}'",
+                self.schema.edge_label_name(edge.id.label),
+                name(stored.0),
+                name(stored.1)
+            ));
+        }
+        let (id, expected, actual) = if stored.0 == edge.source_label {
+            (&edge.id.target, edge.target_label, stored.1)
+        } else {
+            (&edge.id.source, edge.source_label, stored.0)
+        };
+        GraphError::invalid(format!(
+            "The label of vertex '{id}' is unmatched, users expect label '{}', actual label stored is '{}'",
+            name(expected),
+            name(actual)
+        ))
+    }
+
+    fn modify(&mut self, id: &ElementId, modify: &Modifier) -> Result<usize, GraphError> {
+        let at = self.place(id, false)?;
+        let element = modify(self.state(at)?)?;
+        self.elements[at].outcome = Outcome::Put(element);
+        Ok(at)
+    }
+
+    fn delete(&mut self, id: &ElementId, missing: Missing) -> Result<usize, GraphError> {
+        let at = self.place(id, false)?;
+        let exists = self.state(at)?.is_some();
+        if !exists && missing == Missing::Refuse {
+            let kind = if matches!(id, ElementId::Vertex(_)) { "Vertex" } else { "Edge" };
+            return Err(GraphError::not_found(format!("{kind} '{id}' does not exist")));
+        }
+        self.elements[at].outcome = Outcome::Delete;
+        if let ElementId::Vertex(vertex) = id {
+            for edge in self.incident(vertex)? {
+                let at = self.place(&ElementId::Edge(edge), false)?;
+                self.elements[at].outcome = Outcome::Delete;
+            }
+        }
+        Ok(at)
+    }
+
+    /// Every edge of `vertex` that its deletion must end: those that exist now or will, those of earlier mutations of
+    /// this request and, when the deletion reaches into the past, those that ever existed.
+    fn incident(&self, vertex: &VertexId) -> Result<Vec<EdgeId>, GraphError> {
+        let limit = self.graph.limits().vertex_delete_edges_max;
+        let partition = key::vertex_id(vertex);
+        let mut found: Vec<EdgeId> = Vec::new();
+        let mut damaged = None;
+        let tables: &[_] =
+            if self.period.from.is_some_and(|from| from < self.now) { &[EDGE, EVENT] } else { &[EDGE] };
+        for table in tables.iter().copied() {
+            let range = ClusteringRange { from: vec![1], to: None };
+            let request = ScanRequest { table, partition: &partition, range: &range, reverse: false };
+            self.reader.scan(request, &mut |clustering, _| {
+                let current = if table == EVENT {
+                    key::split_event(clustering).map(|(current, _)| current)
+                } else {
+                    Ok(clustering)
+                };
+                match current.and_then(|current| key::decode_edge(&partition, current)) {
+                    Ok((id, _)) => {
+                        if found.last() != Some(&id) {
+                            found.push(id);
+                        }
+                    }
+                    Err(error) => damaged = Some(error),
+                }
+                if damaged.is_some() || found.len() > limit { Flow::Break(()) } else { Flow::Continue(()) }
+            })?;
+        }
+        if let Some(error) = damaged {
+            return Err(error.into());
+        }
+        if found.len() > limit {
+            let message = format!("Vertex '{vertex}' has more than {limit} edges: delete them first");
+            return Err(GraphError::new(ErrorKind::LimitExceeded, message));
+        }
+        let touches = |id: &EdgeId| id.source == *vertex || id.target == *vertex;
+        found.extend(self.elements.iter().filter_map(|working| match &working.id {
+            ElementId::Edge(id) if touches(id) => Some(id.clone()),
+            _ => None,
+        }));
+        Ok(found)
+    }
+
+    /// Latches the unique values of every new state and checks that no other element holds them.
+    fn claim_unique(&self, mut latches: LatchSet) -> Result<Claim, GraphError> {
+        let mut claimed: FxHashMap<Vec<u8>, usize> = FxHashMap::default();
+        for (at, working) in self.elements.iter().enumerate() {
+            let Outcome::Put(element) = &working.outcome else { continue };
+            for (label, entry) in unique_entries(self.schema, element) {
+                let conflict = || {
+                    let shown = match &working.id {
+                        ElementId::Vertex(id) => format!("v[{id}]"),
+                        ElementId::Edge(id) => format!("e[{id}]"),
+                    };
+                    GraphError::invalid(format!(
+                        "Unique constraint {}(id={}) conflict is found for {shown}",
+                        label.name, label.id
+                    ))
+                };
+                let latch = LatchKey::exclusive(&entry.partition);
+                if !latches.try_add(latch) {
+                    return Ok(Claim::Taken(latch));
+                }
+                if claimed.insert(entry.partition.clone(), at).is_some_and(|other| other != at) {
+                    return Err(conflict());
+                }
+                let held = self.reader.get(INDEX, &entry.partition, &entry.clustering)?;
+                let Some(holder) = held.filter(|holder| *holder != entry.value) else { continue };
+                let holder = key::decode_element(&holder)?;
+                if self.still_holds(&holder, &entry.partition)? {
+                    return Err(conflict());
+                }
+            }
+        }
+        Ok(Claim::Held(latches))
+    }
+
+    /// Whether `holder` still has the unique value that an index entry says it has.
+    fn still_holds(&self, holder: &ElementId, partition: &[u8]) -> Result<bool, GraphError> {
+        let state = match self.places.get(holder) {
+            Some(at) => self.state(*at)?,
+            None => {
+                let resolved = self.resolve(holder)?;
+                resolved.map(|resolved| decode_element(holder, &resolved.content)).transpose()?
+            }
+        };
+        let Some(element) = state else { return Ok(false) };
+        Ok(unique_entries(self.schema, &element).iter().any(|(_, entry)| entry.partition == partition))
+    }
+
+    fn submit(self, latches: LatchSet) -> Result<Ticket, GraphError> {
+        let graph = Arc::clone(self.graph);
+        let known = |hash| graph.knows_pair(hash);
+        let (schema, now) = (self.schema, self.now);
+        let context = EmitContext { reader: self.reader, schema, now, known_pair: &known };
+        let mut emitter = Emitter::new(context);
+        for working in &self.elements {
+            let current = working.current.clone();
+            match &working.outcome {
+                Outcome::Untouched => {}
+                Outcome::Put(element) => {
+                    let (retention, ttl) = self.label_rules(element);
+                    if let Some(period) = self.period_of(element, retention, ttl)? {
+                        emitter.emit(&working.id, current, &Change::Put(element), period)?;
+                    }
+                }
+                Outcome::Delete => {
+                    let explicit = self.period.from.is_some();
+                    if current.is_some() || explicit {
+                        let to = self.period.to.unwrap_or(Instant::FOREVER);
+                        let period = EventPeriod { from: self.period.from, to };
+                        emitter.emit(&working.id, current, &Change::Delete, period)?;
+                    }
+                }
+            }
+        }
+        if emitter.batch.is_empty() {
+            return Ok(Ticket::done(self.graph.published()));
+        }
+        let (ticket, completer) = ticket();
+        let pairs = std::mem::take(&mut emitter.new_pairs);
+        let remember = Arc::clone(self.graph);
+        let published: Option<Box<dyn FnOnce(CommitVersion) + Send>> = if pairs.is_empty() {
+            None
+        } else {
+            Some(Box::new(move |_| remember.remember_pairs(pairs)))
+        };
+        let (batch, stamps) = (emitter.batch, emitter.stamps);
+        self.graph.submit(Commit { batch, stamps, latches, completer, published })?;
+        Ok(ticket)
+    }
+
+    fn label_rules(&self, element: &Element) -> (Retention, Option<Ttl>) {
+        let (retention, ttl, start) = match element {
+            Element::Vertex(vertex) => match self.schema.vertex_label(vertex.label) {
+                Some(label) => (label.retention, label.ttl, label.ttl_start_time),
+                None => return (Retention::All, None),
+            },
+            Element::Edge(edge) => match self.schema.edge_label(edge.id.label) {
+                Some(label) => (label.retention, label.ttl, label.ttl_start_time),
+                None => return (Retention::All, None),
+            },
+        };
+        let start = start.and_then(|key| match element.properties().get(key) {
+            Some(Value::Date(millis)) => Some(Instant::from_millis(*millis)),
+            _ => None,
+        });
+        (retention, (ttl > 0).then_some(Ttl { millis: ttl, start }))
+    }
+
+    /// The period of a put, shortened by the label's time to live; `None` when it would be over before it starts.
+    fn period_of(
+        &self,
+        element: &Element,
+        retention: Retention,
+        ttl: Option<Ttl>,
+    ) -> Result<Option<EventPeriod>, GraphError> {
+        let WritePeriod { from, to } = self.period;
+        if retention == Retention::None && (from.is_some() || to.is_some()) {
+            return Err(GraphError::invalid(format!(
+                "The label of '{}' keeps no history: valid_from and valid_to are not supported for it",
+                element.id()
+            )));
+        }
+        let mut period = EventPeriod { from, to: to.unwrap_or(Instant::FOREVER) };
+        if let Some(ttl) = ttl {
+            let start = ttl.start.or(from).unwrap_or(self.now);
+            let expires = start.plus_micros(ttl.millis.saturating_mul(1_000));
+            period.to = period.to.min(expires);
+            if from.is_none() && period.to <= self.now {
+                period.from = Some(start);
+            }
+        }
+        Ok((period.from.unwrap_or(self.now) < period.to).then_some(period))
+    }
+}
+
+/// A time to live and the instant it counts from, if that is a property's.
+#[derive(Clone, Copy)]
+struct Ttl {
+    millis: i64,
+    start: Option<Instant>,
+}
