@@ -13,4 +13,4 @@ pub(crate) use committer::{Commit, Committer, CommitterOptions, Stamps};
 pub use committer::DurabilityMode;
 pub(crate) use latch::{LatchKey, LatchSet, Latches};
 pub use ticket::Ticket;
-pub(crate) use ticket::{Completer, ticket};
+pub(crate) use ticket::ticket;

@@ -1,8 +1,20 @@
 //! The property graph on the storage seam: schema, transactions, uniqueness, indexes, history, retention, tasks.
 //!
-//! Knows no HTTP, no JSON and no storage engine's name.
+//! Knows no HTTP, no JSON and no storage engine's name. [`Graph`] is one graph; [`write`] says how it is changed, [`read`]
+//! how it is read at a point of both times.
 
+pub mod commit;
 pub mod error;
+pub mod graph;
 pub mod index;
+pub mod limits;
+pub mod read;
+pub mod schema;
+pub mod write;
 
+mod snowflake;
+
+pub use commit::DurabilityMode;
 pub use error::{ErrorKind, GraphError};
+pub use graph::{Graph, GraphOptions};
+pub use limits::Limits;

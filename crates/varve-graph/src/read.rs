@@ -5,6 +5,8 @@ mod history;
 mod resolve;
 mod view;
 
+pub use adjacency::Adjacent;
 pub use history::{HistoryPage, Version, VersionKind};
-pub(crate) use resolve::{Resolved, newest_event, resolve, scan_events};
+pub(crate) use resolve::{Resolved, resolve, scan_events};
 pub use view::View;
+pub(crate) use view::{Point, read_element};

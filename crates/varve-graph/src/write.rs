@@ -11,7 +11,7 @@ use varve_model::{Edge, Element, ElementId, Instant, Vertex};
 use crate::commit::Ticket;
 use crate::error::GraphError;
 
-pub(crate) use emit::{Change, EmitContext, Emitter};
+pub(crate) use emit::{Change, EmitContext, Emitter, PairHash, decode_element, sides};
 pub(crate) use working::prepare;
 
 /// The valid period that a write asks for; `None` = from the commit on, and for ever.

@@ -8,7 +8,7 @@ use parking_lot::{Condvar, Mutex};
 use varve_encoding::key::EVENT_SUFFIX;
 use varve_encoding::row::VERSION_AT;
 use varve_encoding::tables::COUNTER;
-use varve_kv::{Batch, Durability, KvError, Reader, Space};
+use varve_kv::{Batch, Durability, KvError, Space};
 use varve_model::{Clock, CommitVersion};
 
 use super::latch::LatchSet;

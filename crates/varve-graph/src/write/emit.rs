@@ -146,8 +146,9 @@ impl<'a> Emitter<'a> {
         }
         let (table, sides) = sides(id);
         let found = Settling::find(self.context.reader, &sides[0], &stale, now)?;
-        let retention = self.retention(id, &stale)?;
+        let mut retention = Retention::All;
         if stale.header.kind == Kind::Put {
+            retention = self.retention(id, &stale)?;
             self.move_to_events(&sides, &stale, retention);
         }
         let settled = found.winner.filter(|winner| winner.header.kind == Kind::Put);

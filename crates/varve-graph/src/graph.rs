@@ -1,0 +1,318 @@
+//! One graph: its space, schema, latches and committer put together.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use rustc_hash::FxHashSet;
+use varve_encoding::key;
+use varve_encoding::row;
+use varve_encoding::tables::{EDGE, VERTEX};
+use varve_kv::{Reader, Space};
+use varve_model::{
+    Clock, CommitVersion, Direction, Edge, EdgeId, ElementId, Instant, TemporalScope, Vertex,
+    VertexId,
+};
+
+use crate::commit::{Commit, Committer, CommitterOptions, DurabilityMode, Latches};
+use crate::error::{ErrorKind, GraphError};
+use crate::limits::Limits;
+use crate::read::{HistoryPage, Point, Version, View, read_element};
+use crate::schema::{Catalogue, Schema};
+use crate::snowflake::Snowflake;
+use crate::write::{self, Contention, PairHash, WriteRequest, Written};
+
+/// How a graph is opened.
+#[derive(Clone)]
+pub struct GraphOptions {
+    /// When a commit is acknowledged.
+    pub durability: DurabilityMode,
+    /// Bounds on what one request or the waiting ones may take.
+    pub limits: Limits,
+    /// Where the time comes from.
+    pub clock: Arc<dyn Clock>,
+}
+
+impl GraphOptions {
+    /// The defaults with the given clock.
+    #[must_use]
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { durability: DurabilityMode::default(), limits: Limits::default(), clock }
+    }
+}
+
+/// One graph.
+///
+/// Isolation: a write is atomic and isolated from other writes to the same elements; reads through one [`View`] see one
+/// committed state. Two requests that each read through a view and then write may still interleave (write skew), unless
+/// the second is a [`write::Mutation::Modify`], which reads under latches.
+pub struct Graph {
+    name: String,
+    committer: Committer,
+    pub(crate) latches: Arc<Latches>,
+    catalogue: Arc<Catalogue>,
+    space: Arc<dyn Space>,
+    clock: Arc<dyn Clock>,
+    limits: Limits,
+    durability: DurabilityMode,
+    pairs: Mutex<FxHashSet<PairHash>>,
+    snowflake: Snowflake,
+}
+
+/// (edge label, source) pairs remembered so that their index entry is not put again; 16 bytes each and some.
+const PAIRS_MAX: usize = 1 << 17;
+
+impl Graph {
+    /// Opens the graph that `space` holds; a new space is an empty graph.
+    ///
+    /// # Errors
+    /// When the store fails or is damaged.
+    pub fn open(
+        name: &str,
+        space: Arc<dyn Space>,
+        options: &GraphOptions,
+    ) -> Result<Arc<Self>, GraphError> {
+        let catalogue = Arc::new(Catalogue::open(Arc::clone(&space), name, Arc::clone(&options.clock))?);
+        let committer = Committer::start(
+            Arc::clone(&space),
+            Arc::clone(&options.clock),
+            CommitterOptions {
+                durability: options.durability,
+                group_bytes_max: options.limits.commit_group_bytes_max,
+                queue_bytes_max: options.limits.commit_queue_bytes_max,
+            },
+        )?;
+        Ok(Arc::new(Self {
+            name: name.to_owned(),
+            committer,
+            latches: Latches::new(),
+            catalogue,
+            space,
+            clock: Arc::clone(&options.clock),
+            limits: options.limits,
+            durability: options.durability,
+            pairs: Mutex::new(FxHashSet::default()),
+            snowflake: Snowflake::default(),
+        }))
+    }
+
+    /// The graph's name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The schema as it is now.
+    #[must_use]
+    pub fn schema(&self) -> Arc<Schema> {
+        self.catalogue.current()
+    }
+
+    /// The catalogue, to change the schema.
+    #[must_use]
+    pub fn catalogue(&self) -> &Arc<Catalogue> {
+        &self.catalogue
+    }
+
+    /// The stored rows, for maintenance and verification.
+    #[must_use]
+    pub fn space(&self) -> &Arc<dyn Space> {
+        &self.space
+    }
+
+    /// The bounds this graph was opened with.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// When commits are acknowledged.
+    #[must_use]
+    pub fn durability(&self) -> DurabilityMode {
+        self.durability
+    }
+
+    /// The instant that counts as now: the clock's, but never before the newest visible commit.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.clock.now().max(self.committer.published().instant())
+    }
+
+    /// The newest visible commit version.
+    #[must_use]
+    pub fn published(&self) -> CommitVersion {
+        self.committer.published()
+    }
+
+    /// A new id for a vertex of id strategy AUTOMATIC.
+    #[must_use]
+    pub fn next_vertex_id(&self) -> i64 {
+        self.snowflake.next(self.clock.now())
+    }
+
+    /// Prepares `request` and hands it to the committer; the returned ticket tells when it is stored.
+    ///
+    /// `None` when another commit is in the way and `contention` says not to wait; nothing has happened then.
+    ///
+    /// # Errors
+    /// When the request is not acceptable (nothing happened), or the store fails.
+    pub fn write(
+        self: &Arc<Self>,
+        request: &WriteRequest,
+        contention: Contention,
+    ) -> Result<Option<Written>, GraphError> {
+        write::prepare(self, request, contention)
+    }
+
+    /// Writes `request` and waits until it is stored.
+    ///
+    /// # Errors
+    /// As [`Graph::write`].
+    pub fn write_now(self: &Arc<Self>, request: &WriteRequest) -> Result<CommitVersion, GraphError> {
+        match self.write(request, Contention::Wait)? {
+            Some(written) => written.ticket.wait(),
+            None => Err(GraphError::new(ErrorKind::Busy, "The elements are being written by others")),
+        }
+    }
+
+    /// The committed state of this moment, read at `scope`. A transaction time in `scope` is made past first, so that
+    /// the same question gets the same answer for ever.
+    ///
+    /// # Errors
+    /// When `scope` asks for a transaction time that is still to come.
+    pub fn view(&self, scope: TemporalScope) -> Result<View, GraphError> {
+        self.settle(scope)?;
+        let snapshot = Arc::clone(&self.space).snapshot();
+        Ok(View::new(snapshot, self.schema(), scope, self.now()))
+    }
+
+    /// Calls `found` with the content of a vertex's row ([`row::vertex_parts`]); returns whether the vertex exists.
+    /// For the present this is one look-up, without a snapshot.
+    ///
+    /// # Errors
+    /// As [`Graph::view`], or when the store fails or is damaged.
+    pub fn with_vertex(
+        &self,
+        id: &VertexId,
+        scope: TemporalScope,
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, GraphError> {
+        let partition = key::vertex_id(id);
+        self.read_one(VERTEX, &partition, key::VERTEX_CLUSTERING, scope, found)
+    }
+
+    /// Calls `found` with the content of an edge's row ([`row::edge_parts`]); returns whether the edge exists.
+    ///
+    /// # Errors
+    /// As [`Graph::with_vertex`].
+    pub fn with_edge(
+        &self,
+        id: &EdgeId,
+        scope: TemporalScope,
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, GraphError> {
+        let partition = key::vertex_id(&id.source);
+        let clustering = key::edge_clustering(id, Direction::Out);
+        self.read_one(EDGE, &partition, &clustering, scope, found)
+    }
+
+    fn read_one(
+        &self,
+        table: varve_kv::TableId,
+        partition: &[u8],
+        clustering: &[u8],
+        scope: TemporalScope,
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, GraphError> {
+        if scope.is_now() {
+            let mut decided = None;
+            let exists = self.space.get_with(table, partition, clustering, &mut |row| {
+                if row::decides_always(row) {
+                    decided = Some(row::Header::decode(row).map(|(_, content)| found(content)));
+                }
+            })?;
+            match decided {
+                Some(outcome) => return outcome.map(|()| true).map_err(GraphError::from),
+                None if !exists => return Ok(false),
+                None => {}
+            }
+        }
+        self.settle(scope)?;
+        let snapshot = Arc::clone(&self.space).snapshot();
+        let point = Point { scope, now: self.now() };
+        read_element(&*snapshot, table, partition, clustering, point, found)
+    }
+
+    /// The vertex of that id.
+    ///
+    /// # Errors
+    /// As [`Graph::with_vertex`].
+    pub fn vertex(&self, id: &VertexId, scope: TemporalScope) -> Result<Option<Vertex>, GraphError> {
+        let mut vertex = None;
+        self.with_vertex(id, scope, &mut |content| {
+            vertex = Some(row::decode_vertex(id.clone(), content));
+        })?;
+        Ok(vertex.transpose()?)
+    }
+
+    /// The edge of that id.
+    ///
+    /// # Errors
+    /// As [`Graph::with_vertex`].
+    pub fn edge(&self, id: &EdgeId, scope: TemporalScope) -> Result<Option<Edge>, GraphError> {
+        let mut edge = None;
+        self.with_edge(id, scope, &mut |content| {
+            edge = Some(row::decode_edge(id.clone(), content));
+        })?;
+        Ok(edge.transpose()?)
+    }
+
+    /// The events of an element, newest first.
+    ///
+    /// # Errors
+    /// As [`Graph::with_vertex`].
+    pub fn history(
+        &self,
+        id: &ElementId,
+        scope: TemporalScope,
+        page: HistoryPage,
+    ) -> Result<Vec<Version>, GraphError> {
+        self.view(scope)?.history(id, page)
+    }
+
+    fn settle(&self, scope: TemporalScope) -> Result<(), GraphError> {
+        if let Some(version) = scope.transaction {
+            if version > CommitVersion::last_at(self.now()) {
+                return Err(GraphError::invalid("The as_of_tx must not lie in the future"));
+            }
+            self.committer.settle(version);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn reader(&self) -> &dyn Reader {
+        // A space reads the newest committed state; what a commit reads is held still by its latches.
+        let space: &dyn Space = &*self.space;
+        space
+    }
+
+    pub(crate) fn submit(&self, commit: Commit) -> Result<(), GraphError> {
+        self.committer.submit(commit)
+    }
+
+    pub(crate) fn knows_pair(&self, hash: PairHash) -> bool {
+        self.pairs.lock().contains(&hash)
+    }
+
+    pub(crate) fn remember_pairs(&self, hashes: FxHashSet<PairHash>) {
+        let mut pairs = self.pairs.lock();
+        if pairs.len() + hashes.len() > PAIRS_MAX {
+            pairs.clear();
+        }
+        pairs.extend(hashes);
+    }
+
+    /// Forgets which (edge label, source) entries were put lately: after some were removed.
+    pub(crate) fn forget_pairs(&self) {
+        self.pairs.lock().clear();
+    }
+}

@@ -1,0 +1,186 @@
+//! A view: one committed state of a graph, read at one point of both times.
+
+use std::sync::Arc;
+
+use varve_encoding::key;
+use varve_encoding::row::{self, Header, Kind};
+use varve_encoding::tables::{EDGE, VERTEX};
+use varve_kv::{Reader, Snapshot, TableId};
+use varve_model::{
+    CommitVersion, Direction, Edge, EdgeId, Instant, TemporalScope, Vertex, VertexId,
+};
+
+use super::{Resolved, resolve};
+use crate::error::GraphError;
+use crate::schema::Schema;
+
+/// One committed state of a graph at one point of both times. Every read of a request goes through one view, so that
+/// the answers belong together.
+#[derive(Clone)]
+pub struct View {
+    reader: Arc<dyn Snapshot>,
+    schema: Arc<Schema>,
+    scope: TemporalScope,
+    now: Instant,
+}
+
+impl View {
+    pub(crate) fn new(
+        reader: Arc<dyn Snapshot>,
+        schema: Arc<Schema>,
+        scope: TemporalScope,
+        now: Instant,
+    ) -> Self {
+        Self { reader, schema, scope, now }
+    }
+
+    /// The stored rows below this view.
+    #[must_use]
+    pub fn reader(&self) -> &dyn Reader {
+        &*self.reader
+    }
+
+    /// The schema as it is now: the past is read with today's names.
+    #[must_use]
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The point of both times that was asked for.
+    #[must_use]
+    pub const fn scope(&self) -> TemporalScope {
+        self.scope
+    }
+
+    /// The instant of valid time that this view shows.
+    #[must_use]
+    pub fn valid(&self) -> Instant {
+        self.scope.valid.unwrap_or(self.now)
+    }
+
+    /// The newest commit version that this view shows.
+    #[must_use]
+    pub fn version(&self) -> CommitVersion {
+        self.scope.transaction.unwrap_or(CommitVersion::MAX)
+    }
+
+    /// Calls `found` with the content of the vertex's row ([`row::vertex_parts`]); returns whether the vertex exists.
+    ///
+    /// # Errors
+    /// When the store fails or is damaged.
+    pub fn with_vertex(
+        &self,
+        id: &VertexId,
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, GraphError> {
+        let partition = key::vertex_id(id);
+        read_element(self.reader(), VERTEX, &partition, key::VERTEX_CLUSTERING, self.point(), found)
+    }
+
+    /// Calls `found` with the content of the edge's row ([`row::edge_parts`]); returns whether the edge exists.
+    ///
+    /// # Errors
+    /// As [`View::with_vertex`].
+    pub fn with_edge(&self, id: &EdgeId, found: &mut dyn FnMut(&[u8])) -> Result<bool, GraphError> {
+        let partition = key::vertex_id(&id.source);
+        let clustering = key::edge_clustering(id, Direction::Out);
+        read_element(self.reader(), EDGE, &partition, &clustering, self.point(), found)
+    }
+
+    /// The vertex of that id.
+    ///
+    /// # Errors
+    /// As [`View::with_vertex`].
+    pub fn vertex(&self, id: &VertexId) -> Result<Option<Vertex>, GraphError> {
+        let mut vertex = None;
+        self.with_vertex(id, &mut |content| vertex = Some(row::decode_vertex(id.clone(), content)))?;
+        Ok(vertex.transpose()?)
+    }
+
+    /// The edge of that id.
+    ///
+    /// # Errors
+    /// As [`View::with_vertex`].
+    pub fn edge(&self, id: &EdgeId) -> Result<Option<Edge>, GraphError> {
+        let mut edge = None;
+        self.with_edge(id, &mut |content| edge = Some(row::decode_edge(id.clone(), content)))?;
+        Ok(edge.transpose()?)
+    }
+
+    pub(crate) fn point(&self) -> Point {
+        Point { scope: self.scope, now: self.now }
+    }
+
+    /// The state of an element whose current row (if it has one) is `row`, or `None` when it does not exist here.
+    ///
+    /// # Errors
+    /// As [`View::with_vertex`].
+    pub(crate) fn resolve_row(
+        &self,
+        partition: &[u8],
+        clustering: &[u8],
+        row: Option<&[u8]>,
+    ) -> Result<Option<Resolved>, GraphError> {
+        resolve(self.reader(), partition, clustering, row, self.valid(), self.version())
+    }
+}
+
+/// A point of both times together with what counts as now.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Point {
+    pub(crate) scope: TemporalScope,
+    pub(crate) now: Instant,
+}
+
+impl Point {
+    pub(crate) fn valid(self) -> Instant {
+        self.scope.valid.unwrap_or(self.now)
+    }
+
+    pub(crate) fn version(self) -> CommitVersion {
+        self.scope.transaction.unwrap_or(CommitVersion::MAX)
+    }
+
+    /// Whether a current row is the answer at this point without a look at the events; `Some(false)` is never said of
+    /// a row that another event might replace.
+    pub(crate) fn row_decides(self, header: &Header) -> bool {
+        if self.scope.is_now() {
+            return header.kind == Kind::Put && header.until > self.now;
+        }
+        header.kind == Kind::Put
+            && !header.overlaid
+            && header.version <= self.version()
+            && header.period().covers(self.valid())
+    }
+}
+
+/// Reads one element at a point of both times and hands its content to `found`; returns whether it exists there.
+pub(crate) fn read_element(
+    reader: &dyn Reader,
+    table: TableId,
+    partition: &[u8],
+    clustering: &[u8],
+    point: Point,
+    found: &mut dyn FnMut(&[u8]),
+) -> Result<bool, GraphError> {
+    let mut outcome: Result<bool, GraphError> = Ok(false);
+    let mut undecided = None;
+    let exists = reader.get_with(table, partition, clustering, &mut |row| match Header::decode(row) {
+        Ok((header, content)) if point.row_decides(&header) => {
+            found(content);
+            outcome = Ok(true);
+        }
+        Ok(_) => undecided = Some(row.to_vec()),
+        Err(error) => outcome = Err(error.into()),
+    })?;
+    // Of the present, a missing row says that the element does not exist.
+    if undecided.is_none() && (exists || point.scope.is_now()) {
+        return outcome;
+    }
+    let row = undecided.as_deref();
+    let resolved = resolve(reader, partition, clustering, row, point.valid(), point.version())?;
+    if let Some(resolved) = &resolved {
+        found(&resolved.content);
+    }
+    Ok(resolved.is_some())
+}

@@ -1,0 +1,318 @@
+//! The rules of time on a real graph over the in-memory engine, one small story each.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use varve_encoding::tables::TABLES;
+use varve_graph::read::{HistoryPage, VersionKind};
+use varve_graph::write::{Contention, EndCheck, Missing, Mutation, WritePeriod, WriteRequest};
+use varve_graph::{Graph, GraphOptions};
+use varve_kv::memory::MemoryEngine;
+use varve_kv::{ClusteringRange, Engine, Flow};
+use varve_model::{
+    Clock, CommitVersion, Edge, EdgeId, EdgeLabelId, ElementId, Instant, PropertyKeyId,
+    TemporalScope, Value, Vertex, VertexId, VertexLabelId,
+};
+
+struct StepClock(AtomicI64);
+
+impl Clock for StepClock {
+    fn now(&self) -> Instant {
+        Instant(self.0.load(Ordering::SeqCst))
+    }
+}
+
+struct Story {
+    engine: MemoryEngine,
+    clock: Arc<StepClock>,
+    graph: Option<Arc<Graph>>,
+}
+
+const KEY: PropertyKeyId = PropertyKeyId(1);
+
+impl Story {
+    fn new() -> Self {
+        let clock = Arc::new(StepClock(AtomicI64::new(1_000_000)));
+        let mut story = Self { engine: MemoryEngine::new(), clock, graph: None };
+        story.open();
+        story
+    }
+
+    fn open(&mut self) {
+        let space = self.engine.open("g1", TABLES, true).expect("space");
+        let options = GraphOptions::new(Arc::clone(&self.clock) as Arc<dyn Clock>);
+        self.graph = Some(Graph::open("g", space, &options).expect("graph"));
+    }
+
+    fn reopen(&mut self) {
+        self.graph = None;
+        self.open();
+    }
+
+    fn graph(&self) -> &Arc<Graph> {
+        self.graph.as_ref().expect("open")
+    }
+
+    fn at(&self, micros: i64) {
+        self.clock.0.store(micros, Ordering::SeqCst);
+    }
+
+    fn write(&self, mutation: Mutation, from: Option<i64>, to: Option<i64>) -> CommitVersion {
+        let period = WritePeriod { from: from.map(Instant), to: to.map(Instant) };
+        let request = WriteRequest { mutations: vec![mutation], period };
+        self.graph().write_now(&request).expect("write")
+    }
+
+    fn put(&self, number: i32, from: Option<i64>, to: Option<i64>) -> CommitVersion {
+        self.write(Mutation::PutVertex { vertex: vertex(number), fresh: false }, from, to)
+    }
+
+    fn delete(&self, from: Option<i64>, to: Option<i64>) -> CommitVersion {
+        let id = ElementId::Vertex(VertexId::text("a"));
+        self.write(Mutation::Delete { id, missing: Missing::Ignore }, from, to)
+    }
+
+    fn now(&self) -> Option<i32> {
+        self.read(TemporalScope::NOW)
+    }
+
+    fn valid(&self, micros: i64) -> Option<i32> {
+        self.read(TemporalScope { valid: Some(Instant(micros)), transaction: None })
+    }
+
+    fn read(&self, scope: TemporalScope) -> Option<i32> {
+        let one = self.graph().vertex(&VertexId::text("a"), scope).expect("read");
+        let viewed = self.graph().view(scope).expect("view");
+        assert_eq!(one, viewed.vertex(&VertexId::text("a")).expect("read"), "both ways to read agree");
+        one.map(|vertex| match vertex.properties.get(KEY) {
+            Some(Value::Int(number)) => *number,
+            other => panic!("{other:?}"),
+        })
+    }
+}
+
+fn vertex(number: i32) -> Vertex {
+    let properties = [(KEY, Value::Int(number))].into_iter().collect();
+    Vertex { id: VertexId::text("a"), label: VertexLabelId(1), properties }
+}
+
+fn edge(from: &str, to: &str, sort: &str) -> Edge {
+    let id = EdgeId {
+        source: VertexId::text(from),
+        parent: EdgeLabelId(1),
+        label: EdgeLabelId(1),
+        sort_values: sort.into(),
+        target: VertexId::text(to),
+    };
+    let label = VertexLabelId(1);
+    Edge { id, source_label: label, target_label: label, properties: Default::default() }
+}
+
+#[test]
+fn an_update_moves_the_old_state_to_the_past() {
+    let story = Story::new();
+    let first = story.put(1, None, None);
+    story.at(2_000_000);
+    let second = story.put(2, None, None);
+    assert!(second > first);
+    assert_eq!(story.now(), Some(2));
+    assert_eq!(story.valid(1_500_000), Some(1));
+    assert_eq!(story.valid(999_999), None);
+    let then = TemporalScope { valid: None, transaction: Some(first) };
+    assert_eq!(story.read(then), Some(1));
+}
+
+#[test]
+fn a_delete_ends_now_but_not_the_past() {
+    let story = Story::new();
+    story.put(1, None, None);
+    story.at(2_000_000);
+    story.delete(None, None);
+    assert_eq!(story.now(), None);
+    assert_eq!(story.valid(1_999_999), Some(1));
+    assert_eq!(story.valid(2_000_000), None);
+    story.at(3_000_000);
+    story.put(3, None, None);
+    assert_eq!(story.now(), Some(3));
+    assert_eq!(story.valid(2_500_000), None);
+}
+
+#[test]
+fn a_retroactive_write_corrects_the_past_only() {
+    let story = Story::new();
+    let before = story.put(1, None, None);
+    story.at(5_000_000);
+    story.put(9, Some(500_000), Some(2_000_000));
+    assert_eq!(story.now(), Some(1));
+    assert_eq!(story.valid(700_000), Some(9));
+    assert_eq!(story.valid(1_500_000), Some(9));
+    assert_eq!(story.valid(2_000_000), Some(1));
+    let then = TemporalScope { valid: Some(Instant(1_500_000)), transaction: Some(before) };
+    assert_eq!(story.read(then), Some(1), "what was believed then");
+}
+
+#[test]
+fn a_future_write_takes_effect_when_its_time_comes() {
+    let mut story = Story::new();
+    story.put(1, None, None);
+    story.put(2, Some(4_000_000), Some(6_000_000));
+    assert_eq!(story.now(), Some(1));
+    story.at(4_000_000);
+    assert_eq!(story.now(), Some(2));
+    story.reopen();
+    assert_eq!(story.now(), Some(2));
+    story.at(6_000_000);
+    assert_eq!(story.now(), Some(1), "the older state shows again");
+    assert_eq!(story.valid(5_000_000), Some(2));
+    story.put(3, None, None);
+    assert_eq!(story.now(), Some(3));
+    assert_eq!(story.valid(5_000_000), Some(2));
+    assert_eq!(story.valid(3_000_000), Some(1));
+}
+
+#[test]
+fn something_that_will_exist_leaves_no_trace_before() {
+    let story = Story::new();
+    story.put(1, Some(4_000_000), None);
+    assert_eq!(story.now(), None);
+    assert_eq!(story.valid(4_000_000), Some(1));
+    story.at(4_500_000);
+    assert_eq!(story.now(), Some(1));
+    story.put(2, None, None);
+    assert_eq!(story.valid(4_200_000), Some(1));
+    assert_eq!(story.now(), Some(2));
+}
+
+#[test]
+fn a_state_with_an_end_gives_way_by_itself() {
+    let story = Story::new();
+    story.put(1, None, Some(3_000_000));
+    assert_eq!(story.now(), Some(1));
+    story.at(3_000_000);
+    assert_eq!(story.now(), None);
+    assert_eq!(story.valid(2_999_999), Some(1));
+    story.put(2, None, None);
+    assert_eq!(story.now(), Some(2));
+    assert_eq!(story.valid(2_999_999), Some(1));
+}
+
+#[test]
+fn the_clock_may_go_back_but_transaction_time_does_not() {
+    let mut story = Story::new();
+    let first = story.put(1, None, None);
+    story.at(10);
+    let second = story.put(2, None, None);
+    assert!(second > first);
+    story.reopen();
+    let third = story.put(3, None, None);
+    assert!(third > second);
+    assert_eq!(story.now(), Some(3));
+    let then = TemporalScope { valid: None, transaction: Some(second) };
+    assert_eq!(story.read(then), Some(2));
+}
+
+#[test]
+fn history_lists_every_event_once_newest_first() {
+    let story = Story::new();
+    let a = story.put(1, None, None);
+    story.at(2_000_000);
+    let b = story.put(2, Some(0), Some(500_000));
+    let c = story.put(3, None, None);
+    let d = story.delete(None, None);
+    let id = ElementId::Vertex(VertexId::text("a"));
+    let all = HistoryPage { before: None, limit: 100 };
+    let versions = story.graph().history(&id, TemporalScope::NOW, all).expect("history");
+    let listed: Vec<_> = versions.iter().map(|v| (v.version, v.kind, v.superseded)).collect();
+    assert_eq!(
+        listed,
+        [
+            (d, VersionKind::Delete, None),
+            (c, VersionKind::Put, Some(d)),
+            (b, VersionKind::Put, None),
+            (a, VersionKind::Put, Some(c)),
+        ]
+    );
+    let page = HistoryPage { before: Some(c), limit: 1 };
+    let versions = story.graph().history(&id, TemporalScope::NOW, page).expect("history");
+    assert_eq!(versions.len(), 1);
+    assert_eq!(versions[0].version, b);
+}
+
+#[test]
+fn a_vertex_takes_its_edges_with_it_from_both_sides() {
+    let story = Story::new();
+    let put = |id: &str| {
+        let vertex = Vertex { id: VertexId::text(id), ..vertex(1) };
+        Mutation::PutVertex { vertex, fresh: false }
+    };
+    let ends = EndCheck::Exist { labels_given: false };
+    let request = WriteRequest::now(vec![
+        put("a"),
+        put("b"),
+        Mutation::PutEdge { edge: edge("a", "b", ""), ends },
+        Mutation::PutEdge { edge: edge("b", "a", "x"), ends },
+        Mutation::PutEdge { edge: edge("a", "a", "loop"), ends },
+        Mutation::PutEdge { edge: edge("b", "b", "stays"), ends },
+    ]);
+    story.graph().write_now(&request).expect("vertices and edges together");
+    let edges = |id: &str, scope: TemporalScope| {
+        let view = story.graph().view(scope).expect("view");
+        let mut count = 0;
+        view.adjacent(&VertexId::text(id), &ClusteringRange::all(), &mut |_| {
+            count += 1;
+            Flow::Continue(())
+        })
+        .expect("scan");
+        count
+    };
+    assert_eq!((edges("a", TemporalScope::NOW), edges("b", TemporalScope::NOW)), (4, 4));
+    story.at(2_000_000);
+    story.delete(None, None);
+    assert_eq!((edges("a", TemporalScope::NOW), edges("b", TemporalScope::NOW)), (0, 2));
+    let past = TemporalScope { valid: Some(Instant(1_500_000)), transaction: None };
+    assert_eq!((edges("a", past), edges("b", past)), (4, 4));
+    let dangling = Mutation::PutEdge { edge: edge("a", "b", ""), ends };
+    let refused = story.graph().write(&WriteRequest::now(vec![dangling]), Contention::Wait);
+    assert_eq!(refused.expect_err("no such vertex").to_string(), "Invalid vertex id 'a'");
+}
+
+#[test]
+fn a_refused_request_changes_nothing() {
+    let story = Story::new();
+    let request = WriteRequest::now(vec![
+        Mutation::PutVertex { vertex: vertex(1), fresh: false },
+        Mutation::Delete { id: ElementId::Vertex(VertexId::text("none")), missing: Missing::Refuse },
+    ]);
+    assert!(story.graph().write_now(&request).is_err());
+    assert_eq!(story.now(), None);
+    story.put(2, None, None);
+    assert_eq!(story.now(), Some(2));
+}
+
+#[test]
+fn many_writers_lose_no_update() {
+    let story = Story::new();
+    story.put(0, None, None);
+    let graph = story.graph();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..100 {
+                    let modify = Box::new(|state: Option<varve_model::Element>| {
+                        let Some(varve_model::Element::Vertex(mut vertex)) = state else {
+                            panic!("the vertex is there");
+                        };
+                        let Some(Value::Int(old)) = vertex.properties.get(KEY) else { panic!() };
+                        let new = Value::Int(old + 1);
+                        vertex.properties.set(KEY, new);
+                        Ok(varve_model::Element::Vertex(vertex))
+                    });
+                    let id = ElementId::Vertex(VertexId::text("a"));
+                    let request = WriteRequest::now(vec![Mutation::Modify { id, modify }]);
+                    graph.write_now(&request).expect("modify");
+                }
+            });
+        }
+    });
+    assert_eq!(story.now(), Some(800));
+}
