@@ -9,8 +9,8 @@ mod committer;
 mod latch;
 mod ticket;
 
-pub(crate) use committer::{Commit, Committer, CommitterOptions, Stamps};
 pub use committer::DurabilityMode;
+pub(crate) use committer::{Commit, Committer, CommitterOptions, Stamps};
 pub(crate) use latch::{LatchKey, LatchSet, Latches};
 pub use ticket::Ticket;
 pub(crate) use ticket::ticket;

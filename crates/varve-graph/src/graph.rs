@@ -36,7 +36,11 @@ impl GraphOptions {
     /// The defaults with the given clock.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { durability: DurabilityMode::default(), limits: Limits::default(), clock }
+        Self {
+            durability: DurabilityMode::default(),
+            limits: Limits::default(),
+            clock,
+        }
     }
 }
 
@@ -71,7 +75,11 @@ impl Graph {
         space: Arc<dyn Space>,
         options: &GraphOptions,
     ) -> Result<Arc<Self>, GraphError> {
-        let catalogue = Arc::new(Catalogue::open(Arc::clone(&space), name, Arc::clone(&options.clock))?);
+        let catalogue = Arc::new(Catalogue::open(
+            Arc::clone(&space),
+            name,
+            Arc::clone(&options.clock),
+        )?);
         let committer = Committer::start(
             Arc::clone(&space),
             Arc::clone(&options.clock),
@@ -167,10 +175,16 @@ impl Graph {
     ///
     /// # Errors
     /// As [`Graph::write`].
-    pub fn write_now(self: &Arc<Self>, request: &WriteRequest) -> Result<CommitVersion, GraphError> {
+    pub fn write_now(
+        self: &Arc<Self>,
+        request: &WriteRequest,
+    ) -> Result<CommitVersion, GraphError> {
         match self.write(request, Contention::Wait)? {
             Some(written) => written.ticket.wait(),
-            None => Err(GraphError::new(ErrorKind::Busy, "The elements are being written by others")),
+            None => Err(GraphError::new(
+                ErrorKind::Busy,
+                "The elements are being written by others",
+            )),
         }
     }
 
@@ -225,11 +239,13 @@ impl Graph {
     ) -> Result<bool, GraphError> {
         if scope.is_now() {
             let mut decided = None;
-            let exists = self.space.get_with(table, partition, clustering, &mut |row| {
-                if row::decides_always(row) {
-                    decided = Some(row::Header::decode(row).map(|(_, content)| found(content)));
-                }
-            })?;
+            let exists = self
+                .space
+                .get_with(table, partition, clustering, &mut |row| {
+                    if row::decides_always(row) {
+                        decided = Some(row::Header::decode(row).map(|(_, content)| found(content)));
+                    }
+                })?;
             match decided {
                 Some(outcome) => return outcome.map(|()| true).map_err(GraphError::from),
                 None if !exists => return Ok(false),
@@ -238,7 +254,10 @@ impl Graph {
         }
         self.settle(scope)?;
         let snapshot = Arc::clone(&self.space).snapshot();
-        let point = Point { scope, now: self.now() };
+        let point = Point {
+            scope,
+            now: self.now(),
+        };
         read_element(&*snapshot, table, partition, clustering, point, found)
     }
 
@@ -246,7 +265,11 @@ impl Graph {
     ///
     /// # Errors
     /// As [`Graph::with_vertex`].
-    pub fn vertex(&self, id: &VertexId, scope: TemporalScope) -> Result<Option<Vertex>, GraphError> {
+    pub fn vertex(
+        &self,
+        id: &VertexId,
+        scope: TemporalScope,
+    ) -> Result<Option<Vertex>, GraphError> {
         let mut vertex = None;
         self.with_vertex(id, scope, &mut |content| {
             vertex = Some(row::decode_vertex(id.clone(), content));
@@ -282,7 +305,9 @@ impl Graph {
     fn settle(&self, scope: TemporalScope) -> Result<(), GraphError> {
         if let Some(version) = scope.transaction {
             if version > CommitVersion::last_at(self.now()) {
-                return Err(GraphError::invalid("The as_of_tx must not lie in the future"));
+                return Err(GraphError::invalid(
+                    "The as_of_tx must not lie in the future",
+                ));
             }
             self.committer.settle(version);
         }

@@ -93,7 +93,10 @@ impl WriteRequest {
     /// A request that is valid from its commit on.
     #[must_use]
     pub fn now(mutations: Vec<Mutation>) -> Self {
-        Self { mutations, period: WritePeriod::default() }
+        Self {
+            mutations,
+            period: WritePeriod::default(),
+        }
     }
 }
 

@@ -33,7 +33,11 @@ const KEY: PropertyKeyId = PropertyKeyId(1);
 impl Story {
     fn new() -> Self {
         let clock = Arc::new(StepClock(AtomicI64::new(1_000_000)));
-        let mut story = Self { engine: MemoryEngine::new(), clock, graph: None };
+        let mut story = Self {
+            engine: MemoryEngine::new(),
+            clock,
+            graph: None,
+        };
         story.open();
         story
     }
@@ -58,18 +62,38 @@ impl Story {
     }
 
     fn write(&self, mutation: Mutation, from: Option<i64>, to: Option<i64>) -> CommitVersion {
-        let period = WritePeriod { from: from.map(Instant), to: to.map(Instant) };
-        let request = WriteRequest { mutations: vec![mutation], period };
+        let period = WritePeriod {
+            from: from.map(Instant),
+            to: to.map(Instant),
+        };
+        let request = WriteRequest {
+            mutations: vec![mutation],
+            period,
+        };
         self.graph().write_now(&request).expect("write")
     }
 
     fn put(&self, number: i32, from: Option<i64>, to: Option<i64>) -> CommitVersion {
-        self.write(Mutation::PutVertex { vertex: vertex(number), fresh: false }, from, to)
+        self.write(
+            Mutation::PutVertex {
+                vertex: vertex(number),
+                fresh: false,
+            },
+            from,
+            to,
+        )
     }
 
     fn delete(&self, from: Option<i64>, to: Option<i64>) -> CommitVersion {
         let id = ElementId::Vertex(VertexId::text("a"));
-        self.write(Mutation::Delete { id, missing: Missing::Ignore }, from, to)
+        self.write(
+            Mutation::Delete {
+                id,
+                missing: Missing::Ignore,
+            },
+            from,
+            to,
+        )
     }
 
     fn now(&self) -> Option<i32> {
@@ -77,13 +101,23 @@ impl Story {
     }
 
     fn valid(&self, micros: i64) -> Option<i32> {
-        self.read(TemporalScope { valid: Some(Instant(micros)), transaction: None })
+        self.read(TemporalScope {
+            valid: Some(Instant(micros)),
+            transaction: None,
+        })
     }
 
     fn read(&self, scope: TemporalScope) -> Option<i32> {
-        let one = self.graph().vertex(&VertexId::text("a"), scope).expect("read");
+        let one = self
+            .graph()
+            .vertex(&VertexId::text("a"), scope)
+            .expect("read");
         let viewed = self.graph().view(scope).expect("view");
-        assert_eq!(one, viewed.vertex(&VertexId::text("a")).expect("read"), "both ways to read agree");
+        assert_eq!(
+            one,
+            viewed.vertex(&VertexId::text("a")).expect("read"),
+            "both ways to read agree"
+        );
         one.map(|vertex| match vertex.properties.get(KEY) {
             Some(Value::Int(number)) => *number,
             other => panic!("{other:?}"),
@@ -93,7 +127,11 @@ impl Story {
 
 fn vertex(number: i32) -> Vertex {
     let properties = [(KEY, Value::Int(number))].into_iter().collect();
-    Vertex { id: VertexId::text("a"), label: VertexLabelId(1), properties }
+    Vertex {
+        id: VertexId::text("a"),
+        label: VertexLabelId(1),
+        properties,
+    }
 }
 
 fn edge(from: &str, to: &str, sort: &str) -> Edge {
@@ -105,7 +143,12 @@ fn edge(from: &str, to: &str, sort: &str) -> Edge {
         target: VertexId::text(to),
     };
     let label = VertexLabelId(1);
-    Edge { id, source_label: label, target_label: label, properties: Default::default() }
+    Edge {
+        id,
+        source_label: label,
+        target_label: label,
+        properties: Default::default(),
+    }
 }
 
 #[test]
@@ -118,7 +161,10 @@ fn an_update_moves_the_old_state_to_the_past() {
     assert_eq!(story.now(), Some(2));
     assert_eq!(story.valid(1_500_000), Some(1));
     assert_eq!(story.valid(999_999), None);
-    let then = TemporalScope { valid: None, transaction: Some(first) };
+    let then = TemporalScope {
+        valid: None,
+        transaction: Some(first),
+    };
     assert_eq!(story.read(then), Some(1));
 }
 
@@ -147,7 +193,10 @@ fn a_retroactive_write_corrects_the_past_only() {
     assert_eq!(story.valid(700_000), Some(9));
     assert_eq!(story.valid(1_500_000), Some(9));
     assert_eq!(story.valid(2_000_000), Some(1));
-    let then = TemporalScope { valid: Some(Instant(1_500_000)), transaction: Some(before) };
+    let then = TemporalScope {
+        valid: Some(Instant(1_500_000)),
+        transaction: Some(before),
+    };
     assert_eq!(story.read(then), Some(1), "what was believed then");
 }
 
@@ -207,7 +256,10 @@ fn the_clock_may_go_back_but_transaction_time_does_not() {
     let third = story.put(3, None, None);
     assert!(third > second);
     assert_eq!(story.now(), Some(3));
-    let then = TemporalScope { valid: None, transaction: Some(second) };
+    let then = TemporalScope {
+        valid: None,
+        transaction: Some(second),
+    };
     assert_eq!(story.read(then), Some(2));
 }
 
@@ -220,9 +272,18 @@ fn history_lists_every_event_once_newest_first() {
     let c = story.put(3, None, None);
     let d = story.delete(None, None);
     let id = ElementId::Vertex(VertexId::text("a"));
-    let all = HistoryPage { before: None, limit: 100 };
-    let versions = story.graph().history(&id, TemporalScope::NOW, all).expect("history");
-    let listed: Vec<_> = versions.iter().map(|v| (v.version, v.kind, v.superseded)).collect();
+    let all = HistoryPage {
+        before: None,
+        limit: 100,
+    };
+    let versions = story
+        .graph()
+        .history(&id, TemporalScope::NOW, all)
+        .expect("history");
+    let listed: Vec<_> = versions
+        .iter()
+        .map(|v| (v.version, v.kind, v.superseded))
+        .collect();
     assert_eq!(
         listed,
         [
@@ -232,8 +293,14 @@ fn history_lists_every_event_once_newest_first() {
             (a, VersionKind::Put, Some(c)),
         ]
     );
-    let page = HistoryPage { before: Some(c), limit: 1 };
-    let versions = story.graph().history(&id, TemporalScope::NOW, page).expect("history");
+    let page = HistoryPage {
+        before: Some(c),
+        limit: 1,
+    };
+    let versions = story
+        .graph()
+        .history(&id, TemporalScope::NOW, page)
+        .expect("history");
     assert_eq!(versions.len(), 1);
     assert_eq!(versions[0].version, b);
 }
@@ -242,19 +309,42 @@ fn history_lists_every_event_once_newest_first() {
 fn a_vertex_takes_its_edges_with_it_from_both_sides() {
     let story = Story::new();
     let put = |id: &str| {
-        let vertex = Vertex { id: VertexId::text(id), ..vertex(1) };
-        Mutation::PutVertex { vertex, fresh: false }
+        let vertex = Vertex {
+            id: VertexId::text(id),
+            ..vertex(1)
+        };
+        Mutation::PutVertex {
+            vertex,
+            fresh: false,
+        }
     };
-    let ends = EndCheck::Exist { labels_given: false };
+    let ends = EndCheck::Exist {
+        labels_given: false,
+    };
     let request = WriteRequest::now(vec![
         put("a"),
         put("b"),
-        Mutation::PutEdge { edge: edge("a", "b", ""), ends },
-        Mutation::PutEdge { edge: edge("b", "a", "x"), ends },
-        Mutation::PutEdge { edge: edge("a", "a", "loop"), ends },
-        Mutation::PutEdge { edge: edge("b", "b", "stays"), ends },
+        Mutation::PutEdge {
+            edge: edge("a", "b", ""),
+            ends,
+        },
+        Mutation::PutEdge {
+            edge: edge("b", "a", "x"),
+            ends,
+        },
+        Mutation::PutEdge {
+            edge: edge("a", "a", "loop"),
+            ends,
+        },
+        Mutation::PutEdge {
+            edge: edge("b", "b", "stays"),
+            ends,
+        },
     ]);
-    story.graph().write_now(&request).expect("vertices and edges together");
+    story
+        .graph()
+        .write_now(&request)
+        .expect("vertices and edges together");
     let edges = |id: &str, scope: TemporalScope| {
         let view = story.graph().view(scope).expect("view");
         let mut count = 0;
@@ -265,23 +355,52 @@ fn a_vertex_takes_its_edges_with_it_from_both_sides() {
         .expect("scan");
         count
     };
-    assert_eq!((edges("a", TemporalScope::NOW), edges("b", TemporalScope::NOW)), (4, 4));
+    assert_eq!(
+        (
+            edges("a", TemporalScope::NOW),
+            edges("b", TemporalScope::NOW)
+        ),
+        (4, 4)
+    );
     story.at(2_000_000);
     story.delete(None, None);
-    assert_eq!((edges("a", TemporalScope::NOW), edges("b", TemporalScope::NOW)), (0, 2));
-    let past = TemporalScope { valid: Some(Instant(1_500_000)), transaction: None };
+    assert_eq!(
+        (
+            edges("a", TemporalScope::NOW),
+            edges("b", TemporalScope::NOW)
+        ),
+        (0, 2)
+    );
+    let past = TemporalScope {
+        valid: Some(Instant(1_500_000)),
+        transaction: None,
+    };
     assert_eq!((edges("a", past), edges("b", past)), (4, 4));
-    let dangling = Mutation::PutEdge { edge: edge("a", "b", ""), ends };
-    let refused = story.graph().write(&WriteRequest::now(vec![dangling]), Contention::Wait);
-    assert_eq!(refused.expect_err("no such vertex").to_string(), "Invalid vertex id 'a'");
+    let dangling = Mutation::PutEdge {
+        edge: edge("a", "b", ""),
+        ends,
+    };
+    let refused = story
+        .graph()
+        .write(&WriteRequest::now(vec![dangling]), Contention::Wait);
+    assert_eq!(
+        refused.expect_err("no such vertex").to_string(),
+        "Invalid vertex id 'a'"
+    );
 }
 
 #[test]
 fn a_refused_request_changes_nothing() {
     let story = Story::new();
     let request = WriteRequest::now(vec![
-        Mutation::PutVertex { vertex: vertex(1), fresh: false },
-        Mutation::Delete { id: ElementId::Vertex(VertexId::text("none")), missing: Missing::Refuse },
+        Mutation::PutVertex {
+            vertex: vertex(1),
+            fresh: false,
+        },
+        Mutation::Delete {
+            id: ElementId::Vertex(VertexId::text("none")),
+            missing: Missing::Refuse,
+        },
     ]);
     assert!(story.graph().write_now(&request).is_err());
     assert_eq!(story.now(), None);
@@ -302,7 +421,9 @@ fn many_writers_lose_no_update() {
                         let Some(varve_model::Element::Vertex(mut vertex)) = state else {
                             panic!("the vertex is there");
                         };
-                        let Some(Value::Int(old)) = vertex.properties.get(KEY) else { panic!() };
+                        let Some(Value::Int(old)) = vertex.properties.get(KEY) else {
+                            panic!()
+                        };
                         let new = Value::Int(old + 1);
                         vertex.properties.set(KEY, new);
                         Ok(varve_model::Element::Vertex(vertex))

@@ -138,7 +138,10 @@ impl Committer {
             }
         };
         let shared = Arc::new(Shared {
-            state: Mutex::new(State { last, ..State::default() }),
+            state: Mutex::new(State {
+                last,
+                ..State::default()
+            }),
             arrived: Condvar::new(),
             written: Condvar::new(),
             published: std::sync::atomic::AtomicU64::new(last.0),
@@ -153,7 +156,10 @@ impl Committer {
             .map_err(|error| {
                 GraphError::new(ErrorKind::Storage, format!("No commit thread: {error}"))
             })?;
-        Ok(Self { shared, thread: Some(thread) })
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+        })
     }
 
     /// Hands over a prepared commit.
@@ -167,8 +173,13 @@ impl Committer {
             return Err(GraphError::new(failed.kind, &*failed.message));
         }
         let bytes = commit.batch.byte_len();
-        if state.queued_bytes > 0 && state.queued_bytes + bytes > self.shared.options.queue_bytes_max {
-            return Err(GraphError::new(ErrorKind::Busy, "Too many writes are waiting"));
+        if state.queued_bytes > 0
+            && state.queued_bytes + bytes > self.shared.options.queue_bytes_max
+        {
+            return Err(GraphError::new(
+                ErrorKind::Busy,
+                "Too many writes are waiting",
+            ));
         }
         state.queued_bytes += bytes;
         state.queue.push(commit);
@@ -179,7 +190,11 @@ impl Committer {
 
     /// The newest version whose commit, like all before it, is visible.
     pub(crate) fn published(&self) -> CommitVersion {
-        CommitVersion(self.shared.published.load(std::sync::atomic::Ordering::Acquire))
+        CommitVersion(
+            self.shared
+                .published
+                .load(std::sync::atomic::Ordering::Acquire),
+        )
     }
 
     /// Makes `version` past: every later commit gets a greater one, and commits up to it that are being written are
@@ -247,7 +262,11 @@ impl Shared {
         while state.queue.is_empty() && !state.stop {
             match (self.options.durability, unsynced_since) {
                 (DurabilityMode::Interval(every), Some(since)) => {
-                    if self.arrived.wait_until(&mut state, since + every).timed_out() {
+                    if self
+                        .arrived
+                        .wait_until(&mut state, since + every)
+                        .timed_out()
+                    {
                         break;
                     }
                 }
@@ -256,13 +275,18 @@ impl Shared {
         }
         let mut bytes = 0;
         let fits = state.queue.iter().take_while(|commit| {
-            let fits = bytes == 0 || bytes + commit.batch.byte_len() <= self.options.group_bytes_max;
+            let fits =
+                bytes == 0 || bytes + commit.batch.byte_len() <= self.options.group_bytes_max;
             bytes += commit.batch.byte_len();
             fits
         });
         let count = fits.count();
         let group: Vec<Commit> = state.queue.drain(..count).collect();
-        state.queued_bytes = state.queue.iter().map(|commit| commit.batch.byte_len()).sum();
+        state.queued_bytes = state
+            .queue
+            .iter()
+            .map(|commit| commit.batch.byte_len())
+            .sum();
         let first = CommitVersion::first_at(self.clock.now()).max(state.last.next());
         if !group.is_empty() {
             state.last = CommitVersion(first.0 + group.len() as u64 - 1);
@@ -282,8 +306,16 @@ impl Shared {
             Some(commit) => std::mem::take(&mut commit.batch),
             None => return,
         };
-        group.iter().skip(1).for_each(|commit| batch.append(&commit.batch));
-        batch.put(COUNTER, COUNTER_PARTITION, LAST_VERSION, &last.0.to_be_bytes());
+        group
+            .iter()
+            .skip(1)
+            .for_each(|commit| batch.append(&commit.batch));
+        batch.put(
+            COUNTER,
+            COUNTER_PARTITION,
+            LAST_VERSION,
+            &last.0.to_be_bytes(),
+        );
         let durability = match self.options.durability {
             DurabilityMode::Sync => Durability::Sync,
             DurabilityMode::Interval(_) | DurabilityMode::None => Durability::Buffered,
@@ -291,7 +323,8 @@ impl Shared {
         let outcome = self.space.write(&batch, durability);
         let failure = outcome.err().map(|error| self.fail(&error));
         if failure.is_none() {
-            self.published.store(last.0, std::sync::atomic::Ordering::Release);
+            self.published
+                .store(last.0, std::sync::atomic::Ordering::Release);
         }
         {
             let mut state = self.state.lock();
@@ -300,7 +333,12 @@ impl Shared {
         self.written.notify_all();
         for (at, commit) in group.into_iter().enumerate() {
             let version = CommitVersion(first.0 + at as u64);
-            let Commit { latches, completer, published, .. } = commit;
+            let Commit {
+                latches,
+                completer,
+                published,
+                ..
+            } = commit;
             if let (None, Some(published)) = (&failure, published) {
                 published(version);
             }
@@ -313,14 +351,21 @@ impl Shared {
     fn fail(&self, error: &KvError) -> CommitFailure {
         let message: Arc<str> = error.to_string().into();
         match error {
-            KvError::DiskFull { .. } | KvError::ReadOnly { .. } => {
-                CommitFailure { kind: ErrorKind::Unwritable, message }
-            }
+            KvError::DiskFull { .. } | KvError::ReadOnly { .. } => CommitFailure {
+                kind: ErrorKind::Unwritable,
+                message,
+            },
             _ => {
                 let told = format!("Writes are refused until the server is started again: {error}");
-                let failed = CommitFailure { kind: ErrorKind::Storage, message: told.into() };
+                let failed = CommitFailure {
+                    kind: ErrorKind::Storage,
+                    message: told.into(),
+                };
                 self.state.lock().failed = Some(failed);
-                CommitFailure { kind: ErrorKind::Storage, message }
+                CommitFailure {
+                    kind: ErrorKind::Storage,
+                    message,
+                }
             }
         }
     }

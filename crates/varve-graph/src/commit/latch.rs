@@ -21,12 +21,18 @@ pub(crate) struct LatchKey {
 impl LatchKey {
     /// For a key that will be changed.
     pub(crate) fn exclusive(key: &[u8]) -> Self {
-        Self { slot: slot_of(key), exclusive: true }
+        Self {
+            slot: slot_of(key),
+            exclusive: true,
+        }
     }
 
     /// For a key that must stay as it is.
     pub(crate) fn shared(key: &[u8]) -> Self {
-        Self { slot: slot_of(key), exclusive: false }
+        Self {
+            slot: slot_of(key),
+            exclusive: false,
+        }
     }
 }
 
@@ -64,12 +70,17 @@ pub(crate) struct LatchSet {
 
 impl Latches {
     pub(crate) fn new() -> Arc<Self> {
-        Arc::new(Self { slots: (0..SLOTS).map(|_| Slot::default()).collect() })
+        Arc::new(Self {
+            slots: (0..SLOTS).map(|_| Slot::default()).collect(),
+        })
     }
 
     /// Takes every latch of `keys`, waiting for those that are taken.
     pub(crate) fn acquire(self: &Arc<Self>, keys: Vec<LatchKey>) -> LatchSet {
-        let mut set = LatchSet { table: Arc::clone(self), held: Vec::with_capacity(keys.len()) };
+        let mut set = LatchSet {
+            table: Arc::clone(self),
+            held: Vec::with_capacity(keys.len()),
+        };
         for key in normalized(keys) {
             self.slots[key.slot].lock(key.exclusive);
             set.held.push(key);
@@ -79,7 +90,10 @@ impl Latches {
 
     /// Takes every latch of `keys` if none is taken; otherwise none.
     pub(crate) fn try_acquire(self: &Arc<Self>, keys: Vec<LatchKey>) -> Option<LatchSet> {
-        let mut set = LatchSet { table: Arc::clone(self), held: Vec::with_capacity(keys.len()) };
+        let mut set = LatchSet {
+            table: Arc::clone(self),
+            held: Vec::with_capacity(keys.len()),
+        };
         for key in normalized(keys) {
             if !self.slots[key.slot].try_lock(key.exclusive) {
                 return None;
@@ -131,18 +145,25 @@ impl Slot {
         let mut state = self.state.lock();
         if exclusive {
             state.waiting += 1;
-            self.freed.wait_while(&mut state, |state| state.exclusive || state.shared > 0);
+            self.freed
+                .wait_while(&mut state, |state| state.exclusive || state.shared > 0);
             state.waiting -= 1;
             state.exclusive = true;
         } else {
-            self.freed.wait_while(&mut state, |state| state.exclusive || state.waiting > 0);
+            self.freed
+                .wait_while(&mut state, |state| state.exclusive || state.waiting > 0);
             state.shared += 1;
         }
     }
 
     fn try_lock(&self, exclusive: bool) -> bool {
         let mut state = self.state.lock();
-        let free = !state.exclusive && if exclusive { state.shared == 0 } else { state.waiting == 0 };
+        let free = !state.exclusive
+            && if exclusive {
+                state.shared == 0
+            } else {
+                state.waiting == 0
+            };
         if free {
             if exclusive {
                 state.exclusive = true;
@@ -178,7 +199,9 @@ mod tests {
         assert!(table.try_acquire(vec![LatchKey::shared(b"a")]).is_some());
         assert!(table.try_acquire(vec![LatchKey::exclusive(b"a")]).is_none());
         drop(first);
-        let mut only = table.try_acquire(vec![LatchKey::exclusive(b"a")]).expect("free again");
+        let mut only = table
+            .try_acquire(vec![LatchKey::exclusive(b"a")])
+            .expect("free again");
         assert!(table.try_acquire(vec![LatchKey::shared(b"a")]).is_none());
         assert!(only.try_add(LatchKey::exclusive(b"a")), "held by itself");
     }
@@ -188,7 +211,9 @@ mod tests {
         let table = Latches::new();
         let held = table.acquire(vec![LatchKey::exclusive(b"b")]);
         assert!(
-            table.try_acquire(vec![LatchKey::exclusive(b"a"), LatchKey::shared(b"b")]).is_none()
+            table
+                .try_acquire(vec![LatchKey::exclusive(b"a"), LatchKey::shared(b"b")])
+                .is_none()
         );
         assert!(table.try_acquire(vec![LatchKey::exclusive(b"a")]).is_some());
         drop(held);

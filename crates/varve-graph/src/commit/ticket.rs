@@ -89,7 +89,10 @@ impl Completer {
 impl Drop for Completer {
     fn drop(&mut self) {
         let message = "The commit was given up; whether it is stored is unknown".into();
-        self.finish(Err(CommitFailure { kind: ErrorKind::Storage, message }));
+        self.finish(Err(CommitFailure {
+            kind: ErrorKind::Storage,
+            message,
+        }));
     }
 }
 

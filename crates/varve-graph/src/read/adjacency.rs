@@ -6,8 +6,8 @@ use varve_encoding::tables::{EDGE, EVENT};
 use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest, TableId};
 use varve_model::VertexId;
 
-use super::view::{Point, View};
 use super::resolve;
+use super::view::{Point, View};
 use crate::error::GraphError;
 
 /// Keys read at a time when the past must be merged with the present.
@@ -50,14 +50,24 @@ fn present(
     visit: &mut dyn FnMut(Adjacent<'_>) -> Flow,
 ) -> Result<(), GraphError> {
     let mut failed = None;
-    let request = ScanRequest { table: EDGE, partition, range, reverse: false };
-    reader.scan(request, &mut |clustering, row| {
-        match visit_row(reader, partition, clustering, Some(row), point, visit) {
-            Ok(flow) => flow,
-            Err(error) => {
-                failed = Some(error);
-                Flow::Break(())
-            }
+    let request = ScanRequest {
+        table: EDGE,
+        partition,
+        range,
+        reverse: false,
+    };
+    reader.scan(request, &mut |clustering, row| match visit_row(
+        reader,
+        partition,
+        clustering,
+        Some(row),
+        point,
+        visit,
+    ) {
+        Ok(flow) => flow,
+        Err(error) => {
+            failed = Some(error);
+            Flow::Break(())
         }
     })?;
     failed.map_or(Ok(()), Err)
@@ -74,12 +84,25 @@ fn visit_row(
     if let Some(row) = row {
         let (header, content) = Header::decode(row)?;
         if point.row_decides(&header) {
-            return Ok(visit(Adjacent { clustering, content }));
+            return Ok(visit(Adjacent {
+                clustering,
+                content,
+            }));
         }
     }
-    let resolved = resolve(reader, partition, clustering, row, point.valid(), point.version())?;
+    let resolved = resolve(
+        reader,
+        partition,
+        clustering,
+        row,
+        point.valid(),
+        point.version(),
+    )?;
     Ok(match resolved {
-        Some(resolved) => visit(Adjacent { clustering, content: &resolved.content }),
+        Some(resolved) => visit(Adjacent {
+            clustering,
+            content: &resolved.content,
+        }),
         None => Flow::Continue(()),
     })
 }
@@ -133,7 +156,12 @@ fn chunk(
 ) -> Result<Chunk, GraphError> {
     let mut rows: Vec<(Vec<u8>, Option<Vec<u8>>)> = Vec::new();
     let mut damaged = None;
-    let request = ScanRequest { table, partition, range, reverse: false };
+    let request = ScanRequest {
+        table,
+        partition,
+        range,
+        reverse: false,
+    };
     reader.scan(request, &mut |clustering, row| {
         if rows.len() > CHUNK {
             return Flow::Break(());

@@ -49,22 +49,39 @@ impl View {
     pub fn history(&self, id: &ElementId, page: HistoryPage) -> Result<Vec<Version>, GraphError> {
         let (table, sides) = sides(id);
         let side = &sides[0];
-        let mut lister = Lister { id, page, seen: Vec::new(), versions: Vec::new(), failed: None };
-        let row = self.reader().get(table, &side.partition, &side.clustering)?;
+        let mut lister = Lister {
+            id,
+            page,
+            seen: Vec::new(),
+            versions: Vec::new(),
+            failed: None,
+        };
+        let row = self
+            .reader()
+            .get(table, &side.partition, &side.clustering)?;
         let current = row.as_deref().map(Header::decode).transpose()?;
-        let mut current = current.filter(|(header, _)| {
-            header.kind == Kind::Put && header.version <= self.version()
-        });
+        let mut current = current
+            .filter(|(header, _)| header.kind == Kind::Put && header.version <= self.version());
         // The event right at `before` is looked at too: it may be what supersedes the first of the page.
-        let newest = page.before.map_or(self.version(), |before| before.min(self.version()));
-        scan_events(self.reader(), &side.partition, &side.clustering, newest, &mut |header, content| {
-            if let Some((own, own_content)) = current.take_if(|(own, _)| own.version > header.version) {
-                if lister.add(own, own_content).is_break() {
-                    return Flow::Break(());
+        let newest = page
+            .before
+            .map_or(self.version(), |before| before.min(self.version()));
+        scan_events(
+            self.reader(),
+            &side.partition,
+            &side.clustering,
+            newest,
+            &mut |header, content| {
+                if let Some((own, own_content)) =
+                    current.take_if(|(own, _)| own.version > header.version)
+                {
+                    if lister.add(own, own_content).is_break() {
+                        return Flow::Break(());
+                    }
                 }
-            }
-            lister.add(header, content)
-        })?;
+                lister.add(header, content)
+            },
+        )?;
         if let Some((own, content)) = current {
             let _ = lister.add(own, content);
         }
@@ -83,12 +100,19 @@ struct Lister<'a> {
 impl Lister<'_> {
     fn add(&mut self, header: Header, content: &[u8]) -> Flow {
         let period = header.period();
-        let wanted = self.page.before.is_none_or(|before| header.version < before);
+        let wanted = self
+            .page
+            .before
+            .is_none_or(|before| header.version < before);
         if wanted {
             if self.versions.len() >= self.page.limit {
                 return Flow::Break(());
             }
-            let overlapping = self.seen.iter().rev().find(|(_, newer)| newer.overlaps(period));
+            let overlapping = self
+                .seen
+                .iter()
+                .rev()
+                .find(|(_, newer)| newer.overlaps(period));
             let superseded = overlapping.map(|(version, _)| *version);
             let (kind, element) = match header.kind {
                 Kind::Put => match decode_element(self.id, content) {
@@ -101,7 +125,13 @@ impl Lister<'_> {
                 Kind::Delete | Kind::Marker => (VersionKind::Delete, None),
             };
             let version = header.version;
-            self.versions.push(Version { version, period, kind, element, superseded });
+            self.versions.push(Version {
+                version,
+                period,
+                kind,
+                element,
+                superseded,
+            });
         }
         self.seen.push((header.version, period));
         Flow::Continue(())

@@ -28,9 +28,17 @@ pub(crate) fn scan_events(
     let from = key::event_clustering(clustering, newest);
     prefix.extend_from_slice(&[0xFF; key::EVENT_SUFFIX]);
     prefix.push(0);
-    let range = ClusteringRange { from, to: Some(prefix) };
+    let range = ClusteringRange {
+        from,
+        to: Some(prefix),
+    };
     let mut damaged: Option<DecodeError> = None;
-    let request = ScanRequest { table: EVENT, partition, range: &range, reverse: false };
+    let request = ScanRequest {
+        table: EVENT,
+        partition,
+        range: &range,
+        reverse: false,
+    };
     reader.scan(request, &mut |key, row| {
         if key.len() != clustering.len() + key::EVENT_SUFFIX {
             return Flow::Continue(());
@@ -56,16 +64,25 @@ pub(crate) fn newest_event(
     older_than: Option<CommitVersion>,
 ) -> Result<Option<Resolved>, GraphError> {
     let mut found = None;
-    scan_events(reader, partition, clustering, at_version, &mut |header, content| {
-        if older_than.is_some_and(|oldest| header.version < oldest) {
-            return Flow::Break(());
-        }
-        if header.period().covers(valid) {
-            found = Some(Resolved { header, content: content.to_vec() });
-            return Flow::Break(());
-        }
-        Flow::Continue(())
-    })?;
+    scan_events(
+        reader,
+        partition,
+        clustering,
+        at_version,
+        &mut |header, content| {
+            if older_than.is_some_and(|oldest| header.version < oldest) {
+                return Flow::Break(());
+            }
+            if header.period().covers(valid) {
+                found = Some(Resolved {
+                    header,
+                    content: content.to_vec(),
+                });
+                return Flow::Break(());
+            }
+            Flow::Continue(())
+        },
+    )?;
     Ok(found)
 }
 
@@ -85,7 +102,10 @@ pub(crate) fn resolve(
         let decides =
             header.kind == Kind::Put && header.version <= version && header.period().covers(valid);
         if decides {
-            let resolved = Resolved { header, content: content.to_vec() };
+            let resolved = Resolved {
+                header,
+                content: content.to_vec(),
+            };
             if !header.overlaid {
                 return Ok(Some(resolved));
             }
@@ -94,5 +114,7 @@ pub(crate) fn resolve(
     }
     let than = best.as_ref().map(|best| best.header.version);
     let event = newest_event(reader, partition, clustering, valid, version, than)?;
-    Ok(event.or(best).filter(|resolved| resolved.header.kind == Kind::Put))
+    Ok(event
+        .or(best)
+        .filter(|resolved| resolved.header.kind == Kind::Put))
 }

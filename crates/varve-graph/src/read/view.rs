@@ -31,7 +31,12 @@ impl View {
         scope: TemporalScope,
         now: Instant,
     ) -> Self {
-        Self { reader, schema, scope, now }
+        Self {
+            reader,
+            schema,
+            scope,
+            now,
+        }
     }
 
     /// The stored rows below this view.
@@ -74,7 +79,14 @@ impl View {
         found: &mut dyn FnMut(&[u8]),
     ) -> Result<bool, GraphError> {
         let partition = key::vertex_id(id);
-        read_element(self.reader(), VERTEX, &partition, key::VERTEX_CLUSTERING, self.point(), found)
+        read_element(
+            self.reader(),
+            VERTEX,
+            &partition,
+            key::VERTEX_CLUSTERING,
+            self.point(),
+            found,
+        )
     }
 
     /// Calls `found` with the content of the edge's row ([`row::edge_parts`]); returns whether the edge exists.
@@ -84,7 +96,14 @@ impl View {
     pub fn with_edge(&self, id: &EdgeId, found: &mut dyn FnMut(&[u8])) -> Result<bool, GraphError> {
         let partition = key::vertex_id(&id.source);
         let clustering = key::edge_clustering(id, Direction::Out);
-        read_element(self.reader(), EDGE, &partition, &clustering, self.point(), found)
+        read_element(
+            self.reader(),
+            EDGE,
+            &partition,
+            &clustering,
+            self.point(),
+            found,
+        )
     }
 
     /// The vertex of that id.
@@ -93,7 +112,9 @@ impl View {
     /// As [`View::with_vertex`].
     pub fn vertex(&self, id: &VertexId) -> Result<Option<Vertex>, GraphError> {
         let mut vertex = None;
-        self.with_vertex(id, &mut |content| vertex = Some(row::decode_vertex(id.clone(), content)))?;
+        self.with_vertex(id, &mut |content| {
+            vertex = Some(row::decode_vertex(id.clone(), content))
+        })?;
         Ok(vertex.transpose()?)
     }
 
@@ -103,12 +124,17 @@ impl View {
     /// As [`View::with_vertex`].
     pub fn edge(&self, id: &EdgeId) -> Result<Option<Edge>, GraphError> {
         let mut edge = None;
-        self.with_edge(id, &mut |content| edge = Some(row::decode_edge(id.clone(), content)))?;
+        self.with_edge(id, &mut |content| {
+            edge = Some(row::decode_edge(id.clone(), content))
+        })?;
         Ok(edge.transpose()?)
     }
 
     pub(crate) fn point(&self) -> Point {
-        Point { scope: self.scope, now: self.now }
+        Point {
+            scope: self.scope,
+            now: self.now,
+        }
     }
 
     /// The state of an element whose current row (if it has one) is `row`, or `None` when it does not exist here.
@@ -121,7 +147,14 @@ impl View {
         clustering: &[u8],
         row: Option<&[u8]>,
     ) -> Result<Option<Resolved>, GraphError> {
-        resolve(self.reader(), partition, clustering, row, self.valid(), self.version())
+        resolve(
+            self.reader(),
+            partition,
+            clustering,
+            row,
+            self.valid(),
+            self.version(),
+        )
     }
 }
 
@@ -165,20 +198,32 @@ pub(crate) fn read_element(
 ) -> Result<bool, GraphError> {
     let mut outcome: Result<bool, GraphError> = Ok(false);
     let mut undecided = None;
-    let exists = reader.get_with(table, partition, clustering, &mut |row| match Header::decode(row) {
-        Ok((header, content)) if point.row_decides(&header) => {
-            found(content);
-            outcome = Ok(true);
-        }
-        Ok(_) => undecided = Some(row.to_vec()),
-        Err(error) => outcome = Err(error.into()),
-    })?;
+    let exists = reader.get_with(
+        table,
+        partition,
+        clustering,
+        &mut |row| match Header::decode(row) {
+            Ok((header, content)) if point.row_decides(&header) => {
+                found(content);
+                outcome = Ok(true);
+            }
+            Ok(_) => undecided = Some(row.to_vec()),
+            Err(error) => outcome = Err(error.into()),
+        },
+    )?;
     // Of the present, a missing row says that the element does not exist.
     if undecided.is_none() && (exists || point.scope.is_now()) {
         return outcome;
     }
     let row = undecided.as_deref();
-    let resolved = resolve(reader, partition, clustering, row, point.valid(), point.version())?;
+    let resolved = resolve(
+        reader,
+        partition,
+        clustering,
+        row,
+        point.valid(),
+        point.version(),
+    )?;
     if let Some(resolved) = &resolved {
         found(&resolved.content);
     }

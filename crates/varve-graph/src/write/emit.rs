@@ -31,7 +31,13 @@ pub(crate) fn sides(id: &ElementId) -> (TableId, Vec<Side>) {
     match id {
         ElementId::Vertex(id) => {
             let clustering = key::VERTEX_CLUSTERING.to_vec();
-            (VERTEX, vec![Side { partition: key::vertex_id(id), clustering }])
+            (
+                VERTEX,
+                vec![Side {
+                    partition: key::vertex_id(id),
+                    clustering,
+                }],
+            )
         }
         ElementId::Edge(id) => {
             let side = |direction| Side {
@@ -53,7 +59,10 @@ pub(crate) struct Current {
 impl Current {
     pub(crate) fn decode(row: &[u8]) -> Result<Self, GraphError> {
         let (header, content) = Header::decode(row)?;
-        Ok(Self { header, content: content.to_vec() })
+        Ok(Self {
+            header,
+            content: content.to_vec(),
+        })
     }
 }
 
@@ -114,7 +123,13 @@ impl EventPeriod {
 impl<'a> Emitter<'a> {
     pub(crate) fn new(context: EmitContext<'a>) -> Self {
         let (batch, stamps) = (Batch::new(), Stamps::default());
-        Self { context, batch, stamps, new_pairs: FxHashSet::default(), row: Vec::with_capacity(256) }
+        Self {
+            context,
+            batch,
+            stamps,
+            new_pairs: FxHashSet::default(),
+            row: Vec::with_capacity(256),
+        }
     }
 
     /// Writes one event of `id`. `current` is its current row as read under the commit's latches.
@@ -140,7 +155,9 @@ impl<'a> Emitter<'a> {
         current: Option<Current>,
     ) -> Result<Option<Current>, GraphError> {
         let now = self.context.now;
-        let Some(stale) = current else { return Ok(None) };
+        let Some(stale) = current else {
+            return Ok(None);
+        };
         if stale.header.until > now {
             return Ok(Some(stale));
         }
@@ -151,7 +168,9 @@ impl<'a> Emitter<'a> {
             retention = self.retention(id, &stale)?;
             self.move_to_events(&sides, &stale, retention);
         }
-        let settled = found.winner.filter(|winner| winner.header.kind == Kind::Put);
+        let settled = found
+            .winner
+            .filter(|winner| winner.header.kind == Kind::Put);
         match &settled {
             Some(winner) => {
                 for side in &sides {
@@ -167,7 +186,10 @@ impl<'a> Emitter<'a> {
             self.put_pending(id, found.until);
         }
         let quiet = found.until == Instant::FOREVER;
-        let successor = settled.as_ref().map(|it| decode_element(id, &it.content)).transpose()?;
+        let successor = settled
+            .as_ref()
+            .map(|it| decode_element(id, &it.content))
+            .transpose()?;
         self.move_entries(id, Some(&stale), successor.as_ref(), quiet, retention)?;
         Ok(match settled {
             None if found.until < Instant::FOREVER => Some(marker(found.until)),
@@ -193,8 +215,12 @@ impl<'a> Emitter<'a> {
         if let Some(current) = put {
             self.move_to_events(&sides, current, retention);
         }
-        let mut header =
-            Header { from: period.from, to: period.to, until: period.to, ..Header::put_now() };
+        let mut header = Header {
+            from: period.from,
+            to: period.to,
+            until: period.to,
+            ..Header::put_now()
+        };
         let mut successor = None;
         match change {
             Change::Put(element) => {
@@ -230,9 +256,18 @@ impl<'a> Emitter<'a> {
     ) -> Result<(), GraphError> {
         let (table, sides) = sides(id);
         let now = self.context.now;
-        let kind = if matches!(change, Change::Delete) { Kind::Delete } else { Kind::Put };
-        let header =
-            Header { kind, from: period.from, to: period.to, until: period.to, ..Header::put_now() };
+        let kind = if matches!(change, Change::Delete) {
+            Kind::Delete
+        } else {
+            Kind::Put
+        };
+        let header = Header {
+            kind,
+            from: period.from,
+            to: period.to,
+            until: period.to,
+            ..Header::put_now()
+        };
         let element = match change {
             Change::Put(element) => Some(*element),
             Change::Delete => None,
@@ -261,9 +296,14 @@ impl<'a> Emitter<'a> {
         if let Some(element) = element {
             let target = if starts.is_some() { INDEX } else { EVENT_INDEX };
             for entry in self.entries(id, element) {
-                let value = if target == INDEX { entry.value.as_slice() } else { &[] };
+                let value = if target == INDEX {
+                    entry.value.as_slice()
+                } else {
+                    &[]
+                };
                 if target == INDEX || entry.value.is_empty() {
-                    self.batch.put(target, &entry.partition, &entry.clustering, value);
+                    self.batch
+                        .put(target, &entry.partition, &entry.clustering, value);
                 }
             }
             self.put_edge_pair(id);
@@ -280,7 +320,9 @@ impl<'a> Emitter<'a> {
     ) {
         self.build_row(header, element);
         for side in sides {
-            let at = self.batch.put(table, &side.partition, &side.clustering, &self.row);
+            let at = self
+                .batch
+                .put(table, &side.partition, &side.clustering, &self.row);
             self.stamps.row(at);
         }
     }
@@ -289,7 +331,9 @@ impl<'a> Emitter<'a> {
         self.build_row(header, element);
         for side in sides {
             let clustering = key::event_clustering(&side.clustering, CommitVersion::ZERO);
-            let at = self.batch.put(EVENT, &side.partition, &clustering, &self.row);
+            let at = self
+                .batch
+                .put(EVENT, &side.partition, &clustering, &self.row);
             self.stamps.event(at);
         }
     }
@@ -309,12 +353,17 @@ impl<'a> Emitter<'a> {
         if retention == Retention::None {
             return;
         }
-        let header = Header { overlaid: false, until: current.header.to, ..current.header };
+        let header = Header {
+            overlaid: false,
+            until: current.header.to,
+            ..current.header
+        };
         self.build_row(&header, None);
         self.row.extend_from_slice(&current.content);
         for side in sides {
             let clustering = key::event_clustering(&side.clustering, header.version);
-            self.batch.put(EVENT, &side.partition, &clustering, &self.row);
+            self.batch
+                .put(EVENT, &side.partition, &clustering, &self.row);
         }
     }
 
@@ -322,7 +371,8 @@ impl<'a> Emitter<'a> {
         self.build_row(header, None);
         self.row.extend_from_slice(content);
         for side in sides {
-            self.batch.put(table, &side.partition, &side.clustering, &self.row);
+            self.batch
+                .put(table, &side.partition, &side.clustering, &self.row);
         }
     }
 
@@ -339,7 +389,8 @@ impl<'a> Emitter<'a> {
 
     fn put_pending(&mut self, id: &ElementId, at: Instant) {
         let clustering = key::pending_clustering(at, id);
-        self.batch.put(PENDING, key::PENDING_PARTITION, &clustering, &[]);
+        self.batch
+            .put(PENDING, key::PENDING_PARTITION, &clustering, &[]);
     }
 
     /// Brings the index from the old current row's entries to the new one's. Entries whose values are gone leave the
@@ -359,17 +410,26 @@ impl<'a> Emitter<'a> {
         };
         let new_entries = new.map_or_else(Vec::new, |new| self.entries(id, new));
         let certain = quiet && old.is_none_or(|old| old.header.until == old.header.to);
-        for entry in old_entries.iter().filter(|entry| !new_entries.contains(entry)) {
+        for entry in old_entries
+            .iter()
+            .filter(|entry| !new_entries.contains(entry))
+        {
             if certain {
-                self.batch.delete(INDEX, &entry.partition, &entry.clustering);
+                self.batch
+                    .delete(INDEX, &entry.partition, &entry.clustering);
             }
             // Entries with a value are unique ones: they say who holds a value now, and have no past.
             if retention != Retention::None && entry.value.is_empty() {
-                self.batch.put(EVENT_INDEX, &entry.partition, &entry.clustering, &[]);
+                self.batch
+                    .put(EVENT_INDEX, &entry.partition, &entry.clustering, &[]);
             }
         }
-        for entry in new_entries.iter().filter(|entry| !old_entries.contains(entry)) {
-            self.batch.put(INDEX, &entry.partition, &entry.clustering, &entry.value);
+        for entry in new_entries
+            .iter()
+            .filter(|entry| !old_entries.contains(entry))
+        {
+            self.batch
+                .put(INDEX, &entry.partition, &entry.clustering, &entry.value);
         }
         if new.is_some() && old.is_none() {
             self.put_edge_pair(id);
@@ -380,15 +440,19 @@ impl<'a> Emitter<'a> {
     /// Puts the (edge label, source) entry of an edge unless it was put lately.
     fn put_edge_pair(&mut self, id: &ElementId) {
         let ElementId::Edge(edge) = id else { return };
-        let enabled =
-            self.context.schema.edge_label(edge.label).is_some_and(|label| label.enable_label_index);
+        let enabled = self
+            .context
+            .schema
+            .edge_label(edge.label)
+            .is_some_and(|label| label.enable_label_index);
         if !enabled {
             return;
         }
         let entry = index::edge_label_entry(edge);
         let hash = pair_hash(&entry);
         if !(self.context.known_pair)(hash) && self.new_pairs.insert(hash) {
-            self.batch.put(INDEX, &entry.partition, &entry.clustering, &[]);
+            self.batch
+                .put(INDEX, &entry.partition, &entry.clustering, &[]);
         }
     }
 
@@ -402,11 +466,13 @@ impl<'a> Emitter<'a> {
         Ok(match id {
             ElementId::Vertex(_) => {
                 let label = row::vertex_label(&current.content)?;
-                schema.vertex_label(label).map_or(Retention::All, |label| label.retention)
+                schema
+                    .vertex_label(label)
+                    .map_or(Retention::All, |label| label.retention)
             }
-            ElementId::Edge(edge) => {
-                schema.edge_label(edge.label).map_or(Retention::All, |label| label.retention)
-            }
+            ElementId::Edge(edge) => schema
+                .edge_label(edge.label)
+                .map_or(Retention::All, |label| label.retention),
         })
     }
 
@@ -430,13 +496,24 @@ pub(crate) fn entries_of(schema: &Schema, id: &ElementId, element: &Element) -> 
     };
     match element {
         Element::Vertex(vertex) => {
-            if schema.vertex_label(vertex.label).is_some_and(|label| label.enable_label_index) {
+            if schema
+                .vertex_label(vertex.label)
+                .is_some_and(|label| label.enable_label_index)
+            {
                 all.push(index::vertex_label_entry(vertex.label, &vertex.id));
             }
-            add(schema.indexes_of_vertex_label(vertex.label), &vertex.properties, &mut all);
+            add(
+                schema.indexes_of_vertex_label(vertex.label),
+                &vertex.properties,
+                &mut all,
+            );
         }
         Element::Edge(edge) => {
-            add(schema.indexes_of_edge_label(edge.id.label), &edge.properties, &mut all);
+            add(
+                schema.indexes_of_edge_label(edge.id.label),
+                &edge.properties,
+                &mut all,
+            );
         }
     }
     all
@@ -452,7 +529,9 @@ pub(crate) fn unique_entries(
         Element::Vertex(vertex) => schema.indexes_of_vertex_label(vertex.label),
         Element::Edge(edge) => schema.indexes_of_edge_label(edge.id.label),
     };
-    let unique = labels.iter().filter(|label| label.index_type == IndexType::Unique);
+    let unique = labels
+        .iter()
+        .filter(|label| label.index_type == IndexType::Unique);
     unique
         .flat_map(|label| {
             let entries = index::entries(label, &id, element.properties());
@@ -470,8 +549,15 @@ pub(crate) fn decode_element(id: &ElementId, content: &[u8]) -> Result<Element, 
 }
 
 fn marker(until: Instant) -> Current {
-    let header = Header { kind: Kind::Marker, until, ..Header::put_now() };
-    Current { header, content: Vec::new() }
+    let header = Header {
+        kind: Kind::Marker,
+        until,
+        ..Header::put_now()
+    };
+    Current {
+        header,
+        content: Vec::new(),
+    }
 }
 
 /// What a stale current row gives way to: found by looking at the events, and at the stale row as one of them, from
@@ -495,20 +581,32 @@ impl Settling {
         now: Instant,
     ) -> Result<Self, GraphError> {
         let until = Instant::FOREVER;
-        let mut found = Self { now, winner: None, next_start: until, newer: false, until };
+        let mut found = Self {
+            now,
+            winner: None,
+            next_start: until,
+            newer: false,
+            until,
+        };
         let mut own = (stale.header.kind == Kind::Put).then_some(Header {
             until: stale.header.to,
             overlaid: false,
             ..stale.header
         });
         let newest = CommitVersion::MAX;
-        scan_events(reader, &side.partition, &side.clustering, newest, &mut |header, content| {
-            let first = own.take_if(|own| own.version > header.version);
-            match first.map(|own| found.consider(own, &stale.content)) {
-                Some(flow) if flow.is_break() => flow,
-                _ => found.consider(header, content),
-            }
-        })?;
+        scan_events(
+            reader,
+            &side.partition,
+            &side.clustering,
+            newest,
+            &mut |header, content| {
+                let first = own.take_if(|own| own.version > header.version);
+                match first.map(|own| found.consider(own, &stale.content)) {
+                    Some(flow) if flow.is_break() => flow,
+                    _ => found.consider(header, content),
+                }
+            },
+        )?;
         if let (Some(own), None) = (own, &found.winner) {
             let _ = found.consider(own, &stale.content);
         }
@@ -526,7 +624,10 @@ impl Settling {
     fn consider(&mut self, header: Header, content: &[u8]) -> Flow {
         let period = header.period();
         if period.covers(self.now) {
-            self.winner = Some(Current { header, content: content.to_vec() });
+            self.winner = Some(Current {
+                header,
+                content: content.to_vec(),
+            });
             return Flow::Break(());
         }
         self.newer = true;

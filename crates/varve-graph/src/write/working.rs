@@ -56,11 +56,17 @@ pub(crate) fn prepare(
                 continue;
             }
         };
-        let elements = touched.iter().map(|at| working.elements[*at].outcome.element()).collect();
+        let elements = touched
+            .iter()
+            .map(|at| working.elements[*at].outcome.element())
+            .collect();
         let ticket = working.submit(latches)?;
         return Ok(Some(Written { elements, ticket }));
     }
-    Err(GraphError::new(ErrorKind::Busy, "Other writes kept holding the same unique values"))
+    Err(GraphError::new(
+        ErrorKind::Busy,
+        "Other writes kept holding the same unique values",
+    ))
 }
 
 fn latch_keys(request: &WriteRequest) -> Vec<LatchKey> {
@@ -143,7 +149,16 @@ impl<'a> WorkingSet<'a> {
         let reader: &dyn Reader = graph.reader();
         let places = FxHashMap::with_hasher(FxBuildHasher);
         let valid = period.from.unwrap_or(now);
-        Ok(Self { graph, schema, reader, now, valid, period, elements: Vec::new(), places })
+        Ok(Self {
+            graph,
+            schema,
+            reader,
+            now,
+            valid,
+            period,
+            elements: Vec::new(),
+            places,
+        })
     }
 
     /// Applies the mutations in order; returns the place of the element that each touched.
@@ -172,7 +187,11 @@ impl<'a> WorkingSet<'a> {
         }
         let current = if fresh { None } else { self.read_current(id)? };
         let at = self.elements.len();
-        self.elements.push(Working { id: id.clone(), current, outcome: Outcome::Untouched });
+        self.elements.push(Working {
+            id: id.clone(),
+            current,
+            outcome: Outcome::Untouched,
+        });
         self.places.insert(id.clone(), at);
         Ok(at)
     }
@@ -180,9 +199,14 @@ impl<'a> WorkingSet<'a> {
     fn read_current(&self, id: &ElementId) -> Result<Option<Current>, GraphError> {
         let (table, sides) = sides(id);
         let mut current = None;
-        self.reader.get_with(table, &sides[0].partition, &sides[0].clustering, &mut |row| {
-            current = Some(Current::decode(row));
-        })?;
+        self.reader.get_with(
+            table,
+            &sides[0].partition,
+            &sides[0].clustering,
+            &mut |row| {
+                current = Some(Current::decode(row));
+            },
+        )?;
         current.transpose()
     }
 
@@ -200,12 +224,16 @@ impl<'a> WorkingSet<'a> {
             return Ok(None);
         }
         let resolved = self.resolve(id)?;
-        resolved.map(|resolved| decode_element(id, &resolved.content)).transpose()
+        resolved
+            .map(|resolved| decode_element(id, &resolved.content))
+            .transpose()
     }
 
     fn resolve(&self, id: &ElementId) -> Result<Option<Resolved>, GraphError> {
         let (table, sides) = sides(id);
-        let row = self.reader.get(table, &sides[0].partition, &sides[0].clustering)?;
+        let row = self
+            .reader
+            .get(table, &sides[0].partition, &sides[0].clustering)?;
         resolve(
             self.reader,
             &sides[0].partition,
@@ -253,17 +281,20 @@ impl<'a> WorkingSet<'a> {
         let partition = key::vertex_id(id);
         let mut label = None;
         if self.period.from.is_none() {
-            self.reader.get_with(VERTEX, &partition, key::VERTEX_CLUSTERING, &mut |row| {
-                if row::decides_always(row) {
-                    let content = row::Header::decode(row).map(|(_, content)| content);
-                    label = Some(content.and_then(row::vertex_label));
-                }
-            })?;
+            self.reader
+                .get_with(VERTEX, &partition, key::VERTEX_CLUSTERING, &mut |row| {
+                    if row::decides_always(row) {
+                        let content = row::Header::decode(row).map(|(_, content)| content);
+                        label = Some(content.and_then(row::vertex_label));
+                    }
+                })?;
         }
         match label {
             Some(label) => Ok(label?),
             None => {
-                let resolved = self.resolve(&ElementId::Vertex(id.clone()))?.ok_or_else(missing)?;
+                let resolved = self
+                    .resolve(&ElementId::Vertex(id.clone()))?
+                    .ok_or_else(missing)?;
                 Ok(row::vertex_label(&resolved.content)?)
             }
         }
@@ -307,8 +338,14 @@ impl<'a> WorkingSet<'a> {
         let at = self.place(id, false)?;
         let exists = self.state(at)?.is_some();
         if !exists && missing == Missing::Refuse {
-            let kind = if matches!(id, ElementId::Vertex(_)) { "Vertex" } else { "Edge" };
-            return Err(GraphError::not_found(format!("{kind} '{id}' does not exist")));
+            let kind = if matches!(id, ElementId::Vertex(_)) {
+                "Vertex"
+            } else {
+                "Edge"
+            };
+            return Err(GraphError::not_found(format!(
+                "{kind} '{id}' does not exist"
+            )));
         }
         self.elements[at].outcome = Outcome::Delete;
         if let ElementId::Vertex(vertex) = id {
@@ -327,11 +364,22 @@ impl<'a> WorkingSet<'a> {
         let partition = key::vertex_id(vertex);
         let mut found: Vec<EdgeId> = Vec::new();
         let mut damaged = None;
-        let tables: &[_] =
-            if self.period.from.is_some_and(|from| from < self.now) { &[EDGE, EVENT] } else { &[EDGE] };
+        let tables: &[_] = if self.period.from.is_some_and(|from| from < self.now) {
+            &[EDGE, EVENT]
+        } else {
+            &[EDGE]
+        };
         for table in tables.iter().copied() {
-            let range = ClusteringRange { from: vec![1], to: None };
-            let request = ScanRequest { table, partition: &partition, range: &range, reverse: false };
+            let range = ClusteringRange {
+                from: vec![1],
+                to: None,
+            };
+            let request = ScanRequest {
+                table,
+                partition: &partition,
+                range: &range,
+                reverse: false,
+            };
             self.reader.scan(request, &mut |clustering, _| {
                 let current = if table == EVENT {
                     key::split_event(clustering).map(|(current, _)| current)
@@ -346,21 +394,30 @@ impl<'a> WorkingSet<'a> {
                     }
                     Err(error) => damaged = Some(error),
                 }
-                if damaged.is_some() || found.len() > limit { Flow::Break(()) } else { Flow::Continue(()) }
+                if damaged.is_some() || found.len() > limit {
+                    Flow::Break(())
+                } else {
+                    Flow::Continue(())
+                }
             })?;
         }
         if let Some(error) = damaged {
             return Err(error.into());
         }
         if found.len() > limit {
-            let message = format!("Vertex '{vertex}' has more than {limit} edges: delete them first");
+            let message =
+                format!("Vertex '{vertex}' has more than {limit} edges: delete them first");
             return Err(GraphError::new(ErrorKind::LimitExceeded, message));
         }
         let touches = |id: &EdgeId| id.source == *vertex || id.target == *vertex;
-        found.extend(self.elements.iter().filter_map(|working| match &working.id {
-            ElementId::Edge(id) if touches(id) => Some(id.clone()),
-            _ => None,
-        }));
+        found.extend(
+            self.elements
+                .iter()
+                .filter_map(|working| match &working.id {
+                    ElementId::Edge(id) if touches(id) => Some(id.clone()),
+                    _ => None,
+                }),
+        );
         Ok(found)
     }
 
@@ -368,7 +425,9 @@ impl<'a> WorkingSet<'a> {
     fn claim_unique(&self, mut latches: LatchSet) -> Result<Claim, GraphError> {
         let mut claimed: FxHashMap<Vec<u8>, usize> = FxHashMap::default();
         for (at, working) in self.elements.iter().enumerate() {
-            let Outcome::Put(element) = &working.outcome else { continue };
+            let Outcome::Put(element) = &working.outcome else {
+                continue;
+            };
             for (label, entry) in unique_entries(self.schema, element) {
                 let conflict = || {
                     let shown = match &working.id {
@@ -384,11 +443,18 @@ impl<'a> WorkingSet<'a> {
                 if !latches.try_add(latch) {
                     return Ok(Claim::Taken(latch));
                 }
-                if claimed.insert(entry.partition.clone(), at).is_some_and(|other| other != at) {
+                if claimed
+                    .insert(entry.partition.clone(), at)
+                    .is_some_and(|other| other != at)
+                {
                     return Err(conflict());
                 }
-                let held = self.reader.get(INDEX, &entry.partition, &entry.clustering)?;
-                let Some(holder) = held.filter(|holder| *holder != entry.value) else { continue };
+                let held = self
+                    .reader
+                    .get(INDEX, &entry.partition, &entry.clustering)?;
+                let Some(holder) = held.filter(|holder| *holder != entry.value) else {
+                    continue;
+                };
                 let holder = key::decode_element(&holder)?;
                 if self.still_holds(&holder, &entry.partition)? {
                     return Err(conflict());
@@ -404,18 +470,29 @@ impl<'a> WorkingSet<'a> {
             Some(at) => self.state(*at)?,
             None => {
                 let resolved = self.resolve(holder)?;
-                resolved.map(|resolved| decode_element(holder, &resolved.content)).transpose()?
+                resolved
+                    .map(|resolved| decode_element(holder, &resolved.content))
+                    .transpose()?
             }
         };
-        let Some(element) = state else { return Ok(false) };
-        Ok(unique_entries(self.schema, &element).iter().any(|(_, entry)| entry.partition == partition))
+        let Some(element) = state else {
+            return Ok(false);
+        };
+        Ok(unique_entries(self.schema, &element)
+            .iter()
+            .any(|(_, entry)| entry.partition == partition))
     }
 
     fn submit(self, latches: LatchSet) -> Result<Ticket, GraphError> {
         let graph = Arc::clone(self.graph);
         let known = |hash| graph.knows_pair(hash);
         let (schema, now) = (self.schema, self.now);
-        let context = EmitContext { reader: self.reader, schema, now, known_pair: &known };
+        let context = EmitContext {
+            reader: self.reader,
+            schema,
+            now,
+            known_pair: &known,
+        };
         let mut emitter = Emitter::new(context);
         for working in &self.elements {
             let current = working.current.clone();
@@ -431,7 +508,10 @@ impl<'a> WorkingSet<'a> {
                     let explicit = self.period.from.is_some();
                     if current.is_some() || explicit {
                         let to = self.period.to.unwrap_or(Instant::FOREVER);
-                        let period = EventPeriod { from: self.period.from, to };
+                        let period = EventPeriod {
+                            from: self.period.from,
+                            to,
+                        };
                         emitter.emit(&working.id, current, &Change::Delete, period)?;
                     }
                 }
@@ -449,7 +529,13 @@ impl<'a> WorkingSet<'a> {
             Some(Box::new(move |_| remember.remember_pairs(pairs)))
         };
         let (batch, stamps) = (emitter.batch, emitter.stamps);
-        self.graph.submit(Commit { batch, stamps, latches, completer, published })?;
+        self.graph.submit(Commit {
+            batch,
+            stamps,
+            latches,
+            completer,
+            published,
+        })?;
         Ok(ticket)
     }
 
@@ -485,7 +571,10 @@ impl<'a> WorkingSet<'a> {
                 element.id()
             )));
         }
-        let mut period = EventPeriod { from, to: to.unwrap_or(Instant::FOREVER) };
+        let mut period = EventPeriod {
+            from,
+            to: to.unwrap_or(Instant::FOREVER),
+        };
         if let Some(ttl) = ttl {
             let start = ttl.start.or(from).unwrap_or(self.now);
             let expires = start.plus_micros(ttl.millis.saturating_mul(1_000));
