@@ -2,6 +2,8 @@
 //!
 //! - [`engine_suite`]: the contract of `varve-kv` as cases, one for each sentence; every engine runs all of them.
 //! - [`FaultyEngine`]: any engine, with failures of writes and reads on demand.
+//! - [`model`]: a naive bitemporal graph, the oracle; [`generate`]: random lists of operations for it and for a real one.
+//! - [`ManualClock`]: a clock that moves only when a test moves it.
 //! - [`Random`]: reproducible random numbers; a failing test prints its seed.
 
 #![allow(
@@ -9,9 +11,13 @@
     reason = "this crate is test code: a failed call is a failed test"
 )]
 
+pub mod clock;
 pub mod engine_suite;
 pub mod faulty;
+pub mod generate;
+pub mod model;
 pub mod random;
 
+pub use clock::ManualClock;
 pub use faulty::{Fault, Faults, FaultyEngine};
 pub use random::Random;

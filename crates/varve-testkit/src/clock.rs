@@ -1,0 +1,37 @@
+//! A clock that moves only when a test moves it.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use varve_model::{Clock, Instant};
+
+/// Shows what it was set to: stands still, jumps, goes backwards.
+#[derive(Debug)]
+pub struct ManualClock {
+    micros: AtomicI64,
+}
+
+impl ManualClock {
+    /// A clock that shows `at`.
+    #[must_use]
+    pub fn new(at: Instant) -> Self {
+        Self {
+            micros: AtomicI64::new(at.0),
+        }
+    }
+
+    /// Moves the hands by `micros`, backwards when negative.
+    pub fn step(&self, micros: i64) {
+        self.micros.fetch_add(micros, Ordering::SeqCst);
+    }
+
+    /// Sets the hands.
+    pub fn set(&self, at: Instant) {
+        self.micros.store(at.0, Ordering::SeqCst);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Instant {
+        Instant(self.micros.load(Ordering::SeqCst))
+    }
+}

@@ -1,0 +1,147 @@
+//! The oracle: a bitemporal graph that is a list of events and nothing else.
+//!
+//! Every answer is computed from the whole list by the definition: the state of an element at (V, T) is what the newest
+//! event with commit version ≤ T whose period covers V says. Slow, and simple enough to be checked by reading. What a
+//! write does is in [`plan`](Model::plan): it depends on the instant that counts as now, not yet on the commit version,
+//! which the tested graph gives; [`commit`](Model::commit) then adds the events.
+
+mod read;
+mod write;
+
+use varve_model::schema::Retention;
+use varve_model::{
+    CommitVersion, EdgeLabel, Element, ElementId, IndexLabel, Instant, Period, PropertyKeyId,
+    VertexLabel,
+};
+
+pub use read::Past;
+pub use write::{Change, Plan, Planned, Refusal, Request, Strategy, append, combine};
+
+/// One write to one element.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// When it was committed.
+    pub version: CommitVersion,
+    /// The valid time it speaks of; may be empty when it was over before it was stored.
+    pub period: Period,
+    /// Which element.
+    pub id: ElementId,
+    /// What it says: this state, or that the element does not exist.
+    pub state: Option<Element>,
+    /// A deletion of nothing: no state existed in its period. A graph need not keep these.
+    pub idle: bool,
+}
+
+/// The schema as far as it decides what writes do.
+#[derive(Debug, Clone, Default)]
+pub struct ModelSchema {
+    /// Vertex labels.
+    pub vertex_labels: Vec<VertexLabel>,
+    /// Edge labels.
+    pub edge_labels: Vec<EdgeLabel>,
+    /// Index labels.
+    pub index_labels: Vec<IndexLabel>,
+}
+
+/// Time to live, retention and the like, of an element's label.
+#[derive(Debug, Clone, Copy)]
+pub struct LabelRules {
+    /// Milliseconds; 0 = none.
+    pub ttl: i64,
+    /// The DATE property that the time to live counts from.
+    pub ttl_start_time: Option<PropertyKeyId>,
+    /// Whether the past is kept.
+    pub retention: Retention,
+}
+
+impl ModelSchema {
+    /// The rules of the label of `element`.
+    ///
+    /// # Panics
+    /// When the label is unknown: the test made a mistake.
+    #[must_use]
+    pub fn rules(&self, element: &Element) -> LabelRules {
+        match element {
+            Element::Vertex(vertex) => {
+                let mut labels = self.vertex_labels.iter();
+                let label = labels.find(|label| label.id == vertex.label).unwrap();
+                LabelRules {
+                    ttl: label.ttl,
+                    ttl_start_time: label.ttl_start_time,
+                    retention: label.retention,
+                }
+            }
+            Element::Edge(edge) => {
+                let mut labels = self.edge_labels.iter();
+                let label = labels.find(|label| label.id == edge.id.label).unwrap();
+                LabelRules {
+                    ttl: label.ttl,
+                    ttl_start_time: label.ttl_start_time,
+                    retention: label.retention,
+                }
+            }
+        }
+    }
+}
+
+/// The naive graph.
+#[derive(Debug, Clone, Default)]
+pub struct Model {
+    /// All events, in the order of their commits.
+    pub events: Vec<Event>,
+    /// The schema.
+    pub schema: ModelSchema,
+}
+
+impl Model {
+    /// An empty graph.
+    #[must_use]
+    pub fn new(schema: ModelSchema) -> Self {
+        Self {
+            events: Vec::new(),
+            schema,
+        }
+    }
+
+    /// The newest commit version; zero when there is none.
+    #[must_use]
+    pub fn last_version(&self) -> CommitVersion {
+        self.events
+            .last()
+            .map_or(CommitVersion::ZERO, |e| e.version)
+    }
+
+    /// The event that decides the element's state at (V, T), by the definition.
+    #[must_use]
+    pub fn deciding(&self, id: &ElementId, at: Point) -> Option<&Event> {
+        self.events
+            .iter()
+            .filter(|event| event.id == *id)
+            .filter(|event| event.version <= at.version && event.period.covers(at.valid))
+            .max_by_key(|event| event.version)
+    }
+
+    /// The element's state at (V, T).
+    #[must_use]
+    pub fn state(&self, id: &ElementId, at: Point) -> Option<&Element> {
+        self.deciding(id, at)?.state.as_ref()
+    }
+
+    /// Every element that any event speaks of, once.
+    #[must_use]
+    pub fn ids(&self) -> Vec<ElementId> {
+        let mut ids: Vec<ElementId> = self.events.iter().map(|event| event.id.clone()).collect();
+        ids.sort();
+        ids.dedup();
+        ids
+    }
+}
+
+/// A point of both times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Point {
+    /// V: the instant of valid time.
+    pub valid: Instant,
+    /// T: the newest commit version that counts.
+    pub version: CommitVersion,
+}

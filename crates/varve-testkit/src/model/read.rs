@@ -1,0 +1,142 @@
+//! What reads of the model answer.
+
+use varve_model::{
+    CommitVersion, Condition, Direction, Edge, EdgeLabelId, Element, ElementId, IndexLabel, Period,
+    Value, Vertex, VertexId, VertexLabelId,
+};
+
+use super::{Model, Point};
+
+/// One version of an element, as its history lists it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Past {
+    /// When it was committed.
+    pub version: CommitVersion,
+    /// The valid time it speaks of.
+    pub period: Period,
+    /// What it says.
+    pub state: Option<Element>,
+    /// A deletion of nothing, which a graph need not list.
+    pub idle: bool,
+}
+
+impl Model {
+    /// Every vertex that exists at a point, ascending by id.
+    #[must_use]
+    pub fn vertices(&self, at: Point) -> Vec<Vertex> {
+        let states = self
+            .ids()
+            .into_iter()
+            .filter_map(|id| self.state(&id, at).cloned());
+        states
+            .filter_map(|element| match element {
+                Element::Vertex(vertex) => Some(vertex),
+                Element::Edge(_) => None,
+            })
+            .collect()
+    }
+
+    /// Every edge that exists at a point, ascending by id.
+    #[must_use]
+    pub fn edges(&self, at: Point) -> Vec<Edge> {
+        let states = self
+            .ids()
+            .into_iter()
+            .filter_map(|id| self.state(&id, at).cloned());
+        states
+            .filter_map(|element| match element {
+                Element::Edge(edge) => Some(edge),
+                Element::Vertex(_) => None,
+            })
+            .collect()
+    }
+
+    /// The vertices of a label.
+    #[must_use]
+    pub fn vertices_of(&self, label: VertexLabelId, at: Point) -> Vec<Vertex> {
+        let mut vertices = self.vertices(at);
+        vertices.retain(|vertex| vertex.label == label);
+        vertices
+    }
+
+    /// The edges of a label, or of a parent label's sub labels.
+    #[must_use]
+    pub fn edges_of(&self, label: EdgeLabelId, at: Point) -> Vec<Edge> {
+        let mut edges = self.edges(at);
+        edges.retain(|edge| edge.id.label == label || edge.id.parent == label);
+        edges
+    }
+
+    /// The edges of a vertex in one direction, in the order of their keys: parent label, own label (the parent's own
+    /// first), sort values, other vertex.
+    #[must_use]
+    pub fn adjacent(&self, vertex: &VertexId, direction: Direction, at: Point) -> Vec<Edge> {
+        let mut edges = self.edges(at);
+        edges.retain(|edge| edge.id.owner(direction) == vertex);
+        edges.sort_by_key(|edge| {
+            let id = &edge.id;
+            let own = if id.label == id.parent {
+                EdgeLabelId(0)
+            } else {
+                id.label
+            };
+            let sort = id.sort_values.as_bytes().to_vec();
+            (id.parent, own, sort, id.other(direction).clone())
+        });
+        edges
+    }
+
+    /// The elements that satisfy all conditions.
+    #[must_use]
+    pub fn matching(
+        &self,
+        at: Point,
+        wanted: &dyn Fn(&Element) -> bool,
+        conditions: &[Condition],
+    ) -> Vec<Element> {
+        let no_words = |_: &str, _: &str| false;
+        self.ids()
+            .iter()
+            .filter_map(|id| self.state(id, at))
+            .filter(|element| wanted(element))
+            .filter(|element| {
+                conditions
+                    .iter()
+                    .all(|condition| condition.holds(element.properties(), &no_words))
+            })
+            .cloned()
+            .collect()
+    }
+
+    /// The history of an element as of T, newest first.
+    #[must_use]
+    pub fn history(&self, id: &ElementId, version: CommitVersion) -> Vec<Past> {
+        let of_element = self.events.iter().filter(|event| event.id == *id);
+        let mut events: Vec<_> = of_element
+            .filter(|event| event.version <= version)
+            .collect();
+        events.sort_by_key(|event| std::cmp::Reverse(event.version));
+        let past = |event: &super::Event| Past {
+            version: event.version,
+            period: event.period,
+            state: event.state.clone(),
+            idle: event.idle,
+        };
+        events.into_iter().map(past).collect()
+    }
+}
+
+/// The values of an index's fields, when the index covers the element and it has them all.
+pub(super) fn tuple(label: &IndexLabel, element: &Element) -> Option<Vec<Value>> {
+    use varve_model::schema::IndexBase;
+    let covered = match (label.base, element) {
+        (IndexBase::Vertex(base), Element::Vertex(vertex)) => base == vertex.label,
+        (IndexBase::Edge(base), Element::Edge(edge)) => base == edge.id.label,
+        _ => false,
+    };
+    let fields = label.fields.iter();
+    let values: Option<Vec<Value>> = fields
+        .map(|field| element.properties().get(*field).cloned())
+        .collect();
+    values.filter(|_| covered)
+}
