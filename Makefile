@@ -1,0 +1,50 @@
+# Varve's everyday commands. `make help` lists them.
+#
+# Everything is built once, with the release profile, into one target folder outside the checkout
+# (scripts/cargo.sh says where), so that a fresh clone on the same machine starts in minutes: compiling RocksDB is
+# the long part of the first build. `target` in the checkout is a link to that folder.
+
+SHELL := /bin/bash
+LISTEN ?= 127.0.0.1:8080
+DATA_DIR ?= data
+CARGO := scripts/cargo.sh
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build run test check fmt lint example long-test docs clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+setup: ## install what the build needs (as root on Debian or Ubuntu), or say what is missing
+	@scripts/setup.sh
+
+build: setup ## build the server: target/release/varve
+	@scripts/build.sh
+
+run: build ## serve on $(LISTEN) with the data in ./$(DATA_DIR)
+	exec target/release/varve serve --listen $(LISTEN) --data-dir $(DATA_DIR)
+
+test: setup ## all checks and tests that CI runs
+	@scripts/test.sh
+
+check: ## type-check everything but the storage engine, fast
+	$(CARGO) check --workspace --exclude varve-kv-rocksdb --exclude varve --all-targets
+	$(CARGO) check -p varve --no-default-features --all-targets
+
+fmt: ## format the code
+	$(CARGO) fmt --all
+
+lint: setup ## formatting and clippy, warnings are errors
+	@scripts/lint.sh
+
+example: build ## load the air routes and ask about them, now and in the past
+	@examples/air-routes/run.sh
+
+long-test: build ## the long runs: crash test with 50 rounds, more property test cases
+	VARVE_CRASH_ROUNDS=$${VARVE_CRASH_ROUNDS:-50} PROPTEST_CASES=$${PROPTEST_CASES:-2000} scripts/test.sh
+
+docs: build ## write docs/configuration.md anew from the options in the code
+	target/release/varve config --markdown > docs/configuration.md
+
+clean: ## remove what was built of Varve itself; RocksDB's objects and your data stay
+	@scripts/clean.sh

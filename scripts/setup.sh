@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Finds what the build needs and is missing, and installs it with apt-get when that is possible without asking.
+# Needed beside Rust: a C++ compiler (RocksDB), libclang (RocksDB's binding is generated at build time), make.
+# ccache is not needed, but makes a build from an emptied target folder take a minute or two in place of fifteen.
+set -euo pipefail
+say() { printf 'setup: %s\n' "$*"; }
+
+have_libclang() {
+  [[ -n "${LIBCLANG_PATH:-}" ]] && return 0
+  compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null ||
+    compgen -G '/usr/lib/*/libclang*.so*' >/dev/null ||
+    compgen -G '/usr/lib64/libclang*.so*' >/dev/null ||
+    compgen -G '/usr/lib64/llvm*/lib*/libclang*.so*' >/dev/null
+}
+
+# The newest runtime library that this release of Debian or Ubuntu has; the development package is eight times as large.
+libclang_package() {
+  apt-cache search --names-only '^libclang1-[0-9]+$' | awk '{print $1}' | sort -t- -k2 -n | tail -1
+}
+
+missing=()
+command -v g++ >/dev/null || missing+=(g++)
+command -v make >/dev/null || missing+=(make)
+have_libclang || missing+=(libclang)
+command -v ccache >/dev/null || missing+=(ccache)
+
+if ((${#missing[@]})); then
+  say "missing: ${missing[*]}"
+  if command -v apt-get >/dev/null && [[ $(id -u) -eq 0 ]]; then
+    say 'installing with apt-get'
+    apt-get update -q
+    packages=()
+    for name in "${missing[@]}"; do
+      if [[ $name == libclang ]]; then name=$(libclang_package); fi
+      packages+=("$name")
+    done
+    DEBIAN_FRONTEND=noninteractive apt-get install -yq --no-install-recommends "${packages[@]}"
+  elif [[ ${missing[*]} == ccache ]]; then
+    say 'going on without ccache'
+  elif command -v apt-get >/dev/null; then
+    names=${missing[*]}
+    say "run this, then start again: sudo apt-get update && sudo apt-get install -y ${names/libclang/libclang-dev}"
+    exit 1
+  else
+    say 'install a C++ compiler (g++), make and libclang with the package manager of your system, then start again'
+    exit 1
+  fi
+fi
+
+if ! command -v cargo >/dev/null; then
+  say 'Rust is missing: install rustc and cargo 1.95 or newer (https://rustup.rs), then start again'
+  exit 1
+fi
+needed=1.95
+found=$(rustc --version | awk '{print $2}')
+if [[ $(printf '%s\n%s\n' "$needed" "$found" | sort -V | head -1) != "$needed" ]]; then
+  say "Rust $needed or newer is needed, but rustc is $found"
+  exit 1
+fi
+
+# `target` in the checkout leads to the shared target folder.
+root=$(cd "$(dirname "$0")/.." && pwd)
+target=${CARGO_TARGET_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/varve/target}
+mkdir -p "$target"
+if [[ -L $root/target || ! -e $root/target ]]; then
+  ln -sfn "$target" "$root/target"
+fi
