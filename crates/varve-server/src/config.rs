@@ -1,116 +1,82 @@
 //! Every option of the HTTP server: name, unit, default, and what happens at the limit.
 //!
-//! A plain struct. Files, environment and flags are layered over it by the binary; unknown keys are refused here.
+//! A plain struct. Files, environment and flags are layered over it by the binary.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-use serde::Deserialize;
+use crate::section;
 
 /// One mebibyte.
 const MIB: usize = 1024 * 1024;
 
-/// The options of the HTTP server. Durations are in milliseconds, sizes in bytes.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct ServerConfig {
-    /// Address to listen on. Default `127.0.0.1`.
-    pub host: IpAddr,
-    /// Port to listen on; 0 takes a free one. Default 8080, as HugeGraph's.
-    pub port: u16,
-    /// Serving threads, each with its own listener and runtime; 0 means one for each core. Default 0.
-    pub threads: usize,
-    /// Connections that may wait to be accepted, per thread. The kernel caps it at `net.core.somaxconn`. Default 4096.
-    pub backlog: i32,
-    /// Connections open at once. One more is answered 503 and closed. Default 18000.
-    pub max_connections: usize,
-    /// Bytes of a request's head (request line and headers). Over it: 431. At least 8192. Default 65536.
-    pub max_header_bytes: usize,
-    /// Number of headers of one request. Over it: 431. Default 100.
-    pub max_headers: usize,
-    /// Bytes of a request body, as sent and after decompression. Over it: 413. Default 10 MiB.
-    pub max_body_bytes: usize,
-    /// The same for the batch resources, whose bodies may be larger. Default 64 MiB.
-    pub max_batch_body_bytes: usize,
-    /// Requests that one HTTP/2 connection may have open at once. Default 256.
-    pub max_http2_streams: u32,
-    /// Time from the first byte of a request to the end of its head. Over it the connection is cut. Default 10000.
-    pub header_read_timeout_ms: u64,
-    /// Grace for a body's arrival; `min_body_bytes_per_second` extends it. Over it: 408 and the connection is cut.
-    /// Default 10000.
-    pub body_read_timeout_ms: u64,
-    /// A body that arrives at least at this rate is never cut. Default 4096.
-    pub min_body_bytes_per_second: u64,
-    /// Time that an answer may wait for the client to take any byte of it. Over it the connection is cut. Default 30000.
-    pub write_timeout_ms: u64,
-    /// Time that a connection may stay open without a request. Default 60000.
-    pub idle_timeout_ms: u64,
-    /// Time that a handler may take. Over it: 503; work in the pool sees its deadline pass. Default 30000.
-    pub request_timeout_ms: u64,
-    /// Time for requests in work to end after a stop was asked for. Default 8000.
-    pub shutdown_timeout_ms: u64,
-    /// Waiting reads (those that do not run in place) that may be in work at once. Default 512.
-    pub max_reads_in_flight: usize,
-    /// Writes that may be in work at once. Default 4096: writes mostly wait for the group commit.
-    pub max_writes_in_flight: usize,
-    /// Bytes of read requests' bodies held at once. Default 64 MiB.
-    pub max_read_request_bytes: usize,
-    /// Bytes of write requests' bodies held at once. Default 256 MiB.
-    pub max_write_request_bytes: usize,
-    /// Requests of each kind that may wait for their turn; one more is answered 503 at once. Default 16384.
-    pub max_waiting_requests: usize,
-    /// Time that a request waits for its turn before it is answered 503. Default 5000.
-    pub admission_wait_ms: u64,
-    /// Seconds that a 503 names in `Retry-After`. Default 1.
-    pub retry_after_seconds: u32,
-    /// Threads for long work (scans, large batches); 0 means twice the cores, at least 4. Default 0.
-    pub blocking_threads: usize,
-    /// Pieces of long work that may wait for a thread. Default 1024.
-    pub blocking_queue: usize,
-    /// Answers smaller than this are never compressed. Default 1024.
-    pub gzip_min_bytes: usize,
-    /// Compression level of gzip answers, 1 (fast) to 9 (small). Default 1.
-    pub gzip_level: u32,
-    /// Requests slower than this are logged with their path; 0 logs none. Default 1000.
-    pub slow_request_ms: u64,
-    /// Whether errors carry a trace at start; `PUT /exception/trace` changes it at run time. Default false.
-    pub allow_trace: bool,
-}
-
-impl Default for ServerConfig {
-    fn default() -> Self {
-        Self {
-            host: IpAddr::V4(Ipv4Addr::LOCALHOST),
-            port: 8080,
-            threads: 0,
-            backlog: 4096,
-            max_connections: 18_000,
-            max_header_bytes: 64 * 1024,
-            max_headers: 100,
-            max_body_bytes: 10 * MIB,
-            max_batch_body_bytes: 64 * MIB,
-            max_http2_streams: 256,
-            header_read_timeout_ms: 10_000,
-            body_read_timeout_ms: 10_000,
-            min_body_bytes_per_second: 4096,
-            write_timeout_ms: 30_000,
-            idle_timeout_ms: 60_000,
-            request_timeout_ms: 30_000,
-            shutdown_timeout_ms: 8_000,
-            max_reads_in_flight: 512,
-            max_writes_in_flight: 4096,
-            max_read_request_bytes: 64 * MIB,
-            max_write_request_bytes: 256 * MIB,
-            max_waiting_requests: 16_384,
-            admission_wait_ms: 5_000,
-            retry_after_seconds: 1,
-            blocking_threads: 0,
-            blocking_queue: 1024,
-            gzip_min_bytes: 1024,
-            gzip_level: 1,
-            slow_request_ms: 1000,
-            allow_trace: false,
-        }
+section! {
+    /// The options of the HTTP server. Durations are in milliseconds, sizes in bytes.
+    pub struct ServerConfig {
+        /// Address to listen on.
+        host: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST),
+        /// Port to listen on; 0 takes a free one.
+        port: u16 = 8080,
+        /// Serving threads, each with its own listener and runtime; 0 means one for each core.
+        threads: usize = 0,
+        /// Connections that may wait to be accepted, per thread. The kernel caps it at
+        /// `net.core.somaxconn`.
+        backlog: i32 = 4096,
+        /// Connections open at once. One more is answered 503 and closed.
+        max_connections: usize = 18_000,
+        /// Bytes of a request's head (request line and headers). Over it: 431. At least 8192.
+        max_header_bytes: usize = 64 * 1024,
+        /// Number of headers of one request. Over it: 431.
+        max_headers: usize = 100,
+        /// Bytes of a request body, as sent and after decompression. Over it: 413.
+        max_body_bytes: usize = 10 * MIB,
+        /// The same for the batch resources, whose bodies may be larger.
+        max_batch_body_bytes: usize = 64 * MIB,
+        /// Requests that one HTTP/2 connection may have open at once.
+        max_http2_streams: u32 = 256,
+        /// Time from the first byte of a request to the end of its head. Over it the connection is
+        /// cut.
+        header_read_timeout_ms: u64 = 10_000,
+        /// Grace for a body's arrival; `min_body_bytes_per_second` extends it. Over it: 408 and the
+        /// connection is cut.
+        body_read_timeout_ms: u64 = 10_000,
+        /// A body that arrives at least at this rate is never cut.
+        min_body_bytes_per_second: u64 = 4096,
+        /// Time that an answer may wait for the client to take any byte of it. Over it the
+        /// connection is cut.
+        write_timeout_ms: u64 = 30_000,
+        /// Time that a connection may stay open without a request.
+        idle_timeout_ms: u64 = 60_000,
+        /// Time that a handler may take. Over it: 503; work in the pool sees its deadline pass.
+        request_timeout_ms: u64 = 30_000,
+        /// Time for requests in work to end after a stop was asked for.
+        shutdown_timeout_ms: u64 = 8_000,
+        /// Waiting reads (those that do not run in place) that may be in work at once.
+        max_reads_in_flight: usize = 512,
+        /// Writes that may be in work at once. Writes mostly wait for the group commit.
+        max_writes_in_flight: usize = 4096,
+        /// Bytes of read requests' bodies held at once.
+        max_read_request_bytes: usize = 64 * MIB,
+        /// Bytes of write requests' bodies held at once.
+        max_write_request_bytes: usize = 256 * MIB,
+        /// Requests of each kind that may wait for their turn; one more is answered 503 at once.
+        max_waiting_requests: usize = 16_384,
+        /// Time that a request waits for its turn before it is answered 503.
+        admission_wait_ms: u64 = 5_000,
+        /// Seconds that a 503 names in `Retry-After`.
+        retry_after_seconds: u32 = 1,
+        /// Threads for long work (scans, large batches); 0 means twice the cores, at least 4.
+        blocking_threads: usize = 0,
+        /// Pieces of long work that may wait for a thread.
+        blocking_queue: usize = 1024,
+        /// Answers smaller than this are never compressed.
+        gzip_min_bytes: usize = 1024,
+        /// Compression level of gzip answers, 1 (fast) to 9 (small).
+        gzip_level: u32 = 1,
+        /// Requests slower than this are logged with their path; 0 logs none.
+        slow_request_ms: u64 = 1000,
+        /// Whether errors carry a trace at start; `PUT /exception/trace` changes it at run time.
+        allow_trace: bool = false,
     }
 }
 

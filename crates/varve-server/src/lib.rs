@@ -87,6 +87,7 @@ pub mod route;
 pub mod router;
 mod routes;
 pub mod runtime;
+mod section;
 mod service;
 pub mod state;
 
@@ -97,4 +98,5 @@ pub use request::{Query, RequestContext};
 pub use respond::{ContentType, Response};
 pub use route::{Class, Handler, HandlerFuture, Parameter, Route};
 pub use runtime::{RunningServer, start};
+pub use section::OptionDoc;
 pub use state::{AppState, SetupError};

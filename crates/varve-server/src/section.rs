@@ -1,0 +1,47 @@
+//! Declares a section of the configuration once: the options, their documentation and their defaults.
+//!
+//! The struct, its `Default`, and the text that `varve config` prints all come from one list, so the printed
+//! documentation cannot fall behind the code.
+
+/// One documented option of a section.
+#[derive(Debug, Clone, Copy)]
+pub struct OptionDoc {
+    /// The key within its section.
+    pub name: &'static str,
+    /// What it is, with its unit and its bounds.
+    pub text: &'static str,
+}
+
+/// Declares a configuration section: a struct that refuses unknown keys, its `Default` and its `DOCS`.
+#[macro_export]
+macro_rules! section {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident {
+            $( $(#[doc = $doc:literal])+ $option:ident : $kind:ty = $default:expr, )*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, PartialEq, serde::Deserialize, serde::Serialize)]
+        #[serde(default, deny_unknown_fields)]
+        $vis struct $name {
+            $( $(#[doc = $doc])+ $vis $option: $kind, )*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self { $( $option: $default, )* }
+            }
+        }
+
+        impl $name {
+            /// The options in the order of declaration.
+            $vis const DOCS: &'static [$crate::OptionDoc] = &[
+                $( $crate::OptionDoc {
+                    name: stringify!($option),
+                    text: concat!($($doc, "\n"),+),
+                }, )*
+            ];
+        }
+    };
+}

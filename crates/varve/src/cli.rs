@@ -1,0 +1,152 @@
+//! The command line: what can be typed, and how flags become settings.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{Config, ConfigError, Overrides};
+
+/// A graph database that remembers: every vertex and edge keeps when it was true and when it was recorded.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Start the server
+    Serve(ServeArguments),
+    /// Print every option with its meaning, unit and value as a TOML file
+    Config(ConfigArguments),
+}
+
+/// Where options come from.
+#[derive(Debug, Args)]
+pub(crate) struct OptionArguments {
+    /// TOML file of options; `varve config` prints one to start from
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Folder of the data [default: data]
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Storage engine: rocksdb or memory [default: rocksdb]
+    #[arg(long, value_name = "NAME")]
+    engine: Option<String>,
+    /// When a write is acknowledged: sync, interval:<ms> or none [default: sync]
+    #[arg(long, value_name = "MODE")]
+    durability: Option<String>,
+    /// Set any option, e.g. `--set server.max_connections=500`; may be repeated
+    #[arg(long = "set", value_name = "SECTION.OPTION=VALUE")]
+    settings: Vec<String>,
+}
+
+/// `varve serve`
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// Address and port to listen on; port 0 takes a free one [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDR:PORT")]
+    listen: Option<std::net::SocketAddr>,
+    #[command(flatten)]
+    options: OptionArguments,
+}
+
+/// `varve config`
+#[derive(Debug, Args)]
+pub(crate) struct ConfigArguments {
+    /// Print the documentation page instead
+    #[arg(long)]
+    pub(crate) markdown: bool,
+    #[command(flatten)]
+    pub(crate) options: OptionArguments,
+}
+
+impl OptionArguments {
+    /// The options of all layers.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub(crate) fn load(&self) -> Result<Config, ConfigError> {
+        self.load_with(Vec::new())
+    }
+
+    fn load_with(&self, mut settings: Vec<(String, String)>) -> Result<Config, ConfigError> {
+        for setting in &self.settings {
+            let (key, value) = setting.split_once('=').ok_or_else(|| {
+                ConfigError::new(format!(
+                    "--set {setting}: expected <section>.<option>=<value>"
+                ))
+            })?;
+            settings.push((key.to_owned(), value.to_owned()));
+        }
+        let mut flag = |key: &str, value: Option<String>| {
+            settings.extend(value.map(|value| (key.to_owned(), value)));
+        };
+        let data_dir = self
+            .data_dir
+            .as_ref()
+            .map(|path| path.display().to_string());
+        flag("storage.data_dir", data_dir);
+        flag("storage.engine", self.engine.clone());
+        flag("storage.durability", self.durability.clone());
+        let overrides = Overrides {
+            file: self.config.clone(),
+            settings,
+        };
+        let environment = std::env::vars_os().filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        Config::load(&overrides, environment)
+    }
+}
+
+impl ServeArguments {
+    /// The options of all layers.
+    ///
+    /// # Errors
+    /// As [`Config::load`].
+    pub(crate) fn load(&self) -> Result<Config, ConfigError> {
+        let settings = self.listen.map_or_else(Vec::new, |address| {
+            vec![
+                ("server.host".to_owned(), address.ip().to_string()),
+                ("server.port".to_owned(), address.port().to_string()),
+            ]
+        });
+        self.options.load_with(settings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn flags_win_over_set() {
+        let cli = Cli::try_parse_from([
+            "varve",
+            "serve",
+            "--listen",
+            "[::1]:0",
+            "--set",
+            "storage.engine=rocksdb",
+            "--engine",
+            "memory",
+        ])
+        .expect("parses");
+        let Command::Serve(arguments) = cli.command else {
+            panic!("not serve")
+        };
+        let config = arguments.load().expect("valid");
+        assert_eq!(config.server.address().to_string(), "[::1]:0");
+        assert_eq!(config.storage.engine, "memory");
+    }
+}

@@ -1,0 +1,342 @@
+//! The configuration: one struct for each section, layered as defaults < TOML file < environment < flags.
+//!
+//! Each layer is a TOML table over the one below. The file is checked by itself first, so that a wrong key is reported
+//! with its file and line; every other layer names itself in its errors.
+
+mod document;
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
+use varve_server::{OptionDoc, ServerConfig, section};
+
+pub(crate) use document::{markdown, toml_text};
+
+/// The prefix of environment variables that set options.
+const ENVIRONMENT_PREFIX: &str = "VARVE_";
+
+section! {
+    /// Where and how the data is kept.
+    pub(crate) struct StorageConfig {
+        /// The storage engine: `rocksdb` keeps the data on disk, `memory` forgets it when the server stops.
+        engine: String = "rocksdb".to_owned(),
+        /// The folder of the data; it is created if it is missing. One server at a time may use it.
+        data_dir: PathBuf = PathBuf::from("data"),
+        /// When a write is acknowledged. `sync`: when it is on disk, which survives power loss. `interval:<ms>`: at once;
+        /// a crash of the process loses nothing, power loss at most the last so many milliseconds. `none`: at once, and the
+        /// operating system decides when it reaches the disk.
+        durability: String = "sync".to_owned(),
+        /// Memory in MiB that all graphs together may use for caches and write buffers; 0 takes a quarter of the machine's.
+        /// At least 256.
+        memory_mib: u64 = 0,
+    }
+}
+
+section! {
+    /// Which graphs are there.
+    pub(crate) struct GraphConfig {
+        /// Graphs that are created at start if they are missing. HugeGraph's clients expect one called `hugegraph`.
+        create: Vec<String> = vec!["hugegraph".to_owned()],
+    }
+}
+
+section! {
+    /// What the server writes to standard error.
+    pub(crate) struct LogConfig {
+        /// The least severe level that is logged: `error`, `warn`, `info`, `debug` or `trace`.
+        level: String = "info".to_owned(),
+    }
+}
+
+section! {
+    /// Backups of a running server.
+    pub(crate) struct BackupConfig {
+        /// The folder under which `POST /admin/backup` may create backups; empty means `backups` in the data folder.
+        /// On the file system of the data a backup costs almost no space, as it shares files with the data.
+        root: PathBuf = PathBuf::new(),
+    }
+}
+
+/// All options.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Config {
+    /// `[server]`
+    pub(crate) server: ServerConfig,
+    /// `[storage]`
+    pub(crate) storage: StorageConfig,
+    /// `[graph]`
+    pub(crate) graph: GraphConfig,
+    /// `[backup]`
+    pub(crate) backup: BackupConfig,
+    /// `[log]`
+    pub(crate) log: LogConfig,
+}
+
+/// A section as it is documented.
+#[derive(Debug)]
+pub(crate) struct Section {
+    name: &'static str,
+    about: &'static str,
+    options: &'static [OptionDoc],
+}
+
+/// The sections in the order in which they are documented.
+const SECTIONS: &[Section] = &[
+    Section {
+        name: "server",
+        about: "The HTTP server: address, limits, time limits",
+        options: ServerConfig::DOCS,
+    },
+    Section {
+        name: "storage",
+        about: "Where and how the data is kept",
+        options: StorageConfig::DOCS,
+    },
+    Section {
+        name: "graph",
+        about: "Which graphs are there",
+        options: GraphConfig::DOCS,
+    },
+    Section {
+        name: "backup",
+        about: "Backups of a running server",
+        options: BackupConfig::DOCS,
+    },
+    Section {
+        name: "log",
+        about: "What the server writes to standard error",
+        options: LogConfig::DOCS,
+    },
+];
+
+/// Why the options were refused; the text names the file and line, the variable or the flag.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct ConfigError(String);
+
+impl ConfigError {
+    /// An error with its sentence.
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+}
+
+/// When a write is acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// When it is on stable storage.
+    Sync,
+    /// At once; stable storage is brought up to date at this interval.
+    Interval(Duration),
+    /// At once; the operating system decides.
+    None,
+}
+
+impl FromStr for Durability {
+    type Err = ConfigError;
+
+    fn from_str(text: &str) -> Result<Self, ConfigError> {
+        match text {
+            "sync" => Ok(Self::Sync),
+            "none" => Ok(Self::None),
+            _ => text
+                .strip_prefix("interval:")
+                .and_then(|millis| millis.parse().ok())
+                .filter(|millis| (1..=60_000).contains(millis))
+                .map(|millis| Self::Interval(Duration::from_millis(millis)))
+                .ok_or_else(|| {
+                    ConfigError::new(format!(
+                        "durability must be sync, none or interval:<ms> with 1 to 60000 ms, but is '{text}'"
+                    ))
+                }),
+        }
+    }
+}
+
+/// What the flags of `varve serve` set.
+#[derive(Debug, Default)]
+pub(crate) struct Overrides {
+    /// `--config`
+    pub(crate) file: Option<PathBuf>,
+    /// `section.option` and value, each from a flag of that name.
+    pub(crate) settings: Vec<(String, String)>,
+}
+
+impl Config {
+    /// The options of all layers together, checked.
+    ///
+    /// # Errors
+    /// When a layer cannot be read, names an unknown option, or has a value that is not accepted.
+    pub(crate) fn load(
+        overrides: &Overrides,
+        environment: impl Iterator<Item = (String, String)>,
+    ) -> Result<Self, ConfigError> {
+        let mut table = Self::default().to_table();
+        if let Some(path) = &overrides.file {
+            let name = path.display().to_string();
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| ConfigError::new(format!("cannot read {name}: {error}")))?;
+            Self::from_file_text(&name, &text)?;
+            let layer: Table = text
+                .parse()
+                .map_err(|error| file_error(&name, &text, &error))?;
+            merge(&mut table, layer);
+        }
+        for (name, value) in environment {
+            if let Some(key) = environment_key(&name)? {
+                set(
+                    &mut table,
+                    &key,
+                    &value,
+                    &format!("environment variable {name}"),
+                )?;
+            }
+        }
+        for (key, value) in &overrides.settings {
+            set(&mut table, key, value, &format!("setting '{key}'"))?;
+        }
+        let config: Self = table
+            .try_into()
+            .map_err(|error: toml::de::Error| ConfigError::new(error.message()))?;
+        config.validate()?;
+        Ok(config)
+    }
+
+    /// The options of a file over the defaults.
+    fn from_file_text(name: &str, text: &str) -> Result<Self, ConfigError> {
+        toml::from_str(text).map_err(|error| file_error(name, text, &error))
+    }
+
+    /// Refuses values with which the server could not work.
+    fn validate(&self) -> Result<(), ConfigError> {
+        self.server
+            .validate()
+            .map_err(|error| ConfigError::new(error.to_string()))?;
+        self.durability()?;
+        let engine = self.storage.engine.as_str();
+        if !matches!(engine, "rocksdb" | "memory") {
+            let text = format!("storage.engine must be rocksdb or memory, but is '{engine}'");
+            return Err(ConfigError::new(text));
+        }
+        if (1..256).contains(&self.storage.memory_mib) {
+            return Err(ConfigError::new(
+                "storage.memory_mib must be 0 or at least 256",
+            ));
+        }
+        let level = self.log.level.as_str();
+        if level.parse::<tracing::Level>().is_err() {
+            let text =
+                format!("log.level must be error, warn, info, debug or trace, but is '{level}'");
+            return Err(ConfigError::new(text));
+        }
+        Ok(())
+    }
+
+    /// `storage.durability`, parsed.
+    pub(crate) fn durability(&self) -> Result<Durability, ConfigError> {
+        self.storage.durability.parse()
+    }
+
+    /// The folder of online backups.
+    pub(crate) fn backup_root(&self) -> PathBuf {
+        if self.backup.root == Path::new("") {
+            self.storage.data_dir.join("backups")
+        } else {
+            self.backup.root.clone()
+        }
+    }
+
+    fn to_table(&self) -> Table {
+        Table::try_from(self)
+            .expect("every option is a text, a number, a truth value or a list of texts")
+    }
+}
+
+/// An error in a file, with file and line; the key is in the text below.
+fn file_error(name: &str, text: &str, error: &toml::de::Error) -> ConfigError {
+    let at = error.span().map_or(0, |span| span.start);
+    let line = text.as_bytes()[..at.min(text.len())]
+        .iter()
+        .filter(|byte| **byte == b'\n')
+        .count()
+        + 1;
+    let source = text.lines().nth(line - 1).unwrap_or_default().trim();
+    ConfigError::new(format!(
+        "{name}:{line}: {} (at `{source}`)",
+        error.message()
+    ))
+}
+
+/// Lays `layer` over `table`, option by option.
+fn merge(table: &mut Table, layer: Table) {
+    for (section, options) in layer {
+        match (table.get_mut(&section), options) {
+            (Some(Value::Table(below)), Value::Table(options)) => below.extend(options),
+            (_, options) => {
+                table.insert(section, options);
+            }
+        }
+    }
+}
+
+/// The `section.option` that an environment variable sets; `None` for variables that are not of ours.
+fn environment_key(name: &str) -> Result<Option<String>, ConfigError> {
+    let Some(rest) = name.strip_prefix(ENVIRONMENT_PREFIX) else {
+        return Ok(None);
+    };
+    for section in SECTIONS {
+        let prefix = format!("{}_", section.name.to_uppercase());
+        let Some(option) = rest.strip_prefix(&prefix) else {
+            continue;
+        };
+        let option = option.to_lowercase();
+        if !section.options.iter().any(|known| known.name == option) {
+            let text = format!(
+                "environment variable {name}: [{}] has no option '{option}'",
+                section.name
+            );
+            return Err(ConfigError::new(text));
+        }
+        return Ok(Some(format!("{}.{option}", section.name)));
+    }
+    Ok(None)
+}
+
+/// Sets `section.option` to `value`, read as the type that the option has.
+fn set(table: &mut Table, key: &str, value: &str, origin: &str) -> Result<(), ConfigError> {
+    let (section, option) = key
+        .split_once('.')
+        .ok_or_else(|| ConfigError::new(format!("{origin}: expected <section>.<option>")))?;
+    let slot = table
+        .get_mut(section)
+        .and_then(|options| options.get_mut(option))
+        .ok_or_else(|| ConfigError::new(format!("{origin}: there is no option '{key}'")))?;
+    *slot = match slot {
+        Value::String(_) => Value::String(value.to_owned()),
+        Value::Array(_) if !value.trim_start().starts_with('[') => Value::Array(
+            value
+                .split(',')
+                .map(|item| Value::String(item.trim().to_owned()))
+                .collect(),
+        ),
+        _ => {
+            let parsed: Result<Table, _> = format!("value = {value}").parse();
+            let mut parsed = parsed.map_err(|_| {
+                ConfigError::new(format!("{origin}: '{value}' is not a {}", slot.type_str()))
+            })?;
+            parsed.remove("value").expect("the line above has this key")
+        }
+    };
+    // Checked at once, so that the error names where the value came from.
+    let checked: Result<Config, toml::de::Error> = table.clone().try_into();
+    checked
+        .map(drop)
+        .map_err(|error| ConfigError::new(format!("{origin}: {}", error.message())))
+}
+
+#[cfg(test)]
+mod tests;

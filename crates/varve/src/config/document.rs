@@ -1,0 +1,128 @@
+//! The configuration as a documented TOML file, and as the page `docs/configuration.md`.
+
+use std::fmt::Write as _;
+
+use super::{Config, SECTIONS};
+
+/// Every option with its documentation and its value in `config`, as a TOML file. Values that are the defaults are
+/// commented out, so that the file says what was chosen.
+pub(crate) fn toml_text(config: &Config) -> String {
+    let defaults = Config::default().to_table();
+    let values = config.to_table();
+    let mut text = String::from(
+        "# Options of Varve. Each can also be set by the environment (VARVE_<SECTION>_<OPTION>) or by\n\
+         # `--set <section>.<option>=<value>`; flags win over the environment, the environment over this file.\n",
+    );
+    for section in SECTIONS {
+        let _ = write!(text, "\n# {}\n[{}]\n", section.about, section.name);
+        for option in section.options {
+            let value = values
+                .get(section.name)
+                .and_then(|table| table.get(option.name));
+            let default = defaults
+                .get(section.name)
+                .and_then(|table| table.get(option.name));
+            let Some(value) = value else { continue };
+            text.push('\n');
+            for line in option.text.trim_end().lines() {
+                let _ = writeln!(text, "# {}", line.trim());
+            }
+            let mark = if Some(value) == default { "# " } else { "" };
+            let _ = writeln!(text, "{mark}{} = {value}", option.name);
+        }
+    }
+    text
+}
+
+/// The page `docs/configuration.md`.
+pub(crate) fn markdown() -> String {
+    let defaults = Config::default().to_table();
+    let mut page = String::from(
+        "# Configuration\n\n\
+         Options come from, in growing order of weight: the defaults below, a TOML file (`--config FILE`), the environment\n\
+         (`VARVE_<SECTION>_<OPTION>`, for example `VARVE_SERVER_PORT=9000`), and flags (`--listen`, `--data-dir`, `--engine`,\n\
+         `--durability`, and `--set <section>.<option>=<value>` for every option). An unknown option is an error that names\n\
+         file, line and key. `varve config` prints all options as a TOML file to start from.\n\n\
+         This page is printed by `varve config --markdown`; a test compares the two.\n",
+    );
+    for section in SECTIONS {
+        let _ = write!(
+            page,
+            "\n## `[{}]`\n\n{}.\n\n| option | default | meaning |\n|---|---|---|\n",
+            section.name, section.about
+        );
+        for option in section.options {
+            let default = defaults
+                .get(section.name)
+                .and_then(|table| table.get(option.name))
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            let meaning = option
+                .text
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+                .replace('|', "\\|");
+            let _ = writeln!(page, "| `{}` | `{default}` | {meaning} |", option.name);
+        }
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_configuration_page_is_the_generated_one() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/configuration.md");
+        let page = std::fs::read_to_string(path).expect("docs/configuration.md is there");
+        assert!(
+            page == markdown(),
+            "docs/configuration.md is not what `varve config --markdown` prints; write it anew with `make docs`"
+        );
+    }
+
+    #[test]
+    fn the_printed_file_reads_back_as_the_same_options() {
+        let mut config = Config::default();
+        config.storage.durability = "interval:250".to_owned();
+        config.server.port = 9000;
+        let text = toml_text(&config);
+        assert!(text.contains("\nport = 9000\n") && text.contains("\n# host = "));
+        let read: toml::Table = text.parse().expect("valid TOML");
+        assert_eq!(read.len(), SECTIONS.len(), "only sections at the top");
+        assert_eq!(
+            Config::from_file_text("x.toml", &text).expect("accepted"),
+            config
+        );
+    }
+
+    #[test]
+    fn every_option_has_documentation() {
+        let table = Config::default().to_table();
+        assert_eq!(table.len(), SECTIONS.len());
+        for section in SECTIONS {
+            let keys = table[section.name]
+                .as_table()
+                .expect("a section is a table");
+            let documented: Vec<&str> = section.options.iter().map(|option| option.name).collect();
+            assert_eq!(keys.len(), documented.len(), "[{}]", section.name);
+            for key in keys.keys() {
+                assert!(
+                    documented.contains(&key.as_str()),
+                    "[{}] {key}",
+                    section.name
+                );
+            }
+            for option in section.options {
+                assert!(
+                    option.text.trim().len() > 10,
+                    "[{}] {}",
+                    section.name,
+                    option.name
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Layers, and what their errors say.
+
+use super::*;
+
+fn load(
+    file: Option<&str>,
+    environment: &[(&str, &str)],
+    flags: &[(&str, &str)],
+) -> Result<Config, String> {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let path = file.map(|text| {
+        let path = dir.path().join("varve.toml");
+        std::fs::write(&path, text).expect("written");
+        path
+    });
+    let own = |(key, value): &(&str, &str)| ((*key).to_owned(), (*value).to_owned());
+    let overrides = Overrides {
+        file: path,
+        settings: flags.iter().map(own).collect(),
+    };
+    Config::load(&overrides, environment.iter().map(own)).map_err(|error| error.to_string())
+}
+
+#[test]
+fn a_later_layer_wins() {
+    let file = "[server]\nport = 1000\nmax_connections = 5\n[storage]\ndurability = \"none\"\n";
+    let config = load(
+        Some(file),
+        &[("VARVE_SERVER_PORT", "2000"), ("OTHER", "x")],
+        &[],
+    )
+    .unwrap();
+    assert_eq!(
+        (config.server.port, config.server.max_connections),
+        (2000, 5)
+    );
+    assert_eq!(config.durability().unwrap(), Durability::None);
+    let config = load(
+        Some(file),
+        &[("VARVE_SERVER_PORT", "2000")],
+        &[("server.port", "3000")],
+    )
+    .unwrap();
+    assert_eq!(config.server.port, 3000);
+    assert_eq!(
+        config.storage.engine, "rocksdb",
+        "untouched options keep their defaults"
+    );
+}
+
+#[test]
+fn an_unknown_key_is_named_with_file_and_line() {
+    let error = load(Some("[server]\nport = 1\nprot = 2\n"), &[], &[]).unwrap_err();
+    assert!(
+        error.contains("varve.toml:3: unknown field `prot`"),
+        "{error}"
+    );
+    let error = load(Some("\n[sever]\nport = 1\n"), &[], &[]).unwrap_err();
+    assert!(
+        error.contains("varve.toml:2: unknown field `sever`"),
+        "{error}"
+    );
+    let error = load(Some("[server]\nport = \"x\"\n"), &[], &[]).unwrap_err();
+    assert!(
+        error.contains("varve.toml:2: ") && error.contains("port = \"x\""),
+        "{error}"
+    );
+    let error = load(Some("[server\n"), &[], &[]).unwrap_err();
+    assert!(error.contains("varve.toml:1: "), "{error}");
+}
+
+#[test]
+fn other_layers_name_themselves() {
+    let error = load(None, &[("VARVE_SERVER_PROT", "1")], &[]).unwrap_err();
+    assert_eq!(
+        error,
+        "environment variable VARVE_SERVER_PROT: [server] has no option 'prot'"
+    );
+    let error = load(None, &[("VARVE_SERVER_PORT", "many")], &[]).unwrap_err();
+    assert!(
+        error.starts_with("environment variable VARVE_SERVER_PORT: "),
+        "{error}"
+    );
+    let error = load(None, &[("VARVE_SERVER_PORT", "70000")], &[]).unwrap_err();
+    assert!(
+        error.starts_with("environment variable VARVE_SERVER_PORT: "),
+        "{error}"
+    );
+    let error = load(None, &[], &[("server.prot", "1")]).unwrap_err();
+    assert_eq!(
+        error,
+        "setting 'server.prot': there is no option 'server.prot'"
+    );
+}
+
+#[test]
+fn impossible_values_are_refused() {
+    for (key, value) in [
+        ("storage.durability", "interval:0"),
+        ("storage.durability", "fast"),
+        ("storage.engine", "mysql"),
+        ("storage.memory_mib", "12"),
+        ("log.level", "loud"),
+        ("server.gzip_level", "11"),
+    ] {
+        let error = load(None, &[], &[(key, value)]).unwrap_err();
+        let option = key.split_once('.').unwrap().1;
+        assert!(error.contains(option), "{key}={value}: {error}");
+    }
+    let config = load(None, &[], &[("storage.durability", "interval:50")]).unwrap();
+    assert_eq!(
+        config.durability().unwrap(),
+        Durability::Interval(Duration::from_millis(50))
+    );
+}
+
+#[test]
+fn lists_are_set_as_words_or_as_toml() {
+    let config = load(None, &[("VARVE_GRAPH_CREATE", "a, b")], &[]).unwrap();
+    assert_eq!(config.graph.create, ["a", "b"]);
+    let config = load(None, &[], &[("graph.create", "[\"c\"]")]).unwrap();
+    assert_eq!(config.graph.create, ["c"]);
+}

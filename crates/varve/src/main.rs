@@ -1,0 +1,48 @@
+//! The `varve` binary: starts the server, and holds the tools around it.
+//!
+//! Everything that is chosen once for a process is chosen here: the allocator, the storage engine, the options and
+//! their layers, signals and logging. What the tools do over the network they do through the public REST API, so that
+//! they work against any server of that API.
+
+mod cli;
+mod config;
+mod logging;
+mod serve;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use cli::{Cli, Command};
+
+// RocksDB allocates too, so malloc itself is replaced, not only Rust's allocator.
+#[cfg(feature = "jemalloc")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
+/// What a command failed with, as the last line on standard error.
+type CommandError = Box<dyn std::error::Error + Send + Sync>;
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Config(arguments) => print_config(&arguments),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("varve: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn print_config(arguments: &cli::ConfigArguments) -> Result<ExitCode, CommandError> {
+    let text = if arguments.markdown {
+        config::markdown()
+    } else {
+        config::toml_text(&arguments.options.load()?)
+    };
+    print!("{text}");
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,213 @@
+//! Rules of the whole workspace that a machine can check: which crate may depend on which, who may know HTTP, JSON and
+//! RocksDB, how long a file may be, and what may not be left behind.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use toml::Table;
+
+/// The allowed dependencies between our crates, as `docs/architecture.md` draws them. A new edge is a decision: argue for
+/// it there first.
+const EDGES: &[(&str, &[&str])] = &[
+    ("varve-model", &[]),
+    ("varve-kv", &[]),
+    ("varve-kv-rocksdb", &["varve-kv"]),
+    ("varve-encoding", &["varve-kv", "varve-model"]),
+    (
+        "varve-graph",
+        &["varve-encoding", "varve-kv", "varve-model"],
+    ),
+    ("varve-server", &["varve-graph", "varve-model"]),
+    (
+        "varve",
+        &[
+            "varve-graph",
+            "varve-kv",
+            "varve-kv-rocksdb",
+            "varve-model",
+            "varve-server",
+        ],
+    ),
+    (
+        "varve-testkit",
+        &["varve-encoding", "varve-kv", "varve-model"],
+    ),
+    ("varve-conformance", &[]),
+];
+
+/// What tests of any crate but `varve-model` may use beside the crate's own dependencies.
+const TEST_ONLY: &[&str] = &["varve-testkit", "varve-kv"];
+
+/// Crates from outside that only some of ours may use.
+const CORNERS: &[(&str, &[&str])] = &[
+    ("rust-rocksdb", &["varve-kv-rocksdb"]),
+    ("hyper", &["varve-server"]),
+    ("http", &["varve-server"]),
+    ("serde_json", &["varve-server", "varve"]),
+    ("ureq", &["varve"]),
+    ("tokio", &["varve-server"]),
+];
+
+/// The most lines that a source file may have.
+const LINES_MAX: usize = 1000;
+
+/// Words that may not be left behind. Put together from parts, so that this file does not hold them.
+const LEFT_BEHIND: &[&str] = &[
+    concat!("dbg", "!("),
+    concat!("todo", "!("),
+    concat!("FIX", "ME"),
+    concat!("XX", "X:"),
+];
+
+fn crates() -> BTreeMap<String, PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("crates/");
+    let members = fs::read_dir(folder).expect("crates/ can be read");
+    members
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.join("Cargo.toml").is_file())
+        .map(|path| {
+            (
+                path.file_name()
+                    .expect("a name")
+                    .to_string_lossy()
+                    .into_owned(),
+                path,
+            )
+        })
+        .collect()
+}
+
+fn manifest(path: &Path) -> Table {
+    let text = fs::read_to_string(path.join("Cargo.toml")).expect("a manifest");
+    text.parse().expect("a manifest is TOML")
+}
+
+fn names(manifest: &Table, section: &str) -> Vec<String> {
+    let table = manifest.get(section).and_then(|section| section.as_table());
+    table
+        .map(|table| table.keys().cloned().collect())
+        .unwrap_or_default()
+}
+
+fn sources(path: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(path)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+    {
+        if entry.is_dir() {
+            sources(&entry, found);
+        } else if entry.extension().is_some_and(|extension| extension == "rs") {
+            found.push(entry);
+        }
+    }
+}
+
+fn all_sources() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    crates().values().for_each(|path| sources(path, &mut found));
+    assert!(found.len() > 20, "found only {} source files", found.len());
+    found
+}
+
+#[test]
+fn dependencies_go_downwards_only() {
+    let crates = crates();
+    let mut wrong = Vec::new();
+    for (name, path) in &crates {
+        let Some((_, allowed)) = EDGES.iter().find(|(known, _)| known == name) else {
+            wrong.push(format!(
+                "{name} is not in the table of allowed dependencies"
+            ));
+            continue;
+        };
+        let manifest = manifest(path);
+        for dependency in names(&manifest, "dependencies") {
+            if crates.contains_key(&dependency) && !allowed.contains(&dependency.as_str()) {
+                wrong.push(format!("{name} may not depend on {dependency}"));
+            }
+        }
+        for dependency in names(&manifest, "dev-dependencies") {
+            let allowed = allowed.contains(&dependency.as_str())
+                || (name != "varve-model" && TEST_ONLY.contains(&dependency.as_str()));
+            if crates.contains_key(&dependency) && !allowed {
+                wrong.push(format!(
+                    "the tests of {name} may not depend on {dependency}"
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn heavy_dependencies_stay_in_their_corner() {
+    let mut wrong = Vec::new();
+    for (name, path) in &crates() {
+        let dependencies = names(&manifest(path), "dependencies");
+        for (dependency, users) in CORNERS {
+            if dependencies.iter().any(|known| known == dependency)
+                && !users.contains(&name.as_str())
+            {
+                wrong.push(format!(
+                    "{name} may not use {dependency}; only {users:?} may"
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_crate_has_the_workspace_lints_and_a_description() {
+    for (name, path) in &crates() {
+        let manifest = manifest(path);
+        let lints = manifest
+            .get("lints")
+            .and_then(|lints| lints.get("workspace"));
+        assert_eq!(
+            lints.and_then(toml::Value::as_bool),
+            Some(true),
+            "{name}: [lints] workspace = true"
+        );
+        let description = manifest
+            .get("package")
+            .and_then(|package| package.get("description"));
+        assert!(description.is_some(), "{name}: a description");
+    }
+}
+
+#[test]
+fn files_are_short_and_say_what_they_are_for() {
+    let mut wrong = Vec::new();
+    for path in all_sources() {
+        let text = fs::read_to_string(&path).expect("UTF-8");
+        let lines = text.lines().count();
+        if lines > LINES_MAX {
+            wrong.push(format!(
+                "{}: {lines} lines, at most {LINES_MAX}",
+                path.display()
+            ));
+        }
+        if !text.starts_with("//!") {
+            wrong.push(format!("{}: does not start with //!", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn nothing_is_left_behind() {
+    let mut wrong = Vec::new();
+    for path in all_sources() {
+        let text = fs::read_to_string(&path).expect("UTF-8");
+        for (number, line) in text.lines().enumerate() {
+            if let Some(word) = LEFT_BEHIND.iter().find(|word| line.contains(**word)) {
+                wrong.push(format!("{}:{}: {word}", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
