@@ -17,8 +17,10 @@ use crate::commit::{Commit, Committer, CommitterOptions, DurabilityMode, Latches
 use crate::error::{ErrorKind, GraphError};
 use crate::limits::Limits;
 use crate::read::{HistoryPage, Point, Version, View, read_element};
-use crate::schema::{Catalogue, Schema};
+use crate::schema::{Catalogue, Schema, SchemaTables};
 use crate::snowflake::Snowflake;
+use crate::tasks::{TaskTables, Tasks};
+use crate::variables::Variables;
 use crate::write::{self, Contention, PairHash, WriteRequest, Written};
 
 /// How a graph is opened.
@@ -75,10 +77,17 @@ impl Graph {
         space: Arc<dyn Space>,
         options: &GraphOptions,
     ) -> Result<Arc<Self>, GraphError> {
+        let tasks = Arc::new(Tasks::open(
+            Arc::clone(&space),
+            TaskTables::default(),
+            Arc::clone(&options.clock),
+        )?);
         let catalogue = Arc::new(Catalogue::open(
             Arc::clone(&space),
+            SchemaTables::default(),
             name,
             Arc::clone(&options.clock),
+            tasks,
         )?);
         let committer = Committer::start(
             Arc::clone(&space),
@@ -119,6 +128,18 @@ impl Graph {
     #[must_use]
     pub fn catalogue(&self) -> &Arc<Catalogue> {
         &self.catalogue
+    }
+
+    /// The tasks. They run once they were given bodies by [`Tasks::start`].
+    #[must_use]
+    pub fn tasks(&self) -> &Arc<Tasks> {
+        self.catalogue.tasks()
+    }
+
+    /// The variables that clients keep with the graph.
+    #[must_use]
+    pub fn variables(&self) -> Variables {
+        Variables::new(Arc::clone(&self.space), varve_encoding::tables::META)
     }
 
     /// The stored rows, for maintenance and verification.

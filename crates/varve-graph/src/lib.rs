@@ -10,6 +10,8 @@ pub mod index;
 pub mod limits;
 pub mod read;
 pub mod schema;
+pub mod tasks;
+pub mod variables;
 pub mod write;
 
 mod snowflake;
@@ -18,3 +20,6 @@ pub use commit::DurabilityMode;
 pub use error::{ErrorKind, GraphError};
 pub use graph::{Graph, GraphOptions};
 pub use limits::Limits;
+pub use schema::{Catalogue, Schema};
+pub use tasks::{TaskBodies, Tasks};
+pub use variables::Variables;

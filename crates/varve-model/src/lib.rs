@@ -6,6 +6,7 @@
 pub mod datum;
 pub mod element;
 pub mod id;
+pub mod names;
 pub mod predicate;
 pub mod schema;
 pub mod sortable;

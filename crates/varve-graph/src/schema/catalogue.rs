@@ -1,0 +1,359 @@
+//! The catalogue: the one place where a graph's schema changes.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use varve_kv::{Batch, ClusteringRange, Durability, ScanRequest, Space, TableId};
+use varve_model::{Clock, EdgeLabel, IndexLabel, PropertyKey, VertexLabel};
+
+use super::draft::{Draft, LAST_ID, LastIds};
+use super::kind::SchemaKind;
+use super::mode::{GraphMode, ReadMode};
+use super::record::Record;
+use super::request::{
+    Action, EdgeLabelChange, IndexLabelChange, NewEdgeLabel, NewIndexLabel, NewPropertyKey,
+    NewVertexLabel, PropertyKeyChange, VertexLabelChange, WithTask,
+};
+use super::snapshot::Schema;
+use super::{edge_label, index_label, property_key, removal, vertex_label};
+use crate::tasks::{TaskId, Tasks};
+use crate::{ErrorKind, GraphError};
+
+/// The tables that a schema lives in.
+#[derive(Debug, Clone, Copy)]
+pub struct SchemaTables {
+    /// Records: partition kind (1 byte), clustering id (4 bytes big endian).
+    pub schema: TableId,
+    /// The last id given of each kind: partition kind, empty clustering, 8 bytes big endian.
+    pub counter: TableId,
+}
+
+impl Default for SchemaTables {
+    fn default() -> Self {
+        Self {
+            schema: varve_encoding::tables::SCHEMA,
+            counter: varve_encoding::tables::COUNTER,
+        }
+    }
+}
+
+/// The schema of one graph: answers look-ups from an immutable snapshot and applies changes one at a time.
+///
+/// A change is stored durably, together with the tasks that complete it, before it becomes visible. A crash in between
+/// makes it visible at the next opening; a change that could not be stored never becomes visible.
+pub struct Catalogue {
+    space: Arc<dyn Space>,
+    tables: SchemaTables,
+    graph_name: String,
+    clock: Arc<dyn Clock>,
+    tasks: Arc<Tasks>,
+    current: ArcSwap<Schema>,
+    /// Held by whoever changes the schema.
+    last_ids: Mutex<LastIds>,
+    modes: Mutex<(GraphMode, ReadMode)>,
+}
+
+impl std::fmt::Debug for Catalogue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Catalogue")
+            .field("graph", &self.graph_name)
+            .field("version", &self.current().version())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Catalogue {
+    /// Reads the schema of a graph from its space. `graph_name` appears in messages.
+    ///
+    /// # Errors
+    /// When records cannot be read or are damaged.
+    pub fn open(
+        space: Arc<dyn Space>,
+        tables: SchemaTables,
+        graph_name: &str,
+        clock: Arc<dyn Clock>,
+        tasks: Arc<Tasks>,
+    ) -> Result<Self, GraphError> {
+        let mut schema = Schema::default();
+        let mut last_ids = LastIds::default();
+        for kind in SchemaKind::ALL {
+            let last = &mut last_ids[kind as usize - 1];
+            *last = read_last_id(&*space, tables, kind)?;
+            let greatest = match kind {
+                SchemaKind::PropertyKey => load::<PropertyKey>(&*space, tables, &mut schema)?,
+                SchemaKind::VertexLabel => load::<VertexLabel>(&*space, tables, &mut schema)?,
+                SchemaKind::EdgeLabel => load::<EdgeLabel>(&*space, tables, &mut schema)?,
+                SchemaKind::IndexLabel => load::<IndexLabel>(&*space, tables, &mut schema)?,
+            };
+            *last = greatest.max(*last);
+        }
+        Ok(Self {
+            space,
+            tables,
+            graph_name: graph_name.to_owned(),
+            clock,
+            tasks,
+            current: ArcSwap::from_pointee(schema),
+            last_ids: Mutex::new(last_ids),
+            modes: Mutex::new((GraphMode::default(), ReadMode::default())),
+        })
+    }
+
+    /// The schema as it is now. Costs one atomic increment; a request should ask once and keep the answer.
+    #[must_use]
+    pub fn current(&self) -> Arc<Schema> {
+        self.current.load_full()
+    }
+
+    /// The tasks that complete changes.
+    #[must_use]
+    pub const fn tasks(&self) -> &Arc<Tasks> {
+        &self.tasks
+    }
+
+    /// What the graph expects of writers.
+    #[must_use]
+    pub fn mode(&self) -> GraphMode {
+        self.modes.lock().0
+    }
+
+    /// Sets what the graph expects of writers. In mode LOADING tasks wait.
+    pub fn set_mode(&self, mode: GraphMode) {
+        self.modes.lock().0 = mode;
+        self.tasks.set_paused(mode == GraphMode::Loading);
+    }
+
+    /// Which properties queries see.
+    #[must_use]
+    pub fn read_mode(&self) -> ReadMode {
+        self.modes.lock().1
+    }
+
+    /// Sets which properties queries see.
+    pub fn set_read_mode(&self, mode: ReadMode) {
+        self.modes.lock().1 = mode;
+    }
+
+    /// Applies one change: `apply` makes the draft, which is then stored and published. Nothing happens when `apply`
+    /// fails or changes nothing.
+    pub(super) fn change<T>(
+        &self,
+        apply: impl FnOnce(&mut Draft<'_>) -> Result<T, GraphError>,
+    ) -> Result<T, GraphError> {
+        let mut last_ids = self.last_ids.lock();
+        let mut draft = Draft {
+            schema: Schema::clone(&self.current.load()),
+            batch: Batch::new(),
+            last_ids: *last_ids,
+            submission: None,
+            now: self.clock.now(),
+            mode: self.mode(),
+            graph_name: &self.graph_name,
+            tables: self.tables,
+            tasks: &self.tasks,
+        };
+        let outcome = apply(&mut draft)?;
+        if let Some(submission) = &draft.submission {
+            submission.write_into(&mut draft.batch);
+        }
+        if draft.batch.is_empty() {
+            return Ok(outcome);
+        }
+        self.space.write(&draft.batch, Durability::Sync)?;
+        *last_ids = draft.last_ids;
+        draft.schema.next_version();
+        self.current.store(Arc::new(draft.schema));
+        // After publishing: a task must find what it is about.
+        if let Some(submission) = draft.submission {
+            submission.commit();
+        }
+        Ok(outcome)
+    }
+
+    /// Creates a property key.
+    ///
+    /// # Errors
+    /// When a rule is broken or the change cannot be stored. So for every change below.
+    pub fn create_property_key(
+        &self,
+        new: NewPropertyKey,
+    ) -> Result<WithTask<PropertyKey>, GraphError> {
+        self.change(|draft| property_key::create(draft, new))
+    }
+
+    /// Changes a property key's user data.
+    ///
+    /// # Errors
+    /// As [`Catalogue::create_property_key`]; [`ErrorKind::NotFound`] when there is none of that name.
+    pub fn change_property_key(
+        &self,
+        action: Action,
+        change: PropertyKeyChange,
+    ) -> Result<Arc<PropertyKey>, GraphError> {
+        self.change(|draft| property_key::change(draft, action, change))
+    }
+
+    /// Clears the values of a property key of offline analysis.
+    ///
+    /// # Errors
+    /// As [`Catalogue::change_property_key`].
+    pub fn clear_property_key(&self, name: &str) -> Result<WithTask<PropertyKey>, GraphError> {
+        self.change(|draft| property_key::clear(draft, name))
+    }
+
+    /// Removes a property key that no label has.
+    ///
+    /// # Errors
+    /// As [`Catalogue::change_property_key`]; [`ErrorKind::NotAllowed`] while a label has it.
+    pub fn remove_property_key(&self, name: &str) -> Result<TaskId, GraphError> {
+        self.change(|draft| property_key::remove(draft, name))
+    }
+
+    /// Creates a vertex label.
+    ///
+    /// # Errors
+    /// As [`Catalogue::create_property_key`].
+    pub fn create_vertex_label(&self, new: NewVertexLabel) -> Result<Arc<VertexLabel>, GraphError> {
+        self.change(|draft| vertex_label::create(draft, new))
+    }
+
+    /// Changes a vertex label.
+    ///
+    /// # Errors
+    /// As [`Catalogue::change_property_key`].
+    pub fn change_vertex_label(
+        &self,
+        action: Action,
+        change: VertexLabelChange,
+    ) -> Result<Arc<VertexLabel>, GraphError> {
+        self.change(|draft| vertex_label::change(draft, action, change))
+    }
+
+    /// Creates an edge label.
+    ///
+    /// # Errors
+    /// As [`Catalogue::create_property_key`]; [`ErrorKind::NotFound`] for an unknown parent.
+    pub fn create_edge_label(&self, new: NewEdgeLabel) -> Result<Arc<EdgeLabel>, GraphError> {
+        self.change(|draft| edge_label::create(draft, new))
+    }
+
+    /// Changes an edge label.
+    ///
+    /// # Errors
+    /// As [`Catalogue::change_property_key`].
+    pub fn change_edge_label(
+        &self,
+        action: Action,
+        change: EdgeLabelChange,
+    ) -> Result<Arc<EdgeLabel>, GraphError> {
+        self.change(|draft| edge_label::change(draft, action, change))
+    }
+
+    /// Creates an index label. Existing elements are indexed by the task that comes with it.
+    ///
+    /// # Errors
+    /// As [`Catalogue::create_property_key`].
+    pub fn create_index_label(
+        &self,
+        new: NewIndexLabel,
+    ) -> Result<WithTask<IndexLabel>, GraphError> {
+        self.change(|draft| index_label::create(draft, new))
+    }
+
+    /// Changes an index label's user data.
+    ///
+    /// # Errors
+    /// As [`Catalogue::change_property_key`].
+    pub fn change_index_label(
+        &self,
+        action: Action,
+        change: IndexLabelChange,
+    ) -> Result<Arc<IndexLabel>, GraphError> {
+        self.change(|draft| index_label::change(draft, action, change))
+    }
+
+    /// Removes a vertex label with its vertices and index labels, by a task. The task fails while an edge label links it.
+    ///
+    /// # Errors
+    /// As [`Catalogue::change_property_key`].
+    pub fn remove_vertex_label(&self, name: &str) -> Result<TaskId, GraphError> {
+        self.change(|draft| removal::request(draft, SchemaKind::VertexLabel, name))
+    }
+
+    /// Removes an edge label with its edges and index labels, by a task. The task fails for a PARENT that has SUB labels.
+    ///
+    /// # Errors
+    /// As [`Catalogue::change_property_key`].
+    pub fn remove_edge_label(&self, name: &str) -> Result<TaskId, GraphError> {
+        self.change(|draft| removal::request(draft, SchemaKind::EdgeLabel, name))
+    }
+
+    /// Removes an index label with its entries, by a task.
+    ///
+    /// # Errors
+    /// As [`Catalogue::change_property_key`].
+    pub fn remove_index_label(&self, name: &str) -> Result<TaskId, GraphError> {
+        self.change(|draft| removal::request(draft, SchemaKind::IndexLabel, name))
+    }
+
+    /// Rebuilds, by a task, an index label, or all those of a vertex or edge label.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] when there is none of that name, [`ErrorKind::InvalidArgument`] for a property key.
+    pub fn rebuild(&self, kind: SchemaKind, name: &str) -> Result<TaskId, GraphError> {
+        self.change(|draft| removal::rebuild(draft, kind, name))
+    }
+}
+
+fn damaged(what: &str) -> GraphError {
+    GraphError::new(
+        ErrorKind::Storage,
+        format!("Stored data is damaged: {what}"),
+    )
+}
+
+fn read_last_id(
+    space: &dyn Space,
+    tables: SchemaTables,
+    kind: SchemaKind,
+) -> Result<u32, GraphError> {
+    let stored = space.get(tables.counter, &[kind.byte()], LAST_ID)?;
+    let Some(bytes) = stored else {
+        return Ok(0);
+    };
+    let id: Option<[u8; 8]> = bytes.try_into().ok();
+    id.and_then(|id| u32::try_from(u64::from_be_bytes(id)).ok())
+        .ok_or_else(|| damaged(&format!("the counter of {} ids", kind.readable())))
+}
+
+/// Reads every record of a kind into a snapshot; returns the greatest id.
+fn load<T: Record>(
+    space: &dyn Space,
+    tables: SchemaTables,
+    schema: &mut Schema,
+) -> Result<u32, GraphError> {
+    let range = ClusteringRange::all();
+    let request = ScanRequest {
+        table: tables.schema,
+        partition: &[T::KIND.byte()],
+        range: &range,
+        reverse: false,
+    };
+    let mut rows: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+    space.scan(request, &mut |key, value| {
+        rows.push((key.to_vec(), value.to_vec()));
+        ControlFlow::Continue(())
+    })?;
+    let mut greatest = 0;
+    for (key, value) in rows {
+        let id: Option<[u8; 4]> = key.try_into().ok();
+        let id = id.map(u32::from_be_bytes);
+        let id = id.ok_or_else(|| damaged(&format!("the key of a {}", T::KIND.readable())))?;
+        let record = varve_encoding::datum::decode(&value)?;
+        T::from_record(id, &record)?.place(schema);
+        greatest = greatest.max(id);
+    }
+    Ok(greatest)
+}

@@ -1,0 +1,40 @@
+//! The schema of a graph: its elements, the rules for changing them, their records.
+//!
+//! Readers take a [`Schema`], an immutable snapshot, from [`Catalogue::current`]. Changes go through the [`Catalogue`],
+//! one at a time; each is stored durably before it is published. Long parts of a change (indexing existing elements,
+//! deleting those of a removed label) are tasks, stored in the same write as the change itself.
+
+mod bodies;
+mod catalogue;
+mod default_value;
+mod draft;
+mod edge_label;
+mod index_label;
+mod kind;
+mod label;
+mod mode;
+mod name;
+mod property_key;
+mod record;
+mod removal;
+mod request;
+mod retention;
+mod snapshot;
+mod user_data;
+mod vertex_label;
+
+#[cfg(test)]
+mod tests;
+
+pub use bodies::SchemaBodies;
+pub use catalogue::{Catalogue, SchemaTables};
+pub use default_value::default_value;
+pub use kind::{SchemaElement, SchemaKind};
+pub use mode::{GraphMode, ReadMode};
+pub use name::NAME_LENGTH_LIMIT;
+pub use request::{
+    Action, BaseType, EdgeLabelChange, IndexLabelChange, LabelChange, NewEdgeLabel, NewIndexLabel,
+    NewPropertyKey, NewVertexLabel, PropertyKeyChange, UserData, VertexLabelChange, WithTask,
+};
+pub use retention::{HISTORY, parse_retention, retention_text};
+pub use snapshot::{Schema, is_queryable};

@@ -1,0 +1,87 @@
+//! Rules of names, ids and lists of names that all kinds of schema elements share.
+
+use std::fmt::Display;
+
+use crate::GraphError;
+
+/// Names must be shorter than this many UTF-16 units.
+pub const NAME_LENGTH_LIMIT: usize = 256;
+/// Characters with a meaning inside element ids or queries: not allowed in names.
+const RESERVED: [char; 4] = ['#', '>', ':', '!'];
+
+/// Checks the name of a new schema element.
+pub(super) fn check_name(name: &str) -> Result<(), GraphError> {
+    let blank = |c: char| matches!(c, ' ' | '\t' | '\n' | '\x0B' | '\x0C' | '\r');
+    if name.is_empty() {
+        return Err(GraphError::invalid("The name can't be empty."));
+    }
+    if name.encode_utf16().count() >= NAME_LENGTH_LIMIT {
+        return Err(GraphError::invalid(
+            "The length of name must less than 256 bytes.",
+        ));
+    }
+    if name.starts_with('~') || name.ends_with(blank) {
+        return Err(GraphError::invalid(format!("Illegal schema name '{name}'")));
+    }
+    if let Some(c) = RESERVED.into_iter().find(|c| name.contains(*c)) {
+        return Err(GraphError::invalid(format!(
+            "The name can't contain character '{c}'."
+        )));
+    }
+    Ok(())
+}
+
+/// `[a, b]`, as messages show lists.
+pub(super) fn bracketed<T: Display>(items: &[T]) -> String {
+    let items: Vec<String> = items.iter().map(ToString::to_string).collect();
+    format!("[{}]", items.join(", "))
+}
+
+/// The first-come distinct members of a list of names.
+pub(super) fn distinct(names: &[String]) -> Vec<&str> {
+    let mut seen: Vec<&str> = Vec::with_capacity(names.len());
+    for name in names {
+        if !seen.contains(&name.as_str()) {
+            seen.push(name);
+        }
+    }
+    seen
+}
+
+/// Refuses a list that names something twice; `what` is its name in the message.
+pub(super) fn refuse_repeats(what: &str, names: &[String]) -> Result<(), GraphError> {
+    if distinct(names).len() == names.len() {
+        return Ok(());
+    }
+    Err(GraphError::invalid(format!(
+        "Invalid {what} {}, which contains some duplicate properties",
+        bracketed(names)
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        for good in ["a", "date @&$=*?", "a~", "*x", "名"] {
+            check_name(good).expect(good);
+        }
+        let long = "x".repeat(256);
+        for (bad, message) in [
+            ("", "The name can't be empty."),
+            ("bad name ", "Illegal schema name 'bad name '"),
+            ("~bad", "Illegal schema name '~bad'"),
+            ("a\t", "Illegal schema name 'a\t'"),
+            ("a>b", "The name can't contain character '>'."),
+            ("a:b", "The name can't contain character ':'."),
+            ("#", "The name can't contain character '#'."),
+            ("a!", "The name can't contain character '!'."),
+            (&long, "The length of name must less than 256 bytes."),
+        ] {
+            assert_eq!(check_name(bad).expect_err(bad).message, message);
+        }
+        check_name(&long[1..]).expect("255 are fine");
+    }
+}

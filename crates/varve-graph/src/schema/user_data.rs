@@ -1,0 +1,82 @@
+//! Rules of a schema element's user data.
+
+use varve_model::Datum;
+use varve_model::schema::{CREATE_TIME, Retention, create_time_text};
+use varve_model::time::Instant;
+
+use super::retention::{HISTORY, parse_retention, retention_text};
+use crate::{ErrorKind, GraphError};
+
+/// Members of user data as a request gives them.
+pub type UserData = Vec<(String, Datum)>;
+
+/// Refuses null values, as creating and appending do.
+pub(super) fn refuse_nulls(given: &[(String, Datum)]) -> Result<(), GraphError> {
+    if given.iter().any(|(_, value)| *value == Datum::Null) {
+        return Err(GraphError::new(
+            ErrorKind::NotAllowed,
+            "Not allowed to pass null userdata value when create or append schema",
+        ));
+    }
+    Ok(())
+}
+
+/// The user data of a new element: what was given, then the time of its creation unless that was given (a restored
+/// element keeps its own).
+pub(super) fn created(given: UserData, now: Instant) -> Datum {
+    let mut data = Datum::Map(Vec::with_capacity(given.len() + 1));
+    append(&mut data, given);
+    if data.get(CREATE_TIME).is_none() {
+        data.set(CREATE_TIME, Datum::Text(create_time_text(now)));
+    }
+    data
+}
+
+/// Puts members, replacing those of the same name.
+pub(super) fn append(data: &mut Datum, given: UserData) {
+    for (name, value) in given {
+        data.set(&name, value);
+    }
+}
+
+/// Removes the named members, whatever values came along.
+pub(super) fn eliminate(data: &mut Datum, given: &[(String, Datum)]) {
+    if let Datum::Map(members) = data {
+        members.retain(|(name, _)| given.iter().all(|(gone, _)| gone != name));
+    }
+}
+
+/// The retention that a request asks for, by its member `history` or by [`HISTORY`] in its user data; `None` when it
+/// says nothing.
+pub(super) fn asked_retention(
+    history: Option<&str>,
+    given: &[(String, Datum)],
+) -> Result<Option<Retention>, GraphError> {
+    let member = given.iter().find(|(name, _)| name == HISTORY);
+    let in_data = match member {
+        None => None,
+        Some((_, Datum::Text(text))) => Some(text.as_str()),
+        Some(_) => {
+            return Err(GraphError::invalid(
+                "The user data '~history' must be a text",
+            ));
+        }
+    };
+    if let (Some(one), Some(other)) = (history, in_data)
+        && one != other
+    {
+        return Err(GraphError::invalid(format!(
+            "The history is given twice: '{one}' and '{other}'"
+        )));
+    }
+    history.or(in_data).map(parse_retention).transpose()
+}
+
+/// Makes user data say what the retention is: [`HISTORY`] is there when it is not the default.
+pub(super) fn show_retention(data: &mut Datum, retention: Retention) {
+    if retention == Retention::All {
+        eliminate(data, &[(HISTORY.to_owned(), Datum::Null)]);
+    } else {
+        data.set(HISTORY, Datum::Text(retention_text(retention)));
+    }
+}

@@ -1,0 +1,152 @@
+//! Reading tasks: one, some, or a page of all.
+
+use std::ops::ControlFlow;
+
+use varve_kv::ScanRequest;
+
+use super::record::{self, INPUT, PARTITION, RECORD, RESULT};
+use super::worker::Tasks;
+use super::{Task, TaskDetail, TaskId, TaskStatus};
+use crate::GraphError;
+
+/// Which tasks to list.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TaskQuery {
+    /// Only those that stand so.
+    pub status: Option<TaskStatus>,
+    /// Only those with a greater id: where the last page ended.
+    pub after: Option<TaskId>,
+    /// At most so many; `None` for all.
+    pub limit: Option<usize>,
+}
+
+/// Tasks by ascending id.
+#[derive(Debug, Clone)]
+pub struct TaskPage {
+    /// The tasks.
+    pub tasks: Vec<Task>,
+    /// What to give as [`TaskQuery::after`] for the next page; `None` when there are no more.
+    pub next: Option<TaskId>,
+}
+
+impl Tasks {
+    /// Lists tasks by ascending id.
+    ///
+    /// # Errors
+    /// When records cannot be read.
+    pub fn list(&self, query: TaskQuery) -> Result<TaskPage, GraphError> {
+        let wanted = query.limit.unwrap_or(usize::MAX);
+        let mut tasks = match query.status {
+            Some(status) if !status.is_final() => self.unfinished(status, query.after),
+            _ => self.scan(query, wanted)?,
+        };
+        let more = tasks.len() > wanted;
+        tasks.truncate(wanted);
+        let next = tasks.last().map(|task| task.id).filter(|_| more);
+        Ok(TaskPage { tasks, next })
+    }
+
+    /// The tasks of these ids, in their order; unknown ones are left out.
+    ///
+    /// # Errors
+    /// When records cannot be read.
+    pub fn by_ids(&self, ids: &[TaskId]) -> Result<Vec<Task>, GraphError> {
+        let found = ids.iter().map(|id| self.find(*id));
+        found.filter_map(Result::transpose).collect()
+    }
+
+    /// The task of this id.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] when there is none.
+    pub fn task(&self, id: TaskId) -> Result<Task, GraphError> {
+        self.find(id)?.ok_or_else(|| unknown(id))
+    }
+
+    /// The task of this id with its input and result.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] when there is none.
+    pub fn detail(&self, id: TaskId) -> Result<TaskDetail, GraphError> {
+        let (space, meta) = (&*self.shared.space, self.shared.tables.meta);
+        if let Some((task, unsaved)) = self.live(id) {
+            return Ok(TaskDetail {
+                input: record::read_text(space, meta, INPUT, id)?,
+                result: unsaved,
+                task,
+            });
+        }
+        let task = record::read(space, meta, id)?.ok_or_else(|| unknown(id))?;
+        Ok(TaskDetail {
+            input: record::read_text(space, meta, INPUT, id)?,
+            result: record::read_text(space, meta, RESULT, id)?,
+            task,
+        })
+    }
+
+    fn find(&self, id: TaskId) -> Result<Option<Task>, GraphError> {
+        if let Some((task, _)) = self.live(id) {
+            return Ok(Some(task));
+        }
+        record::read(&*self.shared.space, self.shared.tables.meta, id)
+    }
+
+    /// The current state of an unfinished task, and its result if it could not be stored.
+    fn live(&self, id: TaskId) -> Option<(Task, Option<String>)> {
+        let state = self.shared.state.lock();
+        let live = state.live.get(&id)?;
+        Some((live.current(), live.unsaved.clone()))
+    }
+
+    fn unfinished(&self, status: TaskStatus, after: Option<TaskId>) -> Vec<Task> {
+        let state = self.shared.state.lock();
+        let later = state
+            .live
+            .values()
+            .filter(|live| Some(live.task.id) > after);
+        let matching = later.filter(|live| live.task.status == status);
+        matching.map(|live| live.current()).collect()
+    }
+
+    /// Up to one task more than `wanted`, from the records, with the unfinished ones as they stand now.
+    fn scan(&self, query: TaskQuery, wanted: usize) -> Result<Vec<Task>, GraphError> {
+        let range = record::range(RECORD, query.after);
+        let request = ScanRequest {
+            table: self.shared.tables.meta,
+            partition: PARTITION,
+            range: &range,
+            reverse: false,
+        };
+        // The visitor must not take the state's lock: whoever holds it may be waiting for the engine.
+        let mut found = Vec::new();
+        let mut failure = None;
+        self.shared.space.scan(request, &mut |key, value| {
+            match record::id_of(key).map(|id| record::decode(id, value)) {
+                Some(Ok(task)) if query.status.is_none_or(|status| task.status == status) => {
+                    found.push(task);
+                }
+                Some(Err(error)) => failure = Some(error),
+                _ => {}
+            }
+            if failure.is_some() || found.len() > wanted {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })?;
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        for task in &mut found {
+            if let Some((current, _)) = self.live(task.id) {
+                *task = current;
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The error for an id that no task has.
+pub(super) fn unknown(id: TaskId) -> GraphError {
+    GraphError::not_found(format!("Can't find task with id '{id}'"))
+}

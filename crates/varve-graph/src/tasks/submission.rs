@@ -1,0 +1,130 @@
+//! Submitting tasks, alone or in one write with the change that asks for them.
+
+use parking_lot::MutexGuard;
+use varve_kv::{Batch, Durability};
+
+use super::record::{self, INPUT, LAST_ID, OPEN, PARTITION};
+use super::worker::{Live, Tasks};
+use super::{
+    NewTask, TASK_INPUT_BYTES_MAX, TASK_NAME_BYTES_MAX, Task, TaskId, TaskProgress, TaskStatus,
+};
+use crate::{ErrorKind, GraphError};
+
+/// Tasks that become real when the batch they were written into is stored and [`Submission::commit`] is called. Dropped
+/// without that, nothing happened and the ids are free again. Only one submission of a graph is open at a time.
+#[must_use = "tasks run only after the batch was stored and the submission committed"]
+pub struct Submission<'a> {
+    tasks: &'a Tasks,
+    last_id: MutexGuard<'a, u64>,
+    added: Vec<(Task, Option<String>)>,
+}
+
+impl std::fmt::Debug for Submission<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let ids: Vec<TaskId> = self.added.iter().map(|(task, _)| task.id).collect();
+        f.debug_tuple("Submission").field(&ids).finish()
+    }
+}
+
+impl Tasks {
+    /// Opens a submission.
+    pub fn begin(&self) -> Submission<'_> {
+        Submission {
+            tasks: self,
+            last_id: self.shared.last_id.lock(),
+            added: Vec::new(),
+        }
+    }
+
+    /// Stores one task durably and puts it in the queue.
+    ///
+    /// # Errors
+    /// When its input is too long or it cannot be stored.
+    pub fn submit(&self, new: NewTask) -> Result<TaskId, GraphError> {
+        let mut submission = self.begin();
+        let id = submission.add(new)?;
+        let mut batch = Batch::new();
+        submission.write_into(&mut batch);
+        self.shared.space.write(&batch, Durability::Sync)?;
+        submission.commit();
+        Ok(id)
+    }
+}
+
+impl Submission<'_> {
+    /// Adds a task and returns the id it will have.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitExceeded`] when its input is longer than [`TASK_INPUT_BYTES_MAX`].
+    pub fn add(&mut self, new: NewTask) -> Result<TaskId, GraphError> {
+        let input_bytes = new.input.as_ref().map_or(0, String::len);
+        if input_bytes > TASK_INPUT_BYTES_MAX {
+            return Err(GraphError::new(
+                ErrorKind::LimitExceeded,
+                format!(
+                    "Task input size {input_bytes} exceeded limit {TASK_INPUT_BYTES_MAX} bytes"
+                ),
+            ));
+        }
+        let id = TaskId(*self.last_id + 1 + self.added.len() as u64);
+        let now = self.tasks.shared.clock.now().millis();
+        let task = Task {
+            id,
+            task_type: new.task_type,
+            name: cut(new.name),
+            status: TaskStatus::Queued,
+            progress: 0,
+            create: now,
+            update: now,
+            retries: 0,
+            dependencies: new.dependencies,
+            description: new.description,
+            subject: new.subject,
+        };
+        self.added.push((task, new.input));
+        Ok(id)
+    }
+
+    /// Adds the records of the tasks to a batch.
+    pub fn write_into(&self, batch: &mut Batch) {
+        let tables = self.tasks.shared.tables;
+        for (task, input) in &self.added {
+            record::write(batch, tables.meta, task);
+            batch.put(tables.meta, PARTITION, &record::key(OPEN, task.id), &[]);
+            if let Some(input) = input {
+                let key = record::key(INPUT, task.id);
+                batch.put(tables.meta, PARTITION, &key, input.as_bytes());
+            }
+        }
+        if let Some((last, _)) = self.added.last() {
+            let id = last.id.0.to_be_bytes();
+            batch.put(tables.counter, PARTITION, LAST_ID, &id);
+        }
+    }
+
+    /// Puts the tasks in the queue. To be called once the batch is stored.
+    pub fn commit(mut self) {
+        let Some((last, _)) = self.added.last() else {
+            return;
+        };
+        *self.last_id = last.id.0;
+        let live = self.added.drain(..).map(|(task, input)| Live {
+            task,
+            input,
+            progress: TaskProgress::default(),
+            unsaved: None,
+        });
+        self.tasks.enqueue(live.collect());
+    }
+}
+
+/// Cuts a name to [`TASK_NAME_BYTES_MAX`] at a character's border.
+fn cut(mut name: String) -> String {
+    if name.len() > TASK_NAME_BYTES_MAX {
+        let end = (0..=TASK_NAME_BYTES_MAX)
+            .rev()
+            .find(|at| name.is_char_boundary(*at));
+        name.truncate(end.unwrap_or(0));
+    }
+    name
+}

@@ -1,0 +1,104 @@
+//! Graph variables: named values that clients keep with a graph.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use varve_kv::{Batch, ClusteringRange, Durability, ScanRequest, Space, TableId};
+use varve_model::Datum;
+
+use crate::GraphError;
+
+/// Partition of variables in the `meta` table.
+const PARTITION: &[u8] = b"v";
+
+/// The variables of one graph, in the `meta` table: partition `v`, clustering the name, value a record.
+#[derive(Clone)]
+pub struct Variables {
+    space: Arc<dyn Space>,
+    meta: TableId,
+}
+
+impl std::fmt::Debug for Variables {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Variables").finish_non_exhaustive()
+    }
+}
+
+impl Variables {
+    /// The variables in `space`, in its table `meta`.
+    #[must_use]
+    pub fn new(space: Arc<dyn Space>, meta: TableId) -> Self {
+        Self { space, meta }
+    }
+
+    /// The value of a variable.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::NotFound`] when there is none of that name.
+    pub fn get(&self, name: &str) -> Result<Datum, GraphError> {
+        let bytes = self.space.get(self.meta, PARTITION, name.as_bytes())?;
+        let bytes = bytes
+            .ok_or_else(|| GraphError::not_found(format!("Variable '{name}' does not exist")))?;
+        Ok(varve_encoding::datum::decode(&bytes)?)
+    }
+
+    /// Sets a variable to a text, number, truth value or list of them.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::InvalidArgument`] for null and for maps, also inside lists.
+    pub fn set(&self, name: &str, value: &Datum) -> Result<(), GraphError> {
+        if *value == Datum::Null {
+            return Err(GraphError::invalid("The variable value can't be empty"));
+        }
+        if !is_plain(value) {
+            return Err(GraphError::invalid(format!(
+                "Graph variable value of '{name}' is not supported: it must be a string, number, boolean or list"
+            )));
+        }
+        let mut batch = Batch::new();
+        let bytes = varve_encoding::datum::to_bytes(value);
+        batch.put(self.meta, PARTITION, name.as_bytes(), &bytes);
+        Ok(self.space.write(&batch, Durability::Sync)?)
+    }
+
+    /// Removes a variable; a missing one is no error.
+    ///
+    /// # Errors
+    /// When the removal cannot be stored.
+    pub fn remove(&self, name: &str) -> Result<(), GraphError> {
+        let mut batch = Batch::new();
+        batch.delete(self.meta, PARTITION, name.as_bytes());
+        Ok(self.space.write(&batch, Durability::Sync)?)
+    }
+
+    /// All variables by ascending name.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn all(&self) -> Result<Vec<(String, Datum)>, GraphError> {
+        let range = ClusteringRange::all();
+        let request = ScanRequest {
+            table: self.meta,
+            partition: PARTITION,
+            range: &range,
+            reverse: false,
+        };
+        let mut rows: Vec<(String, Vec<u8>)> = Vec::new();
+        self.space.scan(request, &mut |name, value| {
+            let name = String::from_utf8_lossy(name).into_owned();
+            rows.push((name, value.to_vec()));
+            ControlFlow::Continue(())
+        })?;
+        rows.into_iter()
+            .map(|(name, value)| Ok((name, varve_encoding::datum::decode(&value)?)))
+            .collect()
+    }
+}
+
+fn is_plain(value: &Datum) -> bool {
+    match value {
+        Datum::Null | Datum::Map(_) => false,
+        Datum::Bool(_) | Datum::Int(_) | Datum::Float(_) | Datum::Text(_) => true,
+        Datum::List(items) => items.iter().all(is_plain),
+    }
+}
