@@ -19,6 +19,8 @@ pub struct RocksConfig {
     pub memory_bytes: u64,
     /// Threads for flushes and compactions, shared by all spaces. At least 2.
     pub background_jobs: u16,
+    /// What was chosen by measurement; for measuring again, not for operators.
+    pub tuning: Tuning,
     /// Files that one space may hold open. `None`: an eighth of what the process may open, between 64 and 4,096.
     pub open_files_per_space: Option<u32>,
 }
@@ -31,7 +33,44 @@ impl RocksConfig {
             data_dir: data_dir.to_path_buf(),
             memory_bytes: MEMORY_BYTES_DEFAULT,
             background_jobs: 2,
+            tuning: Tuning::default(),
             open_files_per_space: None,
+        }
+    }
+}
+
+/// Options whose values were chosen by measurement (`docs/decisions/0003-rocksdb-options.md`, program `raw_figures`).
+#[derive(Debug, Clone)]
+pub struct Tuning {
+    /// A table's memtable is flushed at this size in bytes, or sooner when memory is short.
+    pub memtable_bytes: usize,
+    /// Part of a memtable given to a filter of its keys (or partition keys), so that reads of absent rows skip it.
+    pub memtable_filter_share: f64,
+    /// Skip list, or a hash of skip lists by partition for the tables that are scanned.
+    pub memtable_hashed: bool,
+    /// Size of a data block in bytes; history gets twice this.
+    pub block_bytes: usize,
+    /// Bits of filter for each key.
+    pub filter_bits: f64,
+    /// Whether blocks of the lower levels are compressed with LZ4.
+    pub compress: bool,
+    /// Whether data blocks of point-read tables carry a hash index.
+    pub block_hash_index: bool,
+    /// Whether a batch becomes RocksDB's bytes in one pass, rather than by one call for each row.
+    pub encode_batches: bool,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self {
+            memtable_bytes: 64 << 20,
+            memtable_filter_share: 0.0,
+            memtable_hashed: false,
+            block_bytes: 8 << 10,
+            filter_bits: 10.0,
+            compress: true,
+            block_hash_index: false,
+            encode_batches: true,
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use rust_rocksdb::{ColumnFamilyDescriptor, DB, DBRecoveryMode, Options};
+use rust_rocksdb::{ColumnFamilyDescriptor, DB, Options};
 use varve_kv::{Engine, KvError, Space, TableSpec};
 
 use crate::config::RocksConfig;
@@ -14,6 +14,7 @@ use crate::errors::{file_error, open_error};
 use crate::health::{Events, Health, Listener};
 use crate::options::Shared;
 use crate::space::RocksSpace;
+use crate::wal;
 
 /// RocksDB makes this column family by itself; nothing is stored in it.
 const DEFAULT_FAMILY: &str = rust_rocksdb::DEFAULT_COLUMN_FAMILY_NAME;
@@ -106,13 +107,11 @@ impl Engine for RocksEngine {
             Found::Nothing | Found::Store => {}
         }
         let events = Arc::new(Events::default());
-        let mode = DBRecoveryMode::TolerateCorruptedTailRecords;
-        let mut options = self
-            .shared
-            .space_options(Listener(Arc::clone(&events)), mode);
+        let mut options = self.shared.space_options(Listener(Arc::clone(&events)));
         options.create_if_missing(found == Found::Nothing);
         if found == Found::Store {
             check_tables(name, &path, tables, &options)?;
+            wal::check(name, &path)?;
         }
         let families = tables
             .iter()

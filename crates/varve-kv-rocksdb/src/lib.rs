@@ -26,6 +26,7 @@ mod snapshot;
 mod space;
 mod statistics;
 mod view;
+mod wal;
 
-pub use config::{MEMORY_BYTES_DEFAULT, MEMORY_BYTES_MIN, RocksConfig};
+pub use config::{MEMORY_BYTES_DEFAULT, MEMORY_BYTES_MIN, RocksConfig, Tuning};
 pub use engine::RocksEngine;

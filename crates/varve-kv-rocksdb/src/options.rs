@@ -2,12 +2,12 @@
 
 use rust_rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, Cache, ChecksumType, DBCompressionType, DBRecoveryMode,
-    LogLevel, Options, WriteBufferManager,
+    DataBlockIndexType, LogLevel, MemtableFactory, Options, WriteBufferManager,
 };
 use rustix::process::{Resource, getrlimit};
 use varve_kv::{KvError, TableSpec};
 
-use crate::config::{MEMORY_BYTES_MIN, RocksConfig};
+use crate::config::{MEMORY_BYTES_MIN, RocksConfig, Tuning};
 use crate::health::Listener;
 use crate::partition;
 
@@ -16,17 +16,10 @@ const MIB: usize = 1 << 20;
 
 /// Share of the memory that memtables may take: three eighths. It is charged to the block cache.
 const MEMTABLE_SHARE: (usize, usize) = (3, 8);
-/// A table's memtable is flushed at this size; with little memory at a third of all memtables' share.
-const MEMTABLE_BYTES_MAX: usize = 64 * MIB;
 /// Memtables of one table, the ones being flushed included; then its writers wait.
 const MEMTABLES_PER_TABLE_MAX: i32 = 4;
-const BLOCK_BYTES: usize = 8 * KIB;
-/// History is read in runs and compresses better in larger blocks.
-const BLOCK_BYTES_COLD: usize = 16 * KIB;
 /// Size of a piece of a partitioned index or filter.
 const META_BLOCK_BYTES: usize = 4 * KIB;
-/// Bits of filter for each key: one false answer in a hundred.
-const FILTER_BITS: f64 = 10.0;
 const FORMAT_VERSION: i32 = 6;
 const FILE_BYTES: u64 = 64 << 20;
 const LEVEL_BASE_BYTES: u64 = 256 << 20;
@@ -49,6 +42,7 @@ pub(crate) struct Shared {
     memtable_share: usize,
     background_jobs: i32,
     open_files: i32,
+    pub(crate) tuning: Tuning,
 }
 
 impl Shared {
@@ -82,6 +76,7 @@ impl Shared {
             memtable_share,
             background_jobs: i32::from(config.background_jobs.max(2)),
             open_files: open_files.clamp(OPEN_FILES_MIN, OPEN_FILES_MAX) as i32,
+            tuning: config.tuning.clone(),
         })
     }
 
@@ -91,17 +86,19 @@ impl Shared {
     }
 
     fn memtable_size(&self) -> usize {
-        (self.memtable_share / 3).min(MEMTABLE_BYTES_MAX)
+        (self.memtable_share / 3).min(self.tuning.memtable_bytes)
     }
 
     /// Options of a space.
-    pub(crate) fn space_options(&self, listener: Listener, recovery: DBRecoveryMode) -> Options {
+    pub(crate) fn space_options(&self, listener: Listener) -> Options {
         let mut options = Options::default();
         options.create_missing_column_families(true);
         options.set_paranoid_checks(true);
-        options.set_wal_recovery_mode(recovery);
+        // Replay ends at the first bad record; that it is a torn end was made sure of before (module `wal`).
+        options.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
         options.set_track_and_verify_wals_in_manifest(true);
         options.set_max_background_jobs(self.background_jobs);
+        options.set_allow_concurrent_memtable_write(!self.tuning.memtable_hashed);
         options.set_max_open_files(self.open_files);
         options.set_max_file_opening_threads(2);
         options.set_write_buffer_manager(&self.memtables);
@@ -130,17 +127,31 @@ impl Shared {
         options.set_level_zero_slowdown_writes_trigger(LEVEL0_SLOW_DOWN);
         options.set_level_zero_stop_writes_trigger(LEVEL0_STOP);
         // The first two levels are rewritten soon.
-        let mut levels = [DBCompressionType::Lz4; 7];
+        let compressed = if self.tuning.compress {
+            DBCompressionType::Lz4
+        } else {
+            DBCompressionType::None
+        };
+        let mut levels = [compressed; 7];
         levels[..2].fill(DBCompressionType::None);
         options.set_compression_per_level(&levels);
         options.set_bottommost_compression_type(if table.cold {
             DBCompressionType::Zstd
         } else {
-            DBCompressionType::Lz4
+            compressed
         });
         if !table.point_reads {
             options.set_prefix_extractor(partition::extractor(table));
+            if self.tuning.memtable_hashed {
+                options.set_memtable_factory(MemtableFactory::HashSkipList {
+                    bucket_count: 1 << 18,
+                    height: 4,
+                    branching_factor: 4,
+                });
+            }
         }
+        options.set_memtable_prefix_bloom_ratio(self.tuning.memtable_filter_share);
+        options.set_memtable_whole_key_filtering(table.point_reads);
         options.set_block_based_table_factory(&self.block_options(table));
         options
     }
@@ -148,14 +159,15 @@ impl Shared {
     fn block_options(&self, table: &TableSpec) -> BlockBasedOptions {
         let mut block = BlockBasedOptions::default();
         block.set_block_cache(&self.cache);
-        block.set_block_size(if table.cold {
-            BLOCK_BYTES_COLD
-        } else {
-            BLOCK_BYTES
-        });
+        // History is read in runs and compresses better in larger blocks.
+        let factor = if table.cold { 2 } else { 1 };
+        block.set_block_size(self.tuning.block_bytes * factor);
+        if self.tuning.block_hash_index && table.point_reads {
+            block.set_data_block_index_type(DataBlockIndexType::BinaryAndHash);
+        }
         block.set_format_version(FORMAT_VERSION);
         block.set_checksum_type(ChecksumType::XXH3);
-        block.set_bloom_filter(FILTER_BITS, false);
+        block.set_bloom_filter(self.tuning.filter_bits, false);
         block.set_whole_key_filtering(table.point_reads);
         block.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
         block.set_partition_filters(true);

@@ -1,5 +1,7 @@
 //! RocksDB passes the suite of the storage seam.
 
+#![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
+
 use varve_kv_rocksdb::{MEMORY_BYTES_MIN, RocksConfig, RocksEngine};
 
 fn engine() -> (RocksEngine, tempfile::TempDir) {

@@ -1,0 +1,494 @@
+//! Measures the storage engine alone, with rows of the sizes that graphs make, and compares options.
+//!
+//! `raw_figures [--seconds N] [--rows N] [--dir PATH] [part of a case's name ...]`
+//!
+//! Writes: batches of 200 vertices (key 24 bytes, value 120) and of 500 edges (two rows each: key 40, value 40), with
+//! hashed or ascending keys. "drained" counts the flushes and compactions up to the end. Figures for each CPU-second
+//! (all threads of the process) hold on a busy machine too; those by the clock only on a quiet one.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::time::{ClockId, clock_gettime};
+use varve_kv::{
+    Batch, ClusteringRange, Durability, Engine, Flow, ScanRequest, Space, TableId, TableSpec,
+};
+use varve_kv_rocksdb::{RocksConfig, RocksEngine, Tuning};
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+const VERTICES: TableId = TableId(0);
+const OUT: TableId = TableId(1);
+const IN: TableId = TableId(2);
+
+static TABLES: &[TableSpec] = &[
+    TableSpec {
+        name: "vertices",
+        partition_len: |key| (key.len() >= 24).then_some(24),
+        point_reads: true,
+        cold: false,
+    },
+    TableSpec {
+        name: "out_edges",
+        partition_len: |key| (key.len() >= 16).then_some(16),
+        point_reads: false,
+        cold: false,
+    },
+    TableSpec {
+        name: "in_edges",
+        partition_len: |key| (key.len() >= 16).then_some(16),
+        point_reads: false,
+        cold: false,
+    },
+];
+
+struct Settings {
+    seconds: u64,
+    rows: u64,
+    dir: PathBuf,
+    filters: Vec<String>,
+}
+
+fn settings() -> Outcome<Settings> {
+    let mut settings = Settings {
+        seconds: 8,
+        rows: 2_000_000,
+        dir: std::env::temp_dir(),
+        filters: Vec::new(),
+    };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
+        match argument.as_str() {
+            "--seconds" => settings.seconds = value()?.parse()?,
+            "--rows" => settings.rows = value()?.parse()?,
+            "--dir" => settings.dir = value()?.into(),
+            _ => settings.filters.push(argument),
+        }
+    }
+    Ok(settings)
+}
+
+/// One set of options.
+struct Variant {
+    name: &'static str,
+    memory_bytes: u64,
+    tuning: Tuning,
+}
+
+fn variants() -> Vec<Variant> {
+    let base = || Variant {
+        name: "chosen",
+        memory_bytes: 512 << 20,
+        tuning: Tuning::default(),
+    };
+    let with = |name, change: fn(&mut Tuning)| {
+        let mut variant = Variant { name, ..base() };
+        change(&mut variant.tuning);
+        variant
+    };
+    vec![
+        base(),
+        with("puts by calls", |t| t.encode_batches = false),
+        with("memtable 16M", |t| t.memtable_bytes = 16 << 20),
+        with("memtable 32M", |t| t.memtable_bytes = 32 << 20),
+        with("memtable filter 5%", |t| t.memtable_filter_share = 0.05),
+        with("hashed memtable", |t| t.memtable_hashed = true),
+        with("block 4K", |t| t.block_bytes = 4 << 10),
+        with("block 16K", |t| t.block_bytes = 16 << 10),
+        with("no compression", |t| t.compress = false),
+        with("filter 16 bits", |t| t.filter_bits = 16.0),
+        with("block hash index", |t| t.block_hash_index = true),
+        Variant {
+            name: "memory 64M",
+            memory_bytes: 64 << 20,
+            ..base()
+        },
+        Variant {
+            name: "memory 4G",
+            memory_bytes: 4 << 30,
+            ..base()
+        },
+    ]
+}
+
+fn cpu_seconds() -> f64 {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
+}
+
+/// Wall and CPU seconds since it was made.
+struct Stopwatch {
+    wall: Instant,
+    cpu: f64,
+}
+
+impl Stopwatch {
+    fn start() -> Self {
+        Self {
+            wall: Instant::now(),
+            cpu: cpu_seconds(),
+        }
+    }
+
+    fn wall(&self) -> f64 {
+        self.wall.elapsed().as_secs_f64()
+    }
+
+    fn cpu(&self) -> f64 {
+        cpu_seconds() - self.cpu
+    }
+}
+
+/// Spreads numbers over all 64 bits, one to one.
+fn mix(number: u64) -> u64 {
+    let mut bits = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    bits = (bits ^ (bits >> 32)).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    bits ^ (bits >> 32)
+}
+
+fn vertex_key(number: u64, ascending: bool) -> [u8; 24] {
+    let mut key = [b'v'; 24];
+    let first = if ascending { number } else { mix(number) };
+    key[..8].copy_from_slice(&first.to_be_bytes());
+    key
+}
+
+fn edge_end(number: u64) -> [u8; 16] {
+    let mut key = [b'e'; 16];
+    key[..8].copy_from_slice(&mix(number).to_be_bytes());
+    key
+}
+
+fn edge_clustering(number: u64) -> [u8; 24] {
+    let mut key = [b'c'; 24];
+    key[8..16].copy_from_slice(&mix(number).to_be_bytes());
+    key
+}
+
+/// Half random, half repeated, as property values are.
+fn value<const N: usize>(number: u64) -> [u8; N] {
+    let mut value = [0; N];
+    for (at, chunk) in value.chunks_mut(16).enumerate() {
+        let bytes = mix(number.wrapping_add(at as u64)).to_le_bytes();
+        let length = chunk.len().min(8);
+        chunk[..length].copy_from_slice(&bytes[..length]);
+    }
+    value
+}
+
+fn vertices(batch: &mut Batch, from: u64, count: u64, ascending: bool) {
+    for n in from..from + count {
+        batch.put(VERTICES, &vertex_key(n, ascending), b"", &value::<120>(n));
+    }
+}
+
+/// Edges whose ends are random among `ends` vertices.
+fn edges(batch: &mut Batch, from: u64, count: u64, ends: u64) {
+    for n in from..from + count {
+        let (source, target) = (mix(n) % ends, mix(n ^ 0x5555) % ends);
+        batch.put(
+            OUT,
+            &edge_end(source),
+            &edge_clustering(target),
+            &value::<40>(n),
+        );
+        batch.put(
+            IN,
+            &edge_end(target),
+            &edge_clustering(source),
+            &value::<40>(n),
+        );
+    }
+}
+
+struct Store {
+    space: Arc<dyn Space>,
+    _engine: RocksEngine,
+    _dir: tempfile::TempDir,
+}
+
+fn open(settings: &Settings, variant: &Variant) -> Outcome<Store> {
+    let dir = tempfile::tempdir_in(&settings.dir)?;
+    let config = RocksConfig {
+        memory_bytes: variant.memory_bytes,
+        tuning: variant.tuning.clone(),
+        ..RocksConfig::new(dir.path())
+    };
+    let engine = RocksEngine::open(&config)?;
+    let space = engine.open("raw", TABLES, true)?;
+    Ok(Store {
+        space,
+        _engine: engine,
+        _dir: dir,
+    })
+}
+
+/// What is written: batches from a running number.
+type Fill = fn(&mut Batch, u64) -> u64;
+
+const WRITES: [(&str, Fill, Durability); 5] = [
+    (
+        "v200 hashed",
+        |batch, n| {
+            vertices(batch, n, 200, false);
+            200
+        },
+        Durability::Buffered,
+    ),
+    (
+        "v200 hashed sync",
+        |batch, n| {
+            vertices(batch, n, 200, false);
+            200
+        },
+        Durability::Sync,
+    ),
+    (
+        "v200 ascending",
+        |batch, n| {
+            vertices(batch, n, 200, true);
+            200
+        },
+        Durability::Buffered,
+    ),
+    (
+        "e500 hashed",
+        |batch, n| {
+            edges(batch, n, 500, 1 << 40);
+            500
+        },
+        Durability::Buffered,
+    ),
+    (
+        "v1 hashed sync",
+        |batch, n| {
+            vertices(batch, n, 1, false);
+            1
+        },
+        Durability::Sync,
+    ),
+];
+
+fn write_case(
+    settings: &Settings,
+    variant: &Variant,
+    case: &(&str, Fill, Durability),
+) -> Outcome<()> {
+    let (name, fill, durability) = case;
+    let store = open(settings, variant)?;
+    let mut batch = Batch::new();
+    let mut pauses = Vec::new();
+    let (mut elements, mut rows) = (0, 0);
+    let watch = Stopwatch::start();
+    // Single writes are few in a second whatever the machine does.
+    let end = if name.starts_with("v1 ") {
+        settings.rows / 100
+    } else {
+        settings.rows
+    };
+    while rows < end {
+        batch.clear();
+        elements += fill(&mut batch, elements);
+        rows += batch.len() as u64;
+        let before = Instant::now();
+        store.space.write(&batch, *durability)?;
+        pauses.push(before.elapsed());
+    }
+    let (wall, cpu) = (watch.wall(), watch.cpu());
+    store.space.compact()?;
+    let drained = watch.cpu();
+    pauses.sort_unstable();
+    let pause =
+        |part: usize| pauses[(pauses.len() * part / 1000).min(pauses.len() - 1)].as_micros();
+    let rows = rows as f64;
+    println!(
+        "{:17} | {:20} | {:5.2} M rows | {:8.0} rows/s | {:4.2} cores | {:8.0} rows/cpu-s | drained {:8.0} rows/cpu-s | batch us p50 {} p99 {} max {}",
+        name,
+        variant.name,
+        rows / 1e6,
+        rows / wall,
+        cpu / wall,
+        rows / cpu,
+        rows / drained,
+        pause(500),
+        pause(990),
+        pause(1000),
+    );
+    Ok(())
+}
+
+/// Repeats `work`, which says how many things it did, and prints how many were done in a second.
+fn repeat(
+    settings: &Settings,
+    variant: &Variant,
+    name: &str,
+    things: &str,
+    mut work: impl FnMut(u64) -> Outcome<u64>,
+) -> Outcome<()> {
+    let span = Duration::from_secs(settings.seconds.div_ceil(3));
+    let warm = Instant::now();
+    let mut n = 0;
+    while warm.elapsed() < span {
+        work(n)?;
+        n += 1;
+    }
+    let watch = Stopwatch::start();
+    let (mut done, mut calls) = (0, 0);
+    while watch.wall.elapsed() < span {
+        done += work(n)?;
+        n += 1;
+        calls += 1;
+    }
+    let (wall, cpu) = (watch.wall(), watch.cpu());
+    println!(
+        "{name:24} | {:20} | {:9.0} {things}/s | {:9.0} {things}/cpu-s | {:6.2} us a call",
+        variant.name,
+        done as f64 / wall,
+        done as f64 / cpu,
+        cpu * 1e6 / f64::from(calls),
+    );
+    Ok(())
+}
+
+fn read_cases(settings: &Settings, variant: &Variant) -> Outcome<()> {
+    let store = open(settings, variant)?;
+    let space = &store.space;
+    let mut batch = Batch::new();
+    for n in (0..settings.rows).step_by(1000) {
+        batch.clear();
+        vertices(&mut batch, n, 1000, false);
+        space.write(&batch, Durability::Buffered)?;
+    }
+    space.compact()?;
+    let rows = settings.rows;
+    let key = |n: u64| vertex_key(mix(n) % rows, false);
+    repeat(settings, variant, "get", "gets", |n| {
+        Ok(space.get(VERTICES, &key(n), b"")?.map_or(0, |_| 1))
+    })?;
+    let snapshot = space.clone().snapshot();
+    repeat(settings, variant, "get, snapshot", "gets", |n| {
+        Ok(snapshot.get(VERTICES, &key(n), b"")?.map_or(0, |_| 1))
+    })?;
+    repeat(settings, variant, "get_with", "gets", |n| {
+        let mut bytes = 0;
+        let found = space.get_with(VERTICES, &key(n), b"", &mut |value| bytes += value.len())?;
+        Ok(u64::from(found && bytes == 120))
+    })?;
+    for size in [8, 64, 512] {
+        repeat(
+            settings,
+            variant,
+            &format!("multi_get {size}"),
+            "gets",
+            |n| {
+                let keys: Vec<_> = (0..size).map(|at| key(n * size + at)).collect();
+                let keys: Vec<(&[u8], &[u8])> =
+                    keys.iter().map(|key| (&key[..], &b""[..])).collect();
+                Ok(space.multi_get(VERTICES, &keys)?.iter().flatten().count() as u64)
+            },
+        )?;
+    }
+    repeat(settings, variant, "get, absent", "gets", |n| {
+        let found = space.get_with(VERTICES, &vertex_key(rows + n, false), b"", &mut |_| ())?;
+        Ok(u64::from(!found))
+    })?;
+    Ok(())
+}
+
+fn scan_cases(settings: &Settings, variant: &Variant, degree: u64) -> Outcome<()> {
+    let store = open(settings, variant)?;
+    let space = &store.space;
+    let sources = settings.rows / degree;
+    let mut batch = Batch::new();
+    for n in (0..settings.rows).step_by(500) {
+        batch.clear();
+        for n in n..n + 500 {
+            let (source, target) = (n % sources, n);
+            batch.put(
+                OUT,
+                &edge_end(source),
+                &edge_clustering(target),
+                &value::<40>(n),
+            );
+        }
+        space.write(&batch, Durability::Buffered)?;
+    }
+    space.compact()?;
+    let range = ClusteringRange::all();
+    let scan = |n: u64, reverse: bool| {
+        let mut rows = 0;
+        let partition = edge_end(mix(n) % sources);
+        let request = ScanRequest {
+            table: OUT,
+            partition: &partition,
+            range: &range,
+            reverse,
+        };
+        space.scan(request, &mut |_, _| {
+            rows += 1;
+            Flow::Continue(())
+        })?;
+        Ok(rows)
+    };
+    let name = |what: &str| format!("{what}, degree {degree}");
+    repeat(settings, variant, &name("scan"), "edges", |n| {
+        scan(n, false)
+    })?;
+    repeat(settings, variant, &name("scan back"), "edges", |n| {
+        scan(n, true)
+    })?;
+    repeat(settings, variant, &name("scan_many 64"), "edges", |n| {
+        let partitions: Vec<_> = (0..64)
+            .map(|at| edge_end(mix(n * 64 + at) % sources))
+            .collect();
+        let partitions: Vec<&[u8]> = partitions.iter().map(|key| &key[..]).collect();
+        let mut rows = 0;
+        space.scan_many(OUT, &partitions, &range, &mut |_, _, _| {
+            rows += 1;
+            Flow::Continue(())
+        })?;
+        Ok(rows)
+    })?;
+    repeat(settings, variant, &name("scan, absent"), "lists", |n| {
+        let partition = edge_end(mix(n) | 1 << 60);
+        let request = ScanRequest {
+            table: OUT,
+            partition: &partition,
+            range: &range,
+            reverse: false,
+        };
+        space.scan(request, &mut |_, _| Flow::Continue(()))?;
+        Ok(1)
+    })
+}
+
+fn main() -> Outcome<()> {
+    let settings = settings()?;
+    for variant in variants() {
+        let wanted = |case: &str| {
+            let name = format!("{} / {case}", variant.name);
+            settings.filters.is_empty()
+                || settings
+                    .filters
+                    .iter()
+                    .any(|filter| name.contains(filter.as_str()))
+        };
+        for case in &WRITES {
+            if wanted(&format!("write {}", case.0)) {
+                write_case(&settings, &variant, case)?;
+            }
+        }
+        if wanted("read") {
+            read_cases(&settings, &variant)?;
+        }
+        for degree in [10, 100] {
+            if wanted(&format!("scan {degree}")) {
+                scan_cases(&settings, &variant, degree)?;
+            }
+        }
+    }
+    Ok(())
+}
