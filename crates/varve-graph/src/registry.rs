@@ -1,0 +1,398 @@
+//! The graphs of a server: which there are, creating, clearing and dropping them.
+//!
+//! A graph is a space. Clearing a graph opens a new, empty space (its next *generation*) and takes it in the place of
+//! the old one at once: requests that still work on the old one end there undisturbed, and it is removed when the last
+//! of them has let it go, or at the next start. So neither clearing nor dropping waits for anybody, and a crash between
+//! leaves the graph whole, or empty, or gone, never half.
+//!
+//! Space names: generation 0 is the graph's name; generation *n* is `_<n>_<name>`. Graph names begin with a letter, so
+//! the two cannot be mixed up. A dropped graph's space carries a mark until it is removed.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+use varve_encoding::tables::{META, TABLES};
+use varve_kv::{Batch, Durability, Engine, Statistic};
+
+use crate::error::{ErrorKind, GraphError};
+use crate::graph::{Graph, GraphOptions};
+
+/// Longest graph name, in bytes. Leaves room for the generation within the 48 bytes of a space's name.
+pub const GRAPH_NAME_BYTES_MAX: usize = 40;
+
+/// Partition of settings in the `meta` table.
+const SETTINGS: &[u8] = b"s";
+/// Clustering of the mark that a space is to be removed.
+const DROPPED: &[u8] = b"dropped";
+
+/// The graphs of one engine.
+pub struct Registry {
+    engine: Arc<dyn Engine>,
+    options: GraphOptions,
+    graphs: RwLock<BTreeMap<String, Open>>,
+    /// Spaces to be removed once nobody uses them. Held by whoever changes the set of graphs.
+    doomed: Mutex<Vec<String>>,
+}
+
+#[derive(Clone)]
+struct Open {
+    graph: Arc<Graph>,
+    generation: u32,
+}
+
+impl Registry {
+    /// Opens all graphs that the engine holds, and removes what clears and drops before a crash or stop left.
+    ///
+    /// # Errors
+    /// When a space cannot be opened or is damaged.
+    pub fn open(engine: Arc<dyn Engine>, options: GraphOptions) -> Result<Self, GraphError> {
+        let mut newest: BTreeMap<String, u32> = BTreeMap::new();
+        let mut doomed = Vec::new();
+        for space in engine.spaces()? {
+            let Some((name, generation)) = parse_space_name(&space) else {
+                continue;
+            };
+            match newest.get_mut(name) {
+                None => {
+                    newest.insert(name.to_owned(), generation);
+                }
+                Some(other) => {
+                    let older = generation.min(*other);
+                    *other = generation.max(*other);
+                    doomed.push(space_name(name, older));
+                }
+            }
+        }
+        let mut graphs = BTreeMap::new();
+        for (name, generation) in newest {
+            let graph = open_graph(&*engine, &options, &name, generation)?;
+            if graph.space().get(META, SETTINGS, DROPPED)?.is_some() {
+                doomed.push(space_name(&name, generation));
+            } else {
+                graphs.insert(name, Open { graph, generation });
+            }
+        }
+        let registry = Self {
+            engine,
+            options,
+            graphs: RwLock::new(graphs),
+            doomed: Mutex::new(doomed),
+        };
+        registry.reap(&mut registry.doomed.lock())?;
+        Ok(registry)
+    }
+
+    /// The engine's name, as clients see it.
+    #[must_use]
+    pub fn engine_name(&self) -> &'static str {
+        self.engine.name()
+    }
+
+    /// How the graphs are opened.
+    #[must_use]
+    pub fn options(&self) -> &GraphOptions {
+        &self.options
+    }
+
+    /// The names of all graphs, ascending.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        self.graphs.read().keys().cloned().collect()
+    }
+
+    /// The graph of that name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] when there is none.
+    pub fn get(&self, name: &str) -> Result<Arc<Graph>, GraphError> {
+        match self.graphs.read().get(name) {
+            Some(open) => Ok(Arc::clone(&open.graph)),
+            None => Err(not_found(name)),
+        }
+    }
+
+    /// Creates an empty graph.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] for a name that is not 1 to [`GRAPH_NAME_BYTES_MAX`] letters, digits and `_`, the
+    /// first a letter; [`ErrorKind::Existed`] when there is one of that name.
+    pub fn create(&self, name: &str) -> Result<Arc<Graph>, GraphError> {
+        check_name(name)?;
+        let mut doomed = self.doomed.lock();
+        if self.graphs.read().contains_key(name) {
+            let message = format!("The graph name '{name}' has existed");
+            return Err(GraphError::new(ErrorKind::Existed, message));
+        }
+        self.reap(&mut doomed)?;
+        let generation = self.next_generation(name)?;
+        let graph = open_graph(&*self.engine, &self.options, name, generation)?;
+        let open = Open {
+            graph: Arc::clone(&graph),
+            generation,
+        };
+        self.graphs.write().insert(name.to_owned(), open);
+        Ok(graph)
+    }
+
+    /// The graph of that name, created if there is none.
+    ///
+    /// # Errors
+    /// As [`Registry::create`], but for [`ErrorKind::Existed`].
+    pub fn get_or_create(&self, name: &str) -> Result<Arc<Graph>, GraphError> {
+        match self.get(name) {
+            Err(error) if error.kind == ErrorKind::NotFound => match self.create(name) {
+                // Somebody else was faster.
+                Err(error) if error.kind == ErrorKind::Existed => self.get(name),
+                created => created,
+            },
+            found => found,
+        }
+    }
+
+    /// Removes everything in a graph: data, history, schema, tasks, variables. Ids restart. Returns the empty graph.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] when there is none of that name.
+    pub fn clear(&self, name: &str) -> Result<Arc<Graph>, GraphError> {
+        let mut doomed = self.doomed.lock();
+        let old = self
+            .graphs
+            .read()
+            .get(name)
+            .cloned()
+            .ok_or_else(|| not_found(name))?;
+        let generation = self.next_generation(name)?;
+        let graph = open_graph(&*self.engine, &self.options, name, generation)?;
+        // The new space is there already, so a crash after the mark finds the graph empty, not gone.
+        mark_dropped(&old.graph)?;
+        let open = Open {
+            graph: Arc::clone(&graph),
+            generation,
+        };
+        self.graphs.write().insert(name.to_owned(), open);
+        doomed.push(space_name(name, old.generation));
+        drop(old);
+        self.reap(&mut doomed)?;
+        Ok(graph)
+    }
+
+    /// Removes a graph with everything in it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`] when there is none of that name.
+    pub fn drop_graph(&self, name: &str) -> Result<(), GraphError> {
+        let mut doomed = self.doomed.lock();
+        let old = self
+            .graphs
+            .read()
+            .get(name)
+            .cloned()
+            .ok_or_else(|| not_found(name))?;
+        mark_dropped(&old.graph)?;
+        self.graphs.write().remove(name);
+        doomed.push(space_name(name, old.generation));
+        drop(old);
+        self.reap(&mut doomed)
+    }
+
+    /// What the engine reports of each graph.
+    #[must_use]
+    pub fn statistics(&self) -> Vec<(String, Vec<Statistic>)> {
+        let graphs: Vec<(String, Open)> = self
+            .graphs
+            .read()
+            .iter()
+            .map(|(name, open)| (name.clone(), open.clone()))
+            .collect();
+        graphs
+            .into_iter()
+            .map(|(name, open)| (name, open.graph.space().statistics()))
+            .collect()
+    }
+
+    /// The generation after the newest space of that graph, whether that one is in use or waits for its removal.
+    fn next_generation(&self, name: &str) -> Result<u32, GraphError> {
+        let spaces = self.engine.spaces()?;
+        let newest = spaces
+            .iter()
+            .filter_map(|space| parse_space_name(space))
+            .filter(|(known, _)| *known == name)
+            .map(|(_, generation)| generation)
+            .max();
+        Ok(newest.map_or(0, |generation| generation + 1))
+    }
+
+    /// Removes the doomed spaces that nobody uses any more.
+    fn reap(&self, doomed: &mut Vec<String>) -> Result<(), GraphError> {
+        let mut failed = None;
+        doomed.retain(|space| match self.engine.drop_space(space) {
+            Ok(()) => false,
+            Err(varve_kv::KvError::Unavailable { .. }) => true,
+            Err(error) => {
+                failed = Some(error);
+                true
+            }
+        });
+        failed.map_or(Ok(()), |error| Err(error.into()))
+    }
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = self.names();
+        formatter
+            .debug_struct("Registry")
+            .field("names", &names)
+            .finish_non_exhaustive()
+    }
+}
+
+fn not_found(name: &str) -> GraphError {
+    GraphError::not_found(format!("Graph '{name}' does not exist"))
+}
+
+fn check_name(name: &str) -> Result<(), GraphError> {
+    let plain = name
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let letter_first = name.starts_with(|first: char| first.is_ascii_alphabetic());
+    if plain && letter_first && name.len() <= GRAPH_NAME_BYTES_MAX {
+        return Ok(());
+    }
+    Err(GraphError::invalid(format!(
+        "Invalid graph name '{name}', valid graph name is up to {GRAPH_NAME_BYTES_MAX} alpha-numeric characters and \
+         underscores and only letters are supported as first letter"
+    )))
+}
+
+fn space_name(graph: &str, generation: u32) -> String {
+    if generation == 0 {
+        graph.to_owned()
+    } else {
+        format!("_{generation}_{graph}")
+    }
+}
+
+/// Splits a space's name; `None` for one that is not a graph's.
+fn parse_space_name(space: &str) -> Option<(&str, u32)> {
+    let Some(rest) = space.strip_prefix('_') else {
+        return Some((space, 0));
+    };
+    let (generation, name) = rest.split_once('_')?;
+    Some((name, generation.parse().ok()?))
+}
+
+/// Marks a graph's space as one to be removed, so that it does not come back after a crash.
+fn mark_dropped(graph: &Graph) -> Result<(), GraphError> {
+    let mut mark = Batch::new();
+    mark.put(META, SETTINGS, DROPPED, b"");
+    Ok(graph.space().write(&mark, Durability::Sync)?)
+}
+
+fn open_graph(
+    engine: &dyn Engine,
+    options: &GraphOptions,
+    name: &str,
+    generation: u32,
+) -> Result<Arc<Graph>, GraphError> {
+    let space = engine.open(&space_name(name, generation), TABLES, true)?;
+    Graph::open(name, space, options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use varve_kv::MemoryEngine;
+    use varve_model::time::SystemClock;
+
+    fn open(engine: &Arc<MemoryEngine>) -> Registry {
+        let engine: Arc<dyn Engine> = Arc::<MemoryEngine>::clone(engine);
+        Registry::open(engine, GraphOptions::new(Arc::new(SystemClock))).unwrap()
+    }
+
+    fn put(graph: &Graph) {
+        let mut batch = Batch::new();
+        batch.put(META, b"v", b"x", b"1");
+        graph.space().write(&batch, Durability::Sync).unwrap();
+    }
+
+    fn holds_data(graph: &Graph) -> bool {
+        graph.space().get(META, b"v", b"x").unwrap().is_some()
+    }
+
+    #[test]
+    fn names_are_checked() {
+        let registry = open(&Arc::new(MemoryEngine::new()));
+        for good in ["a", "hugegraph", "A_1", &"a".repeat(40)] {
+            registry.create(good).unwrap();
+        }
+        for bad in ["", "1a", "_a", "a-b", "ä", "a/b", &"a".repeat(41)] {
+            assert_eq!(
+                registry.create(bad).err().unwrap().kind,
+                ErrorKind::InvalidArgument,
+                "{bad}"
+            );
+        }
+        assert_eq!(registry.create("a").err().unwrap().kind, ErrorKind::Existed);
+        assert_eq!(
+            registry.get("none").err().unwrap().message,
+            "Graph 'none' does not exist"
+        );
+        assert_eq!(parse_space_name("_12_a_b"), Some(("a_b", 12)));
+        assert_eq!(parse_space_name("a_1"), Some(("a_1", 0)));
+    }
+
+    #[test]
+    fn clearing_leaves_old_readers_alone_and_new_ones_see_nothing() {
+        let engine = Arc::new(MemoryEngine::new());
+        let registry = open(&engine);
+        let old = registry.create("g").unwrap();
+        put(&old);
+        let new = registry.clear("g").unwrap();
+        assert!(holds_data(&old) && !holds_data(&new));
+        assert_eq!(engine.spaces().unwrap(), ["_1_g", "g"]);
+        put(&new);
+        drop((old, new));
+        registry.clear("g").unwrap();
+        assert_eq!(
+            engine.spaces().unwrap(),
+            ["_2_g"],
+            "what nobody uses is removed"
+        );
+        drop(registry);
+        assert_eq!(open(&engine).names(), ["g"]);
+    }
+
+    #[test]
+    fn a_clear_that_was_not_finished_is_finished_at_the_next_start() {
+        let engine = Arc::new(MemoryEngine::new());
+        let registry = open(&engine);
+        put(&registry.create("g").unwrap());
+        drop(registry);
+        drop(engine.open("_1_g", TABLES, true).unwrap());
+        let registry = open(&engine);
+        assert!(!holds_data(&registry.get("g").unwrap()));
+        assert_eq!(engine.spaces().unwrap(), ["_1_g"]);
+    }
+
+    #[test]
+    fn a_dropped_graph_stays_dropped_while_it_is_still_used_and_after_a_restart() {
+        let engine = Arc::new(MemoryEngine::new());
+        let registry = open(&engine);
+        let used = registry.create("g").unwrap();
+        registry.drop_graph("g").unwrap();
+        assert!(registry.get("g").is_err());
+        let again = registry.create("g").unwrap();
+        put(&again);
+        assert!(!holds_data(&used));
+        registry.create("h").unwrap();
+        let held = registry.get("h").unwrap();
+        registry.drop_graph("h").unwrap();
+        drop((used, again, held, registry));
+        let registry = open(&engine);
+        assert_eq!(registry.names(), ["g"]);
+        assert!(holds_data(&registry.get("g").unwrap()));
+        assert_eq!(engine.spaces().unwrap(), ["_1_g"]);
+    }
+}
