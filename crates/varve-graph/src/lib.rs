@@ -8,6 +8,7 @@ pub mod error;
 pub mod graph;
 pub mod index;
 pub mod limits;
+pub mod maintenance;
 pub mod read;
 pub mod registry;
 pub mod schema;

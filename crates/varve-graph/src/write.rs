@@ -4,6 +4,7 @@
 //! the committer. Everything up to there may be repeated after a conflict, so it has no effect outside.
 
 mod emit;
+mod internal;
 mod working;
 
 use varve_model::{Edge, Element, ElementId, Instant, Vertex};
@@ -11,7 +12,10 @@ use varve_model::{Edge, Element, ElementId, Instant, Vertex};
 use crate::commit::Ticket;
 use crate::error::GraphError;
 
-pub(crate) use emit::{Change, EmitContext, Emitter, PairHash, decode_element, sides};
+pub(crate) use emit::{
+    Change, EmitContext, Emitter, PairHash, decode_element, entries_of, sides,
+};
+pub(crate) use internal::commit_internal;
 pub(crate) use working::prepare;
 
 /// The valid period that a write asks for; `None` = from the commit on, and for ever.

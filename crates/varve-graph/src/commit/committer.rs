@@ -68,6 +68,11 @@ impl Stamps {
         self.keys.push(position);
     }
 
+    /// The clustering key that ends at `position` misses its inverted version.
+    pub(crate) fn key(&mut self, position: usize) {
+        self.keys.push(position);
+    }
+
     fn apply(&self, batch: &mut Batch, version: CommitVersion) {
         let bytes = batch.bytes_mut();
         for at in &self.rows {

@@ -148,6 +148,13 @@ impl<'a> Emitter<'a> {
         }
     }
 
+    /// The current row of `id` as it is committed.
+    pub(crate) fn read_current(&self, id: &ElementId) -> Result<Option<Current>, GraphError> {
+        let (table, sides) = sides(id);
+        let row = self.context.reader.get(table, &sides[0].partition, &sides[0].clustering)?;
+        row.as_deref().map(Current::decode).transpose()
+    }
+
     /// Brings an element's rows to what decides now, when its current row does so no more. Returns the row that does.
     pub(crate) fn settled(
         &mut self,

@@ -1,0 +1,9 @@
+//! Work that no request waits for: tidying past boundaries, forgetting by retention, purging on demand.
+
+mod purge;
+mod retention;
+mod tidy;
+
+pub use purge::purge;
+pub use retention::{RetentionReport, sweep};
+pub use tidy::tidy;

@@ -1,0 +1,64 @@
+//! Tidying: brings elements whose current row decides no more to the row that does, and removes the boundary.
+//!
+//! Reads never need it (invariant B6); it keeps the present small and quick.
+
+use std::sync::Arc;
+
+use varve_encoding::key;
+use varve_encoding::tables::PENDING;
+use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest};
+use varve_model::ElementId;
+
+use crate::error::GraphError;
+use crate::graph::Graph;
+use crate::write::commit_internal;
+
+/// Elements tidied in one commit.
+const CHUNK: usize = 256;
+
+/// Tidies up to `limit` boundaries that have passed; returns how many there were.
+///
+/// # Errors
+/// When the store fails or is damaged.
+pub fn tidy(graph: &Arc<Graph>, limit: usize) -> Result<usize, GraphError> {
+    let mut done = 0;
+    while done < limit {
+        let due = due(graph, CHUNK.min(limit - done))?;
+        if due.is_empty() {
+            break;
+        }
+        done += due.len();
+        let ids: Vec<ElementId> = due.iter().map(|(_, id)| id.clone()).collect();
+        commit_internal(graph, &ids, |emitter| {
+            for (clustering, id) in &due {
+                let current = emitter.read_current(id)?;
+                emitter.settled(id, current)?;
+                emitter.batch.delete(PENDING, key::PENDING_PARTITION, clustering);
+            }
+            Ok(())
+        })?
+        .wait()?;
+    }
+    Ok(done)
+}
+
+fn due(graph: &Graph, limit: usize) -> Result<Vec<(Vec<u8>, ElementId)>, GraphError> {
+    let mut due = Vec::new();
+    let mut damaged = None;
+    let now = graph.now();
+    let range = ClusteringRange::all();
+    let partition = key::PENDING_PARTITION;
+    let request = ScanRequest { table: PENDING, partition, range: &range, reverse: false };
+    graph.reader().scan(request, &mut |clustering, _| {
+        match key::decode_pending(clustering) {
+            Ok((at, id)) if at <= now => due.push((clustering.to_vec(), id)),
+            Ok(_) => return Flow::Break(()),
+            Err(error) => {
+                damaged = Some(error);
+                return Flow::Break(());
+            }
+        }
+        if due.len() < limit { Flow::Continue(()) } else { Flow::Break(()) }
+    })?;
+    damaged.map_or(Ok(due), |error| Err(error.into()))
+}

@@ -1,0 +1,55 @@
+//! Commits of the graph itself: tidying, purging, rebuilding. They go through the same latches and committer as
+//! requests, so they are invisible to readers until they are whole.
+
+use std::sync::Arc;
+
+use varve_encoding::key;
+use varve_model::{Direction, ElementId};
+
+use super::emit::{EmitContext, Emitter};
+use crate::commit::{Commit, LatchKey, Ticket, ticket};
+use crate::error::GraphError;
+use crate::graph::Graph;
+
+/// Latches `ids`, lets `build` fill the batch, and commits it.
+///
+/// # Errors
+/// What `build` returns, or when the commit cannot be taken.
+pub(crate) fn commit_internal(
+    graph: &Arc<Graph>,
+    ids: &[ElementId],
+    build: impl FnOnce(&mut Emitter<'_>) -> Result<(), GraphError>,
+) -> Result<Ticket, GraphError> {
+    let latches = graph.latches.acquire(latch_keys(ids));
+    let schema = graph.schema();
+    // A pair is put again without a look at the cache: these commits are rare.
+    let known = |_| false;
+    let context =
+        EmitContext { reader: graph.reader(), schema: &schema, now: graph.now(), known_pair: &known };
+    let mut emitter = Emitter::new(context);
+    build(&mut emitter)?;
+    let (batch, stamps) = (emitter.batch, emitter.stamps);
+    if batch.is_empty() {
+        return Ok(Ticket::done(graph.published()));
+    }
+    let (ticket, completer) = ticket();
+    graph.submit(Commit { batch, stamps, latches, completer, published: None })?;
+    Ok(ticket)
+}
+
+fn latch_keys(ids: &[ElementId]) -> Vec<LatchKey> {
+    let mut keys = Vec::with_capacity(ids.len() * 3);
+    for id in ids {
+        match id {
+            ElementId::Vertex(id) => keys.push(LatchKey::exclusive(&key::vertex_id(id))),
+            ElementId::Edge(id) => {
+                let mut own = key::vertex_id(&id.source);
+                keys.push(LatchKey::shared(&own));
+                keys.push(LatchKey::shared(&key::vertex_id(&id.target)));
+                own.extend_from_slice(&key::edge_clustering(id, Direction::Out));
+                keys.push(LatchKey::exclusive(&own));
+            }
+        }
+    }
+    keys
+}
