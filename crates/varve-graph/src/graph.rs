@@ -13,11 +13,12 @@ use varve_model::{
     VertexId,
 };
 
-use crate::commit::{Commit, Committer, CommitterOptions, DurabilityMode, Latches};
+use crate::bodies::ElementBodies;
+use crate::commit::{Commit, Committer, CommitterOptions, DurabilityMode, LatchKey, Latches};
 use crate::error::{ErrorKind, GraphError};
 use crate::limits::Limits;
 use crate::read::{HistoryPage, Point, Version, View, read_element};
-use crate::schema::{Catalogue, Schema, SchemaTables};
+use crate::schema::{Catalogue, Schema, SchemaBodies, SchemaTables};
 use crate::snowflake::Snowflake;
 use crate::tasks::{TaskTables, Tasks};
 use crate::variables::Variables;
@@ -64,6 +65,10 @@ pub struct Graph {
     snowflake: Snowflake,
 }
 
+/// Every write holds the latch of this key shared from before it looks at the schema until it is stored. No element's
+/// key starts with this byte.
+pub(crate) const SCHEMA_LATCH: &[u8] = &[0];
+
 /// (edge label, source) pairs remembered so that their index entry is not put again; 16 bytes each and some.
 const PAIRS_MAX: usize = 1 << 17;
 
@@ -98,7 +103,7 @@ impl Graph {
                 queue_bytes_max: options.limits.commit_queue_bytes_max,
             },
         )?;
-        Ok(Arc::new(Self {
+        let graph = Arc::new(Self {
             name: name.to_owned(),
             committer,
             latches: Latches::new(),
@@ -109,7 +114,12 @@ impl Graph {
             durability: options.durability,
             pairs: Mutex::new(FxHashSet::default()),
             snowflake: Snowflake::default(),
-        }))
+        });
+        let elements = Arc::new(ElementBodies::new(&graph));
+        graph
+            .tasks()
+            .start(Arc::new(SchemaBodies::new(graph.catalogue(), elements)));
+        Ok(graph)
     }
 
     /// The graph's name.
@@ -335,8 +345,13 @@ impl Graph {
         Ok(())
     }
 
-    /// Takes the graph out of service: what runs in the background for it stops. Requests that hold it may finish.
-    pub(crate) fn retire(&self) {}
+    /// Waits until every write that may have begun with an older schema is stored or given up.
+    pub(crate) fn await_older_writes(&self) {
+        drop(
+            self.latches
+                .acquire(vec![LatchKey::exclusive(SCHEMA_LATCH)]),
+        );
+    }
 
     pub(crate) fn reader(&self) -> &dyn Reader {
         // A space reads the newest committed state; what a commit reads is held still by its latches.

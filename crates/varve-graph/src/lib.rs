@@ -16,6 +16,7 @@ pub mod tasks;
 pub mod variables;
 pub mod write;
 
+mod bodies;
 mod snowflake;
 
 pub use commit::DurabilityMode;

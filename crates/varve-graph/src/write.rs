@@ -12,9 +12,7 @@ use varve_model::{Edge, Element, ElementId, Instant, Vertex};
 use crate::commit::Ticket;
 use crate::error::GraphError;
 
-pub(crate) use emit::{
-    Change, EmitContext, Emitter, PairHash, decode_element, entries_of, sides,
-};
+pub(crate) use emit::{Change, EmitContext, Emitter, PairHash, decode_element, entries_of, sides};
 pub(crate) use internal::commit_internal;
 pub(crate) use working::prepare;
 

@@ -5,6 +5,8 @@
 //! old and new state and stores the difference.
 
 mod entries;
+mod rebuild;
 pub mod tokenizer;
 
 pub use entries::{IndexEntry, edge_label_entry, entries, vertex_label_entry};
+pub(crate) use rebuild::{rebuild, remove};

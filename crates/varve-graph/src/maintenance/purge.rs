@@ -6,7 +6,7 @@ use varve_encoding::datum;
 use varve_encoding::key;
 use varve_encoding::row::Kind;
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, TX};
-use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest};
+use varve_kv::{ClusteringRange, Flow, ScanRequest};
 use varve_model::{CommitVersion, Datum, EdgeId, ElementId, VertexId};
 
 use crate::commit::Ticket;
@@ -37,11 +37,16 @@ pub fn purge(graph: &Arc<Graph>, id: &ElementId) -> Result<Ticket, GraphError> {
         let record = Datum::Map(vec![
             ("kind".to_owned(), Datum::Text("purge".to_owned())),
             ("element".to_owned(), Datum::Text(id.to_string())),
-            ("edges".to_owned(), Datum::Int(i64::try_from(doomed.len() - 1).unwrap_or(i64::MAX))),
+            (
+                "edges".to_owned(),
+                Datum::Int(i64::try_from(doomed.len() - 1).unwrap_or(i64::MAX)),
+            ),
         ]);
         let day = u32::try_from(graph.now().0.max(0) / DAY).unwrap_or(u32::MAX);
         let version = CommitVersion::ZERO.0.to_be_bytes();
-        let at = emitter.batch.put(TX, &day.to_be_bytes(), &version, &datum::to_bytes(&record));
+        let at = emitter
+            .batch
+            .put(TX, &day.to_be_bytes(), &version, &datum::to_bytes(&record));
         emitter.stamps.key(at);
         Ok(())
     })
@@ -50,27 +55,44 @@ pub fn purge(graph: &Arc<Graph>, id: &ElementId) -> Result<Ticket, GraphError> {
 fn destroy(graph: &Graph, emitter: &mut Emitter<'_>, id: &ElementId) -> Result<(), GraphError> {
     let (table, sides) = sides(id);
     let mut contents = Vec::new();
-    if let Some(current) = emitter.read_current(id)?.filter(|it| it.header.kind == Kind::Put) {
+    if let Some(current) = emitter
+        .read_current(id)?
+        .filter(|it| it.header.kind == Kind::Put)
+    {
         contents.push(current.content);
     }
     let (partition, clustering) = (&sides[0].partition, &sides[0].clustering);
     let newest = CommitVersion::MAX;
-    scan_events(graph.reader(), partition, clustering, newest, &mut |header, content| {
-        if header.kind == Kind::Put {
-            contents.push(content.to_vec());
-        }
-        Flow::Continue(())
-    })?;
+    scan_events(
+        graph.reader(),
+        partition,
+        clustering,
+        newest,
+        &mut |header, content| {
+            if header.kind == Kind::Put {
+                contents.push(content.to_vec());
+            }
+            Flow::Continue(())
+        },
+    )?;
     for content in &contents {
         let element = decode_element(id, content)?;
         for entry in entries_of(&graph.schema(), id, &element) {
-            emitter.batch.delete(INDEX, &entry.partition, &entry.clustering);
-            emitter.batch.delete(EVENT_INDEX, &entry.partition, &entry.clustering);
+            emitter
+                .batch
+                .delete(INDEX, &entry.partition, &entry.clustering);
+            emitter
+                .batch
+                .delete(EVENT_INDEX, &entry.partition, &entry.clustering);
         }
     }
     for side in &sides {
-        emitter.batch.delete(table, &side.partition, &side.clustering);
-        emitter.batch.delete_prefix(EVENT, &side.partition, &side.clustering);
+        emitter
+            .batch
+            .delete(table, &side.partition, &side.clustering);
+        emitter
+            .batch
+            .delete_prefix(EVENT, &side.partition, &side.clustering);
     }
     Ok(())
 }
@@ -81,8 +103,16 @@ fn ever_incident(graph: &Graph, vertex: &VertexId) -> Result<Vec<EdgeId>, GraphE
     let mut found: Vec<EdgeId> = Vec::new();
     let mut damaged = None;
     for table in [EDGE, EVENT] {
-        let range = ClusteringRange { from: vec![1], to: None };
-        let request = ScanRequest { table, partition: &partition, range: &range, reverse: false };
+        let range = ClusteringRange {
+            from: vec![1],
+            to: None,
+        };
+        let request = ScanRequest {
+            table,
+            partition: &partition,
+            range: &range,
+            reverse: false,
+        };
         graph.reader().scan(request, &mut |clustering, _| {
             let current = match table {
                 EVENT => key::split_event(clustering).map(|(current, _)| current),
@@ -93,7 +123,11 @@ fn ever_incident(graph: &Graph, vertex: &VertexId) -> Result<Vec<EdgeId>, GraphE
                 Ok(_) => {}
                 Err(error) => damaged = Some(error),
             }
-            if damaged.is_some() || found.len() > limit { Flow::Break(()) } else { Flow::Continue(()) }
+            if damaged.is_some() || found.len() > limit {
+                Flow::Break(())
+            } else {
+                Flow::Continue(())
+            }
         })?;
     }
     if let Some(error) = damaged {

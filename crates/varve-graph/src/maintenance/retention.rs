@@ -8,7 +8,7 @@ use std::sync::Arc;
 use varve_encoding::key;
 use varve_encoding::row::{self, Header, Kind};
 use varve_encoding::tables::{EDGE, EVENT, VERTEX};
-use varve_kv::{Flow, Reader};
+use varve_kv::Flow;
 use varve_model::schema::Retention;
 use varve_model::{CommitVersion, Instant, Period};
 
@@ -39,8 +39,12 @@ pub fn sweep(graph: &Arc<Graph>) -> Result<RetentionReport, GraphError> {
     let mut report = RetentionReport::default();
     let schema = graph.schema();
     let limited = |retention: Retention| retention != Retention::All;
-    let any = schema.all_vertex_labels().any(|label| limited(label.retention))
-        || schema.all_edge_labels().any(|label| limited(label.retention));
+    let any = schema
+        .all_vertex_labels()
+        .any(|label| limited(label.retention))
+        || schema
+            .all_edge_labels()
+            .any(|label| limited(label.retention));
     if !any {
         return Ok(report);
     }
@@ -48,7 +52,9 @@ pub fn sweep(graph: &Arc<Graph>) -> Result<RetentionReport, GraphError> {
     let mut element = Walked::default();
     loop {
         let rows = read_chunk(graph, after.as_ref())?;
-        let Some(last) = rows.last() else { return Ok(report) };
+        let Some(last) = rows.last() else {
+            return Ok(report);
+        };
         after = Some((last.0.clone(), last.1.clone()));
         report.seen += rows.len() as u64;
         let mut doomed = Vec::new();
@@ -77,8 +83,16 @@ fn read_chunk(
     let mut rows = Vec::new();
     let after = after.map(|(partition, clustering)| (partition.as_slice(), clustering.as_slice()));
     graph.reader().scan_table(EVENT, after, &mut |row| {
-        rows.push((row.partition.to_vec(), row.clustering.to_vec(), row.value.to_vec()));
-        if rows.len() < CHUNK { Flow::Continue(()) } else { Flow::Break(()) }
+        rows.push((
+            row.partition.to_vec(),
+            row.clustering.to_vec(),
+            row.value.to_vec(),
+        ));
+        if rows.len() < CHUNK {
+            Flow::Continue(())
+        } else {
+            Flow::Break(())
+        }
     })?;
     Ok(rows)
 }
@@ -108,7 +122,9 @@ impl Walked {
         let (header, content) = Header::decode(row)?;
         if header.kind == Kind::Put && current == key::VERTEX_CLUSTERING {
             let label = row::vertex_label(content)?;
-            self.retention = schema.vertex_label(label).map_or(Retention::All, |it| it.retention);
+            self.retention = schema
+                .vertex_label(label)
+                .map_or(Retention::All, |it| it.retention);
         }
         let period = header.period();
         // The walk starts with the current row, which may be older than some events.
@@ -138,7 +154,11 @@ impl Walked {
         self.key = (partition.to_vec(), current.to_vec());
         self.newer.clear();
         self.retention = Retention::All;
-        let table = if current == key::VERTEX_CLUSTERING { VERTEX } else { EDGE };
+        let table = if current == key::VERTEX_CLUSTERING {
+            VERTEX
+        } else {
+            EDGE
+        };
         if table == EDGE {
             let label = row::edge_labels_of_clustering(current).map(|(_, label)| label);
             let label = label.and_then(|label| schema.edge_label(label));

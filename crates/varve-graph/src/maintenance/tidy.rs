@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use varve_encoding::key;
 use varve_encoding::tables::PENDING;
-use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest};
+use varve_kv::{ClusteringRange, Flow, ScanRequest};
 use varve_model::ElementId;
 
 use crate::error::GraphError;
@@ -33,7 +33,9 @@ pub fn tidy(graph: &Arc<Graph>, limit: usize) -> Result<usize, GraphError> {
             for (clustering, id) in &due {
                 let current = emitter.read_current(id)?;
                 emitter.settled(id, current)?;
-                emitter.batch.delete(PENDING, key::PENDING_PARTITION, clustering);
+                emitter
+                    .batch
+                    .delete(PENDING, key::PENDING_PARTITION, clustering);
             }
             Ok(())
         })?
@@ -48,7 +50,12 @@ fn due(graph: &Graph, limit: usize) -> Result<Vec<(Vec<u8>, ElementId)>, GraphEr
     let now = graph.now();
     let range = ClusteringRange::all();
     let partition = key::PENDING_PARTITION;
-    let request = ScanRequest { table: PENDING, partition, range: &range, reverse: false };
+    let request = ScanRequest {
+        table: PENDING,
+        partition,
+        range: &range,
+        reverse: false,
+    };
     graph.reader().scan(request, &mut |clustering, _| {
         match key::decode_pending(clustering) {
             Ok((at, id)) if at <= now => due.push((clustering.to_vec(), id)),
@@ -58,7 +65,11 @@ fn due(graph: &Graph, limit: usize) -> Result<Vec<(Vec<u8>, ElementId)>, GraphEr
                 return Flow::Break(());
             }
         }
-        if due.len() < limit { Flow::Continue(()) } else { Flow::Break(()) }
+        if due.len() < limit {
+            Flow::Continue(())
+        } else {
+            Flow::Break(())
+        }
     })?;
     damaged.map_or(Ok(due), |error| Err(error.into()))
 }

@@ -10,7 +10,7 @@ use varve_model::{
     CommitVersion, Direction, Edge, EdgeId, Instant, TemporalScope, Vertex, VertexId,
 };
 
-use super::{Resolved, resolve};
+use super::resolve;
 use crate::error::GraphError;
 use crate::schema::Schema;
 
@@ -135,26 +135,6 @@ impl View {
             scope: self.scope,
             now: self.now,
         }
-    }
-
-    /// The state of an element whose current row (if it has one) is `row`, or `None` when it does not exist here.
-    ///
-    /// # Errors
-    /// As [`View::with_vertex`].
-    pub(crate) fn resolve_row(
-        &self,
-        partition: &[u8],
-        clustering: &[u8],
-        row: Option<&[u8]>,
-    ) -> Result<Option<Resolved>, GraphError> {
-        resolve(
-            self.reader(),
-            partition,
-            clustering,
-            row,
-            self.valid(),
-            self.version(),
-        )
     }
 }
 

@@ -151,7 +151,10 @@ impl<'a> Emitter<'a> {
     /// The current row of `id` as it is committed.
     pub(crate) fn read_current(&self, id: &ElementId) -> Result<Option<Current>, GraphError> {
         let (table, sides) = sides(id);
-        let row = self.context.reader.get(table, &sides[0].partition, &sides[0].clustering)?;
+        let row = self
+            .context
+            .reader
+            .get(table, &sides[0].partition, &sides[0].clustering)?;
         row.as_deref().map(Current::decode).transpose()
     }
 

@@ -9,7 +9,7 @@ use varve_model::{Direction, ElementId};
 use super::emit::{EmitContext, Emitter};
 use crate::commit::{Commit, LatchKey, Ticket, ticket};
 use crate::error::GraphError;
-use crate::graph::Graph;
+use crate::graph::{Graph, SCHEMA_LATCH};
 
 /// Latches `ids`, lets `build` fill the batch, and commits it.
 ///
@@ -24,8 +24,12 @@ pub(crate) fn commit_internal(
     let schema = graph.schema();
     // A pair is put again without a look at the cache: these commits are rare.
     let known = |_| false;
-    let context =
-        EmitContext { reader: graph.reader(), schema: &schema, now: graph.now(), known_pair: &known };
+    let context = EmitContext {
+        reader: graph.reader(),
+        schema: &schema,
+        now: graph.now(),
+        known_pair: &known,
+    };
     let mut emitter = Emitter::new(context);
     build(&mut emitter)?;
     let (batch, stamps) = (emitter.batch, emitter.stamps);
@@ -33,12 +37,19 @@ pub(crate) fn commit_internal(
         return Ok(Ticket::done(graph.published()));
     }
     let (ticket, completer) = ticket();
-    graph.submit(Commit { batch, stamps, latches, completer, published: None })?;
+    graph.submit(Commit {
+        batch,
+        stamps,
+        latches,
+        completer,
+        published: None,
+    })?;
     Ok(ticket)
 }
 
 fn latch_keys(ids: &[ElementId]) -> Vec<LatchKey> {
-    let mut keys = Vec::with_capacity(ids.len() * 3);
+    let mut keys = Vec::with_capacity(ids.len() * 3 + 1);
+    keys.push(LatchKey::shared(SCHEMA_LATCH));
     for id in ids {
         match id {
             ElementId::Vertex(id) => keys.push(LatchKey::exclusive(&key::vertex_id(id))),

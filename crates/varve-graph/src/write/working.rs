@@ -20,7 +20,7 @@ use super::{
 };
 use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
 use crate::error::{ErrorKind, GraphError};
-use crate::graph::Graph;
+use crate::graph::{Graph, SCHEMA_LATCH};
 use crate::read::{Resolved, resolve};
 use crate::schema::Schema;
 use crate::write::emit::Current;
@@ -70,7 +70,8 @@ pub(crate) fn prepare(
 }
 
 fn latch_keys(request: &WriteRequest) -> Vec<LatchKey> {
-    let mut keys = Vec::with_capacity(request.mutations.len() * 3);
+    let mut keys = Vec::with_capacity(request.mutations.len() * 3 + 1);
+    keys.push(LatchKey::shared(SCHEMA_LATCH));
     let vertex = |id: &VertexId, keys: &mut Vec<LatchKey>| {
         keys.push(LatchKey::exclusive(&key::vertex_id(id)));
     };

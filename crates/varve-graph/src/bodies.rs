@@ -1,0 +1,241 @@
+//! What schema tasks do to elements: removing those of a label, and building or removing index entries.
+//!
+//! Every body works in chunks of ordinary commits, so readers and writers go on meanwhile, history is kept, and a task
+//! that was interrupted simply runs again.
+
+use std::sync::{Arc, Weak};
+
+use varve_encoding::index::{IndexId, element_key, partition};
+use varve_encoding::key;
+use varve_encoding::row::{self, Header, Kind};
+use varve_encoding::tables::{EDGE, INDEX, VERTEX};
+use varve_kv::{ClusteringRange, Flow, ScanRequest, TableId};
+use varve_model::{Direction, EdgeLabelId, ElementId, IndexLabelId, VertexId, VertexLabelId};
+
+use crate::error::{ErrorKind, GraphError};
+use crate::graph::Graph;
+use crate::schema::SchemaKind;
+use crate::tasks::{Subject, TaskBodies, TaskProgress, TaskSpec, TaskType};
+use crate::write::{Missing, Mutation, WriteRequest};
+
+/// Elements removed in one commit.
+const CHUNK: usize = 500;
+
+/// The bodies of one graph's tasks.
+pub(crate) struct ElementBodies {
+    graph: Weak<Graph>,
+}
+
+impl ElementBodies {
+    pub(crate) fn new(graph: &Arc<Graph>) -> Self {
+        Self {
+            graph: Arc::downgrade(graph),
+        }
+    }
+}
+
+impl TaskBodies for ElementBodies {
+    fn run(&self, task: &TaskSpec, progress: &TaskProgress) -> Result<String, GraphError> {
+        let closed = || GraphError::new(ErrorKind::IllegalState, "The graph is closed");
+        let graph = self.graph.upgrade().ok_or_else(closed)?;
+        // Writes that began with the schema before this task's first step have ended after this.
+        graph.await_older_writes();
+        match (task.task_type, task.subject) {
+            (TaskType::RemoveSchema, Some(subject)) => remove(&graph, subject, progress),
+            (TaskType::RebuildIndex, Some(subject)) => rebuild(&graph, subject, progress),
+            _ => Err(GraphError::new(
+                ErrorKind::NotSupported,
+                format!("Tasks of the type of '{}' are not supported", task.name),
+            )),
+        }
+        .map(|()| String::new())
+    }
+}
+
+fn rebuild(
+    graph: &Arc<Graph>,
+    subject: Subject,
+    progress: &TaskProgress,
+) -> Result<(), GraphError> {
+    let schema = graph.schema();
+    let labels = match subject.kind {
+        SchemaKind::IndexLabel => schema
+            .index_label(IndexLabelId(subject.id))
+            .cloned()
+            .into_iter()
+            .collect(),
+        SchemaKind::VertexLabel => schema
+            .indexes_of_vertex_label(VertexLabelId(subject.id))
+            .to_vec(),
+        SchemaKind::EdgeLabel => schema
+            .indexes_of_edge_label(EdgeLabelId(subject.id))
+            .to_vec(),
+        SchemaKind::PropertyKey => Vec::new(),
+    };
+    labels
+        .iter()
+        .try_for_each(|label| crate::index::rebuild(graph, label, progress))
+}
+
+fn remove(graph: &Arc<Graph>, subject: Subject, progress: &TaskProgress) -> Result<(), GraphError> {
+    let schema = graph.schema();
+    match subject.kind {
+        SchemaKind::VertexLabel => {
+            let label = VertexLabelId(subject.id);
+            let indexed = schema
+                .vertex_label(label)
+                .is_some_and(|label| label.enable_label_index);
+            if indexed {
+                listed_vertices(graph, label, progress)
+            } else {
+                scanned(graph, VERTEX, progress, &|_, content| {
+                    row::vertex_label(content).is_ok_and(|of| of == label)
+                })
+            }
+        }
+        SchemaKind::EdgeLabel => {
+            let label = EdgeLabelId(subject.id);
+            scanned(graph, EDGE, progress, &|clustering, _| {
+                row::edge_labels_of_clustering(clustering).is_some_and(|(_, of)| of == label)
+            })
+        }
+        SchemaKind::IndexLabel => match schema.index_label(IndexLabelId(subject.id)) {
+            Some(label) => crate::index::remove(graph, label, progress),
+            None => Ok(()),
+        },
+        SchemaKind::PropertyKey => Ok(()),
+    }
+}
+
+/// Deletes the vertices that a label's index lists.
+fn listed_vertices(
+    graph: &Arc<Graph>,
+    label: VertexLabelId,
+    progress: &TaskProgress,
+) -> Result<(), GraphError> {
+    let partition = partition(IndexId::VertexLabel(label), 0, &[]);
+    let mut range = ClusteringRange::all();
+    loop {
+        progress.check()?;
+        let mut keys: Vec<Vec<u8>> = Vec::new();
+        let request = ScanRequest {
+            table: INDEX,
+            partition: &partition,
+            range: &range,
+            reverse: false,
+        };
+        graph.reader().scan(request, &mut |clustering, _| {
+            keys.push(clustering.to_vec());
+            if keys.len() < CHUNK {
+                Flow::Continue(())
+            } else {
+                Flow::Break(())
+            }
+        })?;
+        let Some(last) = keys.last() else {
+            return Ok(());
+        };
+        range.from = [last.as_slice(), &[0]].concat();
+        let mut ids = Vec::with_capacity(keys.len());
+        for key in &keys {
+            let element = element_key(key, 0).unwrap_or_default();
+            let id = key::decode_element(element)?;
+            if let ElementId::Vertex(vertex) = &id {
+                if has_label(graph, vertex, label)? {
+                    ids.push(id);
+                }
+            }
+        }
+        delete(graph, ids, progress)?;
+    }
+}
+
+fn has_label(graph: &Graph, id: &VertexId, label: VertexLabelId) -> Result<bool, GraphError> {
+    let partition = key::vertex_id(id);
+    let row = graph
+        .reader()
+        .get(VERTEX, &partition, key::VERTEX_CLUSTERING)?;
+    let Some(row) = row else { return Ok(false) };
+    let (header, content) = Header::decode(&row)?;
+    Ok(header.kind == Kind::Put && row::vertex_label(content)? == label)
+}
+
+/// Deletes the elements of a table whose key and content `doomed` accepts.
+fn scanned(
+    graph: &Arc<Graph>,
+    table: TableId,
+    progress: &TaskProgress,
+    doomed: &dyn Fn(&[u8], &[u8]) -> bool,
+) -> Result<(), GraphError> {
+    /// Rows looked at between two looks at the progress.
+    const STEP: usize = 10_000;
+    let mut after: Option<(Vec<u8>, Vec<u8>)> = None;
+    loop {
+        progress.check()?;
+        let mut seen = 0;
+        let mut ids = Vec::new();
+        let mut failed: Option<GraphError> = None;
+        let from = after.as_ref().map(|(p, c)| (p.as_slice(), c.as_slice()));
+        let mut last = None;
+        graph.reader().scan_table(table, from, &mut |row| {
+            seen += 1;
+            match doomed_id(table, row.partition, row.clustering, row.value, doomed) {
+                Ok(id) => ids.extend(id),
+                Err(error) => {
+                    failed = Some(error);
+                    return Flow::Break(());
+                }
+            }
+            if ids.len() < CHUNK && seen < STEP {
+                return Flow::Continue(());
+            }
+            last = Some((row.partition.to_vec(), row.clustering.to_vec()));
+            Flow::Break(())
+        })?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        delete(graph, ids, progress)?;
+        if last.is_none() {
+            return Ok(());
+        }
+        after = last;
+    }
+}
+
+fn doomed_id(
+    table: TableId,
+    partition: &[u8],
+    clustering: &[u8],
+    row: &[u8],
+    doomed: &dyn Fn(&[u8], &[u8]) -> bool,
+) -> Result<Option<ElementId>, GraphError> {
+    let (header, content) = Header::decode(row)?;
+    // A marker tells of a future state; its label is known only from the key of an edge.
+    if (header.kind != Kind::Put && table == VERTEX) || !doomed(clustering, content) {
+        return Ok(None);
+    }
+    if table == VERTEX {
+        return Ok(Some(ElementId::Vertex(key::decode_vertex_id(partition)?)));
+    }
+    let (id, direction) = key::decode_edge(partition, clustering)?;
+    Ok((direction == Direction::Out).then_some(ElementId::Edge(id)))
+}
+
+fn delete(
+    graph: &Arc<Graph>,
+    ids: Vec<ElementId>,
+    progress: &TaskProgress,
+) -> Result<(), GraphError> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let count = ids.len() as u64;
+    let delete = |id| Mutation::Delete {
+        id,
+        missing: Missing::Ignore,
+    };
+    graph.write_now(&WriteRequest::now(ids.into_iter().map(delete).collect()))?;
+    progress.add(count);
+    Ok(())
+}

@@ -1,0 +1,241 @@
+//! Building the entries of an index label from what is stored, and removing them, as work of tasks.
+//!
+//! Writers keep an index up to date from the moment its label exists, and a task begins only when writes that began
+//! before have ended; so building adds what is missing and may be interrupted and repeated at any point.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use varve_encoding::index::{IndexId, partition_prefix};
+use varve_encoding::key;
+use varve_encoding::row::{self, Header, Kind};
+use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, VERTEX};
+use varve_kv::{Flow, TableId};
+use varve_model::schema::IndexBase;
+use varve_model::{Direction, ElementId, IndexLabel};
+
+use super::entries;
+use crate::error::GraphError;
+use crate::graph::Graph;
+use crate::tasks::TaskProgress;
+use crate::write::{Emitter, commit_internal, decode_element};
+
+/// Elements, or entries, taken into one commit.
+const CHUNK: usize = 500;
+/// Rows looked at between two looks at the progress.
+const STEP: usize = 20_000;
+
+type Keys = Vec<(Vec<u8>, Vec<u8>)>;
+
+/// Adds every entry of `label` that is missing: of present elements, and of events for reads of the past.
+///
+/// # Errors
+/// When two elements hold the same values of a unique index, the task was cancelled, or the store fails.
+pub(crate) fn rebuild(
+    graph: &Arc<Graph>,
+    label: &Arc<IndexLabel>,
+    progress: &TaskProgress,
+) -> Result<(), GraphError> {
+    let (current, vertices) = match label.base {
+        IndexBase::Vertex(_) => (VERTEX, true),
+        IndexBase::Edge(_) => (EDGE, false),
+        IndexBase::Olap => return Ok(()),
+    };
+    walk(
+        graph,
+        current,
+        progress,
+        &|partition, clustering, value| {
+            wanted(label, vertices, partition, clustering, value).map(|id| id.map(|(id, _)| id))
+        },
+        &mut |ids: Vec<ElementId>| {
+            commit_internal(graph, &ids, |emitter| {
+                let mut claimed = FxHashMap::default();
+                ids.iter()
+                    .try_for_each(|id| add_present(emitter, graph, label, id, &mut claimed))
+            })?
+            .wait()
+            .map(drop)
+        },
+    )?;
+    walk(
+        graph,
+        EVENT,
+        progress,
+        &|partition, clustering, value| {
+            let (current, _) = key::split_event(clustering)?;
+            if (current == key::VERTEX_CLUSTERING) != vertices {
+                return Ok(None);
+            }
+            wanted(label, vertices, partition, current, value)
+        },
+        &mut |found: Vec<(ElementId, Vec<u8>)>| {
+            commit_internal(graph, &[], |emitter| {
+                found
+                    .iter()
+                    .try_for_each(|(id, content)| add_past(emitter, label, id, content))
+            })?
+            .wait()
+            .map(drop)
+        },
+    )
+}
+
+/// The element of a row and its content, if `label` indexes it.
+fn wanted(
+    label: &IndexLabel,
+    vertices: bool,
+    partition: &[u8],
+    clustering: &[u8],
+    value: &[u8],
+) -> Result<Option<(ElementId, Vec<u8>)>, GraphError> {
+    let (header, content) = Header::decode(value)?;
+    if header.kind != Kind::Put {
+        return Ok(None);
+    }
+    let id = if vertices {
+        if label.base != IndexBase::Vertex(row::vertex_label(content)?) {
+            return Ok(None);
+        }
+        ElementId::Vertex(key::decode_vertex_id(partition)?)
+    } else {
+        let of = row::edge_labels_of_clustering(clustering).map(|(_, of)| IndexBase::Edge(of));
+        if of != Some(label.base) {
+            return Ok(None);
+        }
+        let (id, direction) = key::decode_edge(partition, clustering)?;
+        if direction == Direction::In {
+            return Ok(None);
+        }
+        ElementId::Edge(id)
+    };
+    Ok(Some((id, content.to_vec())))
+}
+
+fn add_present(
+    emitter: &mut Emitter<'_>,
+    graph: &Graph,
+    label: &IndexLabel,
+    id: &ElementId,
+    claimed: &mut FxHashMap<Vec<u8>, Vec<u8>>,
+) -> Result<(), GraphError> {
+    let Some(current) = emitter
+        .read_current(id)?
+        .filter(|it| it.header.kind == Kind::Put)
+    else {
+        return Ok(());
+    };
+    let element = decode_element(id, &current.content)?;
+    for entry in entries(label, id, element.properties()) {
+        if !entry.value.is_empty() {
+            let stored = graph.reader().get(INDEX, &entry.partition, &entry.clustering)?;
+            let earlier = claimed.insert(entry.partition.clone(), entry.value.clone());
+            if stored.iter().chain(&earlier).any(|holder| *holder != entry.value) {
+                return Err(GraphError::invalid(format!(
+                    "Unique constraint {}(id={}) conflict is found for '{id}'",
+                    label.name, label.id
+                )));
+            }
+        }
+        emitter
+            .batch
+            .put(INDEX, &entry.partition, &entry.clustering, &entry.value);
+    }
+    Ok(())
+}
+
+fn add_past(
+    emitter: &mut Emitter<'_>,
+    label: &IndexLabel,
+    id: &ElementId,
+    content: &[u8],
+) -> Result<(), GraphError> {
+    let element = decode_element(id, content)?;
+    for entry in entries(label, id, element.properties()) {
+        if entry.value.is_empty() {
+            emitter
+                .batch
+                .put(EVENT_INDEX, &entry.partition, &entry.clustering, &[]);
+        }
+    }
+    Ok(())
+}
+
+/// Removes every entry of `label`.
+///
+/// # Errors
+/// When the task was cancelled or the store fails.
+pub(crate) fn remove(
+    graph: &Arc<Graph>,
+    label: &IndexLabel,
+    progress: &TaskProgress,
+) -> Result<(), GraphError> {
+    let prefix = partition_prefix(IndexId::Label(label.id));
+    for table in [INDEX, EVENT_INDEX] {
+        walk(
+            graph,
+            table,
+            progress,
+            &|partition, clustering, _| {
+                let of = partition.starts_with(&prefix);
+                Ok(of.then(|| (partition.to_vec(), clustering.to_vec())))
+            },
+            &mut |keys: Keys| {
+                commit_internal(graph, &[], |emitter| {
+                    for (partition, clustering) in &keys {
+                        emitter.batch.delete(table, partition, clustering);
+                    }
+                    Ok(())
+                })?
+                .wait()
+                .map(drop)
+            },
+        )?;
+    }
+    Ok(())
+}
+
+/// Walks a table, gathers what `take` finds, and hands it to `give` in chunks.
+fn walk<T>(
+    graph: &Graph,
+    table: TableId,
+    progress: &TaskProgress,
+    take: &dyn Fn(&[u8], &[u8], &[u8]) -> Result<Option<T>, GraphError>,
+    give: &mut dyn FnMut(Vec<T>) -> Result<(), GraphError>,
+) -> Result<(), GraphError> {
+    let mut after: Option<(Vec<u8>, Vec<u8>)> = None;
+    loop {
+        progress.check()?;
+        let mut seen = 0;
+        let mut taken = Vec::new();
+        let mut failed = None;
+        let mut last = None;
+        let from = after.as_ref().map(|(p, c)| (p.as_slice(), c.as_slice()));
+        graph.reader().scan_table(table, from, &mut |row| {
+            seen += 1;
+            match take(row.partition, row.clustering, row.value) {
+                Ok(found) => taken.extend(found),
+                Err(error) => {
+                    failed = Some(error);
+                    return Flow::Break(());
+                }
+            }
+            if taken.len() < CHUNK && seen < STEP {
+                return Flow::Continue(());
+            }
+            last = Some((row.partition.to_vec(), row.clustering.to_vec()));
+            Flow::Break(())
+        })?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        progress.add(taken.len() as u64);
+        if !taken.is_empty() {
+            give(taken)?;
+        }
+        if last.is_none() {
+            return Ok(());
+        }
+        after = last;
+    }
+}
