@@ -128,9 +128,15 @@ fn add_present(
     let element = decode_element(id, &current.content)?;
     for entry in entries(label, id, element.properties()) {
         if !entry.value.is_empty() {
-            let stored = graph.reader().get(INDEX, &entry.partition, &entry.clustering)?;
+            let stored = graph
+                .reader()
+                .get(INDEX, &entry.partition, &entry.clustering)?;
             let earlier = claimed.insert(entry.partition.clone(), entry.value.clone());
-            if stored.iter().chain(&earlier).any(|holder| *holder != entry.value) {
+            if stored
+                .iter()
+                .chain(&earlier)
+                .any(|holder| *holder != entry.value)
+            {
                 return Err(GraphError::invalid(format!(
                     "Unique constraint {}(id={}) conflict is found for '{id}'",
                     label.name, label.id
