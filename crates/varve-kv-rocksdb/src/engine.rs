@@ -12,6 +12,7 @@ use crate::config::RocksConfig;
 use crate::directory::{DataDir, Found, headless};
 use crate::errors::{file_error, open_error};
 use crate::health::{Events, Health, Listener};
+use crate::manifest;
 use crate::options::Shared;
 use crate::space::RocksSpace;
 use crate::wal;
@@ -107,9 +108,13 @@ impl Engine for RocksEngine {
             Found::Nothing | Found::Store => {}
         }
         let events = Arc::new(Events::default());
-        let mut options = self.shared.space_options(Listener(Arc::clone(&events)));
+        let mut options = self.shared.space_options(Listener {
+            events: Arc::clone(&events),
+            path: path.clone(),
+        });
         options.create_if_missing(found == Found::Nothing);
         if found == Found::Store {
+            manifest::check(name, &path)?;
             check_tables(name, &path, tables, &options)?;
             wal::check(name, &path)?;
         }
@@ -130,6 +135,9 @@ impl Engine for RocksEngine {
                 .sync()
                 .map_err(|error| file_error(name, "syncing the data directory", &error))?;
         }
+        // The manifest of this opening is a new one.
+        manifest::record(&path)
+            .map_err(|error| file_error(name, "noting the manifest's length", &error))?;
         let health = Health::new(name, &path, events);
         let shared = Arc::clone(&self.shared);
         Ok(Arc::new(RocksSpace::new(db, tables, health, shared, mark)))

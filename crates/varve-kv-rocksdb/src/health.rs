@@ -8,11 +8,12 @@ use parking_lot::Mutex;
 use rust_rocksdb::DB;
 use rust_rocksdb::event_listener::{
     BackgroundErrorStatus, DBBackgroundErrorReason, DBWriteStallCondition, EventListener,
-    MutableStatus, WriteStallInfo,
+    FlushJobInfo, MutableStatus, WriteStallInfo,
 };
 use varve_kv::KvError;
 
 use crate::errors::kv_error;
+use crate::manifest;
 
 /// Room that recovery needs besides the memtables it flushes: a new log and manifest.
 const RECOVERY_MARGIN_BYTES: u64 = 4 << 20;
@@ -44,15 +45,27 @@ impl Events {
 }
 
 /// Hears of RocksDB's events.
-pub(crate) struct Listener(pub(crate) Arc<Events>);
+pub(crate) struct Listener {
+    pub(crate) events: Arc<Events>,
+    /// Where the space's files are.
+    pub(crate) path: PathBuf,
+}
 
 impl EventListener for Listener {
+    fn on_flush_completed(&self, _job: &FlushJobInfo) {
+        // The log of what was flushed may be removed now, so the manifest must keep what it says. Without the note
+        // the store is no worse, only less well watched.
+        let _ = manifest::record(&self.path);
+    }
+
     fn on_background_error(&self, _reason: DBBackgroundErrorReason, status: MutableStatus) {
-        self.0.background_errors.fetch_add(1, Ordering::Relaxed);
+        self.events
+            .background_errors
+            .fetch_add(1, Ordering::Relaxed);
         if let Err(error) = status.result()
             && matches!(kv_error("", error), KvError::DiskFull { .. })
         {
-            self.0.disk_full.store(true, Ordering::Release);
+            self.events.disk_full.store(true, Ordering::Release);
         }
     }
 
@@ -69,8 +82,8 @@ impl EventListener for Listener {
 
     fn on_stall_conditions_changed(&self, info: &WriteStallInfo) {
         match info.cur() {
-            DBWriteStallCondition::KDelayed => &self.0.slow_downs,
-            DBWriteStallCondition::KStopped => &self.0.stops,
+            DBWriteStallCondition::KDelayed => &self.events.slow_downs,
+            DBWriteStallCondition::KStopped => &self.events.stops,
             DBWriteStallCondition::KNormal => return,
         }
         .fetch_add(1, Ordering::Relaxed);

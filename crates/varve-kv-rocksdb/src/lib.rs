@@ -20,6 +20,7 @@ mod directory;
 mod engine;
 mod errors;
 mod health;
+mod manifest;
 mod options;
 mod partition;
 mod snapshot;
