@@ -3,7 +3,9 @@
 mod purge;
 mod retention;
 mod tidy;
+mod worker;
 
 pub use purge::purge;
 pub use retention::{RetentionReport, sweep};
 pub use tidy::tidy;
+pub use worker::{Maintenance, MaintenanceOptions};
