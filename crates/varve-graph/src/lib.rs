@@ -9,6 +9,7 @@ pub mod graph;
 pub mod index;
 pub mod limits;
 pub mod maintenance;
+pub mod query;
 pub mod read;
 pub mod registry;
 pub mod schema;

@@ -6,6 +6,7 @@
 
 use crate::id::{escape_guarded_into, escape_into};
 use crate::value::{Uuid, Value};
+use crate::{VertexId, VertexLabelId};
 
 const DIGITS: &[u8; 64] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz~";
 
@@ -21,6 +22,14 @@ pub fn join_key_values(values: &[Value]) -> String {
         escape_into(&key_part(last), '!', &mut joined);
     }
     joined
+}
+
+/// The id of a vertex made of its primary-key values: the label's id, `:`, the values joined and escaped.
+#[must_use]
+pub fn primary_key_id(label: VertexLabelId, values: &[Value]) -> VertexId {
+    let mut text = format!("{label}:");
+    escape_into(&join_key_values(values), ':', &mut text);
+    VertexId::text(&text)
 }
 
 /// The text of one key value: text as it is, numbers and dates sortable, the rest in its usual text form.

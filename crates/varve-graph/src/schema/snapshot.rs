@@ -227,25 +227,25 @@ impl Schema {
         self.version += 1;
     }
 
-    pub(super) fn put_property_key(&mut self, element: PropertyKey) -> Arc<PropertyKey> {
+    pub(crate) fn put_property_key(&mut self, element: PropertyKey) -> Arc<PropertyKey> {
         let element = Arc::new(element);
         Arc::make_mut(&mut self.property_keys).put(Arc::clone(&element));
         element
     }
 
-    pub(super) fn put_vertex_label(&mut self, element: VertexLabel) -> Arc<VertexLabel> {
+    pub(crate) fn put_vertex_label(&mut self, element: VertexLabel) -> Arc<VertexLabel> {
         let element = Arc::new(element);
         Arc::make_mut(&mut self.vertex_labels).put(Arc::clone(&element));
         element
     }
 
-    pub(super) fn put_edge_label(&mut self, element: EdgeLabel) -> Arc<EdgeLabel> {
+    pub(crate) fn put_edge_label(&mut self, element: EdgeLabel) -> Arc<EdgeLabel> {
         let element = Arc::new(element);
         Arc::make_mut(&mut self.edge_labels).put(Arc::clone(&element));
         element
     }
 
-    pub(super) fn put_index_label(&mut self, element: IndexLabel) -> Arc<IndexLabel> {
+    pub(crate) fn put_index_label(&mut self, element: IndexLabel) -> Arc<IndexLabel> {
         let element = Arc::new(element);
         place(
             Arc::make_mut(&mut self.shown),

@@ -1,0 +1,263 @@
+//! Which indexes of a label serve which conditions, and how.
+
+use std::sync::Arc;
+
+use varve_encoding::index::{self, IndexId};
+use varve_kv::ClusteringRange;
+use varve_model::schema::{IndexBase, IndexType};
+use varve_model::{Cardinality, Condition, DataType, IndexLabel, Predicate, PropertyKeyId, Value};
+
+use super::intervals::{behind, intersect, intervals, ordered_as};
+use super::plan::{Alternative, ElementLabel, Entries, Leg, Source};
+use crate::index::tokenizer;
+use crate::schema::{Schema, is_queryable};
+
+/// How many legs or partitions `within` lists may multiply to before further fields are left to the filter.
+const COMBINATIONS_MAX: usize = 1024;
+
+/// The indexes of one label that narrow a query.
+#[derive(Debug, Default)]
+pub(super) struct Usable {
+    /// The ways to serve it, by ascending id of the index label.
+    pub(super) alternatives: Vec<Alternative>,
+    /// An index that would serve it, were it complete.
+    pub(super) incomplete: Option<Arc<IndexLabel>>,
+}
+
+/// The alternatives that the indexes on `base` offer for `conditions`.
+pub(super) fn usable(
+    schema: &Schema,
+    base: IndexBase,
+    label: ElementLabel,
+    conditions: &[Condition],
+) -> Usable {
+    let indexes = match base {
+        IndexBase::Vertex(id) => schema.indexes_of_vertex_label(id),
+        IndexBase::Edge(id) => schema.indexes_of_edge_label(id),
+        IndexBase::Olap => &[],
+    };
+    let searched = searched_collections(schema, indexes);
+    let mut usable = Usable::default();
+    for index in indexes {
+        let Some((sources, covered)) = sources(schema, index, conditions) else {
+            continue;
+        };
+        if !is_queryable(index) {
+            usable.incomplete.get_or_insert_with(|| Arc::clone(index));
+            continue;
+        }
+        let legs = sources.into_iter().map(|entries| Leg {
+            source: Source::Entries(entries),
+            label: Some(label),
+            searched: searched.clone(),
+        });
+        usable.alternatives.push(Alternative {
+            legs: legs.collect(),
+            covered,
+        });
+    }
+    usable
+}
+
+fn searched_collections(schema: &Schema, indexes: &[Arc<IndexLabel>]) -> Vec<PropertyKeyId> {
+    let searches = indexes
+        .iter()
+        .filter(|index| index.index_type == IndexType::Search && is_queryable(index));
+    let keys = searches.flat_map(|index| index.fields.iter().copied());
+    keys.filter(|key| is_collection(schema, *key)).collect()
+}
+
+pub(super) fn is_collection(schema: &Schema, key: PropertyKeyId) -> bool {
+    schema
+        .property_key(key)
+        .is_some_and(|key| key.cardinality != Cardinality::Single)
+}
+
+fn data_type(schema: &Schema, key: PropertyKeyId) -> DataType {
+    schema
+        .property_key(key)
+        .map_or(DataType::Text, |key| key.data_type)
+}
+
+/// What to scan of one index, and how many conditions that narrows by; `None` when it serves none.
+fn sources(
+    schema: &Schema,
+    index: &Arc<IndexLabel>,
+    conditions: &[Condition],
+) -> Option<(Vec<Entries>, usize)> {
+    let first = *index.fields.first()?;
+    match index.index_type {
+        IndexType::Unique => None,
+        IndexType::Search => search_sources(index, first, conditions),
+        IndexType::Range => {
+            let (ranges, covered) = ranges_of(schema, first, conditions)?;
+            let partitions = partitions(index, &[Vec::new()]);
+            let entries = ranges.into_iter().map(|range| Entries {
+                partitions: partitions.clone(),
+                range,
+                values: 1,
+                check: Some(Arc::clone(index)),
+            });
+            Some((entries.collect(), covered))
+        }
+        IndexType::Secondary | IndexType::Shard => prefix_sources(schema, index, first, conditions),
+    }
+}
+
+/// One scan merges the words' entries: an element that has several of them comes once, in the order of elements.
+fn search_sources(
+    index: &Arc<IndexLabel>,
+    field: PropertyKeyId,
+    conditions: &[Condition],
+) -> Option<(Vec<Entries>, usize)> {
+    let words = on(conditions, field).find_map(|predicate| match predicate {
+        Predicate::TextContains(words) => Some(words),
+        _ => None,
+    })?;
+    let asked = tokenizer::asked_words(words);
+    let firsts: Vec<Vec<u8>> = asked
+        .iter()
+        .map(|word| index::ordered_token(word))
+        .collect();
+    let entries = Entries {
+        partitions: partitions(index, &firsts),
+        range: ClusteringRange::all(),
+        values: 0,
+        check: None,
+    };
+    Some((vec![entries], 1))
+}
+
+/// Equality on the first fields, a range on the next.
+fn prefix_sources(
+    schema: &Schema,
+    index: &Arc<IndexLabel>,
+    first: PropertyKeyId,
+    conditions: &[Condition],
+) -> Option<(Vec<Entries>, usize)> {
+    let firsts = equal_values(schema, first, conditions)?;
+    let mut covered = 1;
+    let mut prefixes = vec![Vec::new()];
+    let mut ranges = None;
+    for field in &index.fields[1..] {
+        let values = equal_values(schema, *field, conditions);
+        let Some(values) =
+            values.filter(|values| fits(&[firsts.len(), prefixes.len(), values.len()]))
+        else {
+            ranges = ranges_of(schema, *field, conditions)
+                .filter(|(ranges, _)| fits(&[firsts.len(), prefixes.len(), ranges.len()]));
+            break;
+        };
+        prefixes = prefixes
+            .iter()
+            .flat_map(|prefix| {
+                values
+                    .iter()
+                    .map(move |value| [prefix.as_slice(), value].concat())
+            })
+            .collect();
+        covered += 1;
+    }
+    let (ranges, narrowed) = ranges.unwrap_or_else(|| (vec![ClusteringRange::all()], 0));
+    let mut entries = Vec::with_capacity(firsts.len() * prefixes.len() * ranges.len());
+    for value in &firsts {
+        for prefix in &prefixes {
+            entries.extend(ranges.iter().map(|range| Entries {
+                partitions: partitions(index, std::slice::from_ref(value)),
+                range: behind(prefix, range),
+                values: index.fields.len() - 1,
+                check: Some(Arc::clone(index)),
+            }));
+        }
+    }
+    Some((entries, covered + narrowed))
+}
+
+fn fits(factors: &[usize]) -> bool {
+    factors
+        .iter()
+        .try_fold(1_usize, |product, factor| product.checked_mul(*factor))
+        .is_some_and(|all| all <= COMBINATIONS_MAX)
+}
+
+fn on(conditions: &[Condition], key: PropertyKeyId) -> impl Iterator<Item = &Predicate> {
+    conditions
+        .iter()
+        .filter(move |condition| condition.key == key)
+        .map(|condition| &condition.predicate)
+}
+
+/// The ordered bytes of the values that a property must have one of, in the order asked, each once.
+fn equal_values(
+    schema: &Schema,
+    key: PropertyKeyId,
+    conditions: &[Condition],
+) -> Option<Vec<Vec<u8>>> {
+    let data_type = data_type(schema, key);
+    let bytes = |value: &Value| ordered_as(value, data_type);
+    if is_collection(schema, key) {
+        return on(conditions, key).find_map(|predicate| match predicate {
+            Predicate::Contains(member) => Some(vec![bytes(member)?]),
+            Predicate::TextContains(words) => {
+                Some(vec![index::ordered(&Value::Text(words.clone()))])
+            }
+            _ => None,
+        });
+    }
+    let equal = on(conditions, key).find_map(|predicate| match predicate {
+        Predicate::Eq(value) => Some(vec![bytes(value)?]),
+        _ => None,
+    });
+    equal.or_else(|| {
+        on(conditions, key).find_map(|predicate| match predicate {
+            Predicate::Within(values) => {
+                let mut all: Vec<Vec<u8>> = Vec::with_capacity(values.len());
+                for value in values {
+                    let value = bytes(value)?;
+                    if !all.contains(&value) {
+                        all.push(value);
+                    }
+                }
+                Some(all)
+            }
+            _ => None,
+        })
+    })
+}
+
+/// The intervals in which the ordered bytes of a property must lie, and how many conditions made them.
+fn ranges_of(
+    schema: &Schema,
+    key: PropertyKeyId,
+    conditions: &[Condition],
+) -> Option<(Vec<ClusteringRange>, usize)> {
+    if is_collection(schema, key) {
+        return None;
+    }
+    let data_type = data_type(schema, key);
+    let mut narrowed: Option<(Vec<ClusteringRange>, usize)> = None;
+    for predicate in on(conditions, key) {
+        let Some(ranges) = intervals(predicate, data_type) else {
+            continue;
+        };
+        narrowed = Some(match narrowed {
+            Some((before, covered)) => (intersect(&before, &ranges), covered + 1),
+            None => (ranges, 1),
+        });
+    }
+    narrowed
+}
+
+/// The partitions of entries whose first values are among `firsts`, in all buckets.
+fn partitions(index: &IndexLabel, firsts: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let buckets = 0..index.buckets.max(1);
+    let id = IndexId::Label(index.id);
+    firsts
+        .iter()
+        .flat_map(|first| {
+            buckets
+                .clone()
+                .map(move |bucket| index::partition(id, bucket, first))
+        })
+        .collect()
+}

@@ -1,0 +1,274 @@
+//! Offset, limit, capacity and page: which of the matching elements are handed out, and where to go on.
+
+use varve_kv::Flow;
+
+use super::page::Bookmark;
+use crate::{ErrorKind, GraphError};
+
+/// How many elements one query hands out at most; also the greatest limit that may be asked for.
+pub const QUERY_CAPACITY: u64 = 800_000;
+/// After the last element of a page, how many candidates are looked at to learn whether there is another match. When
+/// that does not settle it the answer has a token, and the next page may turn out to be empty.
+const LOOK_AHEAD: usize = 256;
+/// Fewest and most elements fetched together.
+const FETCH_MIN: u64 = 8;
+/// See [`FETCH_MIN`].
+pub(super) const FETCH_MAX: u64 = 256;
+
+/// What becomes of a match.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Skip,
+    Deliver,
+    Stop,
+}
+
+/// The state of handing out.
+#[derive(Debug)]
+pub(super) struct Delivery {
+    skip: u64,
+    limit: u64,
+    /// Whether no limit was asked for, so that reaching the capacity is an error.
+    all: bool,
+    paging: bool,
+    delivered: u64,
+    looked_ahead: usize,
+    more: bool,
+    leg: u32,
+    position: Vec<u8>,
+}
+
+impl Delivery {
+    /// Checks what was asked: a negative offset counts as none, a limit of -1 as all.
+    ///
+    /// # Errors
+    /// [`ErrorKind::InvalidArgument`] for another negative limit, one over [`QUERY_CAPACITY`], or paging with an offset.
+    pub(super) fn new(
+        what: &str,
+        offset: i64,
+        limit: i64,
+        paging: bool,
+    ) -> Result<Self, GraphError> {
+        let offset = offset.max(0);
+        if limit < -1 {
+            let end = offset.saturating_add(limit);
+            return Err(GraphError::invalid(format!(
+                "Not a legal range: [{offset}, {end}]"
+            )));
+        }
+        if limit.unsigned_abs() > QUERY_CAPACITY {
+            let message = format!("Invalid limit {limit}, must be <= capacity({QUERY_CAPACITY})");
+            return Err(GraphError::invalid(message));
+        }
+        if paging && offset > 0 {
+            let message =
+                format!("Not support querying {what} based on paging and offset together");
+            return Err(GraphError::invalid(message));
+        }
+        let all = limit < 0;
+        Ok(Self {
+            skip: offset.unsigned_abs(),
+            limit: if all {
+                QUERY_CAPACITY
+            } else {
+                limit.unsigned_abs()
+            },
+            all,
+            paging,
+            delivered: 0,
+            looked_ahead: 0,
+            more: false,
+            leg: 0,
+            position: Vec::new(),
+        })
+    }
+
+    pub(super) fn asks_for_nothing(&self) -> bool {
+        self.limit == 0
+    }
+
+    /// How many candidates are worth fetching together next.
+    pub(super) fn fetch(&self) -> u64 {
+        let missing = self.skip.saturating_add(self.limit - self.delivered);
+        missing.clamp(FETCH_MIN, FETCH_MAX)
+    }
+
+    /// The leg of the plan that is begun, and where in it.
+    pub(super) fn begin(&mut self, leg: u32, position: &[u8]) {
+        self.leg = leg;
+        self.position.clear();
+        self.position.extend_from_slice(position);
+    }
+
+    /// Takes one candidate at `position`; `emit` hands it out and tells whether the receiver wants more.
+    pub(super) fn offer(
+        &mut self,
+        position: &[u8],
+        matches: bool,
+        emit: &mut dyn FnMut() -> Flow,
+    ) -> Flow {
+        let verdict = if matches {
+            self.matched()
+        } else {
+            Verdict::Skip
+        };
+        let flow = match verdict {
+            Verdict::Stop => return Flow::Break(()),
+            Verdict::Deliver => emit(),
+            Verdict::Skip => Flow::Continue(()),
+        };
+        if self.paging {
+            self.position.clear();
+            self.position.extend_from_slice(position);
+        }
+        if flow.is_break() {
+            self.more = true;
+            return flow;
+        }
+        self.passed()
+    }
+
+    fn matched(&mut self) -> Verdict {
+        if self.skip > 0 {
+            self.skip -= 1;
+            return Verdict::Skip;
+        }
+        if self.delivered == self.limit {
+            self.more = true;
+            return Verdict::Stop;
+        }
+        self.delivered += 1;
+        Verdict::Deliver
+    }
+
+    fn passed(&mut self) -> Flow {
+        if self.delivered < self.limit || self.all {
+            return Flow::Continue(());
+        }
+        self.looked_ahead += 1;
+        if self.paging && self.looked_ahead <= LOOK_AHEAD {
+            return Flow::Continue(());
+        }
+        self.more = true;
+        Flow::Break(())
+    }
+
+    /// Where the next page starts; `None` when there is none or none was asked for.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LimitExceeded`] when all was asked for and there is more than the capacity.
+    pub(super) fn finish(
+        self,
+        plan: u64,
+        choices: Vec<u8>,
+    ) -> Result<Option<Bookmark>, GraphError> {
+        if self.all && self.more && self.delivered == self.limit {
+            let message = format!("Too many records(must <= {QUERY_CAPACITY}) for the query");
+            return Err(GraphError::new(ErrorKind::LimitExceeded, message));
+        }
+        let (leg, position) = (self.leg, self.position);
+        let bookmark = Bookmark {
+            plan,
+            choices,
+            leg,
+            position,
+        };
+        Ok((self.paging && self.more).then_some(bookmark))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn take(delivery: &mut Delivery, matches: &[bool]) -> Vec<usize> {
+        let mut out = Vec::new();
+        for (at, matches) in matches.iter().enumerate() {
+            let position = [u8::try_from(at % 256).expect("remainder")];
+            let flow = delivery.offer(&position, *matches, &mut || {
+                out.push(at);
+                Flow::Continue(())
+            });
+            if flow.is_break() {
+                break;
+            }
+        }
+        out
+    }
+
+    fn position(delivery: Delivery) -> Option<Vec<u8>> {
+        delivery
+            .finish(0, Vec::new())
+            .expect("in capacity")
+            .map(|bookmark| bookmark.position)
+    }
+
+    #[test]
+    fn refusals_as_recorded() {
+        let message = |offset, limit, paging| {
+            Delivery::new("vertices", offset, limit, paging)
+                .expect_err("refused")
+                .message
+        };
+        assert_eq!(message(0, -2, false), "Not a legal range: [0, -2]");
+        assert_eq!(
+            message(0, 800_001, false),
+            "Invalid limit 800001, must be <= capacity(800000)"
+        );
+        assert_eq!(
+            message(1, 2, true),
+            "Not support querying vertices based on paging and offset together"
+        );
+    }
+
+    #[test]
+    fn offset_and_limit_cut_the_matches() {
+        let mut delivery = Delivery::new("vertices", 1, 2, false).expect("legal");
+        assert_eq!(
+            take(&mut delivery, &[true, false, true, true, true]),
+            [2, 3]
+        );
+        let mut negative = Delivery::new("vertices", -3, -1, false).expect("legal");
+        assert_eq!(take(&mut negative, &[true, true]), [0, 1]);
+    }
+
+    #[test]
+    fn a_page_ends_only_when_another_match_exists() {
+        let mut exact = Delivery::new("vertices", 0, 2, true).expect("legal");
+        assert_eq!(take(&mut exact, &[true, true, false, false]), [0, 1]);
+        assert_eq!(position(exact), None);
+        let mut more = Delivery::new("vertices", 0, 2, true).expect("legal");
+        assert_eq!(take(&mut more, &[true, true, false, true]), [0, 1]);
+        assert_eq!(
+            position(more),
+            Some(vec![2]),
+            "the next page starts right before the match"
+        );
+    }
+
+    #[test]
+    fn looking_ahead_is_bounded() {
+        let mut delivery = Delivery::new("vertices", 0, 1, true).expect("legal");
+        let mut matches = vec![true];
+        matches.resize(10 * LOOK_AHEAD, false);
+        take(&mut delivery, &matches);
+        assert!(delivery.looked_ahead <= LOOK_AHEAD + 1 && position(delivery).is_some());
+    }
+
+    #[test]
+    fn all_is_bounded_by_the_capacity() {
+        let mut delivery = Delivery::new("vertices", 0, -1, false).expect("legal");
+        delivery.limit = 3;
+        assert_eq!(take(&mut delivery, &[true, true, true]).len(), 3);
+        assert!(
+            delivery
+                .offer(&[9], true, &mut || Flow::Continue(()))
+                .is_break()
+        );
+        let error = delivery.finish(0, Vec::new()).expect_err("over");
+        assert_eq!(
+            error.message,
+            "Too many records(must <= 800000) for the query"
+        );
+    }
+}

@@ -1,0 +1,316 @@
+//! Walking every vertex or edge, in the order of storage.
+//!
+//! In the present the current tables are all there is. At another point of the two times an element may have no current
+//! row any more: so first the current tables are walked, each element as it was, then the event table for the elements
+//! that have no current row. An element that is deleted between two pages of such a walk may come on both.
+//!
+//! The position is the phase (1 byte), the length of the partition key (2), that key, and the clustering key.
+
+use varve_encoding::key::{self, VERTEX_CLUSTERING};
+use varve_encoding::row::{Header, decides_always};
+use varve_encoding::tables::{EDGE, EVENT, VERTEX};
+use varve_kv::{Flow, Row, TableId};
+use varve_model::{Direction, EdgeId, VertexId};
+
+use super::delivery::FETCH_MAX;
+use super::plan::Leg;
+use super::run::{EdgeVisitor, Run, VertexVisitor, flow_of};
+use crate::GraphError;
+
+const CURRENT: u8 = 0;
+const EVENTS: u8 = 1;
+
+/// Keys of a current row.
+type Keys = (Vec<u8>, Vec<u8>);
+
+/// How far a walk has come.
+#[derive(Debug, Clone)]
+struct Place {
+    phase: u8,
+    /// The last row passed.
+    after: Option<Keys>,
+}
+
+impl Place {
+    fn parse(position: &[u8]) -> Self {
+        let parts = position.split_first().and_then(|(phase, rest)| {
+            let (length, rest) = rest.split_first_chunk::<2>()?;
+            let (partition, clustering) =
+                rest.split_at_checked(usize::from(u16::from_be_bytes(*length)))?;
+            Some((*phase, (partition.to_vec(), clustering.to_vec())))
+        });
+        match parts {
+            Some((phase, keys)) => Self {
+                phase,
+                after: Some(keys),
+            },
+            None => Self {
+                phase: CURRENT,
+                after: None,
+            },
+        }
+    }
+}
+
+fn write_position(phase: u8, partition: &[u8], clustering: &[u8], out: &mut Vec<u8>) {
+    out.clear();
+    out.push(phase);
+    out.extend_from_slice(
+        &u16::try_from(partition.len())
+            .unwrap_or(u16::MAX)
+            .to_be_bytes(),
+    );
+    out.extend_from_slice(partition);
+    out.extend_from_slice(clustering);
+}
+
+fn is_vertex(clustering: &[u8]) -> bool {
+    clustering == VERTEX_CLUSTERING
+}
+
+fn is_out_edge(clustering: &[u8]) -> bool {
+    clustering.starts_with(&key::direction_prefix(Direction::Out))
+}
+
+impl Run<'_> {
+    pub(super) fn all_vertices(
+        &mut self,
+        leg: &Leg,
+        after: &[u8],
+        visit: &mut VertexVisitor<'_>,
+    ) -> Result<Flow, GraphError> {
+        let mut position = Vec::new();
+        self.all(
+            VERTEX,
+            is_vertex,
+            after,
+            &mut |run, phase, batch| match batch {
+                Batch::Row(partition, clustering, content) => {
+                    write_position(phase, partition, clustering, &mut position);
+                    let id = key::decode_vertex_id(partition)?;
+                    let matches = run.vertex_matches(leg, content)?;
+                    Ok(run
+                        .delivery
+                        .offer(&position, matches, &mut || visit(&id, content)))
+                }
+                Batch::Unresolved(keys) => {
+                    let ids: Vec<VertexId> = keys
+                        .iter()
+                        .map(|(partition, _)| key::decode_vertex_id(partition))
+                        .collect::<Result<_, _>>()?;
+                    run.vertices(&ids, &mut |run, at, content| {
+                        write_position(phase, &keys[at].0, &keys[at].1, &mut position);
+                        let matches = run.vertex_matches(leg, content)?;
+                        Ok(run
+                            .delivery
+                            .offer(&position, matches, &mut || visit(&ids[at], content)))
+                    })
+                }
+            },
+        )
+    }
+
+    pub(super) fn all_edges(
+        &mut self,
+        leg: &Leg,
+        after: &[u8],
+        visit: &mut EdgeVisitor<'_>,
+    ) -> Result<Flow, GraphError> {
+        let mut position = Vec::new();
+        self.all(
+            EDGE,
+            is_out_edge,
+            after,
+            &mut |run, phase, batch| match batch {
+                Batch::Row(partition, clustering, content) => {
+                    write_position(phase, partition, clustering, &mut position);
+                    run.edge_row(leg, partition, clustering, content, &position, visit)
+                }
+                Batch::Unresolved(keys) => {
+                    let ids: Vec<EdgeId> = keys
+                        .iter()
+                        .map(|(partition, clustering)| {
+                            Ok(key::decode_edge(partition, clustering)?.0)
+                        })
+                        .collect::<Result<_, GraphError>>()?;
+                    run.edges(&ids, &mut |run, at, content| {
+                        write_position(phase, &keys[at].0, &keys[at].1, &mut position);
+                        let matches = run.edge_matches(leg, &ids[at], content)?;
+                        Ok(run
+                            .delivery
+                            .offer(&position, matches, &mut || visit(&ids[at], content)))
+                    })
+                }
+            },
+        )
+    }
+
+    fn all(
+        &mut self,
+        table: TableId,
+        wanted: fn(&[u8]) -> bool,
+        after: &[u8],
+        take: &mut TakeBatch<'_>,
+    ) -> Result<Flow, GraphError> {
+        let mut place = Place::parse(after);
+        if place.phase == CURRENT {
+            let flow = if self.scope.is_now() {
+                self.current_rows(table, wanted, place.after.take(), take)?
+            } else {
+                self.current_elements(table, wanted, place.after.take(), take)?
+            };
+            if flow.is_break() || self.scope.is_now() {
+                return Ok(flow);
+            }
+        }
+        self.past_elements(table, wanted, place.after.take(), take)
+    }
+
+    /// The present: rows that decide at any time are taken as they are, the few others are resolved one by one.
+    fn current_rows(
+        &mut self,
+        table: TableId,
+        wanted: fn(&[u8]) -> bool,
+        mut after: Option<Keys>,
+        take: &mut TakeBatch<'_>,
+    ) -> Result<Flow, GraphError> {
+        let reader = self.resolver.reader();
+        loop {
+            let mut outcome = Ok(Flow::Continue(()));
+            let mut unsettled = None;
+            reader.scan_table(table, borrowed(after.as_ref()), &mut |row: Row<'_>| {
+                if !wanted(row.clustering) {
+                    return Flow::Continue(());
+                }
+                if !decides_always(row.value) {
+                    unsettled = Some((row.partition.to_vec(), row.clustering.to_vec()));
+                    return Flow::Break(());
+                }
+                outcome = match Header::decode(row.value) {
+                    Ok((_, content)) => take(
+                        self,
+                        CURRENT,
+                        Batch::Row(row.partition, row.clustering, content),
+                    ),
+                    Err(error) => Err(error.into()),
+                };
+                flow_of(&outcome)
+            })?;
+            let flow = outcome?;
+            let Some(keys) = unsettled else {
+                return Ok(flow);
+            };
+            if take(
+                self,
+                CURRENT,
+                Batch::Unresolved(std::slice::from_ref(&keys)),
+            )?
+            .is_break()
+            {
+                return Ok(Flow::Break(()));
+            }
+            after = Some(keys);
+        }
+    }
+
+    /// The elements that have a current row, each as it was.
+    fn current_elements(
+        &mut self,
+        table: TableId,
+        wanted: fn(&[u8]) -> bool,
+        mut after: Option<Keys>,
+        take: &mut TakeBatch<'_>,
+    ) -> Result<Flow, GraphError> {
+        let reader = self.resolver.reader();
+        loop {
+            let mut keys: Vec<Keys> = Vec::new();
+            reader.scan_table(table, borrowed(after.as_ref()), &mut |row: Row<'_>| {
+                if wanted(row.clustering) {
+                    keys.push((row.partition.to_vec(), row.clustering.to_vec()));
+                }
+                if keys.len() < FETCH_MAX as usize {
+                    Flow::Continue(())
+                } else {
+                    Flow::Break(())
+                }
+            })?;
+            let Some(last) = keys.last() else {
+                return Ok(Flow::Continue(()));
+            };
+            after = Some(last.clone());
+            if take(self, CURRENT, Batch::Unresolved(&keys))?.is_break() {
+                return Ok(Flow::Break(()));
+            }
+        }
+    }
+
+    /// The elements that have events but no current row, each as it was.
+    fn past_elements(
+        &mut self,
+        table: TableId,
+        wanted: fn(&[u8]) -> bool,
+        mut after: Option<Keys>,
+        take: &mut TakeBatch<'_>,
+    ) -> Result<Flow, GraphError> {
+        let reader = self.resolver.reader();
+        loop {
+            let mut keys: Vec<Keys> = Vec::new();
+            let mut damaged = None;
+            // After the oldest event of the last element: its clustering key ends in the greatest inverted version.
+            let resume = after.as_ref().map(|(partition, clustering)| {
+                (
+                    partition.clone(),
+                    [clustering.as_slice(), &[0xFF; key::EVENT_SUFFIX]].concat(),
+                )
+            });
+            reader.scan_table(EVENT, borrowed(resume.as_ref()), &mut |row: Row<'_>| {
+                let clustering = match key::split_event(row.clustering) {
+                    Ok((clustering, _)) => clustering,
+                    Err(error) => {
+                        damaged = Some(error);
+                        return Flow::Break(());
+                    }
+                };
+                let again = keys
+                    .last()
+                    .is_some_and(|(p, c)| p == row.partition && c == clustering);
+                if again || !wanted(clustering) {
+                    return Flow::Continue(());
+                }
+                if keys.len() == FETCH_MAX as usize {
+                    return Flow::Break(());
+                }
+                keys.push((row.partition.to_vec(), clustering.to_vec()));
+                Flow::Continue(())
+            })?;
+            if let Some(error) = damaged {
+                return Err(error.into());
+            }
+            let Some(last) = keys.last() else {
+                return Ok(Flow::Continue(()));
+            };
+            after = Some(last.clone());
+            let asked: Vec<(&[u8], &[u8])> = keys
+                .iter()
+                .map(|(p, c)| (p.as_slice(), c.as_slice()))
+                .collect();
+            let mut current = reader.multi_get(table, &asked)?.into_iter();
+            keys.retain(|_| current.next().flatten().is_none());
+            if take(self, EVENTS, Batch::Unresolved(&keys))?.is_break() {
+                return Ok(Flow::Break(()));
+            }
+        }
+    }
+}
+
+/// What a walk comes to: a row that needs no resolution, or keys of elements to read.
+enum Batch<'a> {
+    Row(&'a [u8], &'a [u8], &'a [u8]),
+    Unresolved(&'a [Keys]),
+}
+
+type TakeBatch<'a> = dyn FnMut(&mut Run<'_>, u8, Batch<'_>) -> Result<Flow, GraphError> + 'a;
+
+fn borrowed(keys: Option<&Keys>) -> Option<(&[u8], &[u8])> {
+    keys.map(|(partition, clustering)| (partition.as_slice(), clustering.as_slice()))
+}

@@ -1,0 +1,373 @@
+//! From a query to the parts of its plan, or to the refusal of what would scan a whole label unasked.
+//!
+//! The way that narrows most wins, in this order: ids (all primary keys are given), the edges of a vertex, an index.
+//! Conditions that none of it covers are checked on each element. Only when nothing narrows is a query refused, with
+//! HugeGraph's words.
+
+use std::sync::Arc;
+
+use varve_encoding::key;
+use varve_kv::ClusteringRange;
+use varve_model::schema::{EdgeLabelType, IdStrategy, IndexBase};
+use varve_model::{
+    Condition, Direction, EdgeLabel, IndexLabel, Predicate, Value, VertexId, VertexLabel, sortable,
+};
+
+use super::alternatives::{Usable, is_collection, usable};
+use super::plan::{Alternative, ElementLabel, Leg, Parts, Source};
+use super::sort_keys;
+use super::{EdgeQuery, VertexQuery};
+use crate::schema::Schema;
+use crate::{ErrorKind, GraphError};
+
+/// How many ids `within` lists on primary keys may multiply to before an index is looked for instead.
+const PRIMARY_KEY_IDS_MAX: usize = 10_000;
+
+/// The parts of a vertex query's plan.
+pub(super) fn vertices(schema: &Schema, query: &VertexQuery) -> Result<Parts, GraphError> {
+    let conditions = &query.conditions;
+    let Some(id) = query.label else {
+        if conditions.is_empty() {
+            return Ok(vec![Alternative::only(vec![Leg::of(Source::AllVertices)])]);
+        }
+        let labels = schema
+            .all_vertex_labels()
+            .map(|label| (IndexBase::Vertex(label.id), ElementLabel::Vertex(label.id)));
+        return any_label(schema, labels, conditions);
+    };
+    let label = schema
+        .vertex_label(id)
+        .ok_or_else(|| GraphError::invalid(format!("Undefined vertex label: '{id}'")))?;
+    if let Some(ids) = primary_key_ids(label, conditions) {
+        let leg = Leg {
+            label: Some(ElementLabel::Vertex(id)),
+            ..Leg::of(Source::Vertices(ids))
+        };
+        return Ok(vec![Alternative::only(vec![leg])]);
+    }
+    if conditions.is_empty() {
+        return vertex_label_listing(label);
+    }
+    let found = usable(
+        schema,
+        IndexBase::Vertex(id),
+        ElementLabel::Vertex(id),
+        conditions,
+    );
+    let part = alternatives_or_refuse(
+        schema,
+        found,
+        &format!("label '{}'", label.name),
+        true,
+        conditions,
+    )?;
+    Ok(vec![part])
+}
+
+fn vertex_label_listing(label: &VertexLabel) -> Result<Parts, GraphError> {
+    use varve_encoding::index::{IndexId, partition};
+    if !label.enable_label_index {
+        return Err(label_index_disabled(&label.name, label.id.0));
+    }
+    let entries = super::plan::Entries {
+        partitions: vec![partition(IndexId::VertexLabel(label.id), 0, &[])],
+        range: ClusteringRange::all(),
+        values: 0,
+        check: None,
+    };
+    let leg = Leg {
+        label: Some(ElementLabel::Vertex(label.id)),
+        ..Leg::of(Source::Entries(entries))
+    };
+    Ok(vec![Alternative::only(vec![leg])])
+}
+
+fn label_index_disabled(name: &str, id: u32) -> GraphError {
+    let message = format!("Don't accept query by label '{name}(id={id})', label index is disabled");
+    GraphError::new(ErrorKind::NoIndex, message)
+}
+
+/// The ids of the vertices whose primary keys the conditions all give.
+fn primary_key_ids(label: &VertexLabel, conditions: &[Condition]) -> Option<Vec<VertexId>> {
+    if label.id_strategy != IdStrategy::PrimaryKey {
+        return None;
+    }
+    let mut tuples: Vec<Vec<Value>> = vec![Vec::new()];
+    for primary_key in &label.primary_keys {
+        let values = conditions
+            .iter()
+            .filter(|condition| condition.key == *primary_key)
+            .find_map(|condition| match &condition.predicate {
+                Predicate::Eq(value) => Some(std::slice::from_ref(value)),
+                Predicate::Within(values) => Some(values.as_slice()),
+                _ => None,
+            })?;
+        if tuples.len().saturating_mul(values.len()) > PRIMARY_KEY_IDS_MAX {
+            return None;
+        }
+        let extend = |tuple: &Vec<Value>, value: &Value| {
+            [tuple.as_slice(), std::slice::from_ref(value)].concat()
+        };
+        tuples = tuples
+            .iter()
+            .flat_map(|tuple| values.iter().map(move |value| extend(tuple, value)))
+            .collect();
+    }
+    let mut ids: Vec<VertexId> = Vec::with_capacity(tuples.len());
+    for tuple in &tuples {
+        let id = sortable::primary_key_id(label.id, tuple);
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    Some(ids)
+}
+
+/// The parts of an edge query's plan.
+pub(super) fn edges(schema: &Schema, query: &EdgeQuery) -> Result<Parts, GraphError> {
+    let conditions = &query.conditions;
+    let labels: Vec<&Arc<EdgeLabel>> = query
+        .labels
+        .iter()
+        .map(|id| {
+            schema
+                .edge_label(*id)
+                .ok_or_else(|| GraphError::invalid(format!("Undefined edge label: '{id}'")))
+        })
+        .collect::<Result<_, _>>()?;
+    if let Some((owner, direction)) = &query.vertex {
+        let ranges = adjacency_ranges(schema, &labels, *direction, conditions);
+        let legs = ranges
+            .into_iter()
+            .filter(|range| !range.is_empty())
+            .map(|range| {
+                Leg::of(Source::Adjacent {
+                    owner: owner.clone(),
+                    range,
+                })
+            });
+        return Ok(vec![Alternative::only(legs.collect())]);
+    }
+    if labels.is_empty() {
+        if conditions.is_empty() {
+            return Ok(vec![Alternative::only(vec![Leg::of(Source::AllEdges)])]);
+        }
+        let labels = schema
+            .all_edge_labels()
+            .map(|label| (IndexBase::Edge(label.id), ElementLabel::Edge(label.id)));
+        return any_label(schema, labels, conditions);
+    }
+    let mut parts = Parts::new();
+    let mut seen = Vec::new();
+    for label in labels
+        .iter()
+        .flat_map(|label| with_sub_labels(schema, label))
+    {
+        if seen.contains(&label.id) {
+            continue;
+        }
+        seen.push(label.id);
+        if conditions.is_empty() {
+            parts.push(Alternative::only(vec![edge_label_listing(label)?]));
+            continue;
+        }
+        // Edges of a label that does not know a property satisfy no condition on it.
+        let knows = |condition: &Condition| label.properties.contains(&condition.key);
+        if conditions.iter().all(knows) || label.label_type == EdgeLabelType::Normal {
+            let found = usable(
+                schema,
+                IndexBase::Edge(label.id),
+                ElementLabel::Edge(label.id),
+                conditions,
+            );
+            parts.push(alternatives_or_refuse(
+                schema,
+                found,
+                &format!("label '{}'", label.name),
+                true,
+                conditions,
+            )?);
+        }
+    }
+    if parts.is_empty() && !conditions.is_empty() {
+        let name = labels.first().map_or("", |label| label.name.as_str());
+        return Err(no_index(
+            schema,
+            &format!("label '{name}'"),
+            true,
+            conditions,
+        ));
+    }
+    Ok(parts)
+}
+
+/// A PARENT label stands for its SUB labels, and for edges of its own.
+fn with_sub_labels<'a>(schema: &'a Schema, label: &'a Arc<EdgeLabel>) -> Vec<&'a Arc<EdgeLabel>> {
+    let mut labels = vec![label];
+    if label.label_type == EdgeLabelType::Parent {
+        labels.extend(schema.sub_labels(label.id));
+    }
+    labels
+}
+
+fn edge_label_listing(label: &EdgeLabel) -> Result<Leg, GraphError> {
+    if !label.enable_label_index {
+        return Err(label_index_disabled(&label.name, label.id.0));
+    }
+    let parent = label.parent.unwrap_or(label.id);
+    Ok(Leg::of(Source::EdgesOfLabel {
+        parent,
+        label: label.id,
+    }))
+}
+
+/// Ranges of a vertex's edges: out before in, labels in the order asked.
+fn adjacency_ranges(
+    schema: &Schema,
+    labels: &[&Arc<EdgeLabel>],
+    direction: Option<Direction>,
+    conditions: &[Condition],
+) -> Vec<ClusteringRange> {
+    let directions = match direction {
+        Some(direction) => vec![direction],
+        None => vec![Direction::Out, Direction::In],
+    };
+    let mut ranges: Vec<ClusteringRange> = Vec::new();
+    for direction in directions {
+        if labels.is_empty() {
+            ranges.push(ClusteringRange::prefix(&key::direction_prefix(direction)));
+        }
+        for label in labels {
+            let of_label = match label.label_type {
+                EdgeLabelType::Parent => {
+                    vec![ClusteringRange::prefix(&key::edge_label_prefix(
+                        direction, label.id, None,
+                    ))]
+                }
+                EdgeLabelType::Normal | EdgeLabelType::Sub => {
+                    sort_keys::ranges(schema, label, direction, conditions)
+                }
+            };
+            let new = of_label
+                .into_iter()
+                .filter(|range| !ranges.contains(range))
+                .collect::<Vec<_>>();
+            ranges.extend(new);
+        }
+    }
+    ranges
+}
+
+/// Without a label the labels that have an index for the conditions answer; the others are left out, as HugeGraph does.
+fn any_label(
+    schema: &Schema,
+    labels: impl Iterator<Item = (IndexBase, ElementLabel)>,
+    conditions: &[Condition],
+) -> Result<Parts, GraphError> {
+    let mut parts = Parts::new();
+    let mut incomplete = None;
+    for (base, label) in labels {
+        let found = usable(schema, base, label, conditions);
+        if found.alternatives.is_empty() {
+            incomplete = incomplete.or(found.incomplete);
+        } else {
+            parts.push(found.alternatives);
+        }
+    }
+    if let (true, Some(index)) = (parts.is_empty(), incomplete) {
+        return Err(not_complete(&index));
+    }
+    if parts.is_empty() {
+        return Err(no_index(schema, "any label", false, conditions));
+    }
+    Ok(parts)
+}
+
+fn alternatives_or_refuse(
+    schema: &Schema,
+    found: Usable,
+    place: &str,
+    with_label: bool,
+    conditions: &[Condition],
+) -> Result<Vec<Alternative>, GraphError> {
+    if !found.alternatives.is_empty() {
+        return Ok(found.alternatives);
+    }
+    match found.incomplete {
+        Some(index) => Err(not_complete(&index)),
+        None => Err(no_index(schema, place, with_label, conditions)),
+    }
+}
+
+fn not_complete(index: &IndexLabel) -> GraphError {
+    let (name, id) = (&index.name, index.id);
+    let status = format!("{:?}", index.status).to_uppercase();
+    GraphError::invalid(format!(
+        "Can't query by label index '{name}(id={id})' due to it's in status {status}(CREATED expected)"
+    ))
+}
+
+/// HugeGraph's refusal. It counts the label itself as a condition of the kind that secondary indexes serve.
+fn no_index(
+    schema: &Schema,
+    place: &str,
+    with_label: bool,
+    conditions: &[Condition],
+) -> GraphError {
+    if let Some(refusal) = equality_on_collection(schema, conditions) {
+        return refusal;
+    }
+    let mut names: Vec<&str> = Vec::new();
+    let (mut secondary, mut range, mut search, mut not_equal) = (with_label, false, false, false);
+    for condition in conditions {
+        let name = schema.property_key_name(condition.key);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+        match &condition.predicate {
+            Predicate::Eq(_) | Predicate::Within(_) | Predicate::Contains(_) => secondary = true,
+            Predicate::Neq(_) => not_equal = true,
+            Predicate::TextContains(_) => search = true,
+            Predicate::Lt(_)
+            | Predicate::Lte(_)
+            | Predicate::Gt(_)
+            | Predicate::Gte(_)
+            | Predicate::Between(..)
+            | Predicate::Inside(..)
+            | Predicate::Outside(..) => range = true,
+        }
+    }
+    let kinds = [
+        (secondary, "secondary"),
+        (range, "range"),
+        (search, "search"),
+        (not_equal, "not-equal"),
+    ];
+    let kinds: Vec<&str> = kinds
+        .iter()
+        .filter(|(asked, _)| *asked)
+        .map(|(_, kind)| *kind)
+        .collect();
+    let message = format!(
+        "Don't accept query based on properties [{}] that are not indexed in {place}, may not match {} condition",
+        names.join(", "),
+        kinds.join("/")
+    );
+    GraphError::new(ErrorKind::NoIndex, message)
+}
+
+/// A collection is indexed by its members: where such an index exists, equality with the whole has words of its own.
+fn equality_on_collection(schema: &Schema, conditions: &[Condition]) -> Option<GraphError> {
+    let condition = conditions.iter().find(|condition| {
+        let equality = matches!(condition.predicate, Predicate::Eq(_) | Predicate::Within(_));
+        equality
+            && is_collection(schema, condition.key)
+            && schema
+                .all_index_labels()
+                .any(|index| index.fields.first() == Some(&condition.key))
+    })?;
+    let name = schema.property_key_name(condition.key);
+    let message =
+        format!("The relation of property '{name}' must be CONTAINS or TEXT_CONTAINS, but got EQ");
+    Some(GraphError::new(ErrorKind::IllegalState, message))
+}

@@ -1,0 +1,188 @@
+//! Conditions on sort keys as ranges of edge clustering keys.
+//!
+//! The sort values of an edge are one text, the values joined by `!` ([`varve_model::sortable`]); numbers and dates are
+//! written so that their texts order as they do and none is the start of another. So equality on the first sort keys is
+//! a prefix, and a range on the next, if it is a number or a date, a range of what follows.
+
+use varve_encoding::key;
+use varve_kv::ClusteringRange;
+use varve_kv::range::prefix_end;
+use varve_model::{
+    Condition, DataType, Direction, EdgeLabel, Predicate, PropertyKeyId, Value, sortable,
+};
+
+use crate::schema::Schema;
+
+/// How many ranges `within` lists may multiply to before further sort keys are left to the filter.
+const RANGES_MAX: usize = 256;
+
+/// The ranges of clustering keys that hold every edge of `label` in `direction` that satisfies the conditions on its
+/// sort keys; they may hold others.
+pub(super) fn ranges(
+    schema: &Schema,
+    label: &EdgeLabel,
+    direction: Direction,
+    conditions: &[Condition],
+) -> Vec<ClusteringRange> {
+    let parent = label.parent.unwrap_or(label.id);
+    let start = |text: &str| key::edge_sort_prefix(direction, parent, label.id, text);
+    let mut joined: Vec<Vec<Value>> = vec![Vec::new()];
+    for (at, sort_key) in label.sort_keys.iter().enumerate() {
+        let last = at + 1 == label.sort_keys.len();
+        match equal_values(schema, *sort_key, conditions) {
+            Some(values) if joined.len().saturating_mul(values.len()) <= RANGES_MAX => {
+                joined = joined
+                    .iter()
+                    .flat_map(|before| values.iter().map(|value| with(before, value)))
+                    .collect();
+                if last {
+                    return joined
+                        .iter()
+                        .map(|values| whole(&start(&sortable::join_key_values(values))))
+                        .collect();
+                }
+            }
+            _ => {
+                let texts = joined.iter().map(|values| followed(values));
+                return texts
+                    .map(|text| next_range(schema, *sort_key, conditions, &start(&text)))
+                    .collect();
+            }
+        }
+    }
+    vec![ClusteringRange::prefix(&key::edge_label_prefix(
+        direction,
+        parent,
+        Some(label.id),
+    ))]
+}
+
+fn with(before: &[Value], value: &Value) -> Vec<Value> {
+    let mut values = before.to_vec();
+    values.push(value.clone());
+    values
+}
+
+/// The joined text of the first values, up to where the next one begins.
+fn followed(values: &[Value]) -> String {
+    if values.is_empty() {
+        return String::new();
+    }
+    sortable::join_key_values(&with(values, &Value::Text(String::new())))
+}
+
+/// Keys whose sort values are exactly those of `prefix`, whose end mark is a zero byte.
+fn whole(prefix: &[u8]) -> ClusteringRange {
+    ClusteringRange::prefix(&[prefix, &[0]].concat())
+}
+
+fn equal_values(
+    schema: &Schema,
+    key: PropertyKeyId,
+    conditions: &[Condition],
+) -> Option<Vec<Value>> {
+    let data_type = schema.property_key(key)?.data_type;
+    let on = || {
+        conditions
+            .iter()
+            .filter(|condition| condition.key == key)
+            .map(|condition| &condition.predicate)
+    };
+    let equal = on().find_map(|predicate| match predicate {
+        Predicate::Eq(value) => Some(vec![value.clone()]),
+        _ => None,
+    });
+    let equal = equal.or_else(|| {
+        on().find_map(|predicate| match predicate {
+            Predicate::Within(values) => {
+                let mut distinct: Vec<Value> = Vec::with_capacity(values.len());
+                for value in values {
+                    if !distinct.contains(value) {
+                        distinct.push(value.clone());
+                    }
+                }
+                Some(distinct)
+            }
+            _ => None,
+        })
+    });
+    equal.filter(|values| values.iter().all(|value| has_text(value, data_type)))
+}
+
+/// The range behind `prefix` that the conditions on one number or date allow; all of it for other types.
+fn next_range(
+    schema: &Schema,
+    sort_key: PropertyKeyId,
+    conditions: &[Condition],
+    prefix: &[u8],
+) -> ClusteringRange {
+    let mut range = ClusteringRange::prefix(prefix);
+    let Some(data_type) = schema.property_key(sort_key).map(|key| key.data_type) else {
+        return range;
+    };
+    for condition in conditions
+        .iter()
+        .filter(|condition| condition.key == sort_key)
+    {
+        let (low, high) = bounds(&condition.predicate);
+        if let Some((value, inclusive)) = low
+            && let Some(text) = text_of(value, data_type)
+        {
+            let at = [prefix, text.as_bytes()].concat();
+            let from = if inclusive { Some(at) } else { prefix_end(&at) };
+            range.from = from.unwrap_or_default().max(range.from);
+        }
+        if let Some((value, inclusive)) = high
+            && let Some(text) = text_of(value, data_type)
+        {
+            let at = [prefix, text.as_bytes()].concat();
+            let to = if inclusive { prefix_end(&at) } else { Some(at) };
+            range.to = match (range.to, to) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (to, None) | (None, to) => to,
+            };
+        }
+    }
+    range
+}
+
+/// Whether the text of `value` is the one that an equal sort value of `data_type` has.
+fn has_text(value: &Value, data_type: DataType) -> bool {
+    match value {
+        Value::Text(_) => data_type == DataType::Text,
+        Value::Boolean(_) => data_type == DataType::Boolean,
+        Value::Uuid(_) => data_type == DataType::Uuid,
+        number => text_of(number, data_type).is_some(),
+    }
+}
+
+type Bound<'a> = Option<(&'a Value, bool)>;
+
+/// The lower and upper bound a predicate sets, and whether the bound itself is allowed.
+fn bounds(predicate: &Predicate) -> (Bound<'_>, Bound<'_>) {
+    match predicate {
+        Predicate::Lt(value) => (None, Some((value, false))),
+        Predicate::Lte(value) => (None, Some((value, true))),
+        Predicate::Gt(value) => (Some((value, false)), None),
+        Predicate::Gte(value) => (Some((value, true)), None),
+        Predicate::Between(from, to) => (Some((from, true)), Some((to, false))),
+        Predicate::Inside(from, to) => (Some((from, false)), Some((to, false))),
+        _ => (None, None),
+    }
+}
+
+/// The sortable text of a bound, when it is of the kind of numbers that the sort key holds.
+fn text_of(value: &Value, data_type: DataType) -> Option<String> {
+    let fits = match value {
+        Value::Float(_) => data_type == DataType::Float,
+        Value::Double(_) => data_type == DataType::Double,
+        Value::Byte(_) | Value::Int(_) | Value::Long(_) | Value::Date(_) => {
+            matches!(
+                data_type,
+                DataType::Byte | DataType::Int | DataType::Long | DataType::Date
+            )
+        }
+        _ => false,
+    };
+    fits.then(|| sortable::key_part(value))
+}

@@ -1,0 +1,5 @@
+//! Tests of queries as a whole: against brute force, page by page, and refusals as recorded.
+
+mod differential;
+mod refusals;
+mod world;
