@@ -2,6 +2,7 @@
 
 mod adjacency;
 mod history;
+mod lookup;
 mod resolve;
 mod view;
 

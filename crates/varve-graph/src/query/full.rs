@@ -154,12 +154,12 @@ impl Run<'_> {
     ) -> Result<Flow, GraphError> {
         let mut place = Place::parse(after);
         if place.phase == CURRENT {
-            let flow = if self.scope.is_now() {
+            let flow = if self.resolver.scope().is_now() {
                 self.current_rows(table, wanted, place.after.take(), take)?
             } else {
                 self.current_elements(table, wanted, place.after.take(), take)?
             };
-            if flow.is_break() || self.scope.is_now() {
+            if flow.is_break() || self.resolver.scope().is_now() {
                 return Ok(flow);
             }
         }

@@ -24,9 +24,7 @@ mod tests;
 
 use varve_encoding::row::{decode_edge, decode_vertex};
 use varve_kv::Flow;
-use varve_model::{
-    Condition, Direction, Edge, EdgeLabelId, TemporalScope, Vertex, VertexId, VertexLabelId,
-};
+use varve_model::{Condition, Direction, Edge, EdgeLabelId, Vertex, VertexId, VertexLabelId};
 
 pub use delivery::QUERY_CAPACITY;
 pub use resolver::Resolver;
@@ -53,8 +51,6 @@ pub struct VertexQuery {
     pub limit: i64,
     /// `None` without paging, else the token of the page, empty for the first.
     pub page: Option<String>,
-    /// The point of both times.
-    pub scope: TemporalScope,
 }
 
 /// Which edges are asked for.
@@ -72,8 +68,6 @@ pub struct EdgeQuery {
     pub limit: i64,
     /// `None` without paging, else the token of the page, empty for the first.
     pub page: Option<String>,
-    /// The point of both times.
-    pub scope: TemporalScope,
 }
 
 /// The token of the next page; `None` at the end, and when no paging was asked for.
@@ -95,7 +89,6 @@ pub fn vertices(
     let delivery = Delivery::new("vertices", query.offset, query.limit, query.page.is_some())?;
     let asked = Asked {
         conditions: &query.conditions,
-        scope: query.scope,
         page: query.page.as_deref(),
     };
     asked.answer(
@@ -120,7 +113,6 @@ pub fn edges(
     let delivery = Delivery::new("edges", query.offset, query.limit, query.page.is_some())?;
     let asked = Asked {
         conditions: &query.conditions,
-        scope: query.scope,
         page: query.page.as_deref(),
     };
     asked.answer(
@@ -180,7 +172,6 @@ fn push<T, E>(found: &mut Result<Vec<T>, E>, element: Result<T, E>) -> Flow {
 /// What vertex and edge queries have in common.
 struct Asked<'a> {
     conditions: &'a [Condition],
-    scope: TemporalScope,
     page: Option<&'a str>,
 }
 
@@ -203,7 +194,7 @@ impl Asked<'_> {
         let plan = Plan::choose(
             parts,
             self.conditions,
-            self.scope,
+            resolver.scope(),
             resolver.reader(),
             bookmark.as_ref(),
         )?;
@@ -213,7 +204,6 @@ impl Asked<'_> {
         };
         let mut run = Run {
             resolver,
-            scope: self.scope,
             filter: Filter::new(self.conditions),
             delivery,
         };

@@ -4,7 +4,7 @@ use varve_encoding::key;
 use varve_encoding::row::{edge_parts, vertex_parts};
 use varve_encoding::{DecodeError, index};
 use varve_kv::{ClusteringRange, Flow};
-use varve_model::{EdgeId, ElementId, PropertyKeyId, TemporalScope, VertexId};
+use varve_model::{EdgeId, ElementId, PropertyKeyId, VertexId};
 
 use super::delivery::{Delivery, FETCH_MAX};
 use super::filter::{Filter, pick};
@@ -18,10 +18,13 @@ pub type VertexVisitor<'a> = dyn FnMut(&VertexId, &[u8]) -> Flow + 'a;
 /// Receives edges: id and content.
 pub type EdgeVisitor<'a> = dyn FnMut(&EdgeId, &[u8]) -> Flow + 'a;
 
+/// Takes the element at a position of what was asked for.
+pub(super) type TakeElement<'a> =
+    dyn FnMut(&mut Run<'_>, usize, &[u8]) -> Result<Flow, GraphError> + 'a;
+
 /// What all legs of one query share.
 pub(super) struct Run<'a> {
     pub(super) resolver: &'a dyn Resolver,
-    pub(super) scope: TemporalScope,
     pub(super) filter: Filter,
     pub(super) delivery: Delivery,
 }
@@ -131,7 +134,7 @@ impl Run<'_> {
         let reader = self.resolver.reader();
         let mut merge = Merge::new(
             reader,
-            self.scope,
+            self.resolver.scope(),
             &entries.partitions,
             &entries.range,
             after,
@@ -221,7 +224,14 @@ impl Run<'_> {
         let (resumed, mut edge_after) = split_by_source(after);
         let reader = self.resolver.reader();
         let all = ClusteringRange::all();
-        let mut merge = Merge::new(reader, self.scope, partitions, &all, resumed, true);
+        let mut merge = Merge::new(
+            reader,
+            self.resolver.scope(),
+            partitions,
+            &all,
+            resumed,
+            true,
+        );
         let mut keys = Vec::new();
         loop {
             keys.clear();
@@ -269,13 +279,14 @@ impl Run<'_> {
     ) -> Result<Flow, GraphError> {
         let mut range = range.clone();
         if !after.is_empty() {
-            range.from = [after, &[0]].concat();
+            // No edge's key is the start of another's; its events' keys are it and a version. This is after all of them.
+            range.from = [after, &[0xFF; key::EVENT_SUFFIX], &[0]].concat();
         }
         let partition = key::vertex_id(owner);
-        let (resolver, scope) = (self.resolver, self.scope);
+        let resolver = self.resolver;
         let mut position = front.to_vec();
         let mut outcome = Ok(Flow::Continue(()));
-        resolver.adjacent(owner, &range, scope, &mut |clustering, content| {
+        resolver.visit_adjacent(owner, &range, &mut |clustering, content| {
             position.truncate(front.len());
             position.extend_from_slice(clustering);
             outcome = self.edge_row(leg, &partition, clustering, content, &position, visit);
@@ -304,11 +315,11 @@ impl Run<'_> {
     pub(super) fn vertices(
         &mut self,
         ids: &[VertexId],
-        take: &mut dyn FnMut(&mut Self, usize, &[u8]) -> Result<Flow, GraphError>,
+        take: &mut TakeElement<'_>,
     ) -> Result<Flow, GraphError> {
-        let (resolver, scope) = (self.resolver, self.scope);
+        let resolver = self.resolver;
         let mut outcome = Ok(Flow::Continue(()));
-        resolver.vertices_at(ids, scope, &mut |at, content| {
+        resolver.visit_vertices(ids, &mut |at, content| {
             outcome = take(self, at, content);
             flow_of(&outcome)
         })?;
@@ -319,11 +330,11 @@ impl Run<'_> {
     pub(super) fn edges(
         &mut self,
         ids: &[EdgeId],
-        take: &mut dyn FnMut(&mut Self, usize, &[u8]) -> Result<Flow, GraphError>,
+        take: &mut TakeElement<'_>,
     ) -> Result<Flow, GraphError> {
-        let (resolver, scope) = (self.resolver, self.scope);
+        let resolver = self.resolver;
         let mut outcome = Ok(Flow::Continue(()));
-        resolver.edges_at(ids, scope, &mut |at, content| {
+        resolver.visit_edges(ids, &mut |at, content| {
             outcome = take(self, at, content);
             flow_of(&outcome)
         })?;

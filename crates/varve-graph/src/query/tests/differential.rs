@@ -67,7 +67,11 @@ impl Dice {
     fn properties(&mut self) -> Properties {
         let keys = [AGE, CITY, SCORE, HOBBY, ABOUT, DATE, TAGS];
         keys.into_iter()
-            .filter_map(|key| (!self.one_in(4)).then(|| (key, self.value(key))))
+            .filter_map(|key| {
+                let missing = self.one_in(4);
+                let value = self.value(key);
+                (!missing).then_some((key, value))
+            })
             .collect()
     }
 
@@ -230,7 +234,7 @@ fn check(
     assert_eq!(paged, all, "{context}: in pages of {size}");
 }
 
-fn vertex_expectation(world: &World, query: &VertexQuery) -> Vec<String> {
+fn vertex_expectation(world: &World, scope: TemporalScope, query: &VertexQuery) -> Vec<String> {
     let with_index = |label: VertexLabelId| {
         let usable = usable(
             &world.schema,
@@ -241,7 +245,7 @@ fn vertex_expectation(world: &World, query: &VertexQuery) -> Vec<String> {
         query.conditions.is_empty() || !usable.alternatives.is_empty()
     };
     let elements = world
-        .at(query.scope)
+        .at(scope)
         .into_iter()
         .filter_map(|element| match element {
             Element::Vertex(vertex) => Some(vertex),
@@ -276,15 +280,16 @@ fn vertex_queries_find_what_brute_force_finds() {
         let mut dice = Dice(seed);
         let world = world(&mut dice);
         for _ in 0..25 {
+            let scope = dice.scope(&world);
+            let at = At(&world, scope);
             let query = VertexQuery {
                 label: dice.pick(&[None, Some(PERSON), Some(PERSON), Some(ITEM), Some(HIDDEN)]),
                 conditions: dice.conditions(),
                 limit: -1,
-                scope: dice.scope(&world),
                 ..VertexQuery::default()
             };
-            let context = format!("seed {seed}: {query:?}");
-            let all = match collect_vertices(&world, &world.schema, &query) {
+            let context = format!("seed {seed}: {scope:?} {query:?}");
+            let all = match collect_vertices(&at, &world.schema, &query) {
                 Ok((all, page)) => {
                     assert_eq!(page, None);
                     all
@@ -299,9 +304,7 @@ fn vertex_queries_find_what_brute_force_finds() {
             found += all.len();
             for vertex in &all {
                 assert!(
-                    world
-                        .at(query.scope)
-                        .contains(&Element::Vertex(vertex.clone())),
+                    world.at(scope).contains(&Element::Vertex(vertex.clone())),
                     "{context}"
                 );
             }
@@ -313,14 +316,13 @@ fn vertex_queries_find_what_brute_force_finds() {
                     page,
                     ..query.clone()
                 };
-                let (some, page) =
-                    collect_vertices(&world, &world.schema, &query).expect("as before");
+                let (some, page) = collect_vertices(&at, &world.schema, &query).expect("as before");
                 (ids(&some, id), page)
             };
             check(
                 &context,
                 &ids(&all, id),
-                &vertex_expectation(&world, &query),
+                &vertex_expectation(&world, scope, &query),
                 false,
                 &mut cut,
                 &mut dice,
@@ -333,7 +335,7 @@ fn vertex_queries_find_what_brute_force_finds() {
     );
 }
 
-fn edge_expectation(world: &World, query: &EdgeQuery) -> Vec<String> {
+fn edge_expectation(world: &World, scope: TemporalScope, query: &EdgeQuery) -> Vec<String> {
     let with_index = |label: EdgeLabelId| {
         let usable = usable(
             &world.schema,
@@ -348,7 +350,7 @@ fn edge_expectation(world: &World, query: &EdgeQuery) -> Vec<String> {
         labels => labels.contains(&edge.id.label) || labels.contains(&edge.id.parent),
     };
     let elements = world
-        .at(query.scope)
+        .at(scope)
         .into_iter()
         .filter_map(|element| match element {
             Element::Edge(edge) => Some(edge),
@@ -377,6 +379,8 @@ fn edge_queries_find_what_brute_force_finds() {
         let mut dice = Dice(seed);
         let world = world(&mut dice);
         for _ in 0..25 {
+            let scope = dice.scope(&world);
+            let at = At(&world, scope);
             let label = dice.pick(&[
                 None,
                 Some(KNOWS),
@@ -397,11 +401,10 @@ fn edge_queries_find_what_brute_force_finds() {
                     .collect(),
                 conditions: dice.conditions(),
                 limit: -1,
-                scope: dice.scope(&world),
                 ..EdgeQuery::default()
             };
-            let context = format!("seed {seed}: {query:?}");
-            let all = match collect_edges(&world, &world.schema, &query) {
+            let context = format!("seed {seed}: {scope:?} {query:?}");
+            let all = match collect_edges(&at, &world.schema, &query) {
                 Ok((all, _)) => all,
                 Err(error) => {
                     assert!(is_refusal(&error), "{context}: {error}");
@@ -419,14 +422,14 @@ fn edge_queries_find_what_brute_force_finds() {
                     page,
                     ..query.clone()
                 };
-                let (some, page) = collect_edges(&world, &world.schema, &query).expect("as before");
+                let (some, page) = collect_edges(&at, &world.schema, &query).expect("as before");
                 (ids(&some, id), page)
             };
             let both = matches!(query.vertex, Some((_, None)));
             check(
                 &context,
                 &ids(&all, id),
-                &edge_expectation(&world, &query),
+                &edge_expectation(&world, scope, &query),
                 both,
                 &mut cut,
                 &mut dice,

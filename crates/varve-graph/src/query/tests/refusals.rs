@@ -2,8 +2,8 @@
 
 use varve_model::schema::SchemaStatus;
 use varve_model::{
-    Condition, Direction, EdgeLabelId, Element, Predicate, Properties, PropertyKeyId, Value,
-    VertexId, VertexLabelId,
+    Condition, Direction, EdgeLabelId, Element, Predicate, Properties, PropertyKeyId,
+    TemporalScope, Value, VertexId, VertexLabelId,
 };
 
 use super::world::*;
@@ -11,6 +11,13 @@ use crate::query::plan::Source;
 use crate::query::{EdgeQuery, VertexQuery, collect_edges, collect_vertices, planner};
 use crate::schema::Schema;
 use crate::{ErrorKind, GraphError};
+
+/// Label, conditions, message.
+type Refused<'a> = (
+    Option<VertexLabelId>,
+    &'a [(PropertyKeyId, Predicate)],
+    String,
+);
 
 fn condition(key: PropertyKeyId, predicate: Predicate) -> Condition {
     Condition { key, predicate }
@@ -58,7 +65,7 @@ fn refusals_in_the_words_of_the_recording() {
             "Don't accept query based on properties [{names}] that are not indexed in {place}, may not match {kinds} condition"
         )
     };
-    let cases: &[(Option<VertexLabelId>, &[(PropertyKeyId, Predicate)], String)] = &[
+    let cases: &[Refused<'_>] = &[
         (
             Some(PERSON),
             &[(AGE, Predicate::Neq(Value::Int(29)))],
@@ -221,7 +228,8 @@ fn person(name: &str, properties: &[(PropertyKeyId, Value)]) -> Element {
 
 fn names(world: &World, conditions: &[(PropertyKeyId, Predicate)]) -> Vec<String> {
     let query = of_vertices(Some(PERSON), conditions);
-    let (found, _) = collect_vertices(world, &world.schema, &query).expect("served");
+    let (found, _) =
+        collect_vertices(&At(world, TemporalScope::NOW), &world.schema, &query).expect("served");
     found.iter().map(|vertex| vertex.id.to_string()).collect()
 }
 
@@ -339,13 +347,15 @@ fn pages_of_other_queries_are_refused() {
         page: Some(String::new()),
         ..of_vertices(Some(PERSON), &[])
     };
-    let (_, token) = collect_vertices(&world, &world.schema, &first).expect("first page");
+    let (_, token) = collect_vertices(&At(&world, TemporalScope::NOW), &world.schema, &first)
+        .expect("first page");
     let token = token.expect("more");
     let other = VertexQuery {
         page: Some(token.clone()),
         ..of_vertices(Some(PERSON), &[(AGE, Predicate::Eq(Value::Int(1)))])
     };
-    let error = collect_vertices(&world, &world.schema, &other).expect_err("another query");
+    let error = collect_vertices(&At(&world, TemporalScope::NOW), &world.schema, &other)
+        .expect_err("another query");
     assert_eq!(error.kind, ErrorKind::BadPage);
     assert!(
         error.message.starts_with("Invalid page: '0x01"),
@@ -358,7 +368,7 @@ fn pages_of_other_queries_are_refused() {
         ..EdgeQuery::default()
     };
     assert_eq!(
-        collect_edges(&world, &world.schema, &edges)
+        collect_edges(&At(&world, TemporalScope::NOW), &world.schema, &edges)
             .expect_err("edges")
             .kind,
         ErrorKind::BadPage

@@ -455,50 +455,53 @@ fn row_of(version: CommitVersion, state: Option<&Element>) -> Vec<u8> {
     out
 }
 
-impl Resolver for World {
+/// A world at a point of both times.
+pub(super) struct At<'a>(pub(super) &'a World, pub(super) TemporalScope);
+
+impl Resolver for At<'_> {
     fn reader(&self) -> &dyn Reader {
-        &*self.space
+        &*self.0.space
     }
 
-    fn vertices_at(
+    fn scope(&self) -> TemporalScope {
+        self.1
+    }
+
+    fn visit_vertices(
         &self,
         ids: &[VertexId],
-        scope: TemporalScope,
         visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
     ) -> Result<(), GraphError> {
         for (at, id) in ids.iter().enumerate() {
-            if let Some(content) =
-                self.row(VERTEX, &key::vertex_id(id), key::VERTEX_CLUSTERING, scope)?
-                && visit(at, &content).is_break()
-            {
+            let row = self
+                .0
+                .row(VERTEX, &key::vertex_id(id), key::VERTEX_CLUSTERING, self.1)?;
+            if row.is_some_and(|content| visit(at, &content).is_break()) {
                 break;
             }
         }
         Ok(())
     }
 
-    fn edges_at(
+    fn visit_edges(
         &self,
         ids: &[EdgeId],
-        scope: TemporalScope,
         visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
     ) -> Result<(), GraphError> {
         for (at, id) in ids.iter().enumerate() {
             let (owner, clustering) = key::current(&ElementId::Edge(id.clone()));
-            if let Some(content) = self.row(EDGE, &owner, &clustering, scope)?
-                && visit(at, &content).is_break()
-            {
+            let row = self.0.row(EDGE, &owner, &clustering, self.1)?;
+            if row.is_some_and(|content| visit(at, &content).is_break()) {
                 break;
             }
         }
         Ok(())
     }
 
-    fn adjacent(
+    fn visit_adjacent(
         &self,
         owner: &VertexId,
         range: &ClusteringRange,
-        scope: TemporalScope,
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
     ) -> Result<(), GraphError> {
         let owner = key::vertex_id(owner);
@@ -511,7 +514,7 @@ impl Resolver for World {
                 range: &all,
                 reverse: false,
             };
-            self.space.scan(request, &mut |clustering, _| {
+            self.0.space.scan(request, &mut |clustering, _| {
                 let cut = if table == EVENT { key::EVENT_SUFFIX } else { 0 };
                 keys.insert(clustering[..clustering.len() - cut].to_vec());
                 Flow::Continue(())
@@ -519,9 +522,8 @@ impl Resolver for World {
         }
         keys.remove(key::VERTEX_CLUSTERING);
         for clustering in keys.iter().filter(|key| range.contains(key)) {
-            if let Some(content) = self.row(EDGE, &owner, clustering, scope)?
-                && visit(clustering, &content).is_break()
-            {
+            let row = self.0.row(EDGE, &owner, clustering, self.1)?;
+            if row.is_some_and(|content| visit(clustering, &content).is_break()) {
                 break;
             }
         }
