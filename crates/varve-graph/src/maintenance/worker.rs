@@ -1,4 +1,4 @@
-//! The thread that does a server's upkeep: tidying every second, retention every hour, leftovers of dropped graphs.
+//! The thread that does a server's upkeep: tidying every second, retention every hour.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -93,7 +93,11 @@ fn run(
             }
         }
         let sweeping = swept.elapsed() >= options.retention_every;
-        for graph in registry.all() {
+        for name in registry.names() {
+            // A graph may be dropped meanwhile.
+            let Ok(graph) = registry.get(&name) else {
+                continue;
+            };
             if let Err(error) = tidy(&graph, options.tidy_limit) {
                 report(graph.name(), &error);
             }
@@ -106,6 +110,5 @@ fn run(
         if sweeping {
             swept = MonotonicInstant::now();
         }
-        registry.collect_garbage();
     }
 }
