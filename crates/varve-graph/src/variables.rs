@@ -102,3 +102,48 @@ fn is_plain(value: &Datum) -> bool {
         Datum::List(items) => items.iter().all(is_plain),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use varve_kv::{Engine, MemoryEngine};
+
+    use super::*;
+    use crate::ErrorKind;
+
+    #[test]
+    fn variables_are_set_listed_and_removed() {
+        let engine = MemoryEngine::new();
+        let tables = varve_encoding::tables::TABLES;
+        let space = engine.open("g", tables, true).expect("a space");
+        let variables = Variables::new(space, varve_encoding::tables::META);
+        assert_eq!(variables.all().expect("none"), []);
+        let text = Datum::Text("tom".to_owned());
+        let list = Datum::List(vec![Datum::Int(1), Datum::Int(2)]);
+        variables.set("name", &text).expect("a text");
+        variables.set("l", &list).expect("a list");
+        variables.set("l", &list).expect("again");
+        let all = [("l".to_owned(), list), ("name".to_owned(), text.clone())];
+        assert_eq!(variables.all().expect("two"), all);
+        assert_eq!(variables.get("name").expect("tom"), text);
+        variables.remove("name").expect("there");
+        variables.remove("name").expect("not there is fine");
+        let error = variables.get("name").expect_err("gone");
+        assert_eq!(error.kind, ErrorKind::NotFound);
+        assert_eq!(error.message, "Variable 'name' does not exist");
+    }
+
+    #[test]
+    fn null_and_maps_are_refused() {
+        let engine = MemoryEngine::new();
+        let tables = varve_encoding::tables::TABLES;
+        let space = engine.open("g", tables, true).expect("a space");
+        let variables = Variables::new(space, varve_encoding::tables::META);
+        let error = variables.set("x", &Datum::Null).expect_err("null");
+        assert_eq!(error.message, "The variable value can't be empty");
+        let map = Datum::Map(vec![("a".to_owned(), Datum::Int(1))]);
+        for bad in [map.clone(), Datum::List(vec![map])] {
+            let error = variables.set("m", &bad).expect_err("a map");
+            assert_eq!(error.kind, ErrorKind::InvalidArgument);
+        }
+    }
+}
