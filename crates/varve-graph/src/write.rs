@@ -70,6 +70,8 @@ pub enum Mutation {
     Modify {
         /// Which element.
         id: ElementId,
+        /// What must hold for the ends of an edge.
+        ends: EndCheck,
         /// The change.
         modify: Modifier,
     },

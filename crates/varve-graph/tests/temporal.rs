@@ -429,7 +429,11 @@ fn many_writers_lose_no_update() {
                         Ok(varve_model::Element::Vertex(vertex))
                     });
                     let id = ElementId::Vertex(VertexId::text("a"));
-                    let request = WriteRequest::now(vec![Mutation::Modify { id, modify }]);
+                    let request = WriteRequest::now(vec![Mutation::Modify {
+                        id,
+                        ends: EndCheck::Skip,
+                        modify,
+                    }]);
                     graph.write_now(&request).expect("modify");
                 }
             });

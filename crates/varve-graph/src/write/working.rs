@@ -19,6 +19,7 @@ use super::{
     WriteRequest, Written,
 };
 use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
+use crate::element::check_link;
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::{Graph, SCHEMA_LATCH};
 use crate::read::{Resolved, resolve};
@@ -174,7 +175,7 @@ impl<'a> WorkingSet<'a> {
                     at
                 }
                 Mutation::PutEdge { edge, ends } => self.put_edge(edge, *ends)?,
-                Mutation::Modify { id, modify } => self.modify(id, modify)?,
+                Mutation::Modify { id, ends, modify } => self.modify(id, *ends, modify)?,
                 Mutation::Delete { id, missing } => self.delete(id, *missing)?,
             });
         }
@@ -256,17 +257,26 @@ impl<'a> WorkingSet<'a> {
 
     fn put_edge(&mut self, edge: &Edge, ends: EndCheck) -> Result<usize, GraphError> {
         let mut edge = edge.clone();
-        if let EndCheck::Exist { labels_given } = ends {
-            let source = self.end_label(&edge.id.source)?;
-            let target = self.end_label(&edge.id.target)?;
-            if (source, target) != (edge.source_label, edge.target_label) {
-                return Err(self.unmatched(&edge, (source, target), labels_given));
-            }
-            (edge.source_label, edge.target_label) = (source, target);
-        }
+        self.check_ends(&mut edge, ends)?;
         let at = self.place(&ElementId::Edge(edge.id.clone()), false)?;
         self.elements[at].outcome = Outcome::Put(Element::Edge(edge));
         Ok(at)
+    }
+
+    /// Checks that both ends exist with labels that the edge's label links, and takes over their labels if the writer
+    /// did not name them.
+    fn check_ends(&self, edge: &mut Edge, ends: EndCheck) -> Result<(), GraphError> {
+        let EndCheck::Exist { labels_given } = ends else {
+            return Ok(());
+        };
+        let source = self.end_label(&edge.id.source)?;
+        let target = self.end_label(&edge.id.target)?;
+        if labels_given && (source, target) != (edge.source_label, edge.target_label) {
+            return Err(self.unmatched(edge, (source, target)));
+        }
+        check_link(self.schema, edge.id.label, (source, target))?;
+        (edge.source_label, edge.target_label) = (source, target);
+        Ok(())
     }
 
     /// The label of an existing vertex.
@@ -301,21 +311,8 @@ impl<'a> WorkingSet<'a> {
         }
     }
 
-    fn unmatched(
-        &self,
-        edge: &Edge,
-        stored: (VertexLabelId, VertexLabelId),
-        labels_given: bool,
-    ) -> GraphError {
+    fn unmatched(&self, edge: &Edge, stored: (VertexLabelId, VertexLabelId)) -> GraphError {
         let name = |label| self.schema.vertex_label_name(label);
-        if !labels_given {
-            return GraphError::invalid(format!(
-                "Undefined link of edge label '{}': '{}' -> '{}'",
-                self.schema.edge_label_name(edge.id.label),
-                name(stored.0),
-                name(stored.1)
-            ));
-        }
         let (id, expected, actual) = if stored.0 == edge.source_label {
             (&edge.id.target, edge.target_label, stored.1)
         } else {
@@ -328,9 +325,17 @@ impl<'a> WorkingSet<'a> {
         ))
     }
 
-    fn modify(&mut self, id: &ElementId, modify: &Modifier) -> Result<usize, GraphError> {
+    fn modify(
+        &mut self,
+        id: &ElementId,
+        ends: EndCheck,
+        modify: &Modifier,
+    ) -> Result<usize, GraphError> {
         let at = self.place(id, false)?;
-        let element = modify(self.state(at)?)?;
+        let mut element = modify(self.state(at)?)?;
+        if let Element::Edge(edge) = &mut element {
+            self.check_ends(edge, ends)?;
+        }
         self.elements[at].outcome = Outcome::Put(element);
         Ok(at)
     }

@@ -1,0 +1,229 @@
+//! From an edge as it was sent to an edge.
+
+use std::sync::Arc;
+
+use compact_str::CompactString;
+use varve_model::id::EDGE_ID_BYTES_MAX;
+use varve_model::schema::{EdgeLabelType, IdStrategy};
+use varve_model::sortable::join_key_values;
+use varve_model::{
+    Edge, EdgeId, EdgeLabel, EdgeLabelId, Properties, Value, VertexId, VertexLabelId,
+};
+
+use super::Rules;
+use super::input::{EdgeInput, RawValue};
+use super::properties;
+use super::vertex::{Purpose, uuid_id, vertex_id};
+use crate::GraphError;
+use crate::schema::Schema;
+
+/// What the writer of an edge says of its end vertices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EdgeForm {
+    /// The labels of both ends must be named; otherwise both or neither.
+    pub labels_required: bool,
+    /// The end vertices are looked at when the edge is stored, and so are their labels. Otherwise the labels that the
+    /// writer named are believed.
+    pub ends_checked: bool,
+}
+
+/// An edge to be stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewEdge {
+    /// The edge. If its end labels were not named, they are those that its label links.
+    pub edge: Edge,
+    /// Whether the writer named the end labels.
+    pub labels_given: bool,
+}
+
+impl Rules<'_> {
+    /// The edge to store for `input`, to overwrite as a whole what may be stored under its id. An id in the input is
+    /// ignored, as HugeGraph does.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::InvalidArgument`] when the schema does not allow it.
+    pub fn edge(&self, input: EdgeInput<'_>, form: EdgeForm) -> Result<NewEdge, GraphError> {
+        let new = self.edge_draft(input, form, Purpose::Create)?;
+        if let Some(label) = self.schema.edge_label(new.edge.id.label) {
+            properties::check_storable(self.schema, &new.edge.properties)?;
+            properties::check_complete(self.schema, &**label, &new.edge.properties)?;
+        }
+        Ok(new)
+    }
+
+    /// The edge of `input` as far as it goes: properties that must be there may be missing, but for sort keys.
+    pub(super) fn edge_draft(
+        &self,
+        input: EdgeInput<'_>,
+        form: EdgeForm,
+        purpose: Purpose,
+    ) -> Result<NewEdge, GraphError> {
+        let expected = |what: &str| GraphError::invalid(format!("Expect {what}"));
+        let name = input.label.ok_or_else(|| expected("the label of edge"))?;
+        let end = |raw: Option<RawValue<'_>>, what: &str| {
+            raw.filter(|raw| !raw.is_null())
+                .ok_or_else(|| expected(what))
+                .map(|raw| vertex_id(&raw))
+        };
+        let source = end(input.source, "source vertex id")?;
+        let target = end(input.target, "target vertex id")?;
+        let named = (input.source_label.as_deref(), input.target_label.as_deref());
+        if purpose == Purpose::Create {
+            check_named(named, form)?;
+        }
+        let shown = input.id.as_deref().unwrap_or("null");
+        let properties = properties::present(input.properties, "edge", &shown)?;
+        let given = self.end_labels(named, form)?;
+        let (source, target) = (source?, target?);
+        let label = self.schema.require_edge_label(&name)?;
+        let ends = match given {
+            Some(ends) => ends,
+            None => label.link.unwrap_or((VertexLabelId(0), VertexLabelId(0))),
+        };
+        let source = self.end_id(source, ends.0)?;
+        let target = self.end_id(target, ends.1)?;
+        if !form.ends_checked {
+            check_link(self.schema, label.id, ends)?;
+        }
+        let properties = properties::resolve(self.schema, properties)?;
+        let sent = |key| properties.iter().any(|(sent, _)| sent.id == key);
+        if !label.sort_keys.iter().all(|key| sent(*key)) {
+            return Err(GraphError::invalid(format!(
+                "The sort key(s) must be set for the edge with label: '{}'",
+                label.name
+            )));
+        }
+        let properties = properties::accept(&**label, properties)?;
+        let edge = Edge {
+            id: edge_id(label, source, target, &properties)?,
+            source_label: ends.0,
+            target_label: ends.1,
+            properties,
+        };
+        if let (Purpose::Update, Some(sent)) = (purpose, &input.id) {
+            check_same_id(&edge.id, sent)?;
+        }
+        Ok(NewEdge {
+            edge,
+            labels_given: given.is_some(),
+        })
+    }
+
+    /// The named labels of both ends.
+    fn end_labels(
+        &self,
+        named: (Option<&str>, Option<&str>),
+        form: EdgeForm,
+    ) -> Result<Option<(VertexLabelId, VertexLabelId)>, GraphError> {
+        if named == (None, None) && form.ends_checked && !form.labels_required {
+            return Ok(None);
+        }
+        let find = |name: Option<&str>, which: &str| {
+            let name = name.unwrap_or("null");
+            match self.schema.require_vertex_label(name) {
+                Ok(label) => Ok(label.id),
+                Err(_) => {
+                    let which = if form.labels_required { "" } else { which };
+                    Err(GraphError::invalid(format!(
+                        "Invalid {which}vertex label '{name}'"
+                    )))
+                }
+            }
+        };
+        Ok(Some((find(named.0, "source ")?, find(named.1, "target ")?)))
+    }
+
+    /// The id of an end vertex: bodies give UUIDs as texts, and the label tells that they are UUIDs.
+    fn end_id(&self, id: VertexId, label: VertexLabelId) -> Result<VertexId, GraphError> {
+        let strategy = self.schema.vertex_label(label).map(|l| l.id_strategy);
+        match (&id, strategy) {
+            (VertexId::Text(text), Some(IdStrategy::CustomizeUuid)) => uuid_id(text),
+            _ => Ok(id),
+        }
+    }
+}
+
+fn check_named(
+    (source, target): (Option<&str>, Option<&str>),
+    form: EdgeForm,
+) -> Result<(), GraphError> {
+    let message = if !form.labels_required {
+        if source.is_some() == target.is_some() {
+            return Ok(());
+        }
+        "The both source and target vertex label are either passed in, or not passed in"
+    } else if source.is_none() {
+        "Expect source vertex label"
+    } else if target.is_none() {
+        "Expect target vertex label"
+    } else {
+        return Ok(());
+    };
+    Err(GraphError::invalid(message))
+}
+
+/// Checks that edges of `label` may run between vertices of these labels. A PARENT label links what its SUB labels do;
+/// a label that the schema does not know links everything.
+///
+/// # Errors
+/// [`crate::ErrorKind::InvalidArgument`] "Undefined link of edge label …".
+pub fn check_link(
+    schema: &Schema,
+    label: EdgeLabelId,
+    ends: (VertexLabelId, VertexLabelId),
+) -> Result<(), GraphError> {
+    let allowed = schema
+        .edge_label(label)
+        .is_none_or(|known| match known.label_type {
+            EdgeLabelType::Parent => schema.sub_labels(label).any(|sub| sub.link == Some(ends)),
+            EdgeLabelType::Normal | EdgeLabelType::Sub => known.link == Some(ends),
+        });
+    if allowed {
+        return Ok(());
+    }
+    Err(GraphError::invalid(format!(
+        "Undefined link of edge label '{}': '{}' -> '{}'",
+        schema.edge_label_name(label),
+        schema.vertex_label_name(ends.0),
+        schema.vertex_label_name(ends.1)
+    )))
+}
+
+fn edge_id(
+    label: &Arc<EdgeLabel>,
+    source: VertexId,
+    target: VertexId,
+    properties: &Properties,
+) -> Result<EdgeId, GraphError> {
+    let values: Vec<Value> = label
+        .sort_keys
+        .iter()
+        .filter_map(|key| properties.get(*key).cloned())
+        .collect();
+    let joined = join_key_values(&values);
+    properties::check_leading(&joined)?;
+    let id = EdgeId {
+        source,
+        parent: label.parent.unwrap_or(label.id),
+        label: label.id,
+        sort_values: CompactString::new(joined),
+        target,
+    };
+    let length = id.sort_values.len() + id.source.text_bytes() + id.target.text_bytes();
+    if length > EDGE_ID_BYTES_MAX {
+        return Err(GraphError::invalid(format!(
+            "The max length of edge id is {EDGE_ID_BYTES_MAX}, but got {length}"
+        )));
+    }
+    Ok(id)
+}
+
+fn check_same_id(id: &EdgeId, sent: &str) -> Result<(), GraphError> {
+    let own = id.to_string();
+    if own == sent {
+        return Ok(());
+    }
+    Err(GraphError::invalid(format!(
+        "The ids are different between server and request body ('{own}' != '{sent}'). And note the sort key values should either be null or equal to the origin value when specified edge id"
+    )))
+}

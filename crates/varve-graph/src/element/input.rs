@@ -1,0 +1,142 @@
+//! What a writer sends, before any rule was applied: names, ids and property values as they were written.
+//!
+//! Texts are borrowed from the request where possible; nothing here knows JSON.
+
+use std::borrow::Cow;
+
+use varve_model::Datum;
+
+use super::text;
+
+/// A property value as it was sent, before it is converted to its property key's data type.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RawValue<'a> {
+    /// No value.
+    Null,
+    /// A truth value.
+    Boolean(bool),
+    /// A whole number that fits 64 bits with a sign.
+    Integer(i64),
+    /// A whole number above that.
+    Unsigned(u64),
+    /// A number with a fraction or an exponent.
+    Double(f64),
+    /// A text.
+    Text(Cow<'a, str>),
+    /// A list.
+    List(Vec<RawValue<'a>>),
+    /// Named members.
+    Map(Vec<(Cow<'a, str>, RawValue<'a>)>),
+}
+
+impl RawValue<'_> {
+    /// The name that messages give to this kind of value: the simple name of the Java class that holds such a value.
+    #[must_use]
+    pub fn class_name(&self) -> &'static str {
+        match self {
+            Self::Null => "Null",
+            Self::Boolean(_) => "Boolean",
+            Self::Integer(number) if i32::try_from(*number).is_ok() => "Integer",
+            Self::Integer(_) => "Long",
+            Self::Unsigned(_) => "BigInteger",
+            Self::Double(_) => "Double",
+            Self::Text(_) => "String",
+            Self::List(_) => "ArrayList",
+            Self::Map(_) => "LinkedHashMap",
+        }
+    }
+
+    /// Whether it is [`RawValue::Null`].
+    #[must_use]
+    pub const fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// The value without a schema, as properties of type OBJECT keep it.
+    #[must_use]
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "numbers above 63 bits are kept as the nearest double, as documented for OBJECT"
+    )]
+    pub fn into_datum(self) -> Datum {
+        match self {
+            Self::Null => Datum::Null,
+            Self::Boolean(flag) => Datum::Bool(flag),
+            Self::Integer(number) => Datum::Int(number),
+            Self::Unsigned(number) => Datum::Float(number as f64),
+            Self::Double(number) => Datum::Float(number),
+            Self::Text(text) => Datum::Text(text.into_owned()),
+            Self::List(items) => Datum::List(items.into_iter().map(Self::into_datum).collect()),
+            Self::Map(members) => Datum::Map(
+                members
+                    .into_iter()
+                    .map(|(name, value)| (name.into_owned(), value.into_datum()))
+                    .collect(),
+            ),
+        }
+    }
+}
+
+impl std::fmt::Display for RawValue<'_> {
+    /// The text in messages: lists as `[a, b]`, maps as `{a=b}`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Boolean(flag) => write!(f, "{flag}"),
+            Self::Integer(number) => write!(f, "{number}"),
+            Self::Unsigned(number) => write!(f, "{number}"),
+            Self::Double(number) => f.write_str(&text::of_double(*number)),
+            Self::Text(text) => f.write_str(text),
+            Self::List(items) => {
+                f.write_str("[")?;
+                for (at, item) in items.iter().enumerate() {
+                    write!(f, "{}{item}", if at > 0 { ", " } else { "" })?;
+                }
+                f.write_str("]")
+            }
+            Self::Map(members) => {
+                f.write_str("{")?;
+                for (at, (name, value)) in members.iter().enumerate() {
+                    write!(f, "{}{name}={value}", if at > 0 { ", " } else { "" })?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+/// One property as it was sent. Of several with one name, the last counts.
+pub type RawProperty<'a> = (Cow<'a, str>, RawValue<'a>);
+
+/// A vertex as it was sent.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct VertexInput<'a> {
+    /// Name of its label; [`DEFAULT_VERTEX_LABEL`] when absent.
+    pub label: Option<Cow<'a, str>>,
+    /// Its id; `None` when absent or null.
+    pub id: Option<RawValue<'a>>,
+    /// Its properties; `None` when absent or null.
+    pub properties: Option<Vec<RawProperty<'a>>>,
+}
+
+/// The label of vertices that are sent without one.
+pub const DEFAULT_VERTEX_LABEL: &str = "vertex";
+
+/// An edge as it was sent.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct EdgeInput<'a> {
+    /// The id that the writer expects it to have.
+    pub id: Option<Cow<'a, str>>,
+    /// Name of its label.
+    pub label: Option<Cow<'a, str>>,
+    /// Id of the vertex it leaves.
+    pub source: Option<RawValue<'a>>,
+    /// Name of that vertex's label.
+    pub source_label: Option<Cow<'a, str>>,
+    /// Id of the vertex it enters.
+    pub target: Option<RawValue<'a>>,
+    /// Name of that vertex's label.
+    pub target_label: Option<Cow<'a, str>>,
+    /// Its properties; `None` when absent or null.
+    pub properties: Option<Vec<RawProperty<'a>>>,
+}

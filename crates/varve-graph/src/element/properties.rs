@@ -1,0 +1,241 @@
+//! What vertices and edges have in common: which properties their label allows, requires and fills in.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use varve_model::schema::AggregateType;
+use varve_model::{EdgeLabel, Properties, PropertyKey, PropertyKeyId, VertexLabel};
+
+use super::convert::convert;
+use super::input::{RawProperty, RawValue};
+use super::text::bracketed;
+use crate::schema::{Schema, default_value};
+use crate::{ErrorKind, GraphError};
+
+/// Up to this many properties, names that were sent twice are found by comparing each pair.
+const PAIRWISE_PROPERTIES_MAX: usize = 32;
+
+/// What the rules ask of a label, vertex label and edge label alike.
+pub(super) trait Label {
+    /// `vertex` or `edge`.
+    const KIND: &'static str;
+    fn allows(&self, key: PropertyKeyId) -> bool;
+    fn properties(&self) -> &[PropertyKeyId];
+    fn nullable_keys(&self) -> &[PropertyKeyId];
+    /// Primary keys of a vertex label, sort keys of an edge label: part of the id.
+    fn id_keys(&self) -> &[PropertyKeyId];
+    /// The error for a change of one of [`Label::id_keys`].
+    fn fixed(name: &str) -> GraphError;
+    /// The error for a property that the label does not have.
+    fn unexpected(&self, name: &str) -> GraphError;
+    /// The error for properties that must be there and are not; all names are bracketed lists.
+    fn missed(&self, required: &str, missed: &str) -> GraphError;
+}
+
+impl Label for VertexLabel {
+    const KIND: &'static str = "vertex";
+    fn allows(&self, key: PropertyKeyId) -> bool {
+        self.properties.contains(&key)
+    }
+    fn properties(&self) -> &[PropertyKeyId] {
+        &self.properties
+    }
+    fn nullable_keys(&self) -> &[PropertyKeyId] {
+        &self.nullable_keys
+    }
+    fn id_keys(&self) -> &[PropertyKeyId] {
+        &self.primary_keys
+    }
+    fn fixed(name: &str) -> GraphError {
+        GraphError::invalid(format!("Can't update primary key: '{name}'"))
+    }
+    fn unexpected(&self, name: &str) -> GraphError {
+        GraphError::invalid(format!(
+            "Invalid property '{name}' for vertex label '{}(id={})'",
+            self.name, self.id
+        ))
+    }
+    fn missed(&self, required: &str, missed: &str) -> GraphError {
+        GraphError::invalid(format!(
+            "All non-null property keys {required} of vertex label '{}' must be set, missed keys {missed}",
+            self.name
+        ))
+    }
+}
+
+impl Label for EdgeLabel {
+    const KIND: &'static str = "edge";
+    fn allows(&self, key: PropertyKeyId) -> bool {
+        self.properties.contains(&key)
+    }
+    fn properties(&self) -> &[PropertyKeyId] {
+        &self.properties
+    }
+    fn nullable_keys(&self) -> &[PropertyKeyId] {
+        &self.nullable_keys
+    }
+    fn id_keys(&self) -> &[PropertyKeyId] {
+        &self.sort_keys
+    }
+    fn fixed(name: &str) -> GraphError {
+        GraphError::invalid(format!("Can't update sort key: '{name}'"))
+    }
+    fn unexpected(&self, name: &str) -> GraphError {
+        GraphError::invalid(format!(
+            "Invalid property '{name}' for edge label '{}(id={})'",
+            self.name, self.id
+        ))
+    }
+    fn missed(&self, required: &str, missed: &str) -> GraphError {
+        GraphError::invalid(format!(
+            "All non-null property keys: {required} of edge label '{}' must be set, but missed keys: {missed}",
+            self.name
+        ))
+    }
+}
+
+/// Takes the properties out of an input: they must be there, none of them null.
+pub(super) fn present<'a>(
+    properties: Option<Vec<RawProperty<'a>>>,
+    kind: &str,
+    id: &dyn std::fmt::Display,
+) -> Result<Vec<RawProperty<'a>>, GraphError> {
+    let Some(properties) = properties else {
+        return Err(GraphError::invalid(format!(
+            "The properties of {kind} can't be null"
+        )));
+    };
+    let properties = last_of_each(properties);
+    match properties.iter().find(|(_, value)| value.is_null()) {
+        Some((name, _)) => Err(GraphError::invalid(format!(
+            "Not allowed to set value of property '{name}' to null for {kind} '{id}'"
+        ))),
+        None => Ok(properties),
+    }
+}
+
+/// Keeps the last of properties with one name, at the place of the first.
+fn last_of_each(properties: Vec<RawProperty<'_>>) -> Vec<RawProperty<'_>> {
+    let pairwise = properties.len() <= PAIRWISE_PROPERTIES_MAX;
+    let repeated = |at: usize| {
+        properties[..at]
+            .iter()
+            .any(|(name, _)| *name == properties[at].0)
+    };
+    if pairwise && !(1..properties.len()).any(repeated) {
+        return properties;
+    }
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut kept: Vec<RawProperty<'_>> = Vec::with_capacity(properties.len());
+    for (name, value) in properties {
+        match places.get(name.as_ref()) {
+            Some(at) => kept[*at].1 = value,
+            None => {
+                places.insert(name.clone().into_owned(), kept.len());
+                kept.push((name, value));
+            }
+        }
+    }
+    kept
+}
+
+/// A property whose name is known to the schema.
+pub(super) type Resolved<'s, 'a> = (&'s Arc<PropertyKey>, RawValue<'a>);
+
+/// Finds the property keys of all names.
+pub(super) fn resolve<'s, 'a>(
+    schema: &'s Schema,
+    properties: Vec<RawProperty<'a>>,
+) -> Result<Vec<Resolved<'s, 'a>>, GraphError> {
+    properties
+        .into_iter()
+        .map(|(name, value)| Ok((schema.require_property_key(&name)?, value)))
+        .collect()
+}
+
+/// Converts properties of an element of `label`.
+pub(super) fn accept<L: Label>(
+    label: &L,
+    properties: Vec<Resolved<'_, '_>>,
+) -> Result<Properties, GraphError> {
+    let mut accepted = Properties::new();
+    for (key, raw) in properties {
+        if !label.allows(key.id) {
+            return Err(label.unexpected(&key.name));
+        }
+        accepted.set(key.id, convert(key, raw)?);
+    }
+    Ok(accepted)
+}
+
+/// Refuses to store values that only an aggregating store or an offline analysis may write.
+pub(super) fn check_storable(schema: &Schema, properties: &Properties) -> Result<(), GraphError> {
+    for (id, _) in properties.iter() {
+        let Some(key) = schema.property_key(id) else {
+            continue;
+        };
+        if key.aggregate_type != AggregateType::None {
+            return Err(GraphError::invalid(
+                "The rocksdb store does not support aggregate property",
+            ));
+        }
+        if key.write_type.is_olap() {
+            return Err(GraphError::new(
+                ErrorKind::NotSupported,
+                format!("Not support writing olap property '{}'", key.name),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that every property is there that must be: those that are neither nullable nor have a default.
+pub(super) fn check_complete<L: Label>(
+    schema: &Schema,
+    label: &L,
+    properties: &Properties,
+) -> Result<(), GraphError> {
+    let mut all = label.properties().iter();
+    if all.all(|key| properties.get(*key).is_some() || label.nullable_keys().contains(key)) {
+        return Ok(());
+    }
+    let mut required: Vec<PropertyKeyId> = label
+        .properties()
+        .iter()
+        .filter(|key| !label.nullable_keys().contains(key))
+        .copied()
+        .collect();
+    required.sort_unstable();
+    let mut missed = Vec::new();
+    for id in &required {
+        if properties.get(*id).is_some() {
+            continue;
+        }
+        let default = match schema.property_key(*id) {
+            Some(key) => default_value(key)?,
+            None => None,
+        };
+        if default.is_none() {
+            missed.push(*id);
+        }
+    }
+    if missed.is_empty() {
+        return Ok(());
+    }
+    Err(label.missed(
+        &bracketed(schema.property_key_names(&required)),
+        &bracketed(schema.property_key_names(&missed)),
+    ))
+}
+
+/// Refuses a key value that texts of ids can't begin with.
+pub(super) fn check_leading(joined: &str) -> Result<(), GraphError> {
+    match joined.chars().next() {
+        Some(first) if first <= '\u{3}' => Err(GraphError::invalid(format!(
+            "Illegal leading char '\\u{}' in index property: '{}'",
+            first as u32,
+            joined.escape_default()
+        ))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,217 @@
+//! How a batch update combines a stored property with a new value.
+
+use std::cmp::Ordering;
+
+use varve_model::{Properties, PropertyKey, PropertyKeyId, Value};
+
+use super::convert::{Members, convert};
+use super::input::RawValue;
+use super::text::{class_name, of_value};
+use crate::GraphError;
+use crate::schema::Schema;
+
+/// How a stored value and a new one become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UpdateStrategy {
+    /// Their sum; numbers.
+    Sum,
+    /// The greater; numbers or dates.
+    Bigger,
+    /// The smaller; numbers or dates.
+    Smaller,
+    /// The members of either, each once; collections.
+    Union,
+    /// The members of both; collections.
+    Intersection,
+    /// The new members after the stored ones; collections.
+    Append,
+    /// The stored members but for the new ones; collections.
+    Eliminate,
+    /// The new value.
+    Override,
+}
+
+impl UpdateStrategy {
+    /// Every strategy.
+    pub const ALL: [Self; 8] = [
+        Self::Sum,
+        Self::Bigger,
+        Self::Smaller,
+        Self::Union,
+        Self::Intersection,
+        Self::Append,
+        Self::Eliminate,
+        Self::Override,
+    ];
+
+    /// The upper-case name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sum => "SUM",
+            Self::Bigger => "BIGGER",
+            Self::Smaller => "SMALLER",
+            Self::Union => "UNION",
+            Self::Intersection => "INTERSECTION",
+            Self::Append => "APPEND",
+            Self::Eliminate => "ELIMINATE",
+            Self::Override => "OVERRIDE",
+        }
+    }
+
+    /// The strategy of that upper-case name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|each| each.name() == name)
+    }
+
+    /// Combines a stored value of `key` with a new one.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::InvalidArgument`] when the strategy does not fit the values, or a sum does not fit the data
+    /// type.
+    pub fn combine(self, key: &PropertyKey, old: &Value, new: &Value) -> Result<Value, GraphError> {
+        match self {
+            Self::Override => Ok(new.clone()),
+            Self::Sum => self.sum(key, old, new),
+            Self::Bigger => self.choose(old, new, Ordering::Greater),
+            Self::Smaller => self.choose(old, new, Ordering::Less),
+            Self::Union | Self::Intersection | Self::Append | Self::Eliminate => {
+                self.collect(old, new)
+            }
+        }
+    }
+
+    fn sum(self, key: &PropertyKey, old: &Value, new: &Value) -> Result<Value, GraphError> {
+        match (old, new) {
+            (Value::Float(a), Value::Float(b)) => Ok(Value::Float(a + b)),
+            (Value::Double(a), Value::Double(b)) => Ok(Value::Double(a + b)),
+            (
+                Value::Byte(_) | Value::Int(_) | Value::Long(_),
+                Value::Byte(_) | Value::Int(_) | Value::Long(_),
+            ) => {
+                let number = |value: &Value| value.as_i64().unwrap_or(0);
+                match number(old).checked_add(number(new)) {
+                    Some(sum) => convert(key, RawValue::Integer(sum)),
+                    None => Err(GraphError::invalid(format!(
+                        "Invalid property value for key '{}': the sum of {} and {} does not fit",
+                        key.name,
+                        of_value(old),
+                        of_value(new)
+                    ))),
+                }
+            }
+            _ => Err(self.unfit("Number", old, new)),
+        }
+    }
+
+    fn choose(self, old: &Value, new: &Value, wanted: Ordering) -> Result<Value, GraphError> {
+        let fits = |value: &Value| value.as_f64().is_some();
+        match old.compare(new) {
+            Some(order) if fits(old) && fits(new) => {
+                Ok(if order == wanted { old } else { new }.clone())
+            }
+            _ => Err(self.unfit("Date or Number", old, new)),
+        }
+    }
+
+    fn collect(self, old: &Value, new: &Value) -> Result<Value, GraphError> {
+        match (old, new) {
+            (Value::Set(a), Value::Set(b)) => {
+                let strategy = if self == Self::Append {
+                    Self::Union
+                } else {
+                    self
+                };
+                Ok(Value::Set(strategy.members(a, b)))
+            }
+            (Value::List(a), Value::List(b)) => Ok(Value::List(self.members(a, b))),
+            _ => Err(self.unfit("Set or List", old, new)),
+        }
+    }
+
+    fn members(self, old: &[Value], new: &[Value]) -> Vec<Value> {
+        let listed = Members::of(new);
+        match self {
+            Self::Union => {
+                let mut members = Members::of(old);
+                new.iter().for_each(|item| members.add(item.clone()));
+                members.into_items()
+            }
+            Self::Intersection => {
+                let mut members = Members::default();
+                old.iter()
+                    .filter(|item| listed.contains(item))
+                    .for_each(|item| members.add(item.clone()));
+                members.into_items()
+            }
+            Self::Eliminate => old
+                .iter()
+                .filter(|item| !listed.contains(item))
+                .cloned()
+                .collect(),
+            _ => old.iter().chain(new).cloned().collect(),
+        }
+    }
+
+    fn unfit(self, wanted: &str, old: &Value, new: &Value) -> GraphError {
+        GraphError::invalid(format!(
+            "Property type must be {wanted} for strategy {}, but got type {}, {}",
+            self.name(),
+            class_name(old),
+            class_name(new)
+        ))
+    }
+}
+
+/// The strategies of one request, by property key.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Strategies(Vec<(PropertyKeyId, UpdateStrategy)>);
+
+impl Strategies {
+    /// Looks up the names; names of no property key can't match anything and are left out, as HugeGraph does.
+    pub fn resolve<'n>(
+        schema: &Schema,
+        named: impl IntoIterator<Item = (&'n str, UpdateStrategy)>,
+    ) -> Self {
+        let known = named.into_iter().filter_map(|(name, strategy)| {
+            let key = schema.property_key_by_name(name)?;
+            Some((key.id, strategy))
+        });
+        Self(known.collect())
+    }
+
+    fn of(&self, key: PropertyKeyId) -> Option<UpdateStrategy> {
+        let found = self.0.iter().rev().find(|(named, _)| *named == key);
+        found.map(|(_, strategy)| *strategy)
+    }
+
+    /// What `old` becomes when it is updated with `new`: a property that both have is combined by its strategy or, if
+    /// none is named, replaced; all others are kept. (HugeGraph drops stored properties that neither `new` nor the
+    /// strategies name.) Properties in `fixed` make the id, so they are equal and stay.
+    ///
+    /// # Errors
+    /// As [`UpdateStrategy::combine`].
+    pub fn merge(
+        &self,
+        schema: &Schema,
+        fixed: &[PropertyKeyId],
+        old: &Properties,
+        new: &Properties,
+    ) -> Result<Properties, GraphError> {
+        let mut merged = old.clone();
+        for (id, value) in new.iter() {
+            if fixed.contains(&id) {
+                continue;
+            }
+            let combined = match (old.get(id), self.of(id), schema.property_key(id)) {
+                (Some(stored), Some(strategy), Some(key)) => {
+                    strategy.combine(key, stored, value)?
+                }
+                _ => value.clone(),
+            };
+            merged.set(id, combined);
+        }
+        Ok(merged)
+    }
+}

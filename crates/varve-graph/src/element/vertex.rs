@@ -1,0 +1,231 @@
+//! From a vertex as it was sent to a vertex.
+
+use std::sync::Arc;
+
+use varve_model::id::{VERTEX_ID_BYTES_MAX, escape_into};
+use varve_model::schema::IdStrategy;
+use varve_model::sortable::join_key_values;
+use varve_model::value::Uuid;
+use varve_model::{Properties, PropertyKeyId, Value, Vertex, VertexId, VertexLabel};
+
+use super::Rules;
+use super::input::{DEFAULT_VERTEX_LABEL, RawValue, VertexInput};
+use super::properties::{self, Resolved};
+use super::text::bracketed;
+use crate::GraphError;
+use crate::schema::Schema;
+
+/// A vertex to be stored.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewVertex {
+    /// The vertex.
+    pub vertex: Vertex,
+    /// Its id was just generated, so nothing can be stored under it.
+    pub fresh: bool,
+}
+
+impl Rules<'_> {
+    /// The vertex to store for `input`, to overwrite as a whole what may be stored under its id.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::InvalidArgument`] when the schema does not allow it.
+    pub fn vertex(&self, input: VertexInput<'_>) -> Result<NewVertex, GraphError> {
+        let label = input.label.clone();
+        let (vertex, fresh) = self.vertex_draft(input, Purpose::Create)?;
+        let label = self.vertex_label(label.as_deref())?;
+        check_vertex(self.schema, label, &vertex)?;
+        Ok(NewVertex { vertex, fresh })
+    }
+
+    fn vertex_label(&self, name: Option<&str>) -> Result<&Arc<VertexLabel>, GraphError> {
+        self.schema
+            .require_vertex_label(name.unwrap_or(DEFAULT_VERTEX_LABEL))
+    }
+
+    /// The vertex of `input` as far as it goes: properties that must be there may be missing.
+    pub(super) fn vertex_draft(
+        &self,
+        input: VertexInput<'_>,
+        purpose: Purpose,
+    ) -> Result<(Vertex, bool), GraphError> {
+        let id = input.id.filter(|id| !id.is_null());
+        let shown: &dyn std::fmt::Display = match &id {
+            Some(id) => id,
+            None => &"null",
+        };
+        let properties = properties::present(input.properties, "vertex", shown)?;
+        let label = self.vertex_label(input.label.as_deref())?;
+        if purpose == Purpose::Update && label.id_strategy == IdStrategy::Automatic {
+            return Err(GraphError::invalid(
+                "Automatic Id strategy is not supported now",
+            ));
+        }
+        let properties = properties::resolve(self.schema, properties)?;
+        self.check_id_form(label, id.as_ref(), &properties)?;
+        let properties = properties::accept(&**label, properties)?;
+        let (id, fresh) = self.vertex_id(label, id, &properties)?;
+        let vertex = Vertex {
+            id,
+            label: label.id,
+            properties,
+        };
+        Ok((vertex, fresh))
+    }
+
+    /// Whether an id is there exactly if the label's id strategy wants one.
+    fn check_id_form(
+        &self,
+        label: &VertexLabel,
+        id: Option<&RawValue<'_>>,
+        properties: &[Resolved<'_, '_>],
+    ) -> Result<(), GraphError> {
+        let strategy = strategy_name(label.id_strategy);
+        let of_label = format_args!(
+            "id when id strategy is '{strategy}' for vertex label '{}'",
+            label.name
+        );
+        let is_number = matches!(id, Some(RawValue::Integer(_)));
+        let is_text = matches!(id, Some(RawValue::Text(_)));
+        let refused = match label.id_strategy {
+            IdStrategy::Automatic if self.mode.wants_vertex_ids() && !is_number => {
+                format!("Must customize vertex number {of_label} in restoring mode")
+            }
+            IdStrategy::Automatic if self.mode.wants_vertex_ids() => return Ok(()),
+            IdStrategy::Automatic | IdStrategy::PrimaryKey if id.is_some() => {
+                format!("Can't customize vertex {of_label}")
+            }
+            IdStrategy::PrimaryKey => {
+                let sent = |key: &PropertyKeyId| properties.iter().any(|(k, _)| k.id == *key);
+                if label.primary_keys.iter().all(sent) {
+                    return Ok(());
+                }
+                format!(
+                    "The primary keys: {} of vertex label '{}' must be set when using '{strategy}' id strategy",
+                    bracketed(self.schema.property_key_names(&label.primary_keys)),
+                    label.name
+                )
+            }
+            IdStrategy::CustomizeString | IdStrategy::CustomizeUuid if !is_text => {
+                format!("Must customize vertex string {of_label}")
+            }
+            IdStrategy::CustomizeNumber if !is_number => {
+                format!("Must customize vertex number {of_label}")
+            }
+            _ => return Ok(()),
+        };
+        Err(GraphError::invalid(refused))
+    }
+
+    /// The id, and whether it was just generated.
+    fn vertex_id(
+        &self,
+        label: &VertexLabel,
+        id: Option<RawValue<'_>>,
+        properties: &Properties,
+    ) -> Result<(VertexId, bool), GraphError> {
+        let id = match (label.id_strategy, id) {
+            (IdStrategy::PrimaryKey, _) => primary_key_id(label, properties)?,
+            (IdStrategy::CustomizeUuid, Some(RawValue::Text(text))) => uuid_id(&text)?,
+            (_, Some(id)) => vertex_id(&id)?,
+            (_, None) => return Ok((VertexId::Number((self.next_vertex_id)()), true)),
+        };
+        check_length(&id)?;
+        Ok((id, false))
+    }
+}
+
+/// What a vertex or edge is prepared for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To be stored as it is.
+    Create,
+    /// To be combined with what is stored.
+    Update,
+}
+
+/// Checks what must hold for a vertex that is stored.
+pub(super) fn check_vertex(
+    schema: &Schema,
+    label: &VertexLabel,
+    vertex: &Vertex,
+) -> Result<(), GraphError> {
+    properties::check_storable(schema, &vertex.properties)?;
+    properties::check_complete(schema, label, &vertex.properties)
+}
+
+/// A vertex id as it stands in a body: a whole number or a text that is not empty.
+///
+/// # Errors
+/// [`crate::ErrorKind::InvalidArgument`] for anything else, and for texts over [`VERTEX_ID_BYTES_MAX`].
+pub fn vertex_id(raw: &RawValue<'_>) -> Result<VertexId, GraphError> {
+    let id = match raw {
+        RawValue::Integer(number) => VertexId::Number(*number),
+        RawValue::Text(text) if text.is_empty() => {
+            return Err(GraphError::invalid("The id can't be null or empty"));
+        }
+        RawValue::Text(text) => VertexId::text(text),
+        other => {
+            return Err(GraphError::invalid(format!(
+                "The vertex id must be formatted as Number/String/UUID, but got '{other}'"
+            )));
+        }
+    };
+    check_length(&id)?;
+    Ok(id)
+}
+
+/// The UUID id of a text, dashed or not.
+pub(super) fn uuid_id(text: &str) -> Result<VertexId, GraphError> {
+    match Uuid::parse(text) {
+        Some(uuid) => Ok(VertexId::Uuid(uuid.0)),
+        None => Err(GraphError::invalid(format!("Invalid UUID string: {text}"))),
+    }
+}
+
+fn check_length(id: &VertexId) -> Result<(), GraphError> {
+    let length = id.text_bytes();
+    if length <= VERTEX_ID_BYTES_MAX {
+        return Ok(());
+    }
+    Err(GraphError::invalid(format!(
+        "The max length of vertex id is {VERTEX_ID_BYTES_MAX}, but got {length}"
+    )))
+}
+
+/// The id of a vertex whose label makes ids of primary keys.
+///
+/// # Errors
+/// [`crate::ErrorKind::InvalidArgument`] when a primary key is missing or all are empty.
+pub fn primary_key_id(
+    label: &VertexLabel,
+    properties: &Properties,
+) -> Result<VertexId, GraphError> {
+    let mut values: Vec<Value> = Vec::with_capacity(label.primary_keys.len());
+    for key in &label.primary_keys {
+        let value = properties
+            .get(*key)
+            .ok_or_else(|| GraphError::invalid("The value of primary key can't be null"))?;
+        values.push(value.clone());
+    }
+    let joined = join_key_values(&values);
+    if joined.is_empty() {
+        return Err(GraphError::invalid(
+            "The value of primary key can't be empty",
+        ));
+    }
+    properties::check_leading(&joined)?;
+    let mut id = format!("{}:", label.id);
+    escape_into(&joined, ':', &mut id);
+    Ok(VertexId::text(&id))
+}
+
+/// The upper-case name of an id strategy.
+fn strategy_name(strategy: IdStrategy) -> &'static str {
+    match strategy {
+        IdStrategy::Automatic => "AUTOMATIC",
+        IdStrategy::PrimaryKey => "PRIMARY_KEY",
+        IdStrategy::CustomizeString => "CUSTOMIZE_STRING",
+        IdStrategy::CustomizeNumber => "CUSTOMIZE_NUMBER",
+        IdStrategy::CustomizeUuid => "CUSTOMIZE_UUID",
+    }
+}
