@@ -265,6 +265,13 @@ impl ApiError {
         )
     }
 
+    /// 500 `BackendException`: the store failed or holds damaged data.
+    #[track_caller]
+    pub fn storage(message: impl Into<Cow<'static, str>>) -> Self {
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        Self::hugegraph(status, "backend.BackendException", message)
+    }
+
     /// 500: a defect of ours or trouble below us that no request caused.
     #[track_caller]
     pub fn internal(message: impl Into<Cow<'static, str>>) -> Self {

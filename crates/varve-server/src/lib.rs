@@ -55,7 +55,7 @@
 //!     Ok(Response::of(http::StatusCode::CREATED, &names))
 //! }
 //!
-//! let state = varve_server::AppState::with_routes(Default::default(), &[ROUTES])?;
+//! let state = varve_server::AppState::with_routes(Default::default(), varve_server::in_memory()?, &[ROUTES])?;
 //! # Ok::<(), varve_server::SetupError>(())
 //! ```
 //!
@@ -75,8 +75,11 @@ pub mod admission;
 pub mod blocking;
 mod body;
 pub mod config;
+pub mod datum;
+mod engine_errors;
 pub mod errors;
 pub mod global;
+pub mod hugegraph;
 pub mod json;
 pub mod metrics;
 mod negotiate;
@@ -99,4 +102,4 @@ pub use respond::{ContentType, Response};
 pub use route::{Class, Handler, HandlerFuture, Parameter, Route};
 pub use runtime::{RunningServer, start};
 pub use section::OptionDoc;
-pub use state::{AppState, SetupError};
+pub use state::{AppState, SetupError, in_memory};

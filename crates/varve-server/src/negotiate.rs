@@ -6,7 +6,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
-use http::{HeaderMap, header};
+use http::{HeaderMap, HeaderValue, header};
 
 use crate::errors::ApiError;
 use crate::route::{Consumes, Route, Verb};
@@ -25,15 +25,30 @@ pub(crate) fn check_types(route: &Route, headers: &HeaderMap) -> Result<(), ApiE
     let Some(content_type) = headers.get(header::CONTENT_TYPE) else {
         return Ok(());
     };
-    let text = content_type.to_str().unwrap_or("");
-    let media = text.split(';').next().unwrap_or("").trim();
-    match media {
+    match media_type(content_type) {
         "" => Err(ApiError::bad_request(
             "The Content-Type header can't be empty",
         )),
-        _ if media.eq_ignore_ascii_case("application/json") => Ok(()),
+        media if media.eq_ignore_ascii_case("application/json") => Ok(()),
         _ => Err(ApiError::unsupported_media_type()),
     }
+}
+
+/// The type without its parameters.
+fn media_type(content_type: &HeaderValue) -> &str {
+    content_type
+        .to_str()
+        .unwrap_or("")
+        .split(';')
+        .next()
+        .unwrap_or("")
+        .trim()
+}
+
+/// Whether the body says that it is JSON.
+pub(crate) fn is_json(headers: &HeaderMap) -> bool {
+    let content_type = headers.get(header::CONTENT_TYPE).map_or("", media_type);
+    content_type.eq_ignore_ascii_case("application/json")
 }
 
 fn accepts(header: &[u8], text: bool) -> bool {
@@ -124,7 +139,6 @@ pub(crate) fn gzip(plain: &[u8], level: u32) -> Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::HeaderValue;
 
     fn headers(name: header::HeaderName, value: &'static str) -> HeaderMap {
         HeaderMap::from_iter([(name, HeaderValue::from_static(value))])

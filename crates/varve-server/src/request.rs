@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, Uri};
 use serde::Deserialize;
 use serde::de::DeserializeSeed;
+use varve_graph::Graph;
 
 use crate::errors::ApiError;
 use crate::path;
@@ -65,6 +66,11 @@ impl RequestContext {
     /// The name of the graph that the path names.
     pub fn graph_name(&self) -> &str {
         self.path_parameter("graph")
+    }
+
+    /// The graph that the path names; 404 if there is none.
+    pub fn graph(&self) -> Result<Arc<Graph>, ApiError> {
+        Ok(self.state().graphs().get(self.graph_name())?)
     }
 
     /// Whether the client came through `/graphspaces/DEFAULT/`.

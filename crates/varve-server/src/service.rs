@@ -326,7 +326,7 @@ impl Exchange {
             tracing::warn!(%method, %uri, %status, ms = elapsed.as_millis() as u64, "slow request");
         }
         let mut response = response.into_http();
-        if self.connection.is_stopping() && self.parts.version < http::Version::HTTP_2 {
+        if state.is_stopping() && self.parts.version < http::Version::HTTP_2 {
             response
                 .headers_mut()
                 .insert(header::CONNECTION, HeaderValue::from_static("close"));

@@ -5,6 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
+use varve_graph::{GraphError, GraphOptions, Registry};
+use varve_kv::MemoryEngine;
+use varve_model::time::SystemClock;
+
 use crate::admission::Admission;
 use crate::blocking::{BlockingPool, PoolError};
 use crate::config::{ConfigError, ServerConfig};
@@ -19,6 +23,9 @@ pub enum SetupError {
     /// An option has an impossible value.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The graphs could not be opened.
+    #[error("open the graphs: {0}")]
+    Graphs(#[from] GraphError),
     /// Threads or sockets could not be had.
     #[error("{what}: {source}")]
     Io {
@@ -36,6 +43,7 @@ pub struct AppState {
     admission: Admission,
     pool: BlockingPool,
     metrics: Metrics,
+    graphs: Arc<Registry>,
     trace: AtomicBool,
     stopping: AtomicBool,
     started: Instant,
@@ -44,14 +52,24 @@ pub struct AppState {
 }
 
 impl AppState {
-    /// Sets up the state with the routes of this crate.
+    /// Sets up the state with graphs that are kept in memory and forgotten at the end: for tests, and to measure what
+    /// HTTP alone costs.
     pub fn new(config: ServerConfig) -> Result<Arc<Self>, SetupError> {
-        Self::with_routes(config, &[])
+        Self::with_routes(config, in_memory()?, &[])
+    }
+
+    /// Sets up the state with these graphs.
+    pub fn with_graphs(
+        config: ServerConfig,
+        graphs: Arc<Registry>,
+    ) -> Result<Arc<Self>, SetupError> {
+        Self::with_routes(config, graphs, &[])
     }
 
     /// Sets up the state with further routes beside those of this crate.
     pub fn with_routes(
         config: ServerConfig,
+        graphs: Arc<Registry>,
         more: &[&'static [Route]],
     ) -> Result<Arc<Self>, SetupError> {
         config.validate()?;
@@ -70,6 +88,7 @@ impl AppState {
             started: Instant::now(),
             incidents: AtomicU64::new(0),
             open_connections: std::sync::atomic::AtomicUsize::new(0),
+            graphs,
             router,
             pool,
             config,
@@ -84,6 +103,11 @@ impl AppState {
     /// The routes.
     pub fn router(&self) -> &Router {
         &self.router
+    }
+
+    /// The graphs.
+    pub fn graphs(&self) -> &Arc<Registry> {
+        &self.graphs
     }
 
     /// The budgets.
@@ -166,6 +190,15 @@ impl AppState {
             "Unexpected failure, see request id {incident} in the server's log"
         ))
     }
+}
+
+/// Graphs that are kept in memory and forgotten at the end.
+pub fn in_memory() -> Result<Arc<Registry>, SetupError> {
+    let options = GraphOptions::new(Arc::new(SystemClock));
+    Ok(Arc::new(Registry::open(
+        Arc::new(MemoryEngine::new()),
+        options,
+    )?))
 }
 
 impl fmt::Debug for AppState {

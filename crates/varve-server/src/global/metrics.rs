@@ -81,8 +81,23 @@ pub(super) fn system(context: &RequestContext) -> HandlerResult {
 
 /// `/metrics/backend`: what the storage engine says of each graph.
 pub(super) fn backend(context: &RequestContext) -> HandlerResult {
-    section(context, |_, json| {
-        json.begin_object().end_object();
+    section(context, |state, json| {
+        json.begin_object();
+        for (graph, figures) in state.graphs().statistics() {
+            json.key(&graph).begin_object();
+            json.key("backend").string(state.graphs().engine_name());
+            json.key("nodes").integer(1);
+            json.key("cluster_id").string("local");
+            json.key("servers")
+                .begin_object()
+                .key("local")
+                .begin_object();
+            for figure in figures {
+                json.key(figure.name).double(figure.value);
+            }
+            json.end_object().end_object().end_object();
+        }
+        json.end_object();
     })
 }
 

@@ -142,7 +142,8 @@ impl TestServer {
             threads: 2,
             ..config
         };
-        let state = AppState::with_routes(config, &[ROUTES]).unwrap();
+        let state =
+            AppState::with_routes(config, varve_server::in_memory().unwrap(), &[ROUTES]).unwrap();
         let running = Some(varve_server::start(&state).unwrap());
         Self { state, running }
     }

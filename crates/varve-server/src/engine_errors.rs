@@ -1,0 +1,84 @@
+//! What the graph engine reports, as HugeGraph's clients know it.
+
+use varve_graph::{ErrorKind, GraphError};
+
+use crate::errors::ApiError;
+
+/// `Retry-After` for an engine that has too much to do.
+const RETRY_AFTER_SECONDS: u32 = 1;
+
+impl From<GraphError> for ApiError {
+    /// [`ErrorKind::NotFound`] becomes 404, so it must be about something that the path names; a handler that looks up
+    /// what a body names says 400 itself.
+    #[track_caller]
+    fn from(error: GraphError) -> Self {
+        let cause = error.source.as_ref().map(ToString::to_string);
+        let message = error.message;
+        let answer = match error.kind {
+            ErrorKind::InvalidArgument => Self::illegal_argument(message),
+            ErrorKind::Existed => Self::existed(message),
+            ErrorKind::NotAllowed => Self::not_allowed_change(message),
+            ErrorKind::NoIndex => Self::no_index(message),
+            ErrorKind::NotSupported => Self::not_supported(message),
+            ErrorKind::NotFound => Self::not_found(message),
+            ErrorKind::LimitExceeded => Self::limit_exceeded(message),
+            ErrorKind::IllegalState => Self::bad_request(message),
+            ErrorKind::BadPage => Self::backend(message),
+            ErrorKind::Busy => Self::unavailable(message, RETRY_AFTER_SECONDS),
+            ErrorKind::Unwritable => Self::insufficient_storage(message),
+            ErrorKind::Storage => Self::storage(message),
+        };
+        match cause {
+            Some(cause) => answer.with_cause(cause),
+            None => answer,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_have_their_status_and_class() {
+        let check = |kind, status: u16, class: &str| {
+            let error = ApiError::from(GraphError::new(kind, "why"));
+            assert_eq!((error.status().as_u16(), error.message()), (status, "why"));
+            assert!(
+                error.exception().ends_with(class),
+                "{kind:?} {}",
+                error.exception()
+            );
+        };
+        check(
+            ErrorKind::InvalidArgument,
+            400,
+            "java.lang.IllegalArgumentException",
+        );
+        check(
+            ErrorKind::NotFound,
+            404,
+            "hugegraph.exception.NotFoundException",
+        );
+        check(
+            ErrorKind::BadPage,
+            400,
+            "hugegraph.backend.BackendException",
+        );
+        check(
+            ErrorKind::Busy,
+            503,
+            "jakarta.ws.rs.ServiceUnavailableException",
+        );
+        check(
+            ErrorKind::Unwritable,
+            507,
+            "hugegraph.backend.BackendException",
+        );
+        check(
+            ErrorKind::Storage,
+            500,
+            "hugegraph.backend.BackendException",
+        );
+    }
+}

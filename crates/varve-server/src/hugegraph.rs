@@ -1,0 +1,12 @@
+//! The HugeGraph REST API of a graph: one room for each kind of resource.
+
+mod graphs;
+mod tasks;
+mod variables;
+
+use crate::route::Route;
+
+/// The tables of all rooms.
+pub(crate) fn tables() -> Vec<&'static [Route]> {
+    vec![graphs::ROUTES, tasks::ROUTES, variables::ROUTES]
+}

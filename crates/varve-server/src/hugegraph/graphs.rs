@@ -1,0 +1,237 @@
+//! `/graphs`: which graphs there are; creating, clearing and dropping them; their modes and upkeep.
+
+use serde::Deserialize;
+use varve_graph::schema::{GraphMode, ReadMode};
+
+use crate::errors::{ApiError, HandlerResult};
+use crate::json::JsonWriter;
+use crate::negotiate::is_json;
+use crate::request::RequestContext;
+use crate::respond::Response;
+use crate::route::{Handler, Parameter, Route};
+
+/// What a client must say to clear a graph.
+const CLEAR_CONFIRMATION: &str = "I'm sure to delete all data";
+/// What a client must say to drop a graph.
+const DROP_CONFIRMATION: &str = "I'm sure to drop the graph";
+
+const CONFIRMATION: &[Parameter] = &[Parameter::text("confirm_message")];
+
+const fn of_graphs(route: Route) -> Route {
+    route.of("profile", "GraphsAPI")
+}
+
+/// The routes of this room.
+pub(crate) static ROUTES: &[Route] = &[
+    of_graphs(Route::get("graphs", Handler::Inline(list))),
+    of_graphs(Route::put("graphs/manage", Handler::Inline(manage))),
+    of_graphs(Route::get("graphs/{graph}", Handler::Inline(get))),
+    of_graphs(Route::post("graphs/{graph}", Handler::Pooled(create)))
+        .any_body()
+        .with(&[Parameter::text("clone_graph_name")]),
+    of_graphs(Route::delete("graphs/{graph}", Handler::Pooled(drop_graph))).with(CONFIRMATION),
+    of_graphs(Route::delete(
+        "graphs/{graph}/clear",
+        Handler::Pooled(clear),
+    ))
+    .with(CONFIRMATION),
+    of_graphs(Route::get("graphs/{graph}/conf", Handler::Inline(conf))),
+    of_graphs(Route::put(
+        "graphs/{graph}/compact",
+        Handler::Pooled(compact),
+    )),
+    of_graphs(Route::put(
+        "graphs/{graph}/snapshot_create",
+        Handler::Inline(no_snapshots),
+    )),
+    of_graphs(Route::put(
+        "graphs/{graph}/snapshot_resume",
+        Handler::Inline(no_snapshots),
+    )),
+    of_graphs(Route::get("graphs/{graph}/mode", Handler::Inline(get_mode))),
+    of_graphs(Route::put("graphs/{graph}/mode", Handler::Inline(put_mode))),
+    of_graphs(Route::get(
+        "graphs/{graph}/graph_read_mode",
+        Handler::Inline(get_read_mode),
+    )),
+    of_graphs(Route::put(
+        "graphs/{graph}/graph_read_mode",
+        Handler::Inline(put_read_mode),
+    )),
+];
+
+fn list(context: &RequestContext) -> HandlerResult {
+    let mut json = JsonWriter::with_capacity(128);
+    json.begin_object().key("graphs").begin_array();
+    for name in context.state().graphs().names() {
+        json.string(&name);
+    }
+    json.end_array().end_object();
+    Ok(Response::ok(json.finish()))
+}
+
+fn get(context: &RequestContext) -> HandlerResult {
+    let graph = context.graph()?;
+    let mut json = JsonWriter::with_capacity(64);
+    json.begin_object();
+    json.key("name").string(graph.name());
+    json.key("backend")
+        .string(context.state().graphs().engine_name());
+    json.end_object();
+    Ok(Response::ok(json.finish()))
+}
+
+/// What the body of a creation may say beside settings of the original's engines, which mean nothing here.
+#[derive(Deserialize, Default)]
+struct NewGraph {
+    #[serde(default)]
+    nickname: Option<String>,
+    #[serde(default)]
+    description: Option<String>,
+}
+
+/// Creates a graph. The body is JSON, or properties as text; both name settings of the original's engines, and are read
+/// only to be refused when they are malformed.
+fn create(context: &RequestContext) -> HandlerResult {
+    let name = context.graph_name();
+    if let Some(model) = context
+        .query()?
+        .get("clone_graph_name")
+        .filter(|name| !name.is_empty())
+    {
+        context.state().graphs().get(model)?;
+    }
+    let new = if is_json(context.headers()) && !context.body().is_empty() {
+        context.json()?
+    } else {
+        NewGraph::default()
+    };
+    let graph = context.state().graphs().create(name)?;
+    let mut json = JsonWriter::with_capacity(128);
+    json.begin_object();
+    json.key("name").string(graph.name());
+    json.key("nickname")
+        .string(new.nickname.as_deref().unwrap_or(name));
+    json.key("backend")
+        .string(context.state().graphs().engine_name());
+    json.key("description")
+        .string(new.description.as_deref().unwrap_or(""));
+    json.end_object();
+    Ok(Response::created(json.finish()))
+}
+
+fn confirm(context: &RequestContext, wanted: &str) -> Result<(), ApiError> {
+    if context.query()?.get("confirm_message") == Some(wanted) {
+        return Ok(());
+    }
+    Err(ApiError::illegal_argument(format!(
+        "Please take the message: {wanted}"
+    )))
+}
+
+fn drop_graph(context: &RequestContext) -> HandlerResult {
+    context.graph()?;
+    confirm(context, DROP_CONFIRMATION)?;
+    context.state().graphs().drop_graph(context.graph_name())?;
+    Ok(Response::no_content())
+}
+
+fn clear(context: &RequestContext) -> HandlerResult {
+    context.graph()?;
+    confirm(context, CLEAR_CONFIRMATION)?;
+    context.state().graphs().clear(context.graph_name())?;
+    Ok(Response::no_content())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Action {
+    action: String,
+}
+
+/// `{"action":"reload"}`: there is nothing to reload, since all graphs are open.
+fn manage(context: &RequestContext) -> HandlerResult {
+    let Action { action } = context.json()?;
+    match action.as_str() {
+        "reload" => Ok(Response::ok(r#"{"graphs":"reloaded"}"#)),
+        other => Err(ApiError::unknown_action(other)),
+    }
+}
+
+/// The settings of a graph as properties text, with the names of the original.
+fn conf(context: &RequestContext) -> HandlerResult {
+    let graph = context.graph()?;
+    let backend = context.state().graphs().engine_name();
+    let name = graph.name();
+    Ok(Response::ok(format!(
+        "gremlin.graph=org.apache.hugegraph.HugeFactory\nbackend={backend}\nserializer=binary\nstore={name}\n"
+    )))
+}
+
+fn compact(context: &RequestContext) -> HandlerResult {
+    context
+        .graph()?
+        .space()
+        .compact()
+        .map_err(varve_graph::GraphError::from)?;
+    Ok(Response::ok(
+        r#"{"nodes":1,"cluster_id":"local","servers":{"local":"OK"}}"#,
+    ))
+}
+
+fn no_snapshots(context: &RequestContext) -> HandlerResult {
+    context.graph()?;
+    Err(ApiError::not_supported(
+        "Snapshots over HTTP are not supported: use the commands 'varve backup' and 'varve restore'",
+    ))
+}
+
+fn named(key: &str, value: &str) -> Response {
+    let mut json = JsonWriter::with_capacity(32);
+    json.begin_object().key(key).string(value).end_object();
+    Response::ok(json.finish())
+}
+
+/// The body as one of a set of names; refused with the words of the original's JSON reader.
+fn body_name<T>(
+    context: &RequestContext,
+    class: &str,
+    names: &[&str],
+    parse: fn(&str) -> Option<T>,
+) -> Result<T, ApiError> {
+    let name: String = context.json()?;
+    parse(&name).ok_or_else(|| {
+        ApiError::malformed_json(format!(
+            "Cannot deserialize value of type `org.apache.hugegraph.type.define.{class}` from String \"{name}\": \
+             not one of the values accepted for Enum class: [{}]",
+            names.join(", ")
+        ))
+    })
+}
+
+fn get_mode(context: &RequestContext) -> HandlerResult {
+    Ok(named("mode", context.graph()?.catalogue().mode().name()))
+}
+
+fn put_mode(context: &RequestContext) -> HandlerResult {
+    let graph = context.graph()?;
+    let names = GraphMode::ALL.map(GraphMode::name);
+    let mode = body_name(context, "GraphMode", &names, GraphMode::from_name)?;
+    graph.catalogue().set_mode(mode);
+    Ok(named("mode", mode.name()))
+}
+
+fn get_read_mode(context: &RequestContext) -> HandlerResult {
+    Ok(named(
+        "graph_read_mode",
+        context.graph()?.catalogue().read_mode().name(),
+    ))
+}
+
+fn put_read_mode(context: &RequestContext) -> HandlerResult {
+    let graph = context.graph()?;
+    let names = ReadMode::ALL.map(ReadMode::name);
+    let mode = body_name(context, "GraphReadMode", &names, ReadMode::from_name)?;
+    graph.catalogue().set_read_mode(mode);
+    Ok(named("graph_read_mode", mode.name()))
+}

@@ -1,0 +1,198 @@
+//! `…/tasks`: long work of a graph, listed, looked at, cancelled, forgotten.
+
+use varve_graph::schema::SchemaKind;
+use varve_graph::tasks::{Task, TaskDetail, TaskId, TaskPage, TaskQuery, TaskStatus, TaskType};
+
+use crate::errors::{ApiError, HandlerResult};
+use crate::json::JsonWriter;
+use crate::request::{Query, RequestContext};
+use crate::respond::Response;
+use crate::route::{Handler, Parameter, Route};
+
+/// How many tasks a list has if the client does not say.
+const DEFAULT_LIMIT: i64 = 100;
+
+/// What tasks name as the server that runs them.
+const TASK_SERVER: &str = "server-1";
+
+/// The routes of this room.
+pub(crate) static ROUTES: &[Route] = &[
+    Route::get("graphs/{graph}/tasks", Handler::Pooled(list))
+        .of("job", "TaskAPI")
+        .with(&[
+            Parameter::text("status"),
+            Parameter::text("ids"),
+            Parameter::new("limit", "long", "100"),
+            Parameter::text("page"),
+        ]),
+    Route::get("graphs/{graph}/tasks/{id}", Handler::Inline(get)).of("job", "TaskAPI"),
+    Route::put("graphs/{graph}/tasks/{id}", Handler::Pooled(cancel))
+        .of("job", "TaskAPI")
+        .with(&[Parameter::text("action")]),
+    Route::delete("graphs/{graph}/tasks/{id}", Handler::Pooled(delete))
+        .of("job", "TaskAPI")
+        .with(&[Parameter::new("force", "boolean", "false")]),
+];
+
+fn list(context: &RequestContext) -> HandlerResult {
+    let graph = context.graph()?;
+    let query = context.query()?;
+    let page = query.get("page");
+    let found = if query.get("ids").is_some() {
+        TaskPage {
+            tasks: graph.tasks().by_ids(&wanted_ids(query)?)?,
+            next: None,
+        }
+    } else {
+        let status = query.get("status").filter(|status| !status.is_empty());
+        graph.tasks().list(TaskQuery {
+            status: status.map(TaskStatus::parse).transpose()?,
+            after: page
+                .filter(|page| !page.is_empty())
+                .map(page_token)
+                .transpose()?,
+            limit: limit(query)?,
+        })?
+    };
+    let mut json = JsonWriter::with_capacity(256 * (found.tasks.len() + 1));
+    json.begin_object().key("tasks").begin_array();
+    for task in &found.tasks {
+        json.begin_object();
+        write_task(task, None, &mut json);
+        json.end_object();
+    }
+    json.end_array();
+    if page.is_some() {
+        json.key("page");
+        match found.next {
+            Some(next) => json.string(&next.to_string()),
+            None => json.null(),
+        };
+    }
+    json.end_object();
+    Ok(Response::ok(json.finish()))
+}
+
+/// `None` for all, as -1 says.
+fn limit(query: &Query) -> Result<Option<usize>, ApiError> {
+    match query.integer("limit", DEFAULT_LIMIT)? {
+        -1 => Ok(None),
+        limit => usize::try_from(limit)
+            .map(Some)
+            .map_err(|_| ApiError::illegal_argument(format!("Not a legal range: [0, {limit}]"))),
+    }
+}
+
+fn wanted_ids(query: &Query) -> Result<Vec<TaskId>, ApiError> {
+    for other in ["status", "page"] {
+        if let Some(value) = query.get(other).filter(|value| !value.is_empty()) {
+            return Err(ApiError::illegal_argument(format!(
+                "Not support {other} when query task by ids, but got {other}='{value}'"
+            )));
+        }
+    }
+    query
+        .all("ids")
+        .map(|text| {
+            text.parse().map(TaskId).map_err(|_| {
+                ApiError::illegal_argument(format!("The ids must be integers, but got '{text}'"))
+            })
+        })
+        .collect()
+}
+
+/// Page tokens are the last id seen; clients take them as opaque.
+fn page_token(text: &str) -> Result<TaskId, ApiError> {
+    text.parse()
+        .map(TaskId)
+        .map_err(|_| ApiError::backend(format!("Invalid page: '{text}'")))
+}
+
+/// The id in the path. What is not a number is no task's.
+fn path_id(context: &RequestContext) -> Result<TaskId, ApiError> {
+    let text = context.path_parameter("id");
+    text.parse()
+        .map(TaskId)
+        .map_err(|_| ApiError::not_found(format!("Can't find task with id '{text}'")))
+}
+
+fn get(context: &RequestContext) -> HandlerResult {
+    let detail = context.graph()?.tasks().detail(path_id(context)?)?;
+    Ok(Response::ok(object(&detail)))
+}
+
+fn cancel(context: &RequestContext) -> HandlerResult {
+    let graph = context.graph()?;
+    match context.query()?.get("action") {
+        Some("cancel") => {
+            let detail = graph.tasks().cancel(path_id(context)?)?;
+            Ok(Response::accepted(object(&detail)))
+        }
+        other => Err(ApiError::unknown_action(other.unwrap_or(""))),
+    }
+}
+
+fn delete(context: &RequestContext) -> HandlerResult {
+    let force = context.query()?.boolean("force", false)?;
+    context.graph()?.tasks().delete(path_id(context)?, force)?;
+    Ok(Response::no_content())
+}
+
+fn object(detail: &TaskDetail) -> Vec<u8> {
+    let mut json = JsonWriter::with_capacity(512);
+    json.begin_object();
+    write_task(&detail.task, Some(detail), &mut json);
+    json.end_object();
+    json.finish()
+}
+
+/// Writes the members of a task object in the order of the original.
+fn write_task(task: &Task, detail: Option<&TaskDetail>, json: &mut JsonWriter) {
+    json.key("task_name").string(&task.name);
+    json.key("task_progress").unsigned(task.progress);
+    json.key("task_create").integer(task.create);
+    json.key("task_status").string(task.status.lower_name());
+    json.key("task_update").integer(task.update);
+    if let Some(result) = detail.and_then(|detail| detail.result.as_deref()) {
+        json.key("task_result").string(result);
+    }
+    json.key("task_retries").unsigned(u64::from(task.retries));
+    json.key("id").unsigned(task.id.0);
+    json.key("task_type").string(task.task_type.name());
+    if let Some(detail) = detail {
+        json.key("task_callable")
+            .string_parts(&["org.apache.hugegraph.job.", callable(task)]);
+        if let Some(input) = &detail.input {
+            json.key("task_input").string(input);
+        }
+        if let Some(description) = &task.description {
+            json.key("task_description").string(description);
+        }
+        if !task.dependencies.is_empty() {
+            json.key("task_dependencies").begin_array();
+            for dependency in &task.dependencies {
+                json.unsigned(dependency.0);
+            }
+            json.end_array();
+        }
+    }
+    json.key("task_server").string(TASK_SERVER);
+}
+
+/// The Java class that the original runs for such a task.
+fn callable(task: &Task) -> &'static str {
+    let kind = task.subject.map(|subject| subject.kind);
+    match (task.task_type, kind) {
+        (TaskType::RemoveSchema, Some(SchemaKind::VertexLabel)) => "schema.VertexLabelRemoveJob",
+        (TaskType::RemoveSchema, Some(SchemaKind::EdgeLabel)) => "schema.EdgeLabelRemoveJob",
+        (TaskType::RemoveSchema, _) => "schema.IndexLabelRemoveJob",
+        (TaskType::RebuildIndex, _) => "schema.IndexLabelRebuildJob",
+        (TaskType::CreateOlap, _) => "schema.OlapPropertyKeyCreateJob",
+        (TaskType::ClearOlap, _) => "schema.OlapPropertyKeyClearJob",
+        (TaskType::RemoveOlap, _) => "schema.OlapPropertyKeyRemoveJob",
+        (TaskType::Gremlin, _) => "GremlinJob",
+        (TaskType::Cypher, _) => "CypherJob",
+        (TaskType::Algorithm, _) => "AlgorithmJob",
+        (TaskType::Computer, _) => "ComputerJob",
+    }
+}

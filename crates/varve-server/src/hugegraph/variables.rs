@@ -1,0 +1,80 @@
+//! `…/variables`: values that clients keep with a graph.
+
+use serde::Deserialize;
+use varve_graph::ErrorKind;
+use varve_model::Datum;
+
+use crate::datum::{self, JsonDatum};
+use crate::errors::{ApiError, HandlerResult};
+use crate::json::JsonWriter;
+use crate::request::RequestContext;
+use crate::respond::Response;
+use crate::route::{Handler, Route};
+
+/// The routes of this room.
+pub(crate) static ROUTES: &[Route] = &[
+    Route::get("graphs/{graph}/variables", Handler::Pooled(list)).of("variables", "VariablesAPI"),
+    Route::get("graphs/{graph}/variables/{key}", Handler::Inline(get))
+        .of("variables", "VariablesAPI"),
+    // Stored at once with a sync of its own, so not on the connection's core.
+    Route::put("graphs/{graph}/variables/{key}", Handler::Pooled(put))
+        .of("variables", "VariablesAPI"),
+    Route::delete("graphs/{graph}/variables/{key}", Handler::Pooled(delete))
+        .of("variables", "VariablesAPI"),
+];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewValue {
+    data: Option<JsonDatum>,
+}
+
+fn list(context: &RequestContext) -> HandlerResult {
+    let mut json = JsonWriter::with_capacity(256);
+    json.begin_object();
+    for (name, value) in context.graph()?.variables().all()? {
+        json.key(&name);
+        datum::write(&value, &mut json);
+    }
+    json.end_object();
+    Ok(Response::ok(json.finish()))
+}
+
+/// `{"<key>":<value>}`
+fn one(key: &str, value: &Datum) -> Response {
+    let mut json = JsonWriter::with_capacity(64);
+    json.begin_object().key(key);
+    datum::write(value, &mut json);
+    json.end_object();
+    Response::ok(json.finish())
+}
+
+fn get(context: &RequestContext) -> HandlerResult {
+    let key = context.path_parameter("key");
+    let graph = context.graph()?;
+    let value = graph
+        .variables()
+        .get(key)
+        .map_err(|error| match error.kind {
+            ErrorKind::NotFound => ApiError::resource_not_found(error.message),
+            _ => error.into(),
+        })?;
+    Ok(one(key, &value))
+}
+
+fn put(context: &RequestContext) -> HandlerResult {
+    let graph = context.graph()?;
+    let key = context.path_parameter("key");
+    let NewValue { data } = context.json()?;
+    let value = data.map_or(Datum::Null, |JsonDatum(value)| value);
+    graph.variables().set(key, &value)?;
+    Ok(one(key, &value))
+}
+
+fn delete(context: &RequestContext) -> HandlerResult {
+    context
+        .graph()?
+        .variables()
+        .remove(context.path_parameter("key"))?;
+    Ok(Response::no_content())
+}

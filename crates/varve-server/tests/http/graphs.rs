@@ -1,0 +1,355 @@
+//! Graphs, their modes and variables, and tasks, as clients use them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use varve_graph::tasks::{NewTask, TaskId, TaskType};
+use varve_server::ServerConfig;
+
+use crate::harness::{Answer, TestServer};
+
+const NOT_FOUND: &str = "class org.apache.hugegraph.exception.NotFoundException";
+
+fn server() -> TestServer {
+    let server = TestServer::start(ServerConfig::default());
+    server.state.graphs().create("hugegraph").unwrap();
+    server
+}
+
+fn send(server: &TestServer, verb: &str, path: &str, body: &str) -> Answer {
+    server.exchange(&format!(
+        "{verb} {path} HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    ))
+}
+
+fn error(exception: &str, message: &str) -> String {
+    serde_json::json!({"exception": exception, "message": message, "cause": ""}).to_string()
+}
+
+/// Compares as JSON, so that the order of members does not matter.
+#[track_caller]
+fn is_error(answer: &Answer, status: u16, exception: &str, message: &str) {
+    assert_eq!(answer.status, status, "{}", answer.text());
+    let got: serde_json::Value = serde_json::from_slice(&answer.body).unwrap();
+    let wanted: serde_json::Value = serde_json::from_str(&error(exception, message)).unwrap();
+    assert_eq!(got, wanted);
+}
+
+#[test]
+fn graphs_are_listed_got_created_and_dropped() {
+    let server = server();
+    for base in ["", "/graphspaces/DEFAULT"] {
+        server
+            .get(&format!("{base}/graphs"))
+            .is(200, r#"{"graphs":["hugegraph"]}"#);
+        server
+            .get(&format!("{base}/graphs/hugegraph"))
+            .is(200, r#"{"name":"hugegraph","backend":"memory"}"#);
+    }
+    let settings = r#"{"backend":"rocksdb","serializer":"binary","store":"g2","nickname":"two"}"#;
+    send(&server, "POST", "/graphs/g2", settings).is(
+        201,
+        r#"{"name":"g2","nickname":"two","backend":"memory","description":""}"#,
+    );
+    let existed = "class org.apache.hugegraph.exception.ExistedException";
+    let message = "The graph name 'g2' has existed";
+    is_error(
+        &send(&server, "POST", "/graphs/g2", "{}"),
+        400,
+        existed,
+        message,
+    );
+    let text = "POST /graphs/g3?clone_graph_name=g2 HTTP/1.1\r\nhost: h\r\ncontent-type: text/plain\r\n\
+                content-length: 9\r\n\r\nstore=g3\n";
+    assert_eq!(server.exchange(text).status, 201);
+    assert_eq!(send(&server, "POST", "/graphs/9x", "{}").status, 400);
+    server
+        .get("/graphs")
+        .is(200, r#"{"graphs":["g2","g3","hugegraph"]}"#);
+
+    let argument = "class java.lang.IllegalArgumentException";
+    let refused = send(&server, "DELETE", "/graphs/g2?confirm_message=x", "");
+    is_error(
+        &refused,
+        400,
+        argument,
+        "Please take the message: I'm sure to drop the graph",
+    );
+    let drop = "/graphs/g2?confirm_message=I%27m+sure+to+drop+the+graph";
+    assert_eq!(send(&server, "DELETE", drop, "").status, 204);
+    is_error(
+        &send(&server, "DELETE", drop, ""),
+        404,
+        NOT_FOUND,
+        "Graph 'g2' does not exist",
+    );
+    for below in ["", "/conf", "/mode", "/variables", "/tasks", "/tasks/1"] {
+        let answer = server.get(&format!("/graphs/g2{below}"));
+        is_error(&answer, 404, NOT_FOUND, "Graph 'g2' does not exist");
+    }
+}
+
+#[test]
+fn clearing_empties_a_graph() {
+    let server = server();
+    assert_eq!(
+        send(
+            &server,
+            "PUT",
+            "/graphs/hugegraph/variables/a",
+            r#"{"data":1}"#
+        )
+        .status,
+        200
+    );
+    let refused = send(&server, "DELETE", "/graphs/hugegraph/clear", "");
+    assert!(
+        refused
+            .text()
+            .contains("Please take the message: I'm sure to delete all data")
+    );
+    let clear = "/graphs/hugegraph/clear?confirm_message=I%27m%20sure%20to%20delete%20all%20data";
+    assert_eq!(send(&server, "DELETE", clear, "").status, 204);
+    server.get("/graphs/hugegraph/variables").is(200, "{}");
+}
+
+#[test]
+fn modes() {
+    let server = server();
+    let path = "/graphs/hugegraph/mode";
+    server.get(path).is(200, r#"{"mode":"NONE"}"#);
+    for mode in ["RESTORING", "MERGING", "LOADING", "NONE"] {
+        let body = format!("\"{mode}\"");
+        send(&server, "PUT", path, &body).is(200, &format!(r#"{{"mode":"{mode}"}}"#));
+    }
+    let wrong = send(&server, "PUT", path, "\"NOPE\"");
+    wrong.is(
+        400,
+        "Cannot deserialize value of type `org.apache.hugegraph.type.define.GraphMode` from String \"NOPE\": \
+         not one of the values accepted for Enum class: [NONE, RESTORING, MERGING, LOADING]",
+    );
+    let path = "/graphs/hugegraph/graph_read_mode";
+    server
+        .get(path)
+        .is(200, r#"{"graph_read_mode":"OLTP_ONLY"}"#);
+    send(&server, "PUT", path, "\"ALL\"").is(200, r#"{"graph_read_mode":"ALL"}"#);
+    server.get(path).is(200, r#"{"graph_read_mode":"ALL"}"#);
+}
+
+#[test]
+fn upkeep() {
+    let server = server();
+    let conf = server.get("/graphs/hugegraph/conf");
+    assert!(
+        conf.text().contains("\nbackend=memory\n"),
+        "{}",
+        conf.text()
+    );
+    send(&server, "PUT", "/graphs/hugegraph/compact", "{}").is(
+        200,
+        r#"{"nodes":1,"cluster_id":"local","servers":{"local":"OK"}}"#,
+    );
+    send(
+        &server,
+        "PUT",
+        "/graphspaces/DEFAULT/graphs/manage",
+        r#"{"action":"reload"}"#,
+    )
+    .is(200, r#"{"graphs":"reloaded"}"#);
+    assert_eq!(
+        send(&server, "PUT", "/graphs/manage", r#"{"action":"x"}"#).status,
+        415
+    );
+    assert_eq!(
+        send(&server, "PUT", "/graphs/hugegraph/snapshot_create", "").status,
+        400
+    );
+    let backend: serde_json::Value =
+        serde_json::from_slice(&server.get("/metrics/backend").body).unwrap();
+    assert_eq!(backend["hugegraph"]["backend"], "memory");
+    assert!(backend["hugegraph"]["servers"]["local"].is_object());
+}
+
+#[test]
+fn variables() {
+    let server = server();
+    let path = |key: &str| format!("/graphs/hugegraph/variables/{key}");
+    for (key, value) in [
+        ("name", r#""tom""#),
+        ("n", "5"),
+        ("l", "[1,2]"),
+        ("b", "true"),
+        ("d", "1.5"),
+    ] {
+        let answer = send(
+            &server,
+            "PUT",
+            &path(key),
+            &format!(r#"{{"data":{value}}}"#),
+        );
+        answer.is(200, &format!(r#"{{"{key}":{value}}}"#));
+        server
+            .get(&path(key))
+            .is(200, &format!(r#"{{"{key}":{value}}}"#));
+    }
+    server
+        .get("/graphs/hugegraph/variables")
+        .is(200, r#"{"b":true,"d":1.5,"l":[1,2],"n":5,"name":"tom"}"#);
+    let empty = send(&server, "PUT", &path("x"), "{}");
+    let argument = "class java.lang.IllegalArgumentException";
+    is_error(&empty, 400, argument, "The variable value can't be empty");
+    assert_eq!(
+        send(&server, "PUT", &path("m"), r#"{"data":{"a":1}}"#).status,
+        400
+    );
+    assert_eq!(
+        send(&server, "PUT", &path("m"), r#"{"data":1,"more":1}"#).status,
+        400
+    );
+    for key in ["name", "none"] {
+        assert_eq!(send(&server, "DELETE", &path(key), "").status, 204);
+    }
+    let exception = "class jakarta.ws.rs.NotFoundException";
+    is_error(
+        &server.get(&path("name")),
+        404,
+        exception,
+        "Variable 'name' does not exist",
+    );
+}
+
+/// Bodies that end as the task's input says.
+struct ByInput;
+
+impl varve_graph::TaskBodies for ByInput {
+    fn run(
+        &self,
+        task: &varve_graph::tasks::TaskSpec,
+        _: &varve_graph::tasks::TaskProgress,
+    ) -> Result<String, varve_graph::GraphError> {
+        match task.input.as_deref() {
+            Some("fail") => Err(varve_graph::GraphError::invalid(
+                "No signature of method: V2()",
+            )),
+            other => Ok(other.unwrap_or_default().to_owned()),
+        }
+    }
+}
+
+#[test]
+fn tasks() {
+    let server = server();
+    let graph = server.state.graphs().get("hugegraph").unwrap();
+    let tasks = graph.tasks();
+    let job = |input: &str| NewTask::job(TaskType::Gremlin, "g.V()", input.to_owned());
+    for input in ["[29]", "fail", "3"] {
+        tasks.submit(job(input)).unwrap();
+    }
+    let json = |path: &str| -> serde_json::Value {
+        let answer = server.get(path);
+        assert_eq!(answer.status, 200, "{}", answer.text());
+        serde_json::from_slice(&answer.body).unwrap()
+    };
+    let cancelled = send(
+        &server,
+        "PUT",
+        "/graphs/hugegraph/tasks/3?action=cancel",
+        "",
+    );
+    assert_eq!(cancelled.status, 202);
+    assert!(
+        cancelled.text().contains(r#""task_status":"cancelled""#),
+        "{}",
+        cancelled.text()
+    );
+    let incomplete = send(&server, "DELETE", "/graphs/hugegraph/tasks/1", "");
+    let message =
+        "Can't delete incomplete task '1' in status QUEUED, Please try to cancel the task first";
+    is_error(
+        &incomplete,
+        400,
+        "class java.lang.IllegalArgumentException",
+        message,
+    );
+    tasks.start(Arc::new(ByInput));
+    for id in [1, 2] {
+        tasks
+            .wait_until_done(TaskId(id), Duration::from_secs(20))
+            .unwrap();
+    }
+    let one = json("/graphs/hugegraph/tasks/1");
+    assert_eq!(one["task_status"], "success");
+    assert_eq!(one["task_result"], "[29]");
+    assert_eq!(one["task_callable"], "org.apache.hugegraph.job.GremlinJob");
+    let failed = json("/graphs/hugegraph/tasks/2");
+    assert_eq!(failed["task_status"], "failed");
+    assert!(
+        failed["task_result"]
+            .as_str()
+            .unwrap()
+            .contains("No signature of method: ")
+    );
+
+    let ids = |path: &str| -> Vec<u64> {
+        let list = json(path);
+        list["tasks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|task| task["id"].as_u64().unwrap())
+            .collect()
+    };
+    assert_eq!(ids("/graphs/hugegraph/tasks"), [1, 2, 3]);
+    assert_eq!(ids("/graphs/hugegraph/tasks?limit=-1&status=Success"), [1]);
+    assert_eq!(ids("/graphs/hugegraph/tasks?ids=3&ids=1"), [3, 1]);
+    let first = json("/graphs/hugegraph/tasks?page=&limit=2");
+    let token = first["page"].as_str().unwrap();
+    assert_eq!(
+        ids(&format!("/graphs/hugegraph/tasks?limit=2&page={token}")),
+        [3]
+    );
+    let last = json(&format!("/graphs/hugegraph/tasks?limit=2&page={token}"));
+    assert!(last["page"].is_null() && last.as_object().unwrap().contains_key("page"));
+    let both = server.get("/graphs/hugegraph/tasks?ids=14&status=success");
+    let message = "Not support status when query task by ids, but got status='success'";
+    is_error(
+        &both,
+        400,
+        "class java.lang.IllegalArgumentException",
+        message,
+    );
+    assert!(
+        server
+            .get("/graphs/hugegraph/tasks?status=zzz")
+            .text()
+            .contains("but got 'zzz'")
+    );
+    let unknown = server.get("/graphs/hugegraph/tasks/99999");
+    is_error(&unknown, 404, NOT_FOUND, "Can't find task with id '99999'");
+
+    assert_eq!(
+        send(&server, "PUT", "/graphs/hugegraph/tasks/1?action=foo", "").status,
+        415
+    );
+    let again = send(
+        &server,
+        "PUT",
+        "/graphs/hugegraph/tasks/3?action=cancel",
+        "",
+    );
+    let message = "Can't cancel task '3' which is completed or cancelling";
+    is_error(
+        &again,
+        400,
+        "class jakarta.ws.rs.BadRequestException",
+        message,
+    );
+    assert_eq!(
+        send(&server, "DELETE", "/graphs/hugegraph/tasks/1", "").status,
+        204
+    );
+    assert_eq!(ids("/graphs/hugegraph/tasks"), [2, 3]);
+    tasks.stop();
+}
