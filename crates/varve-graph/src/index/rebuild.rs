@@ -11,8 +11,8 @@ use varve_encoding::key;
 use varve_encoding::row::{self, Header, Kind};
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, VERTEX};
 use varve_kv::{Flow, TableId};
-use varve_model::schema::IndexBase;
-use varve_model::{Direction, ElementId, IndexLabel};
+use varve_model::schema::{IndexBase, IndexType};
+use varve_model::{Direction, ElementId, IndexLabel, Instant};
 
 use super::entries;
 use crate::error::GraphError;
@@ -45,14 +45,14 @@ pub(crate) fn rebuild(
         graph,
         current,
         progress,
-        &|partition, clustering, value| {
-            wanted(label, vertices, partition, clustering, value).map(|id| id.map(|(id, _)| id))
-        },
-        &mut |ids: Vec<ElementId>| {
-            commit_internal(graph, &ids, |emitter| {
+        &|partition, clustering, value| wanted(label, vertices, partition, clustering, value),
+        &mut |found: Vec<Found>| {
+            let claims = claims(label, &found);
+            commit_internal(graph, &ids(&found), &claims, |emitter| {
                 let mut claimed = FxHashMap::default();
-                ids.iter()
-                    .try_for_each(|id| add_present(emitter, graph, label, id, &mut claimed))
+                found.iter().try_for_each(|found| {
+                    add_present(emitter, graph, label, &found.id, &claims, &mut claimed)
+                })
             })?
             .wait()
             .map(drop)
@@ -69,11 +69,12 @@ pub(crate) fn rebuild(
             }
             wanted(label, vertices, partition, current, value)
         },
-        &mut |found: Vec<(ElementId, Vec<u8>)>| {
-            commit_internal(graph, &[], |emitter| {
+        &mut |found: Vec<Found>| {
+            let claims = claims(label, &found);
+            commit_internal(graph, &ids(&found), &claims, |emitter| {
                 found
                     .iter()
-                    .try_for_each(|(id, content)| add_past(emitter, label, id, content))
+                    .try_for_each(|found| add_past(emitter, graph, label, found, &claims))
             })?
             .wait()
             .map(drop)
@@ -81,14 +82,43 @@ pub(crate) fn rebuild(
     )
 }
 
-/// The element of a row and its content, if `label` indexes it.
+/// A stored state of an element that the label indexes.
+struct Found {
+    id: ElementId,
+    header: Header,
+    content: Vec<u8>,
+}
+
+fn ids(found: &[Found]) -> Vec<ElementId> {
+    let mut ids: Vec<ElementId> = found.iter().map(|found| found.id.clone()).collect();
+    ids.dedup();
+    ids
+}
+
+/// The rows in which states of a unique index claim their values. A commit latches them, so that no writer claims one
+/// at the same time; a state that changed since it was found has claimed its values itself.
+fn claims(label: &IndexLabel, found: &[Found]) -> Vec<Vec<u8>> {
+    if label.index_type != IndexType::Unique {
+        return Vec::new();
+    }
+    let entries = found.iter().flat_map(|found| {
+        let element = decode_element(&found.id, &found.content);
+        element.map_or_else(
+            |_| Vec::new(),
+            |element| entries(label, &found.id, element.properties()),
+        )
+    });
+    entries.map(|entry| entry.partition).collect()
+}
+
+/// The state of a row, if `label` indexes it.
 fn wanted(
     label: &IndexLabel,
     vertices: bool,
     partition: &[u8],
     clustering: &[u8],
     value: &[u8],
-) -> Result<Option<(ElementId, Vec<u8>)>, GraphError> {
+) -> Result<Option<Found>, GraphError> {
     let (header, content) = Header::decode(value)?;
     if header.kind != Kind::Put {
         return Ok(None);
@@ -109,7 +139,12 @@ fn wanted(
         }
         ElementId::Edge(id)
     };
-    Ok(Some((id, content.to_vec())))
+    let content = content.to_vec();
+    Ok(Some(Found {
+        id,
+        header,
+        content,
+    }))
 }
 
 fn add_present(
@@ -117,6 +152,7 @@ fn add_present(
     graph: &Graph,
     label: &IndexLabel,
     id: &ElementId,
+    claims: &[Vec<u8>],
     claimed: &mut FxHashMap<Vec<u8>, Vec<u8>>,
 ) -> Result<(), GraphError> {
     let Some(current) = emitter
@@ -128,6 +164,9 @@ fn add_present(
     let element = decode_element(id, &current.content)?;
     for entry in entries(label, id, element.properties()) {
         if !entry.value.is_empty() {
+            if !claims.contains(&entry.partition) {
+                continue;
+            }
             let stored = graph
                 .reader()
                 .get(INDEX, &entry.partition, &entry.clustering)?;
@@ -150,21 +189,44 @@ fn add_present(
     Ok(())
 }
 
+/// An event's entries serve reads of the past; those of an event that may yet decide serve the present too.
 fn add_past(
     emitter: &mut Emitter<'_>,
+    graph: &Graph,
     label: &IndexLabel,
-    id: &ElementId,
-    content: &[u8],
+    found: &Found,
+    claims: &[Vec<u8>],
 ) -> Result<(), GraphError> {
-    let element = decode_element(id, content)?;
-    for entry in entries(label, id, element.properties()) {
+    let element = decode_element(&found.id, &found.content)?;
+    let ahead = may_decide(emitter, graph, found)?;
+    for entry in entries(label, &found.id, element.properties()) {
+        let (partition, clustering) = (&entry.partition, &entry.clustering);
         if entry.value.is_empty() {
+            emitter.batch.put(EVENT_INDEX, partition, clustering, &[]);
+        }
+        let free = entry.value.is_empty()
+            || claims.contains(partition)
+                && graph.reader().get(INDEX, partition, clustering)?.is_none();
+        if ahead && free {
             emitter
                 .batch
-                .put(EVENT_INDEX, &entry.partition, &entry.clustering, &[]);
+                .put(INDEX, partition, clustering, &entry.value);
         }
     }
     Ok(())
+}
+
+/// Whether an event outside the current table may decide now or later: its period goes on, and the current row is not a
+/// newer one without an end.
+fn may_decide(emitter: &Emitter<'_>, graph: &Graph, found: &Found) -> Result<bool, GraphError> {
+    if found.header.period().to <= graph.now() {
+        return Ok(false);
+    }
+    Ok(emitter.read_current(&found.id)?.is_some_and(|current| {
+        current.header.kind != Kind::Put
+            || current.header.version < found.header.version
+            || current.header.to != Instant::FOREVER
+    }))
 }
 
 /// Removes every entry of `label`.
@@ -187,7 +249,7 @@ pub(crate) fn remove(
                 Ok(of.then(|| (partition.to_vec(), clustering.to_vec())))
             },
             &mut |keys: Keys| {
-                commit_internal(graph, &[], |emitter| {
+                commit_internal(graph, &[], &[], |emitter| {
                     for (partition, clustering) in &keys {
                         emitter.batch.delete(table, partition, clustering);
                     }
@@ -201,12 +263,15 @@ pub(crate) fn remove(
     Ok(())
 }
 
+/// What a row (partition, clustering key, value) gives, if anything.
+type Take<'a, T> = dyn Fn(&[u8], &[u8], &[u8]) -> Result<Option<T>, GraphError> + 'a;
+
 /// Walks a table, gathers what `take` finds, and hands it to `give` in chunks.
 fn walk<T>(
     graph: &Graph,
     table: TableId,
     progress: &TaskProgress,
-    take: &dyn Fn(&[u8], &[u8], &[u8]) -> Result<Option<T>, GraphError>,
+    take: &Take<'_, T>,
     give: &mut dyn FnMut(Vec<T>) -> Result<(), GraphError>,
 ) -> Result<(), GraphError> {
     let mut after: Option<(Vec<u8>, Vec<u8>)> = None;

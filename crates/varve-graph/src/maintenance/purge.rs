@@ -24,7 +24,7 @@ const DAY: i64 = 86_400_000_000;
 /// # Errors
 /// [`ErrorKind::LimitExceeded`] for a vertex with more edges than one commit may take; or when the store fails.
 pub fn purge(graph: &Arc<Graph>, id: &ElementId) -> Result<Ticket, GraphError> {
-    commit_internal(graph, std::slice::from_ref(id), |emitter| {
+    commit_internal(graph, std::slice::from_ref(id), &[], |emitter| {
         let mut doomed = vec![id.clone()];
         if let ElementId::Vertex(vertex) = id {
             let edges = ever_incident(graph, vertex)?;

@@ -65,7 +65,7 @@ pub fn sweep(graph: &Arc<Graph>) -> Result<RetentionReport, GraphError> {
         }
         report.removed += doomed.len() as u64;
         if !doomed.is_empty() {
-            commit_internal(graph, &[], |emitter| {
+            commit_internal(graph, &[], &[], |emitter| {
                 for (partition, clustering) in &doomed {
                     emitter.batch.delete(EVENT, partition, clustering);
                 }

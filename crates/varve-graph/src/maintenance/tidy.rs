@@ -29,7 +29,7 @@ pub fn tidy(graph: &Arc<Graph>, limit: usize) -> Result<usize, GraphError> {
         }
         done += due.len();
         let ids: Vec<ElementId> = due.iter().map(|(_, id)| id.clone()).collect();
-        commit_internal(graph, &ids, |emitter| {
+        commit_internal(graph, &ids, &[], |emitter| {
             for (clustering, id) in &due {
                 let current = emitter.read_current(id)?;
                 emitter.settled(id, current)?;

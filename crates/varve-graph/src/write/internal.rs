@@ -11,16 +11,19 @@ use crate::commit::{Commit, LatchKey, Ticket, ticket};
 use crate::error::GraphError;
 use crate::graph::{Graph, SCHEMA_LATCH};
 
-/// Latches `ids`, lets `build` fill the batch, and commits it.
+/// Latches `ids` and the unique values whose index rows are `claims`, lets `build` fill the batch, and commits it.
 ///
 /// # Errors
 /// What `build` returns, or when the commit cannot be taken.
 pub(crate) fn commit_internal(
     graph: &Arc<Graph>,
     ids: &[ElementId],
+    claims: &[Vec<u8>],
     build: impl FnOnce(&mut Emitter<'_>) -> Result<(), GraphError>,
 ) -> Result<Ticket, GraphError> {
-    let latches = graph.latches.acquire(latch_keys(ids));
+    let mut keys = latch_keys(ids);
+    keys.extend(claims.iter().map(|claim| LatchKey::exclusive(claim)));
+    let latches = graph.latches.acquire(keys);
     let schema = graph.schema();
     // A pair is put again without a look at the cache: these commits are rare.
     let known = |_| false;
