@@ -172,6 +172,7 @@ impl Registry {
         };
         self.graphs.write().insert(name.to_owned(), open);
         doomed.push(space_name(name, old.generation));
+        old.graph.tasks().stop();
         drop(old);
         self.reap(&mut doomed)?;
         Ok(graph)
@@ -192,8 +193,22 @@ impl Registry {
         mark_dropped(&old.graph)?;
         self.graphs.write().remove(name);
         doomed.push(space_name(name, old.generation));
+        old.graph.tasks().stop();
         drop(old);
         self.reap(&mut doomed)
+    }
+
+    /// Ends the tasks of all graphs and lets the graphs go: each closes when its last request has let it go. Afterwards
+    /// there are no graphs.
+    pub fn close(&self) {
+        let mut doomed = self.doomed.lock();
+        let graphs = std::mem::take(&mut *self.graphs.write());
+        for open in graphs.values() {
+            open.graph.tasks().stop();
+        }
+        drop(graphs);
+        // What cannot be removed now carries the mark, so the next start removes it.
+        let _ = self.reap(&mut doomed);
     }
 
     /// What the engine reports of each graph.
@@ -362,6 +377,19 @@ mod tests {
         );
         drop(registry);
         assert_eq!(open(&engine).names(), ["g"]);
+    }
+
+    #[test]
+    fn closing_lets_all_graphs_go() {
+        let engine = Arc::new(MemoryEngine::new());
+        let registry = open(&engine);
+        put(&registry.create("g").unwrap());
+        registry.close();
+        assert!(registry.names().is_empty());
+        assert!(
+            holds_data(&open(&engine).get("g").unwrap()),
+            "the space is free to be opened"
+        );
     }
 
     #[test]

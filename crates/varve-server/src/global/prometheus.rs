@@ -1,5 +1,6 @@
 //! The Prometheus text form. Its first line is one that HugeGraph's client suites look for.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::global::API_VERSION;
@@ -41,7 +42,30 @@ pub(super) fn text(state: &AppState) -> String {
         );
     }
     routes(state, &mut out);
+    engine(state, &mut out);
     out
+}
+
+/// The storage engine's figures, one metric for each, labelled by graph.
+fn engine(state: &AppState, out: &mut String) {
+    let mut by_name: BTreeMap<&str, (&str, Vec<(String, f64)>)> = BTreeMap::new();
+    for (graph, figures) in state.graphs().statistics() {
+        for figure in figures {
+            let (_, values) = by_name
+                .entry(figure.name)
+                .or_insert((figure.help, Vec::new()));
+            values.push((graph.clone(), figure.value));
+        }
+    }
+    for (name, (help, values)) in by_name {
+        line!(
+            out,
+            "# HELP varve_engine_{name} {help}\n# TYPE varve_engine_{name} gauge"
+        );
+        for (graph, value) in values {
+            line!(out, "varve_engine_{name}{{graph=\"{graph}\"}} {value}");
+        }
+    }
 }
 
 fn routes(state: &AppState, out: &mut String) {

@@ -169,7 +169,17 @@ fn upkeep() {
     let backend: serde_json::Value =
         serde_json::from_slice(&server.get("/metrics/backend").body).unwrap();
     assert_eq!(backend["hugegraph"]["backend"], "memory");
-    assert!(backend["hugegraph"]["servers"]["local"].is_object());
+    let figures = backend["hugegraph"]["servers"]["local"]
+        .as_object()
+        .unwrap();
+    let metrics = server.get("/metrics");
+    for name in figures.keys() {
+        let start = format!("varve_engine_{name}{{graph=\"hugegraph\"}} ");
+        assert!(
+            metrics.text().lines().any(|line| line.starts_with(&start)),
+            "{start}"
+        );
+    }
 }
 
 #[test]
@@ -243,6 +253,8 @@ fn tasks() {
     let server = server();
     let graph = server.state.graphs().get("hugegraph").unwrap();
     let tasks = graph.tasks();
+    // In mode LOADING tasks wait, so that there is one to be cancelled.
+    send(&server, "PUT", "/graphs/hugegraph/mode", "\"LOADING\"");
     let job = |input: &str| NewTask::job(TaskType::Gremlin, "g.V()", input.to_owned());
     for input in ["[29]", "fail", "3"] {
         tasks.submit(job(input)).unwrap();
@@ -274,6 +286,7 @@ fn tasks() {
         message,
     );
     tasks.start(Arc::new(ByInput));
+    send(&server, "PUT", "/graphs/hugegraph/mode", "\"NONE\"");
     for id in [1, 2] {
         tasks
             .wait_until_done(TaskId(id), Duration::from_secs(20))
