@@ -46,9 +46,12 @@ pub(super) fn text(state: &AppState) -> String {
     out
 }
 
+/// The help of a metric and its value for each graph.
+type Family = (&'static str, Vec<(String, f64)>);
+
 /// The storage engine's figures, one metric for each, labelled by graph.
 fn engine(state: &AppState, out: &mut String) {
-    let mut by_name: BTreeMap<&str, (&str, Vec<(String, f64)>)> = BTreeMap::new();
+    let mut by_name: BTreeMap<&str, Family> = BTreeMap::new();
     for (graph, figures) in state.graphs().statistics() {
         for figure in figures {
             let (_, values) = by_name
