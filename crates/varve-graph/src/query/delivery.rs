@@ -5,11 +5,12 @@ use varve_kv::Flow;
 use super::page::Bookmark;
 use crate::{ErrorKind, GraphError};
 
-/// How many elements one query hands out at most; also the greatest limit that may be asked for.
+/// How many candidates one query looks at, at most: elements found by an index, edges of a vertex, stored elements of a
+/// full walk. Also the greatest limit that may be asked for. Over it a query fails, and a page ends early.
 pub const QUERY_CAPACITY: u64 = 800_000;
 /// After the last element of a page, how many candidates are looked at to learn whether there is another match. When
 /// that does not settle it the answer has a token, and the next page may turn out to be empty.
-const LOOK_AHEAD: usize = 256;
+const LOOK_AHEAD: u64 = 256;
 /// Fewest and most elements fetched together.
 const FETCH_MIN: u64 = 8;
 /// See [`FETCH_MIN`].
@@ -32,8 +33,12 @@ pub(super) struct Delivery {
     all: bool,
     paging: bool,
     delivered: u64,
-    looked_ahead: usize,
+    /// Candidates looked at, and of those the ones after the last that was handed out.
+    examined: u64,
+    looked_ahead: u64,
     more: bool,
+    /// Whether the capacity ended the walk.
+    over: bool,
     leg: u32,
     position: Vec<u8>,
 }
@@ -76,8 +81,10 @@ impl Delivery {
             all,
             paging,
             delivered: 0,
+            examined: 0,
             looked_ahead: 0,
             more: false,
+            over: false,
             leg: 0,
             position: Vec::new(),
         })
@@ -117,15 +124,17 @@ impl Delivery {
             Verdict::Deliver => emit(),
             Verdict::Skip => Flow::Continue(()),
         };
-        if self.paging {
-            self.position.clear();
-            self.position.extend_from_slice(position);
-        }
+        let onward = self.passed(1, position);
         if flow.is_break() {
             self.more = true;
             return flow;
         }
-        self.passed()
+        onward
+    }
+
+    /// How many candidates were looked at.
+    pub(super) fn examined(&self) -> u64 {
+        self.examined
     }
 
     fn matched(&mut self) -> Verdict {
@@ -135,34 +144,45 @@ impl Delivery {
         }
         if self.delivered == self.limit {
             self.more = true;
+            self.over = self.all;
             return Verdict::Stop;
         }
         self.delivered += 1;
         Verdict::Deliver
     }
 
-    fn passed(&mut self) -> Flow {
-        if self.delivered < self.limit || self.all {
-            return Flow::Continue(());
+    /// Tells of candidates up to `position` that were looked at and not offered: they turned out not to exist.
+    pub(super) fn passed(&mut self, candidates: u64, position: &[u8]) -> Flow {
+        if self.paging {
+            self.position.clear();
+            self.position.extend_from_slice(position);
         }
-        self.looked_ahead += 1;
-        if self.paging && self.looked_ahead <= LOOK_AHEAD {
-            return Flow::Continue(());
+        self.examined += candidates;
+        let ended = if self.delivered < self.limit || self.all {
+            self.over |= self.examined > QUERY_CAPACITY;
+            self.over
+        } else {
+            self.looked_ahead += candidates;
+            !self.paging || self.looked_ahead > LOOK_AHEAD
+        };
+        self.more |= ended;
+        if ended {
+            Flow::Break(())
+        } else {
+            Flow::Continue(())
         }
-        self.more = true;
-        Flow::Break(())
     }
 
     /// Where the next page starts; `None` when there is none or none was asked for.
     ///
     /// # Errors
-    /// [`ErrorKind::LimitExceeded`] when all was asked for and there is more than the capacity.
+    /// [`ErrorKind::LimitExceeded`] when the capacity ended a walk without pages.
     pub(super) fn finish(
         self,
         plan: u64,
         choices: Vec<u8>,
     ) -> Result<Option<Bookmark>, GraphError> {
-        if self.all && self.more && self.delivered == self.limit {
+        if self.over && !self.paging {
             let message = format!("Too many records(must <= {QUERY_CAPACITY}) for the query");
             return Err(GraphError::new(ErrorKind::LimitExceeded, message));
         }
@@ -250,13 +270,17 @@ mod tests {
     fn looking_ahead_is_bounded() {
         let mut delivery = Delivery::new("vertices", 0, 1, true).expect("legal");
         let mut matches = vec![true];
-        matches.resize(10 * LOOK_AHEAD, false);
+        matches.resize(4_000, false);
         take(&mut delivery, &matches);
         assert!(delivery.looked_ahead <= LOOK_AHEAD + 1 && position(delivery).is_some());
     }
 
     #[test]
     fn all_is_bounded_by_the_capacity() {
+        let mut exact = Delivery::new("vertices", 0, -1, false).expect("legal");
+        exact.limit = 3;
+        assert_eq!(take(&mut exact, &[true, true, true]).len(), 3);
+        assert_eq!(position(exact), None);
         let mut delivery = Delivery::new("vertices", 0, -1, false).expect("legal");
         delivery.limit = 3;
         assert_eq!(take(&mut delivery, &[true, true, true]).len(), 3);
@@ -270,5 +294,15 @@ mod tests {
             error.message,
             "Too many records(must <= 800000) for the query"
         );
+    }
+    #[test]
+    fn candidates_that_match_nothing_count() {
+        let mut query = Delivery::new("vertices", 0, 10, false).expect("legal");
+        assert!(query.passed(QUERY_CAPACITY, &[1]).is_continue());
+        assert!(take(&mut query, &[false, true]).is_empty());
+        assert!(query.finish(0, Vec::new()).is_err());
+        let mut page = Delivery::new("vertices", 0, 10, true).expect("legal");
+        assert!(page.passed(QUERY_CAPACITY + 1, &[7]).is_break());
+        assert_eq!(position(page), Some(vec![7]), "a page ends early instead");
     }
 }

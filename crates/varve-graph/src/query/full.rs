@@ -238,10 +238,31 @@ impl Run<'_> {
                 return Ok(Flow::Continue(()));
             };
             after = Some(last.clone());
-            if take(self, CURRENT, Batch::Unresolved(&keys))?.is_break() {
+            if self
+                .unresolved(CURRENT, &keys, keys.len(), last, take)?
+                .is_break()
+            {
                 return Ok(Flow::Break(()));
             }
         }
+    }
+
+    /// Hands over `keys`, left of `found` that end with `last`.
+    fn unresolved(
+        &mut self,
+        phase: u8,
+        keys: &[Keys],
+        found: usize,
+        last: &Keys,
+        take: &mut TakeBatch<'_>,
+    ) -> Result<Flow, GraphError> {
+        let before = self.delivery.examined();
+        if take(self, phase, Batch::Unresolved(keys))?.is_break() {
+            return Ok(Flow::Break(()));
+        }
+        let mut position = Vec::new();
+        write_position(phase, &last.0, &last.1, &mut position);
+        Ok(self.missing(before, found, &position))
     }
 
     /// The elements that have events but no current row, each as it was.
@@ -286,9 +307,10 @@ impl Run<'_> {
             if let Some(error) = damaged {
                 return Err(error.into());
             }
-            let Some(last) = keys.last() else {
+            let Some(last) = keys.last().cloned() else {
                 return Ok(Flow::Continue(()));
             };
+            let found = keys.len();
             after = Some(last.clone());
             let asked: Vec<(&[u8], &[u8])> = keys
                 .iter()
@@ -296,7 +318,10 @@ impl Run<'_> {
                 .collect();
             let mut current = reader.multi_get(table, &asked)?.into_iter();
             keys.retain(|_| current.next().flatten().is_none());
-            if take(self, EVENTS, Batch::Unresolved(&keys))?.is_break() {
+            if self
+                .unresolved(EVENTS, &keys, found, &last, take)?
+                .is_break()
+            {
                 return Ok(Flow::Break(()));
             }
         }

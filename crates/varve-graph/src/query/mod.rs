@@ -35,7 +35,7 @@ use crate::schema::Schema;
 use delivery::Delivery;
 use filter::Filter;
 use page::Bookmark;
-use plan::{Parts, Plan};
+use plan::{Page, Parts, Plan};
 use run::{Receiver, Run};
 
 /// Which vertices are asked for.
@@ -183,21 +183,18 @@ impl Asked<'_> {
         parts: Parts,
         mut receiver: Receiver<'_, '_>,
     ) -> Result<NextPage, GraphError> {
-        let bookmark = self
-            .page
-            .filter(|token| !token.is_empty())
-            .map(Bookmark::parse)
-            .transpose()?;
+        let token = self.page.filter(|token| !token.is_empty());
+        let bookmark = token.map(Bookmark::parse).transpose()?;
         if delivery.asks_for_nothing() {
             return Ok(None);
         }
-        let plan = Plan::choose(
-            parts,
-            self.conditions,
-            resolver.scope(),
-            resolver.reader(),
-            bookmark.as_ref(),
-        )?;
+        let page = match (&bookmark, self.page) {
+            (Some(bookmark), _) => Page::From(bookmark),
+            (None, Some(_)) => Page::First,
+            (None, None) => Page::None,
+        };
+        let (scope, reader) = (resolver.scope(), resolver.reader());
+        let plan = Plan::choose(parts, self.conditions, scope, reader, page)?;
         let (first, position) = match &bookmark {
             Some(bookmark) => (bookmark.leg as usize, bookmark.position.as_slice()),
             None => (0, [].as_slice()),

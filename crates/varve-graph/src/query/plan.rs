@@ -76,7 +76,19 @@ pub(super) struct Alternative {
 pub(super) struct Plan {
     pub(super) legs: Vec<Leg>,
     pub(super) choices: Vec<u8>,
+    /// Tells this plan from others; zero when no page is asked for.
     pub(super) fingerprint: u64,
+}
+
+/// Which page of a plan's results is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Page<'a> {
+    /// All of them, without pages.
+    None,
+    /// The first.
+    First,
+    /// The one that begins there.
+    From(&'a Bookmark),
 }
 
 /// The parts of a plan: each is served by one of its alternatives.
@@ -111,8 +123,12 @@ impl Plan {
         conditions: &[Condition],
         scope: TemporalScope,
         reader: &dyn Reader,
-        bookmark: Option<&Bookmark>,
+        page: Page<'_>,
     ) -> Result<Self, GraphError> {
+        let bookmark = match page {
+            Page::From(bookmark) => Some(bookmark),
+            Page::None | Page::First => None,
+        };
         let choices = match bookmark {
             Some(bookmark) => {
                 let fits = bookmark.choices.len() == parts.len()
@@ -135,7 +151,10 @@ impl Plan {
             .zip(&choices)
             .flat_map(|(mut part, at)| part.swap_remove(usize::from(*at)).legs)
             .collect();
-        let fingerprint = fingerprint(&legs, conditions, scope);
+        let fingerprint = match page {
+            Page::None => 0,
+            Page::First | Page::From(_) => fingerprint(&legs, conditions, scope),
+        };
         if let Some(bookmark) = bookmark
             && (bookmark.plan != fingerprint || bookmark.leg as usize >= legs.len().max(1))
         {

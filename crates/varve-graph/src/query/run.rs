@@ -148,7 +148,12 @@ impl Run<'_> {
             if keys.is_empty() {
                 return Ok(Flow::Continue(()));
             }
+            let before = self.delivery.examined();
             if self.candidates(leg, entries, &keys, receiver)?.is_break() {
+                return Ok(Flow::Break(()));
+            }
+            let last = keys.last().map_or(&[][..], Vec::as_slice);
+            if self.missing(before, keys.len(), last).is_break() {
                 return Ok(Flow::Break(()));
             }
             // What is checked away has to be fetched for: take more at a time.
@@ -256,10 +261,10 @@ impl Run<'_> {
                     .to_be_bytes()
                     .to_vec();
                 front.extend_from_slice(source);
-                if self
-                    .adjacent(leg, &owner, range, edge_after, &front, visit)?
-                    .is_break()
-                {
+                let flow = self.adjacent(leg, &owner, range, edge_after, &front, visit)?;
+                // After every edge of this source: no clustering key begins so.
+                front.push(0xFF);
+                if flow.is_break() || self.delivery.passed(1, &front).is_break() {
                     return Ok(Flow::Break(()));
                 }
             }
@@ -282,6 +287,9 @@ impl Run<'_> {
             // No edge's key is the start of another's; its events' keys are it and a version. This is after all of them.
             range.from = [after, &[0xFF; key::EVENT_SUFFIX], &[0]].concat();
         }
+        if range.is_empty() {
+            return Ok(Flow::Continue(()));
+        }
         let partition = key::vertex_id(owner);
         let resolver = self.resolver;
         let mut position = front.to_vec();
@@ -293,6 +301,13 @@ impl Run<'_> {
             flow_of(&outcome)
         })?;
         outcome
+    }
+
+    /// Counts those of `asked` candidates up to `position` that do not exist; `before` is what was examined before.
+    pub(super) fn missing(&mut self, before: u64, asked: usize, position: &[u8]) -> Flow {
+        let offered = self.delivery.examined() - before;
+        self.delivery
+            .passed((asked as u64).saturating_sub(offered), position)
     }
 
     pub(super) fn edge_row(
