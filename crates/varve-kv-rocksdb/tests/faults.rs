@@ -398,6 +398,56 @@ fn a_full_disk_and_a_crash_lose_nothing_acknowledged() {
     assert_eq!(whole_batches(&*open(&engine).unwrap()), n);
 }
 
+const LIMITED_DIR: &str = "VARVE_LIMITED_CHILD_DIR";
+
+/// Not a test of its own: runs where no file may grow past 4 MiB, which is neither a full disk nor a read-only one.
+#[test]
+#[ignore = "run by the next test in a process of its own"]
+fn child_with_limited_files() {
+    let Some(dir) = std::env::var_os(LIMITED_DIR) else {
+        return;
+    };
+    let engine = engine(Path::new(&dir)).unwrap();
+    let space = open(&engine).unwrap();
+    let mut batches = 0;
+    let mut big = Batch::new();
+    big.put(POINTS, &point(u64::MAX), b"", &vec![0; 5 << 20]);
+    for n in 0..50 {
+        space.write(&batch(n), Durability::Sync).unwrap();
+        batches += 1;
+    }
+    let first = space.write(&big, Durability::Sync);
+    assert!(matches!(first, Err(KvError::Io { .. })), "{first:?}");
+    for durability in [Durability::Sync, Durability::Buffered] {
+        let later = space.write(&batch(batches), durability).unwrap_err();
+        assert!(later.to_string().contains("opened again"), "{later}");
+    }
+    assert!(space.sync().is_err() && space.compact().is_err());
+    assert_eq!(whole_batches(&*space), batches, "reads go on");
+}
+
+#[test]
+fn after_a_write_error_nothing_is_acknowledged_until_the_space_is_opened_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let child = Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 4096; exec \"$0\" \"$@\""])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "child_with_limited_files", "--ignored"])
+        .env(LIMITED_DIR, dir.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&child.stdout);
+    assert!(
+        child.status.success() && said.contains("1 passed"),
+        "{said}"
+    );
+    let engine = engine(dir.path()).unwrap();
+    let space = open(&engine).unwrap();
+    assert_eq!(whole_batches(&*space), 50);
+    space.write(&batch(50), Durability::Sync).unwrap();
+    assert_eq!(whole_batches(&*space), 51);
+}
+
 #[test]
 fn a_read_only_disk_is_reported_as_such() {
     let Some(disk) = Disk::mount("64m") else {
