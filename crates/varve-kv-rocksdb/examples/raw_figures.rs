@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 use varve_kv::{
-    Batch, ClusteringRange, Durability, Engine, Flow, ScanRequest, Space, TableId, TableSpec,
+    Batch, ClusteringRange, Durability, Engine, Flow, Op, ScanRequest, Space, TableId, TableSpec,
 };
 use varve_kv_rocksdb::{RocksConfig, RocksEngine, Tuning};
 
@@ -92,9 +92,11 @@ fn variants() -> Vec<Variant> {
     vec![
         base(),
         with("puts by calls", |t| t.encode_batches = false),
+        with("memtable 4M", |t| t.memtable_bytes = 4 << 20),
+        with("memtable 8M", |t| t.memtable_bytes = 8 << 20),
         with("memtable 16M", |t| t.memtable_bytes = 16 << 20),
         with("memtable 32M", |t| t.memtable_bytes = 32 << 20),
-        with("memtable filter 5%", |t| t.memtable_filter_share = 0.05),
+        with("no memtable filter", |t| t.memtable_filter_share = 0.0),
         with("hashed memtable", |t| t.memtable_hashed = true),
         with("block 4K", |t| t.block_bytes = 4 << 10),
         with("block 16K", |t| t.block_bytes = 16 << 10),
@@ -229,59 +231,79 @@ fn open(settings: &Settings, variant: &Variant) -> Outcome<Store> {
 /// What is written: batches from a running number.
 type Fill = fn(&mut Batch, u64) -> u64;
 
-const WRITES: [(&str, Fill, Durability); 5] = [
-    (
-        "v200 hashed",
-        |batch, n| {
-            vertices(batch, n, 200, false);
-            200
-        },
-        Durability::Buffered,
-    ),
-    (
-        "v200 hashed sync",
-        |batch, n| {
-            vertices(batch, n, 200, false);
-            200
-        },
-        Durability::Sync,
-    ),
-    (
-        "v200 ascending",
-        |batch, n| {
+struct Write {
+    name: &'static str,
+    fill: Fill,
+    durability: Durability,
+    /// Whether each vertex is looked up before it is written, as insertion does to find out whether it exists.
+    looked_up: bool,
+}
+
+const V200: Write = Write {
+    name: "v200 hashed",
+    fill: |batch, n| {
+        vertices(batch, n, 200, false);
+        200
+    },
+    durability: Durability::Buffered,
+    looked_up: false,
+};
+
+const WRITES: [Write; 7] = [
+    V200,
+    Write {
+        name: "v200 hashed sync",
+        durability: Durability::Sync,
+        ..V200
+    },
+    Write {
+        name: "v200 looked up",
+        looked_up: true,
+        ..V200
+    },
+    Write {
+        name: "v200 ascending",
+        fill: |batch, n| {
             vertices(batch, n, 200, true);
             200
         },
-        Durability::Buffered,
-    ),
-    (
-        "e500 hashed",
-        |batch, n| {
+        ..V200
+    },
+    Write {
+        name: "e500 hashed",
+        fill: |batch, n| {
             edges(batch, n, 500, 1 << 40);
             500
         },
-        Durability::Buffered,
-    ),
-    (
-        "v1 hashed sync",
-        |batch, n| {
+        ..V200
+    },
+    Write {
+        name: "e500 looked up",
+        fill: |batch, n| {
+            // About ten edges for each vertex by the end.
+            edges(batch, n, 500, 200_000);
+            500
+        },
+        looked_up: true,
+        ..V200
+    },
+    Write {
+        name: "v1 hashed sync",
+        fill: |batch, n| {
             vertices(batch, n, 1, false);
             1
         },
-        Durability::Sync,
-    ),
+        durability: Durability::Sync,
+        ..V200
+    },
 ];
 
-fn write_case(
-    settings: &Settings,
-    variant: &Variant,
-    case: &(&str, Fill, Durability),
-) -> Outcome<()> {
-    let (name, fill, durability) = case;
+fn write_case(settings: &Settings, variant: &Variant, case: &Write) -> Outcome<()> {
+    let name = case.name;
     let store = open(settings, variant)?;
     let mut batch = Batch::new();
     let mut pauses = Vec::new();
-    let (mut elements, mut rows) = (0, 0);
+    let (mut elements, mut rows, mut repeated) = (0, 0, 0);
     let watch = Stopwatch::start();
     // Single writes are few in a second whatever the machine does.
     let end = if name.starts_with("v1 ") {
@@ -291,13 +313,32 @@ fn write_case(
     };
     while rows < end {
         batch.clear();
-        elements += fill(&mut batch, elements);
+        elements += (case.fill)(&mut batch, elements);
         rows += batch.len() as u64;
         let before = Instant::now();
-        store.space.write(&batch, *durability)?;
+        if case.looked_up {
+            for op in batch.ops() {
+                if let Op::Put {
+                    table: table @ (VERTICES | OUT),
+                    partition,
+                    clustering,
+                    ..
+                } = op
+                {
+                    let found = store
+                        .space
+                        .get_with(table, partition, clustering, &mut |_| ())?;
+                    repeated += u64::from(found);
+                }
+            }
+        }
+        store.space.write(&batch, case.durability)?;
         pauses.push(before.elapsed());
     }
     let (wall, cpu) = (watch.wall(), watch.cpu());
+    if repeated > elements / 100 {
+        return Err("new elements were there already".into());
+    }
     store.space.compact()?;
     let drained = watch.cpu();
     pauses.sort_unstable();
@@ -465,6 +506,63 @@ fn scan_cases(settings: &Settings, variant: &Variant, degree: u64) -> Outcome<()
     })
 }
 
+/// How long a store takes to open: closed in order, and as a crash leaves it with its log unflushed.
+fn open_case(settings: &Settings, variant: &Variant) -> Outcome<()> {
+    let Store {
+        space,
+        _engine: engine,
+        _dir: dir,
+    } = open(settings, variant)?;
+    let mut batch = Batch::new();
+    let mut fill = |space: &Arc<dyn Space>, from: u64, to: u64| {
+        for n in (from..to).step_by(200) {
+            batch.clear();
+            vertices(&mut batch, n, 200, false);
+            space.write(&batch, Durability::Buffered)?;
+        }
+        Ok::<_, varve_kv::KvError>(())
+    };
+    fill(&space, 0, settings.rows)?;
+    space.compact()?;
+    let watch = Stopwatch::start();
+    drop(space);
+    let closed = watch.wall();
+    let watch = Stopwatch::start();
+    let space = engine.open("raw", TABLES, false)?;
+    let opened = watch.wall();
+    fill(&space, settings.rows, settings.rows + 1_000_000)?;
+    let image = tempfile::tempdir_in(&settings.dir)?;
+    std::fs::create_dir(image.path().join("raw"))?;
+    let mut log_bytes = 0;
+    for entry in std::fs::read_dir(dir.path().join("raw"))? {
+        let entry = entry?;
+        let copied = std::fs::copy(
+            entry.path(),
+            image.path().join("raw").join(entry.file_name()),
+        );
+        // A compaction may remove a file that was listed.
+        if entry.path().extension().is_some_and(|kind| kind == "log") {
+            log_bytes += copied?;
+        }
+    }
+    let crashed = RocksEngine::open(&RocksConfig {
+        memory_bytes: variant.memory_bytes,
+        tuning: variant.tuning.clone(),
+        ..RocksConfig::new(image.path())
+    })?;
+    let watch = Stopwatch::start();
+    let recovered = crashed.open("raw", TABLES, false)?;
+    println!(
+        "open | {:20} | {:.2} M rows | closed {closed:.3} s | opened {opened:.3} s | after a crash with {} MiB of log {:.3} s",
+        variant.name,
+        settings.rows as f64 / 1e6,
+        log_bytes >> 20,
+        watch.wall(),
+    );
+    drop((recovered, space));
+    Ok(())
+}
+
 fn main() -> Outcome<()> {
     let settings = settings()?;
     for variant in variants() {
@@ -477,9 +575,12 @@ fn main() -> Outcome<()> {
                     .any(|filter| name.contains(filter.as_str()))
         };
         for case in &WRITES {
-            if wanted(&format!("write {}", case.0)) {
+            if wanted(&format!("write {}", case.name)) {
                 write_case(&settings, &variant, case)?;
             }
+        }
+        if wanted("open") {
+            open_case(&settings, &variant)?;
         }
         if wanted("read") {
             read_cases(&settings, &variant)?;

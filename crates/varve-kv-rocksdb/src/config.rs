@@ -44,7 +44,7 @@ impl RocksConfig {
 pub struct Tuning {
     /// A table's memtable is flushed at this size in bytes, or sooner when memory is short.
     pub memtable_bytes: usize,
-    /// Part of a memtable given to a filter of its keys (or partition keys), so that reads of absent rows skip it.
+    /// Part of a memtable given to a filter of its keys, so that reads of absent rows skip it.
     pub memtable_filter_share: f64,
     /// Skip list, or a hash of skip lists by partition for the tables that are scanned.
     pub memtable_hashed: bool,
@@ -64,7 +64,7 @@ impl Default for Tuning {
     fn default() -> Self {
         Self {
             memtable_bytes: 64 << 20,
-            memtable_filter_share: 0.0,
+            memtable_filter_share: 0.02,
             memtable_hashed: false,
             block_bytes: 8 << 10,
             filter_bits: 10.0,

@@ -2,7 +2,8 @@
 
 use rust_rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, Cache, ChecksumType, DBCompressionType, DBRecoveryMode,
-    DataBlockIndexType, LogLevel, MemtableFactory, Options, WriteBufferManager,
+    DataBlockIndexType, FileChecksumGenFactory, LogLevel, MemtableFactory, Options,
+    WriteBufferManager,
 };
 use rustix::process::{Resource, getrlimit};
 use varve_kv::{KvError, TableSpec};
@@ -96,6 +97,8 @@ impl Shared {
         options.set_paranoid_checks(true);
         // Replay ends at the first bad record; that it is a torn end was made sure of before (module `wal`).
         options.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
+        // Of whole files: the checksums of blocks leave out some bytes that verification does not look at.
+        options.set_file_checksum_gen_factory(&FileChecksumGenFactory::crc32c());
         options.set_track_and_verify_wals_in_manifest(true);
         options.set_max_background_jobs(self.background_jobs);
         options.set_allow_concurrent_memtable_write(!self.tuning.memtable_hashed);
@@ -151,7 +154,7 @@ impl Shared {
             }
         }
         options.set_memtable_prefix_bloom_ratio(self.tuning.memtable_filter_share);
-        options.set_memtable_whole_key_filtering(table.point_reads);
+        options.set_memtable_whole_key_filtering(filters_whole_keys(table));
         options.set_block_based_table_factory(&self.block_options(table));
         options
     }
@@ -168,7 +171,7 @@ impl Shared {
         block.set_format_version(FORMAT_VERSION);
         block.set_checksum_type(ChecksumType::XXH3);
         block.set_bloom_filter(self.tuning.filter_bits, false);
-        block.set_whole_key_filtering(table.point_reads);
+        block.set_whole_key_filtering(filters_whole_keys(table));
         block.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
         block.set_partition_filters(true);
         block.set_metadata_block_size(META_BLOCK_BYTES);
@@ -178,6 +181,12 @@ impl Shared {
         block.set_optimize_filters_for_memory(true);
         block
     }
+}
+
+/// Whether a table's filters hold whole keys, besides the partition keys that they hold if the table is scanned. A new
+/// row is looked up before it is written, and must be found absent without a search; history is only ever added to.
+fn filters_whole_keys(table: &TableSpec) -> bool {
+    table.point_reads || !table.cold
 }
 
 /// An eighth of what the process may open.

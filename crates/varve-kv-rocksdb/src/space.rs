@@ -20,6 +20,7 @@ use crate::options::Shared;
 use crate::snapshot::OwnedSnapshot;
 use crate::statistics;
 use crate::view::{View, read_by_view};
+use crate::wal;
 
 /// A buffer for a batch's bytes is kept for the next batch up to this size.
 const BATCH_BUFFER_KEPT_BYTES: usize = 4 << 20;
@@ -264,8 +265,9 @@ impl Space for RocksSpace {
 
     fn verify_checksums(&self) -> Result<(), KvError> {
         self.db
-            .verify_checksum()
-            .map_err(|error| self.failed(&error))
+            .verify_file_checksums()
+            .map_err(|error| self.failed(&error))?;
+        wal::check(&self.name, self.db.path())
     }
 
     fn statistics(&self) -> Vec<Statistic> {

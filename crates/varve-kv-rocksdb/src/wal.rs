@@ -25,7 +25,7 @@ const TYPE_LAST: u8 = 4;
 /// Added to a masked checksum.
 const MASK_DELTA: u32 = 0xA282_EAD8;
 
-/// Checks all logs in a space's directory.
+/// Checks all logs in a space's directory. The space may be open: what is being written counts as a torn end.
 ///
 /// # Errors
 /// [`KvError::Corruption`] naming the file and offset of damage that is followed by more; else when a log cannot be
@@ -33,7 +33,11 @@ const MASK_DELTA: u32 = 0xA282_EAD8;
 pub(crate) fn check(space: &str, dir: &Path) -> Result<(), KvError> {
     let failed = |error: io::Error| file_error(space, "reading the log", &error);
     for path in logs(dir).map_err(failed)? {
-        let file = File::open(&path).map_err(failed)?;
+        let file = match File::open(&path) {
+            // RocksDB removed it meanwhile; it was needed no longer.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            file => file.map_err(failed)?,
+        };
         if let Some(offset) = damage(file).map_err(failed)? {
             return Err(KvError::Corruption {
                 space: space.to_owned(),
