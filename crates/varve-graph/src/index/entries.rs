@@ -18,8 +18,8 @@ pub struct IndexEntry {
     pub partition: Vec<u8>,
     /// Clustering key.
     pub clustering: Vec<u8>,
-    /// Empty, but for a unique index: the key of the element that holds the values.
-    pub value: Vec<u8>,
+    /// Whether it is a unique index's: it says who holds values now or later, and has no past.
+    pub unique: bool,
 }
 
 /// The entries that `label` has for the element `id` with `properties`, ascending and each once; none when the index
@@ -36,7 +36,7 @@ pub fn entries(label: &IndexLabel, id: &ElementId, properties: &Properties) -> V
     let plain = |first: &[u8], clustering: Vec<u8>| IndexEntry {
         partition: index::partition(index, bucket, first),
         clustering,
-        value: Vec::new(),
+        unique: false,
     };
     let Some(first) = label
         .fields
@@ -87,7 +87,8 @@ fn words_of(value: &Value) -> Vec<String> {
     }
 }
 
-/// A unique index has no buckets: equal values must meet in one row.
+/// A unique index has no buckets: equal values must meet in one partition. Several elements may have an entry there: one
+/// may hold the values now and another from some later instant on.
 fn unique_entry(
     label: &IndexLabel,
     properties: &Properties,
@@ -100,8 +101,8 @@ fn unique_entry(
         .collect();
     Some(IndexEntry {
         partition: index::partition(IndexId::Label(label.id), 0, &index::unique_tuple(&values?)),
-        clustering: Vec::new(),
-        value: element,
+        clustering: element,
+        unique: true,
     })
 }
 
@@ -133,7 +134,7 @@ fn label_entry(index: IndexId, vertex: &VertexId) -> IndexEntry {
     IndexEntry {
         partition: index::partition(index, 0, &[]),
         clustering,
-        value: Vec::new(),
+        unique: false,
     }
 }
 
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn unique_entries_of_equal_values_share_a_row_whatever_the_buckets() {
+    fn unique_entries_of_equal_values_share_a_partition_whatever_the_buckets() {
         let mut label = label(IndexType::Unique, &[A, B]);
         label.buckets = 16;
         assert!(entries(&label, &vertex(1), &properties(&[(A, Value::Int(1))])).is_empty());
@@ -251,7 +252,7 @@ mod tests {
             entries(&label, &vertex(2), &both),
         );
         assert_eq!(one[0].partition, two[0].partition);
-        assert!(one[0].clustering.is_empty() && one[0].value == element(&vertex(1)));
+        assert_eq!(one[0].clustering, element(&vertex(1)));
     }
 
     #[test]

@@ -5,8 +5,10 @@
 //! old and new state and stores the difference.
 
 mod entries;
+mod holders;
 mod rebuild;
 pub mod tokenizer;
 
 pub use entries::{IndexEntry, edge_label_entry, entries, vertex_label_entry};
+pub(crate) use holders::holders;
 pub(crate) use rebuild::{rebuild, remove};

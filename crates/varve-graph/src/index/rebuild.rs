@@ -12,9 +12,9 @@ use varve_encoding::row::{self, Header, Kind};
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, VERTEX};
 use varve_kv::{Flow, TableId};
 use varve_model::schema::{IndexBase, IndexType};
-use varve_model::{Direction, ElementId, IndexLabel, Instant};
+use varve_model::{Direction, Element, ElementId, IndexLabel, Instant, TemporalScope};
 
-use super::entries;
+use super::{IndexEntry, entries, holders};
 use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::tasks::TaskProgress;
@@ -153,7 +153,7 @@ fn add_present(
     label: &IndexLabel,
     id: &ElementId,
     claims: &[Vec<u8>],
-    claimed: &mut FxHashMap<Vec<u8>, Vec<u8>>,
+    claimed: &mut FxHashMap<Vec<u8>, ElementId>,
 ) -> Result<(), GraphError> {
     let Some(current) = emitter
         .read_current(id)?
@@ -162,31 +162,46 @@ fn add_present(
         return Ok(());
     };
     let element = decode_element(id, &current.content)?;
+    let exists = current.header.until > graph.now();
     for entry in entries(label, id, element.properties()) {
-        if !entry.value.is_empty() {
-            if !claims.contains(&entry.partition) {
-                continue;
-            }
-            let stored = graph
-                .reader()
-                .get(INDEX, &entry.partition, &entry.clustering)?;
-            let earlier = claimed.insert(entry.partition.clone(), entry.value.clone());
-            if stored
-                .iter()
-                .chain(&earlier)
-                .any(|holder| *holder != entry.value)
-            {
-                return Err(GraphError::invalid(format!(
-                    "Unique constraint {}(id={}) conflict is found for '{id}'",
-                    label.name, label.id
-                )));
+        if entry.unique && !claims.contains(&entry.partition) {
+            continue;
+        }
+        if entry.unique && exists {
+            let earlier = claimed.insert(entry.partition.clone(), id.clone());
+            let mut holders = holders(graph.reader(), &entry.partition)?;
+            holders.extend(earlier);
+            for holder in holders.iter().filter(|holder| *holder != id) {
+                if holds_now(graph, label, holder, &entry)? {
+                    return Err(GraphError::invalid(format!(
+                        "Unique constraint {}(id={}) conflict is found for '{id}'",
+                        label.name, label.id
+                    )));
+                }
             }
         }
         emitter
             .batch
-            .put(INDEX, &entry.partition, &entry.clustering, &entry.value);
+            .put(INDEX, &entry.partition, &entry.clustering, &[]);
     }
     Ok(())
+}
+
+fn holds_now(
+    graph: &Graph,
+    label: &IndexLabel,
+    id: &ElementId,
+    entry: &IndexEntry,
+) -> Result<bool, GraphError> {
+    let now = TemporalScope::NOW;
+    let element = match id {
+        ElementId::Vertex(id) => graph.vertex(id, now)?.map(Element::Vertex),
+        ElementId::Edge(id) => graph.edge(id, now)?.map(Element::Edge),
+    };
+    Ok(element.is_some_and(|element| {
+        let entries = entries(label, id, element.properties());
+        entries.iter().any(|own| own.partition == entry.partition)
+    }))
 }
 
 /// An event's entries serve reads of the past; those of an event that may yet decide serve the present too.
@@ -201,16 +216,11 @@ fn add_past(
     let ahead = may_decide(emitter, graph, found)?;
     for entry in entries(label, &found.id, element.properties()) {
         let (partition, clustering) = (&entry.partition, &entry.clustering);
-        if entry.value.is_empty() {
+        if !entry.unique {
             emitter.batch.put(EVENT_INDEX, partition, clustering, &[]);
         }
-        let free = entry.value.is_empty()
-            || claims.contains(partition)
-                && graph.reader().get(INDEX, partition, clustering)?.is_none();
-        if ahead && free {
-            emitter
-                .batch
-                .put(INDEX, partition, clustering, &entry.value);
+        if ahead && (!entry.unique || claims.contains(partition)) {
+            emitter.batch.put(INDEX, partition, clustering, &[]);
         }
     }
     Ok(())

@@ -176,7 +176,7 @@ impl<'a> Emitter<'a> {
         let mut retention = Retention::All;
         if stale.header.kind == Kind::Put {
             retention = self.retention(id, &stale)?;
-            self.move_to_events(&sides, &stale, retention);
+            self.move_to_events(&sides, &stale, retention, now);
         }
         let settled = found
             .winner
@@ -223,7 +223,7 @@ impl<'a> Emitter<'a> {
             (None, Change::Delete) => Retention::All,
         };
         if let Some(current) = put {
-            self.move_to_events(&sides, current, retention);
+            self.move_to_events(&sides, current, retention, period.to);
         }
         let mut header = Header {
             from: period.from,
@@ -239,7 +239,10 @@ impl<'a> Emitter<'a> {
             }
             Change::Delete => {
                 header.kind = Kind::Delete;
-                if retention != Retention::None {
+                let forgotten = retention == Retention::None
+                    && period.to == Instant::FOREVER
+                    && !self.has_events(&sides[0])?;
+                if !forgotten {
                     self.put_event(&sides, &header, None);
                 }
                 if period.to < Instant::FOREVER {
@@ -306,14 +309,9 @@ impl<'a> Emitter<'a> {
         if let Some(element) = element {
             let target = if starts.is_some() { INDEX } else { EVENT_INDEX };
             for entry in self.entries(id, element) {
-                let value = if target == INDEX {
-                    entry.value.as_slice()
-                } else {
-                    &[]
-                };
-                if target == INDEX || entry.value.is_empty() {
+                if target == INDEX || !entry.unique {
                     self.batch
-                        .put(target, &entry.partition, &entry.clustering, value);
+                        .put(target, &entry.partition, &entry.clustering, &[]);
                 }
             }
             self.put_edge_pair(id);
@@ -358,9 +356,34 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Stores a superseded row as an event, with the flags that only matter to current rows cleared.
-    fn move_to_events(&mut self, sides: &[Side], current: &Current, retention: Retention) {
-        if retention == Retention::None {
+    /// Whether an element has stored events, which a deletion must outlive.
+    fn has_events(&self, side: &Side) -> Result<bool, GraphError> {
+        let mut any = false;
+        let (reader, newest) = (self.context.reader, CommitVersion::MAX);
+        scan_events(
+            reader,
+            &side.partition,
+            &side.clustering,
+            newest,
+            &mut |_, _| {
+                any = true;
+                Flow::Break(())
+            },
+        )?;
+        Ok(any)
+    }
+
+    /// Stores a row that decides no more as an event, with the flags that only matter to current rows cleared. Where no
+    /// history is kept, only if the row may decide again: when its period reaches beyond `until`, the end of what
+    /// takes its place.
+    fn move_to_events(
+        &mut self,
+        sides: &[Side],
+        current: &Current,
+        retention: Retention,
+        until: Instant,
+    ) {
+        if retention == Retention::None && current.header.to <= until {
             return;
         }
         let header = Header {
@@ -428,8 +451,7 @@ impl<'a> Emitter<'a> {
                 self.batch
                     .delete(INDEX, &entry.partition, &entry.clustering);
             }
-            // Entries with a value are unique ones: they say who holds a value now, and have no past.
-            if retention != Retention::None && entry.value.is_empty() {
+            if retention != Retention::None && !entry.unique {
                 self.batch
                     .put(EVENT_INDEX, &entry.partition, &entry.clustering, &[]);
             }
@@ -439,7 +461,7 @@ impl<'a> Emitter<'a> {
             .filter(|entry| !old_entries.contains(entry))
         {
             self.batch
-                .put(INDEX, &entry.partition, &entry.clustering, &entry.value);
+                .put(INDEX, &entry.partition, &entry.clustering, &[]);
         }
         if new.is_some() && old.is_none() {
             self.put_edge_pair(id);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use varve_encoding::key;
 use varve_encoding::row::{self, Kind};
-use varve_encoding::tables::{EDGE, EVENT, INDEX, VERTEX};
+use varve_encoding::tables::{EDGE, EVENT, VERTEX};
 use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest};
 use varve_model::schema::Retention;
 use varve_model::{
@@ -22,6 +22,7 @@ use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
 use crate::element::check_link;
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::{Graph, SCHEMA_LATCH};
+use crate::index;
 use crate::read::{Resolved, resolve};
 use crate::schema::Schema;
 use crate::write::emit::Current;
@@ -232,6 +233,10 @@ impl<'a> WorkingSet<'a> {
     }
 
     fn resolve(&self, id: &ElementId) -> Result<Option<Resolved>, GraphError> {
+        self.resolve_at(id, self.valid)
+    }
+
+    fn resolve_at(&self, id: &ElementId, valid: Instant) -> Result<Option<Resolved>, GraphError> {
         let (table, sides) = sides(id);
         let row = self
             .reader
@@ -241,7 +246,7 @@ impl<'a> WorkingSet<'a> {
             &sides[0].partition,
             &sides[0].clustering,
             row.as_deref(),
-            self.valid,
+            valid,
             CommitVersion::MAX,
         )
     }
@@ -427,8 +432,12 @@ impl<'a> WorkingSet<'a> {
         Ok(found)
     }
 
-    /// Latches the unique values of every new state and checks that no other element holds them.
+    /// Latches the unique values of every new state and checks that no other element holds them at the start of the
+    /// period, or now if that is past. The past itself is not checked: it has no unique values.
     fn claim_unique(&self, mut latches: LatchSet) -> Result<Claim, GraphError> {
+        if self.period.to.is_some_and(|to| to <= self.now) {
+            return Ok(Claim::Held(latches));
+        }
         let mut claimed: FxHashMap<Vec<u8>, usize> = FxHashMap::default();
         for (at, working) in self.elements.iter().enumerate() {
             let Outcome::Put(element) = &working.outcome else {
@@ -455,15 +464,10 @@ impl<'a> WorkingSet<'a> {
                 {
                     return Err(conflict());
                 }
-                let held = self
-                    .reader
-                    .get(INDEX, &entry.partition, &entry.clustering)?;
-                let Some(holder) = held.filter(|holder| *holder != entry.value) else {
-                    continue;
-                };
-                let holder = key::decode_element(&holder)?;
-                if self.still_holds(&holder, &entry.partition)? {
-                    return Err(conflict());
+                for holder in index::holders(self.reader, &entry.partition)? {
+                    if holder != working.id && self.still_holds(&holder, &entry.partition)? {
+                        return Err(conflict());
+                    }
                 }
             }
         }
@@ -472,10 +476,12 @@ impl<'a> WorkingSet<'a> {
 
     /// Whether `holder` still has the unique value that an index entry says it has.
     fn still_holds(&self, holder: &ElementId, partition: &[u8]) -> Result<bool, GraphError> {
-        let state = match self.places.get(holder) {
-            Some(at) => self.state(*at)?,
-            None => {
-                let resolved = self.resolve(holder)?;
+        let place = self.places.get(holder);
+        let state = match place.map(|at| &self.elements[*at].outcome) {
+            Some(Outcome::Put(element)) => Some(element.clone()),
+            Some(Outcome::Delete) => None,
+            Some(Outcome::Untouched) | None => {
+                let resolved = self.resolve_at(holder, self.valid.max(self.now))?;
                 resolved
                     .map(|resolved| decode_element(holder, &resolved.content))
                     .transpose()?

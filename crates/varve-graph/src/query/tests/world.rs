@@ -335,7 +335,7 @@ impl World {
             let left_over = entry.clustering.len() % 3 == 0;
             let label_entry = entry.partition[0] != 1;
             if now.contains(entry) || left_over && !label_entry {
-                batch.put(INDEX, &entry.partition, &entry.clustering, &entry.value);
+                batch.put(INDEX, &entry.partition, &entry.clustering, &[]);
             } else {
                 // Another edge of the source may still need a label's entry; left-over ones are harmless.
                 if !label_entry {
