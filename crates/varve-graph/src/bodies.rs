@@ -9,11 +9,14 @@ use varve_encoding::index::{IndexId, element_key, partition};
 use varve_encoding::key;
 use varve_encoding::row::{self, Header, Kind};
 use varve_encoding::tables::{EDGE, INDEX, VERTEX};
-use varve_kv::{ClusteringRange, Flow, ScanRequest, TableId};
-use varve_model::{Direction, EdgeLabelId, ElementId, IndexLabelId, VertexId, VertexLabelId};
+use varve_kv::{ClusteringRange, Flow, ScanRequest};
+use varve_model::{
+    CommitVersion, Direction, EdgeLabelId, ElementId, IndexLabelId, VertexId, VertexLabelId,
+};
 
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
+use crate::read::scan_events;
 use crate::schema::SchemaKind;
 use crate::tasks::{Subject, TaskBodies, TaskProgress, TaskSpec, TaskType};
 use crate::write::{Missing, Mutation, WriteRequest};
@@ -88,16 +91,12 @@ fn remove(graph: &Arc<Graph>, subject: Subject, progress: &TaskProgress) -> Resu
             if indexed {
                 listed_vertices(graph, label, progress)
             } else {
-                scanned(graph, VERTEX, progress, &|_, content| {
-                    row::vertex_label(content).is_ok_and(|of| of == label)
-                })
+                scanned(graph, Doomed::Vertices(label), progress)
             }
         }
         SchemaKind::EdgeLabel => {
             let label = EdgeLabelId(subject.id);
-            scanned(graph, EDGE, progress, &|clustering, _| {
-                row::edge_labels_of_clustering(clustering).is_some_and(|(_, of)| of == label)
-            })
+            scanned(graph, Doomed::Edges(label), progress)
         }
         SchemaKind::IndexLabel => match schema.index_label(IndexLabelId(subject.id)) {
             Some(label) => crate::index::remove(graph, label, progress),
@@ -138,35 +137,74 @@ fn listed_vertices(
         range.from = [last.as_slice(), &[0]].concat();
         let mut ids = Vec::with_capacity(keys.len());
         for key in &keys {
-            let element = element_key(key, 0).unwrap_or_default();
-            let id = key::decode_element(element)?;
-            if let ElementId::Vertex(vertex) = &id {
-                if has_label(graph, vertex, label)? {
-                    ids.push(id);
-                }
-            }
+            ids.push(key::decode_element(
+                element_key(key, 0).unwrap_or_default(),
+            )?);
         }
+        let ids = with_label(graph, ids, label)?;
         delete(graph, ids, progress)?;
     }
 }
 
+/// Whether a vertex has the label now, or will have it.
 fn has_label(graph: &Graph, id: &VertexId, label: VertexLabelId) -> Result<bool, GraphError> {
     let partition = key::vertex_id(id);
     let row = graph
         .reader()
         .get(VERTEX, &partition, key::VERTEX_CLUSTERING)?;
-    let Some(row) = row else { return Ok(false) };
-    let (header, content) = Header::decode(&row)?;
-    Ok(header.kind == Kind::Put && row::vertex_label(content)? == label)
+    match row {
+        Some(row) => row_has_label(graph, &partition, &row, label),
+        None => Ok(false),
+    }
 }
 
-/// Deletes the elements of a table whose key and content `doomed` accepts.
-fn scanned(
-    graph: &Arc<Graph>,
-    table: TableId,
-    progress: &TaskProgress,
-    doomed: &dyn Fn(&[u8], &[u8]) -> bool,
-) -> Result<(), GraphError> {
+fn row_has_label(
+    graph: &Graph,
+    partition: &[u8],
+    row: &[u8],
+    label: VertexLabelId,
+) -> Result<bool, GraphError> {
+    let (header, content) = Header::decode(row)?;
+    if header.kind == Kind::Put && row::vertex_label(content)? == label {
+        return Ok(true);
+    }
+    if row::decides_always(row) {
+        return Ok(false);
+    }
+    let now = graph.now();
+    let mut found = Ok(false);
+    let (clustering, newest) = (key::VERTEX_CLUSTERING, CommitVersion::MAX);
+    scan_events(
+        graph.reader(),
+        partition,
+        clustering,
+        newest,
+        &mut |header, content| {
+            if header.kind == Kind::Put && header.to > now {
+                found = row::vertex_label(content).map(|of| of == label);
+            }
+            match found {
+                Ok(false) => Flow::Continue(()),
+                _ => Flow::Break(()),
+            }
+        },
+    )?;
+    Ok(found?)
+}
+
+/// The elements of a label.
+#[derive(Clone, Copy)]
+enum Doomed {
+    Vertices(VertexLabelId),
+    Edges(EdgeLabelId),
+}
+
+/// Deletes the elements of a label by a walk over all of their kind.
+fn scanned(graph: &Arc<Graph>, doomed: Doomed, progress: &TaskProgress) -> Result<(), GraphError> {
+    let table = match doomed {
+        Doomed::Vertices(_) => VERTEX,
+        Doomed::Edges(_) => EDGE,
+    };
     /// Rows looked at between two looks at the progress.
     const STEP: usize = 10_000;
     let mut after: Option<(Vec<u8>, Vec<u8>)> = None;
@@ -179,7 +217,7 @@ fn scanned(
         let mut last = None;
         graph.reader().scan_table(table, from, &mut |row| {
             seen += 1;
-            match doomed_id(table, row.partition, row.clustering, row.value, doomed) {
+            match doomed_id(doomed, row.partition, row.clustering, row.value) {
                 Ok(id) => ids.extend(id),
                 Err(error) => {
                     failed = Some(error);
@@ -195,6 +233,9 @@ fn scanned(
         if let Some(error) = failed {
             return Err(error);
         }
+        if let Doomed::Vertices(label) = doomed {
+            ids = with_label(graph, ids, label)?;
+        }
         delete(graph, ids, progress)?;
         if last.is_none() {
             return Ok(());
@@ -203,23 +244,44 @@ fn scanned(
     }
 }
 
+/// The element of a row that may be doomed. What a vertex will be, its row does not tell.
 fn doomed_id(
-    table: TableId,
+    doomed: Doomed,
     partition: &[u8],
     clustering: &[u8],
     row: &[u8],
-    doomed: &dyn Fn(&[u8], &[u8]) -> bool,
 ) -> Result<Option<ElementId>, GraphError> {
-    let (header, content) = Header::decode(row)?;
-    // A marker tells of a future state; its label is known only from the key of an edge.
-    if (header.kind != Kind::Put && table == VERTEX) || !doomed(clustering, content) {
-        return Ok(None);
+    match doomed {
+        Doomed::Vertices(label) => {
+            let (_, content) = Header::decode(row)?;
+            let doomed = !row::decides_always(row) || row::vertex_label(content)? == label;
+            let id = key::decode_vertex_id(partition)?;
+            Ok(doomed.then_some(ElementId::Vertex(id)))
+        }
+        Doomed::Edges(label) => {
+            let of = row::edge_labels_of_clustering(clustering).map(|(_, of)| of);
+            let (id, direction) = key::decode_edge(partition, clustering)?;
+            let doomed = of == Some(label) && direction == Direction::Out;
+            Ok(doomed.then_some(ElementId::Edge(id)))
+        }
     }
-    if table == VERTEX {
-        return Ok(Some(ElementId::Vertex(key::decode_vertex_id(partition)?)));
+}
+
+/// Those of the vertices that have the label now or will have it.
+fn with_label(
+    graph: &Graph,
+    ids: Vec<ElementId>,
+    label: VertexLabelId,
+) -> Result<Vec<ElementId>, GraphError> {
+    let mut kept = Vec::with_capacity(ids.len());
+    for id in ids {
+        if let ElementId::Vertex(vertex) = &id
+            && has_label(graph, vertex, label)?
+        {
+            kept.push(id);
+        }
     }
-    let (id, direction) = key::decode_edge(partition, clustering)?;
-    Ok((direction == Direction::Out).then_some(ElementId::Edge(id)))
+    Ok(kept)
 }
 
 fn delete(

@@ -1,7 +1,8 @@
 //! Retention: forgets superseded events of labels that keep history for a limited time.
 //!
-//! An event counts as superseded from the commit of the next newer event about an overlapping valid time. Events that
-//! nothing overlaps stay, however old.
+//! A label keeps the last so many microseconds. An event before that *horizon* is forgotten once a newer one, itself
+//! committed before the horizon, speaks of an overlapping valid time and of all that lies after the horizon: so what is
+//! now, will be, or was since the horizon keeps its answer. Events that nothing overlaps stay, however old.
 
 use std::sync::Arc;
 
@@ -127,21 +128,25 @@ impl Walked {
                 .map_or(Retention::All, |it| it.retention);
         }
         let period = header.period();
-        // The walk starts with the current row, which may be older than some events.
-        let superseded = self
-            .newer
-            .iter()
-            .filter(|(newer, of)| *newer > version && of.overlaps(period))
-            .map(|(newer, _)| *newer)
-            .min();
-        self.newer.push((version, period));
         let keep = match self.retention {
-            Retention::All => return Ok(false),
-            Retention::For(micros) => micros,
-            Retention::None => 0,
+            Retention::All => None,
+            Retention::For(micros) => Some(micros),
+            Retention::None => Some(0),
         };
-        let gone = |at: CommitVersion| at.instant() <= Instant(graph.now().0.saturating_sub(keep));
-        Ok(superseded.is_some_and(gone))
+        // The walk starts with the current row, which may be older than some events.
+        let forgotten = keep.is_some_and(|keep| {
+            let horizon = Instant(graph.now().0.saturating_sub(keep));
+            let from = period.from.max(horizon);
+            self.newer.iter().any(|(newer, of)| {
+                let after = of.from <= from && period.to <= of.to;
+                *newer > version
+                    && newer.instant() <= horizon
+                    && of.overlaps(period)
+                    && (period.to <= horizon || after)
+            })
+        });
+        self.newer.push((version, period));
+        Ok(forgotten)
     }
 
     fn start(

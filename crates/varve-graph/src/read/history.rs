@@ -42,7 +42,8 @@ pub struct Version {
 }
 
 impl View {
-    /// Lists the events of `id` that this view's transaction time shows, newest first.
+    /// Lists the events of `id` that this view's transaction time shows, newest first. A page costs a step for each newer
+    /// event too.
     ///
     /// # Errors
     /// When the store fails or is damaged.
@@ -62,10 +63,8 @@ impl View {
         let current = row.as_deref().map(Header::decode).transpose()?;
         let mut current = current
             .filter(|(header, _)| header.kind == Kind::Put && header.version <= self.version());
-        // The event right at `before` is looked at too: it may be what supersedes the first of the page.
-        let newest = page
-            .before
-            .map_or(self.version(), |before| before.min(self.version()));
+        // Events of earlier pages are looked at too: any of them may be what supersedes one of this page.
+        let newest = self.version();
         scan_events(
             self.reader(),
             &side.partition,
