@@ -8,6 +8,6 @@ mod operations;
 mod schema;
 mod shrinking;
 
-pub use operations::{Case, Operation, UNIT, case};
+pub use operations::{Case, LONG_TEXT, Operation, UNIT, case};
 pub use schema::{SchemaPlan, labels, plan};
 pub use shrinking::shrink;

@@ -15,7 +15,7 @@ use varve_model::{
 };
 
 pub use read::Past;
-pub use write::{Change, Plan, Planned, Refusal, Request, Strategy, append, combine};
+pub use write::{Change, Plan, Planned, Refusal, Request, Strategy, append, combine, combine_all};
 
 /// One write to one element.
 #[derive(Debug, Clone, PartialEq)]

@@ -361,8 +361,8 @@ impl Draw {
     }
 }
 
-/// Longer than what an index keeps of a text.
-const LONG_TEXT: &str =
+/// Longer than what an index keeps of a text; one of the generated values.
+pub const LONG_TEXT: &str =
     "Llanfairpwllgwyngyllgogerychwyrndrobwllllantysiliogogogoch, on the island of Anglesey";
 
 /// The ids that a list of operations writes.

@@ -1,11 +1,13 @@
 //! What reads of the model answer.
 
+use std::collections::BTreeMap;
+
 use varve_model::{
-    CommitVersion, Condition, Direction, Edge, EdgeLabelId, Element, ElementId, IndexLabel, Period,
-    Value, Vertex, VertexId, VertexLabelId,
+    CommitVersion, Direction, Edge, EdgeLabelId, Element, ElementId, IndexLabel, Period, Value,
+    Vertex, VertexId, VertexLabelId,
 };
 
-use super::{Model, Point};
+use super::{Event, Model, Point};
 
 /// One version of an element, as its history lists it.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,34 +23,38 @@ pub struct Past {
 }
 
 impl Model {
+    /// Every element that exists at a point, ascending by id: in the order of commits, each event that counts and covers
+    /// the instant says what its element is.
+    #[must_use]
+    pub fn elements(&self, at: Point) -> Vec<Element> {
+        let counts = |event: &&Event| event.version <= at.version && event.period.covers(at.valid);
+        let mut states: BTreeMap<&ElementId, Option<&Element>> = BTreeMap::new();
+        for event in self.events.iter().filter(counts) {
+            states.insert(&event.id, event.state.as_ref());
+        }
+        states.into_values().flatten().cloned().collect()
+    }
+
     /// Every vertex that exists at a point, ascending by id.
     #[must_use]
     pub fn vertices(&self, at: Point) -> Vec<Vertex> {
-        let states = self
-            .ids()
-            .into_iter()
-            .filter_map(|id| self.state(&id, at).cloned());
-        states
-            .filter_map(|element| match element {
-                Element::Vertex(vertex) => Some(vertex),
-                Element::Edge(_) => None,
-            })
-            .collect()
+        let elements = self.elements(at).into_iter();
+        let vertices = elements.filter_map(|element| match element {
+            Element::Vertex(vertex) => Some(vertex),
+            Element::Edge(_) => None,
+        });
+        vertices.collect()
     }
 
     /// Every edge that exists at a point, ascending by id.
     #[must_use]
     pub fn edges(&self, at: Point) -> Vec<Edge> {
-        let states = self
-            .ids()
-            .into_iter()
-            .filter_map(|id| self.state(&id, at).cloned());
-        states
-            .filter_map(|element| match element {
-                Element::Edge(edge) => Some(edge),
-                Element::Vertex(_) => None,
-            })
-            .collect()
+        let elements = self.elements(at).into_iter();
+        let edges = elements.filter_map(|element| match element {
+            Element::Edge(edge) => Some(edge),
+            Element::Vertex(_) => None,
+        });
+        edges.collect()
     }
 
     /// The vertices of a label.
@@ -86,28 +92,6 @@ impl Model {
         edges
     }
 
-    /// The elements that satisfy all conditions.
-    #[must_use]
-    pub fn matching(
-        &self,
-        at: Point,
-        wanted: &dyn Fn(&Element) -> bool,
-        conditions: &[Condition],
-    ) -> Vec<Element> {
-        let no_words = |_: &str, _: &str| false;
-        self.ids()
-            .iter()
-            .filter_map(|id| self.state(id, at))
-            .filter(|element| wanted(element))
-            .filter(|element| {
-                conditions
-                    .iter()
-                    .all(|condition| condition.holds(element.properties(), &no_words))
-            })
-            .cloned()
-            .collect()
-    }
-
     /// The history of an element as of T, newest first.
     #[must_use]
     pub fn history(&self, id: &ElementId, version: CommitVersion) -> Vec<Past> {
@@ -116,7 +100,7 @@ impl Model {
             .filter(|event| event.version <= version)
             .collect();
         events.sort_by_key(|event| std::cmp::Reverse(event.version));
-        let past = |event: &super::Event| Past {
+        let past = |event: &Event| Past {
             version: event.version,
             period: event.period,
             state: event.state.clone(),

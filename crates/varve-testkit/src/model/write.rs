@@ -127,13 +127,14 @@ impl Model {
                 valid: start,
                 version: CommitVersion::MAX,
             },
-            period,
             outcomes: BTreeMap::new(),
         };
         for change in &request.changes {
             work.apply(change)?;
         }
-        work.check_unique()?;
+        if to > now {
+            work.check_unique(start.max(now))?;
+        }
         let mut events = Vec::new();
         for (id, state) in work.outcomes {
             let event = match state {
@@ -233,7 +234,6 @@ impl Model {
 struct Work<'a> {
     model: &'a Model,
     at: Point,
-    period: Period,
     outcomes: BTreeMap<ElementId, Option<Element>>,
 }
 
@@ -313,14 +313,10 @@ impl Work<'_> {
         }
     }
 
-    /// A vertex is not there in the period, so none of its edges is.
+    /// A vertex is not there in the period, so none of its edges is. (For those that were not anyway this is idle.)
     fn delete_edges_of(&mut self, vertex: &VertexId) {
         let touches = |id: &ElementId| matches!(id, ElementId::Edge(edge) if edge.source == *vertex || edge.target == *vertex);
-        let stored = self
-            .model
-            .ids()
-            .into_iter()
-            .filter(|id| touches(id) && self.model.exists_within(id, self.period));
+        let stored = self.model.ids().into_iter().filter(|id| touches(id));
         let written: Vec<ElementId> = self
             .outcomes
             .keys()
@@ -333,8 +329,9 @@ impl Work<'_> {
         }
     }
 
-    /// At the start of the period, no two elements of a label hold the same values of a unique index.
-    fn check_unique(&self) -> Result<(), Refusal> {
+    /// At the instant `valid`, no two elements of a label hold the same values of a unique index.
+    fn check_unique(&self, valid: Instant) -> Result<(), Refusal> {
+        let at = Point { valid, ..self.at };
         let unique = |label: &&varve_model::IndexLabel| label.index_type == IndexType::Unique;
         for label in self.model.schema.index_labels.iter().filter(unique) {
             let written: Vec<(ElementId, Vec<Value>)> = self
@@ -350,7 +347,7 @@ impl Work<'_> {
                 .into_iter()
                 .filter(|id| !self.outcomes.contains_key(id));
             let stored: Vec<Vec<Value>> = untouched
-                .filter_map(|id| super::read::tuple(label, self.model.state(&id, self.at)?))
+                .filter_map(|id| super::read::tuple(label, self.model.state(&id, at)?))
                 .collect();
             for (at, (_, values)) in written.iter().enumerate() {
                 let twice = written[..at].iter().any(|(_, other)| other == values);
@@ -395,7 +392,7 @@ fn union(old: &[Value], new: &[Value]) -> Vec<Value> {
 }
 
 /// Of the keys with a strategy: both present = combined, only stored = kept. All others as sent.
-fn combine_all(
+pub fn combine_all(
     sent: &mut Properties,
     stored: &Properties,
     strategies: &[(PropertyKeyId, Strategy)],

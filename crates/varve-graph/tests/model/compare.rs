@@ -1,0 +1,272 @@
+//! Every read of the graph against the model's answer.
+
+use std::collections::BTreeSet;
+
+use varve_encoding::{key, row};
+use varve_graph::read::{HistoryPage, VersionKind, View};
+use varve_kv::{ClusteringRange, Flow};
+use varve_model::schema::Retention;
+use varve_model::{
+    CommitVersion, Direction, Edge, Element, ElementId, Instant, TemporalScope, VertexId,
+};
+use varve_testkit::model::Point;
+
+use crate::queries;
+use crate::world::World;
+
+/// How many points of both times a case is read at, at most.
+const POINTS_MAX: usize = 100;
+/// Every how many points all listings are asked too.
+const QUERIED: usize = 4;
+
+pub(crate) type Outcome = Result<(), String>;
+
+/// The present, as every operation leaves it.
+pub(crate) fn present(world: &World) -> Outcome {
+    let point = Point {
+        valid: world.now(),
+        version: CommitVersion::MAX,
+    };
+    point_reads(world, TemporalScope::NOW, point, &world.ids)?;
+    queries::all(world, TemporalScope::NOW, point, &world.ids, false)
+}
+
+/// All points of interest, in the end.
+pub(crate) fn everything(world: &World) -> Outcome {
+    for (at, (scope, point)) in points(world).into_iter().enumerate() {
+        let ids = comparable(world, scope);
+        let told = |wrong| format!("at {scope:?}: {wrong}");
+        point_reads(world, scope, point, &ids).map_err(told)?;
+        if at % QUERIED == 0 {
+            let paged = at % (4 * QUERIED) == 0;
+            queries::all(world, scope, point, &ids, paged).map_err(told)?;
+        }
+    }
+    histories(world)
+}
+
+/// The elements that the graph promises an answer for: those of labels without history only for what is now or later.
+fn comparable(world: &World, scope: TemporalScope) -> Vec<ElementId> {
+    let past = scope.transaction.is_some() || scope.valid.is_some_and(|at| at < world.now());
+    let forgotten = |id: &ElementId| {
+        world.model.events.iter().any(|event| {
+            let rules = event
+                .state
+                .as_ref()
+                .map(|state| world.model.schema.rules(state));
+            event.id == *id && rules.is_some_and(|rules| rules.retention == Retention::None)
+        })
+    };
+    world
+        .ids
+        .iter()
+        .filter(|id| !past || !forgotten(id))
+        .cloned()
+        .collect()
+}
+
+/// Where periods and commits begin and end, a microsecond around them, and now; in both times.
+fn points(world: &World) -> Vec<(TemporalScope, Point)> {
+    let now = world.now();
+    let mut instants = BTreeSet::from([now, Instant::MIN, Instant(i64::MAX - 1)]);
+    let mut versions: Vec<Option<CommitVersion>> = vec![None];
+    for event in &world.model.events {
+        for boundary in [event.period.from, event.period.to] {
+            instants.extend([-1, 0, 1].map(|step| boundary.plus_micros(step)));
+        }
+        versions.push(Some(event.version));
+        let before = CommitVersion(event.version.0 - 1);
+        versions.extend([
+            Some(before),
+            Some(CommitVersion::last_at(event.version.instant())),
+        ]);
+    }
+    versions.dedup();
+    instants.remove(&Instant::FOREVER);
+    let mut scopes = vec![TemporalScope::NOW];
+    scopes.extend(instants.iter().map(|valid| TemporalScope {
+        valid: Some(*valid),
+        transaction: None,
+    }));
+    // Every version with some of the instants, each time others.
+    let instants: Vec<Instant> = instants.into_iter().collect();
+    for (at, version) in versions.iter().enumerate() {
+        let spread = (0..4).map(|step| instants[(at * 7 + step * 11) % instants.len()]);
+        let valid = spread.map(Some).chain([None]);
+        scopes.extend(valid.map(|valid| TemporalScope {
+            valid,
+            transaction: *version,
+        }));
+    }
+    let step = scopes.len().div_ceil(POINTS_MAX);
+    let chosen = scopes.into_iter().step_by(step);
+    let point = |scope: TemporalScope| Point {
+        valid: scope.valid.unwrap_or(now),
+        version: scope.transaction.unwrap_or(CommitVersion::MAX),
+    };
+    // A transaction time to come is refused.
+    let past = chosen.filter(|scope| {
+        scope
+            .transaction
+            .is_none_or(|version| version <= CommitVersion::last_at(now))
+    });
+    past.map(|scope| (scope, point(scope))).collect()
+}
+
+fn point_reads(world: &World, scope: TemporalScope, point: Point, ids: &[ElementId]) -> Outcome {
+    let view = world
+        .graph()
+        .view(scope)
+        .map_err(|error| error.to_string())?;
+    for id in ids {
+        let wanted = world.model.state(id, point);
+        let direct = read(world, id, scope)?;
+        differ(&format!("{id}"), wanted, direct.as_ref())?;
+        let viewed = match id {
+            ElementId::Vertex(id) => view.vertex(id).map(|found| found.map(Element::Vertex)),
+            ElementId::Edge(id) => view.edge(id).map(|found| found.map(Element::Edge)),
+        };
+        let viewed = viewed.map_err(|error| error.to_string())?;
+        differ(&format!("{id} in a view"), wanted, viewed.as_ref())?;
+    }
+    let mut vertices: BTreeSet<VertexId> = BTreeSet::new();
+    for id in ids {
+        match id {
+            ElementId::Vertex(id) => drop(vertices.insert(id.clone())),
+            ElementId::Edge(id) => vertices.extend([id.source.clone(), id.target.clone()]),
+        }
+    }
+    for vertex in &vertices {
+        for direction in [Direction::Out, Direction::In] {
+            let mut wanted = world.model.adjacent(vertex, direction, point);
+            wanted.retain(|edge| ids.contains(&ElementId::Edge(edge.id.clone())));
+            let mut found = adjacent(
+                &view,
+                vertex,
+                &ClusteringRange::prefix(&key::direction_prefix(direction)),
+            )?;
+            found.retain(|edge| ids.contains(&ElementId::Edge(edge.id.clone())));
+            differ(&format!("{direction:?} edges of {vertex}"), &wanted, &found)?;
+        }
+    }
+    Ok(())
+}
+
+fn read(world: &World, id: &ElementId, scope: TemporalScope) -> Result<Option<Element>, String> {
+    let found = match id {
+        ElementId::Vertex(id) => world
+            .graph()
+            .vertex(id, scope)
+            .map(|found| found.map(Element::Vertex)),
+        ElementId::Edge(id) => world
+            .graph()
+            .edge(id, scope)
+            .map(|found| found.map(Element::Edge)),
+    };
+    found.map_err(|error| error.to_string())
+}
+
+fn adjacent(view: &View, vertex: &VertexId, range: &ClusteringRange) -> Result<Vec<Edge>, String> {
+    let mut edges = Vec::new();
+    let partition = key::vertex_id(vertex);
+    let visited = view.adjacent(vertex, range, &mut |found| {
+        let (id, _) = key::decode_edge(&partition, found.clustering).expect("an edge's key");
+        edges.push(row::decode_edge(id, found.content).expect("an edge's row"));
+        Flow::Continue(())
+    });
+    visited.map_err(|error| error.to_string())?;
+    Ok(edges)
+}
+
+/// Histories as of now and as of each commit.
+fn histories(world: &World) -> Outcome {
+    let mut versions: Vec<_> = world
+        .model
+        .events
+        .iter()
+        .map(|event| Some(event.version))
+        .collect();
+    versions.dedup();
+    versions.push(None);
+    for version in versions {
+        let scope = TemporalScope {
+            valid: None,
+            transaction: version,
+        };
+        for id in comparable(
+            world,
+            TemporalScope {
+                transaction: Some(CommitVersion::ZERO),
+                ..scope
+            },
+        ) {
+            history(world, &id, scope)
+                .map_err(|wrong| format!("history of {id} at {version:?}: {wrong}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn history(world: &World, id: &ElementId, scope: TemporalScope) -> Outcome {
+    let page = HistoryPage {
+        before: None,
+        limit: usize::MAX,
+    };
+    let found = world
+        .graph()
+        .history(id, scope, page)
+        .map_err(|error| error.to_string())?;
+    let version = scope.transaction.unwrap_or(CommitVersion::MAX);
+    let wanted = world.model.history(id, version);
+    let idle = |version| {
+        wanted
+            .iter()
+            .any(|past| past.version == version && past.idle)
+    };
+    let told: Vec<_> = found
+        .iter()
+        .filter(|past| !idle(past.version))
+        .map(|past| {
+            assert_eq!(past.kind == VersionKind::Put, past.element.is_some());
+            (past.version, past.period, past.element.clone())
+        })
+        .collect();
+    let expected: Vec<_> = wanted
+        .iter()
+        .filter(|past| !past.idle)
+        .map(|past| (past.version, past.period, past.state.clone()))
+        .collect();
+    differ("events", &expected, &told)?;
+    for (at, past) in found.iter().enumerate() {
+        let newer = found[..at]
+            .iter()
+            .rev()
+            .find(|newer| newer.period.overlaps(past.period));
+        differ(
+            "superseded",
+            newer.map(|newer| newer.version),
+            past.superseded,
+        )?;
+    }
+    // Page by page it is the same list.
+    let mut paged = Vec::new();
+    let mut before = None;
+    loop {
+        let page = HistoryPage { before, limit: 2 };
+        let part = world
+            .graph()
+            .history(id, scope, page)
+            .map_err(|error| error.to_string())?;
+        let Some(last) = part.last() else { break };
+        before = Some(last.version);
+        paged.extend(part);
+    }
+    differ("pages", &found, &paged)
+}
+
+pub(crate) fn differ<T: PartialEq + std::fmt::Debug>(what: &str, wanted: T, found: T) -> Outcome {
+    if wanted == found {
+        return Ok(());
+    }
+    Err(format!("{what}:\n wanted {wanted:?}\n  found {found:?}"))
+}

@@ -1,0 +1,68 @@
+//! The graph against the naive model: random lists of operations on both, then every read at many points of both times.
+//!
+//! `VARVE_MODEL_LISTS` sets how many lists run, `VARVE_MODEL_SEED` the first seed. A failing list is shrunk and printed.
+
+mod compare;
+mod queries;
+mod regressions;
+mod schema;
+mod world;
+
+use varve_testkit::generate::{self, Case};
+
+use world::World;
+
+const LISTS_DEFAULT: u64 = 200;
+
+/// Runs a case to its end; the first difference ends it.
+fn run(case: &Case) -> Result<(), String> {
+    let mut world = World::new(case);
+    for (at, operation) in case.operations.iter().enumerate() {
+        world
+            .apply(operation)
+            .map_err(|wrong| format!("operation {at}, {operation:?}: {wrong}"))?;
+        compare::present(&world).map_err(|wrong| format!("after operation {at}: {wrong}"))?;
+    }
+    compare::everything(&world)
+}
+
+fn outcome(case: &Case) -> Result<(), String> {
+    let run = std::panic::AssertUnwindSafe(|| run(case));
+    std::panic::catch_unwind(run).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        Err(format!("panic: {}", text.unwrap_or_default()))
+    })
+}
+
+fn check(seed: u64) {
+    let case = generate::case(seed);
+    if outcome(&case).is_err() {
+        let small = generate::shrink(case, &|case| outcome(case).is_err());
+        let wrong = outcome(&small).expect_err("it failed a moment ago");
+        let list: Vec<String> = small
+            .operations
+            .iter()
+            .map(|operation| format!("  {operation:?}"))
+            .collect();
+        panic!("seed {seed}: {wrong}\n{}", list.join("\n"));
+    }
+}
+
+fn number_from(name: &str, default: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(text) => text.parse().expect("a whole number"),
+        Err(_) => default,
+    }
+}
+
+#[test]
+fn random_lists() {
+    let (first, lists) = (
+        number_from("VARVE_MODEL_SEED", 1),
+        number_from("VARVE_MODEL_LISTS", LISTS_DEFAULT),
+    );
+    for seed in first..first + lists {
+        check(seed);
+    }
+}

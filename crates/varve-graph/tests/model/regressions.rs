@@ -1,0 +1,1 @@
+//! Lists that once failed, each named by what was wrong.

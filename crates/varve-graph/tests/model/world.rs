@@ -1,0 +1,255 @@
+//! A graph and the model, given the same operations.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use varve_encoding::tables::TABLES;
+use varve_graph::maintenance::{sweep, tidy};
+use varve_graph::schema::{NewIndexLabel, SchemaKind};
+use varve_graph::tasks::TaskStatus;
+use varve_graph::write::{EndCheck, Missing, Mutation, WritePeriod, WriteRequest};
+use varve_graph::{DurabilityMode, ErrorKind, Graph, GraphError, GraphOptions};
+use varve_kv::{Engine, MemoryEngine};
+use varve_model::schema::IndexType;
+use varve_model::{Clock, CommitVersion, Element, ElementId, Instant, Properties};
+use varve_testkit::ManualClock;
+use varve_testkit::generate::{Case, Operation, SchemaPlan, labels};
+use varve_testkit::model::{self, Change, Model, Request};
+
+use crate::schema;
+
+/// Longest wait for a task; only a task that hangs takes so long.
+const TASK_TIMEOUT: Duration = Duration::from_secs(60);
+/// Where the clock starts: 2023-11-14.
+const START: Instant = Instant(1_700_000_000_000_000);
+
+pub(crate) struct World {
+    pub(crate) plan: SchemaPlan,
+    engine: MemoryEngine,
+    pub(crate) clock: Arc<ManualClock>,
+    graph: Option<Arc<Graph>>,
+    pub(crate) model: Model,
+    /// Every element that the case names.
+    pub(crate) ids: Vec<ElementId>,
+}
+
+impl World {
+    pub(crate) fn new(case: &Case) -> Self {
+        let mut world = Self {
+            plan: case.schema.clone(),
+            engine: MemoryEngine::new(),
+            clock: Arc::new(ManualClock::new(START)),
+            graph: None,
+            model: Model::new(case.schema.model.clone()),
+            ids: case.ids(),
+        };
+        world.open();
+        schema::create(world.graph().catalogue(), &case.schema);
+        world
+    }
+
+    pub(crate) fn graph(&self) -> &Arc<Graph> {
+        self.graph.as_ref().expect("open")
+    }
+
+    /// What counts as now: never before the newest commit.
+    pub(crate) fn now(&self) -> Instant {
+        self.clock.now().max(self.graph().published().instant())
+    }
+
+    fn open(&mut self) {
+        let clock: Arc<dyn Clock> = self.clock.clone();
+        let space = self
+            .engine
+            .open("g", TABLES, true)
+            .expect("a space in memory");
+        let mut options = GraphOptions::new(clock);
+        options.durability = DurabilityMode::None;
+        self.graph = Some(Graph::open("g", space, &options).expect("a graph in memory"));
+    }
+
+    pub(crate) fn apply(&mut self, operation: &Operation) -> Result<(), String> {
+        match operation {
+            Operation::Clock(micros) => self.clock.step(*micros),
+            Operation::Reopen => {
+                self.graph = None;
+                self.open();
+            }
+            Operation::Tidy => {
+                let done = tidy(self.graph(), usize::MAX).and_then(|_| sweep(self.graph()));
+                done.map_err(|error| error.to_string())?;
+            }
+            Operation::ToggleIndex(at) => return self.toggle_index(*at),
+            Operation::Write { changes, from, to } => {
+                let now = self.now();
+                let at = |offset: &Option<i64>| offset.map(|micros| now.plus_micros(micros));
+                let request = Request {
+                    changes: changes.clone(),
+                    from: at(from),
+                    to: at(to),
+                };
+                return self.write(&request, now);
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes an index label, or creates it and has it built from what is stored. The unique one is rebuilt instead.
+    fn toggle_index(&mut self, at: usize) -> Result<(), String> {
+        let catalogue = Arc::clone(self.graph().catalogue());
+        let label = &self.plan.model.index_labels[at];
+        let task = if label.index_type == IndexType::Unique {
+            catalogue.rebuild(SchemaKind::IndexLabel, &label.name)
+        } else if self
+            .graph()
+            .schema()
+            .index_label_by_name(&label.name)
+            .is_some()
+        {
+            catalogue.remove_index_label(&label.name)
+        } else {
+            let new = NewIndexLabel {
+                rebuild: true,
+                ..schema::new_index(&self.plan, label)
+            };
+            catalogue.create_index_label(new).map(|made| made.task)
+        };
+        let task = task.map_err(|error| error.to_string())?;
+        let done = catalogue
+            .tasks()
+            .wait_until_done(task, TASK_TIMEOUT)
+            .map_err(|error| error.to_string())?;
+        if done.status != TaskStatus::Success {
+            return Err(format!("{done:?}"));
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, request: &Request, now: Instant) -> Result<(), String> {
+        let planned = self.model.plan(request, now);
+        let mutations = request
+            .changes
+            .iter()
+            .map(|change| self.mutation(change))
+            .collect();
+        let period = WritePeriod {
+            from: request.from,
+            to: request.to,
+        };
+        let before = self.graph().published();
+        let written = self.graph().write_now(&WriteRequest { mutations, period });
+        match (planned, written) {
+            (Ok(plan), Ok(version)) => {
+                if version == before {
+                    // Nothing was worth a commit.
+                    let idle = plan.events.iter().all(|event| event.idle);
+                    return if idle {
+                        Ok(())
+                    } else {
+                        Err(format!("nothing was stored of {plan:?}"))
+                    };
+                }
+                if version < CommitVersion::first_at(now) {
+                    return Err(format!("commit {version} lies before now"));
+                }
+                self.model.commit(&plan, version);
+                Ok(())
+            }
+            (Err(_), Err(error)) => match error.kind {
+                ErrorKind::InvalidArgument | ErrorKind::NotFound => Ok(()),
+                kind => Err(format!("{kind:?}: {error}")),
+            },
+            (Err(refusal), Ok(_)) => Err(format!("not refused for {refusal:?}")),
+            (Ok(_), Err(error)) => Err(format!("refused: {error}")),
+        }
+    }
+
+    fn mutation(&self, change: &Change) -> Mutation {
+        match change {
+            Change::Put {
+                element: Element::Vertex(vertex),
+                ..
+            } => {
+                let id = ElementId::Vertex(vertex.id.clone());
+                let fresh = vertex.label == labels::AUTO && !self.model.ids().contains(&id);
+                Mutation::PutVertex {
+                    vertex: vertex.clone(),
+                    fresh,
+                }
+            }
+            Change::Put {
+                element: Element::Edge(edge),
+                check_ends,
+            } => {
+                let ends = match check_ends {
+                    true => EndCheck::Exist { labels_given: true },
+                    false => EndCheck::Skip,
+                };
+                Mutation::PutEdge {
+                    edge: edge.clone(),
+                    ends,
+                }
+            }
+            Change::Append { id, properties } => {
+                let properties = properties.clone();
+                modify(id, move |old| model::append(old, &properties))
+            }
+            Change::Eliminate { id, keys } => {
+                let keys = keys.clone();
+                modify(id, move |old| {
+                    keys.iter().for_each(|key| drop(old.remove(*key)))
+                })
+            }
+            Change::Combine {
+                element,
+                strategies,
+            } => {
+                let (id, sent, strategies) = (element.id(), element.clone(), strategies.clone());
+                let modify = move |old: Option<Element>| {
+                    let mut new = sent.clone();
+                    if let Some(old) = old {
+                        model::combine_all(properties_of(&mut new), old.properties(), &strategies);
+                    }
+                    Ok(new)
+                };
+                Mutation::Modify {
+                    ends: EndCheck::Skip,
+                    id,
+                    modify: Box::new(modify),
+                }
+            }
+            Change::Delete { id, refuse_missing } => {
+                let missing = if *refuse_missing {
+                    Missing::Refuse
+                } else {
+                    Missing::Ignore
+                };
+                Mutation::Delete {
+                    id: id.clone(),
+                    missing,
+                }
+            }
+        }
+    }
+}
+
+fn modify(id: &ElementId, change: impl Fn(&mut Properties) + Send + Sync + 'static) -> Mutation {
+    let missing = format!("{id} does not exist");
+    let modify = move |old: Option<Element>| {
+        let mut element = old.ok_or_else(|| GraphError::not_found(missing.clone()))?;
+        change(properties_of(&mut element));
+        Ok(element)
+    };
+    Mutation::Modify {
+        ends: EndCheck::Skip,
+        id: id.clone(),
+        modify: Box::new(modify),
+    }
+}
+
+fn properties_of(element: &mut Element) -> &mut Properties {
+    match element {
+        Element::Vertex(vertex) => &mut vertex.properties,
+        Element::Edge(edge) => &mut edge.properties,
+    }
+}
