@@ -4,7 +4,7 @@
 //! |---|---|---|---|
 //! | `vertex` | vertex id | `00` | row: the event that decides now |
 //! | `edge` | vertex id of the owner | direction, labels, sort values, other vertex id | row, on both sides |
-//! | `index` | index, bucket, first value | further values, element | empty (unique: the element) |
+//! | `index` | index, bucket, first value | further values, element | empty |
 //! | `event` | vertex id of the owner | `00` or edge clustering, inverted commit version | row of an event that does not decide now |
 //! | `event_index` | as `index` | as `index` | empty: the element once had these values |
 //! | `pending` | `00` | instant, element | empty: a period begins or ends then |
