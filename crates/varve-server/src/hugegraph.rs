@@ -1,5 +1,6 @@
 //! The HugeGraph REST API of a graph: one room for each kind of resource.
 
+mod auth;
 mod graphs;
 mod tasks;
 mod variables;
@@ -8,5 +9,10 @@ use crate::route::Route;
 
 /// The tables of all rooms.
 pub(crate) fn tables() -> Vec<&'static [Route]> {
-    vec![graphs::ROUTES, tasks::ROUTES, variables::ROUTES]
+    vec![
+        auth::ROUTES,
+        graphs::ROUTES,
+        tasks::ROUTES,
+        variables::ROUTES,
+    ]
 }

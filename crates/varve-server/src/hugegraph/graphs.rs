@@ -71,14 +71,7 @@ fn list(context: &RequestContext) -> HandlerResult {
 }
 
 fn get(context: &RequestContext) -> HandlerResult {
-    let graph = context.graph()?;
-    let mut json = JsonWriter::with_capacity(64);
-    json.begin_object();
-    json.key("name").string(graph.name());
-    json.key("backend")
-        .string(context.state().graphs().engine_name());
-    json.end_object();
-    Ok(Response::ok(json.finish()))
+    Ok(description(context, context.graph()?.name()))
 }
 
 /// What the body of a creation may say beside settings of the original's engines, which mean nothing here.
@@ -90,10 +83,9 @@ struct NewGraph {
     description: Option<String>,
 }
 
-/// Creates a graph. The body is JSON, or properties as text; both name settings of the original's engines, and are read
-/// only to be refused when they are malformed.
+/// Creates a graph. JSON is the form of newer clients: the path names the graph. Older ones send properties as text, whose
+/// `store` names it; all other properties are settings of the original's engines.
 fn create(context: &RequestContext) -> HandlerResult {
-    let name = context.graph_name();
     if let Some(model) = context
         .query()?
         .get("clone_graph_name")
@@ -101,10 +93,19 @@ fn create(context: &RequestContext) -> HandlerResult {
     {
         context.state().graphs().get(model)?;
     }
-    let new = if is_json(context.headers()) && !context.body().is_empty() {
-        context.json()?
+    if is_json(context.headers()) {
+        create_from_json(context)
     } else {
+        create_from_properties(context)
+    }
+}
+
+fn create_from_json(context: &RequestContext) -> HandlerResult {
+    let name = context.graph_name();
+    let new = if context.body().is_empty() {
         NewGraph::default()
+    } else {
+        context.json()?
     };
     let graph = context.state().graphs().create(name)?;
     let mut json = JsonWriter::with_capacity(128);
@@ -120,6 +121,31 @@ fn create(context: &RequestContext) -> HandlerResult {
     Ok(Response::created(json.finish()))
 }
 
+fn create_from_properties(context: &RequestContext) -> HandlerResult {
+    let text = std::str::from_utf8(context.body())
+        .map_err(|_| ApiError::illegal_argument("The properties of a graph must be UTF-8"))?;
+    let store = text.lines().find_map(|line| {
+        let (key, value) = line.split_once('=')?;
+        (key.trim() == "store").then(|| value.trim())
+    });
+    let name = store
+        .filter(|name| !name.is_empty())
+        .unwrap_or(context.graph_name());
+    context.state().graphs().create(name)?;
+    Ok(description(context, name))
+}
+
+/// What a graph is, in the short form: `{"name","backend"}`.
+fn description(context: &RequestContext, name: &str) -> Response {
+    let mut json = JsonWriter::with_capacity(64);
+    json.begin_object();
+    json.key("name").string(name);
+    json.key("backend")
+        .string(context.state().graphs().engine_name());
+    json.end_object();
+    Response::ok(json.finish())
+}
+
 fn confirm(context: &RequestContext, wanted: &str) -> Result<(), ApiError> {
     if context.query()?.get("confirm_message") == Some(wanted) {
         return Ok(());
@@ -130,8 +156,11 @@ fn confirm(context: &RequestContext, wanted: &str) -> Result<(), ApiError> {
 }
 
 fn drop_graph(context: &RequestContext) -> HandlerResult {
-    context.graph()?;
     confirm(context, DROP_CONFIRMATION)?;
+    context.graph().map_err(|_| {
+        let name = context.graph_name();
+        ApiError::illegal_argument(format!("The graph '{name}' doesn't exist"))
+    })?;
     context.state().graphs().drop_graph(context.graph_name())?;
     Ok(Response::no_content())
 }

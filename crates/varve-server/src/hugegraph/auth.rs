@@ -1,0 +1,66 @@
+//! Users, groups and their rights, and raft: resources that the original has and that answer with its own words for
+//! "not configured", so that clients which ask are told why.
+
+use http::StatusCode;
+
+use crate::errors::{ApiError, HandlerResult};
+use crate::request::RequestContext;
+use crate::route::{Class, Handler, Route, Verb};
+
+/// The routes of this room.
+pub(crate) static ROUTES: &[Route] = &[
+    unconfigured(Verb::Get, "graphs/{graph}/auth/{kind}"),
+    unconfigured(Verb::Post, "graphs/{graph}/auth/{kind}"),
+    unconfigured(Verb::Delete, "graphs/{graph}/auth/{kind}"),
+    unconfigured(Verb::Get, "graphs/{graph}/auth/{kind}/{id}"),
+    unconfigured(Verb::Put, "graphs/{graph}/auth/{kind}/{id}"),
+    unconfigured(Verb::Delete, "graphs/{graph}/auth/{kind}/{id}"),
+    unconfigured(Verb::Get, "graphs/{graph}/auth/{kind}/{id}/role"),
+    unconfigured(Verb::Post, "auth/login"),
+    unconfigured(Verb::Get, "auth/verify"),
+    unconfigured(Verb::Delete, "auth/logout"),
+    unconfigured(Verb::Get, "whiteiplist"),
+    unconfigured(Verb::Post, "whiteiplist"),
+    unconfigured(Verb::Put, "whiteiplist"),
+    no_raft(Verb::Get, "graphs/{graph}/raft/{operation}"),
+    no_raft(Verb::Post, "graphs/{graph}/raft/{operation}"),
+];
+
+const fn unconfigured(verb: Verb, pattern: &'static str) -> Route {
+    Route::new(verb, pattern, Handler::Inline(refuse_auth))
+        .of("auth", "AuthAPI")
+        .class(Class::Control)
+}
+
+const fn no_raft(verb: Verb, pattern: &'static str) -> Route {
+    Route::new(verb, pattern, Handler::Inline(refuse_raft))
+        .of("raft", "RaftAPI")
+        .class(Class::Control)
+}
+
+/// What can be asked for below `auth`.
+const KINDS: [&str; 9] = [
+    "users", "groups", "targets", "belongs", "accesses", "projects", "login", "verify", "logout",
+];
+
+fn refuse_auth(context: &RequestContext) -> HandlerResult {
+    if context.route().pattern.contains("{kind}") {
+        context.graph()?;
+        if !KINDS.contains(&context.path_parameter("kind")) {
+            return Err(ApiError::unknown_path());
+        }
+    }
+    Err(ApiError::new(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "java.lang.IllegalStateException",
+        "Unconfigured authenticator, please config auth.authenticator option in rest-server.properties",
+    ))
+}
+
+fn refuse_raft(context: &RequestContext) -> HandlerResult {
+    context.graph()?;
+    let operation = context.path_parameter("operation");
+    Err(ApiError::huge(format!(
+        "Allowed {operation} operation only when working on raft mode"
+    )))
+}
