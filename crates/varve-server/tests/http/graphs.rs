@@ -61,9 +61,11 @@ fn graphs_are_listed_got_created_and_dropped() {
         existed,
         message,
     );
-    let text = "POST /graphs/g3?clone_graph_name=g2 HTTP/1.1\r\nhost: h\r\ncontent-type: text/plain\r\n\
+    let text = "POST /graphs/other?clone_graph_name=g2 HTTP/1.1\r\nhost: h\r\ncontent-type: text/plain\r\n\
                 content-length: 9\r\n\r\nstore=g3\n";
-    assert_eq!(server.exchange(text).status, 201);
+    server
+        .exchange(text)
+        .is(200, r#"{"name":"g3","backend":"memory"}"#);
     assert_eq!(send(&server, "POST", "/graphs/9x", "{}").status, 400);
     server
         .get("/graphs")
@@ -81,9 +83,9 @@ fn graphs_are_listed_got_created_and_dropped() {
     assert_eq!(send(&server, "DELETE", drop, "").status, 204);
     is_error(
         &send(&server, "DELETE", drop, ""),
-        404,
-        NOT_FOUND,
-        "Graph 'g2' does not exist",
+        400,
+        argument,
+        "The graph 'g2' doesn't exist",
     );
     for below in ["", "/conf", "/mode", "/variables", "/tasks", "/tasks/1"] {
         let answer = server.get(&format!("/graphs/g2{below}"));
