@@ -1,0 +1,49 @@
+//! The bare HTTP server: Varve's own listeners, routing and limits, answering the same bytes without doing anything.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+
+use anyhow::{Context, Result};
+use varve_graph::{GraphOptions, Registry};
+use varve_kv::memory::MemoryEngine;
+use varve_model::time::SystemClock;
+use varve_server::{
+    AppState, Handler, HandlerResult, RequestContext, Response, Route, ServerConfig,
+};
+
+static ANSWER: OnceLock<(u16, Vec<u8>)> = OnceLock::new();
+
+static ROUTES: &[Route] = &[
+    Route::get("bare/{a}/graph/vertices/{id}", Handler::Inline(answer)),
+    Route::get("bare/{a}/graph/edges/{id}", Handler::Inline(answer)),
+    Route::post("bare/{a}/graph/vertices", Handler::Inline(answer)),
+    Route::post("bare/{a}/graph/edges", Handler::Inline(answer)),
+    Route::post("bare/{a}/graph/vertices/batch", Handler::Inline(answer)).batch(),
+    Route::post("bare/{a}/graph/edges/batch", Handler::Inline(answer)).batch(),
+];
+
+fn answer(_: &RequestContext) -> HandlerResult {
+    let (status, body) = ANSWER
+        .get()
+        .map(|(s, b)| (*s, b.as_slice()))
+        .unwrap_or((500, b""));
+    let status = http::StatusCode::from_u16(status).unwrap_or(http::StatusCode::OK);
+    Ok(Response::json(status, body.to_vec()))
+}
+
+/// Serves until the process is ended; prints where.
+pub(crate) fn serve(status: u16, body: &Path) -> Result<()> {
+    let body = std::fs::read(body).context("reading the answer")?;
+    ANSWER.set((status, body)).ok().context("set once")?;
+    let config = ServerConfig {
+        port: 0,
+        ..ServerConfig::default()
+    };
+    let options = GraphOptions::new(Arc::new(SystemClock));
+    let graphs = Arc::new(Registry::open(Arc::new(MemoryEngine::new()), options)?);
+    let state = AppState::with_routes(config, graphs, &[ROUTES])?;
+    let server = varve_server::start(&state)?;
+    println!("bare serves on http://{}", server.address());
+    server.run_until_signal()?;
+    Ok(())
+}

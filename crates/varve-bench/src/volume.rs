@@ -1,0 +1,118 @@
+//! A large load through the REST API: how fast, how much memory, and how long the store takes to open again.
+
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use crate::client::{closed_loop, once};
+use crate::server::Child;
+use crate::setup;
+use crate::workload::{BATCH_EDGES, BATCH_VERTICES, batch, edge, request, vertex, vertex_id};
+
+/// Requests built before they are sent; bounds this tool's own memory.
+const ROUND: u64 = 500;
+/// Connections that send.
+const CONNECTIONS: usize = 4;
+
+/// Loads, queries, restarts, and prints figures.
+pub(crate) fn run(varve: &Path, durability: &str, vertices: u64, edges: u64) -> Result<()> {
+    let data = tempfile::tempdir()?;
+    let server = Child::varve(varve, data.path(), durability)?;
+    setup(server.address)?;
+    let batches = vertices / BATCH_VERTICES as u64;
+    load(&server, "vertices", batches, BATCH_VERTICES as u64, |at| {
+        let body = batch(at * BATCH_VERTICES as u64, BATCH_VERTICES, vertex);
+        request("POST", "graph/vertices/batch", &body)
+    })?;
+    load(
+        &server,
+        "edges",
+        edges / BATCH_EDGES as u64,
+        BATCH_EDGES as u64,
+        |at| {
+            let body = batch(at * BATCH_EDGES as u64, BATCH_EDGES, |at| {
+                edge(at, vertices).0
+            });
+            request("POST", "graph/edges/batch", &body)
+        },
+    )?;
+    let reads: Vec<Vec<u8>> = (0..20_000_u64)
+        .map(|at| vertex_id(at.wrapping_mul(7_919) % vertices))
+        .flat_map(|id| {
+            let edges = format!("graph/edges?vertex_id=%22{id}%22&direction=BOTH&limit=100");
+            [
+                request("GET", &format!("graph/vertices/%22{id}%22"), ""),
+                request("GET", &edges, ""),
+            ]
+        })
+        .collect();
+    let measured = closed_loop(server.address, 16, &reads, 200)?;
+    println!(
+        "queries: {} in {:.1} s, p50 {:.2} ms, p99 {:.2} ms; resident peak {} MiB",
+        measured.requests,
+        measured.elapsed.as_secs_f64(),
+        measured.p50.as_secs_f64() * 1e3,
+        measured.p99.as_secs_f64() * 1e3,
+        peak_mib(server.pid)?
+    );
+    drop(server);
+    let started = Instant::now();
+    let server = Child::varve(varve, data.path(), durability)?;
+    let first = reads.first().context("a read")?;
+    let (status, _) = once(server.address, first)?;
+    anyhow::ensure!(status == 200, "the first read after a restart: {status}");
+    println!(
+        "killed and started again: first answer after {:.2} s",
+        started.elapsed().as_secs_f64()
+    );
+    Ok(())
+}
+
+fn load(
+    server: &Child,
+    what: &str,
+    batches: u64,
+    items: u64,
+    body: impl Fn(u64) -> Vec<u8>,
+) -> Result<()> {
+    let started = Instant::now();
+    let mut first = 0;
+    while first < batches {
+        let last = (first + ROUND).min(batches);
+        let requests: Vec<Vec<u8>> = (first..last).map(&body).collect();
+        closed_loop(server.address, CONNECTIONS, &requests, 201)?;
+        first = last;
+        eprint!(
+            "\r{what}: {} of {}, resident peak {} MiB ",
+            first * items,
+            batches * items,
+            peak_mib(server.pid)?
+        );
+    }
+    eprintln!();
+    let total = batches * items;
+    println!(
+        "{what}: {total} in {:.0} s, {:.0} a second (with the making of requests); resident peak {} MiB",
+        started.elapsed().as_secs_f64(),
+        total as f64 / started.elapsed().as_secs_f64(),
+        peak_mib(server.pid)?
+    );
+    Ok(())
+}
+
+/// The most memory the process ever had resident.
+fn peak_mib(pid: u32) -> Result<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).context("reading /proc")?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .context("VmHWM")?;
+    let kib: u64 = line
+        .trim()
+        .trim_end_matches("kB")
+        .trim()
+        .parse()
+        .context("a number")?;
+    Ok(kib / 1024)
+}

@@ -1,0 +1,114 @@
+//! What is sent: schema, vertices and edges shaped like those of HugeGraph's published load tests.
+//!
+//! A vertex has a customised string id of 16 digits in random order and seven properties (170 bytes of JSON); an edge
+//! joins two random vertices and has two properties. Everything follows from a seed.
+
+/// A small generator (SplitMix64), so that every run sends the same.
+#[derive(Debug, Clone)]
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound.max(1)
+    }
+}
+
+/// Vertices per batch request.
+pub(crate) const BATCH_VERTICES: usize = 200;
+/// Edges per batch request.
+pub(crate) const BATCH_EDGES: usize = 500;
+
+/// Schema requests: path below the graph and body.
+pub(crate) fn schema() -> Vec<(&'static str, String)> {
+    let key = |name: &str, data_type: &str| {
+        (
+            "schema/propertykeys",
+            format!(r#"{{"name":"{name}","data_type":"{data_type}"}}"#),
+        )
+    };
+    vec![
+        key("name", "TEXT"),
+        key("city", "TEXT"),
+        key("lang", "TEXT"),
+        key("age", "INT"),
+        key("price", "INT"),
+        key("weight", "DOUBLE"),
+        key("date", "DATE"),
+        (
+            "schema/vertexlabels",
+            r#"{"name":"person","id_strategy":"CUSTOMIZE_STRING","properties":["name","city","lang","age","price","weight","date"]}"#
+                .to_owned(),
+        ),
+        (
+            "schema/edgelabels",
+            r#"{"name":"knows","source_label":"person","target_label":"person","properties":["date","weight"]}"#
+                .to_owned(),
+        ),
+    ]
+}
+
+/// The id of vertex number `at`: 16 hexadecimal digits, in random order.
+pub(crate) fn vertex_id(at: u64) -> String {
+    format!("{:016x}", Random(at).next())
+}
+
+pub(crate) fn vertex(at: u64) -> String {
+    let mut random = Random(at ^ 0xABCD);
+    format!(
+        r#"{{"label":"person","id":"{}","properties":{{"name":"n{:08}","city":"Beijing","lang":"java","age":{},"price":{},"weight":{}.5,"date":"2020-01-{:02}"}}}}"#,
+        vertex_id(at),
+        random.below(100_000_000),
+        random.below(100),
+        random.below(1_000_000),
+        random.below(100),
+        random.below(28) + 1,
+    )
+}
+
+/// Edge number `at` between two of the first `vertices` vertices.
+pub(crate) fn edge(at: u64, vertices: u64) -> (String, String, String) {
+    let mut random = Random(at ^ 0x00ED_6E00);
+    let (source, target) = (
+        vertex_id(random.below(vertices)),
+        vertex_id(random.below(vertices)),
+    );
+    let body = format!(
+        r#"{{"label":"knows","outV":"{source}","outVLabel":"person","inV":"{target}","inVLabel":"person","properties":{{"date":"2020-01-{:02}","weight":{}.25}}}}"#,
+        random.below(28) + 1,
+        random.below(100),
+    );
+    (body, source, target)
+}
+
+/// The edge's id as the server gives it: label 1, frequency SINGLE.
+pub(crate) fn edge_id(source: &str, target: &str) -> String {
+    format!("S{source}%3E1%3E1%3E%3ES{target}")
+}
+
+/// An array of `count` bodies from number `first` on.
+pub(crate) fn batch(first: u64, count: usize, body: impl Fn(u64) -> String) -> String {
+    let bodies: Vec<String> = (first..first + count as u64).map(body).collect();
+    format!("[{}]", bodies.join(","))
+}
+
+/// A whole HTTP request.
+pub(crate) fn request(method: &str, path: &str, body: &str) -> Vec<u8> {
+    let mut request = format!("{method} /graphs/hugegraph/{path} HTTP/1.1\r\nHost: localhost\r\n");
+    if !body.is_empty() {
+        request += &format!(
+            "Content-Type: application/json\r\nContent-Length: {}\r\n",
+            body.len()
+        );
+    }
+    request += "\r\n";
+    request += body;
+    request.into_bytes()
+}
