@@ -2,6 +2,7 @@
 
 mod auth;
 mod graphs;
+mod schema;
 mod tasks;
 mod variables;
 
@@ -12,6 +13,7 @@ pub(crate) fn tables() -> Vec<&'static [Route]> {
     vec![
         auth::ROUTES,
         graphs::ROUTES,
+        schema::ROUTES,
         tasks::ROUTES,
         variables::ROUTES,
     ]

@@ -429,7 +429,8 @@ impl TaskProgress {
 ///
 /// Bodies of the schema lane must be idempotent: after a crash they run again from the start.
 pub trait TaskBodies: Send + Sync {
-    /// Does the task's work and returns its result, a text (JSON where there is something to say). Between slices it
+    /// Does the task's work and returns its result, a text (JSON where there is something to say, empty where there is not).
+    /// Between slices it
     /// should ask [`TaskProgress::check`].
     ///
     /// # Errors

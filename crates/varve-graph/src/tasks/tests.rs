@@ -150,12 +150,12 @@ fn a_failing_or_panicking_body_fails_its_task_only() {
     tasks.start(bodies(|task, _| match task.name.as_str() {
         "fail" => Err(GraphError::invalid("no")),
         "panic" => panic!("oh"),
-        _ => Ok(String::new()),
+        _ => Ok("yes".to_owned()),
     }));
     for (name, status, result) in [
         ("fail", TaskStatus::Failed, "no"),
         ("panic", TaskStatus::Failed, "The task panicked: oh"),
-        ("fine", TaskStatus::Success, ""),
+        ("fine", TaskStatus::Success, "yes"),
     ] {
         let id = tasks.submit(job(name)).expect(name);
         assert_eq!(end(&tasks, id), (status, Some(result.to_owned())), "{name}");

@@ -454,6 +454,7 @@ impl Shared {
     ) -> Option<TaskSpec> {
         let live = state.live.get_mut(&id)?;
         let spec = live.spec();
+        let result = result.filter(|text| !text.is_empty());
         if status == TaskStatus::Deleting {
             // Should it fail, the record says so, and the next opening of the graph tries again.
             let _ = self.erase(id);

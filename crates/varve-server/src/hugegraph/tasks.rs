@@ -154,7 +154,12 @@ fn write_task(task: &Task, detail: Option<&TaskDetail>, json: &mut JsonWriter) {
     json.key("task_status").string(task.status.lower_name());
     json.key("task_update").integer(task.update);
     if let Some(result) = detail.and_then(|detail| detail.result.as_deref()) {
-        json.key("task_result").string(result);
+        // What failed is told as the text of the exception that the original would have met.
+        let exception = match task.status {
+            TaskStatus::Failed => "org.apache.hugegraph.HugeException: ",
+            _ => "",
+        };
+        json.key("task_result").string_parts(&[exception, result]);
     }
     json.key("task_retries").unsigned(u64::from(task.retries));
     json.key("id").unsigned(task.id.0);

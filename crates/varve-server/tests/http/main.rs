@@ -6,3 +6,4 @@ mod graphs;
 mod harness;
 mod limits;
 mod protocol;
+mod schema;
