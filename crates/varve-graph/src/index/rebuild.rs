@@ -187,6 +187,13 @@ fn add_present(
     Ok(())
 }
 
+fn base_of(element: &Element) -> IndexBase {
+    match element {
+        Element::Vertex(vertex) => IndexBase::Vertex(vertex.label),
+        Element::Edge(edge) => IndexBase::Edge(edge.id.label),
+    }
+}
+
 fn holds_now(
     graph: &Graph,
     label: &IndexLabel,
@@ -198,6 +205,8 @@ fn holds_now(
         ElementId::Vertex(id) => graph.vertex(id, now)?.map(Element::Vertex),
         ElementId::Edge(id) => graph.edge(id, now)?.map(Element::Edge),
     };
+    // The id may have passed to an element of another label.
+    let element = element.filter(|element| label.base == base_of(element));
     Ok(element.is_some_and(|element| {
         let entries = entries(label, id, element.properties());
         entries.iter().any(|own| own.partition == entry.partition)
