@@ -273,6 +273,18 @@ impl<'a> PropertyReader<'a> {
         Some(Self { left, rest })
     }
 
+    /// How many properties are still to be read.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.left as usize
+    }
+
+    /// Whether all properties were read.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.left == 0
+    }
+
     /// The next property's key and value bytes' view, `None` at the end.
     ///
     /// # Errors

@@ -4,6 +4,7 @@
 //! how it is read at a point of both times.
 
 pub mod commit;
+pub mod content;
 pub mod element;
 pub mod error;
 pub mod graph;

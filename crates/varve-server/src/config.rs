@@ -32,6 +32,10 @@ section! {
         max_body_bytes: usize = 10 * MIB,
         /// The same for the batch resources, whose bodies may be larger.
         max_batch_body_bytes: usize = 64 * MIB,
+        /// Vertices that one batch request may carry. Over it: 400.
+        max_vertices_per_batch: usize = 500,
+        /// Edges that one batch request may carry. Over it: 400.
+        max_edges_per_batch: usize = 500,
         /// Requests that one HTTP/2 connection may have open at once.
         max_http2_streams: u32 = 256,
         /// Time from the first byte of a request to the end of its head. Over it the connection is

@@ -1,6 +1,7 @@
 //! The HugeGraph REST API of a graph: one room for each kind of resource.
 
 mod auth;
+mod graph;
 mod graphs;
 mod schema;
 mod tasks;
@@ -12,6 +13,7 @@ use crate::route::Route;
 pub(crate) fn tables() -> Vec<&'static [Route]> {
     vec![
         auth::ROUTES,
+        graph::ROUTES,
         graphs::ROUTES,
         schema::ROUTES,
         tasks::ROUTES,

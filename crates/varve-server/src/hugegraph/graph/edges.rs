@@ -1,0 +1,118 @@
+//! `…/graph/edges`: creating, reading and deleting edges by id.
+
+use varve_graph::GraphError;
+use varve_graph::element::{EdgeForm, NewEdge, not_there};
+use varve_graph::write::{EndCheck, Mutation};
+use varve_model::ElementId;
+
+use super::batch::{self, Sizes};
+use super::ids::{OldForm, parse_edge_id};
+use super::input::EdgeJson;
+use super::submit::{Target, submit, submit_or};
+use super::vertices::{missing, no_body, no_such, one};
+use super::{output, time};
+use crate::JsonWriter;
+use crate::errors::{ApiError, HandlerResult};
+use crate::request::RequestContext;
+use crate::respond::Response;
+
+/// Creates an edge, or overwrites it as a whole: 201 and the edge.
+pub(super) async fn create(context: RequestContext) -> HandlerResult {
+    submit(context, prepare_one, |schema, elements| {
+        Response::created(one(schema, elements))
+    })
+    .await
+}
+
+fn prepare_one(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
+    const FORM: EdgeForm = EdgeForm {
+        labels_required: false,
+        ends_checked: true,
+    };
+    let EdgeJson(input) = context
+        .json::<Option<EdgeJson<'_>>>()?
+        .ok_or_else(no_body)?;
+    let new = target.with_rules(|rules| rules.edge(input, FORM))?;
+    Ok(vec![put(new, true)])
+}
+
+/// The mutation that stores an edge.
+pub(super) fn put(new: NewEdge, ends_checked: bool) -> Mutation {
+    let labels_given = new.labels_given;
+    let ends = if ends_checked {
+        EndCheck::Exist { labels_given }
+    } else {
+        EndCheck::Skip
+    };
+    Mutation::PutEdge {
+        edge: new.edge,
+        ends,
+    }
+}
+
+/// Creates edges, all or none: 201 and their ids in the order of the request. With `check_vertex=false` nobody looks
+/// whether their ends exist.
+pub(super) async fn create_batch(context: RequestContext) -> HandlerResult {
+    submit(context, prepare_batch, |_, elements| {
+        let mut json = JsonWriter::with_capacity(elements.len() * 48);
+        batch::ids(&mut json, elements);
+        Response::created(json.finish())
+    })
+    .await
+}
+
+fn prepare_batch(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
+    let ends_checked = context.query()?.boolean("check_vertex", true)?;
+    let form = EdgeForm {
+        labels_required: true,
+        ends_checked,
+    };
+    let limit = context.state().config().max_edges_per_batch;
+    batch::read_each(context, Sizes::edges(limit), |EdgeJson(input)| {
+        let new = target.with_rules(|rules| rules.edge(input, form))?;
+        Ok(put(new, ends_checked))
+    })
+}
+
+/// One edge: 200, or 404.
+pub(super) fn get(context: &RequestContext) -> HandlerResult {
+    let id = parse_edge_id(context.path_parameter("id"), OldForm::Accepted)?;
+    let scope = time::scope(context.query()?)?;
+    let target = Target::of(context)?;
+    let mut json = JsonWriter::with_capacity(output::ELEMENT_BYTES);
+    let mut written = Ok(());
+    let found = target.graph.with_edge(&id, scope, &mut |row| {
+        written = output::edge_row(&mut json, &target.schema, &id, row);
+    })?;
+    written?;
+    if !found {
+        return Err(not_there(&ElementId::Edge(id)).into());
+    }
+    Ok(Response::ok(json.finish()))
+}
+
+/// Deletes an edge: 204. One that is not there is 400, as real clients know it, unless a label is named.
+pub(super) async fn delete(context: RequestContext) -> HandlerResult {
+    submit_or(
+        context,
+        prepare_delete,
+        |_, _| Response::no_content(),
+        refusal,
+    )
+    .await
+}
+
+fn prepare_delete(context: &RequestContext, _: &Target) -> Result<Vec<Mutation>, ApiError> {
+    let text = context.path_parameter("id");
+    let id = parse_edge_id(text, OldForm::Refused)
+        .map_err(|error| no_such("edge", text, GraphError::not_found(error.message())))?;
+    let missing = missing(context)?;
+    Ok(vec![Mutation::Delete {
+        id: ElementId::Edge(id),
+        missing,
+    }])
+}
+
+fn refusal(context: &RequestContext, error: GraphError) -> ApiError {
+    no_such("edge", context.path_parameter("id"), error)
+}

@@ -1,0 +1,456 @@
+//! Elements and property values from JSON, straight from the request's bytes: texts without escapes are borrowed, and no
+//! tree is built but for values that are lists or objects themselves. Nesting is bounded by the JSON reader (128).
+//!
+//! Members that are not known are refused, `type` is ignored, and of members of one name the last counts.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::Deserialize;
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use varve_graph::element::{EdgeInput, RawProperty, RawValue, UpdateStrategy, VertexInput};
+
+/// A text, borrowed from the input when it has no escapes.
+#[derive(Debug, PartialEq)]
+pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Text<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+        impl<'de> Visitor<'de> for TextVisitor {
+            type Value = Text<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+            fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+            fn visit_string<E: de::Error>(self, text: String) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text)))
+            }
+        }
+        deserializer.deserialize_str(TextVisitor)
+    }
+}
+
+/// Any value.
+#[derive(Debug, PartialEq)]
+pub(super) struct Raw<'a>(pub(super) RawValue<'a>);
+
+impl<'de> Deserialize<'de> for Raw<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(RawVisitor).map(Raw)
+    }
+}
+
+struct RawVisitor;
+
+impl<'de> Visitor<'de> for RawVisitor {
+    type Value = RawValue<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+    fn visit_unit<E: de::Error>(self) -> Result<Self::Value, E> {
+        Ok(RawValue::Null)
+    }
+    fn visit_bool<E: de::Error>(self, flag: bool) -> Result<Self::Value, E> {
+        Ok(RawValue::Boolean(flag))
+    }
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
+        Ok(RawValue::Integer(number))
+    }
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(i64::try_from(number).map_or(RawValue::Unsigned(number), RawValue::Integer))
+    }
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Self::Value, E> {
+        Ok(RawValue::Double(number))
+    }
+    fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(RawValue::Text(Cow::Borrowed(text)))
+    }
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(RawValue::Text(Cow::Owned(text.to_owned())))
+    }
+    fn visit_string<E: de::Error>(self, text: String) -> Result<Self::Value, E> {
+        Ok(RawValue::Text(Cow::Owned(text)))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(Raw(item)) = items.next_element()? {
+            list.push(item);
+        }
+        Ok(RawValue::List(list))
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        let mut map = Vec::new();
+        while let Some((Text(name), Raw(value))) = members.next_entry()? {
+            map.push((name, value));
+        }
+        Ok(RawValue::Map(map))
+    }
+}
+
+/// The properties of an element, in the order sent.
+#[derive(Debug)]
+pub(super) struct PropertiesJson<'a>(pub(super) Vec<RawProperty<'a>>);
+
+impl<'de> Deserialize<'de> for PropertiesJson<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct PropertiesVisitor;
+        impl<'de> Visitor<'de> for PropertiesVisitor {
+            type Value = PropertiesJson<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of properties")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut properties = Vec::with_capacity(8);
+                while let Some((Text(name), Raw(value))) = map.next_entry()? {
+                    properties.push((name, value));
+                }
+                Ok(PropertiesJson(properties))
+            }
+        }
+        deserializer.deserialize_map(PropertiesVisitor)
+    }
+}
+
+/// An object whose members a builder takes one by one.
+pub(super) trait Members<'de>: Default {
+    /// The names of all members, for the error about an unknown one.
+    const NAMES: &'static [&'static str];
+
+    /// Takes the value of the member `name`; `false` when there is no such member (the value is still to be read).
+    fn take<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error>;
+}
+
+/// Reads an object by its [`Members`].
+struct MembersVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Members<'de>> Visitor<'de> for MembersVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+        let mut object = T::default();
+        while let Some(Text(name)) = map.next_key()? {
+            if !object.take(&name, &mut map)? {
+                return Err(de::Error::unknown_field(&name, T::NAMES));
+            }
+        }
+        Ok(object)
+    }
+}
+
+macro_rules! object {
+    ($name:ident) => {
+        impl<'de> Deserialize<'de> for $name<'de> {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_map(MembersVisitor::<Self>(PhantomData))
+            }
+        }
+    };
+}
+
+/// The next value, when null counts as absent.
+fn optional<'de, T, A>(map: &mut A) -> Result<Option<T>, A::Error>
+where
+    T: Deserialize<'de>,
+    A: MapAccess<'de>,
+{
+    map.next_value::<Option<T>>()
+}
+
+/// A name: a text, or a scalar, which counts as its text.
+fn name_of<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<Cow<'de, str>>, A::Error> {
+    match map.next_value::<Raw<'de>>()?.0 {
+        RawValue::Null => Ok(None),
+        RawValue::Text(text) => Ok(Some(text)),
+        RawValue::List(_) | RawValue::Map(_) => Err(de::Error::custom(
+            "Cannot deserialize value of type `java.lang.String` from Array or Object value",
+        )),
+        scalar => Ok(Some(Cow::Owned(scalar.to_string()))),
+    }
+}
+
+fn raw<'de, A: MapAccess<'de>>(map: &mut A) -> Result<Option<RawValue<'de>>, A::Error> {
+    let Raw(value) = map.next_value()?;
+    Ok((!value.is_null()).then_some(value))
+}
+
+fn properties<'de, A: MapAccess<'de>>(
+    map: &mut A,
+) -> Result<Option<Vec<RawProperty<'de>>>, A::Error> {
+    Ok(optional::<PropertiesJson<'de>, A>(map)?.map(|properties| properties.0))
+}
+
+/// A vertex.
+#[derive(Debug, Default)]
+pub(super) struct VertexJson<'a>(pub(super) VertexInput<'a>);
+
+impl<'de> Members<'de> for VertexJson<'de> {
+    const NAMES: &'static [&'static str] = &["id", "label", "properties"];
+
+    fn take<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error> {
+        match name {
+            "label" => self.0.label = name_of(map)?,
+            "id" => self.0.id = raw(map)?,
+            "properties" => self.0.properties = properties(map)?,
+            "type" => drop(map.next_value::<IgnoredAny>()?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+object!(VertexJson);
+
+/// An edge.
+#[derive(Debug, Default)]
+pub(super) struct EdgeJson<'a>(pub(super) EdgeInput<'a>);
+
+impl<'de> Members<'de> for EdgeJson<'de> {
+    const NAMES: &'static [&'static str] = &[
+        "id",
+        "label",
+        "outV",
+        "outVLabel",
+        "inV",
+        "inVLabel",
+        "properties",
+    ];
+
+    fn take<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error> {
+        let edge = &mut self.0;
+        match name {
+            "label" => edge.label = name_of(map)?,
+            "outV" => edge.source = raw(map)?,
+            "outVLabel" => edge.source_label = name_of(map)?,
+            "inV" => edge.target = raw(map)?,
+            "inVLabel" => edge.target_label = name_of(map)?,
+            "properties" => edge.properties = properties(map)?,
+            "id" => edge.id = name_of(map)?,
+            "type" => drop(map.next_value::<IgnoredAny>()?),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+object!(EdgeJson);
+
+/// Hands each element of an array to `each` as it is read, `None` for null; beyond `limit` they are only counted.
+/// Gives their number.
+pub(super) struct EachOf<T, F> {
+    limit: usize,
+    each: F,
+    item: PhantomData<T>,
+}
+
+impl<T, F: FnMut(Option<T>)> EachOf<T, F> {
+    pub(super) fn new(limit: usize, each: F) -> Self {
+        Self {
+            limit,
+            each,
+            item: PhantomData,
+        }
+    }
+}
+
+impl<'de, T: Deserialize<'de>, F: FnMut(Option<T>)> DeserializeSeed<'de> for EachOf<T, F> {
+    type Value = usize;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de, T: Deserialize<'de>, F: FnMut(Option<T>)> Visitor<'de> for EachOf<T, F> {
+    type Value = usize;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<usize, A::Error> {
+        let mut count = 0;
+        while count < self.limit {
+            let Some(item) = items.next_element::<Option<T>>()? else {
+                return Ok(count);
+            };
+            (self.each)(item);
+            count += 1;
+        }
+        while items.next_element::<IgnoredAny>()?.is_some() {
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
+/// The elements of an array, up to [`LISTED_MAX`]; `None` for null.
+#[derive(Debug)]
+pub(super) struct Listed<T> {
+    /// The elements.
+    pub(super) items: Vec<Option<T>>,
+    /// How many there were, also those over the limit.
+    pub(super) count: usize,
+}
+
+/// More elements of one array than this are not kept, whatever the configured batch limit: they are over it anyway.
+pub(super) const LISTED_MAX: usize = 100_000;
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Listed<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut items = Vec::new();
+        let count = EachOf::new(LISTED_MAX, |item| items.push(item)).deserialize(deserializer)?;
+        Ok(Self { items, count })
+    }
+}
+
+/// The name of an update strategy.
+struct StrategyJson(UpdateStrategy);
+
+impl<'de> Deserialize<'de> for StrategyJson {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let Text(name) = Text::deserialize(deserializer)?;
+        UpdateStrategy::from_name(&name).map(Self).ok_or_else(|| {
+            de::Error::custom(format_args!(
+                "Cannot deserialize value of type `org.apache.hugegraph.define.UpdateStrategy` from String \"{name}\": not one of the values accepted for Enum class: [ELIMINATE, BIGGER, INTERSECTION, APPEND, SUM, OVERRIDE, UNION, SMALLER]"
+            ))
+        })
+    }
+}
+
+/// The body of a batch update of vertices or edges.
+#[derive(Debug)]
+pub(super) struct UpdateJson<'a, T> {
+    /// The elements; `None` when the member is missing.
+    pub(super) elements: Option<Listed<T>>,
+    /// Which strategy for which property.
+    pub(super) strategies: Vec<(Cow<'a, str>, UpdateStrategy)>,
+    /// Whether elements that are not there are created.
+    pub(super) create_if_not_exist: bool,
+    /// Whether both ends of an edge must exist.
+    pub(super) check_vertex: bool,
+}
+
+impl<T> Default for UpdateJson<'_, T> {
+    fn default() -> Self {
+        Self {
+            elements: None,
+            strategies: Vec::new(),
+            create_if_not_exist: true,
+            check_vertex: false,
+        }
+    }
+}
+
+struct StrategiesJson<'a>(Vec<(Cow<'a, str>, UpdateStrategy)>);
+
+impl<'de> Deserialize<'de> for StrategiesJson<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct StrategiesVisitor;
+        impl<'de> Visitor<'de> for StrategiesVisitor {
+            type Value = StrategiesJson<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of strategies")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut strategies = Vec::new();
+                while let Some((Text(name), StrategyJson(strategy))) = map.next_entry()? {
+                    strategies.push((name, strategy));
+                }
+                Ok(StrategiesJson(strategies))
+            }
+        }
+        deserializer.deserialize_map(StrategiesVisitor)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> UpdateJson<'de, T> {
+    fn take_common<A: MapAccess<'de>>(
+        &mut self,
+        name: &str,
+        map: &mut A,
+    ) -> Result<bool, A::Error> {
+        match name {
+            "update_strategies" => {
+                self.strategies =
+                    optional::<StrategiesJson<'de>, A>(map)?.map_or(Vec::new(), |s| s.0);
+            }
+            "create_if_not_exist" => self.create_if_not_exist = map.next_value()?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+
+/// The body of a batch update of vertices.
+#[derive(Debug, Default)]
+pub(super) struct VertexUpdateJson<'a>(pub(super) UpdateJson<'a, VertexJson<'a>>);
+
+impl<'de> Members<'de> for VertexUpdateJson<'de> {
+    const NAMES: &'static [&'static str] =
+        &["vertices", "update_strategies", "create_if_not_exist"];
+
+    fn take<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error> {
+        if name == "vertices" {
+            self.0.elements = optional(map)?;
+            return Ok(true);
+        }
+        self.0.take_common(name, map)
+    }
+}
+object!(VertexUpdateJson);
+
+/// The body of a batch update of edges.
+#[derive(Debug, Default)]
+pub(super) struct EdgeUpdateJson<'a>(pub(super) UpdateJson<'a, EdgeJson<'a>>);
+
+impl<'de> Members<'de> for EdgeUpdateJson<'de> {
+    const NAMES: &'static [&'static str] = &[
+        "edges",
+        "update_strategies",
+        "check_vertex",
+        "create_if_not_exist",
+    ];
+
+    fn take<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error> {
+        match name {
+            "edges" => self.0.elements = optional(map)?,
+            "check_vertex" => self.0.check_vertex = map.next_value()?,
+            _ => return self.0.take_common(name, map),
+        }
+        Ok(true)
+    }
+}
+object!(EdgeUpdateJson);
+
+/// The body of a batch of vertices and edges that are stored together.
+#[derive(Debug, Default)]
+pub(super) struct GraphBatchJson<'a> {
+    /// The vertices.
+    pub(super) vertices: Option<Listed<VertexJson<'a>>>,
+    /// The edges, which may run between these vertices.
+    pub(super) edges: Option<Listed<EdgeJson<'a>>>,
+}
+
+impl<'de> Members<'de> for GraphBatchJson<'de> {
+    const NAMES: &'static [&'static str] = &["vertices", "edges"];
+
+    fn take<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error> {
+        match name {
+            "vertices" => self.vertices = optional(map)?,
+            "edges" => self.edges = optional(map)?,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+}
+object!(GraphBatchJson);

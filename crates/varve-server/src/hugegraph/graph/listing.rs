@@ -1,0 +1,251 @@
+//! Listings: vertices and edges by label, properties and adjacency, and by several ids.
+
+use varve_graph::query::{self, EdgeQuery, NextPage, VertexQuery};
+use varve_graph::{ErrorKind, GraphError};
+use varve_kv::Flow;
+use varve_model::{Direction, ElementId};
+
+use super::ids::{OldForm, parse_edge_id, parse_vertex_id};
+use super::predicate::{self, Reading};
+use super::submit::Target;
+use super::{output, time};
+use crate::JsonWriter;
+use crate::errors::{ApiError, HandlerResult};
+use crate::request::{Query, RequestContext};
+use crate::respond::Response;
+
+/// The most bytes of one answer; a listing that needs more must be paged.
+const ANSWER_BYTES_MAX: usize = 256 << 20;
+/// How many elements are written between two looks at the clock.
+const DEADLINE_EVERY: usize = 256;
+/// How many ids one request may name.
+const IDS_MAX: usize = 10_000;
+
+/// An answer that grows element by element.
+struct Growing<'c> {
+    context: &'c RequestContext,
+    json: JsonWriter,
+    count: usize,
+    failed: Option<ApiError>,
+}
+
+impl<'c> Growing<'c> {
+    fn start(context: &'c RequestContext, what: &str) -> Self {
+        let mut json = JsonWriter::with_capacity(4 * output::ELEMENT_BYTES);
+        json.begin_object().key(what).begin_array();
+        Self {
+            context,
+            json,
+            count: 0,
+            failed: None,
+        }
+    }
+
+    /// Adds an element; breaks when that fails, when the answer is too large or the request's time is over.
+    fn add(&mut self, write: impl FnOnce(&mut JsonWriter) -> Result<(), GraphError>) -> Flow {
+        let written = write(&mut self.json).map_err(ApiError::from);
+        self.count += 1;
+        let checked = written.and_then(|()| {
+            if self.json.len() > ANSWER_BYTES_MAX {
+                return Err(ApiError::from(GraphError::new(
+                    ErrorKind::LimitExceeded,
+                    format!("The answer is larger than {ANSWER_BYTES_MAX} bytes: ask for pages"),
+                )));
+            }
+            if self.count.is_multiple_of(DEADLINE_EVERY) {
+                self.context.check_deadline()?;
+            }
+            Ok(())
+        });
+        match checked {
+            Ok(()) => Flow::Continue(()),
+            Err(error) => {
+                self.failed = Some(error);
+                Flow::Break(())
+            }
+        }
+    }
+
+    /// Ends the answer; with paging it names the next page.
+    fn finish(mut self, page: Option<NextPage>) -> HandlerResult {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        self.json.end_array();
+        match page {
+            Some(Some(token)) => {
+                self.json.key("page").string(&token);
+            }
+            Some(None) => {
+                self.json.key("page").null();
+            }
+            None => {}
+        }
+        self.json.end_object();
+        Ok(Response::ok(self.json.finish()))
+    }
+}
+
+/// What the parameters of both listings have in common.
+struct Range {
+    offset: i64,
+    limit: i64,
+    page: Option<String>,
+}
+
+impl Range {
+    fn of(query: &Query) -> Result<Self, ApiError> {
+        const LIMIT: i64 = 100;
+        Ok(Self {
+            offset: query.integer("offset", 0)?,
+            limit: query.integer("limit", LIMIT)?,
+            // A `+` of a token that was not percent-encoded arrives as a space.
+            page: query.get("page").map(|token| token.replace(' ', "+")),
+        })
+    }
+}
+
+fn reading(query: &Query, indexed: bool) -> Result<Reading, ApiError> {
+    Ok(Reading {
+        keep_start_p: query.boolean("keep_start_p", false)?,
+        indexed,
+    })
+}
+
+/// Vertices by label and properties.
+pub(super) fn vertices(context: &RequestContext) -> HandlerResult {
+    let parameters = context.query()?;
+    let target = Target::of(context)?;
+    let schema = &*target.schema;
+    let range = Range::of(parameters)?;
+    let properties = parameters.get("properties").unwrap_or("");
+    let reading = reading(parameters, true)?;
+    let label = match named(parameters, "label") {
+        Some(name) => Some(schema.require_vertex_label(name)?.id),
+        None => None,
+    };
+    let paging = range.page.is_some();
+    let query = VertexQuery {
+        label,
+        conditions: predicate::conditions(schema, properties, reading)?,
+        offset: range.offset,
+        limit: range.limit,
+        page: range.page,
+    };
+    let view = target.graph.view(time::scope(parameters)?)?;
+    let mut answer = Growing::start(context, "vertices");
+    let page = query::vertices(&view, schema, &query, &mut |id, row| {
+        answer.add(|json| output::vertex_row(json, schema, id, row))
+    })?;
+    answer.finish(paging.then_some(page))
+}
+
+/// Edges by vertex, direction, label and properties.
+pub(super) fn edges(context: &RequestContext) -> HandlerResult {
+    let parameters = context.query()?;
+    let target = Target::of(context)?;
+    let schema = &*target.schema;
+    let direction = direction(parameters)?;
+    let vertex = named(parameters, "vertex_id")
+        .map(parse_vertex_id)
+        .transpose()?;
+    let range = Range::of(parameters)?;
+    let properties = parameters.get("properties").unwrap_or("");
+    let reading = reading(parameters, vertex.is_none())?;
+    let labels = match named(parameters, "label") {
+        Some(name) => vec![schema.require_edge_label(name)?.id],
+        None => Vec::new(),
+    };
+    let paging = range.page.is_some();
+    let query = EdgeQuery {
+        vertex: vertex.map(|id| (id, direction)),
+        labels,
+        conditions: predicate::conditions(schema, properties, reading)?,
+        offset: range.offset,
+        limit: range.limit,
+        page: range.page,
+    };
+    let view = target.graph.view(time::scope(parameters)?)?;
+    let mut answer = Growing::start(context, "edges");
+    let page = query::edges(&view, schema, &query, &mut |id, row| {
+        answer.add(|json| output::edge_row(json, schema, id, row))
+    })?;
+    answer.finish(paging.then_some(page))
+}
+
+/// A parameter that counts only when it is not empty.
+fn named<'q>(query: &'q Query, name: &str) -> Option<&'q str> {
+    query.get(name).filter(|text| !text.is_empty())
+}
+
+/// The direction asked for; `None` is both.
+fn direction(query: &Query) -> Result<Option<Direction>, ApiError> {
+    match query.get("direction") {
+        None | Some("" | "BOTH") => Ok(None),
+        Some("OUT") => Ok(Some(Direction::Out)),
+        Some("IN") => Ok(Some(Direction::In)),
+        Some(other) => Err(ApiError::illegal_argument(format!(
+            "Direction value must be in [OUT, IN, BOTH], but got '{other}'"
+        ))),
+    }
+}
+
+/// The vertices of the given ids; those that do not exist are left out.
+pub(super) fn vertices_by_id(context: &RequestContext) -> HandlerResult {
+    let target = Target::of(context)?;
+    let ids = ids(context, |text| parse_vertex_id(text).map(ElementId::Vertex))?;
+    by_id(context, &target, "vertices", &ids)
+}
+
+/// The edges of the given ids; those that do not exist are left out.
+pub(super) fn edges_by_id(context: &RequestContext) -> HandlerResult {
+    let target = Target::of(context)?;
+    let ids = ids(context, |text| {
+        parse_edge_id(text, OldForm::Accepted).map(ElementId::Edge)
+    })?;
+    by_id(context, &target, "edges", &ids)
+}
+
+fn ids(
+    context: &RequestContext,
+    parse: impl Fn(&str) -> Result<ElementId, ApiError>,
+) -> Result<Vec<ElementId>, ApiError> {
+    let texts: Vec<&str> = context.query()?.all("ids").collect();
+    if texts.is_empty() {
+        return Err(ApiError::illegal_argument(
+            "The ids parameter can't be null or empty",
+        ));
+    }
+    if texts.len() > IDS_MAX {
+        return Err(ApiError::illegal_argument(format!(
+            "The ids parameter can't have more than {IDS_MAX} values"
+        )));
+    }
+    texts.into_iter().map(parse).collect()
+}
+
+fn by_id(
+    context: &RequestContext,
+    target: &Target,
+    what: &str,
+    ids: &[ElementId],
+) -> HandlerResult {
+    let view = target.graph.view(time::scope(context.query()?)?)?;
+    let schema = &*target.schema;
+    let mut answer = Growing::start(context, what);
+    for id in ids {
+        let mut flow = Flow::Continue(());
+        match id {
+            ElementId::Vertex(id) => view.with_vertex(id, &mut |row| {
+                flow = answer.add(|json| output::vertex_row(json, schema, id, row));
+            })?,
+            ElementId::Edge(id) => view.with_edge(id, &mut |row| {
+                flow = answer.add(|json| output::edge_row(json, schema, id, row));
+            })?,
+        };
+        if flow.is_break() {
+            break;
+        }
+    }
+    answer.finish(None)
+}

@@ -1,0 +1,160 @@
+//! Vertices and edges: `…/graph/vertices`, `…/graph/edges`, `…/graph/batch`, their histories, and elements by several ids.
+//!
+//! Every read takes `as_of` (valid time) and `as_of_tx` (transaction time), every write `valid_from` and `valid_to`; see
+//! [`time`]. Small writes are prepared in place and wait for their commit without holding up their core; large bodies
+//! and writes whose elements others are writing go to the pool, as do all listings.
+
+mod batch;
+mod edges;
+mod history;
+mod ids;
+mod input;
+mod listing;
+mod output;
+mod predicate;
+mod submit;
+mod time;
+mod update;
+mod vertices;
+
+use crate::route::{Handler, Parameter, Route};
+
+const SCOPE: [Parameter; 2] = [Parameter::text("as_of"), Parameter::text("as_of_tx")];
+const PERIOD: [Parameter; 2] = [Parameter::text("valid_from"), Parameter::text("valid_to")];
+const BOOLEAN: &str = "boolean";
+const LONG: &str = "long";
+
+const VERTICES: &str = "graphs/{graph}/graph/vertices";
+const VERTICES_BATCH: &str = "graphs/{graph}/graph/vertices/batch";
+const VERTEX: &str = "graphs/{graph}/graph/vertices/{id}";
+const EDGES: &str = "graphs/{graph}/graph/edges";
+const EDGES_BATCH: &str = "graphs/{graph}/graph/edges/batch";
+const EDGE: &str = "graphs/{graph}/graph/edges/{id}";
+
+/// The routes of this room.
+pub(crate) static ROUTES: &[Route] = &[
+    Route::post(VERTICES, Handler::Async(|c| Box::pin(vertices::create(c))))
+        .of("graph", "VertexAPI")
+        .with(&PERIOD),
+    Route::get(VERTICES, Handler::Pooled(listing::vertices))
+        .of("graph", "VertexAPI")
+        .with(&[
+            Parameter::text("label"),
+            Parameter::text("properties"),
+            Parameter::new("keep_start_p", BOOLEAN, "false"),
+            Parameter::new("offset", LONG, "0"),
+            Parameter::text("page"),
+            Parameter::new("limit", LONG, "100"),
+            SCOPE[0],
+            SCOPE[1],
+        ])
+        .gzip(),
+    Route::post(
+        VERTICES_BATCH,
+        Handler::Async(|c| Box::pin(vertices::create_batch(c))),
+    )
+    .of("graph", "VertexAPI")
+    .with(&PERIOD)
+    .batch(),
+    Route::put(
+        VERTICES_BATCH,
+        Handler::Async(|c| Box::pin(update::vertices(c))),
+    )
+    .of("graph", "VertexAPI")
+    .with(&PERIOD)
+    .batch(),
+    Route::get(VERTEX, Handler::Inline(vertices::get))
+        .of("graph", "VertexAPI")
+        .with(&SCOPE),
+    Route::put(VERTEX, Handler::Async(|c| Box::pin(update::vertex(c))))
+        .of("graph", "VertexAPI")
+        .with(&[Parameter::text("action"), PERIOD[0], PERIOD[1]]),
+    Route::delete(VERTEX, Handler::Async(|c| Box::pin(vertices::delete(c))))
+        .of("graph", "VertexAPI")
+        .with(&[Parameter::text("label"), PERIOD[0], PERIOD[1]]),
+    Route::get(
+        "graphs/{graph}/graph/vertices/{id}/history",
+        Handler::Pooled(history::vertex),
+    )
+    .of("graph", "HistoryAPI")
+    .with(&HISTORY),
+    Route::post(EDGES, Handler::Async(|c| Box::pin(edges::create(c))))
+        .of("graph", "EdgeAPI")
+        .with(&PERIOD),
+    Route::get(EDGES, Handler::Pooled(listing::edges))
+        .of("graph", "EdgeAPI")
+        .with(&[
+            Parameter::text("vertex_id"),
+            Parameter::text("direction"),
+            Parameter::text("label"),
+            Parameter::text("properties"),
+            Parameter::new("keep_start_p", BOOLEAN, "false"),
+            Parameter::new("offset", LONG, "0"),
+            Parameter::text("page"),
+            Parameter::new("limit", LONG, "100"),
+            SCOPE[0],
+            SCOPE[1],
+        ])
+        .gzip(),
+    Route::post(
+        EDGES_BATCH,
+        Handler::Async(|c| Box::pin(edges::create_batch(c))),
+    )
+    .of("graph", "EdgeAPI")
+    .with(&[
+        Parameter::new("check_vertex", BOOLEAN, "true"),
+        PERIOD[0],
+        PERIOD[1],
+    ])
+    .batch(),
+    Route::put(EDGES_BATCH, Handler::Async(|c| Box::pin(update::edges(c))))
+        .of("graph", "EdgeAPI")
+        .with(&PERIOD)
+        .batch(),
+    Route::get(EDGE, Handler::Inline(edges::get))
+        .of("graph", "EdgeAPI")
+        .with(&SCOPE),
+    Route::put(EDGE, Handler::Async(|c| Box::pin(update::edge(c))))
+        .of("graph", "EdgeAPI")
+        .with(&[Parameter::text("action"), PERIOD[0], PERIOD[1]]),
+    Route::delete(EDGE, Handler::Async(|c| Box::pin(edges::delete(c))))
+        .of("graph", "EdgeAPI")
+        .with(&[Parameter::text("label"), PERIOD[0], PERIOD[1]]),
+    Route::get(
+        "graphs/{graph}/graph/edges/{id}/history",
+        Handler::Pooled(history::edge),
+    )
+    .of("graph", "HistoryAPI")
+    .with(&HISTORY),
+    Route::post(
+        "graphs/{graph}/graph/batch",
+        Handler::Async(|c| Box::pin(batch::create(c))),
+    )
+    .of("graph", "BatchAPI")
+    .with(&[
+        Parameter::new("check_vertex", BOOLEAN, "true"),
+        PERIOD[0],
+        PERIOD[1],
+    ])
+    .batch(),
+    Route::get(
+        "graphs/{graph}/traversers/vertices",
+        Handler::Pooled(listing::vertices_by_id),
+    )
+    .of("traversers", "VerticesAPI")
+    .with(&[Parameter::text("ids"), SCOPE[0], SCOPE[1]])
+    .gzip(),
+    Route::get(
+        "graphs/{graph}/traversers/edges",
+        Handler::Pooled(listing::edges_by_id),
+    )
+    .of("traversers", "EdgesAPI")
+    .with(&[Parameter::text("ids"), SCOPE[0], SCOPE[1]])
+    .gzip(),
+];
+
+const HISTORY: [Parameter; 3] = [
+    Parameter::text("page"),
+    Parameter::new("limit", LONG, "100"),
+    SCOPE[1],
+];

@@ -1,0 +1,272 @@
+//! Vertices and edges as JSON, written from stored bytes straight into the answer.
+//!
+//! Properties come in ascending order of their keys' ids; a property that the element lacks and whose key has a default
+//! shows the default.
+
+use base64::Engine as _;
+use varve_graph::content::{self, PropertyReader, ValueRef, take_value};
+use varve_graph::element::text;
+use varve_graph::schema::{Schema, default_value};
+use varve_graph::{ErrorKind, GraphError};
+use varve_model::value::{Uuid, date_text};
+use varve_model::{
+    Edge, EdgeId, Element, Properties, PropertyKeyId, Value, Vertex, VertexId, VertexLabelId,
+};
+
+use crate::JsonWriter;
+use crate::datum;
+
+/// Bytes that one element takes in an answer, about: for the first size of buffers.
+pub(crate) const ELEMENT_BYTES: usize = 256;
+
+/// Writes a vertex from its row's content.
+pub(crate) fn vertex_row(
+    json: &mut JsonWriter,
+    schema: &Schema,
+    id: &VertexId,
+    row: &[u8],
+) -> Result<(), GraphError> {
+    let (label, properties) = content::vertex_parts(row)?;
+    begin_vertex(json, schema, id, label);
+    let declared = schema.vertex_label(label).map(|l| l.properties.as_slice());
+    stored_properties(json, schema, declared.unwrap_or(&[]), properties)?;
+    json.end_object().end_object();
+    Ok(())
+}
+
+/// Writes an edge from its row's content.
+pub(crate) fn edge_row(
+    json: &mut JsonWriter,
+    schema: &Schema,
+    id: &EdgeId,
+    row: &[u8],
+) -> Result<(), GraphError> {
+    let (source, target, properties) = content::edge_parts(row)?;
+    begin_edge(json, schema, id, source, target);
+    let declared = schema.edge_label(id.label).map(|l| l.properties.as_slice());
+    stored_properties(json, schema, declared.unwrap_or(&[]), properties)?;
+    json.end_object().end_object();
+    Ok(())
+}
+
+/// Writes a vertex.
+pub(crate) fn vertex(json: &mut JsonWriter, schema: &Schema, vertex: &Vertex) {
+    begin_vertex(json, schema, &vertex.id, vertex.label);
+    let declared = schema
+        .vertex_label(vertex.label)
+        .map(|l| l.properties.as_slice());
+    owned_properties(json, schema, declared.unwrap_or(&[]), &vertex.properties);
+    json.end_object().end_object();
+}
+
+/// Writes an edge.
+pub(crate) fn edge(json: &mut JsonWriter, schema: &Schema, edge: &Edge) {
+    begin_edge(json, schema, &edge.id, edge.source_label, edge.target_label);
+    let declared = schema
+        .edge_label(edge.id.label)
+        .map(|l| l.properties.as_slice());
+    owned_properties(json, schema, declared.unwrap_or(&[]), &edge.properties);
+    json.end_object().end_object();
+}
+
+/// Writes a vertex or an edge.
+pub(crate) fn element(json: &mut JsonWriter, schema: &Schema, element: &Element) {
+    match element {
+        Element::Vertex(each) => vertex(json, schema, each),
+        Element::Edge(each) => edge(json, schema, each),
+    }
+}
+
+/// Opens a vertex's object and that of its properties.
+fn begin_vertex(json: &mut JsonWriter, schema: &Schema, id: &VertexId, label: VertexLabelId) {
+    json.begin_object().key("id");
+    vertex_id(json, id);
+    json.key("label").string(schema.vertex_label_name(label));
+    json.key("type").string("vertex");
+    json.key("properties").begin_object();
+}
+
+/// Opens an edge's object and that of its properties.
+fn begin_edge(
+    json: &mut JsonWriter,
+    schema: &Schema,
+    id: &EdgeId,
+    source_label: VertexLabelId,
+    target_label: VertexLabelId,
+) {
+    json.begin_object().key("id");
+    edge_id(json, id);
+    json.key("label").string(schema.edge_label_name(id.label));
+    json.key("type").string("edge");
+    json.key("outV");
+    vertex_id(json, &id.source);
+    json.key("outVLabel")
+        .string(schema.vertex_label_name(source_label));
+    json.key("inV");
+    vertex_id(json, &id.target);
+    json.key("inVLabel")
+        .string(schema.vertex_label_name(target_label));
+    json.key("properties").begin_object();
+}
+
+/// Writes a vertex id: a number or a text.
+pub(crate) fn vertex_id(json: &mut JsonWriter, id: &VertexId) {
+    match id {
+        VertexId::Number(number) => json.integer(*number),
+        VertexId::Text(text) => json.string(text),
+        VertexId::Uuid(uuid) => json.string(&Uuid(*uuid).to_string()),
+    };
+}
+
+/// Writes an edge id.
+pub(crate) fn edge_id(json: &mut JsonWriter, id: &EdgeId) {
+    let mut text = String::with_capacity(64);
+    id.write_text(&mut text);
+    json.string(&text);
+}
+
+/// Writes what `properties` hold and, in between, the defaults of declared properties that are not there.
+fn stored_properties(
+    json: &mut JsonWriter,
+    schema: &Schema,
+    declared: &[PropertyKeyId],
+    mut properties: PropertyReader<'_>,
+) -> Result<(), GraphError> {
+    let mut defaults = Defaults::of(schema, declared, properties.len());
+    while let Some((key, value)) = properties.next_property()? {
+        defaults.write_before(json, schema, key);
+        json.key(schema.property_key_name(key));
+        value_ref(json, value)?;
+    }
+    defaults.write_rest(json, schema);
+    Ok(())
+}
+
+fn owned_properties(
+    json: &mut JsonWriter,
+    schema: &Schema,
+    declared: &[PropertyKeyId],
+    properties: &Properties,
+) {
+    let mut defaults = Defaults::of(schema, declared, properties.len());
+    for (key, stored) in properties.iter() {
+        defaults.write_before(json, schema, key);
+        json.key(schema.property_key_name(key));
+        value(json, stored);
+    }
+    defaults.write_rest(json, schema);
+}
+
+/// The defaults of an element's declared properties, ascending by key.
+struct Defaults {
+    values: std::iter::Peekable<std::vec::IntoIter<(PropertyKeyId, Value)>>,
+}
+
+impl Defaults {
+    /// `stored` is how many properties the element has: if it has all that are declared, there is nothing to look up.
+    fn of(schema: &Schema, declared: &[PropertyKeyId], stored: usize) -> Self {
+        let mut values = Vec::new();
+        if stored < declared.len() {
+            for id in declared {
+                let Some(key) = schema.property_key(*id) else {
+                    continue;
+                };
+                if let Ok(Some(value)) = default_value(key) {
+                    values.push((*id, value));
+                }
+            }
+            values.sort_unstable_by_key(|(id, _)| *id);
+        }
+        Self {
+            values: values.into_iter().peekable(),
+        }
+    }
+
+    /// Writes those that come before the stored property `key`; one for that key itself is not needed.
+    fn write_before(&mut self, json: &mut JsonWriter, schema: &Schema, key: PropertyKeyId) {
+        while let Some((id, default)) = self.values.next_if(|(id, _)| *id <= key) {
+            if id < key {
+                json.key(schema.property_key_name(id));
+                value(json, &default);
+            }
+        }
+    }
+
+    fn write_rest(self, json: &mut JsonWriter, schema: &Schema) {
+        for (id, default) in self.values {
+            json.key(schema.property_key_name(id));
+            value(json, &default);
+        }
+    }
+}
+
+fn value_ref(json: &mut JsonWriter, stored: ValueRef<'_>) -> Result<(), GraphError> {
+    match stored {
+        ValueRef::Text(text) => json.string(text),
+        ValueRef::Integer(number) => json.integer(number),
+        ValueRef::Boolean(flag) => json.boolean(flag),
+        ValueRef::Double(number) => double(json, number),
+        ValueRef::Float(number) => float(json, number),
+        ValueRef::Date(millis) => json.string(&date_text(millis)),
+        ValueRef::Uuid(uuid) => json.string(&Uuid(uuid).to_string()),
+        ValueRef::Blob(bytes) => blob(json, bytes),
+        ValueRef::Nested(bytes) => {
+            let Some((nested, _)) = take_value(bytes) else {
+                return Err(GraphError::new(
+                    ErrorKind::Storage,
+                    "Stored data is damaged: a nested property value",
+                ));
+            };
+            value(json, &nested)
+        }
+    };
+    Ok(())
+}
+
+/// Writes a property value.
+pub(crate) fn value<'j>(json: &'j mut JsonWriter, stored: &Value) -> &'j mut JsonWriter {
+    match stored {
+        Value::Boolean(flag) => json.boolean(*flag),
+        Value::Byte(number) => json.integer(i64::from(*number)),
+        Value::Int(number) => json.integer(i64::from(*number)),
+        Value::Long(number) => json.integer(*number),
+        Value::Float(number) => float(json, *number),
+        Value::Double(number) => double(json, *number),
+        Value::Text(text) => json.string(text),
+        Value::Blob(bytes) => blob(json, bytes),
+        Value::Date(millis) => json.string(&date_text(*millis)),
+        Value::Uuid(uuid) => json.string(&Uuid(*uuid).to_string()),
+        Value::Object(object) => {
+            datum::write(object, json);
+            json
+        }
+        Value::List(items) | Value::Set(items) => {
+            json.begin_array();
+            for item in items {
+                value(json, item);
+            }
+            json.end_array()
+        }
+    }
+}
+
+/// Numbers as Java prints them, which is JSON too; those that JSON lacks as texts.
+fn double(json: &mut JsonWriter, number: f64) -> &mut JsonWriter {
+    if number.is_finite() {
+        json.raw(text::of_double(number).as_bytes())
+    } else {
+        json.double(number)
+    }
+}
+
+fn float(json: &mut JsonWriter, number: f32) -> &mut JsonWriter {
+    if number.is_finite() {
+        json.raw(text::of_float(number).as_bytes())
+    } else {
+        json.float(number)
+    }
+}
+
+fn blob<'j>(json: &'j mut JsonWriter, bytes: &[u8]) -> &'j mut JsonWriter {
+    json.string(&base64::engine::general_purpose::STANDARD.encode(bytes))
+}

@@ -1,0 +1,116 @@
+//! From a request to a commit: where the work runs, and how its end is awaited.
+
+use std::sync::Arc;
+
+use varve_graph::element::Rules;
+use varve_graph::schema::Schema;
+use varve_graph::write::{Contention, Mutation, WriteRequest};
+use varve_graph::{Graph, GraphError};
+use varve_model::Element;
+
+use super::time;
+use crate::errors::{ApiError, HandlerResult};
+use crate::request::RequestContext;
+use crate::respond::Response;
+
+/// Bodies up to this size are read, checked and prepared in place; larger ones would hold up their core's other
+/// connections.
+const INLINE_BODY_BYTES: usize = 16 * 1024;
+
+/// A graph and its schema as one request sees them.
+pub(super) struct Target {
+    pub(super) graph: Arc<Graph>,
+    pub(super) schema: Arc<Schema>,
+}
+
+impl Target {
+    /// The graph that the path names.
+    pub(super) fn of(context: &RequestContext) -> Result<Self, ApiError> {
+        let graph = context.graph()?;
+        let schema = graph.schema();
+        Ok(Self { graph, schema })
+    }
+
+    /// Calls `work` with the rules for elements of this graph.
+    pub(super) fn with_rules<T>(&self, work: impl FnOnce(&Rules<'_>) -> T) -> T {
+        let next = || self.graph.next_vertex_id();
+        work(&Rules {
+            schema: &self.schema,
+            mode: self.graph.catalogue().mode(),
+            next_vertex_id: &next,
+        })
+    }
+}
+
+/// Turns the body into mutations; must have no effect outside.
+pub(super) type Prepare = fn(&RequestContext, &Target) -> Result<Vec<Mutation>, ApiError>;
+
+/// Says what the answer to the written elements is.
+pub(super) type Answer = fn(&Schema, &[Option<Element>]) -> Response;
+
+/// Says what a failure of the commit is to the client.
+pub(super) type Refusal = fn(&RequestContext, GraphError) -> ApiError;
+
+/// Prepares, writes, waits until it is stored, and answers.
+pub(super) async fn submit(
+    context: RequestContext,
+    prepare: Prepare,
+    answer: Answer,
+) -> HandlerResult {
+    submit_or(context, prepare, answer, |_, error| error.into()).await
+}
+
+/// [`submit`] with an own view of failures.
+pub(super) async fn submit_or(
+    context: RequestContext,
+    prepare: Prepare,
+    answer: Answer,
+    refusal: Refusal,
+) -> HandlerResult {
+    let target = Target::of(&context)?;
+    let schema = Arc::clone(&target.schema);
+    let state = context.shared_state();
+    let written = if context.body().len() > INLINE_BODY_BYTES {
+        let work = move || {
+            let request = request(&context, &target, prepare)?;
+            wait_and_write(&context, &target, &request, refusal)
+        };
+        state.run_blocking(work).await??
+    } else {
+        let request = request(&context, &target, prepare)?;
+        let attempt = target.graph.write(&request, Contention::Refuse);
+        match attempt.map_err(|error| refusal(&context, error))? {
+            Some(written) => written,
+            None => {
+                let work = move || wait_and_write(&context, &target, &request, refusal);
+                state.run_blocking(work).await??
+            }
+        }
+    };
+    written.ticket.await?;
+    Ok(answer(&schema, &written.elements))
+}
+
+fn request(
+    context: &RequestContext,
+    target: &Target,
+    prepare: Prepare,
+) -> Result<WriteRequest, ApiError> {
+    let mutations = prepare(context, target)?;
+    let period = time::period(context.query()?)?;
+    Ok(WriteRequest { mutations, period })
+}
+
+/// Writes on a thread that may block.
+fn wait_and_write(
+    context: &RequestContext,
+    target: &Target,
+    request: &WriteRequest,
+    refusal: Refusal,
+) -> Result<varve_graph::write::Written, ApiError> {
+    context.check_deadline()?;
+    let written = target.graph.write(request, Contention::Wait);
+    written
+        .map_err(|error| refusal(context, error))?
+        .ok_or_else(|| ApiError::internal("A write that waits for others was told not to wait"))
+}

@@ -1,0 +1,151 @@
+//! Changes of stored elements: `PUT …/{id}?action=append|eliminate`, and batch updates with strategies.
+
+use std::sync::Arc;
+
+use varve_graph::element::{Strategies, UpdateAction, change};
+use varve_graph::schema::Schema;
+use varve_graph::write::Mutation;
+use varve_model::{Element, ElementId};
+
+use super::batch::{Sizes, null_record};
+use super::ids::{OldForm, parse_edge_id, parse_vertex_id};
+use super::input::{EdgeJson, EdgeUpdateJson, UpdateJson, VertexJson, VertexUpdateJson};
+use super::output;
+use super::submit::{Target, submit};
+use super::vertices::{no_body, one};
+use crate::JsonWriter;
+use crate::errors::{ApiError, HandlerResult};
+use crate::request::RequestContext;
+use crate::respond::Response;
+
+/// Appends to or eliminates from a vertex: 200 and the vertex.
+pub(super) async fn vertex(context: RequestContext) -> HandlerResult {
+    submit(context, prepare_vertex, changed).await
+}
+
+/// Appends to or eliminates from an edge: 200 and the edge.
+pub(super) async fn edge(context: RequestContext) -> HandlerResult {
+    submit(context, prepare_edge, changed).await
+}
+
+fn changed(schema: &Schema, elements: &[Option<Element>]) -> Response {
+    Response::ok(one(schema, elements))
+}
+
+fn prepare_vertex(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
+    let VertexJson(input) = context
+        .json::<Option<VertexJson<'_>>>()?
+        .ok_or_else(no_body)?;
+    let id = parse_vertex_id(context.path_parameter("id"))?;
+    let action = action(context)?;
+    let id = ElementId::Vertex(id);
+    Ok(vec![change(&target.schema, id, input.properties, action)?])
+}
+
+fn prepare_edge(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
+    let EdgeJson(input) = context
+        .json::<Option<EdgeJson<'_>>>()?
+        .ok_or_else(no_body)?;
+    let text = context.path_parameter("id");
+    if let Some(sent) = input.id.filter(|sent| sent != text) {
+        return Err(ApiError::illegal_argument(format!(
+            "The ids are different between url and request body ('{text}' != '{sent}')"
+        )));
+    }
+    let id = parse_edge_id(text, OldForm::Refused)?;
+    let action = action(context)?;
+    let id = ElementId::Edge(id);
+    Ok(vec![change(&target.schema, id, input.properties, action)?])
+}
+
+fn action(context: &RequestContext) -> Result<UpdateAction, ApiError> {
+    match context.query()?.get("action") {
+        None | Some("") => Err(ApiError::illegal_argument(
+            "The action param can't be empty",
+        )),
+        Some("append") => Ok(UpdateAction::Append),
+        Some("eliminate") => Ok(UpdateAction::Eliminate),
+        Some(other) => Err(ApiError::unknown_action(other)),
+    }
+}
+
+/// Updates vertices in a batch, all or none: 200 and the vertices as they are now.
+pub(super) async fn vertices(context: RequestContext) -> HandlerResult {
+    submit(context, prepare_vertices, |schema, elements| {
+        Response::ok(list("vertices", schema, elements))
+    })
+    .await
+}
+
+/// Updates edges in a batch, all or none: 200 and the edges as they are now.
+pub(super) async fn edges(context: RequestContext) -> HandlerResult {
+    submit(context, prepare_edges, |schema, elements| {
+        Response::ok(list("edges", schema, elements))
+    })
+    .await
+}
+
+fn list(what: &str, schema: &Schema, elements: &[Option<Element>]) -> Vec<u8> {
+    let mut json = JsonWriter::with_capacity(elements.len() * output::ELEMENT_BYTES);
+    json.begin_object().key(what).begin_array();
+    for element in elements.iter().flatten() {
+        output::element(&mut json, schema, element);
+    }
+    json.end_array().end_object();
+    json.finish()
+}
+
+fn prepare_vertices(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
+    let VertexUpdateJson(body) = context
+        .json::<Option<VertexUpdateJson<'_>>>()?
+        .ok_or_else(no_body)?;
+    let limit = context.state().config().max_vertices_per_batch;
+    let (inputs, strategies) = checked(&target.schema, body, "vertices", Sizes::vertices(limit))?;
+    let inputs = inputs.into_iter().map(|VertexJson(input)| input).collect();
+    let mutations =
+        target.with_rules(|rules| rules.vertex_updates(&target.schema, inputs, &strategies))?;
+    Ok(mutations)
+}
+
+fn prepare_edges(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
+    let EdgeUpdateJson(body) = context
+        .json::<Option<EdgeUpdateJson<'_>>>()?
+        .ok_or_else(no_body)?;
+    let check_vertex = body.check_vertex;
+    let limit = context.state().config().max_edges_per_batch;
+    let (inputs, strategies) = checked(&target.schema, body, "edges", Sizes::edges(limit))?;
+    let inputs = inputs.into_iter().map(|EdgeJson(input)| input).collect();
+    let mutations = target.with_rules(|rules| {
+        rules.edge_updates(&target.schema, inputs, &strategies, check_vertex)
+    })?;
+    Ok(mutations)
+}
+
+/// Checks the body of a batch update as far as that is the same for vertices and edges.
+fn checked<T>(
+    schema: &Schema,
+    body: UpdateJson<'_, T>,
+    what: &str,
+    sizes: Sizes,
+) -> Result<(Vec<T>, Arc<Strategies>), ApiError> {
+    let Some(elements) = body.elements else {
+        return Err(ApiError::illegal_argument(format!(
+            "Parameter '{what}' can't be null"
+        )));
+    };
+    if body.strategies.is_empty() {
+        return Err(ApiError::illegal_argument(
+            "Parameter 'update_strategies' can't be empty",
+        ));
+    }
+    if !body.create_if_not_exist {
+        return Err(ApiError::illegal_argument(
+            "Parameter 'create_if_not_exist' dose not support false now",
+        ));
+    }
+    sizes.check(elements.count)?;
+    let items: Option<Vec<T>> = elements.items.into_iter().collect();
+    let named = body.strategies.iter().map(|(name, s)| (name.as_ref(), *s));
+    let strategies = Arc::new(Strategies::resolve(schema, named));
+    Ok((items.ok_or_else(null_record)?, strategies))
+}

@@ -1,0 +1,134 @@
+//! `…/graph/vertices`: creating, reading and deleting vertices by id.
+
+use varve_graph::element::not_there;
+use varve_graph::schema::Schema;
+use varve_graph::write::{Missing, Mutation};
+use varve_graph::{ErrorKind, GraphError};
+use varve_model::{Element, ElementId};
+
+use super::batch::{self, Sizes};
+use super::ids::parse_vertex_id;
+use super::input::VertexJson;
+use super::submit::{Target, submit, submit_or};
+use super::{output, time};
+use crate::JsonWriter;
+use crate::errors::{ApiError, HandlerResult};
+use crate::request::RequestContext;
+use crate::respond::Response;
+
+/// Creates a vertex, or overwrites it as a whole: 201 and the vertex.
+pub(super) async fn create(context: RequestContext) -> HandlerResult {
+    submit(context, prepare_one, |schema, elements| {
+        Response::created(one(schema, elements))
+    })
+    .await
+}
+
+fn prepare_one(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
+    let VertexJson(input) = context
+        .json::<Option<VertexJson<'_>>>()?
+        .ok_or_else(no_body)?;
+    let new = target.with_rules(|rules| rules.vertex(input))?;
+    Ok(vec![Mutation::PutVertex {
+        vertex: new.vertex,
+        fresh: new.fresh,
+    }])
+}
+
+/// The error for a body that is `null`.
+pub(super) fn no_body() -> ApiError {
+    ApiError::illegal_argument("The request body can't be empty")
+}
+
+/// The JSON of the one element that was written.
+pub(super) fn one(schema: &Schema, elements: &[Option<Element>]) -> Vec<u8> {
+    let mut json = JsonWriter::with_capacity(output::ELEMENT_BYTES);
+    match elements.first() {
+        Some(Some(element)) => output::element(&mut json, schema, element),
+        _ => {
+            json.null();
+        }
+    }
+    json.finish()
+}
+
+/// Creates vertices, all or none: 201 and their ids in the order of the request.
+pub(super) async fn create_batch(context: RequestContext) -> HandlerResult {
+    submit(context, prepare_batch, |_, elements| {
+        let mut json = JsonWriter::with_capacity(elements.len() * 24);
+        batch::ids(&mut json, elements);
+        Response::created(json.finish())
+    })
+    .await
+}
+
+fn prepare_batch(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
+    let limit = context.state().config().max_vertices_per_batch;
+    batch::read_each(context, Sizes::vertices(limit), |VertexJson(input)| {
+        let new = target.with_rules(|rules| rules.vertex(input))?;
+        Ok(Mutation::PutVertex {
+            vertex: new.vertex,
+            fresh: new.fresh,
+        })
+    })
+}
+
+/// One vertex: 200, or 404.
+pub(super) fn get(context: &RequestContext) -> HandlerResult {
+    let id = parse_vertex_id(context.path_parameter("id"))?;
+    let scope = time::scope(context.query()?)?;
+    let target = Target::of(context)?;
+    let mut json = JsonWriter::with_capacity(output::ELEMENT_BYTES);
+    let mut written = Ok(());
+    let found = target.graph.with_vertex(&id, scope, &mut |row| {
+        written = output::vertex_row(&mut json, &target.schema, &id, row);
+    })?;
+    written?;
+    if !found {
+        return Err(not_there(&ElementId::Vertex(id)).into());
+    }
+    Ok(Response::ok(json.finish()))
+}
+
+/// Deletes a vertex and its edges: 204. One that is not there is 400, as real clients know it, unless a label is named:
+/// then nobody looks.
+pub(super) async fn delete(context: RequestContext) -> HandlerResult {
+    submit_or(
+        context,
+        prepare_delete,
+        |_, _| Response::no_content(),
+        refusal,
+    )
+    .await
+}
+
+fn prepare_delete(context: &RequestContext, _: &Target) -> Result<Vec<Mutation>, ApiError> {
+    let id = ElementId::Vertex(parse_vertex_id(context.path_parameter("id"))?);
+    let missing = missing(context)?;
+    Ok(vec![Mutation::Delete { id, missing }])
+}
+
+/// Whether deleting what is not there is refused.
+pub(super) fn missing(context: &RequestContext) -> Result<Missing, ApiError> {
+    Ok(match context.query()?.get("label") {
+        Some(_) => Missing::Ignore,
+        None => Missing::Refuse,
+    })
+}
+
+fn refusal(context: &RequestContext, error: GraphError) -> ApiError {
+    let shown = parse_vertex_id(context.path_parameter("id"))
+        .map_or_else(|_| String::new(), |id| id.to_string());
+    no_such("vertex", &shown, error)
+}
+
+/// The error for deleting something that is not there.
+pub(super) fn no_such(kind: &str, id: &str, error: GraphError) -> ApiError {
+    if error.kind != ErrorKind::NotFound {
+        return error.into();
+    }
+    ApiError::illegal_argument(format!(
+        "No such {kind} with id: '{id}', org.apache.hugegraph.exception.NotFoundException: {}",
+        error.message
+    ))
+}
