@@ -1,3 +1,5 @@
+//! Index labels: what they may be built on, and what replaces what.
+
 use varve_model::IndexLabel;
 use varve_model::schema::{IndexBase, IndexType, SchemaStatus};
 

@@ -1,3 +1,5 @@
+//! Vertex and edge labels: creation, change, refusal.
+
 use varve_model::Datum;
 use varve_model::schema::{EdgeLabelType, Frequency, IdStrategy, Retention};
 

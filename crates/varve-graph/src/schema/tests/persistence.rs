@@ -1,3 +1,5 @@
+//! The schema after a restart and after a crash.
+
 use std::sync::Arc;
 
 use varve_kv::{Batch, Durability};

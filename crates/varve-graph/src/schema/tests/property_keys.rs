@@ -1,3 +1,5 @@
+//! Property keys: creation, sameness, user data.
+
 use varve_model::Datum;
 use varve_model::schema::{AggregateType, IndexBase, SchemaStatus, WriteType};
 use varve_model::value::{Cardinality, DataType, Value};

@@ -1,3 +1,5 @@
+//! Removing labels, keys and indexes.
+
 use std::sync::mpsc;
 
 use varve_model::schema::{EdgeLabelType, IndexType, SchemaStatus};
