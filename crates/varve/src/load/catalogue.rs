@@ -1,0 +1,145 @@
+//! The graph's schema as the loader needs it, fetched once.
+
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use varve_model::{Cardinality, DataType};
+
+use crate::rest::{GraphClient, RestError};
+
+/// A property key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Key {
+    /// The type of its values.
+    pub(crate) data_type: DataType,
+    /// How many values an element may have.
+    pub(crate) cardinality: Cardinality,
+}
+
+/// A vertex label.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct VertexLabel {
+    name: String,
+    /// The number at the start of primary-key ids.
+    pub(crate) id: i64,
+    /// HugeGraph's name of the id strategy.
+    pub(crate) id_strategy: String,
+    /// The primary keys in order.
+    #[serde(default)]
+    pub(crate) primary_keys: Vec<String>,
+    /// The properties.
+    #[serde(default)]
+    pub(crate) properties: Vec<String>,
+}
+
+/// An edge label.
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct EdgeLabel {
+    name: String,
+    /// The label of source vertices.
+    #[serde(default)]
+    pub(crate) source_label: String,
+    /// The label of target vertices.
+    #[serde(default)]
+    pub(crate) target_label: String,
+    /// The properties.
+    #[serde(default)]
+    pub(crate) properties: Vec<String>,
+}
+
+/// The schema.
+#[derive(Debug, Default)]
+pub(crate) struct Catalogue {
+    keys: HashMap<String, Key>,
+    vertex_labels: HashMap<String, VertexLabel>,
+    edge_labels: HashMap<String, EdgeLabel>,
+}
+
+#[derive(Deserialize)]
+struct KeyAnswer {
+    name: String,
+    data_type: String,
+    cardinality: String,
+}
+
+#[derive(Deserialize)]
+struct SchemaAnswer {
+    propertykeys: Vec<KeyAnswer>,
+    vertexlabels: Vec<VertexLabel>,
+    edgelabels: Vec<EdgeLabel>,
+}
+
+impl Catalogue {
+    /// Asks the server.
+    ///
+    /// # Errors
+    /// When it does not answer, or not with a schema.
+    pub(crate) fn fetch(client: &GraphClient) -> Result<Self, RestError> {
+        Ok(Self::from_answer(client.get(&client.of_graph("schema"))?))
+    }
+
+    /// Reads the text of `GET …/schema`.
+    #[cfg(test)]
+    pub(crate) fn from_text(text: &str) -> Self {
+        Self::from_answer(serde_json::from_str(text).expect("a schema"))
+    }
+
+    fn from_answer(answer: SchemaAnswer) -> Self {
+        let key = |key: KeyAnswer| {
+            let data_type = match key.data_type.as_str() {
+                "OBJECT" => DataType::Object,
+                "BOOLEAN" => DataType::Boolean,
+                "BYTE" => DataType::Byte,
+                "INT" => DataType::Int,
+                "LONG" => DataType::Long,
+                "FLOAT" => DataType::Float,
+                "DOUBLE" => DataType::Double,
+                "BLOB" => DataType::Blob,
+                "DATE" => DataType::Date,
+                "UUID" => DataType::Uuid,
+                _ => DataType::Text,
+            };
+            let cardinality = match key.cardinality.as_str() {
+                "LIST" => Cardinality::List,
+                "SET" => Cardinality::Set,
+                _ => Cardinality::Single,
+            };
+            (
+                key.name,
+                Key {
+                    data_type,
+                    cardinality,
+                },
+            )
+        };
+        let by_name = |label: VertexLabel| (label.name.clone(), label);
+        let edge_by_name = |label: EdgeLabel| (label.name.clone(), label);
+        Self {
+            keys: answer.propertykeys.into_iter().map(key).collect(),
+            vertex_labels: answer.vertexlabels.into_iter().map(by_name).collect(),
+            edge_labels: answer.edgelabels.into_iter().map(edge_by_name).collect(),
+        }
+    }
+
+    /// The property key `name`.
+    pub(crate) fn key(&self, name: &str) -> Result<Key, String> {
+        self.keys
+            .get(name)
+            .copied()
+            .ok_or_else(|| format!("there is no property key '{name}'"))
+    }
+
+    /// The vertex label `name`.
+    pub(crate) fn vertex_label(&self, name: &str) -> Result<&VertexLabel, String> {
+        self.vertex_labels
+            .get(name)
+            .ok_or_else(|| format!("there is no vertex label '{name}'"))
+    }
+
+    /// The edge label `name`.
+    pub(crate) fn edge_label(&self, name: &str) -> Result<&EdgeLabel, String> {
+        self.edge_labels
+            .get(name)
+            .ok_or_else(|| format!("there is no edge label '{name}'"))
+    }
+}

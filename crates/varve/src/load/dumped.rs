@@ -1,0 +1,130 @@
+//! Reads back what `varve dump` wrote: the schema first, then vertices, then edges.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+
+use serde_json::{Map, Value as Json};
+
+use super::catalogue::Catalogue;
+use super::element::{Element, Period};
+use super::mapping::{Columns, DateFormat, Format, Source};
+use super::schema;
+use super::sender::Kind;
+use crate::CommandError;
+use crate::rest::GraphClient;
+
+/// Keys of an edge in an answer that the batch resource takes.
+const EDGE_KEYS: &[&str] = &[
+    "label",
+    "outV",
+    "outVLabel",
+    "inV",
+    "inVLabel",
+    "properties",
+];
+
+/// A graph that was put into the mode that takes ids with schema elements.
+pub(super) struct Restoring(());
+
+impl Restoring {
+    /// Back to the normal mode.
+    pub(super) fn end(self, client: &GraphClient) -> Result<(), CommandError> {
+        client.send_patiently("PUT", &client.of_graph("mode"), "\"NONE\"")?;
+        Ok(())
+    }
+}
+
+/// The dump as an input.
+pub(super) fn source(path: &Path) -> Source {
+    Source {
+        file: path.to_path_buf(),
+        label: String::new(),
+        format: Some(Format::Jsonl),
+        id: None,
+        source: Columns::None,
+        target: Columns::None,
+        delimiter: ',',
+        header: None,
+        list_separator: String::new(),
+        null: Vec::new(),
+        date_format: DateFormat::Auto,
+        rename: std::collections::BTreeMap::new(),
+        ignore: Vec::new(),
+        valid_from: None,
+        valid_to: None,
+    }
+}
+
+/// Creates the dump's schema with its ids, as ids of vertices hold ids of their labels. The graph must be empty, or hold
+/// that very schema.
+pub(super) fn restore_schema(
+    client: &GraphClient,
+    path: &Path,
+) -> Result<Option<Restoring>, CommandError> {
+    let shown = path.display();
+    let file = std::fs::File::open(path).map_err(|error| format!("{shown}: {error}"))?;
+    let mut lines = BufReader::new(file).lines();
+    let first = lines.next().transpose()?.unwrap_or_default();
+    let head: Json = serde_json::from_str(&first).unwrap_or_default();
+    if head.get("varve_dump").and_then(Json::as_i64) != Some(1) {
+        return Err(format!(
+            "{shown}: neither a dump of `varve dump` nor a mapping (a file ending in .toml)"
+        )
+        .into());
+    }
+    client.send_patiently("PUT", &client.of_graph("mode"), "\"RESTORING\"")?;
+    let restoring = Restoring(());
+    for line in lines {
+        let line = line.map_err(|error| format!("{shown}: {error}"))?;
+        let row: Map<String, Json> =
+            serde_json::from_str(&line).map_err(|error| format!("{shown}: {error}"))?;
+        let Some((kind, element)) = row
+            .iter()
+            .find(|(key, _)| schema::KINDS.contains(&key.as_str()))
+        else {
+            break;
+        };
+        if let Err(error) = schema::create(client, kind, element, true) {
+            restoring.end(client)?;
+            return Err(error);
+        }
+    }
+    Ok(Some(restoring))
+}
+
+/// The element of a row, if the row is one of `kind`.
+pub(super) fn element(
+    mut row: Map<String, Json>,
+    kind: Kind,
+    catalogue: &Catalogue,
+) -> Result<Option<Element>, String> {
+    let key = if kind == Kind::Vertices {
+        "vertex"
+    } else {
+        "edge"
+    };
+    let Some(Json::Object(mut element)) = row.remove(key) else {
+        return Ok(None);
+    };
+    if kind == Kind::Edges {
+        element.retain(|key, _| EDGE_KEYS.contains(&key.as_str()));
+    } else {
+        element.retain(|key, _| matches!(key.as_str(), "id" | "label" | "properties"));
+        let label = element
+            .get("label")
+            .and_then(Json::as_str)
+            .unwrap_or_default();
+        if catalogue.vertex_label(label)?.id_strategy == "PRIMARY_KEY" {
+            element.remove("id");
+        }
+    }
+    let instant = |name: &str| row.get(name).and_then(Json::as_str).map(str::to_owned);
+    let period = Period {
+        from: instant("valid_from"),
+        to: instant("valid_to"),
+    };
+    Ok(Some(Element {
+        json: Json::Object(element).to_string(),
+        period,
+    }))
+}

@@ -1,0 +1,385 @@
+//! Turns a row into the JSON of a vertex or an edge, as the batch resources take it.
+
+use serde_json::{Map, Value as Json};
+use varve_model::id::escape_into;
+use varve_model::sortable::join_key_values;
+use varve_model::value::{Uuid, Value};
+use varve_model::{Cardinality, DataType};
+
+use super::catalogue::{Catalogue, Key, VertexLabel};
+use super::dates::millis_of;
+use super::mapping::Source;
+
+/// When an element is true, as texts for the server; `None` = from now, or for ever.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Period {
+    /// Its start.
+    pub(crate) from: Option<String>,
+    /// Its end.
+    pub(crate) to: Option<String>,
+}
+
+/// An element ready to be sent.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Element {
+    /// Its JSON.
+    pub(crate) json: String,
+    /// Its valid time.
+    pub(crate) period: Period,
+}
+
+/// The vertex of a row.
+///
+/// # Errors
+/// A sentence that says which column is wrong and why.
+pub(crate) fn vertex(
+    columns: &Map<String, Json>,
+    source: &Source,
+    catalogue: &Catalogue,
+) -> Result<Element, String> {
+    let label = catalogue.vertex_label(&source.label)?;
+    let mut vertex = Map::new();
+    vertex.insert("label".to_owned(), Json::from(source.label.as_str()));
+    if let Some(column) = &source.id {
+        let value = present(columns, column)?;
+        vertex.insert(
+            "id".to_owned(),
+            custom_id(value, &label.id_strategy, column)?,
+        );
+    }
+    let properties = properties(columns, source, catalogue, &label.properties)?;
+    vertex.insert("properties".to_owned(), properties);
+    Ok(Element {
+        json: Json::Object(vertex).to_string(),
+        period: period(columns, source)?,
+    })
+}
+
+/// The edge of a row.
+///
+/// # Errors
+/// As [`vertex`].
+pub(crate) fn edge(
+    columns: &Map<String, Json>,
+    source: &Source,
+    catalogue: &Catalogue,
+) -> Result<Element, String> {
+    let label = catalogue.edge_label(&source.label)?;
+    let mut edge = Map::new();
+    edge.insert("label".to_owned(), Json::from(source.label.as_str()));
+    for (id, end, end_label, names) in [
+        (
+            "outV",
+            "outVLabel",
+            &label.source_label,
+            source.source.names(),
+        ),
+        (
+            "inV",
+            "inVLabel",
+            &label.target_label,
+            source.target.names(),
+        ),
+    ] {
+        let vertex_label = catalogue.vertex_label(end_label)?;
+        edge.insert(
+            id.to_owned(),
+            end_id(columns, names, source, vertex_label, catalogue)?,
+        );
+        edge.insert(end.to_owned(), Json::from(end_label.as_str()));
+    }
+    edge.insert(
+        "properties".to_owned(),
+        properties(columns, source, catalogue, &label.properties)?,
+    );
+    Ok(Element {
+        json: Json::Object(edge).to_string(),
+        period: period(columns, source)?,
+    })
+}
+
+fn present<'a>(columns: &'a Map<String, Json>, column: &str) -> Result<&'a Json, String> {
+    match columns.get(column) {
+        None | Some(Json::Null) => Err(format!("column '{column}' is empty or missing")),
+        Some(value) => Ok(value),
+    }
+}
+
+fn properties(
+    columns: &Map<String, Json>,
+    source: &Source,
+    catalogue: &Catalogue,
+    of_label: &[String],
+) -> Result<Json, String> {
+    let mut properties = Map::new();
+    for (column, value) in columns {
+        if value.is_null() || source.ignore.contains(column) {
+            continue;
+        }
+        let name = source.rename.get(column).unwrap_or(column);
+        if !of_label.contains(name) {
+            if source.is_structure(column) {
+                continue;
+            }
+            return Err(format!(
+                "column '{column}' is not a property of label '{}'; name it in `rename` or `ignore`",
+                source.label
+            ));
+        }
+        let key = catalogue.key(name)?;
+        let value =
+            property(value, key, source).map_err(|why| format!("column '{column}': {why}"))?;
+        properties.insert(name.clone(), value);
+    }
+    Ok(Json::Object(properties))
+}
+
+/// A property's value as JSON: the texts of a CSV file become what the property key asks for.
+fn property(value: &Json, key: Key, source: &Source) -> Result<Json, String> {
+    if key.cardinality == Cardinality::Single {
+        return scalar(value, key.data_type, source);
+    }
+    let members: Vec<Json> = match value {
+        Json::Array(members) => members.clone(),
+        Json::String(text) => {
+            let inner = text
+                .strip_prefix('[')
+                .and_then(|text| text.strip_suffix(']'));
+            let parts = inner.unwrap_or(text).split(&source.list_separator);
+            parts.map(|part| Json::from(part.trim())).collect()
+        }
+        other => vec![other.clone()],
+    };
+    let members: Result<Vec<Json>, String> = members
+        .iter()
+        .map(|member| scalar(member, key.data_type, source))
+        .collect();
+    members.map(Json::Array)
+}
+
+fn scalar(value: &Json, data_type: DataType, source: &Source) -> Result<Json, String> {
+    if data_type == DataType::Date {
+        return millis_of(value, source.date_format).map(Json::from);
+    }
+    let Json::String(text) = value else {
+        return Ok(value.clone());
+    };
+    let wrong = |expected: &str| format!("'{text}' is not {expected}");
+    match data_type {
+        DataType::Byte | DataType::Int | DataType::Long => text
+            .trim()
+            .parse::<i64>()
+            .map(Json::from)
+            .map_err(|_| wrong("a whole number")),
+        DataType::Float | DataType::Double => {
+            let number: f64 = text.trim().parse().map_err(|_| wrong("a number"))?;
+            Ok(serde_json::Number::from_f64(number).map_or_else(
+                || {
+                    Json::from(if number.is_nan() {
+                        "NaN"
+                    } else if number > 0.0 {
+                        "Infinity"
+                    } else {
+                        "-Infinity"
+                    })
+                },
+                Json::Number,
+            ))
+        }
+        DataType::Boolean => match text.trim().to_ascii_lowercase().as_str() {
+            "true" => Ok(Json::Bool(true)),
+            "false" => Ok(Json::Bool(false)),
+            _ => Err(wrong("true or false")),
+        },
+        DataType::Object => serde_json::from_str(text).map_err(|_| wrong("JSON")),
+        DataType::Text | DataType::Blob | DataType::Date | DataType::Uuid => Ok(value.clone()),
+    }
+}
+
+/// The id of a vertex whose label lets the writer choose it.
+fn custom_id(value: &Json, strategy: &str, column: &str) -> Result<Json, String> {
+    match strategy {
+        "CUSTOMIZE_STRING" | "CUSTOMIZE_UUID" => match value {
+            Json::String(_) => Ok(value.clone()),
+            other => Ok(Json::from(other.to_string())),
+        },
+        "PRIMARY_KEY" => Err(format!(
+            "the label's ids come from its primary keys; take `id = \"{column}\"` out of the mapping"
+        )),
+        _ => match value {
+            Json::String(text) => text
+                .trim()
+                .parse::<i64>()
+                .map(Json::from)
+                .map_err(|_| format!("column '{column}': '{text}' is not a whole number")),
+            other => Ok(other.clone()),
+        },
+    }
+}
+
+/// The id of an edge's vertex.
+fn end_id(
+    columns: &Map<String, Json>,
+    names: &[String],
+    source: &Source,
+    label: &VertexLabel,
+    catalogue: &Catalogue,
+) -> Result<Json, String> {
+    if label.id_strategy != "PRIMARY_KEY" {
+        let [column] = names else {
+            return Err(format!(
+                "one column names the vertex, but the mapping gives {}",
+                names.len()
+            ));
+        };
+        return custom_id(present(columns, column)?, &label.id_strategy, column);
+    }
+    if names.len() != label.primary_keys.len() {
+        return Err(format!(
+            "the vertex has the primary keys {:?}, but the mapping gives {} columns for it",
+            label.primary_keys,
+            names.len()
+        ));
+    }
+    let mut values = Vec::with_capacity(names.len());
+    for (column, key) in names.iter().zip(&label.primary_keys) {
+        let data_type = catalogue.key(key)?.data_type;
+        let value = scalar(present(columns, column)?, data_type, source)
+            .and_then(|value| key_value(&value, data_type))
+            .map_err(|why| format!("column '{column}': {why}"))?;
+        values.push(value);
+    }
+    let mut id = format!("{}:", label.id);
+    escape_into(&join_key_values(&values), ':', &mut id);
+    Ok(Json::String(id))
+}
+
+fn key_value(value: &Json, data_type: DataType) -> Result<Value, String> {
+    let wrong = || format!("{value} is not a value of a {data_type:?} key");
+    let whole = || value.as_i64().ok_or_else(wrong);
+    let real = || value.as_f64().ok_or_else(wrong);
+    let text = || value.as_str().ok_or_else(wrong);
+    Ok(match data_type {
+        DataType::Byte | DataType::Int | DataType::Long => Value::Long(whole()?),
+        DataType::Date => Value::Date(whole()?),
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "a FLOAT key holds single precision"
+        )]
+        DataType::Float => Value::Float(real()? as f32),
+        DataType::Double => Value::Double(real()?),
+        DataType::Boolean => Value::Boolean(value.as_bool().ok_or_else(wrong)?),
+        DataType::Uuid => Value::Uuid(Uuid::parse(text()?).ok_or_else(wrong)?.0),
+        DataType::Text => Value::Text(text()?.to_owned()),
+        DataType::Blob | DataType::Object => return Err(wrong()),
+    })
+}
+
+fn period(columns: &Map<String, Json>, source: &Source) -> Result<Period, String> {
+    let instant = |column: &Option<String>| match column.as_ref().and_then(|name| columns.get(name))
+    {
+        None | Some(Json::Null) => Ok(None),
+        Some(Json::String(text)) => Ok(Some(text.clone())),
+        Some(other) => Err(format!("{other} is not an instant")),
+    };
+    Ok(Period {
+        from: instant(&source.valid_from)?,
+        to: instant(&source.valid_to)?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCHEMA: &str = r#"{
+        "propertykeys": [
+            {"name": "name", "data_type": "TEXT", "cardinality": "SINGLE"},
+            {"name": "age", "data_type": "INT", "cardinality": "SINGLE"},
+            {"name": "score", "data_type": "DOUBLE", "cardinality": "SINGLE"},
+            {"name": "born", "data_type": "DATE", "cardinality": "SINGLE"},
+            {"name": "tags", "data_type": "TEXT", "cardinality": "SET"}],
+        "vertexlabels": [
+            {"name": "person", "id": 7, "id_strategy": "PRIMARY_KEY", "primary_keys": ["name", "age"],
+             "properties": ["name", "age", "score", "born", "tags"]},
+            {"name": "city", "id": 8, "id_strategy": "CUSTOMIZE_NUMBER", "properties": ["name"]}],
+        "edgelabels": [
+            {"name": "lives", "source_label": "person", "target_label": "city", "properties": ["score"]}]
+    }"#;
+
+    fn source(text: &str) -> Source {
+        toml::from_str(&format!("file = \"x.csv\"\n{text}")).expect("a source")
+    }
+
+    fn row(text: &str) -> Map<String, Json> {
+        serde_json::from_str(text).expect("a row")
+    }
+
+    #[test]
+    fn csv_texts_become_what_the_schema_asks_for() {
+        let columns = row(
+            r#"{"Name": "ann", "age": " 5", "score": "1.5", "born": "1970-01-02", "tags": "a; b"}"#,
+        );
+        let source = source("label = \"person\"\nrename = { Name = \"name\" }\n");
+        let vertex = vertex(&columns, &source, &Catalogue::from_text(SCHEMA)).unwrap();
+        let json: Json = serde_json::from_str(&vertex.json).unwrap();
+        let properties =
+            row(r#"{"name": "ann", "age": 5, "score": 1.5, "born": 86400000, "tags": ["a", "b"]}"#);
+        assert_eq!(json["properties"], Json::Object(properties));
+        assert!(json.get("id").is_none());
+    }
+
+    #[test]
+    fn an_edge_finds_its_vertices() {
+        let columns = row(
+            r#"{"who": "a!b:c", "years": "5", "where": "-3", "score": "NaN", "since": "2020-01-01T00:00:00Z"}"#,
+        );
+        let source = source(
+            "label = \"lives\"\nsource = [\"who\", \"years\"]\ntarget = \"where\"\nvalid_from = \"since\"\n",
+        );
+        let edge = edge(&columns, &source, &Catalogue::from_text(SCHEMA)).unwrap();
+        let json: Json = serde_json::from_str(&edge.json).unwrap();
+        assert_eq!(json["outV"], "7:a`!b`:c!15");
+        assert_eq!(
+            (&json["inV"], &json["inVLabel"]),
+            (&Json::from(-3), &Json::from("city"))
+        );
+        assert_eq!(json["properties"]["score"], "NaN");
+        assert_eq!(edge.period.from.as_deref(), Some("2020-01-01T00:00:00Z"));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let catalogue = Catalogue::from_text(SCHEMA);
+        let refused = |text: &str, columns: &str, part: &str| {
+            let error = vertex(&row(columns), &source(text), &catalogue).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        };
+        refused(
+            "label = \"person\"",
+            r#"{"age": "x"}"#,
+            "column 'age': 'x' is not a whole number",
+        );
+        refused(
+            "label = \"person\"",
+            r#"{"height": "1"}"#,
+            "column 'height' is not a property of label 'person'",
+        );
+        refused(
+            "label = \"person\"\nid = \"n\"",
+            r#"{"n": "1"}"#,
+            "come from its primary keys",
+        );
+        refused(
+            "label = \"city\"\nid = \"n\"",
+            r#"{"n": "one"}"#,
+            "'one' is not a whole number",
+        );
+        refused(
+            "label = \"city\"\nid = \"n\"",
+            r#"{"name": "x"}"#,
+            "column 'n' is empty or missing",
+        );
+        refused("label = \"town\"", "{}", "there is no vertex label 'town'");
+    }
+}

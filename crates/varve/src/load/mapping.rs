@@ -1,0 +1,252 @@
+//! The mapping file: which file holds which label, and which column is what.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+/// A mapping file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Mapping {
+    /// Files of vertices, loaded first and in this order.
+    #[serde(default, rename = "vertex")]
+    pub(crate) vertices: Vec<Source>,
+    /// Files of edges, loaded when all vertices are there.
+    #[serde(default, rename = "edge")]
+    pub(crate) edges: Vec<Source>,
+}
+
+/// What a file is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Format {
+    /// Comma-separated values (RFC 4180), with a header line unless `header` is given.
+    Csv,
+    /// One JSON object a line.
+    Jsonl,
+}
+
+/// One input file and what its columns mean.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Source {
+    /// The file; a relative path starts at the mapping file.
+    pub(crate) file: PathBuf,
+    /// The label of its elements.
+    pub(crate) label: String,
+    /// The format; by default what the file's ending says.
+    pub(crate) format: Option<Format>,
+    /// The vertex id's column, for labels with custom ids.
+    pub(crate) id: Option<String>,
+    /// The columns that name the source vertex of an edge: its id, or the values of its label's primary keys.
+    #[serde(default)]
+    pub(crate) source: Columns,
+    /// The same for the target vertex.
+    #[serde(default)]
+    pub(crate) target: Columns,
+    /// What separates the columns of a CSV file.
+    #[serde(default = "comma")]
+    pub(crate) delimiter: char,
+    /// The names of the columns, if the file has no header line.
+    pub(crate) header: Option<Vec<String>>,
+    /// What separates the members of a list or set within a CSV column.
+    #[serde(default = "semicolon")]
+    pub(crate) list_separator: String,
+    /// Texts that mean "no value" in a CSV file.
+    #[serde(default = "empty_text")]
+    pub(crate) null: Vec<String>,
+    /// How dates are written.
+    #[serde(default)]
+    pub(crate) date_format: DateFormat,
+    /// Column name to property name, for those that differ.
+    #[serde(default)]
+    pub(crate) rename: BTreeMap<String, String>,
+    /// Columns that are not loaded.
+    #[serde(default)]
+    pub(crate) ignore: Vec<String>,
+    /// The column of the instant from which the element is true, in RFC 3339.
+    pub(crate) valid_from: Option<String>,
+    /// The column of the instant up to which the element is true, in RFC 3339.
+    pub(crate) valid_to: Option<String>,
+}
+
+/// One or several columns.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Columns {
+    /// None named.
+    #[default]
+    None,
+    /// One.
+    One(String),
+    /// Several, in the order of the primary keys.
+    Many(Vec<String>),
+}
+
+impl Columns {
+    /// The names.
+    pub(crate) fn names(&self) -> &[String] {
+        match self {
+            Self::None => &[],
+            Self::One(name) => std::slice::from_ref(name),
+            Self::Many(names) => names,
+        }
+    }
+}
+
+/// How dates are written in an input file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DateFormat {
+    /// `yyyy-MM-dd`, `yyyy-MM-dd HH:mm:ss[.SSS]`, the same with `T` and a zone (RFC 3339), or milliseconds since 1970.
+    #[default]
+    Auto,
+    /// Seconds since 1970.
+    EpochSeconds,
+    /// Milliseconds since 1970.
+    EpochMillis,
+    /// Day first: `dd/MM/yyyy`, `dd.MM.yyyy` or `dd-MM-yyyy`.
+    DayMonthYear,
+    /// Month first: `MM/dd/yyyy`.
+    MonthDayYear,
+}
+
+fn comma() -> char {
+    ','
+}
+
+fn semicolon() -> String {
+    ";".to_owned()
+}
+
+fn empty_text() -> Vec<String> {
+    vec![String::new()]
+}
+
+impl Mapping {
+    /// Reads and checks a mapping file.
+    ///
+    /// # Errors
+    /// When it cannot be read or does not make sense; the text names the file and, where it can, the line.
+    pub(crate) fn read(path: &Path) -> Result<Self, String> {
+        let name = path.display();
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
+        let mut mapping: Self = toml::from_str(&text).map_err(|error| {
+            let at = error.span().map_or(0, |span| span.start.min(text.len()));
+            let line = text.as_bytes()[..at]
+                .iter()
+                .filter(|byte| **byte == b'\n')
+                .count()
+                + 1;
+            format!("{name}:{line}: {}", error.message())
+        })?;
+        if mapping.vertices.is_empty() && mapping.edges.is_empty() {
+            return Err(format!(
+                "{name}: there is neither a [[vertex]] nor an [[edge]]"
+            ));
+        }
+        let folder = path.parent().unwrap_or(Path::new(""));
+        for (kind, sources) in [
+            ("vertex", &mut mapping.vertices),
+            ("edge", &mut mapping.edges),
+        ] {
+            for source in sources {
+                source.file = folder.join(&source.file);
+                let shown = source.file.display().to_string();
+                source
+                    .check(kind)
+                    .map_err(|error| format!("{name}: [[{kind}]] {shown}: {error}"))?;
+            }
+        }
+        Ok(mapping)
+    }
+}
+
+impl Source {
+    fn check(&mut self, kind: &str) -> Result<(), String> {
+        if self.format.is_none() {
+            let ending = self.file.extension().and_then(|ending| ending.to_str());
+            self.format = Some(match ending {
+                Some("csv" | "tsv") => Format::Csv,
+                Some("jsonl" | "ndjson") => Format::Jsonl,
+                _ => return Err("say `format = \"csv\"` or `format = \"jsonl\"`".to_owned()),
+            });
+            if ending == Some("tsv") && self.delimiter == ',' {
+                self.delimiter = '\t';
+            }
+        }
+        if !self.delimiter.is_ascii() {
+            return Err("`delimiter` must be an ASCII character".to_owned());
+        }
+        let ends = (self.source.names().len(), self.target.names().len());
+        match kind {
+            "edge" if ends.0 == 0 || ends.1 == 0 => Err(
+                "an edge needs `source` and `target`, the columns that name its vertices"
+                    .to_owned(),
+            ),
+            "edge" if self.id.is_some() => Err("an edge has no `id` of its own".to_owned()),
+            "vertex" if ends != (0, 0) => Err("a vertex has no `source` and `target`".to_owned()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The columns with a meaning of their own, which are not properties unless the label has them as such.
+    pub(crate) fn is_structure(&self, column: &str) -> bool {
+        self.id.as_deref() == Some(column)
+            || self.valid_from.as_deref() == Some(column)
+            || self.valid_to.as_deref() == Some(column)
+            || self.source.names().iter().any(|name| name == column)
+            || self.target.names().iter().any(|name| name == column)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Mapping, String> {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join("map.toml");
+        std::fs::write(&path, text).expect("written");
+        Mapping::read(&path).map_err(|error| error.replace(&dir.path().display().to_string(), "."))
+    }
+
+    #[test]
+    fn a_mapping_is_read_and_completed() {
+        let mapping = read(
+            "[[vertex]]\nfile = \"a.tsv\"\nlabel = \"airport\"\nid = \"code\"\n\
+             [[edge]]\nfile = \"b.jsonl\"\nlabel = \"route\"\nsource = \"from\"\ntarget = [\"to\", \"x\"]\n",
+        )
+        .unwrap();
+        assert_eq!(mapping.vertices[0].format, Some(Format::Csv));
+        assert_eq!(mapping.vertices[0].delimiter, '\t');
+        assert_eq!(mapping.edges[0].format, Some(Format::Jsonl));
+        assert_eq!(mapping.edges[0].target.names(), ["to", "x"]);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        let refused = |text: &str, part: &str| {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(part), "{error}");
+        };
+        refused("", "neither a [[vertex]] nor an [[edge]]");
+        refused(
+            "[[vertex]]\nfile = \"a.csv\"\nlable = \"x\"\n",
+            "./map.toml:3: unknown field `lable`",
+        );
+        refused(
+            "[[vertex]]\nfile = \"a.dat\"\nlabel = \"x\"\n",
+            "say `format =",
+        );
+        refused(
+            "[[edge]]\nfile = \"a.csv\"\nlabel = \"x\"\nsource = \"a\"\n",
+            "needs `source` and `target`",
+        );
+        refused(
+            "[[vertex]]\nfile = \"a.csv\"\nlabel = \"x\"\nsource = \"a\"\n",
+            "has no `source`",
+        );
+    }
+}

@@ -1,0 +1,351 @@
+//! Reads input files row by row, with the line and the byte range of each row.
+//!
+//! The byte ranges are what the journal keeps, so that an interrupted load goes on where it stopped.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::ops::Range;
+use std::os::unix::fs::FileExt as _;
+
+use serde_json::{Map, Value};
+
+use super::mapping::{Format, Source};
+
+/// The longest line of JSON that is read, in bytes.
+const LINE_BYTES_MAX: usize = 64 << 20;
+/// How far the line ends before a CSV record are counted; more empty lines than this in a row make line numbers too small.
+const LINE_ENDS_AHEAD: usize = 64;
+/// Bytes read from a file at once.
+const READ_BYTES: usize = 1 << 20;
+
+/// One row: its place and its columns. Of CSV all columns are texts; null texts are left out.
+#[derive(Debug)]
+pub(crate) struct Row {
+    /// The first line of the row, from 1.
+    pub(crate) line: u64,
+    /// Where the row lies in the file, with its line end.
+    pub(crate) bytes: Range<u64>,
+    /// The line after the row.
+    pub(crate) next_line: u64,
+    /// The columns, or why the row does not read.
+    pub(crate) columns: Result<Map<String, Value>, String>,
+}
+
+/// The rows of one file.
+pub(crate) enum Rows {
+    /// Of a CSV file.
+    Csv(Box<CsvRows>),
+    /// Of a file with one JSON object a line.
+    Lines(LineRows),
+}
+
+impl Rows {
+    /// Opens the file of `source`.
+    ///
+    /// # Errors
+    /// When it cannot be read, or has no header.
+    pub(crate) fn open(source: &Source) -> Result<Self, String> {
+        let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", source.file.display());
+        let file = File::open(&source.file).map_err(|error| failed(&error))?;
+        match source.format {
+            Some(Format::Csv) => CsvRows::open(file, source)
+                .map(|rows| Self::Csv(Box::new(rows)))
+                .map_err(|error| failed(&error)),
+            _ => Ok(Self::Lines(LineRows::new(file))),
+        }
+    }
+
+    /// Where the first row starts: after the header, if there is one.
+    pub(crate) fn start(&self) -> u64 {
+        match self {
+            Self::Csv(rows) => rows.reader.position().byte(),
+            Self::Lines(rows) => rows.offset,
+        }
+    }
+
+    /// Goes on at `offset`, the end of a row, which is the start of `line`.
+    ///
+    /// # Errors
+    /// When the file cannot be read there.
+    pub(crate) fn seek(&mut self, offset: u64, line: u64) -> Result<(), String> {
+        match self {
+            Self::Csv(rows) => rows.seek(offset, line),
+            Self::Lines(rows) => rows.seek(offset, line),
+        }
+        .map_err(|error| error.to_string())
+    }
+}
+
+impl Iterator for Rows {
+    type Item = Result<Row, String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Self::Csv(rows) => rows.next(),
+            Self::Lines(rows) => rows.next(),
+        }
+    }
+}
+
+/// The rows of a CSV file.
+pub(crate) struct CsvRows {
+    reader: csv::Reader<BufReader<File>>,
+    header: Vec<String>,
+    null: Vec<String>,
+    record: csv::StringRecord,
+}
+
+impl CsvRows {
+    fn open(file: File, source: &Source) -> Result<Self, csv::Error> {
+        let mut reader = csv::ReaderBuilder::new()
+            .delimiter(u8::try_from(source.delimiter).unwrap_or(b','))
+            .has_headers(source.header.is_none())
+            .flexible(true)
+            .from_reader(BufReader::with_capacity(READ_BYTES, file));
+        let header = match &source.header {
+            Some(names) => names.clone(),
+            None => {
+                let names = reader.headers()?.iter();
+                names
+                    .map(|name| name.trim_start_matches('\u{feff}').trim().to_owned())
+                    .collect()
+            }
+        };
+        Ok(Self {
+            reader,
+            header,
+            null: source.null.clone(),
+            record: csv::StringRecord::new(),
+        })
+    }
+
+    fn seek(&mut self, offset: u64, line: u64) -> Result<(), csv::Error> {
+        let mut position = csv::Position::new();
+        position.set_byte(offset).set_line(line);
+        self.reader.seek(position)
+    }
+
+    /// The line of a record's first byte. The reader counts a line feed after a carriage return, and empty lines, only
+    /// with the record that follows them.
+    fn first_line(&self, at: &csv::Position) -> u64 {
+        let mut ahead = [0; LINE_ENDS_AHEAD];
+        let file = self.reader.get_ref().get_ref();
+        let length = file.read_at(&mut ahead, at.byte()).unwrap_or(0);
+        let ends = ahead[..length]
+            .iter()
+            .take_while(|byte| matches!(byte, b'\r' | b'\n'));
+        at.line() + ends.filter(|byte| **byte == b'\n').count() as u64
+    }
+
+    fn columns(&self) -> Result<Map<String, Value>, String> {
+        let (found, expected) = (self.record.len(), self.header.len());
+        if found != expected {
+            return Err(format!("{found} columns, but the header names {expected}"));
+        }
+        let cells = self.header.iter().zip(self.record.iter());
+        Ok(cells
+            .filter(|(_, cell)| !self.null.iter().any(|null| null == cell))
+            .map(|(name, cell)| (name.clone(), Value::String(cell.to_owned())))
+            .collect())
+    }
+
+    fn next(&mut self) -> Option<Result<Row, String>> {
+        let start = self.reader.position().byte();
+        let read = self.reader.read_record(&mut self.record);
+        let bytes = start..self.reader.position().byte();
+        let line = self.record.position().map_or(0, |at| self.first_line(at));
+        let next_line = self.reader.position().line();
+        match read {
+            Ok(true) => Some(Ok(Row {
+                line,
+                bytes,
+                next_line,
+                columns: self.columns(),
+            })),
+            Ok(false) => None,
+            Err(error) => match error.kind() {
+                // Bytes that are not UTF-8 spoil their row only.
+                csv::ErrorKind::Utf8 { pos, err } => {
+                    let line = pos.as_ref().map_or(line, |at| self.first_line(at));
+                    let columns = Err(format!("not UTF-8: {err}"));
+                    Some(Ok(Row {
+                        line,
+                        bytes,
+                        next_line,
+                        columns,
+                    }))
+                }
+                _ => Some(Err(error.to_string())),
+            },
+        }
+    }
+}
+
+/// The rows of a file with one JSON object a line. Empty lines are passed over.
+pub(crate) struct LineRows {
+    reader: BufReader<File>,
+    offset: u64,
+    line: u64,
+}
+
+impl LineRows {
+    /// The rows of `file` from its start.
+    pub(crate) fn new(file: File) -> Self {
+        Self {
+            reader: BufReader::with_capacity(READ_BYTES, file),
+            offset: 0,
+            line: 1,
+        }
+    }
+
+    fn seek(&mut self, offset: u64, line: u64) -> Result<(), csv::Error> {
+        self.reader.seek(SeekFrom::Start(offset))?;
+        (self.offset, self.line) = (offset, line);
+        Ok(())
+    }
+
+    fn next(&mut self) -> Option<Result<Row, String>> {
+        let start = self.offset;
+        loop {
+            let mut text = Vec::new();
+            let line = self.line;
+            let (mut length, mut ended) = (0, false);
+            // A line over the limit is skipped, not held.
+            while !ended {
+                let buffer = match self.reader.fill_buf() {
+                    Ok(buffer) => buffer,
+                    Err(error) => return Some(Err(error.to_string())),
+                };
+                if buffer.is_empty() {
+                    break;
+                }
+                let end = buffer.iter().position(|byte| *byte == b'\n');
+                ended = end.is_some();
+                let taken = end.map_or(buffer.len(), |end| end + 1);
+                if text.len() + taken <= LINE_BYTES_MAX {
+                    text.extend_from_slice(&buffer[..taken]);
+                }
+                length += taken;
+                self.reader.consume(taken);
+            }
+            if length == 0 {
+                return None;
+            }
+            self.offset += length as u64;
+            self.line += 1;
+            if text.trim_ascii().is_empty() && length <= LINE_BYTES_MAX {
+                continue;
+            }
+            let columns = if text.len() < length {
+                Err(format!(
+                    "a line of {length} bytes, at most {LINE_BYTES_MAX}"
+                ))
+            } else {
+                serde_json::from_slice(&text).map_err(|error| format!("not a JSON object: {error}"))
+            };
+            let (bytes, next_line) = (start..self.offset, self.line);
+            return Some(Ok(Row {
+                line,
+                bytes,
+                next_line,
+                columns,
+            }));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    fn rows(name: &str, content: &[u8], extra: &str) -> Vec<Row> {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let path = dir.path().join(name);
+        File::create(&path)
+            .expect("created")
+            .write_all(content)
+            .expect("written");
+        let map = dir.path().join("map.toml");
+        std::fs::write(
+            &map,
+            format!("[[vertex]]\nfile = \"{name}\"\nlabel = \"x\"\n{extra}"),
+        )
+        .expect("written");
+        let mapping = super::super::mapping::Mapping::read(&map).expect("a mapping");
+        Rows::open(&mapping.vertices[0])
+            .expect("opens")
+            .map(|row| row.expect("reads"))
+            .collect()
+    }
+
+    #[test]
+    fn csv_rows_know_their_place() {
+        let text = "\u{feff}id,name\r\n1,\"a\nb\"\n2\n3,\n4,d".as_bytes();
+        let rows = rows("a.csv", text, "");
+        let lines: Vec<u64> = rows.iter().map(|row| row.line).collect();
+        assert_eq!(lines, [2, 4, 5, 6]);
+        assert_eq!(rows[0].columns.as_ref().unwrap()["name"], "a\nb");
+        assert_eq!(
+            rows[1].columns.as_ref().unwrap_err(),
+            "1 columns, but the header names 2"
+        );
+        assert!(
+            !rows[2].columns.as_ref().unwrap().contains_key("name"),
+            "an empty text is no value"
+        );
+        assert_eq!(rows[3].bytes.end, text.len() as u64);
+        for pair in rows.windows(2) {
+            assert_eq!(pair[0].bytes.end, pair[1].bytes.start);
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_not_text_spoil_one_row() {
+        let rows = rows("a.csv", b"id\n1\n\xff\n3\n", "");
+        assert_eq!(rows.len(), 3);
+        assert!(
+            rows[1]
+                .columns
+                .as_ref()
+                .unwrap_err()
+                .starts_with("not UTF-8")
+        );
+        assert_eq!(rows[1].line, 3);
+        assert_eq!(rows[2].columns.as_ref().unwrap()["id"], "3");
+    }
+
+    #[test]
+    fn json_lines_know_their_place() {
+        let rows = rows("a.jsonl", b"{\"id\":1}\n\n[2]\n{\"id\":3}", "");
+        let places: Vec<_> = rows
+            .iter()
+            .map(|row| (row.line, row.bytes.clone()))
+            .collect();
+        assert_eq!(
+            places,
+            [(1, 0..9), (3, 9..14), (4, 14..22)],
+            "empty lines belong to the row after them"
+        );
+        assert_eq!(rows[0].columns.as_ref().unwrap()["id"], 1);
+        assert!(
+            rows[1]
+                .columns
+                .as_ref()
+                .unwrap_err()
+                .starts_with("not a JSON object")
+        );
+    }
+
+    #[test]
+    fn a_header_may_be_given() {
+        let rows = rows(
+            "a.csv",
+            b"1|x\n2|y\n",
+            "header = [\"id\", \"name\"]\ndelimiter = \"|\"\n",
+        );
+        assert_eq!(rows.len(), 2);
+        assert_eq!(rows[0].columns.as_ref().unwrap()["name"], "x");
+    }
+}

@@ -1,0 +1,101 @@
+//! Creates schema elements through the REST API, from the answer of `GET …/schema` or a file of that form.
+
+use std::path::Path;
+
+use serde_json::{Map, Value as Json};
+
+use crate::CommandError;
+use crate::rest::{GraphClient, RestError};
+
+/// The kinds in the order in which they can be created.
+pub(super) const KINDS: &[&str] = &["propertykeys", "vertexlabels", "edgelabels", "indexlabels"];
+
+/// What a server adds to schema elements and does not take back.
+const ANSWER_ONLY: &[&str] = &["status", "index_labels"];
+
+/// Creates what the file names; elements that exist with the same definition are left as they are.
+pub(super) fn create_from_file(client: &GraphClient, path: &Path) -> Result<(), CommandError> {
+    let text =
+        std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let schema: Map<String, Json> =
+        serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+    if let Some(unknown) = schema.keys().find(|key| !KINDS.contains(&key.as_str())) {
+        return Err(format!(
+            "{}: unknown kind '{unknown}', expected {KINDS:?}",
+            path.display()
+        )
+        .into());
+    }
+    for kind in KINDS {
+        for element in schema
+            .get(*kind)
+            .and_then(Json::as_array)
+            .into_iter()
+            .flatten()
+        {
+            create(client, kind, element, false)?;
+        }
+    }
+    Ok(())
+}
+
+/// Creates one element of `kind`; with its id when `keep_id` is set, for which the graph must be in mode RESTORING.
+pub(super) fn create(
+    client: &GraphClient,
+    kind: &str,
+    element: &Json,
+    keep_id: bool,
+) -> Result<(), CommandError> {
+    let mut element = element
+        .as_object()
+        .cloned()
+        .ok_or_else(|| format!("not an object in {kind}: {element}"))?;
+    element.retain(|key, _| !ANSWER_ONLY.contains(&key.as_str()) && (keep_id || key != "id"));
+    // The server writes the time of creation itself; a property key takes no properties.
+    if let Some(Json::Object(data)) = element.get_mut("user_data") {
+        data.remove("~create_time");
+    }
+    if element
+        .get("edgelabel_type")
+        .is_some_and(|kind| kind == "NORMAL")
+        && element.contains_key("links")
+    {
+        element.remove("source_label");
+        element.remove("target_label");
+    }
+    element.insert("check_exist".to_owned(), Json::Bool(false));
+    let name = element.get("name").cloned().unwrap_or_default();
+    let path = client.of_graph(&format!("schema/{kind}"));
+    let answer = client
+        .send_patiently("POST", &path, &Json::Object(element).to_string())
+        .map_err(|error| format!("creating {name} of {kind}: {error}"))?;
+    let answer: Json = serde_json::from_str(&answer).unwrap_or_default();
+    wait_for_task(
+        client,
+        answer.get("task_id").and_then(Json::as_i64).unwrap_or(0),
+    )?;
+    Ok(())
+}
+
+/// Waits until the task has ended; 0 is no task.
+fn wait_for_task(client: &GraphClient, task: i64) -> Result<(), CommandError> {
+    if task == 0 {
+        return Ok(());
+    }
+    let mut pause = std::time::Duration::from_millis(2);
+    loop {
+        let answer: Json = match client.get(&client.of_graph(&format!("tasks/{task}"))) {
+            Ok(answer) => answer,
+            Err(RestError::Refused { status: 404, .. }) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
+        match answer.get("task_status").and_then(Json::as_str) {
+            Some("success") => return Ok(()),
+            Some("failed" | "cancelled") => {
+                return Err(format!("task {task} ended without success: {answer}").into());
+            }
+            _ => std::thread::sleep(pause),
+        }
+        pause = (pause * 2).min(std::time::Duration::from_secs(1));
+    }
+}

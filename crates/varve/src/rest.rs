@@ -1,0 +1,199 @@
+//! A small blocking client of the REST API, for the tools that work against a running server.
+//!
+//! `ureq` does the HTTP: blocking calls on a few threads are all that the tools need, and the server is on this host or
+//! behind a proxy, so there is no TLS in it.
+
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use ureq::http::Request;
+
+/// The largest answer that is read, in bytes.
+const ANSWER_BYTES_MAX: u64 = 256 << 20;
+/// How long one request may take, in seconds.
+const REQUEST_SECONDS_MAX: u64 = 120;
+/// How long a server that is busy or away is waited for, in seconds.
+const PATIENCE_SECONDS: u64 = 60;
+/// The first pause before a request is tried again; it doubles up to [`PAUSE_MAX`].
+const PAUSE_FIRST: Duration = Duration::from_millis(100);
+/// The longest pause between two tries.
+const PAUSE_MAX: Duration = Duration::from_secs(5);
+
+/// Why a request was not done.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RestError {
+    /// No answer: nothing listens, or the connection broke.
+    #[error("{url}: {cause}")]
+    NoAnswer {
+        /// What was asked.
+        url: String,
+        /// What went wrong.
+        cause: String,
+    },
+    /// An answer that refuses the request.
+    #[error("{message} (HTTP {status})")]
+    Refused {
+        /// The status code.
+        status: u16,
+        /// What the server says about it.
+        message: String,
+    },
+    /// An answer that does not read as what was asked for.
+    #[error("{url}: unexpected answer: {cause}")]
+    Unexpected {
+        /// What was asked.
+        url: String,
+        /// What is wrong with it.
+        cause: String,
+    },
+}
+
+/// One graph of a server.
+#[derive(Debug, Clone)]
+pub(crate) struct GraphClient {
+    agent: ureq::Agent,
+    server: String,
+    graph: String,
+}
+
+/// The server's form of an error.
+#[derive(Deserialize)]
+struct ErrorBody {
+    message: String,
+}
+
+impl GraphClient {
+    /// A client of `graph` on `server` (`http://host:port`). Nothing is sent yet.
+    pub(crate) fn new(server: &str, graph: &str) -> Self {
+        let agent = ureq::Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_global(Some(Duration::from_secs(REQUEST_SECONDS_MAX)))
+            .build()
+            .new_agent();
+        let server = server.trim_end_matches('/');
+        let server = if server.contains("://") {
+            server.to_owned()
+        } else {
+            format!("http://{server}")
+        };
+        Self {
+            agent,
+            server,
+            graph: graph.to_owned(),
+        }
+    }
+
+    /// The path of a resource of this graph, e.g. `schema/propertykeys`.
+    pub(crate) fn of_graph(&self, resource: &str) -> String {
+        format!("/graphs/{}/{resource}", encode(&self.graph))
+    }
+
+    /// Sends one request and returns the body of its answer.
+    ///
+    /// # Errors
+    /// When there is no answer, or it is not one of success.
+    pub(crate) fn send(&self, method: &str, path: &str, body: &str) -> Result<String, RestError> {
+        let url = format!("{}{path}", self.server);
+        let no_answer = |cause: String| RestError::NoAnswer {
+            url: url.clone(),
+            cause,
+        };
+        let request = Request::builder()
+            .method(method)
+            .uri(&url)
+            .header("content-type", "application/json")
+            .body(body.to_owned())
+            .map_err(|error| no_answer(error.to_string()))?;
+        let mut answer = if body.is_empty() {
+            self.agent.run(request.map(|_| ()))
+        } else {
+            self.agent.run(request)
+        }
+        .map_err(|error| no_answer(error.to_string()))?;
+        let status = answer.status();
+        let text = answer
+            .body_mut()
+            .with_config()
+            .limit(ANSWER_BYTES_MAX)
+            .read_to_string();
+        let text = text.map_err(|error| no_answer(error.to_string()))?;
+        if status.is_success() {
+            return Ok(text);
+        }
+        let message =
+            serde_json::from_str::<ErrorBody>(&text).map_or_else(|_| text, |body| body.message);
+        Err(RestError::Refused {
+            status: status.as_u16(),
+            message,
+        })
+    }
+
+    /// As [`GraphClient::send`], but waits for a server that is busy (503, 429) or away. The request may reach the server
+    /// more than once, so it must be one that may.
+    ///
+    /// # Errors
+    /// When the server stays busy or away for a minute, or refuses the request.
+    pub(crate) fn send_patiently(
+        &self,
+        method: &str,
+        path: &str,
+        body: &str,
+    ) -> Result<String, RestError> {
+        let started = Instant::now();
+        let mut pause = PAUSE_FIRST;
+        loop {
+            let error = match self.send(method, path, body) {
+                Err(
+                    error @ (RestError::NoAnswer { .. }
+                    | RestError::Refused {
+                        status: 503 | 429 | 507,
+                        ..
+                    }),
+                ) => error,
+                done => return done,
+            };
+            if started.elapsed() + pause > Duration::from_secs(PATIENCE_SECONDS) {
+                return Err(error);
+            }
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(PAUSE_MAX);
+        }
+    }
+
+    /// GET, read as `T`.
+    ///
+    /// # Errors
+    /// As [`GraphClient::send_patiently`], or when the answer is not a `T`.
+    pub(crate) fn get<T: serde::de::DeserializeOwned>(&self, path: &str) -> Result<T, RestError> {
+        let text = self.send_patiently("GET", path, "")?;
+        serde_json::from_str(&text).map_err(|error| RestError::Unexpected {
+            url: format!("{}{path}", self.server),
+            cause: error.to_string(),
+        })
+    }
+}
+
+/// Percent-encodes what is not a letter, a digit or one of `-._~`.
+pub(crate) fn encode(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::encode;
+
+    #[test]
+    fn ids_survive_a_path() {
+        assert_eq!(encode("\"1:marko\""), "%221%3Amarko%22");
+        assert_eq!(encode("S1:a>2>2>>Sé"), "S1%3Aa%3E2%3E2%3E%3ES%C3%A9");
+        assert_eq!(encode("plain-1._~"), "plain-1._~");
+    }
+}
