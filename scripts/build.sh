@@ -24,5 +24,7 @@ fi
 if (($#)); then
   scripts/cargo.sh "$@"
 else
-  scripts/cargo.sh build --release --locked -p varve
+  # Of the whole workspace, as the tests are: cargo joins the features of what is built together, and another choice of
+  # packages would be another set of features, for which RocksDB is compiled anew.
+  scripts/cargo.sh build --release --locked --workspace --bin varve
 fi

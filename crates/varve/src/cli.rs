@@ -19,6 +19,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Start the server
     Serve(ServeArguments),
+    /// Load CSV or JSON Lines files, or a dump, into a graph of a running server
+    Load(LoadArguments),
     /// Print every option with its meaning, unit and value as a TOML file
     Config(ConfigArguments),
 }
@@ -51,6 +53,40 @@ pub(crate) struct ServeArguments {
     listen: Option<std::net::SocketAddr>,
     #[command(flatten)]
     options: OptionArguments,
+}
+
+/// `varve load`
+#[derive(Debug, Args)]
+pub(crate) struct LoadArguments {
+    /// A mapping (a .toml file that says what the columns of the input files are), or a dump of `varve dump`
+    pub(crate) input: PathBuf,
+    /// Address of the server
+    #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
+    pub(crate) server: String,
+    /// Name of the graph
+    #[arg(long, default_value = "hugegraph", value_name = "NAME")]
+    pub(crate) graph: String,
+    /// JSON file of schema elements to create first, in the form of `GET …/schema`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
+    /// Elements of one request
+    #[arg(long, default_value_t = 500, value_name = "N")]
+    pub(crate) batch: usize,
+    /// Requests in work at once
+    #[arg(long, default_value_t = 4, value_name = "N")]
+    pub(crate) threads: usize,
+    /// End when more rows than this are refused
+    #[arg(long, default_value_t = 500, value_name = "N")]
+    pub(crate) max_errors: u64,
+    /// File for the refused rows and the reasons [default: the input's name and .bad]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) bad: Option<PathBuf>,
+    /// Do not look whether the vertices of edges exist
+    #[arg(long)]
+    pub(crate) skip_vertex_check: bool,
+    /// Forget that an earlier load of these files was interrupted
+    #[arg(long)]
+    pub(crate) restart: bool,
 }
 
 /// `varve config`

@@ -6,7 +6,10 @@
 
 mod cli;
 mod config;
+mod data;
+mod load;
 mod logging;
+mod rest;
 mod serve;
 
 use std::process::ExitCode;
@@ -26,6 +29,7 @@ type CommandError = Box<dyn std::error::Error + Send + Sync>;
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Serve(arguments) => serve::run(&arguments),
+        Command::Load(arguments) => load::run(&arguments),
         Command::Config(arguments) => print_config(&arguments),
     };
     match result {

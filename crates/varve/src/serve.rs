@@ -1,24 +1,60 @@
 //! `varve serve`: opens the data, starts the listeners, runs until a signal.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use varve_graph::maintenance::{Maintenance, MaintenanceOptions};
 use varve_server::AppState;
 
 use crate::CommandError;
 use crate::cli::ServeArguments;
-use crate::logging;
+use crate::config::Config;
+use crate::{data, logging};
 
 /// Serves until SIGTERM or SIGINT, then answers what is in work and closes the data.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> {
     let config = arguments.load()?;
     logging::start(&config.log.level);
-    let state = AppState::new(config.server.clone())?;
+    let engine = data::open_engine(&config)?;
+    let graphs = data::open_graphs(&config, engine)?;
+    let maintenance = Maintenance::start(
+        Arc::clone(&graphs),
+        MaintenanceOptions::default(),
+        |graph, error| tracing::warn!(graph, %error, "upkeep failed and is tried again"),
+    )?;
+    let state = AppState::with_graphs(config.server.clone(), Arc::clone(&graphs))?;
     let server = varve_server::start(&state)?;
-    println!(
-        "varve {} serves on http://{}",
-        env!("CARGO_PKG_VERSION"),
-        server.address()
-    );
+    announce(&config, &server.address().to_string(), &graphs.names());
     server.run_until_signal()?;
+    drop(maintenance);
+    for name in graphs.names() {
+        graphs.get(&name)?.space().sync()?;
+    }
+    tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
+}
+
+/// Says what runs where. The address line is on standard output, so that a program that starts the server with port 0
+/// can read it.
+fn announce(config: &Config, address: &str, graphs: &[String]) {
+    let memory_mib = data::memory_bytes(config) >> 20;
+    let folder = match config.storage.engine.as_str() {
+        "memory" => "nowhere: gone when the server stops".to_owned(),
+        _ => {
+            let folder = &config.storage.data_dir;
+            std::fs::canonicalize(folder)
+                .unwrap_or_else(|_| folder.clone())
+                .display()
+                .to_string()
+        }
+    };
+    println!(
+        "varve {} serves on http://{address}",
+        env!("CARGO_PKG_VERSION")
+    );
+    println!("  engine      {}", config.storage.engine);
+    println!("  data        {folder}");
+    println!("  durability  {}", config.storage.durability);
+    println!("  memory      {memory_mib} MiB for caches and write buffers");
+    println!("  graphs      {}", graphs.join(", "));
 }

@@ -18,7 +18,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "varve-graph",
         &["varve-encoding", "varve-kv", "varve-model"],
     ),
-    ("varve-server", &["varve-graph", "varve-model"]),
+    ("varve-server", &["varve-graph", "varve-kv", "varve-model"]),
     (
         "varve",
         &[
@@ -51,6 +51,8 @@ const CORNERS: &[(&str, &[&str])] = &[
 
 /// The most lines that a source file may have.
 const LINES_MAX: usize = 1000;
+/// The most lines that a file of tests may have.
+const TEST_LINES_MAX: usize = 1500;
 
 /// Words that may not be left behind. Put together from parts, so that this file does not hold them.
 const LEFT_BEHIND: &[&str] = &[
@@ -185,11 +187,11 @@ fn files_are_short_and_say_what_they_are_for() {
     for path in all_sources() {
         let text = fs::read_to_string(&path).expect("UTF-8");
         let lines = text.lines().count();
-        if lines > LINES_MAX {
-            wrong.push(format!(
-                "{}: {lines} lines, at most {LINES_MAX}",
-                path.display()
-            ));
+        let is_test = path.components().any(|part| part.as_os_str() == "tests");
+        let limit = if is_test { TEST_LINES_MAX } else { LINES_MAX };
+        if lines > limit {
+            let found = format!("{}: {lines} lines, at most {limit}", path.display());
+            wrong.push(found);
         }
         if !text.starts_with("//!") {
             wrong.push(format!("{}: does not start with //!", path.display()));

@@ -1,0 +1,129 @@
+//! The data folder: which storage engine it is opened with, and what lies where in it.
+//!
+//! `graphs/` belongs to the engine, one folder for each graph; `backups/` is where online backups go by default. One
+//! process at a time opens a data folder; the engine locks it.
+
+use std::sync::Arc;
+
+use varve_graph::{DurabilityMode, GraphOptions, Registry};
+use varve_kv::Engine;
+use varve_kv::memory::MemoryEngine;
+use varve_model::time::SystemClock;
+
+use crate::CommandError;
+use crate::config::{Config, Durability};
+
+/// The folder of the engine within a data folder.
+#[cfg(feature = "rocksdb")]
+const GRAPHS: &str = "graphs";
+
+/// The folder of the engine's files.
+#[cfg(feature = "rocksdb")]
+pub(crate) fn graphs_folder(data_dir: &std::path::Path) -> std::path::PathBuf {
+    data_dir.join(GRAPHS)
+}
+
+/// Opens the storage engine that the options name.
+///
+/// # Errors
+/// When another process has the folder, it cannot be written, or this binary was built without that engine.
+pub(crate) fn open_engine(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
+    match config.storage.engine.as_str() {
+        "memory" => Ok(Arc::new(MemoryEngine::new())),
+        _ => open_rocksdb(config),
+    }
+}
+
+#[cfg(feature = "rocksdb")]
+fn open_rocksdb(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
+    use varve_kv_rocksdb::{RocksConfig, RocksEngine};
+
+    let folder = graphs_folder(&config.storage.data_dir);
+    let mut options = RocksConfig::new(&folder);
+    options.memory_bytes = memory_bytes(config);
+    let cores = std::thread::available_parallelism().map_or(2, usize::from);
+    options.background_jobs = u16::try_from(cores.clamp(2, 16)).unwrap_or(2);
+    Ok(Arc::new(RocksEngine::open(&options)?))
+}
+
+#[cfg(not(feature = "rocksdb"))]
+fn open_rocksdb(_: &Config) -> Result<Arc<dyn Engine>, CommandError> {
+    Err("this binary was built without RocksDB; use --engine memory".into())
+}
+
+/// Opens all graphs of `engine`, and creates those that the options want to be there.
+///
+/// # Errors
+/// When a graph is damaged or cannot be created.
+pub(crate) fn open_graphs(
+    config: &Config,
+    engine: Arc<dyn Engine>,
+) -> Result<Arc<Registry>, CommandError> {
+    let mut options = GraphOptions::new(Arc::new(SystemClock));
+    options.durability = match config.durability()? {
+        Durability::Sync => DurabilityMode::Sync,
+        Durability::Interval(every) => DurabilityMode::Interval(every),
+        Durability::None => DurabilityMode::None,
+    };
+    let registry = Registry::open(engine, options)?;
+    for name in &config.graph.create {
+        registry.get_or_create(name)?;
+    }
+    Ok(Arc::new(registry))
+}
+
+/// The bytes that all graphs together may use: the option, or a quarter of what the machine or its control group allows.
+pub(crate) fn memory_bytes(config: &Config) -> u64 {
+    match config.storage.memory_mib {
+        0 => (memory_limit() / 4).max(MEMORY_BYTES_MIN),
+        mebibytes => mebibytes << 20,
+    }
+}
+
+/// The least that is taken when nothing is said, in bytes.
+const MEMORY_BYTES_MIN: u64 = 256 << 20;
+/// What is assumed when the system does not tell how much memory it has, in bytes.
+const MEMORY_BYTES_ASSUMED: u64 = 2 << 30;
+
+fn memory_limit() -> u64 {
+    let total = std::fs::read_to_string("/proc/meminfo")
+        .ok()
+        .and_then(|text| {
+            let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+            line.split_whitespace()
+                .nth(1)?
+                .parse::<u64>()
+                .ok()
+                .map(|kibibytes| kibibytes << 10)
+        });
+    let group = std::fs::read_to_string("/sys/fs/cgroup/memory.max")
+        .ok()
+        .and_then(|text| text.trim().parse::<u64>().ok());
+    match (total, group) {
+        (Some(total), Some(group)) => total.min(group),
+        (Some(one), None) | (None, Some(one)) => one,
+        (None, None) => MEMORY_BYTES_ASSUMED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_what_was_asked_for_or_a_share() {
+        let mut config = Config::default();
+        assert!(memory_bytes(&config) >= MEMORY_BYTES_MIN);
+        config.storage.memory_mib = 300;
+        assert_eq!(memory_bytes(&config), 300 << 20);
+    }
+
+    #[test]
+    fn the_wanted_graphs_are_created() {
+        let mut config = Config::default();
+        config.storage.engine = "memory".to_owned();
+        config.graph.create.push("second".to_owned());
+        let graphs = open_graphs(&config, open_engine(&config).unwrap()).unwrap();
+        assert_eq!(graphs.names(), ["hugegraph", "second"]);
+    }
+}
