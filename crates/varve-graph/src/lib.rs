@@ -17,6 +17,7 @@ pub mod registry;
 pub mod schema;
 pub mod tasks;
 pub mod variables;
+pub mod verify;
 pub mod write;
 
 mod bodies;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use varve_encoding::{key, row};
 use varve_graph::read::{HistoryPage, VersionKind, View};
+use varve_graph::verify::verify;
 use varve_kv::{ClusteringRange, Flow};
 use varve_model::schema::Retention;
 use varve_model::{
@@ -42,7 +43,26 @@ pub(crate) fn everything(world: &World) -> Outcome {
             queries::all(world, scope, point, &ids, paged).map_err(told)?;
         }
     }
-    histories(world)
+    histories(world)?;
+    sound(world)
+}
+
+/// The stored graph satisfies its invariants, and holds what the model says exists now.
+pub(crate) fn sound(world: &World) -> Outcome {
+    let report = verify(world.graph(), &mut |_| true).map_err(|error| error.to_string())?;
+    if !report.is_sound() {
+        return Err(format!("verification: {:?}", report.problems));
+    }
+    let point = Point {
+        valid: world.now(),
+        version: CommitVersion::MAX,
+    };
+    differ(
+        "vertices",
+        world.model.vertices(point).len() as u64,
+        report.vertices,
+    )?;
+    differ("edges", world.model.edges(point).len() as u64, report.edges)
 }
 
 /// The elements that the graph promises an answer for: those of labels without history only for what is now or later.
@@ -54,7 +74,7 @@ fn comparable(world: &World, scope: TemporalScope) -> Vec<ElementId> {
                 .state
                 .as_ref()
                 .map(|state| world.model.schema.rules(state));
-            event.id == *id && rules.is_some_and(|rules| rules.retention == Retention::None)
+            event.id == *id && rules.is_some_and(|rules| rules.retention != Retention::All)
         })
     };
     world

@@ -21,7 +21,8 @@ fn run(case: &Case) -> Result<(), String> {
         world
             .apply(operation)
             .map_err(|wrong| format!("operation {at}, {operation:?}: {wrong}"))?;
-        compare::present(&world).map_err(|wrong| format!("after operation {at}: {wrong}"))?;
+        let outcome = compare::present(&world).and_then(|()| compare::sound(&world));
+        outcome.map_err(|wrong| format!("after operation {at}: {wrong}"))?;
     }
     compare::everything(&world)
 }

@@ -10,7 +10,7 @@ use varve_graph::tasks::TaskStatus;
 use varve_graph::write::{EndCheck, Missing, Mutation, WritePeriod, WriteRequest};
 use varve_graph::{DurabilityMode, ErrorKind, Graph, GraphError, GraphOptions};
 use varve_kv::{Engine, MemoryEngine};
-use varve_model::schema::IndexType;
+use varve_model::schema::{IndexType, Retention};
 use varve_model::{Clock, CommitVersion, Element, ElementId, Instant, Properties};
 use varve_testkit::ManualClock;
 use varve_testkit::generate::{Case, Operation, SchemaPlan, labels};
@@ -82,16 +82,34 @@ impl World {
             Operation::ToggleIndex(at) => return self.toggle_index(*at),
             Operation::Write { changes, from, to } => {
                 let now = self.now();
+                // What a request reads of a past that was not kept is not promised.
+                let from = from.map(|offset| {
+                    if self.forgets() {
+                        offset.max(0)
+                    } else {
+                        offset
+                    }
+                });
                 let at = |offset: &Option<i64>| offset.map(|micros| now.plus_micros(micros));
                 let request = Request {
                     changes: changes.clone(),
-                    from: at(from),
+                    from: at(&from),
                     to: at(to),
                 };
                 return self.write(&request, now);
             }
         }
         Ok(())
+    }
+
+    /// Whether there are elements of labels that do not keep all history.
+    fn forgets(&self) -> bool {
+        let mut states = self
+            .model
+            .events
+            .iter()
+            .filter_map(|event| event.state.as_ref());
+        states.any(|state| self.model.schema.rules(state).retention != Retention::All)
     }
 
     /// Removes an index label, or creates it and has it built from what is stored. The unique one is rebuilt instead.

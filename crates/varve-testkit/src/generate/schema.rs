@@ -1,5 +1,5 @@
 //! The schema of generated cases: every id strategy, sort keys, a parent label with sub labels, times to live, labels that
-//! keep no history, and every kind of index.
+//! keep no history or little, and every kind of index.
 
 use varve_model::schema::{
     AggregateType, EdgeLabelType, Frequency, IdStrategy, IndexBase, IndexType, Retention,
@@ -40,7 +40,7 @@ pub mod labels {
     pub const ITEM: VertexLabelId = VertexLabelId(2);
     /// CUSTOMIZE_NUMBER, with a time to live.
     pub const GADGET: VertexLabelId = VertexLabelId(3);
-    /// CUSTOMIZE_STRING, keeps no history; may take over an item's id.
+    /// CUSTOMIZE_STRING, keeps no history, or little; may take over an item's id.
     pub const GHOST: VertexLabelId = VertexLabelId(4);
     /// AUTOMATIC.
     pub const AUTO: VertexLabelId = VertexLabelId(5);
@@ -57,7 +57,7 @@ pub mod labels {
     pub const LIKES: EdgeLabelId = EdgeLabelId(4);
     /// SUB: item to person.
     pub const PLEASES: EdgeLabelId = EdgeLabelId(5);
-    /// Person to person, keeps no history.
+    /// Person to person, keeps no history, or little.
     pub const SHADOWS: EdgeLabelId = EdgeLabelId(6);
     /// Person to item, with a time to live.
     pub const BORROWS: EdgeLabelId = EdgeLabelId(7);
@@ -82,7 +82,7 @@ pub fn plan(random: &mut Random) -> SchemaPlan {
     gadget.ttl = 3;
     gadget.ttl_start_time = start.filter(|_| random.one_in(2));
     let mut ghost = vertex_label(GHOST, "ghost", IdStrategy::CustomizeString, &[AGE, CITY]);
-    ghost.retention = Retention::None;
+    ghost.retention = random_retention(random);
     let mut person = vertex_label(
         PERSON,
         "person",
@@ -102,12 +102,21 @@ pub fn plan(random: &mut Random) -> SchemaPlan {
     ];
     let model = ModelSchema {
         vertex_labels,
-        edge_labels: edge_labels(),
+        edge_labels: edge_labels(random_retention(random)),
         index_labels: index_labels(),
     };
     SchemaPlan {
         property_keys: property_keys(),
         model,
+    }
+}
+
+/// Nothing, or one second.
+fn random_retention(random: &mut Random) -> Retention {
+    if random.one_in(2) {
+        Retention::None
+    } else {
+        Retention::For(1_000_000)
     }
 }
 
@@ -156,7 +165,7 @@ fn vertex_label(
     }
 }
 
-fn edge_labels() -> Vec<EdgeLabel> {
+fn edge_labels(shadowed: Retention) -> Vec<EdgeLabel> {
     let label = |id: EdgeLabelId, name: &str, link, properties: &[PropertyKeyId]| EdgeLabel {
         id,
         name: name.to_owned(),
@@ -188,7 +197,7 @@ fn edge_labels() -> Vec<EdgeLabel> {
         sub.parent = Some(RELATED);
     }
     let mut shadows = label(SHADOWS, "shadows", Some((PERSON, PERSON)), &[AGE]);
-    shadows.retention = Retention::None;
+    shadows.retention = shadowed;
     let mut borrows = label(BORROWS, "borrows", Some((PERSON, ITEM)), &[WEIGHT]);
     borrows.ttl = 2;
     vec![knows, has, related, likes, pleases, shadows, borrows]

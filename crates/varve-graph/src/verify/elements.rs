@@ -1,0 +1,344 @@
+//! Vertices, edges and their events.
+
+use varve_encoding::key;
+use varve_encoding::row::{Header, Kind};
+use varve_encoding::tables::{EDGE, EVENT, PENDING, VERTEX};
+use varve_kv::{Flow, TableId};
+use varve_model::schema::Retention;
+use varve_model::{CommitVersion, Direction, Element, ElementId, Instant, Period, VertexId};
+
+use super::{Check, Wrong};
+use crate::read::{resolve, scan_events};
+use crate::write::decode_element;
+
+/// An event without its content.
+struct Brief {
+    version: CommitVersion,
+    period: Period,
+    kind: Kind,
+}
+
+impl Check<'_> {
+    pub(super) fn vertex_row(
+        &mut self,
+        partition: &[u8],
+        clustering: &[u8],
+        value: &[u8],
+    ) -> Result<(), Wrong> {
+        if clustering != key::VERTEX_CLUSTERING {
+            return Err(Wrong::Damage("not a vertex's key".to_owned()));
+        }
+        let id = ElementId::Vertex(key::decode_vertex_id(partition)?);
+        if self.current_row(&id, partition, clustering, value)? {
+            self.report.vertices += 1;
+        }
+        Ok(())
+    }
+
+    pub(super) fn edge_row(
+        &mut self,
+        partition: &[u8],
+        clustering: &[u8],
+        value: &[u8],
+    ) -> Result<(), Wrong> {
+        let (edge, direction) = key::decode_edge(partition, clustering)?;
+        let other = direction.opposite();
+        let (owner, key) = (
+            key::vertex_id(edge.owner(other)),
+            key::edge_clustering(&edge, other),
+        );
+        let mirrored = self.reader.get(EDGE, &owner, &key)?;
+        if mirrored.as_deref() != Some(value) {
+            self.problem(|| format!("{edge}: the two sides' rows differ"));
+        }
+        if direction == Direction::In {
+            return Ok(());
+        }
+        let ends = [edge.source.clone(), edge.target.clone()];
+        let id = ElementId::Edge(edge);
+        if self.current_row(&id, partition, clustering, value)? {
+            self.report.edges += 1;
+            let [source, target] = ends;
+            if !(self.exists(&source)? && self.exists(&target)?) {
+                self.report.dangling_edges += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn exists(&self, vertex: &VertexId) -> Result<bool, Wrong> {
+        let partition = key::vertex_id(vertex);
+        let row = self
+            .reader
+            .get(VERTEX, &partition, key::VERTEX_CLUSTERING)?;
+        let Some(row) = row else { return Ok(false) };
+        let (row, newest) = (Some(row.as_slice()), CommitVersion::MAX);
+        let clustering = key::VERTEX_CLUSTERING;
+        Ok(resolve(self.reader, &partition, clustering, row, self.now, newest)?.is_some())
+    }
+
+    /// Checks one current row; returns whether the element exists now.
+    fn current_row(
+        &mut self,
+        id: &ElementId,
+        partition: &[u8],
+        clustering: &[u8],
+        value: &[u8],
+    ) -> Result<bool, Wrong> {
+        let (header, content) = Header::decode(value)?;
+        let events = self.events(partition, clustering)?;
+        self.head(id, &header, &events);
+        if header.kind == Kind::Put {
+            let element = decode_element(id, content)?;
+            self.present_entries(&element)?;
+        } else {
+            self.report.markers += 1;
+        }
+        let own = (header.kind == Kind::Put).then_some(&header);
+        let instants = self.boundaries(&events, own);
+        let mut coming: Vec<CommitVersion> = instants
+            .iter()
+            .filter_map(|instant| deciding(&events, own, *instant))
+            .filter(|version| own.is_none_or(|own| own.version != *version))
+            .collect();
+        coming.dedup();
+        for version in coming {
+            self.coming_entries(id, partition, &key::event_clustering(clustering, version))?;
+        }
+        if header.until <= self.now {
+            self.report.untidied += 1;
+            let row = Some(value);
+            let newest = CommitVersion::MAX;
+            let found = resolve(self.reader, partition, clustering, row, self.now, newest)?;
+            return Ok(found.is_some());
+        }
+        for instant in instants
+            .into_iter()
+            .filter(|instant| *instant < header.until)
+        {
+            let decides = deciding(&events, own, instant);
+            let wanted = own.map(|own| own.version);
+            if decides != wanted {
+                let told = format!(
+                    "{id}: its row decides until {}, but not at {}",
+                    header.until.0, instant.0
+                );
+                self.problem(|| told);
+            }
+        }
+        Ok(own.is_some())
+    }
+
+    /// An event that decides now or later is found through the present's index.
+    fn coming_entries(
+        &mut self,
+        id: &ElementId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<(), Wrong> {
+        if let Some(row) = self.reader.get(EVENT, partition, clustering)? {
+            let (_, content) = Header::decode(&row)?;
+            let element = decode_element(id, content)?;
+            self.present_entries(&element)?;
+        }
+        Ok(())
+    }
+
+    fn head(&mut self, id: &ElementId, header: &Header, events: &[Brief]) {
+        if header.kind == Kind::Delete {
+            self.problem(|| format!("{id}: its current row is a deletion"));
+        }
+        if header.until > header.to {
+            self.problem(|| format!("{id}: its row decides for longer than its period"));
+        }
+        if header.until < Instant::FOREVER && !self.waited_for(header.until, id) {
+            self.problem(|| {
+                format!(
+                    "{id}: nothing waits for the end of its row at {}",
+                    header.until.0
+                )
+            });
+        }
+        if header.kind != Kind::Put {
+            return;
+        }
+        if header.version > self.published {
+            self.problem(|| {
+                format!(
+                    "{id}: version {} is newer than the last commit",
+                    header.version
+                )
+            });
+        }
+        if events.iter().any(|event| event.version == header.version) {
+            self.problem(|| format!("{id}: event {} is in two places", header.version));
+        }
+        let newer = events.iter().any(|event| event.version > header.version);
+        if newer && !header.overlaid {
+            self.problem(|| format!("{id}: newer events, but its row is not marked as overlaid"));
+        }
+    }
+
+    fn waited_for(&self, at: Instant, id: &ElementId) -> bool {
+        let clustering = key::pending_clustering(at, id);
+        let row = self
+            .reader
+            .get(PENDING, key::PENDING_PARTITION, &clustering);
+        // A failing store shows elsewhere.
+        row.is_ok_and(|row| row.is_some()) || at <= self.now
+    }
+
+    fn events(&self, partition: &[u8], clustering: &[u8]) -> Result<Vec<Brief>, Wrong> {
+        let mut events = Vec::new();
+        let newest = CommitVersion::MAX;
+        scan_events(
+            self.reader,
+            partition,
+            clustering,
+            newest,
+            &mut |header, _| {
+                let (version, period, kind) = (header.version, header.period(), header.kind);
+                events.push(Brief {
+                    version,
+                    period,
+                    kind,
+                });
+                Flow::Continue(())
+            },
+        )?;
+        Ok(events)
+    }
+
+    /// Now, and the instants after it at which what decides may change.
+    fn boundaries(&self, events: &[Brief], own: Option<&Header>) -> Vec<Instant> {
+        let periods = events.iter().map(|event| event.period);
+        let own = own.map(Header::period);
+        let ends = periods
+            .chain(own)
+            .flat_map(|period| [period.from, period.to]);
+        let mut instants: Vec<Instant> = ends
+            .filter(|instant| *instant > self.now && *instant < Instant::FOREVER)
+            .collect();
+        instants.push(self.now);
+        instants.sort_unstable();
+        instants.dedup();
+        instants
+    }
+
+    pub(super) fn event_row(
+        &mut self,
+        partition: &[u8],
+        clustering: &[u8],
+        value: &[u8],
+    ) -> Result<(), Wrong> {
+        let (current, version) = key::split_event(clustering)?;
+        let (header, content) = Header::decode(value)?;
+        let vertex = current == key::VERTEX_CLUSTERING;
+        let (id, mirrored) = if vertex {
+            (ElementId::Vertex(key::decode_vertex_id(partition)?), None)
+        } else {
+            let (edge, direction) = key::decode_edge(partition, current)?;
+            let other = direction.opposite();
+            let owner = key::vertex_id(edge.owner(other));
+            let key = key::event_clustering(&key::edge_clustering(&edge, other), version);
+            let row = self.reader.get(EVENT, &owner, &key)?;
+            if row.as_deref() != Some(value) {
+                self.problem(|| format!("{edge}: the two sides' events {version} differ"));
+            }
+            (ElementId::Edge(edge), Some(direction))
+        };
+        if mirrored == Some(Direction::In) {
+            return Ok(());
+        }
+        self.report.events += 1;
+        if header.version != version || version > self.published || header.kind == Kind::Marker {
+            self.problem(|| format!("{id}: event {version} contradicts its key"));
+        }
+        if header.kind == Kind::Put {
+            let element = decode_element(&id, content)?;
+            self.past_entries(&element)?;
+        }
+        let side = (partition.to_vec(), current.to_vec());
+        if self.walked.as_ref() != Some(&side) {
+            let table = if vertex { VERTEX } else { EDGE };
+            self.without_row(&id, table, partition, current)?;
+            self.walked = Some(side);
+        }
+        Ok(())
+    }
+
+    /// An element that has events but no current row does not exist now, nor later.
+    fn without_row(
+        &mut self,
+        id: &ElementId,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<(), Wrong> {
+        if self.reader.get(table, partition, clustering)?.is_some() {
+            return Ok(());
+        }
+        let events = self.events(partition, clustering)?;
+        for instant in self.boundaries(&events, None) {
+            if deciding(&events, None, instant).is_some() {
+                self.problem(|| format!("{id}: exists at {}, but has no current row", instant.0));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a label keeps all its past, so that its index entries must be there.
+    pub(super) fn keeps_all(&self, element: &Element) -> bool {
+        let retention = match element {
+            Element::Vertex(vertex) => self
+                .schema
+                .vertex_label(vertex.label)
+                .map(|label| label.retention),
+            Element::Edge(edge) => self
+                .schema
+                .edge_label(edge.id.label)
+                .map(|label| label.retention),
+        };
+        retention == Some(Retention::All)
+    }
+
+    pub(super) fn pending_row(&mut self, clustering: &[u8]) -> Result<(), Wrong> {
+        key::decode_pending(clustering)?;
+        self.report.pending += 1;
+        Ok(())
+    }
+}
+
+/// The version of the put that decides at `instant`, or `None` when nothing exists then.
+fn deciding(events: &[Brief], own: Option<&Header>, instant: Instant) -> Option<CommitVersion> {
+    let event = events.iter().find(|event| event.period.covers(instant));
+    let own = own.filter(|own| own.period().covers(instant));
+    match (event, own) {
+        (Some(event), Some(own)) if own.version > event.version => Some(own.version),
+        (Some(event), _) => (event.kind == Kind::Put).then_some(event.version),
+        (None, own) => own.map(|own| own.version),
+    }
+}
+
+/// The element as it is now, if it exists.
+pub(super) fn state_now(check: &Check<'_>, id: &ElementId) -> Result<Option<Element>, Wrong> {
+    let (partition, clustering) = key::current(id);
+    let table = if matches!(id, ElementId::Vertex(_)) {
+        VERTEX
+    } else {
+        EDGE
+    };
+    let row = check.reader.get(table, &partition, &clustering)?;
+    let newest = CommitVersion::MAX;
+    let found = resolve(
+        check.reader,
+        &partition,
+        &clustering,
+        row.as_deref(),
+        check.now,
+        newest,
+    )?;
+    Ok(found
+        .map(|found| decode_element(id, &found.content))
+        .transpose()?)
+}

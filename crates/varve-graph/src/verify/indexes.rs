@@ -1,0 +1,152 @@
+//! Index entries.
+
+use std::sync::Arc;
+
+use varve_encoding::index::{element_key, ordered_len};
+use varve_encoding::key;
+use varve_encoding::tables::{EVENT_INDEX, INDEX};
+use varve_kv::TableId;
+use varve_model::schema::IndexType;
+use varve_model::{Element, ElementId, IndexLabel, IndexLabelId};
+
+use super::elements::state_now;
+use super::{Check, Wrong};
+use crate::index::{self, IndexEntry, edge_label_entry, vertex_label_entry};
+use crate::schema::is_queryable;
+
+/// First byte of the partitions of an index label's entries.
+const KIND_INDEX_LABEL: u8 = 1;
+
+impl Check<'_> {
+    /// The entries by which queries find this state of an element: of complete index labels, and of its label.
+    fn entries(&self, element: &Element) -> Vec<IndexEntry> {
+        let id = element.id();
+        let mut all = Vec::new();
+        let labels: &[Arc<IndexLabel>] = match element {
+            Element::Vertex(vertex) => {
+                let label = self.schema.vertex_label(vertex.label);
+                if label.is_some_and(|label| label.enable_label_index) {
+                    all.push(vertex_label_entry(vertex.label, &vertex.id));
+                }
+                self.schema.indexes_of_vertex_label(vertex.label)
+            }
+            Element::Edge(edge) => {
+                let label = self.schema.edge_label(edge.id.label);
+                if label.is_some_and(|label| label.enable_label_index) {
+                    all.push(edge_label_entry(&edge.id));
+                }
+                self.schema.indexes_of_edge_label(edge.id.label)
+            }
+        };
+        for label in labels.iter().filter(|label| is_queryable(label)) {
+            all.extend(index::entries(label, &id, element.properties()));
+        }
+        all
+    }
+
+    /// What is now has every entry in the present's index.
+    pub(super) fn present_entries(&mut self, element: &Element) -> Result<(), Wrong> {
+        for entry in self.entries(element) {
+            if self
+                .reader
+                .get(INDEX, &entry.partition, &entry.clustering)?
+                .is_none()
+            {
+                self.missing(element, &entry);
+            }
+        }
+        Ok(())
+    }
+
+    /// What was has its entries in either index.
+    pub(super) fn past_entries(&mut self, element: &Element) -> Result<(), Wrong> {
+        if !self.keeps_all(element) {
+            return Ok(());
+        }
+        for entry in self.entries(element) {
+            let (partition, clustering) = (&entry.partition, &entry.clustering);
+            let present = self.reader.get(INDEX, partition, clustering)?.is_some();
+            let found = present
+                || self
+                    .reader
+                    .get(EVENT_INDEX, partition, clustering)?
+                    .is_some();
+            // A unique value that was given up is nobody's.
+            if !found && !entry.unique {
+                self.missing(element, &entry);
+            }
+        }
+        Ok(())
+    }
+
+    fn missing(&mut self, element: &Element, entry: &IndexEntry) {
+        let id = element.id();
+        let hex: String = entry
+            .partition
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        self.problem(|| format!("{id}: it has no entry in the index partition {hex}"));
+    }
+
+    pub(super) fn index_row(
+        &mut self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<(), Wrong> {
+        if table == INDEX {
+            self.report.index_entries += 1;
+        } else {
+            self.report.event_index_entries += 1;
+        }
+        let values = (0..).map_while(|skipped| element_key(clustering, skipped));
+        let element = values
+            .take_while(|rest| !rest.is_empty())
+            .find(|rest| ordered_len(rest).is_none());
+        let damaged = || Wrong::Damage("not an index entry".to_owned());
+        let id = key::decode_element(element.ok_or_else(damaged)?)?;
+        if table == INDEX && self.is_unique(partition) {
+            self.claim(partition, id)?;
+        }
+        Ok(())
+    }
+
+    fn is_unique(&self, partition: &[u8]) -> bool {
+        self.index_of(partition)
+            .is_some_and(|label| label.index_type == IndexType::Unique)
+    }
+
+    fn index_of(&self, partition: &[u8]) -> Option<&Arc<IndexLabel>> {
+        let (kind, rest) = partition.split_first()?;
+        let (id, _) = rest.split_first_chunk::<4>()?;
+        let id = IndexLabelId(u32::from_be_bytes(*id));
+        let label = (*kind == KIND_INDEX_LABEL).then(|| self.schema.index_label(id))??;
+        is_queryable(label).then_some(label)
+    }
+
+    /// Entries of one unique value come together: at most one of their elements holds it now.
+    fn claim(&mut self, partition: &[u8], id: ElementId) -> Result<(), Wrong> {
+        let Some(element) = state_now(self, &id)? else {
+            return Ok(());
+        };
+        let Some(label) = self.index_of(partition) else {
+            return Ok(());
+        };
+        let own = index::entries(label, &id, element.properties());
+        if !own.iter().any(|entry| entry.partition == partition) {
+            return Ok(());
+        }
+        match &self.claimed {
+            Some((claimed, holder)) if claimed == partition => {
+                let told = format!(
+                    "{holder} and {id} hold the same unique values of {}",
+                    label.name
+                );
+                self.problem(|| told);
+            }
+            _ => self.claimed = Some((partition.to_vec(), id)),
+        }
+        Ok(())
+    }
+}
