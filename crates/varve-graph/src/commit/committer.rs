@@ -9,7 +9,7 @@ use varve_encoding::key::EVENT_SUFFIX;
 use varve_encoding::row::VERSION_AT;
 use varve_encoding::tables::COUNTER;
 use varve_kv::{Batch, Durability, KvError, Space};
-use varve_model::{Clock, CommitVersion};
+use varve_model::{Clock, CommitVersion, Instant};
 
 use super::latch::LatchSet;
 use super::ticket::{CommitFailure, Completer};
@@ -87,6 +87,8 @@ impl Stamps {
 
 /// A prepared commit.
 pub(crate) struct Commit {
+    /// What counted as now when it was prepared: its version is not before, even if the clock has gone back since.
+    pub(crate) now: Instant,
     pub(crate) batch: Batch,
     pub(crate) stamps: Stamps,
     pub(crate) latches: LatchSet,
@@ -292,7 +294,9 @@ impl Shared {
             .iter()
             .map(|commit| commit.batch.byte_len())
             .sum();
-        let first = CommitVersion::first_at(self.clock.now()).max(state.last.next());
+        let prepared = group.iter().map(|commit| commit.now);
+        let now = prepared.fold(self.clock.now(), Instant::max);
+        let first = CommitVersion::first_at(now).max(state.last.next());
         if !group.is_empty() {
             state.last = CommitVersion(first.0 + group.len() as u64 - 1);
             state.writing = true;

@@ -24,13 +24,13 @@ pub(crate) fn commit_internal(
     let mut keys = latch_keys(ids);
     keys.extend(claims.iter().map(|claim| LatchKey::exclusive(claim)));
     let latches = graph.latches.acquire(keys);
-    let schema = graph.schema();
+    let (schema, now) = (graph.schema(), graph.now());
     // A pair is put again without a look at the cache: these commits are rare.
     let known = |_| false;
     let context = EmitContext {
         reader: graph.reader(),
         schema: &schema,
-        now: graph.now(),
+        now,
         known_pair: &known,
     };
     let mut emitter = Emitter::new(context);
@@ -41,6 +41,7 @@ pub(crate) fn commit_internal(
     }
     let (ticket, completer) = ticket();
     graph.submit(Commit {
+        now,
         batch,
         stamps,
         latches,

@@ -542,6 +542,7 @@ impl<'a> WorkingSet<'a> {
         };
         let (batch, stamps) = (emitter.batch, emitter.stamps);
         self.graph.submit(Commit {
+            now,
             batch,
             stamps,
             latches,

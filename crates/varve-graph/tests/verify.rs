@@ -1,0 +1,301 @@
+//! The verifier finds every kind of damage that it promises to find, and nothing in a sound graph.
+
+use std::sync::Arc;
+
+use varve_encoding::row::Header;
+use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, PENDING, TABLES, VERTEX};
+use varve_graph::schema::{BaseType, NewEdgeLabel, NewIndexLabel, NewPropertyKey, NewVertexLabel};
+use varve_graph::verify::{VerifyReport, verify};
+use varve_graph::write::{EndCheck, Mutation, WritePeriod, WriteRequest};
+use varve_graph::{Graph, GraphOptions};
+use varve_kv::{Batch, Durability, Engine, Flow, MemoryEngine, TableId};
+use varve_model::schema::{IdStrategy, IndexType};
+use varve_model::value::DataType;
+use varve_model::{
+    Clock, Edge, EdgeId, EdgeLabelId, Instant, Properties, PropertyKeyId, Value, Vertex, VertexId,
+    VertexLabelId,
+};
+use varve_testkit::ManualClock;
+
+const START: Instant = Instant(1_700_000_000_000_000);
+const AGE: PropertyKeyId = PropertyKeyId(1);
+const PERSON: VertexLabelId = VertexLabelId(1);
+const KNOWS: EdgeLabelId = EdgeLabelId(1);
+
+fn vertex(id: &str, age: i32) -> Mutation {
+    let properties = [(AGE, Value::Int(age))].into_iter().collect();
+    let vertex = Vertex {
+        id: VertexId::text(id),
+        label: PERSON,
+        properties,
+    };
+    Mutation::PutVertex {
+        vertex,
+        fresh: false,
+    }
+}
+
+fn edge(source: &str, target: &str) -> Mutation {
+    let id = EdgeId {
+        source: VertexId::text(source),
+        parent: KNOWS,
+        label: KNOWS,
+        sort_values: "".into(),
+        target: VertexId::text(target),
+    };
+    let properties = Properties::new();
+    let edge = Edge {
+        id,
+        source_label: PERSON,
+        target_label: PERSON,
+        properties,
+    };
+    Mutation::PutEdge {
+        edge,
+        ends: EndCheck::Skip,
+    }
+}
+
+/// Persons a (changed once, with a future state), b and a dangling edge's missing end; a knows b.
+fn graph() -> Arc<Graph> {
+    let clock = Arc::new(ManualClock::new(START));
+    let space = MemoryEngine::new()
+        .open("g", TABLES, true)
+        .expect("a space");
+    let options = GraphOptions::new(Arc::clone(&clock) as Arc<dyn Clock>);
+    let graph = Graph::open("g", space, &options).expect("a graph");
+    let catalogue = graph.catalogue();
+    let age = NewPropertyKey {
+        data_type: DataType::Int,
+        ..NewPropertyKey::named("age")
+    };
+    catalogue.create_property_key(age).expect("a key");
+    let person = NewVertexLabel {
+        id_strategy: Some(IdStrategy::CustomizeString),
+        properties: vec!["age".into()],
+        ..NewVertexLabel::named("person")
+    };
+    catalogue.create_vertex_label(person).expect("a label");
+    let knows = NewEdgeLabel::between("knows", "person", "person");
+    catalogue.create_edge_label(knows).expect("a label");
+    for (name, index_type) in [("byAge", IndexType::Range), ("unique", IndexType::Unique)] {
+        let index = NewIndexLabel::on(name, BaseType::VertexLabel, "person", index_type, &["age"]);
+        catalogue
+            .create_index_label(NewIndexLabel {
+                rebuild: false,
+                ..index
+            })
+            .expect("an index");
+    }
+    let write = |mutations, from: Option<i64>| {
+        let period = WritePeriod {
+            from: from.map(|after| START.plus_micros(after)),
+            to: None,
+        };
+        graph
+            .write_now(&WriteRequest { mutations, period })
+            .expect("written");
+    };
+    write(
+        vec![
+            vertex("a", 1),
+            vertex("b", 2),
+            edge("a", "b"),
+            edge("b", "nobody"),
+        ],
+        None,
+    );
+    clock.step(1_000);
+    write(vec![vertex("a", 3), edge("a", "b")], None);
+    write(vec![vertex("a", 4)], Some(1_000_000));
+    graph
+}
+
+fn verified(graph: &Arc<Graph>) -> VerifyReport {
+    verify(graph, &mut |_| true).expect("the store works")
+}
+
+type Row = (Vec<u8>, Vec<u8>, Vec<u8>);
+
+fn rows(graph: &Arc<Graph>, table: TableId) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let keep = |row: varve_kv::Row<'_>| {
+        (
+            row.partition.to_vec(),
+            row.clustering.to_vec(),
+            row.value.to_vec(),
+        )
+    };
+    graph
+        .space()
+        .scan_table(table, None, &mut |row| {
+            rows.push(keep(row));
+            Flow::Continue(())
+        })
+        .expect("scanned");
+    rows
+}
+
+/// Changes the stored rows behind the graph's back; the first problem must say `wanted`.
+fn damaged(wanted: &str, damage: impl Fn(&Arc<Graph>, &mut Batch)) {
+    let graph = graph();
+    let mut batch = Batch::new();
+    damage(&graph, &mut batch);
+    assert!(!batch.is_empty(), "{wanted}: nothing was damaged");
+    graph
+        .space()
+        .write(&batch, Durability::Buffered)
+        .expect("written");
+    let report = verified(&graph);
+    assert!(
+        report.problems.iter().any(|told| told.contains(wanted)),
+        "wanted '{wanted}', but found {:?}",
+        report.problems
+    );
+}
+
+#[test]
+fn a_sound_graph_is_counted() {
+    let report = verified(&graph());
+    assert!(report.is_sound(), "{:?}", report.problems);
+    assert_eq!(
+        (report.vertices, report.edges, report.dangling_edges),
+        (2, 2, 1)
+    );
+    // The first states of a and of a's edge, and what a will be.
+    assert_eq!(report.events, 3);
+    assert_eq!((report.markers, report.untidied, report.pending), (0, 0, 1));
+    assert!(report.index_entries > 0 && report.event_index_entries > 0);
+}
+
+#[test]
+fn a_verification_can_be_ended() {
+    let mut steps = 0;
+    let ended = verify(&graph(), &mut |_| {
+        steps += 1;
+        false
+    });
+    assert_eq!((ended.expect("the store works").edges, steps), (0, 1));
+}
+
+#[test]
+fn missing_entries_are_found() {
+    for table in [INDEX, EVENT_INDEX] {
+        let count = rows(&graph(), table).len();
+        for at in 0..count {
+            let unique = rows(&graph(), table)[at].0[4] == 2 && rows(&graph(), table)[at].0[0] == 1;
+            if table == EVENT_INDEX && unique {
+                continue;
+            }
+            damaged("it has no entry in the index partition", |graph, batch| {
+                let (partition, clustering, _) = &rows(graph, table)[at];
+                batch.delete(table, partition, clustering);
+            });
+        }
+    }
+}
+
+#[test]
+fn a_lost_or_changed_side_of_an_edge_is_found() {
+    for at in 0..4 {
+        damaged("the two sides' rows differ", |graph, batch| {
+            let (partition, clustering, _) = &rows(graph, EDGE)[at];
+            batch.delete(EDGE, partition, clustering);
+        });
+    }
+    let of_edges = |graph: &Arc<Graph>| {
+        let events = rows(graph, EVENT).into_iter();
+        events
+            .filter(|(_, clustering, _)| clustering[0] != 0)
+            .collect::<Vec<Row>>()
+    };
+    for at in 0..2 {
+        damaged("the two sides' events", |graph, batch| {
+            let (partition, clustering, _) = &of_edges(graph)[at];
+            batch.delete(EVENT, partition, clustering);
+        });
+    }
+}
+
+/// The row of vertex a with its head changed.
+fn with_head(graph: &Arc<Graph>, change: impl Fn(&mut Header)) -> Row {
+    let (partition, clustering, value) = rows(graph, VERTEX).remove(0);
+    let (mut header, content) = Header::decode(&value).expect("a row");
+    change(&mut header);
+    let mut changed = Vec::new();
+    header.encode(&mut changed);
+    changed.extend_from_slice(content);
+    (partition, clustering, changed)
+}
+
+#[test]
+fn wrong_heads_are_found() {
+    let head = |wanted: &str, change: fn(&mut Header)| {
+        damaged(wanted, |graph, batch| {
+            let (partition, clustering, value) = with_head(graph, change);
+            batch.put(VERTEX, &partition, &clustering, &value);
+        });
+    };
+    head("not marked as overlaid", |header| header.overlaid = false);
+    head("but not at", |header| header.until = Instant::FOREVER);
+    head("nothing waits for the end", |header| {
+        header.until = header.until.plus_micros(-1)
+    });
+    head("newer than the last commit", |header| {
+        header.version.0 += 1 << 40
+    });
+    head("longer than its period", |header| {
+        header.to = START.plus_micros(2_000)
+    });
+    damaged("does not decode", |graph, batch| {
+        let (partition, clustering, mut value) = with_head(graph, |_| {});
+        value[0] |= 0x80;
+        batch.put(VERTEX, &partition, &clustering, &value);
+    });
+}
+
+#[test]
+fn an_event_in_two_places_and_a_lost_row_are_found() {
+    damaged("is in two places", |graph, batch| {
+        let (partition, clustering, value) = with_head(graph, |_| {});
+        let (header, _) = Header::decode(&value).expect("a row");
+        let event = varve_encoding::key::event_clustering(&clustering, header.version);
+        batch.put(EVENT, &partition, &event, &value);
+    });
+    damaged("but has no current row", |graph, batch| {
+        let (partition, clustering, _) = with_head(graph, |_| {});
+        batch.delete(VERTEX, &partition, &clustering);
+    });
+    damaged("contradicts its key", |graph, batch| {
+        let (partition, mut clustering, value) = rows(graph, EVENT).remove(0);
+        let last = clustering.len() - 1;
+        clustering[last] ^= 1;
+        batch.put(EVENT, &partition, &clustering, &value);
+    });
+}
+
+#[test]
+fn a_boundary_that_nobody_waits_for_is_found() {
+    damaged("nothing waits for the end", |graph, batch| {
+        let (partition, clustering, _) = &rows(graph, PENDING)[0];
+        batch.delete(PENDING, partition, clustering);
+    });
+}
+
+#[test]
+fn unique_values_held_twice_are_found() {
+    damaged("hold the same unique values", |graph, batch| {
+        let all = rows(graph, VERTEX);
+        let (a, b) = (&all[0], &all[1]);
+        // b gets a's content, and the entries that go with it.
+        batch.put(VERTEX, &b.0, &b.1, &a.2);
+        let of_a = rows(graph, INDEX)
+            .into_iter()
+            .filter(|(partition, _, _)| partition[..5] == [1, 0, 0, 0, 2]);
+        for (partition, _, _) in of_a {
+            let mut element = vec![0x01];
+            element.extend_from_slice(&b.0);
+            batch.put(INDEX, &partition, &element, &[]);
+        }
+    });
+}
