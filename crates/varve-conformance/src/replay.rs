@@ -80,7 +80,7 @@ pub fn run(server: &Server, plan: &Plan) -> Result<Vec<Outcome>, String> {
                 if let Some(trouble) = await_task(server, exchange, &answer) {
                     outcome.differences.push(trouble);
                 }
-                if answer.status != exchange.status
+                if !outcome.differences.is_empty()
                     && let Some(trouble) = compensate(server, plan, exchange.number, &ids)
                 {
                     outcome.verdict = Verdict::Unlisted;

@@ -57,7 +57,7 @@ pub struct RequestDetail {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Compensation {
-    /// Sent after this exchange, if the server did not give its recorded status.
+    /// Sent after this exchange, if its answer differs from the recorded one.
     pub exchange: usize,
     /// What it makes up for.
     pub reason: String,
