@@ -92,6 +92,7 @@ fn variants() -> Vec<Variant> {
     vec![
         base(),
         with("puts by calls", |t| t.encode_batches = false),
+        with("unsorted", |t| t.sort_batches_from = usize::MAX),
         with("memtable 4M", |t| t.memtable_bytes = 4 << 20),
         with("memtable 8M", |t| t.memtable_bytes = 8 << 20),
         with("memtable 16M", |t| t.memtable_bytes = 16 << 20),
@@ -249,7 +250,7 @@ const V200: Write = Write {
     looked_up: false,
 };
 
-const WRITES: [Write; 7] = [
+const WRITES: [Write; 9] = [
     V200,
     Write {
         name: "v200 hashed sync",
@@ -285,6 +286,22 @@ const WRITES: [Write; 7] = [
             500
         },
         looked_up: true,
+        ..V200
+    },
+    Write {
+        name: "e5000 hashed",
+        fill: |batch, n| {
+            edges(batch, n, 5000, 1 << 40);
+            5000
+        },
+        ..V200
+    },
+    Write {
+        name: "e5000 degree 10",
+        fill: |batch, n| {
+            edges(batch, n, 5000, 200_000);
+            5000
+        },
         ..V200
     },
     Write {

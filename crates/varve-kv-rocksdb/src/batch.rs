@@ -14,15 +14,138 @@ const TAG_DELETE_RANGE: u8 = 0xE;
 /// The most a tag, a column family's id and two lengths take.
 const OP_OVERHEAD_MAX: usize = 1 + 3 * 5;
 
-/// Writes `batch` into `out`, emptying it first; `families` are the column families' ids by table.
-///
-/// `unbounded` is called for a prefix delete whose prefix has no end (it is all 0xFF, and so is its partition): it must
-/// return the keys stored under the prefix. RocksDB's range delete needs an end, so those keys are deleted singly,
-/// together with those that the batch itself put before.
-///
-/// # Errors
-/// Those of `unbounded`.
-pub(crate) fn encode<E>(
+/// Turns batches into RocksDB's bytes, keeping its memory from one to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Encoder {
+    bytes: Vec<u8>,
+    /// Operations before they are sorted, without the header, and where each is.
+    unsorted: Vec<u8>,
+    places: Vec<Place>,
+}
+
+/// An operation in the unsorted bytes, and what it is sorted by first.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    family: u32,
+    /// The first bytes of the key as a number, so that most comparisons need not look at the key.
+    key_head: u64,
+    start: u32,
+    key_start: u32,
+    key_end: u32,
+    end: u32,
+}
+
+impl Encoder {
+    /// The bytes of `batch`; `families` are the column families' ids by table.
+    ///
+    /// With at least `sort_from` operations they are put in the order of their keys, which spares the memtable most of
+    /// its search: neighbours in the batch have their places near each other. Operations on the same row keep their
+    /// order, so nothing else can tell.
+    ///
+    /// `unbounded` is called for a prefix delete whose prefix has no end (it is all 0xFF, and so is its partition): it
+    /// must return the keys stored under the prefix. RocksDB's range delete needs an end, so those keys are deleted
+    /// singly, together with those that the batch itself put before.
+    ///
+    /// # Errors
+    /// Those of `unbounded`.
+    pub(crate) fn encode<E>(
+        &mut self,
+        batch: &Batch,
+        families: &[u32],
+        sort_from: usize,
+        unbounded: impl FnMut(usize, &[u8]) -> Result<Vec<Vec<u8>>, E>,
+    ) -> Result<&[u8], E> {
+        if batch.len() < sort_from || !self.encode_sorted(batch, families) {
+            encode(batch, families, &mut self.bytes, unbounded)?;
+        }
+        Ok(&self.bytes)
+    }
+
+    /// Gives back memory beyond `bytes`.
+    pub(crate) fn shrink(&mut self, bytes: usize) {
+        if self.bytes.capacity() > bytes {
+            *self = Self::default();
+        }
+    }
+
+    /// Whether it could be done: not when the batch holds prefix deletes, whose place among the others matters, or is
+    /// larger than the places can tell.
+    fn encode_sorted(&mut self, batch: &Batch, families: &[u32]) -> bool {
+        let most = batch.byte_len() + batch.len() * OP_OVERHEAD_MAX;
+        if u32::try_from(most).is_err() {
+            return false;
+        }
+        self.unsorted.clear();
+        self.unsorted.reserve(most);
+        self.places.clear();
+        self.places.reserve(batch.len());
+        for op in batch.ops() {
+            let Some(place) = push_unsorted(&mut self.unsorted, &op, families) else {
+                return false;
+            };
+            self.places.push(place);
+        }
+        let unsorted = &self.unsorted[..];
+        let key = |place: &Place| &unsorted[place.key_start as usize..place.key_end as usize];
+        self.places.sort_unstable_by(|a, b| {
+            (a.family, a.key_head)
+                .cmp(&(b.family, b.key_head))
+                .then_with(|| key(a).cmp(key(b)))
+                .then_with(|| a.start.cmp(&b.start))
+        });
+        self.bytes.clear();
+        self.bytes.reserve(HEADER + unsorted.len());
+        self.bytes.resize(HEADER, 0);
+        for place in &self.places {
+            let op = &unsorted[place.start as usize..place.end as usize];
+            self.bytes.extend_from_slice(op);
+        }
+        let count = self.places.len() as u32;
+        self.bytes[8..HEADER].copy_from_slice(&count.to_le_bytes());
+        true
+    }
+}
+
+/// Appends a put or delete; `None` for a prefix delete.
+fn push_unsorted(out: &mut Vec<u8>, op: &Op<'_>, families: &[u32]) -> Option<Place> {
+    let (tag, table, partition, clustering, value) = match *op {
+        Op::Put {
+            table,
+            partition,
+            clustering,
+            value,
+        } => (TAG_PUT, table, partition, clustering, Some(value)),
+        Op::Delete {
+            table,
+            partition,
+            clustering,
+        } => (TAG_DELETE, table, partition, clustering, None),
+        Op::DeletePrefix { .. } => return None,
+    };
+    let family = families[usize::from(table.0)];
+    let start = out.len() as u32;
+    head(out, tag, family);
+    joined(out, partition, clustering);
+    let key_end = out.len();
+    let key_start = key_end - partition.len() - clustering.len();
+    let mut key_head = [0; 8];
+    let length = (key_end - key_start).min(8);
+    key_head[..length].copy_from_slice(&out[key_start..key_start + length]);
+    if let Some(value) = value {
+        string(out, value);
+    }
+    Some(Place {
+        family,
+        key_head: u64::from_be_bytes(key_head),
+        start,
+        key_start: key_start as u32,
+        key_end: key_end as u32,
+        end: out.len() as u32,
+    })
+}
+
+/// Writes `batch` into `out` in its own order, emptying it first.
+fn encode<E>(
     batch: &Batch,
     families: &[u32],
     out: &mut Vec<u8>,
@@ -34,46 +157,31 @@ pub(crate) fn encode<E>(
     let mut count = 0u32;
     for (at, op) in batch.ops().enumerate() {
         count += 1;
-        match op {
-            Op::Put {
-                table,
-                partition,
-                clustering,
-                value,
-            } => {
-                head(out, TAG_PUT, families[usize::from(table.0)]);
-                joined(out, partition, clustering);
-                string(out, value);
-            }
-            Op::Delete {
-                table,
-                partition,
-                clustering,
-            } => {
-                head(out, TAG_DELETE, families[usize::from(table.0)]);
-                joined(out, partition, clustering);
-            }
-            Op::DeletePrefix {
-                table,
-                partition,
-                prefix,
-            } => {
-                let family = families[usize::from(table.0)];
-                let start = [partition, prefix].concat();
-                if let Some(end) = prefix_end(&start) {
-                    head(out, TAG_DELETE_RANGE, family);
-                    string(out, &start);
-                    string(out, &end);
-                    continue;
-                }
-                let mut keys = unbounded(usize::from(table.0), &start)?;
-                keys.extend(put_before(batch, at, table, &start));
-                count = count - 1 + keys.len() as u32;
-                for key in keys {
-                    head(out, TAG_DELETE, family);
-                    string(out, &key);
-                }
-            }
+        if push_unsorted(out, &op, families).is_some() {
+            continue;
+        }
+        let Op::DeletePrefix {
+            table,
+            partition,
+            prefix,
+        } = op
+        else {
+            unreachable!("puts and deletes were appended above")
+        };
+        let family = families[usize::from(table.0)];
+        let start = [partition, prefix].concat();
+        if let Some(end) = prefix_end(&start) {
+            head(out, TAG_DELETE_RANGE, family);
+            string(out, &start);
+            string(out, &end);
+            continue;
+        }
+        let mut keys = unbounded(usize::from(table.0), &start)?;
+        keys.extend(put_before(batch, at, table, &start));
+        count = count - 1 + keys.len() as u32;
+        for key in keys {
+            head(out, TAG_DELETE, family);
+            string(out, &key);
         }
     }
     out[8..HEADER].copy_from_slice(&count.to_le_bytes());
@@ -140,19 +248,40 @@ mod tests {
         batch.delete_prefix(TableId(1), b"p", b"c");
         batch.put(TableId(0), &[0xFF], &[0xFF, 1], b"v");
         batch.delete_prefix(TableId(0), &[0xFF], &[]);
-        let mut bytes = Vec::new();
+        let mut encoder = Encoder::default();
         let stored = |table: usize, start: &[u8]| -> Result<Vec<Vec<u8>>, ()> {
             assert_eq!((table, start), (0, &[0xFF][..]));
             Ok(vec![vec![0xFF, 2]])
         };
-        encode(&batch, &[1, 300], &mut bytes, stored).unwrap();
-        let encoded = WriteBatch::from_data(&bytes);
+        let bytes = encoder.encode(&batch, &[1, 300], 0, stored).unwrap();
+        let encoded = WriteBatch::from_data(bytes);
         assert_eq!(encoded.len(), 6);
-        assert_eq!(encoded.data(), &bytes[..]);
+        assert_eq!(encoded.data(), bytes);
         assert_eq!(
             bytes[12..20],
             [TAG_PUT, 1, 2, b'p', b'c', 0xAC, 0x02, 7],
             "tag, family, key, length 300 as a varint, value"
         );
+    }
+
+    #[test]
+    fn sorting_keeps_the_order_of_operations_on_one_row() {
+        let (mut batch, mut sorted) = (Batch::new(), Batch::new());
+        let key = |n: u8| [n; 11];
+        for n in [5, 3, 9, 3, 200, 5] {
+            batch.put(TableId(1), &key(n), b"c", &[n, batch.len() as u8]);
+            batch.delete(TableId(0), &key(n), b"");
+        }
+        for n in [3, 3, 5, 5, 9, 200] {
+            sorted.delete(TableId(0), &key(n), b"");
+        }
+        for (n, at) in [(3, 2), (3, 6), (5, 0), (5, 10), (9, 4), (200, 8)] {
+            sorted.put(TableId(1), &key(n), b"c", &[n, at]);
+        }
+        let none = |_: usize, _: &[u8]| -> Result<Vec<Vec<u8>>, ()> { unreachable!() };
+        let (mut one, mut other) = (Encoder::default(), Encoder::default());
+        let got = one.encode(&batch, &[1, 2], 0, none).unwrap();
+        let expected = other.encode(&sorted, &[1, 2], usize::MAX, none).unwrap();
+        assert_eq!(got, expected);
     }
 }

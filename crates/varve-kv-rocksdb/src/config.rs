@@ -58,6 +58,8 @@ pub struct Tuning {
     pub block_hash_index: bool,
     /// Whether a batch becomes RocksDB's bytes in one pass, rather than by one call for each row.
     pub encode_batches: bool,
+    /// From how many rows on a batch is put in the order of its keys.
+    pub sort_batches_from: usize,
 }
 
 impl Default for Tuning {
@@ -71,6 +73,7 @@ impl Default for Tuning {
             compress: true,
             block_hash_index: false,
             encode_batches: true,
+            sort_batches_from: 64,
         }
     }
 }

@@ -12,7 +12,7 @@ use rust_rocksdb::{
 };
 use varve_kv::{Batch, Durability, KvError, Op, Snapshot, Space, Statistic, TableId, TableSpec};
 
-use crate::batch;
+use crate::batch::Encoder;
 use crate::engine::OpenMark;
 use crate::errors::{file_error, kv_error};
 use crate::health::Health;
@@ -26,7 +26,7 @@ use crate::wal;
 const BATCH_BUFFER_KEPT_BYTES: usize = 4 << 20;
 
 thread_local! {
-    static BATCH_BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static ENCODER: RefCell<Encoder> = RefCell::default();
 }
 
 pub(crate) struct RocksSpace {
@@ -102,17 +102,17 @@ impl RocksSpace {
         })
     }
 
-    /// Encodes and writes; `unbounded` as in [`batch::encode`].
+    /// Encodes and writes; `unbounded` as in [`Encoder::encode`].
     fn write_encoded(
         &self,
         batch: &Batch,
         durability: Durability,
-        bytes: &mut Vec<u8>,
+        encoder: &mut Encoder,
         unbounded: impl FnMut(usize, &[u8]) -> Result<Vec<Vec<u8>>, Encode>,
     ) -> Result<(), Encode> {
         let encoded = if self.shared.tuning.encode_batches {
-            batch::encode(batch, &self.families, bytes, unbounded)?;
-            WriteBatch::from_data(bytes)
+            let sort_from = self.shared.tuning.sort_batches_from;
+            WriteBatch::from_data(encoder.encode(batch, &self.families, sort_from, unbounded)?)
         } else {
             self.by_calls(batch)
         };
@@ -151,19 +151,19 @@ impl RocksSpace {
         calls
     }
 
-    fn write_with_buffer(
+    fn write_with(
         &self,
         batch: &Batch,
         durability: Durability,
-        bytes: &mut Vec<u8>,
+        encoder: &mut Encoder,
     ) -> Result<(), KvError> {
         let shared = self.writers.read();
-        let first = self.write_encoded(batch, durability, bytes, |_, _| Err(Encode::NeedsKeys));
+        let first = self.write_encoded(batch, durability, encoder, |_, _| Err(Encode::NeedsKeys));
         drop(shared);
         let again = match first {
             Err(Encode::NeedsKeys) => {
                 let _alone = self.writers.write();
-                self.write_encoded(batch, durability, bytes, |table, start| {
+                self.write_encoded(batch, durability, encoder, |table, start| {
                     self.keys_under(table, start).map_err(Encode::Failed)
                 })
             }
@@ -217,11 +217,9 @@ impl Space for RocksSpace {
         if batch.is_empty() {
             return Ok(());
         }
-        BATCH_BUFFER.with_borrow_mut(|bytes| {
-            let done = self.write_with_buffer(batch, durability, bytes);
-            if bytes.capacity() > BATCH_BUFFER_KEPT_BYTES {
-                *bytes = Vec::new();
-            }
+        ENCODER.with_borrow_mut(|encoder| {
+            let done = self.write_with(batch, durability, encoder);
+            encoder.shrink(BATCH_BUFFER_KEPT_BYTES);
             done
         })
     }
