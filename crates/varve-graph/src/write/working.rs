@@ -23,7 +23,7 @@ use crate::element::check_link;
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::{Graph, SCHEMA_LATCH};
 use crate::index;
-use crate::read::{Resolved, resolve};
+use crate::read::{Resolved, resolve, scan_events};
 use crate::schema::Schema;
 use crate::write::emit::Current;
 
@@ -432,8 +432,8 @@ impl<'a> WorkingSet<'a> {
         Ok(found)
     }
 
-    /// Latches the unique values of every new state and checks that no other element holds them at the start of the
-    /// period, or now if that is past. The past itself is not checked: it has no unique values.
+    /// Latches the unique values of every new state and checks that no other element holds them at any instant of the
+    /// period from now on. The past is not checked: it has no unique values.
     fn claim_unique(&self, mut latches: LatchSet) -> Result<Claim, GraphError> {
         if self.period.to.is_some_and(|to| to <= self.now) {
             return Ok(Claim::Held(latches));
@@ -474,25 +474,58 @@ impl<'a> WorkingSet<'a> {
         Ok(Claim::Held(latches))
     }
 
-    /// Whether `holder` still has the unique value that an index entry says it has.
+    /// Whether `holder` has the unique values of a partition at any instant of the period, from now on.
     fn still_holds(&self, holder: &ElementId, partition: &[u8]) -> Result<bool, GraphError> {
+        let has = |element: &Element| {
+            let own = unique_entries(self.schema, element);
+            own.iter().any(|(_, entry)| entry.partition == partition)
+        };
         let place = self.places.get(holder);
-        let state = match place.map(|at| &self.elements[*at].outcome) {
-            Some(Outcome::Put(element)) => Some(element.clone()),
-            Some(Outcome::Delete) => None,
-            Some(Outcome::Untouched) | None => {
-                let resolved = self.resolve_at(holder, self.valid.max(self.now))?;
-                resolved
-                    .map(|resolved| decode_element(holder, &resolved.content))
-                    .transpose()?
+        match place.map(|at| &self.elements[*at].outcome) {
+            Some(Outcome::Put(element)) => return Ok(has(element)),
+            Some(Outcome::Delete) => return Ok(false),
+            Some(Outcome::Untouched) | None => {}
+        }
+        for instant in self.changes_of(holder)? {
+            if let Some(resolved) = self.resolve_at(holder, instant)?
+                && has(&decode_element(holder, &resolved.content)?)
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The instants of the period, from now on, at which the state of an element may change, its start included.
+    fn changes_of(&self, id: &ElementId) -> Result<Vec<Instant>, GraphError> {
+        let from = self.valid.max(self.now);
+        let to = self.period.to.unwrap_or(Instant::FOREVER);
+        let mut instants = vec![from];
+        let mut add = |period: Period| {
+            for instant in [period.from, period.to] {
+                if from < instant && instant < to {
+                    instants.push(instant);
+                }
             }
         };
-        let Some(element) = state else {
-            return Ok(false);
-        };
-        Ok(unique_entries(self.schema, &element)
-            .iter()
-            .any(|(_, entry)| entry.partition == partition))
+        if let Some(current) = self.read_current(id)? {
+            add(current.header.period());
+        }
+        let (_, sides) = sides(id);
+        let (side, newest) = (&sides[0], CommitVersion::MAX);
+        scan_events(
+            self.reader,
+            &side.partition,
+            &side.clustering,
+            newest,
+            &mut |header, _| {
+                add(header.period());
+                Flow::Continue(())
+            },
+        )?;
+        instants.sort_unstable();
+        instants.dedup();
+        Ok(instants)
     }
 
     fn submit(self, latches: LatchSet) -> Result<Ticket, GraphError> {

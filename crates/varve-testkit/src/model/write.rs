@@ -133,7 +133,10 @@ impl Model {
             work.apply(change)?;
         }
         if to > now {
-            work.check_unique(start.max(now))?;
+            work.check_unique(Period {
+                from: start.max(now),
+                to,
+            })?;
         }
         let mut events = Vec::new();
         for (id, state) in work.outcomes {
@@ -329,9 +332,13 @@ impl Work<'_> {
         }
     }
 
-    /// At the instant `valid`, no two elements of a label hold the same values of a unique index.
-    fn check_unique(&self, valid: Instant) -> Result<(), Refusal> {
-        let at = Point { valid, ..self.at };
+    /// At no instant of `period` do two elements of a label hold the same values of a unique index.
+    fn check_unique(&self, period: Period) -> Result<(), Refusal> {
+        let events = self.model.events.iter();
+        let boundaries = events.flat_map(|event| [event.period.from, event.period.to]);
+        let instants: Vec<Instant> = std::iter::once(period.from)
+            .chain(boundaries.filter(|instant| period.covers(*instant)))
+            .collect();
         let unique = |label: &&varve_model::IndexLabel| label.index_type == IndexType::Unique;
         for label in self.model.schema.index_labels.iter().filter(unique) {
             let written: Vec<(ElementId, Vec<Value>)> = self
@@ -346,9 +353,16 @@ impl Work<'_> {
                 .ids()
                 .into_iter()
                 .filter(|id| !self.outcomes.contains_key(id));
-            let stored: Vec<Vec<Value>> = untouched
-                .filter_map(|id| super::read::tuple(label, self.model.state(&id, at)?))
-                .collect();
+            let mut stored: Vec<Vec<Value>> = Vec::new();
+            for id in untouched {
+                stored.extend(instants.iter().filter_map(|valid| {
+                    let at = Point {
+                        valid: *valid,
+                        ..self.at
+                    };
+                    super::read::tuple(label, self.model.state(&id, at)?)
+                }));
+            }
             for (at, (_, values)) in written.iter().enumerate() {
                 let twice = written[..at].iter().any(|(_, other)| other == values);
                 if twice || stored.contains(values) {
