@@ -198,6 +198,17 @@ fn a_task_number_in_a_message_is_substituted() {
 }
 
 #[test]
+fn any_label_that_uses_a_key_may_be_named() {
+    let body = |label: &str| {
+        format!("{{\"message\":\"key 'k' because the vertex label '{label}' is still using it.\"}}")
+    };
+    let recorded = exchange("DELETE", "/x", 400, ERROR, &body("a"));
+    assert!(differences(&recorded, &answer(400, ERROR, &body("b"))).is_empty());
+    let other = body("a").replace("'k'", "'j'");
+    assert_eq!(differences(&recorded, &answer(400, ERROR, &other)).len(), 1);
+}
+
+#[test]
 fn a_parse_error_must_name_the_problem() {
     let sentence = "\"Unrecognized field \\\"foo\\\" (class X), not marked as ignorable\"";
     let recorded = exchange("POST", "/x", 400, "text/plain", sentence);

@@ -163,6 +163,13 @@ fn write_task(task: &Task, detail: Option<&TaskDetail>, json: &mut JsonWriter) {
     }
     json.key("task_retries").unsigned(u64::from(task.retries));
     json.key("id").unsigned(task.id.0);
+    if !task.dependencies.is_empty() {
+        json.key("task_dependencies").begin_array();
+        for dependency in &task.dependencies {
+            json.unsigned(dependency.0);
+        }
+        json.end_array();
+    }
     json.key("task_type").string(task.task_type.name());
     if let Some(detail) = detail {
         json.key("task_callable")
@@ -172,13 +179,6 @@ fn write_task(task: &Task, detail: Option<&TaskDetail>, json: &mut JsonWriter) {
         }
         if let Some(description) = &task.description {
             json.key("task_description").string(description);
-        }
-        if !task.dependencies.is_empty() {
-            json.key("task_dependencies").begin_array();
-            for dependency in &task.dependencies {
-                json.unsigned(dependency.0);
-            }
-            json.end_array();
         }
     }
     json.key("task_server").string(TASK_SERVER);

@@ -20,7 +20,7 @@ use varve_model::{EdgeLabel, IndexLabel, PropertyKey, VertexLabel};
 
 use super::messages::{
     EdgeLabelBody, IndexLabelBody, Links, Members, OrDefault, PropertyKeyBody, Show,
-    VertexLabelBody, Wire,
+    VertexLabelBody, Wire, show_stored,
 };
 use crate::errors::{ApiError, HandlerResult};
 use crate::json::JsonWriter;
@@ -281,7 +281,11 @@ fn whole(context: &RequestContext) -> HandlerResult {
         &mut json,
     );
     show_all("edgelabels", &schema, schema.all_edge_labels(), &mut json);
-    show_all("indexlabels", &schema, schema.all_index_labels(), &mut json);
+    json.key("indexlabels").begin_array();
+    for label in schema.all_index_labels() {
+        show_stored(label, &schema, &mut json);
+    }
+    json.end_array();
     json.end_object();
     Ok(Response::ok(json.finish()))
 }

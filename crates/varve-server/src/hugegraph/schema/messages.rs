@@ -368,20 +368,41 @@ fn show_links(schema: &Schema, labels: Vec<&EdgeLabel>, json: &mut JsonWriter) {
 
 impl Show for IndexLabel {
     fn show(&self, schema: &Schema, json: &mut JsonWriter) {
-        let (base_type, base) = match self.base {
-            IndexBase::Vertex(label) => ("VERTEX_LABEL", schema.vertex_label_name(label)),
-            IndexBase::Edge(label) => ("EDGE_LABEL", schema.edge_label_name(label)),
-            IndexBase::Olap => ("VERTEX_LABEL", "*olap"),
-        };
-        json.begin_object();
-        json.key("id").integer(i64::from(self.id.0));
-        json.key("name").string(&self.name);
-        json.key("base_type").string(base_type);
-        json.key("base_value").string(base);
-        json.key("index_type").string(self.index_type.name());
-        key_names(schema, &self.fields, json.key("fields"));
-        json.key("status").string(self.status.name());
-        datum::write(&self.user_data, json.key("user_data"));
-        json.end_object();
+        show_index_label(self, self.index_type.name(), schema, json);
     }
+}
+
+/// An index label as the whole schema shows it: a range index by what it ranges over, as the original stores it.
+pub(super) fn show_stored(label: &IndexLabel, schema: &Schema, json: &mut JsonWriter) {
+    let data_type = label
+        .fields
+        .first()
+        .and_then(|field| schema.property_key(*field))
+        .map(|key| key.data_type);
+    let name = match (label.index_type, data_type) {
+        (IndexType::Range, Some(DataType::Byte | DataType::Int)) => "RANGE_INT",
+        (IndexType::Range, Some(DataType::Float)) => "RANGE_FLOAT",
+        (IndexType::Range, Some(DataType::Double)) => "RANGE_DOUBLE",
+        (IndexType::Range, Some(_)) => "RANGE_LONG",
+        (other, _) => other.name(),
+    };
+    show_index_label(label, name, schema, json);
+}
+
+fn show_index_label(label: &IndexLabel, index_type: &str, schema: &Schema, json: &mut JsonWriter) {
+    let (base_type, base) = match label.base {
+        IndexBase::Vertex(vertex) => ("VERTEX_LABEL", schema.vertex_label_name(vertex)),
+        IndexBase::Edge(edge) => ("EDGE_LABEL", schema.edge_label_name(edge)),
+        IndexBase::Olap => ("VERTEX_LABEL", "*olap"),
+    };
+    json.begin_object();
+    json.key("id").integer(i64::from(label.id.0));
+    json.key("name").string(&label.name);
+    json.key("base_type").string(base_type);
+    json.key("base_value").string(base);
+    json.key("index_type").string(index_type);
+    key_names(schema, &label.fields, json.key("fields"));
+    json.key("status").string(label.status.name());
+    datum::write(&label.user_data, json.key("user_data"));
+    json.end_object();
 }
