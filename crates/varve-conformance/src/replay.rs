@@ -8,7 +8,7 @@ use crate::http::{Request, Response, Server};
 use crate::identity::Identities;
 use crate::json::Json;
 use crate::rules::{Corpus, compare};
-use crate::tables::{Compensation, Difference, DifferenceKind, RequestDetail};
+use crate::tables::{Compensation, Difference, DifferenceKind, RequestDetail, When};
 use crate::transcript::{self, Exchange};
 
 /// How long a background task of the server may take.
@@ -72,16 +72,22 @@ pub fn run(server: &Server, plan: &Plan) -> Result<Vec<Outcome>, String> {
     let mut ids = Identities::default();
     let mut outcomes = Vec::with_capacity(plan.exchanges.len());
     for exchange in &plan.exchanges {
+        let trouble_before = compensate(server, plan, exchange.number, When::Before, &ids);
         let request = transcript::request(exchange, &plan.details, &ids);
-        let outcome = match server.send(&request) {
+        let mut outcome = match server.send(&request) {
             Ok(answer) => {
                 let found = compare(exchange, &answer, &corpus, &mut ids);
                 let mut outcome = judge(exchange, plan, found, Some(&answer));
                 if let Some(trouble) = await_task(server, exchange, &answer) {
                     outcome.differences.push(trouble);
                 }
-                if !outcome.differences.is_empty()
-                    && let Some(trouble) = compensate(server, plan, exchange.number, &ids)
+                let reason = match () {
+                    () if answer.status != exchange.status => Some(When::Refused),
+                    () if outcome.verdict != Verdict::Equal => Some(When::Different),
+                    () => None,
+                };
+                if let Some(reason) = reason
+                    && let Some(trouble) = compensate(server, plan, exchange.number, reason, &ids)
                 {
                     outcome.verdict = Verdict::Unlisted;
                     outcome.differences.push(trouble);
@@ -90,6 +96,10 @@ pub fn run(server: &Server, plan: &Plan) -> Result<Vec<Outcome>, String> {
             }
             Err(error) => judge(exchange, plan, vec![format!("no answer: {error}")], None),
         };
+        if let Some(trouble) = trouble_before {
+            outcome.verdict = Verdict::Unlisted;
+            outcome.differences.push(trouble);
+        }
         outcomes.push(outcome);
         if exchange.method == "DELETE"
             && exchange.route().ends_with("/clear")
@@ -190,9 +200,18 @@ fn await_task(server: &Server, exchange: &Exchange, answer: &Response) -> Option
 }
 
 /// Sends what stands in for an exchange; says what went wrong, if anything did.
-fn compensate(server: &Server, plan: &Plan, number: usize, ids: &Identities) -> Option<String> {
+fn compensate(
+    server: &Server,
+    plan: &Plan,
+    number: usize,
+    reason: When,
+    ids: &Identities,
+) -> Option<String> {
     let steps = plan.compensations.iter();
-    for step in steps.filter(|step| step.exchange == number) {
+    let is_due = |step: &Compensation| {
+        step.when == reason || (reason == When::Refused && step.when == When::Different)
+    };
+    for step in steps.filter(|step| step.exchange == number && is_due(step)) {
         let body = (!step.body.is_empty()).then(|| ids.in_text(&step.body).into_bytes());
         let request = Request {
             method: step.method.clone(),

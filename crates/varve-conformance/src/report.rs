@@ -13,15 +13,17 @@ pub const EQUAL_PERCENT_MIN: f64 = 97.0;
 pub struct Summary {
     /// All exchanges.
     pub total: usize,
-    /// Those that are not listed as later.
+    /// Those that are not listed as later, newer or following.
     pub in_scope: usize,
+    /// Listed as newer or following, and different.
+    pub beside: usize,
     /// In scope and equal.
     pub equal: usize,
     /// In scope, different, listed as mended.
     pub mended: usize,
     /// In scope, different, not listed.
     pub unlisted: usize,
-    /// Listed as mended, but equal.
+    /// Listed as mended, newer or following, but equal.
     pub stale: Vec<usize>,
     /// Listed as later, but equal already.
     pub later_equal: Vec<usize>,
@@ -32,26 +34,28 @@ impl Summary {
     #[must_use]
     pub fn of(outcomes: &[Outcome]) -> Self {
         let kind = |o: &Outcome| o.listed.as_ref().map(|entry| entry.kind);
-        let numbers = |wanted: DifferenceKind| {
-            outcomes
-                .iter()
-                .filter(|o| kind(o) == Some(wanted) && o.verdict == Verdict::Equal)
+        let is_later = |o: &Outcome| kind(o) == Some(DifferenceKind::Later);
+        let equal_numbers = |later: bool| {
+            let equal = outcomes.iter().filter(|o| o.verdict == Verdict::Equal);
+            equal
+                .filter(|o| o.listed.is_some() && is_later(o) == later)
                 .map(|o| o.number)
                 .collect::<Vec<_>>()
         };
-        let in_scope: Vec<_> = outcomes
-            .iter()
-            .filter(|o| kind(o) != Some(DifferenceKind::Later))
-            .collect();
+        let in_scope: Vec<_> = outcomes.iter().filter(|o| is_in_scope(o)).collect();
         let count = |wanted: &Verdict| in_scope.iter().filter(|o| o.verdict == *wanted).count();
+        let beside = outcomes
+            .iter()
+            .filter(|o| !is_in_scope(o) && !is_later(o) && o.verdict == Verdict::Listed);
         Self {
             total: outcomes.len(),
             in_scope: in_scope.len(),
             equal: count(&Verdict::Equal),
             mended: count(&Verdict::Listed),
-            unlisted: count(&Verdict::Unlisted),
-            stale: numbers(DifferenceKind::Mended),
-            later_equal: numbers(DifferenceKind::Later),
+            beside: beside.count(),
+            unlisted: broken_promises(outcomes) + count(&Verdict::Unlisted),
+            stale: equal_numbers(false),
+            later_equal: equal_numbers(true),
         }
     }
 
@@ -92,16 +96,15 @@ impl Summary {
             self.unlisted
         );
         if !self.stale.is_empty() {
-            let _ = writeln!(
-                out,
-                "stale entries (listed as mended, but equal): {}",
-                list(&self.stale)
-            );
+            let stale = list(&self.stale);
+            let _ = writeln!(out, "stale entries (listed, but equal): {stale}");
         }
-        let later = self.total - self.in_scope;
         let _ = writeln!(
             out,
-            "{later} out of scope, of them equal already: {}",
+            "{} out of scope: {} as newer versions answer or following from what is listed, the \
+             others not served yet ({} of them equal already)",
+            self.total - self.in_scope,
+            self.beside,
             self.later_equal.len()
         );
         if !self.later_equal.is_empty() {
@@ -109,6 +112,20 @@ impl Summary {
         }
         out
     }
+}
+
+/// Whether an exchange counts for the share of equal ones.
+fn is_in_scope(outcome: &Outcome) -> bool {
+    match &outcome.listed {
+        None => true,
+        Some(entry) => entry.kind == DifferenceKind::Mended,
+    }
+}
+
+/// Exchanges out of scope whose answer is not the one that the list promises.
+fn broken_promises(outcomes: &[Outcome]) -> usize {
+    let beside = outcomes.iter().filter(|o| !is_in_scope(o));
+    beside.filter(|o| o.verdict == Verdict::Unlisted).count()
 }
 
 /// The lines for one outcome: its title and what differs.
@@ -128,27 +145,30 @@ pub fn markdown(outcomes: &[Outcome]) -> String {
         "# Replay of the HugeGraph recording\n\n{}\n",
         Summary::of(outcomes).text()
     );
-    let in_scope = |o: &&Outcome| {
-        o.listed
-            .as_ref()
-            .is_none_or(|entry| entry.kind == DifferenceKind::Mended)
+    let served = |o: &&Outcome| {
+        let kind = o.listed.as_ref().map(|entry| entry.kind);
+        kind != Some(DifferenceKind::Later)
     };
     out.push_str("## Different and not listed\n\n");
     for outcome in outcomes.iter().filter(|o| o.verdict == Verdict::Unlisted) {
         let _ = writeln!(out, "```\n{}```", outcome_text(outcome));
     }
     out.push_str(
-        "\n## Different and listed as mended\n\n| exchange | request | why |\n|---|---|---|\n",
+        "\n## Different and listed\n\n| exchange | kind | request | why |\n|---|---|---|---|\n",
     );
     for outcome in outcomes
         .iter()
-        .filter(in_scope)
+        .filter(served)
         .filter(|o| o.verdict == Verdict::Listed)
     {
-        let reason = outcome.listed.as_ref().map_or("", |entry| &entry.reason);
+        let Some(entry) = &outcome.listed else {
+            continue;
+        };
+        let kind = format!("{:?}", entry.kind).to_lowercase();
+        let reason = &entry.reason;
         let _ = writeln!(
             out,
-            "| {} | `{}` | {reason} |",
+            "| {} | {kind} | `{}` | {reason} |",
             outcome.number, outcome.title
         );
     }
@@ -178,7 +198,7 @@ mod tests {
 
     #[test]
     fn counts_by_scope_and_names_stale_entries() {
-        use DifferenceKind::{Later, Mended};
+        use DifferenceKind::{Follows, Later, Mended, Newer};
         let mut outcomes: Vec<_> = (0..98).map(|n| outcome(n, Verdict::Equal, None)).collect();
         outcomes.push(outcome(98, Verdict::Listed, Some(Mended)));
         outcomes.push(outcome(99, Verdict::Equal, Some(Mended)));
@@ -199,6 +219,18 @@ mod tests {
             (&[99][..], &[101][..])
         );
         assert!(summary.passes());
+        outcomes.push(outcome(103, Verdict::Listed, Some(Newer)));
+        outcomes.push(outcome(104, Verdict::Equal, Some(Follows)));
+        let summary = Summary::of(&outcomes);
+        assert_eq!((summary.in_scope, summary.beside), (100, 1));
+        assert_eq!(summary.stale, [99, 104]);
+        assert!(summary.passes());
+        let broken = [
+            outcomes.clone(),
+            vec![outcome(105, Verdict::Unlisted, Some(Newer))],
+        ]
+        .concat();
+        assert!(!Summary::of(&broken).passes());
         outcomes.push(outcome(102, Verdict::Unlisted, None));
         assert!(!Summary::of(&outcomes).passes());
         assert!(markdown(&outcomes).contains("#102 GET /x"));

@@ -18,7 +18,7 @@
 //! - *Top lists* (schema lists without `names=`, `GET …/schema`, graphs, answers of batch updates):
 //!   the lists directly below the top are sets, everything inside them is ordered.
 //! - *Traverser*: every list is a set but the ones that are sequences (paths, weights, ranks).
-//! - *Groups*, *entries* (metrics, `/apis`): the same groups, or entries with the same fields;
+//! - *Groups*, *entries* (metrics, `/apis`, `/openapi.json`): the same groups, or entries with the same fields;
 //!   numbers and names are the server's own.
 //! - *Text* (`…/conf`, Prometheus metrics): not empty, and the same first words for metrics.
 //! - *Status only*: WADL, HTML error pages.
@@ -86,7 +86,7 @@ pub fn rule_of(exchange: &Exchange) -> Rule {
         _ if route == "/metrics/system" || route == "/metrics/backend" || route == "/apis" => {
             Rule::Groups
         }
-        _ if route == "/metrics" => Rule::Groups,
+        _ if route == "/metrics" || route == "/openapi.json" => Rule::Groups,
         _ if route.starts_with("/metrics/") => Rule::Entries,
         _ if route == "/graphs" => Rule::TopLists,
         _ if exchange.method == "PUT" && tail("/batch") => Rule::TopLists,

@@ -11,6 +11,11 @@ use serde::Deserialize;
 pub enum DifferenceKind {
     /// A defect of the original that is mended: in scope, counted as different.
     Mended,
+    /// What the original itself answers since the version that the server names: a recording of an older version cannot
+    /// judge it. Out of scope.
+    Newer,
+    /// Asks about what an earlier listed exchange left different. Out of scope.
+    Follows,
     /// A resource that is not served yet: out of scope.
     Later,
 }
@@ -52,13 +57,30 @@ pub struct RequestDetail {
     pub body: Option<Body>,
 }
 
+/// When a compensation is sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum When {
+    /// Before the exchange: it takes away what would make a mended defect show in an answer that is about something
+    /// else.
+    Before,
+    /// When the server did not give the recorded status: it does not serve the resource.
+    #[default]
+    Refused,
+    /// When the answer differs in any way: what was mended left another state.
+    Different,
+}
+
 /// A request that stands in for an exchange that the server does not serve yet, so that later
 /// answers stay comparable.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Compensation {
-    /// Sent after this exchange, if its answer differs from the recorded one.
+    /// Sent after this exchange.
     pub exchange: usize,
+    /// On which condition.
+    #[serde(default)]
+    pub when: When,
     /// What it makes up for.
     pub reason: String,
     /// The verb.
