@@ -31,7 +31,7 @@ section! {
         durability: String = "sync".to_owned(),
         /// Memory in MiB that all graphs together may use for caches and write buffers; 0 takes a quarter of the machine's.
         /// At least 256.
-        memory_mib: u64 = 0,
+        memory_mib: u64 = 768,
     }
 }
 
