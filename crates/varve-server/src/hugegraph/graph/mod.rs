@@ -6,6 +6,8 @@
 
 mod batch;
 mod edges;
+#[cfg(test)]
+mod fuzz;
 mod history;
 mod ids;
 mod input;
