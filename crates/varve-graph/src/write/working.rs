@@ -36,7 +36,7 @@ pub(crate) fn prepare(
     request: &WriteRequest,
     contention: Contention,
 ) -> Result<Option<Written>, GraphError> {
-    let keys = latch_keys(request);
+    let mut keys = latch_keys(request);
     for _ in 0..ATTEMPTS_MAX {
         let latches = match contention {
             Contention::Wait => graph.latches.acquire(keys.clone()),
@@ -54,7 +54,8 @@ pub(crate) fn prepare(
                 if contention == Contention::Refuse {
                     return Ok(None);
                 }
-                drop(graph.latches.acquire(vec![key]));
+                // Next time it is taken in its place, and in the right mode where this request holds it shared.
+                keys.push(key);
                 continue;
             }
         };

@@ -6,6 +6,7 @@ mod compare;
 mod queries;
 mod regressions;
 mod schema;
+mod threads;
 mod world;
 
 use varve_testkit::generate::{self, Case};

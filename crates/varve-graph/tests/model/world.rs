@@ -148,7 +148,7 @@ impl World {
         let mutations = request
             .changes
             .iter()
-            .map(|change| self.mutation(change))
+            .map(|change| mutation(change, &|id| !self.model.ids().contains(id)))
             .collect();
         let period = WritePeriod {
             from: request.from,
@@ -181,71 +181,72 @@ impl World {
             (Ok(_), Err(error)) => Err(format!("refused: {error}")),
         }
     }
+}
 
-    fn mutation(&self, change: &Change) -> Mutation {
-        match change {
-            Change::Put {
-                element: Element::Vertex(vertex),
-                ..
-            } => {
-                let id = ElementId::Vertex(vertex.id.clone());
-                let fresh = vertex.label == labels::AUTO && !self.model.ids().contains(&id);
-                Mutation::PutVertex {
-                    vertex: vertex.clone(),
-                    fresh,
+/// A change as the graph takes it; `fresh` tells of ids that no vertex can have yet.
+pub(crate) fn mutation(change: &Change, fresh: &dyn Fn(&ElementId) -> bool) -> Mutation {
+    match change {
+        Change::Put {
+            element: Element::Vertex(vertex),
+            ..
+        } => {
+            let id = ElementId::Vertex(vertex.id.clone());
+            let fresh = vertex.label == labels::AUTO && fresh(&id);
+            Mutation::PutVertex {
+                vertex: vertex.clone(),
+                fresh,
+            }
+        }
+        Change::Put {
+            element: Element::Edge(edge),
+            check_ends,
+        } => {
+            let ends = match check_ends {
+                true => EndCheck::Exist { labels_given: true },
+                false => EndCheck::Skip,
+            };
+            Mutation::PutEdge {
+                edge: edge.clone(),
+                ends,
+            }
+        }
+        Change::Append { id, properties } => {
+            let properties = properties.clone();
+            modify(id, move |old| model::append(old, &properties))
+        }
+        Change::Eliminate { id, keys } => {
+            let keys = keys.clone();
+            modify(id, move |old| {
+                keys.iter().for_each(|key| drop(old.remove(*key)))
+            })
+        }
+        Change::Combine {
+            element,
+            strategies,
+        } => {
+            let (id, sent, strategies) = (element.id(), element.clone(), strategies.clone());
+            let modify = move |old: Option<Element>| {
+                let mut new = sent.clone();
+                if let Some(old) = old {
+                    model::combine_all(properties_of(&mut new), old.properties(), &strategies);
                 }
+                Ok(new)
+            };
+            Mutation::Modify {
+                ends: EndCheck::Skip,
+                id,
+                modify: Box::new(modify),
             }
-            Change::Put {
-                element: Element::Edge(edge),
-                check_ends,
-            } => {
-                let ends = match check_ends {
-                    true => EndCheck::Exist { labels_given: true },
-                    false => EndCheck::Skip,
-                };
-                Mutation::PutEdge {
-                    edge: edge.clone(),
-                    ends,
-                }
-            }
-            Change::Append { id, properties } => {
-                let properties = properties.clone();
-                modify(id, move |old| model::append(old, &properties))
-            }
-            Change::Eliminate { id, keys } => {
-                let keys = keys.clone();
-                modify(id, move |old| {
-                    keys.iter().for_each(|key| drop(old.remove(*key)))
-                })
-            }
-            Change::Combine {
-                element,
-                strategies,
-            } => {
-                let (id, sent, strategies) = (element.id(), element.clone(), strategies.clone());
-                let modify = move |old: Option<Element>| {
-                    let mut new = sent.clone();
-                    if let Some(old) = old {
-                        model::combine_all(properties_of(&mut new), old.properties(), &strategies);
-                    }
-                    Ok(new)
-                };
-                Mutation::Modify {
-                    ends: EndCheck::Skip,
-                    id,
-                    modify: Box::new(modify),
-                }
-            }
-            Change::Delete { id, refuse_missing } => {
-                let missing = if *refuse_missing {
-                    Missing::Refuse
-                } else {
-                    Missing::Ignore
-                };
-                Mutation::Delete {
-                    id: id.clone(),
-                    missing,
-                }
+        }
+        Change::Delete { id, refuse_missing } => {
+            let missing = if *refuse_missing {
+                Missing::Refuse
+            } else {
+                Missing::Ignore
+            };
+            Mutation::Delete {
+                id: id.clone(),
+                missing,
             }
         }
     }

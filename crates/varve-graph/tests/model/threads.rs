@@ -1,0 +1,212 @@
+//! Threads that write at the same time: what they did is what the model does when it takes their commits one after the
+//! other, in the order of their versions.
+
+use std::sync::Arc;
+
+use varve_encoding::tables::TABLES;
+use varve_graph::verify::verify;
+use varve_graph::write::WriteRequest;
+use varve_graph::{DurabilityMode, ErrorKind, Graph, GraphOptions};
+use varve_kv::{Engine, MemoryEngine};
+use varve_model::time::SystemClock;
+use varve_model::{
+    CommitVersion, Edge, EdgeId, Element, ElementId, Properties, TemporalScope, Value, Vertex,
+    VertexId,
+};
+use varve_testkit::Random;
+use varve_testkit::generate::labels::{AGE, CODE, HAS, ITEM, MARKS, PERSON, WEIGHT};
+use varve_testkit::generate::plan;
+use varve_testkit::model::{Change, Model, Point, Request};
+
+use crate::schema;
+use crate::world::mutation;
+
+const THREADS: u64 = 4;
+const WRITES: usize = 250;
+
+/// A request over few elements, so that threads meet: whole writes, updates that read, edges with checked ends,
+/// deletions, unique values. Each that is not refused is a commit.
+fn request(random: &mut Random, thread: u64) -> Request {
+    let count = 1 + random.below(3);
+    let mut changes: Vec<Change> = (0..count).map(|_| change(random)).collect();
+    // A vertex of the thread's own: every request changes something.
+    let id = VertexId::text(&format!("own {thread}"));
+    let properties = Properties::new();
+    let own = Element::Vertex(Vertex {
+        id,
+        label: PERSON,
+        properties,
+    });
+    changes.push(Change::Put {
+        element: own,
+        check_ends: false,
+    });
+    Request {
+        changes,
+        from: None,
+        to: None,
+    }
+}
+
+fn change(random: &mut Random) -> Change {
+    let person = ["1:a", "1:b"][random.below(2)];
+    let item = ["x", "yy", "1"][random.below(3)];
+    let ids = [
+        ElementId::Vertex(VertexId::text(person)),
+        ElementId::Vertex(VertexId::text(item)),
+        has(random, person, item).id(),
+    ];
+    match random.below(8) {
+        0 => {
+            let properties = [(AGE, Value::Int(random.below(100) as i32))]
+                .into_iter()
+                .collect();
+            let id = VertexId::text(person);
+            Change::Put {
+                element: Element::Vertex(Vertex {
+                    id,
+                    label: PERSON,
+                    properties,
+                }),
+                check_ends: false,
+            }
+        }
+        1 | 2 => {
+            let properties = [(CODE, Value::Long(random.below(3) as i64))]
+                .into_iter()
+                .collect();
+            let id = VertexId::text(item);
+            Change::Put {
+                element: Element::Vertex(Vertex {
+                    id,
+                    label: ITEM,
+                    properties,
+                }),
+                check_ends: false,
+            }
+        }
+        3 | 4 => Change::Put {
+            element: has(random, person, item),
+            check_ends: true,
+        },
+        5 => {
+            let mark = Value::List(vec![Value::Int(random.below(1_000_000) as i32)]);
+            Change::Append {
+                id: ids[1].clone(),
+                properties: [(MARKS, mark)].into_iter().collect(),
+            }
+        }
+        6 => Change::Append {
+            id: ids[1].clone(),
+            properties: [(CODE, Value::Long(random.below(3) as i64))]
+                .into_iter()
+                .collect(),
+        },
+        _ => Change::Delete {
+            id: ids[random.below(3)].clone(),
+            refuse_missing: true,
+        },
+    }
+}
+
+fn has(random: &mut Random, person: &str, item: &str) -> Element {
+    let id = EdgeId {
+        source: VertexId::text(person),
+        parent: HAS,
+        label: HAS,
+        sort_values: "".into(),
+        target: VertexId::text(item),
+    };
+    let properties: Properties = [(WEIGHT, Value::Double(random.below(10) as f64))]
+        .into_iter()
+        .collect();
+    Element::Edge(Edge {
+        id,
+        source_label: PERSON,
+        target_label: ITEM,
+        properties,
+    })
+}
+
+/// What one thread wrote, with the versions it was told.
+fn write(graph: &Arc<Graph>, seed: u64) -> Vec<(CommitVersion, Request)> {
+    let mut random = Random::new(seed);
+    let mut done = Vec::new();
+    for _ in 0..WRITES {
+        let request = request(&mut random, seed);
+        let mutations = request
+            .changes
+            .iter()
+            .map(|change| mutation(change, &|_| false))
+            .collect();
+        match graph.write_now(&WriteRequest::now(mutations)) {
+            Ok(version) => done.push((version, request)),
+            Err(error) => assert!(
+                matches!(error.kind, ErrorKind::InvalidArgument | ErrorKind::NotFound),
+                "{error}"
+            ),
+        }
+    }
+    done
+}
+
+#[test]
+fn concurrent_writes_are_some_order_of_them() {
+    for seed in 0..8 {
+        concurrent(seed);
+    }
+}
+
+fn concurrent(seed: u64) {
+    let plan = plan(&mut Random::new(seed));
+    let space = MemoryEngine::new()
+        .open("g", TABLES, true)
+        .expect("a space");
+    let mut options = GraphOptions::new(Arc::new(SystemClock));
+    options.durability = DurabilityMode::None;
+    let graph = Graph::open("g", space, &options).expect("a graph");
+    schema::create(graph.catalogue(), &plan);
+    let mut done: Vec<(CommitVersion, Request)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS)
+            .map(|thread| {
+                let graph = &graph;
+                scope.spawn(move || write(graph, seed * THREADS + thread))
+            })
+            .collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().expect("no panic"))
+            .collect()
+    });
+    done.sort_by_key(|(version, _)| *version);
+    let mut model = Model::new(plan.model.clone());
+    for (version, request) in &done {
+        let planned = model.plan(request, version.instant());
+        let planned = planned.unwrap_or_else(|refusal| {
+            panic!("seed {seed}: {request:?} was not refused for {refusal:?}")
+        });
+        model.commit(&planned, *version);
+    }
+    for id in model.ids() {
+        let at = Point {
+            valid: graph.now(),
+            version: CommitVersion::MAX,
+        };
+        let found = match &id {
+            ElementId::Vertex(id) => graph
+                .vertex(id, TemporalScope::NOW)
+                .map(|found| found.map(Element::Vertex)),
+            ElementId::Edge(id) => graph
+                .edge(id, TemporalScope::NOW)
+                .map(|found| found.map(Element::Edge)),
+        };
+        assert_eq!(
+            found.expect("read").as_ref(),
+            model.state(&id, at),
+            "seed {seed}: {id}"
+        );
+    }
+    let report = verify(&graph, &mut |_| true).expect("the store works");
+    assert!(report.is_sound(), "seed {seed}: {:?}", report.problems);
+    assert_eq!(report.dangling_edges, 0, "seed {seed}: ends were checked");
+}
