@@ -36,6 +36,8 @@ section! {
         max_vertices_per_batch: usize = 500,
         /// Edges that one batch request may carry. Over it: 400.
         max_edges_per_batch: usize = 500,
+        /// Bytes of a listing's answer. Over it: 400; smaller pages have to be asked for.
+        max_answer_bytes: usize = 64 * MIB,
         /// Requests that one HTTP/2 connection may have open at once.
         max_http2_streams: u32 = 256,
         /// Time from the first byte of a request to the end of its head. Over it the connection is

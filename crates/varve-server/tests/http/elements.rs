@@ -213,14 +213,11 @@ impl Fixture {
 
     /// Marko, vadas, josh, lop and three edges.
     fn people(&self) {
-        for body in [
-            r#"[{"label":"person","properties":{"name":"marko","age":29,"city":"Beijing"}},
-                {"label":"person","properties":{"name":"vadas","age":27,"city":"Hongkong"}},
-                {"label":"person","properties":{"name":"josh","age":32,"city":"Beijing"}},
-                {"label":"software","properties":{"name":"lop","lang":"java","price":328}}]"#,
-        ] {
-            self.done("POST", "vertices/batch", body);
-        }
+        let vertices = r#"[{"label":"person","properties":{"name":"marko","age":29,"city":"Beijing"}},
+            {"label":"person","properties":{"name":"vadas","age":27,"city":"Hongkong"}},
+            {"label":"person","properties":{"name":"josh","age":32,"city":"Beijing"}},
+            {"label":"software","properties":{"name":"lop","lang":"java","price":328}}]"#;
+        self.done("POST", "vertices/batch", vertices);
         for body in [
             r#"{"label":"knows","outV":"1:marko","inV":"1:vadas","properties":{"date":"2016-01-10","weight":0.5}}"#,
             r#"{"label":"knows","outV":"1:marko","inV":"1:josh","properties":{"date":"2013-02-20","weight":1.0}}"#,
@@ -860,4 +857,25 @@ fn large_batches_take_the_same_way() {
     assert_eq!(stored.as_array().unwrap().len(), 500);
     let listed = fixture.done("GET", "vertices?limit=-1", "");
     assert_eq!(listed["vertices"].as_array().unwrap().len(), 500);
+}
+
+#[test]
+fn an_answer_that_is_too_large_is_refused() {
+    let fixture = Fixture::with(ServerConfig {
+        max_answer_bytes: 4096,
+        ..ServerConfig::default()
+    });
+    let many: Vec<Value> = (0..100)
+        .map(|id| json!({"label": "num", "id": id, "properties": {"name": "x".repeat(100)}}))
+        .collect();
+    fixture.done("POST", "vertices/batch", &json!(many).to_string());
+    fixture.refuses(
+        "GET",
+        "vertices",
+        "",
+        400,
+        "The answer is larger than the limit of 4096 bytes: ask for pages",
+    );
+    let page = fixture.done("GET", "vertices?page=&limit=5", "");
+    assert_eq!(page["vertices"].as_array().unwrap().len(), 5);
 }

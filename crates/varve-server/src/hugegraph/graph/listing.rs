@@ -1,21 +1,20 @@
 //! Listings: vertices and edges by label, properties and adjacency, and by several ids.
 
+use varve_graph::GraphError;
 use varve_graph::query::{self, EdgeQuery, NextPage, VertexQuery};
-use varve_graph::{ErrorKind, GraphError};
 use varve_kv::Flow;
 use varve_model::{Direction, ElementId};
 
 use super::ids::{OldForm, parse_edge_id, parse_vertex_id};
 use super::predicate::{self, Reading};
 use super::submit::Target;
+use super::timed::Timed;
 use super::{output, time};
 use crate::JsonWriter;
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::{Query, RequestContext};
 use crate::respond::Response;
 
-/// The most bytes of one answer; a listing that needs more must be paged.
-const ANSWER_BYTES_MAX: usize = 256 << 20;
 /// How many elements are written between two looks at the clock.
 const DEADLINE_EVERY: usize = 256;
 /// How many ids one request may name.
@@ -46,10 +45,10 @@ impl<'c> Growing<'c> {
         let written = write(&mut self.json).map_err(ApiError::from);
         self.count += 1;
         let checked = written.and_then(|()| {
-            if self.json.len() > ANSWER_BYTES_MAX {
-                return Err(ApiError::from(GraphError::new(
-                    ErrorKind::LimitExceeded,
-                    format!("The answer is larger than {ANSWER_BYTES_MAX} bytes: ask for pages"),
+            let limit = self.context.state().config().max_answer_bytes;
+            if self.json.len() > limit {
+                return Err(ApiError::limit_exceeded(format!(
+                    "The answer is larger than the limit of {limit} bytes: ask for pages"
                 )));
             }
             if self.count.is_multiple_of(DEADLINE_EVERY) {
@@ -134,9 +133,12 @@ pub(super) fn vertices(context: &RequestContext) -> HandlerResult {
     };
     let view = target.graph.view(time::scope(parameters)?)?;
     let mut answer = Growing::start(context, "vertices");
-    let page = query::vertices(&view, schema, &query, &mut |id, row| {
-        answer.add(|json| output::vertex_row(json, schema, id, row))
-    })?;
+    let page = query::vertices(
+        &Timed::new(&view, context),
+        schema,
+        &query,
+        &mut |id, row| answer.add(|json| output::vertex_row(json, schema, id, row)),
+    )?;
     answer.finish(paging.then_some(page))
 }
 
@@ -167,9 +169,12 @@ pub(super) fn edges(context: &RequestContext) -> HandlerResult {
     };
     let view = target.graph.view(time::scope(parameters)?)?;
     let mut answer = Growing::start(context, "edges");
-    let page = query::edges(&view, schema, &query, &mut |id, row| {
-        answer.add(|json| output::edge_row(json, schema, id, row))
-    })?;
+    let page = query::edges(
+        &Timed::new(&view, context),
+        schema,
+        &query,
+        &mut |id, row| answer.add(|json| output::edge_row(json, schema, id, row)),
+    )?;
     answer.finish(paging.then_some(page))
 }
 

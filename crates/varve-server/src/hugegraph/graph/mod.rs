@@ -16,6 +16,7 @@ mod output;
 mod predicate;
 mod submit;
 mod time;
+mod timed;
 mod update;
 mod vertices;
 

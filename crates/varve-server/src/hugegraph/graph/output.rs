@@ -250,9 +250,14 @@ pub(crate) fn value<'j>(json: &'j mut JsonWriter, stored: &Value) -> &'j mut Jso
     }
 }
 
+/// Magnitudes that Java prints without an exponent, as everybody does.
+const PLAIN: std::ops::Range<f64> = 1e-3..1e7;
+
 /// Numbers as Java prints them, which is JSON too; those that JSON lacks as texts.
 fn double(json: &mut JsonWriter, number: f64) -> &mut JsonWriter {
-    if number.is_finite() {
+    if PLAIN.contains(&number.abs()) {
+        json.double(number)
+    } else if number.is_finite() {
         json.raw(text::of_double(number).as_bytes())
     } else {
         json.double(number)
@@ -260,7 +265,9 @@ fn double(json: &mut JsonWriter, number: f64) -> &mut JsonWriter {
 }
 
 fn float(json: &mut JsonWriter, number: f32) -> &mut JsonWriter {
-    if number.is_finite() {
+    if PLAIN.contains(&f64::from(number.abs())) {
+        json.float(number)
+    } else if number.is_finite() {
         json.raw(text::of_float(number).as_bytes())
     } else {
         json.float(number)
@@ -269,4 +276,44 @@ fn float(json: &mut JsonWriter, number: f32) -> &mut JsonWriter {
 
 fn blob<'j>(json: &'j mut JsonWriter, bytes: &[u8]) -> &'j mut JsonWriter {
     json.string(&base64::engine::general_purpose::STANDARD.encode(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_laid_out_the_same_and_read_back() {
+        let mut state = 1_u64;
+        for round in 0..20_000_i32 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            // Half of them of a usual size, half anything.
+            let number = if round % 2 == 0 {
+                (state >> 40) as f64 / f64::from(1 + round % 1000)
+            } else {
+                f64::from_bits(state)
+            };
+            if !number.is_finite() {
+                continue;
+            }
+            let mut json = JsonWriter::default();
+            double(&mut json, number);
+            assert_eq!(json.finish(), text::of_double(number).as_bytes());
+            let single = number as f32;
+            if single.is_finite() {
+                let mut json = JsonWriter::default();
+                float(&mut json, single);
+                // Of two shortest texts, each way may choose another.
+                let written = String::from_utf8(json.finish()).expect("digits");
+                assert_eq!(written.parse::<f32>(), Ok(single));
+                let of_java = text::of_float(single);
+                assert_eq!(
+                    (written.len(), written.contains('E')),
+                    (of_java.len(), of_java.contains('E'))
+                );
+            }
+        }
+    }
 }
