@@ -1,0 +1,23 @@
+# Sourced by the run.sh files beside it: starts the built server on a free port with data of its own, sets `url`,
+# and stops it when the script ends. VARVE_BIN says which server; VARVE_ENGINE which storage engine.
+server_bin="${VARVE_BIN:-$(dirname "${BASH_SOURCE[0]}")/../target/release/varve}"
+server_data="$(mktemp -d "${TMPDIR:-/tmp}/varve-test.XXXXXX")"
+server_log="$server_data/server.log"
+: >"$server_log"
+"$server_bin" serve --listen 127.0.0.1:0 --data-dir "$server_data/data" \
+  ${VARVE_ENGINE:+--engine "$VARVE_ENGINE"} >"$server_log" 2>&1 &
+server_pid=$!
+stop_server() {
+  kill "$server_pid" 2>/dev/null || true
+  wait "$server_pid" 2>/dev/null || true
+  rm -rf -- "$server_data"
+}
+trap stop_server EXIT
+url=''
+for _ in $(seq 1 300); do # at most 30 seconds
+  url="$(grep -o 'serves on http://[0-9.:]*' "$server_log" | head -1 | cut -d' ' -f3)" || true
+  [[ -n $url ]] && break
+  kill -0 "$server_pid" 2>/dev/null || break
+  sleep 0.1
+done
+[[ -n $url ]] || { echo "the server did not start:"; cat "$server_log"; exit 1; }
