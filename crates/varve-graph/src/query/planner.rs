@@ -161,7 +161,7 @@ pub(super) fn edges(schema: &Schema, query: &EdgeQuery) -> Result<Parts, GraphEr
     let mut seen = Vec::new();
     for label in labels
         .iter()
-        .flat_map(|label| with_sub_labels(schema, label))
+        .flat_map(|label| with_sub_labels(schema, label, conditions))
     {
         if seen.contains(&label.id) {
             continue;
@@ -201,11 +201,20 @@ pub(super) fn edges(schema: &Schema, query: &EdgeQuery) -> Result<Parts, GraphEr
     Ok(parts)
 }
 
-/// A PARENT label stands for its SUB labels, and for edges of its own.
-fn with_sub_labels<'a>(schema: &'a Schema, label: &'a Arc<EdgeLabel>) -> Vec<&'a Arc<EdgeLabel>> {
+/// A PARENT label stands for its SUB labels, and for edges of its own. Removed SUB labels had edges that the past shows;
+/// but they have no indexes any more, so no condition reaches them.
+fn with_sub_labels<'a>(
+    schema: &'a Schema,
+    label: &'a Arc<EdgeLabel>,
+    conditions: &[Condition],
+) -> Vec<&'a Arc<EdgeLabel>> {
     let mut labels = vec![label];
     if label.label_type == EdgeLabelType::Parent {
-        labels.extend(schema.sub_labels(label.id));
+        if conditions.is_empty() {
+            labels.extend(schema.sub_labels_ever(label.id));
+        } else {
+            labels.extend(schema.sub_labels(label.id));
+        }
     }
     labels
 }

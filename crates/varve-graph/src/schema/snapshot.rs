@@ -199,6 +199,13 @@ impl Schema {
             .filter(move |label| label.parent == Some(parent))
     }
 
+    /// The SUB labels that a PARENT label has or had, removed ones too, by ascending id.
+    pub fn sub_labels_ever(&self, parent: EdgeLabelId) -> impl Iterator<Item = &Arc<EdgeLabel>> {
+        self.edge_labels
+            .all()
+            .filter(move |label| label.parent == Some(parent))
+    }
+
     /// The name of a property key, for messages and answers; `~undefined` when there never was one of that id.
     #[must_use]
     pub fn property_key_name(&self, id: PropertyKeyId) -> &str {

@@ -4,17 +4,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use varve_encoding::tables::TABLES;
-use varve_graph::maintenance::{sweep, tidy};
+use varve_graph::maintenance::{purge, sweep, tidy};
 use varve_graph::schema::{NewIndexLabel, SchemaKind};
-use varve_graph::tasks::TaskStatus;
+use varve_graph::tasks::{TaskId, TaskStatus};
 use varve_graph::write::{EndCheck, Missing, Mutation, WritePeriod, WriteRequest};
 use varve_graph::{DurabilityMode, ErrorKind, Graph, GraphError, GraphOptions};
 use varve_kv::{Engine, MemoryEngine};
-use varve_model::schema::{IndexType, Retention};
+use varve_model::schema::{IndexBase, IndexType, Retention};
 use varve_model::{Clock, CommitVersion, Element, ElementId, Instant, Properties};
 use varve_testkit::ManualClock;
 use varve_testkit::generate::{Case, Operation, SchemaPlan, labels};
-use varve_testkit::model::{self, Change, Model, Request};
+use varve_testkit::model::{self, Change, Model, Point, Request};
 
 use crate::schema;
 
@@ -31,6 +31,8 @@ pub(crate) struct World {
     pub(crate) model: Model,
     /// Every element that the case names.
     pub(crate) ids: Vec<ElementId>,
+    /// The labels that were removed.
+    removed: Vec<IndexBase>,
 }
 
 impl World {
@@ -42,6 +44,7 @@ impl World {
             graph: None,
             model: Model::new(case.schema.model.clone()),
             ids: case.ids(),
+            removed: Vec::new(),
         };
         world.open();
         schema::create(world.graph().catalogue(), &case.schema);
@@ -80,6 +83,17 @@ impl World {
                 done.map_err(|error| error.to_string())?;
             }
             Operation::ToggleIndex(at) => return self.toggle_index(*at),
+            Operation::RemoveVertexLabel(label) => {
+                return self.remove_label(IndexBase::Vertex(*label));
+            }
+            Operation::RemoveEdgeLabel(label) => return self.remove_label(IndexBase::Edge(*label)),
+            Operation::Purge(id) => {
+                let done = purge(self.graph(), id).and_then(|ticket| ticket.wait());
+                done.map_err(|error| error.to_string())?;
+                self.model.purge(id);
+            }
+            Operation::Write { changes, .. }
+                if changes.iter().any(|change| self.is_removed(change)) => {}
             Operation::Write { changes, from, to } => {
                 let now = self.now();
                 // What a request reads of a past that was not kept is not promised.
@@ -116,6 +130,9 @@ impl World {
     fn toggle_index(&mut self, at: usize) -> Result<(), String> {
         let catalogue = Arc::clone(self.graph().catalogue());
         let label = &self.plan.model.index_labels[at];
+        if self.removed.contains(&label.base) {
+            return Ok(());
+        }
         let task = if label.index_type == IndexType::Unique {
             catalogue.rebuild(SchemaKind::IndexLabel, &label.name)
         } else if self
@@ -132,7 +149,83 @@ impl World {
             };
             catalogue.create_index_label(new).map(|made| made.task)
         };
+        self.finish(task)
+    }
+
+    /// Whether a change writes an element of a label that was removed, which only the checks above the graph refuse.
+    fn is_removed(&self, change: &Change) -> bool {
+        match change {
+            Change::Put { element, .. } | Change::Combine { element, .. } => {
+                self.removed.contains(&base_of(element))
+            }
+            _ => false,
+        }
+    }
+
+    fn remove_label(&mut self, base: IndexBase) -> Result<(), String> {
+        if self.removed.contains(&base) {
+            return Ok(());
+        }
+        let catalogue = Arc::clone(self.graph().catalogue());
+        let schema = self.graph().schema();
+        let (now, before) = (self.now(), self.graph().published());
+        let task = match base {
+            IndexBase::Vertex(id) => catalogue.remove_vertex_label(schema.vertex_label_name(id)),
+            IndexBase::Edge(id) => catalogue.remove_edge_label(schema.edge_label_name(id)),
+            IndexBase::Olap => unreachable!("no case removes it"),
+        };
+        self.finish(task)?;
+        self.removed.push(base);
+        let version = self.graph().published();
+        let doomed = self
+            .model
+            .ids()
+            .into_iter()
+            .filter(|id| self.will_be(id, base, now));
+        let delete = |id| Change::Delete {
+            id,
+            refuse_missing: false,
+        };
+        let request = Request {
+            changes: doomed.map(delete).collect(),
+            from: None,
+            to: None,
+        };
+        let plan = self
+            .model
+            .plan(&request, now)
+            .expect("a deletion is not refused");
+        match plan.events.iter().all(|event| event.idle) {
+            true => Ok(()),
+            false if version == before => Err("nothing was deleted with the label".to_owned()),
+            false => {
+                self.model.commit(&plan, version);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether an element is of a label now or at some later instant.
+    fn will_be(&self, id: &ElementId, base: IndexBase, now: Instant) -> bool {
+        let own = self.model.events.iter().filter(|event| event.id == *id);
+        let starts = own
+            .map(|event| event.period.from)
+            .filter(|from| *from > now);
+        std::iter::once(now).chain(starts).any(|valid| {
+            let state = self.model.state(
+                id,
+                Point {
+                    valid,
+                    version: CommitVersion::MAX,
+                },
+            );
+            state.is_some_and(|state| base_of(state) == base)
+        })
+    }
+
+    fn finish(&self, task: Result<TaskId, GraphError>) -> Result<(), String> {
         let task = task.map_err(|error| error.to_string())?;
+        let catalogue = self.graph().catalogue();
         let done = catalogue
             .tasks()
             .wait_until_done(task, TASK_TIMEOUT)
@@ -249,6 +342,13 @@ pub(crate) fn mutation(change: &Change, fresh: &dyn Fn(&ElementId) -> bool) -> M
                 missing,
             }
         }
+    }
+}
+
+fn base_of(element: &Element) -> IndexBase {
+    match element {
+        Element::Vertex(vertex) => IndexBase::Vertex(vertex.label),
+        Element::Edge(edge) => IndexBase::Edge(edge.id.label),
     }
 }
 

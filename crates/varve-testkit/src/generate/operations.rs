@@ -34,6 +34,12 @@ pub enum Operation {
     Tidy,
     /// An index label of the schema plan is removed, or created again and built.
     ToggleIndex(usize),
+    /// A label is removed, with its elements.
+    RemoveVertexLabel(VertexLabelId),
+    /// A label is removed, with its elements.
+    RemoveEdgeLabel(EdgeLabelId),
+    /// An element is destroyed with its history.
+    Purge(ElementId),
 }
 
 /// A schema and what happens to a graph that has it.
@@ -113,9 +119,18 @@ impl Draw {
             12..=15 => Operation::Clock(self.step()),
             16 | 17 => Operation::Tidy,
             18 => Operation::Reopen,
-            _ => match self.random.one_in(2) {
-                true => Operation::ToggleIndex(self.random.below(11)),
-                false => Operation::Clock(self.step()),
+            _ => match self.random.below(8) {
+                0..=3 => Operation::ToggleIndex(self.random.below(11)),
+                4 => Operation::Purge(self.element().id()),
+                5 => match self.random.below(6) {
+                    // Labels that no edge label links.
+                    0..=2 => {
+                        let labels = [GADGET, GHOST, AUTO];
+                        Operation::RemoveVertexLabel(labels[self.random.below(3)])
+                    }
+                    at => Operation::RemoveEdgeLabel([SHADOWS, KNOWS, LIKES][at - 3]),
+                },
+                _ => Operation::Clock(self.step()),
             },
         }
     }

@@ -210,6 +210,17 @@ impl Model {
             .any(|valid| self.state(id, Point { valid, version }).is_some())
     }
 
+    /// Destroys an element with all its events, and with a vertex every edge it ever had.
+    pub fn purge(&mut self, id: &ElementId) {
+        let doomed = |of: &ElementId| match (of, id) {
+            (ElementId::Edge(edge), ElementId::Vertex(vertex)) => {
+                edge.source == *vertex || edge.target == *vertex
+            }
+            _ => of == id,
+        };
+        self.events.retain(|event| !doomed(&event.id));
+    }
+
     /// Adds the events of `plan` with their commit version.
     ///
     /// # Panics
