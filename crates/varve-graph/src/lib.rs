@@ -3,6 +3,7 @@
 //! Knows no HTTP, no JSON and no storage engine's name. [`Graph`] is one graph; [`write`] says how it is changed, [`read`]
 //! how it is read at a point of both times.
 
+pub mod backup;
 pub mod commit;
 pub mod content;
 pub mod element;

@@ -3,6 +3,7 @@
 //! A plain struct. Files, environment and flags are layered over it by the binary.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::section;
@@ -83,6 +84,12 @@ section! {
         slow_request_ms: u64 = 1000,
         /// Whether errors carry a trace at start; `PUT /exception/trace` changes it at run time.
         allow_trace: bool = false,
+        /// Whether `/admin` (backup, verification) answers although the server listens on an address
+        /// that others reach. On a loopback address it always does.
+        remote_admin: bool = false,
+        /// The folder under which `POST /admin/backup` creates backups; empty means `backups` in the
+        /// data folder. On the file system of the data a backup shares files with the data.
+        backup_root: PathBuf = PathBuf::new(),
     }
 }
 

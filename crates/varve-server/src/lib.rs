@@ -71,6 +71,7 @@
 //!
 //! The bytes of keys and rows, and any engine's name but as text in answers.
 
+mod admin;
 pub mod admission;
 pub mod blocking;
 mod body;

@@ -4,7 +4,7 @@ use crate::route::Route;
 
 /// All tables. A room adds its own here.
 pub(crate) fn tables() -> Vec<&'static [Route]> {
-    let mut tables = vec![crate::global::ROUTES];
+    let mut tables = vec![crate::global::ROUTES, crate::admin::ROUTES];
     tables.extend(crate::hugegraph::tables());
     tables
 }

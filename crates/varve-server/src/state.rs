@@ -46,6 +46,7 @@ pub struct AppState {
     graphs: Arc<Registry>,
     trace: AtomicBool,
     stopping: AtomicBool,
+    jobs: crate::admin::Jobs,
     started: Instant,
     incidents: AtomicU64,
     pub(crate) open_connections: std::sync::atomic::AtomicUsize,
@@ -85,6 +86,7 @@ impl AppState {
             metrics: Metrics::new(config.thread_count(), router.routes().len()),
             trace: AtomicBool::new(config.allow_trace),
             stopping: AtomicBool::new(false),
+            jobs: crate::admin::Jobs::default(),
             started: Instant::now(),
             incidents: AtomicU64::new(0),
             open_connections: std::sync::atomic::AtomicUsize::new(0),
@@ -108,6 +110,11 @@ impl AppState {
     /// The graphs.
     pub fn graphs(&self) -> &Arc<Registry> {
         &self.graphs
+    }
+
+    /// The jobs of `/admin`.
+    pub(crate) fn jobs(&self) -> &crate::admin::Jobs {
+        &self.jobs
     }
 
     /// The budgets.

@@ -1,0 +1,373 @@
+//! Backups: a copy of every graph as of one moment each, with a checksum of every file.
+//!
+//! A backup is a folder: `graphs/<graph>/` holds what the engine can open as a space, `MANIFEST` names every file with its
+//! length and its checksum. The manifest is written last and made durable, so a folder without one is a backup that was
+//! cut short. The engine keeps serving meanwhile. Graphs are independent, so each is copied as of a moment of its own.
+//!
+//! The manifest is text, one item a line:
+//!
+//! ```text
+//! varve-backup 1
+//! created 1795305600000000
+//! graph hugegraph
+//! file 8a1f… 1048576 graphs/hugegraph/000012.sst
+//! end 1
+//! ```
+//! `created` is in microseconds since 1970; checksums are XXH3, 64 bits, in hexadecimal; `end` counts the files.
+
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::error::{ErrorKind, GraphError};
+use crate::registry::Registry;
+
+/// The name of the manifest within a backup.
+pub const MANIFEST: &str = "MANIFEST";
+/// The first line of a manifest of this version.
+const HEAD: &str = "varve-backup 1";
+/// The folder of the graphs within a backup.
+const GRAPHS: &str = "graphs";
+/// Bytes of a file that are read at once.
+const READ_BYTES: usize = 1 << 20;
+
+/// A file of a backup.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackupFile {
+    /// Its path below the backup's folder.
+    pub path: PathBuf,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// Its XXH3.
+    pub checksum: u64,
+}
+
+/// What a backup holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackupManifest {
+    /// When it was begun, in microseconds since 1970.
+    pub created: i64,
+    /// The graphs.
+    pub graphs: Vec<String>,
+    /// The files of all of them.
+    pub files: Vec<BackupFile>,
+}
+
+impl BackupManifest {
+    /// The bytes of all files.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.bytes).sum()
+    }
+
+    fn to_text(&self) -> String {
+        let mut text = format!("{HEAD}\ncreated {}\n", self.created);
+        for graph in &self.graphs {
+            text.push_str(&format!("graph {graph}\n"));
+        }
+        for file in &self.files {
+            let line = format!(
+                "file {:016x} {} {}\n",
+                file.checksum,
+                file.bytes,
+                file.path.display()
+            );
+            text.push_str(&line);
+        }
+        text.push_str(&format!("end {}\n", self.files.len()));
+        text
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        if lines.next()? != HEAD {
+            return None;
+        }
+        let created = lines.next()?.strip_prefix("created ")?.parse().ok()?;
+        let mut manifest = Self {
+            created,
+            graphs: Vec::new(),
+            files: Vec::new(),
+        };
+        for line in lines {
+            match line.split_once(' ')? {
+                ("graph", name) => manifest.graphs.push(name.to_owned()),
+                ("file", rest) => {
+                    let (checksum, rest) = rest.split_once(' ')?;
+                    let (bytes, path) = rest.split_once(' ')?;
+                    let path = PathBuf::from(path);
+                    let plain = path
+                        .components()
+                        .all(|part| matches!(part, std::path::Component::Normal(_)));
+                    manifest.files.push(BackupFile {
+                        path: plain.then_some(path)?,
+                        bytes: bytes.parse().ok()?,
+                        checksum: u64::from_str_radix(checksum, 16).ok()?,
+                    });
+                }
+                ("end", count) => {
+                    return (count.parse() == Ok(manifest.files.len())).then_some(manifest);
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
+}
+
+/// Writes a backup of all graphs into the new folder `target`.
+///
+/// # Errors
+/// [`ErrorKind::Existed`] when there is something at `target`; else when a graph cannot be copied or a file not written.
+/// What was written is left there, without a manifest.
+pub fn write_backup(registry: &Registry, target: &Path) -> Result<BackupManifest, GraphError> {
+    if target.exists() {
+        let message = format!(
+            "'{}' exists already: a backup needs a new folder",
+            target.display()
+        );
+        return Err(GraphError::new(ErrorKind::Existed, message));
+    }
+    let graphs_folder = target.join(GRAPHS);
+    fs::create_dir_all(&graphs_folder).map_err(|error| failed(&graphs_folder, &error))?;
+    let mut manifest = BackupManifest {
+        created: registry.options().clock.now().0,
+        graphs: registry.names(),
+        files: Vec::new(),
+    };
+    for name in &manifest.graphs {
+        let folder = graphs_folder.join(name);
+        registry.get(name)?.space().checkpoint(&folder)?;
+        for path in files_below(&folder)? {
+            let (bytes, checksum) = read_through(&path, &mut |_| Ok(()))?;
+            let path = path.strip_prefix(target).unwrap_or(&path).to_path_buf();
+            manifest.files.push(BackupFile {
+                path,
+                bytes,
+                checksum,
+            });
+        }
+    }
+    let path = target.join(MANIFEST);
+    let written = File::create(&path).and_then(|mut file| {
+        file.write_all(manifest.to_text().as_bytes())?;
+        file.sync_all()
+    });
+    written.map_err(|error| failed(&path, &error))?;
+    sync_folder(target)?;
+    Ok(manifest)
+}
+
+/// Reads the manifest of a backup.
+///
+/// # Errors
+/// When there is none, or it does not read: the backup was cut short, or it is none.
+pub fn read_manifest(source: &Path) -> Result<BackupManifest, GraphError> {
+    let path = source.join(MANIFEST);
+    let text = fs::read_to_string(&path).map_err(|error| {
+        let reason = "it is not a backup, or one that was cut short";
+        GraphError::new(
+            ErrorKind::Storage,
+            format!("{}: {error}: {reason}", path.display()),
+        )
+    })?;
+    BackupManifest::parse(&text).ok_or_else(|| {
+        GraphError::new(
+            ErrorKind::Storage,
+            format!("{}: damaged manifest", path.display()),
+        )
+    })
+}
+
+/// Reads every file of a backup and compares it with the manifest.
+///
+/// # Errors
+/// When a file is missing, too long, too short or damaged; the text names it.
+pub fn check_backup(source: &Path) -> Result<BackupManifest, GraphError> {
+    let manifest = read_manifest(source)?;
+    for file in &manifest.files {
+        let (bytes, checksum) = read_through(&source.join(&file.path), &mut |_| Ok(()))?;
+        compare(source, file, bytes, checksum)?;
+    }
+    Ok(manifest)
+}
+
+/// Copies the graphs of a backup into the new or empty folder `graphs`, which an engine can then open, and checks every
+/// byte on the way.
+///
+/// # Errors
+/// [`ErrorKind::Existed`] when `graphs` is not empty; else when the backup is damaged or a file cannot be written. After
+/// an error `graphs` holds a part of the backup and must be removed.
+pub fn restore_backup(source: &Path, graphs: &Path) -> Result<BackupManifest, GraphError> {
+    let manifest = read_manifest(source)?;
+    fs::create_dir_all(graphs).map_err(|error| failed(graphs, &error))?;
+    let mut inside = fs::read_dir(graphs).map_err(|error| failed(graphs, &error))?;
+    if inside.next().is_some() {
+        let message = format!(
+            "'{}' is not empty: a backup is restored to a new data folder",
+            graphs.display()
+        );
+        return Err(GraphError::new(ErrorKind::Existed, message));
+    }
+    for file in &manifest.files {
+        let below = file.path.strip_prefix(GRAPHS).unwrap_or(&file.path);
+        let target = graphs.join(below);
+        if let Some(folder) = target.parent() {
+            fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
+        }
+        let mut copy = File::create(&target).map_err(|error| failed(&target, &error))?;
+        let (bytes, checksum) = read_through(&source.join(&file.path), &mut |piece| {
+            copy.write_all(piece)
+                .map_err(|error| failed(&target, &error))
+        })?;
+        copy.sync_all().map_err(|error| failed(&target, &error))?;
+        compare(source, file, bytes, checksum)?;
+    }
+    for name in &manifest.graphs {
+        sync_folder(&graphs.join(name))?;
+    }
+    sync_folder(graphs)?;
+    Ok(manifest)
+}
+
+fn compare(source: &Path, file: &BackupFile, bytes: u64, checksum: u64) -> Result<(), GraphError> {
+    if (bytes, checksum) == (file.bytes, file.checksum) {
+        return Ok(());
+    }
+    let path = source.join(&file.path);
+    let message = format!(
+        "{}: damaged: {bytes} bytes with checksum {checksum:016x}, but the manifest says {} bytes with {:016x}",
+        path.display(),
+        file.bytes,
+        file.checksum
+    );
+    Err(GraphError::new(ErrorKind::Storage, message))
+}
+
+/// Reads a file piece by piece; returns its length and checksum.
+fn read_through(
+    path: &Path,
+    piece_read: &mut dyn FnMut(&[u8]) -> Result<(), GraphError>,
+) -> Result<(u64, u64), GraphError> {
+    let mut file = File::open(path).map_err(|error| failed(path, &error))?;
+    let mut piece = vec![0; READ_BYTES];
+    let mut hash = Xxh3::new();
+    let mut bytes = 0;
+    loop {
+        let read = file
+            .read(&mut piece)
+            .map_err(|error| failed(path, &error))?;
+        if read == 0 {
+            return Ok((bytes, hash.digest()));
+        }
+        hash.update(&piece[..read]);
+        piece_read(&piece[..read])?;
+        bytes += read as u64;
+    }
+}
+
+/// All files below a folder, sorted.
+fn files_below(folder: &Path) -> Result<Vec<PathBuf>, GraphError> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(|error| failed(folder, &error))? {
+        let path = entry.map_err(|error| failed(folder, &error))?.path();
+        if path.is_dir() {
+            files.extend(files_below(&path)?);
+        } else {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn sync_folder(folder: &Path) -> Result<(), GraphError> {
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(|error| failed(folder, &error))
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> GraphError {
+    let kind = match error.kind() {
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::ReadOnlyFilesystem => {
+            ErrorKind::Unwritable
+        }
+        _ => ErrorKind::Storage,
+    };
+    GraphError::new(kind, format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn backup() -> (tempfile::TempDir, BackupManifest) {
+        let dir = tempfile::tempdir().expect("a temporary folder");
+        let file = dir.path().join("graphs/g/1.sst");
+        fs::create_dir_all(file.parent().expect("a parent")).expect("created");
+        fs::write(&file, b"rows").expect("written");
+        let (bytes, checksum) = read_through(&file, &mut |_| Ok(())).expect("read");
+        let file = BackupFile {
+            path: "graphs/g/1.sst".into(),
+            bytes,
+            checksum,
+        };
+        let manifest = BackupManifest {
+            created: 7,
+            graphs: vec!["g".into()],
+            files: vec![file],
+        };
+        fs::write(dir.path().join(MANIFEST), manifest.to_text()).expect("written");
+        (dir, manifest)
+    }
+
+    #[test]
+    fn what_was_backed_up_is_restored() {
+        let (dir, manifest) = backup();
+        assert_eq!(check_backup(dir.path()).expect("sound"), manifest);
+        let target = dir.path().join("new");
+        assert_eq!(
+            restore_backup(dir.path(), &target).expect("restored"),
+            manifest
+        );
+        assert_eq!(fs::read(target.join("g/1.sst")).expect("there"), b"rows");
+        let again = restore_backup(dir.path(), &target).expect_err("not empty");
+        assert_eq!(again.kind, ErrorKind::Existed);
+    }
+
+    #[test]
+    fn damage_is_named() {
+        let (dir, _) = backup();
+        fs::write(dir.path().join("graphs/g/1.sst"), b"rosw").expect("written");
+        let error = check_backup(dir.path()).expect_err("damaged");
+        assert!(error.message.contains("1.sst: damaged"), "{error}");
+        let error = restore_backup(dir.path(), &dir.path().join("new")).expect_err("damaged");
+        assert!(error.message.contains("1.sst: damaged"), "{error}");
+        fs::remove_file(dir.path().join("graphs/g/1.sst")).expect("removed");
+        assert!(check_backup(dir.path()).is_err());
+    }
+
+    #[test]
+    fn a_manifest_that_was_cut_or_leads_outside_is_refused() {
+        let (dir, manifest) = backup();
+        let text = manifest.to_text();
+        for bad in [
+            &text[..text.len() - 3],
+            "",
+            "varve-backup 2\n",
+            &text.replace("graphs/g", "../g"),
+        ] {
+            fs::write(dir.path().join(MANIFEST), bad).expect("written");
+            assert!(read_manifest(dir.path()).is_err(), "{bad}");
+        }
+        fs::remove_file(dir.path().join(MANIFEST)).expect("removed");
+        assert!(
+            read_manifest(dir.path())
+                .expect_err("none")
+                .message
+                .contains("cut short")
+        );
+    }
+}

@@ -1,0 +1,235 @@
+//! `/admin`: backups and verification of a running server, as jobs that go on after the request.
+//!
+//! `POST /admin/backup {"name":"monday"}` and `POST /admin/verify {"graph":"hugegraph"}` answer 202 with a job's number;
+//! `GET /admin/jobs/{id}` tells how it stands. Jobs are kept in memory: what they leave on disk is what counts. Who listens
+//! on an address that others reach must allow these resources by `remote_admin`, as there is no authentication yet.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use serde::Deserialize;
+use varve_graph::backup::write_backup;
+use varve_graph::verify::verify;
+use varve_graph::{ErrorKind, GraphError};
+
+use crate::JsonWriter;
+use crate::errors::{ApiError, HandlerResult};
+use crate::request::RequestContext;
+use crate::respond::Response;
+use crate::route::{Class, Handler, Route};
+use crate::state::AppState;
+
+/// Jobs that are remembered; the oldest that ended are forgotten first.
+const JOBS_MAX: usize = 100;
+/// Longest name of a backup, in bytes.
+const NAME_BYTES_MAX: usize = 100;
+/// Problems of a verification that are told in full.
+const PROBLEMS_TOLD: usize = 100;
+
+/// The routes of this room.
+pub(crate) static ROUTES: &[Route] = &[
+    Route::post("admin/backup", Handler::Inline(backup))
+        .of("admin", "AdminAPI")
+        .class(Class::Control),
+    Route::post("admin/verify", Handler::Inline(verification))
+        .of("admin", "AdminAPI")
+        .class(Class::Control),
+    Route::get("admin/jobs/{id}", Handler::Inline(job))
+        .of("admin", "AdminAPI")
+        .class(Class::Control),
+];
+
+/// How a job stands.
+#[derive(Debug, Clone)]
+enum Standing {
+    Running,
+    /// Its result, as JSON.
+    Done(String),
+    Failed(String),
+}
+
+#[derive(Debug)]
+struct Job {
+    kind: &'static str,
+    standing: Standing,
+}
+
+/// The jobs of this process.
+#[derive(Debug, Default)]
+pub(crate) struct Jobs(Mutex<BTreeMap<u64, Job>>);
+
+impl Jobs {
+    /// Takes in a job; one of a kind runs at a time.
+    fn begin(&self, kind: &'static str) -> Result<u64, ApiError> {
+        let mut jobs = self.0.lock();
+        if jobs
+            .values()
+            .any(|job| job.kind == kind && matches!(job.standing, Standing::Running))
+        {
+            let message = format!("A {kind} is running already");
+            return Err(GraphError::new(ErrorKind::IllegalState, message).into());
+        }
+        let id = jobs.last_key_value().map_or(1, |(last, _)| last + 1);
+        let ended = jobs
+            .iter()
+            .find(|(_, job)| !matches!(job.standing, Standing::Running));
+        if let (true, Some((&oldest, _))) = (jobs.len() >= JOBS_MAX, ended) {
+            jobs.remove(&oldest);
+        }
+        jobs.insert(
+            id,
+            Job {
+                kind,
+                standing: Standing::Running,
+            },
+        );
+        Ok(id)
+    }
+
+    fn end(&self, id: u64, standing: Standing) {
+        if let Some(job) = self.0.lock().get_mut(&id) {
+            job.standing = standing;
+        }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BackupRequest {
+    name: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct VerifyRequest {
+    graph: String,
+}
+
+fn backup(context: &RequestContext) -> HandlerResult {
+    check_allowed(context.state())?;
+    let BackupRequest { name } = context.json()?;
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    if name.is_empty()
+        || name.len() > NAME_BYTES_MAX
+        || name.starts_with('.')
+        || !name.bytes().all(plain)
+    {
+        return Err(ApiError::illegal_argument(format!(
+            "The name of a backup must be 1 to {NAME_BYTES_MAX} letters, digits and '-_.', not beginning with '.', but is '{name}'"
+        )));
+    }
+    let root = &context.state().config().backup_root;
+    if root.as_os_str().is_empty() {
+        return Err(ApiError::forbidden(
+            "Backups need the option server.backup_root",
+        ));
+    }
+    let target = root.join(name);
+    start(context, "backup", move |state| {
+        let manifest = write_backup(state.graphs(), &target)?;
+        let mut json = JsonWriter::with_capacity(256);
+        json.begin_object()
+            .key("directory")
+            .string(&target.display().to_string());
+        json.key("graphs").value(&manifest.graphs);
+        json.key("files").unsigned(manifest.files.len() as u64);
+        json.key("bytes").unsigned(manifest.bytes());
+        json.end_object();
+        Ok(json.finish())
+    })
+}
+
+fn verification(context: &RequestContext) -> HandlerResult {
+    check_allowed(context.state())?;
+    let VerifyRequest { graph } = context.json()?;
+    let graph = context.state().graphs().get(&graph)?;
+    start(context, "verification", move |state| {
+        let report = verify(&graph, &mut |_| !state.is_stopping())?;
+        let mut json = JsonWriter::with_capacity(512);
+        json.begin_object();
+        for (name, count) in [
+            ("vertices", report.vertices),
+            ("edges", report.edges),
+            ("events", report.events),
+            ("index_entries", report.index_entries),
+            ("event_index_entries", report.event_index_entries),
+            ("dangling_edges", report.dangling_edges),
+            ("problem_count", report.problem_count),
+        ] {
+            json.key(name).unsigned(count);
+        }
+        json.key("problems").begin_array();
+        for problem in report.problems.iter().take(PROBLEMS_TOLD) {
+            json.string(problem);
+        }
+        json.end_array().end_object();
+        Ok(json.finish())
+    })
+}
+
+fn check_allowed(state: &AppState) -> Result<(), ApiError> {
+    let config = state.config();
+    if config.host.is_loopback() || config.remote_admin {
+        return Ok(());
+    }
+    Err(ApiError::forbidden(
+        "The server listens on an address that others reach: /admin needs the option server.remote_admin",
+    ))
+}
+
+/// Starts a job on a thread of its own and answers with its number.
+fn start(
+    context: &RequestContext,
+    kind: &'static str,
+    work: impl FnOnce(&AppState) -> Result<Vec<u8>, GraphError> + Send + 'static,
+) -> HandlerResult {
+    let state: Arc<AppState> = context.shared_state();
+    let id = state.jobs().begin(kind)?;
+    let shared = Arc::clone(&state);
+    let spawned = std::thread::Builder::new()
+        .name(format!("varve-{kind}"))
+        .spawn(move || {
+            tracing::info!(job = id, kind, "started");
+            let standing = match work(&shared) {
+                Ok(result) => Standing::Done(String::from_utf8_lossy(&result).into_owned()),
+                Err(error) => Standing::Failed(error.message),
+            };
+            tracing::info!(job = id, kind, ?standing, "ended");
+            shared.jobs().end(id, standing);
+        });
+    if let Err(error) = spawned {
+        state.jobs().end(id, Standing::Failed(error.to_string()));
+        return Err(ApiError::internal(format!(
+            "No thread for the {kind}: {error}"
+        )));
+    }
+    Ok(Response::accepted(format!("{{\"job\":{id}}}")))
+}
+
+fn job(context: &RequestContext) -> HandlerResult {
+    check_allowed(context.state())?;
+    let text = context.path_parameter("id");
+    let jobs = context.state().jobs().0.lock();
+    let found = text
+        .parse()
+        .ok()
+        .and_then(|id: u64| jobs.get_key_value(&id));
+    let Some((id, job)) = found else {
+        return Err(ApiError::not_found(format!("Job '{text}' does not exist")));
+    };
+    let mut json = JsonWriter::with_capacity(512);
+    json.begin_object()
+        .key("job")
+        .unsigned(*id)
+        .key("kind")
+        .string(job.kind)
+        .key("status");
+    match &job.standing {
+        Standing::Running => json.string("running"),
+        Standing::Done(result) => json.string("done").key("result").raw(result.as_bytes()),
+        Standing::Failed(reason) => json.string("failed").key("error").string(reason),
+    };
+    json.end_object();
+    Ok(Response::ok(json.finish()))
+}
