@@ -21,6 +21,14 @@ pub(crate) enum Command {
     Serve(ServeArguments),
     /// Load CSV or JSON Lines files, or a dump, into a graph of a running server
     Load(LoadArguments),
+    /// Write a graph of a running server as JSON Lines that `varve load` reads back
+    Dump(DumpArguments),
+    /// Check every row of the data against the invariants
+    Verify(VerifyArguments),
+    /// Copy all graphs of a running server or of a data folder
+    Backup(BackupArguments),
+    /// Put a backup into a new data folder, or check it
+    Restore(RestoreArguments),
     /// Print every option with its meaning, unit and value as a TOML file
     Config(ConfigArguments),
 }
@@ -87,6 +95,62 @@ pub(crate) struct LoadArguments {
     /// Forget that an earlier load of these files was interrupted
     #[arg(long)]
     pub(crate) restart: bool,
+}
+
+/// `varve dump`
+#[derive(Debug, Args)]
+pub(crate) struct DumpArguments {
+    /// File to write; it must not exist
+    pub(crate) output: PathBuf,
+    /// Address of the server
+    #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
+    pub(crate) server: String,
+    /// Name of the graph
+    #[arg(long, default_value = "hugegraph", value_name = "NAME")]
+    pub(crate) graph: String,
+    /// Write all versions of each element that exists now, with their valid times
+    #[arg(long)]
+    pub(crate) history: bool,
+    /// Elements of one request
+    #[arg(long, default_value_t = 1000, value_name = "N")]
+    pub(crate) batch: usize,
+}
+
+/// `varve verify`
+#[derive(Debug, Args)]
+pub(crate) struct VerifyArguments {
+    /// Ask this running server; without it the data folder is opened, which no server may use
+    #[arg(long, value_name = "URL")]
+    pub(crate) server: Option<String>,
+    /// Name of the graph, with --server
+    #[arg(long, default_value = "hugegraph", value_name = "NAME")]
+    pub(crate) graph: String,
+    #[command(flatten)]
+    pub(crate) options: OptionArguments,
+}
+
+/// `varve backup`
+#[derive(Debug, Args)]
+pub(crate) struct BackupArguments {
+    /// New folder for the backup; with --server a name below the server's backup folder
+    pub(crate) target: PathBuf,
+    /// Ask this running server; without it the data folder is opened, which no server may use
+    #[arg(long, value_name = "URL")]
+    pub(crate) server: Option<String>,
+    #[command(flatten)]
+    pub(crate) options: OptionArguments,
+}
+
+/// `varve restore`
+#[derive(Debug, Args)]
+pub(crate) struct RestoreArguments {
+    /// Folder of the backup
+    pub(crate) source: PathBuf,
+    /// Only read the backup and compare it with its checksums
+    #[arg(long)]
+    pub(crate) check: bool,
+    #[command(flatten)]
+    pub(crate) options: OptionArguments,
 }
 
 /// `varve config`

@@ -5,7 +5,7 @@
 
 mod document;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -51,15 +51,6 @@ section! {
     }
 }
 
-section! {
-    /// Backups of a running server.
-    pub(crate) struct BackupConfig {
-        /// The folder under which `POST /admin/backup` may create backups; empty means `backups` in the data folder.
-        /// On the file system of the data a backup costs almost no space, as it shares files with the data.
-        root: PathBuf = PathBuf::new(),
-    }
-}
-
 /// All options.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
@@ -70,8 +61,6 @@ pub(crate) struct Config {
     pub(crate) storage: StorageConfig,
     /// `[graph]`
     pub(crate) graph: GraphConfig,
-    /// `[backup]`
-    pub(crate) backup: BackupConfig,
     /// `[log]`
     pub(crate) log: LogConfig,
 }
@@ -100,11 +89,6 @@ const SECTIONS: &[Section] = &[
         name: "graph",
         about: "Which graphs are there",
         options: GraphConfig::DOCS,
-    },
-    Section {
-        name: "backup",
-        about: "Backups of a running server",
-        options: BackupConfig::DOCS,
     },
     Section {
         name: "log",
@@ -239,15 +223,6 @@ impl Config {
     /// `storage.durability`, parsed.
     pub(crate) fn durability(&self) -> Result<Durability, ConfigError> {
         self.storage.durability.parse()
-    }
-
-    /// The folder of online backups.
-    pub(crate) fn backup_root(&self) -> PathBuf {
-        if self.backup.root == Path::new("") {
-            self.storage.data_dir.join("backups")
-        } else {
-            self.backup.root.clone()
-        }
     }
 
     fn to_table(&self) -> Table {

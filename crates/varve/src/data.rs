@@ -14,11 +14,9 @@ use crate::CommandError;
 use crate::config::{Config, Durability};
 
 /// The folder of the engine within a data folder.
-#[cfg(feature = "rocksdb")]
 const GRAPHS: &str = "graphs";
 
 /// The folder of the engine's files.
-#[cfg(feature = "rocksdb")]
 pub(crate) fn graphs_folder(data_dir: &std::path::Path) -> std::path::PathBuf {
     data_dir.join(GRAPHS)
 }

@@ -29,7 +29,7 @@ use crate::CommandError;
 use crate::cli::LoadArguments;
 use crate::rest::GraphClient;
 use catalogue::Catalogue;
-use element::{Element, Period};
+use element::{Action, Element, Period};
 use journal::{Done, Journal, Progress, Subject};
 use mapping::{Mapping, Source};
 use rows::{Row, Rows};
@@ -74,7 +74,14 @@ pub(crate) fn run(arguments: &LoadArguments) -> Result<ExitCode, CommandError> {
         None
     };
     let catalogue = Catalogue::fetch(&client)?;
-    let result = load(arguments, &client, &plan, &catalogue);
+    // The versions of an element must arrive in their order.
+    let in_order = restored.as_ref().is_some_and(|dump| dump.history);
+    let threads = if in_order {
+        1
+    } else {
+        arguments.threads.max(1)
+    };
+    let result = load(arguments, threads, &client, &plan, &catalogue);
     if let Some(restoring) = restored {
         restoring.end(&client)?;
     }
@@ -140,6 +147,7 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 
 fn load(
     arguments: &LoadArguments,
+    threads: usize,
     client: &GraphClient,
     plan: &Plan,
     catalogue: &Catalogue,
@@ -190,7 +198,7 @@ fn load(
     let result = [Kind::Vertices, Kind::Edges]
         .into_iter()
         .try_for_each(|kind| {
-            sender.run(kind, arguments.threads.max(1), |batches| {
+            sender.run(kind, threads, |batches| {
                 for (number, input) in plan
                     .inputs
                     .iter()
@@ -271,18 +279,21 @@ impl Reader<'_> {
             }
             let (line, next_line, bytes) = (row.line, row.next_line, row.bytes.clone());
             let element = self.element(row);
-            let period = match &element {
-                Ok(Some(element)) => element.period.clone(),
+            let (action, period) = match &element {
+                Ok(Some(element)) => (element.action, element.period.clone()),
                 _ => batch
                     .as_ref()
-                    .map(|batch| batch.period.clone())
+                    .map(|batch| (batch.action, batch.period.clone()))
                     .unwrap_or_default(),
             };
             // Rows of another valid time start another batch, as a batch has one.
-            if batch.as_ref().is_some_and(|batch| batch.period != period) {
+            if batch
+                .as_ref()
+                .is_some_and(|open| open.period != period || open.action != action)
+            {
                 self.hand_over(&mut batch, batches);
             }
-            let open = batch.get_or_insert_with(|| self.empty_batch(bytes.start, period));
+            let open = batch.get_or_insert_with(|| self.empty_batch(bytes.start, action, period));
             open.done.to = bytes.end;
             open.done.next_line = next_line;
             match element {
@@ -308,7 +319,7 @@ impl Reader<'_> {
         }
     }
 
-    fn empty_batch(&self, from: u64, period: Period) -> Batch {
+    fn empty_batch(&self, from: u64, action: Action, period: Period) -> Batch {
         let done = Done {
             input: self.number,
             from,
@@ -319,6 +330,7 @@ impl Reader<'_> {
         };
         Batch {
             done,
+            action,
             elements: Vec::new(),
             period,
             bad: Vec::new(),

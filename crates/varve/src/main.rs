@@ -4,13 +4,16 @@
 //! their layers, signals and logging. What the tools do over the network they do through the public REST API, so that
 //! they work against any server of that API.
 
+mod backup;
 mod cli;
 mod config;
 mod data;
+mod dump;
 mod load;
 mod logging;
 mod rest;
 mod serve;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -30,6 +33,10 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Load(arguments) => load::run(&arguments),
+        Command::Dump(arguments) => dump::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments),
+        Command::Backup(arguments) => backup::backup(&arguments),
+        Command::Restore(arguments) => backup::restore(&arguments),
         Command::Config(arguments) => print_config(&arguments),
     };
     match result {

@@ -22,7 +22,11 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
         MaintenanceOptions::default(),
         |graph, error| tracing::warn!(graph, %error, "upkeep failed and is tried again"),
     )?;
-    let state = AppState::with_graphs(config.server.clone(), Arc::clone(&graphs))?;
+    let mut server_config = config.server.clone();
+    if server_config.backup_root.as_os_str().is_empty() && config.storage.engine != "memory" {
+        server_config.backup_root = config.storage.data_dir.join("backups");
+    }
+    let state = AppState::with_graphs(server_config, Arc::clone(&graphs))?;
     let server = varve_server::start(&state)?;
     announce(&config, &server.address().to_string(), &graphs.names());
     server.run_until_signal()?;
@@ -55,6 +59,8 @@ fn announce(config: &Config, address: &str, graphs: &[String]) {
     println!("  engine      {}", config.storage.engine);
     println!("  data        {folder}");
     println!("  durability  {}", config.storage.durability);
-    println!("  memory      {memory_mib} MiB for caches and write buffers");
+    if config.storage.engine != "memory" {
+        println!("  memory      {memory_mib} MiB for caches and write buffers");
+    }
     println!("  graphs      {}", graphs.join(", "));
 }

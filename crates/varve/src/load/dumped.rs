@@ -6,12 +6,12 @@ use std::path::Path;
 use serde_json::{Map, Value as Json};
 
 use super::catalogue::Catalogue;
-use super::element::{Element, Period};
+use super::element::{Action, Element, Period};
 use super::mapping::{Columns, DateFormat, Format, Source};
 use super::schema;
 use super::sender::Kind;
 use crate::CommandError;
-use crate::rest::GraphClient;
+use crate::rest::{GraphClient, encode};
 
 /// Keys of an edge in an answer that the batch resource takes.
 const EDGE_KEYS: &[&str] = &[
@@ -24,7 +24,10 @@ const EDGE_KEYS: &[&str] = &[
 ];
 
 /// A graph that was put into the mode that takes ids with schema elements.
-pub(super) struct Restoring(());
+pub(super) struct Restoring {
+    /// Whether the dump holds histories, whose versions must be stored in their order.
+    pub(super) history: bool,
+}
 
 impl Restoring {
     /// Back to the normal mode.
@@ -73,7 +76,8 @@ pub(super) fn restore_schema(
         .into());
     }
     client.send_patiently("PUT", &client.of_graph("mode"), "\"RESTORING\"")?;
-    let restoring = Restoring(());
+    let history = head.get("history").and_then(Json::as_bool).unwrap_or(false);
+    let restoring = Restoring { history };
     for line in lines {
         let line = line.map_err(|error| format!("{shown}: {error}"))?;
         let row: Map<String, Json> =
@@ -103,6 +107,23 @@ pub(super) fn element(
     } else {
         "edge"
     };
+    let instant = |name: &str| row.get(name).and_then(Json::as_str).map(str::to_owned);
+    let period = Period {
+        from: instant("valid_from"),
+        to: instant("valid_to"),
+    };
+    if let Some(id) = row.get(&format!("delete_{key}")) {
+        // A vertex id in a path is JSON, an edge id bare text.
+        let shown = match (id, kind) {
+            (Json::String(text), Kind::Edges) => text.clone(),
+            _ => id.to_string(),
+        };
+        return Ok(Some(Element {
+            action: Action::Delete,
+            json: encode(&shown),
+            period,
+        }));
+    }
     let Some(Json::Object(mut element)) = row.remove(key) else {
         return Ok(None);
     };
@@ -118,12 +139,8 @@ pub(super) fn element(
             element.remove("id");
         }
     }
-    let instant = |name: &str| row.get(name).and_then(Json::as_str).map(str::to_owned);
-    let period = Period {
-        from: instant("valid_from"),
-        to: instant("valid_to"),
-    };
     Ok(Some(Element {
+        action: Action::Put,
         json: Json::Object(element).to_string(),
         period,
     }))

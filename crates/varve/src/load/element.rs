@@ -22,10 +22,22 @@ pub(crate) struct Period {
 /// An element ready to be sent.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Element {
-    /// Its JSON.
+    /// What is to be done with it.
+    pub(crate) action: Action,
+    /// Its JSON; its id as it stands in a path, if it is to be deleted.
     pub(crate) json: String,
     /// Its valid time.
     pub(crate) period: Period,
+}
+
+/// What is to be done with an element.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// Store it whole.
+    #[default]
+    Put,
+    /// Delete it: only in dumps with history.
+    Delete,
 }
 
 /// The vertex of a row.
@@ -50,6 +62,7 @@ pub(crate) fn vertex(
     let properties = properties(columns, source, catalogue, &label.properties)?;
     vertex.insert("properties".to_owned(), properties);
     Ok(Element {
+        action: Action::Put,
         json: Json::Object(vertex).to_string(),
         period: period(columns, source)?,
     })
@@ -93,6 +106,7 @@ pub(crate) fn edge(
         properties(columns, source, catalogue, &label.properties)?,
     );
     Ok(Element {
+        action: Action::Put,
         json: Json::Object(edge).to_string(),
         period: period(columns, source)?,
     })

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use indicatif::ProgressBar;
 use parking_lot::Mutex;
 
-use super::element::Period;
+use super::element::{Action, Period};
 use super::journal::{Done, Journal};
 use crate::rest::{GraphClient, RestError, encode};
 
@@ -36,6 +36,8 @@ pub(crate) struct BadRow {
 pub(crate) struct Batch {
     /// Where they lie; the counts are filled in when the batch is done.
     pub(crate) done: Done,
+    /// What is to be done with the elements.
+    pub(crate) action: Action,
     /// Line and JSON of each element.
     pub(crate) elements: Vec<(u64, String)>,
     /// The valid time of all of them.
@@ -116,7 +118,11 @@ impl Sender<'_> {
             }
             let mut bad = std::mem::take(&mut batch.bad);
             let rows = batch.elements.len() as u64 + bad.len() as u64;
-            match self.store(kind, &batch.elements, &batch.period, &mut bad) {
+            let stored = match batch.action {
+                Action::Put => self.store(kind, &batch.elements, &batch.period, &mut bad),
+                Action::Delete => self.delete(kind, &batch.elements, &batch.period, &mut bad),
+            };
+            match stored {
                 Ok(()) => {
                     batch.done.refused = bad.len() as u64;
                     batch.done.stored = rows - batch.done.refused;
@@ -150,10 +156,9 @@ impl Sender<'_> {
             body.push_str(json);
         }
         body.push(']');
-        match self
-            .client
-            .send_patiently("POST", &self.path(kind, period), &body)
-        {
+        let check = (kind == Kind::Edges).then(|| format!("check_vertex={}", self.check_vertices));
+        let path = self.path(kind, "/batch", check, period);
+        match self.client.send_patiently("POST", &path, &body) {
             Ok(_) => Ok(()),
             Err(RestError::Refused {
                 status: 400 | 413,
@@ -174,15 +179,38 @@ impl Sender<'_> {
         }
     }
 
-    fn path(&self, kind: Kind, period: &Period) -> String {
-        let mut path = self.client.of_graph(match kind {
-            Kind::Vertices => "graph/vertices/batch",
-            Kind::Edges => "graph/edges/batch",
-        });
-        let mut parameters = Vec::new();
-        if kind == Kind::Edges {
-            parameters.push(format!("check_vertex={}", self.check_vertices));
+    /// Deletes elements one by one; one that is not there is deleted already.
+    fn delete(
+        &self,
+        kind: Kind,
+        elements: &[(u64, String)],
+        period: &Period,
+        bad: &mut Vec<BadRow>,
+    ) -> Result<(), RestError> {
+        for (line, id) in elements {
+            let path = self.path(kind, &format!("/{id}"), None, period);
+            match self.client.send_patiently("DELETE", &path, "") {
+                Ok(_) | Err(RestError::Refused { status: 404, .. }) => {}
+                Err(RestError::Refused {
+                    status: 400,
+                    message,
+                }) => bad.push(BadRow {
+                    line: *line,
+                    reason: message,
+                }),
+                Err(failure) => return Err(failure),
+            }
         }
+        Ok(())
+    }
+
+    fn path(&self, kind: Kind, rest: &str, parameter: Option<String>, period: &Period) -> String {
+        let mut path = self.client.of_graph(match kind {
+            Kind::Vertices => "graph/vertices",
+            Kind::Edges => "graph/edges",
+        });
+        path.push_str(rest);
+        let mut parameters: Vec<String> = parameter.into_iter().collect();
         parameters.extend(
             period
                 .from

@@ -1,0 +1,83 @@
+//! `varve backup` and `varve restore`: copies of all graphs, of a running server or of a data folder that none uses.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+use varve_graph::backup::{BackupManifest, check_backup, restore_backup, write_backup};
+
+use crate::CommandError;
+use crate::cli::{BackupArguments, RestoreArguments};
+use crate::data;
+use crate::rest::GraphClient;
+
+/// The pause between two looks at a job.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Backs up a running server (`--server`), or the data folder that the options name.
+pub(crate) fn backup(arguments: &BackupArguments) -> Result<ExitCode, CommandError> {
+    if let Some(server) = &arguments.server {
+        let name = arguments
+            .target
+            .to_str()
+            .ok_or("the name of a backup must be text")?;
+        let client = GraphClient::new(server, "");
+        let result = wait_for_job(&client, "/admin/backup", &json!({ "name": name }))?;
+        println!("backup: {result}");
+        return Ok(ExitCode::SUCCESS);
+    }
+    let config = arguments.options.load()?;
+    let graphs = data::open_graphs(&config, data::open_engine(&config)?)?;
+    let manifest = write_backup(&graphs, &arguments.target)?;
+    tell("backed up", &manifest);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Restores a backup to a new data folder, or only checks it.
+pub(crate) fn restore(arguments: &RestoreArguments) -> Result<ExitCode, CommandError> {
+    if arguments.check {
+        tell("sound:", &check_backup(&arguments.source)?);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let config = arguments.options.load()?;
+    let folder = data::graphs_folder(&config.storage.data_dir);
+    tell("restored", &restore_backup(&arguments.source, &folder)?);
+    println!(
+        "start it with: varve serve --data-dir {}",
+        config.storage.data_dir.display()
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+fn tell(done: &str, manifest: &BackupManifest) {
+    let (graphs, files) = (manifest.graphs.join(", "), manifest.files.len());
+    println!(
+        "{done} {graphs}: {files} files, {} bytes, checksums right",
+        manifest.bytes()
+    );
+}
+
+/// Starts an `/admin` job and waits for its result.
+pub(crate) fn wait_for_job(
+    client: &GraphClient,
+    path: &str,
+    request: &Json,
+) -> Result<Json, CommandError> {
+    let started = client.send("POST", path, &request.to_string())?;
+    let started: Json = serde_json::from_str(&started)?;
+    let id = started
+        .get("job")
+        .and_then(Json::as_u64)
+        .ok_or("the server names no job")?;
+    loop {
+        let job: Json = client.get(&format!("/admin/jobs/{id}"))?;
+        match job.get("status").and_then(Json::as_str) {
+            Some("running") => std::thread::sleep(LOOK_EVERY),
+            Some("done") => return Ok(job.get("result").cloned().unwrap_or_default()),
+            _ => {
+                let reason = job.get("error").and_then(Json::as_str).unwrap_or("unknown");
+                return Err(reason.to_owned().into());
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! `varve dump`: writes a graph as JSON Lines, one state of both times, through the REST API.
+//!
+//! The first line says what the file is; then come the schema elements with their ids, all vertices, all edges:
+//!
+//! ```text
+//! {"varve_dump":1,"graph":"hugegraph","as_of":"2026-11-21T22:00:00.000000Z","history":false}
+//! {"propertykeys":{…}}
+//! {"vertex":{"id":"1:marko","label":"person","properties":{…}}}
+//! {"edge":{"id":"S1:marko>1>1>>S1:josh","label":"knows",…}}
+//! ```
+//! With history each version of an element that exists now is a line, oldest first, with `valid_from` and `valid_to`; a
+//! version that ended it is `{"delete_vertex":<id>,…}` or `{"delete_edge":<id>,…}`.
+
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use indicatif::ProgressBar;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value as Json, json};
+use varve_model::value::date_text;
+
+use crate::CommandError;
+use crate::cli::DumpArguments;
+use crate::rest::{GraphClient, encode};
+
+/// The kinds of schema elements, in the order in which they can be created again.
+const SCHEMA_KINDS: [&str; 4] = ["propertykeys", "vertexlabels", "edgelabels", "indexlabels"];
+/// Versions asked for at once.
+const HISTORY_PAGE: usize = 1000;
+
+/// A page of a listing.
+#[derive(Deserialize)]
+struct Page {
+    #[serde(alias = "edges")]
+    vertices: Vec<Box<RawValue>>,
+    page: Option<String>,
+}
+
+/// What of an element is needed to ask for its history.
+#[derive(Deserialize)]
+struct Identity {
+    id: Json,
+}
+
+/// A page of a history, newest version first.
+#[derive(Deserialize)]
+struct HistoryPage {
+    versions: Vec<Version>,
+    page: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Version {
+    valid_from: Option<String>,
+    valid_to: Option<String>,
+    element: Option<Box<RawValue>>,
+}
+
+/// Dumps what the arguments name.
+pub(crate) fn run(arguments: &DumpArguments) -> Result<ExitCode, CommandError> {
+    let client = GraphClient::new(&arguments.server, &arguments.graph);
+    let file = File::options()
+        .write(true)
+        .create_new(true)
+        .open(&arguments.output);
+    let file = file.map_err(|error| format!("{}: {error}", arguments.output.display()))?;
+    let mut dump = Dump {
+        client,
+        out: BufWriter::with_capacity(1 << 20, file),
+        as_of: now_text(),
+        count: 0,
+        bar: ProgressBar::new_spinner(),
+    };
+    dump.schema(arguments)?;
+    for (what, kind) in [("vertices", "vertex"), ("edges", "edge")] {
+        dump.elements(arguments, what, kind)?;
+    }
+    let file = dump.out.into_inner().map_err(|error| error.to_string())?;
+    file.sync_all()?;
+    dump.bar.finish_and_clear();
+    println!(
+        "{} elements as of {} in {}",
+        dump.count,
+        dump.as_of,
+        arguments.output.display()
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Dump {
+    client: GraphClient,
+    out: BufWriter<File>,
+    /// The instant of both times that is dumped, so that all pages show one state.
+    as_of: String,
+    count: u64,
+    bar: ProgressBar,
+}
+
+impl Dump {
+    fn line(&mut self, line: &str) -> Result<(), CommandError> {
+        self.out.write_all(line.as_bytes())?;
+        self.out.write_all(b"\n")?;
+        Ok(())
+    }
+
+    fn schema(&mut self, arguments: &DumpArguments) -> Result<(), CommandError> {
+        let (graph, as_of, history) = (&arguments.graph, &self.as_of, arguments.history);
+        let head = json!({ "varve_dump": 1, "graph": graph, "as_of": as_of, "history": history });
+        self.line(&head.to_string())?;
+        let mut schema: Map<String, Json> = self.client.get(&self.client.of_graph("schema"))?;
+        for kind in SCHEMA_KINDS {
+            for element in schema
+                .remove(kind)
+                .as_ref()
+                .and_then(Json::as_array)
+                .into_iter()
+                .flatten()
+            {
+                self.line(&json!({ kind: element }).to_string())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn elements(
+        &mut self,
+        arguments: &DumpArguments,
+        what: &str,
+        kind: &str,
+    ) -> Result<(), CommandError> {
+        let at = encode(&self.as_of);
+        let mut page = String::new();
+        loop {
+            let resource = format!(
+                "graph/{what}?limit={}&page={}&as_of={at}&as_of_tx={at}",
+                arguments.batch,
+                encode(&page)
+            );
+            let answer: Page = self.client.get(&self.client.of_graph(&resource))?;
+            for element in &answer.vertices {
+                if arguments.history {
+                    self.versions(what, kind, element)?;
+                } else {
+                    self.line(&format!("{{\"{kind}\":{}}}", element.get()))?;
+                }
+                self.count += 1;
+            }
+            self.bar.set_message(format!("{} elements", self.count));
+            self.bar.tick();
+            match answer.page {
+                Some(next) if !next.is_empty() => page = next,
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// The versions of an element, oldest first, as one line each.
+    fn versions(&mut self, what: &str, kind: &str, element: &RawValue) -> Result<(), CommandError> {
+        let Identity { id } = serde_json::from_str(element.get())?;
+        // A vertex id in a path is JSON, an edge id bare text.
+        let shown = match (&id, kind) {
+            (Json::String(text), "edge") => text.clone(),
+            _ => id.to_string(),
+        };
+        let path = self
+            .client
+            .of_graph(&format!("graph/{what}/{}/history", encode(&shown)));
+        let mut lines = Vec::new();
+        let mut page = String::new();
+        loop {
+            let at = encode(&self.as_of);
+            let answer: HistoryPage = self.client.get(&format!(
+                "{path}?limit={HISTORY_PAGE}&page={}&as_of_tx={at}",
+                encode(&page)
+            ))?;
+            for version in &answer.versions {
+                let mut line = match &version.element {
+                    Some(element) => format!("{{\"{kind}\":{}", element.get()),
+                    None => format!("{{\"delete_{kind}\":{id}"),
+                };
+                for (name, instant) in [
+                    ("valid_from", &version.valid_from),
+                    ("valid_to", &version.valid_to),
+                ] {
+                    if let Some(text) = instant {
+                        line.push_str(&format!(",\"{name}\":{}", Json::from(text.as_str())));
+                    }
+                }
+                line.push('}');
+                lines.push(line);
+            }
+            match answer.page {
+                Some(next) if !next.is_empty() => page = next,
+                _ => break,
+            }
+        }
+        lines.iter().rev().try_for_each(|line| self.line(line))
+    }
+}
+
+/// This moment in RFC 3339, UTC.
+fn now_text() -> String {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    let millis = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
+    let text = date_text(millis);
+    format!("{}Z", text.replace(' ', "T"))
+}

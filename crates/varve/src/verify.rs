@@ -1,0 +1,95 @@
+//! `varve verify`: checks every row of a graph against the invariants, of a running server or of a data folder.
+
+use std::process::ExitCode;
+
+use indicatif::ProgressBar;
+use serde_json::{Value as Json, json};
+
+use crate::CommandError;
+use crate::backup::wait_for_job;
+use crate::cli::VerifyArguments;
+use crate::data;
+use crate::rest::GraphClient;
+
+/// The exit code when problems were found.
+const PROBLEMS_FOUND: u8 = 2;
+
+/// Verifies and tells; the exit code says whether all is well.
+pub(crate) fn run(arguments: &VerifyArguments) -> Result<ExitCode, CommandError> {
+    let sound = match &arguments.server {
+        Some(server) => online(server, &arguments.graph)?,
+        None => offline(arguments)?,
+    };
+    Ok(if sound {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(PROBLEMS_FOUND)
+    })
+}
+
+fn online(server: &str, graph: &str) -> Result<bool, CommandError> {
+    let report = wait_for_job(
+        &GraphClient::new(server, graph),
+        "/admin/verify",
+        &json!({ "graph": graph }),
+    )?;
+    let problems = report.get("problems").and_then(Json::as_array);
+    for problem in problems.into_iter().flatten() {
+        println!("{graph}: {}", problem.as_str().unwrap_or_default());
+    }
+    let count = |name: &str| report.get(name).and_then(Json::as_u64).unwrap_or(0);
+    tell(
+        graph,
+        &[
+            count("vertices"),
+            count("edges"),
+            count("events"),
+            count("problem_count"),
+        ],
+    );
+    Ok(count("problem_count") == 0)
+}
+
+/// Checks the checksums of all files, then all rows of all graphs (or of the one that was named).
+fn offline(arguments: &VerifyArguments) -> Result<bool, CommandError> {
+    let mut config = arguments.options.load()?;
+    config.graph.create.clear();
+    let graphs = data::open_graphs(&config, data::open_engine(&config)?)?;
+    let mut sound = true;
+    for name in graphs.names() {
+        let graph = graphs.get(&name)?;
+        let bar = ProgressBar::new_spinner();
+        bar.set_message(format!("{name}: checksums"));
+        if let Err(error) = graph.space().verify_checksums() {
+            println!("{name}: {error}");
+            sound = false;
+        }
+        let report = varve_graph::verify::verify(&graph, &mut |rows| {
+            bar.set_message(format!("{name}: {rows} rows"));
+            bar.tick();
+            true
+        })?;
+        bar.finish_and_clear();
+        for problem in &report.problems {
+            println!("{name}: {problem}");
+        }
+        tell(
+            &name,
+            &[
+                report.vertices,
+                report.edges,
+                report.events,
+                report.problem_count,
+            ],
+        );
+        sound &= report.is_sound();
+    }
+    Ok(sound)
+}
+
+fn tell(graph: &str, counts: &[u64; 4]) {
+    let [vertices, edges, events, problems] = counts;
+    println!(
+        "{graph}: {vertices} vertices, {edges} edges, {events} past and future versions, {problems} problems"
+    );
+}
