@@ -848,6 +848,37 @@ fn both_times() {
 }
 
 #[test]
+fn a_purged_vertex_leaves_nothing_at_any_time() {
+    let fixture = Fixture::new();
+    fixture.people();
+    let before = fixture.done("GET", "vertices/%221%3Amarko%22/history", "");
+    let recorded = before["versions"][0]["recorded_at"].as_str().unwrap().to_owned();
+    let history = "vertices/%221%3Amarko%22/history";
+    fixture.refuses(
+        "DELETE",
+        history,
+        "",
+        400,
+        "Please take the message: I'm sure to purge all versions",
+    );
+    fixture.says("DELETE", "vertices/%221%3Amarko%22", "", 204, "");
+    let then = format!("vertices/%221%3Amarko%22?as_of={recorded}");
+    assert_eq!(fixture.send("GET", &then, "").status, 200);
+    let purge = format!("{history}?confirm_message=I%27m%20sure%20to%20purge%20all%20versions");
+    fixture.says("DELETE", &purge, "", 204, "");
+    assert_eq!(fixture.send("GET", &then, "").status, 404);
+    assert_eq!(fixture.send("GET", history, "").status, 404);
+    let edges = fixture.done(
+        "GET",
+        &format!("edges?vertex_id=%221%3Ajosh%22&as_of={recorded}"),
+        "",
+    );
+    assert_eq!(edges["edges"], json!([]));
+    let people = fixture.done("GET", &format!("vertices?label=person&as_of={recorded}"), "");
+    assert!(!ids(&people, "vertices").contains(&"1:marko".to_owned()));
+}
+
+#[test]
 fn large_batches_take_the_same_way() {
     let fixture = Fixture::new();
     let many: Vec<Value> = (0..500)

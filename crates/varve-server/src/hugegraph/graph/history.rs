@@ -5,7 +5,8 @@
 //!   "kind":"put","valid_from":"2026-11-21T22:00:00.000000Z","valid_to":null,"element":{…}}],"page":null}
 //! ```
 //! `recorded_at` and `superseded_at` bound the transaction time, `valid_from` and `valid_to` the valid time; null is no
-//! bound. A version of kind `delete` says that the element does not exist in its period; its element is null. `page` is
+//! bound. Deleting a history purges the element: nothing of it can be read any more, at any point of either time.
+//! A version of kind `delete` says that the element does not exist in its period; its element is null. `page` is
 //! what to ask for next, null at the end.
 
 use varve_graph::read::{HistoryPage, Version, VersionKind};
@@ -35,6 +36,31 @@ pub(super) fn vertex(context: &RequestContext) -> HandlerResult {
 pub(super) fn edge(context: &RequestContext) -> HandlerResult {
     let id = parse_edge_id(context.path_parameter("id"), OldForm::Accepted)?;
     list(context, &ElementId::Edge(id))
+}
+
+/// What a client must say to purge, as it must to clear or drop a graph.
+const PURGE_MESSAGE: &str = "I'm sure to purge all versions";
+
+/// Purges a vertex with all its versions and every edge it ever had.
+pub(super) fn purge_vertex(context: &RequestContext) -> HandlerResult {
+    let id = parse_vertex_id(context.path_parameter("id"))?;
+    purge(context, &ElementId::Vertex(id))
+}
+
+/// Purges an edge with all its versions.
+pub(super) fn purge_edge(context: &RequestContext) -> HandlerResult {
+    let id = parse_edge_id(context.path_parameter("id"), OldForm::Refused)?;
+    purge(context, &ElementId::Edge(id))
+}
+
+fn purge(context: &RequestContext, id: &ElementId) -> HandlerResult {
+    if context.query()?.get("confirm_message") != Some(PURGE_MESSAGE) {
+        let message = format!("Please take the message: {PURGE_MESSAGE}");
+        return Err(ApiError::illegal_argument(message));
+    }
+    let graph = context.graph()?;
+    varve_graph::maintenance::purge(&graph, id)?.wait()?;
+    Ok(Response::no_content())
 }
 
 fn list(context: &RequestContext, id: &ElementId) -> HandlerResult {

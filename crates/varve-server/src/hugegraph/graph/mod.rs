@@ -81,6 +81,12 @@ pub(crate) static ROUTES: &[Route] = &[
     )
     .of("graph", "HistoryAPI")
     .with(&HISTORY),
+    Route::delete(
+        "graphs/{graph}/graph/vertices/{id}/history",
+        Handler::Pooled(history::purge_vertex),
+    )
+    .of("graph", "HistoryAPI")
+    .with(&[Parameter::text("confirm_message")]),
     Route::post(EDGES, Handler::Async(|c| Box::pin(edges::create(c))))
         .of("graph", "EdgeAPI")
         .with(&PERIOD),
@@ -129,6 +135,12 @@ pub(crate) static ROUTES: &[Route] = &[
     )
     .of("graph", "HistoryAPI")
     .with(&HISTORY),
+    Route::delete(
+        "graphs/{graph}/graph/edges/{id}/history",
+        Handler::Pooled(history::purge_edge),
+    )
+    .of("graph", "HistoryAPI")
+    .with(&[Parameter::text("confirm_message")]),
     Route::post(
         "graphs/{graph}/graph/batch",
         Handler::Async(|c| Box::pin(batch::create(c))),
