@@ -852,7 +852,10 @@ fn a_purged_vertex_leaves_nothing_at_any_time() {
     let fixture = Fixture::new();
     fixture.people();
     let before = fixture.done("GET", "vertices/%221%3Amarko%22/history", "");
-    let recorded = before["versions"][0]["recorded_at"].as_str().unwrap().to_owned();
+    let recorded = before["versions"][0]["recorded_at"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let history = "vertices/%221%3Amarko%22/history";
     fixture.refuses(
         "DELETE",
@@ -874,7 +877,11 @@ fn a_purged_vertex_leaves_nothing_at_any_time() {
         "",
     );
     assert_eq!(edges["edges"], json!([]));
-    let people = fixture.done("GET", &format!("vertices?label=person&as_of={recorded}"), "");
+    let people = fixture.done(
+        "GET",
+        &format!("vertices?label=person&as_of={recorded}"),
+        "",
+    );
     assert!(!ids(&people, "vertices").contains(&"1:marko".to_owned()));
 }
 
