@@ -5,12 +5,16 @@
 set -euo pipefail
 say() { printf 'setup: %s\n' "$*"; }
 
+# Only the library itself counts: `libclang-cpp`, which other packages bring along, does not hold the C interface that
+# the binding's generator loads.
 have_libclang() {
   [[ -n "${LIBCLANG_PATH:-}" ]] && return 0
-  compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null ||
-    compgen -G '/usr/lib/*/libclang*.so*' >/dev/null ||
-    compgen -G '/usr/lib64/libclang*.so*' >/dev/null ||
-    compgen -G '/usr/lib64/llvm*/lib*/libclang*.so*' >/dev/null
+  local folder
+  for folder in /usr/lib/llvm-*/lib /usr/lib/*-linux-gnu /usr/lib64 /usr/lib64/llvm*/lib*; do
+    compgen -G "$folder/libclang.so*" >/dev/null && return 0
+    compgen -G "$folder/libclang-[0-9]*.so*" >/dev/null && return 0
+  done
+  return 1
 }
 
 # The newest runtime library that this release of Debian or Ubuntu has; the development package is eight times as large.
