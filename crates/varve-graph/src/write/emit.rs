@@ -357,7 +357,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// Whether an element has stored events, which a deletion must outlive.
-    fn has_events(&self, side: &Side) -> Result<bool, GraphError> {
+    pub(crate) fn has_events(&self, side: &Side) -> Result<bool, GraphError> {
         let mut any = false;
         let (reader, newest) = (self.context.reader, CommitVersion::MAX);
         scan_events(

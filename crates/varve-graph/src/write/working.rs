@@ -551,8 +551,13 @@ impl<'a> WorkingSet<'a> {
                     }
                 }
                 Outcome::Delete => {
-                    let explicit = self.period.from.is_some();
-                    if current.is_some() || explicit {
+                    // Without a row nothing is now or later, without events nothing was.
+                    let reaches = match (&current, self.period.from) {
+                        (Some(_), _) => true,
+                        (None, None) => false,
+                        (None, Some(_)) => emitter.has_events(&sides(&working.id).1[0])?,
+                    };
+                    if reaches {
                         let to = self.period.to.unwrap_or(Instant::FOREVER);
                         let period = EventPeriod {
                             from: self.period.from,

@@ -8,7 +8,7 @@ use varve_graph::verify::verify;
 use varve_kv::{ClusteringRange, Flow};
 use varve_model::schema::Retention;
 use varve_model::{
-    CommitVersion, Direction, Edge, Element, ElementId, Instant, TemporalScope, VertexId,
+    CommitVersion, Direction, Edge, Element, ElementId, Instant, Period, TemporalScope, VertexId,
 };
 use varve_testkit::model::Point;
 
@@ -238,14 +238,14 @@ fn history(world: &World, id: &ElementId, scope: TemporalScope) -> Outcome {
         .map_err(|error| error.to_string())?;
     let version = scope.transaction.unwrap_or(CommitVersion::MAX);
     let wanted = world.model.history(id, version);
-    let idle = |version| {
-        wanted
-            .iter()
-            .any(|past| past.version == version && past.idle)
+    // Deletions of nothing may be stored or not.
+    let idle = |version: CommitVersion, period: Period| {
+        let before = CommitVersion(version.0 - 1);
+        !world.model.exists_within(id, period, before)
     };
     let told: Vec<_> = found
         .iter()
-        .filter(|past| !idle(past.version))
+        .filter(|past| past.element.is_some() || !idle(past.version, past.period))
         .map(|past| {
             assert_eq!(past.kind == VersionKind::Put, past.element.is_some());
             (past.version, past.period, past.element.clone())
@@ -253,7 +253,7 @@ fn history(world: &World, id: &ElementId, scope: TemporalScope) -> Outcome {
         .collect();
     let expected: Vec<_> = wanted
         .iter()
-        .filter(|past| !past.idle)
+        .filter(|past| past.state.is_some() || !idle(past.version, past.period))
         .map(|past| (past.version, past.period, past.state.clone()))
         .collect();
     differ("events", &expected, &told)?;

@@ -187,7 +187,7 @@ impl Model {
     }
 
     fn plan_delete(&self, id: ElementId, request: &Request, period: Period) -> Planned {
-        let idle = !self.exists_within(&id, period);
+        let idle = !self.exists_within(&id, period, CommitVersion::MAX);
         Planned {
             id,
             state: None,
@@ -197,13 +197,12 @@ impl Model {
         }
     }
 
-    /// Whether the element exists at any instant of `period`, by all that is known.
+    /// Whether the element exists at any instant of `period`, by what was known at `version`.
     #[must_use]
-    pub fn exists_within(&self, id: &ElementId, period: Period) -> bool {
+    pub fn exists_within(&self, id: &ElementId, period: Period, version: CommitVersion) -> bool {
         // Its state changes only where a period begins or ends.
         let own = self.events.iter().filter(|event| event.id == *id);
         let boundaries = own.flat_map(|event| [event.period.from, event.period.to]);
-        let version = CommitVersion::MAX;
         std::iter::once(period.from)
             .chain(boundaries)
             .filter(|instant| period.covers(*instant))
