@@ -65,20 +65,21 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
 
 fn run(arguments: &Arguments) -> Result<bool, String> {
     let read = |path: &str| std::fs::read_to_string(path).map_err(|e| format!("{path}: {e}"));
-    let recording = match &arguments.transcript {
-        Some(path) => read(path)?,
-        None => TRANSCRIPT.to_owned(),
+    // The tables belong to the recording beside them: another one has exchanges of its own.
+    let (recording, requests, compensations, listed) = match &arguments.transcript {
+        Some(path) => (read(path)?, "", "", ""),
+        None => (TRANSCRIPT.to_owned(), REQUESTS, COMPENSATIONS, DIFFERENCES),
     };
     let listed = match arguments.differences.as_deref() {
         Some("none") => String::new(),
         Some(path) => read(path)?,
-        None => DIFFERENCES.to_owned(),
+        None => listed.to_owned(),
     };
     let plan = Plan {
         exchanges: transcript::parse(&recording)?,
         differences: tables::differences(&listed)?,
-        details: tables::requests(REQUESTS)?,
-        compensations: tables::compensations(COMPENSATIONS)?,
+        details: tables::requests(requests)?,
+        compensations: tables::compensations(compensations)?,
     };
     let outcomes = replay::run(&Server::parse(&arguments.url)?, &plan)?;
     for outcome in outcomes.iter().filter(|o| o.verdict == Verdict::Unlisted) {

@@ -307,7 +307,11 @@ fn blur_user_of_key(error: &mut Json) {
 
 fn learn_automatic_id(exchange: &Exchange, actual: &Json, ids: &mut Identities) {
     let is_create = exchange.method == "POST" && exchange.route().ends_with("/graph/vertices");
-    if !is_create || exchange.request.get("id").is_some() {
+    let has_id = exchange
+        .request
+        .get("id")
+        .is_some_and(|id| *id != Json::Null);
+    if !is_create || has_id {
         return;
     }
     if let (Some(Json::Number(recorded)), Some(Json::Number(actual))) =

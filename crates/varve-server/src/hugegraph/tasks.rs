@@ -153,13 +153,8 @@ fn write_task(task: &Task, detail: Option<&TaskDetail>, json: &mut JsonWriter) {
     json.key("task_create").integer(task.create);
     json.key("task_status").string(task.status.lower_name());
     json.key("task_update").integer(task.update);
-    if let Some(result) = detail.and_then(|detail| detail.result.as_deref()) {
-        // What failed is told as the text of the exception that the original would have met.
-        let exception = match task.status {
-            TaskStatus::Failed => "org.apache.hugegraph.HugeException: ",
-            _ => "",
-        };
-        json.key("task_result").string_parts(&[exception, result]);
+    if let Some(detail) = detail {
+        write_result(detail, json);
     }
     json.key("task_retries").unsigned(u64::from(task.retries));
     json.key("id").unsigned(task.id.0);
@@ -182,6 +177,25 @@ fn write_task(task: &Task, detail: Option<&TaskDetail>, json: &mut JsonWriter) {
         }
     }
     json.key("task_server").string(TASK_SERVER);
+}
+
+/// What a task that ended gave: JSON as text, or why it failed.
+fn write_result(detail: &TaskDetail, json: &mut JsonWriter) {
+    match (detail.task.status, detail.result.as_deref()) {
+        // What failed is told as the text of the exception that the original would have met.
+        (TaskStatus::Failed, Some(result)) => {
+            let exception = "org.apache.hugegraph.HugeException: ";
+            json.key("task_result").string_parts(&[exception, result]);
+        }
+        (_, Some(result)) => {
+            json.key("task_result").string(result);
+        }
+        // Work on the schema gives nothing, and the original says so.
+        (TaskStatus::Success, None) => {
+            json.key("task_result").string("null");
+        }
+        (_, None) => {}
+    }
 }
 
 /// The Java class that the original runs for such a task.
