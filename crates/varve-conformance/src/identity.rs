@@ -38,7 +38,7 @@ impl Identities {
     /// Notes that the server's `actual` stands for the recording's `recorded`, or checks it.
     ///
     /// # Errors
-    /// When either already stands for another.
+    /// When the recorded one already stands for another or, unless it is an opaque token, the actual one does.
     pub fn pair(&mut self, kind: Kind, recorded: &str, actual: &str) -> Result<(), String> {
         let pairs = self.pairs.entry(kind).or_default();
         if let Some(known) = pairs.actual_by_recorded.get(recorded) {
@@ -50,7 +50,9 @@ impl Identities {
                 ))
             };
         }
-        if let Some(known) = pairs.recorded_by_actual.get(actual) {
+        // A token of ours may stand for several recorded ones: two questions may go on at the same place.
+        let opaque = matches!(kind, Kind::Page | Kind::Shard);
+        if let Some(known) = pairs.recorded_by_actual.get(actual).filter(|_| !opaque) {
             return Err(format!(
                 "{kind:?} {actual} already stands for recorded {known}"
             ));

@@ -711,6 +711,44 @@ fn elements_by_several_ids() {
 }
 
 #[test]
+fn everything_is_scanned_page_by_page() {
+    let fixture = Fixture::new();
+    fixture.people();
+    let get = |path: &str| {
+        let answer = fixture
+            .server
+            .get(&format!("/graphs/hugegraph/traversers/{path}"));
+        serde_json::from_slice::<Value>(&answer.body).unwrap()
+    };
+    let shards = get("vertices/shards?split_size=1048576");
+    assert_eq!(shards["shards"].as_array().unwrap().len(), 1);
+    let all = |path: &str, key: &str| {
+        let mut found = Vec::new();
+        let mut page = String::new();
+        loop {
+            let answer = get(&format!(
+                "{path}?start=AA%3D%3D&end=%2Fw%3D%3D&page_limit=2&page={page}"
+            ));
+            found.extend(ids(&answer, key));
+            match &answer["page"] {
+                Value::String(next) => page = next.replace('+', "%2B"),
+                _ => break,
+            }
+        }
+        found.sort();
+        found
+    };
+    let vertices = all("vertices/scan", "vertices");
+    assert_eq!(vertices, ["1:josh", "1:marko", "1:vadas", "2:lop"]);
+    assert_eq!(all("edges/scan", "edges").len(), 3);
+    assert_eq!(ids(&get("edges/scan"), "edges").len(), 3);
+    assert_eq!(
+        get("vertices/shards?split_size=10")["message"],
+        "The split-size must be >= 1048576 bytes, but got 10"
+    );
+}
+
+#[test]
 fn vertices_and_edges_in_one_request() {
     let fixture = Fixture::new();
     let batch = |weight: Value| {

@@ -21,7 +21,7 @@ const DEADLINE_EVERY: usize = 256;
 const IDS_MAX: usize = 10_000;
 
 /// An answer that grows element by element.
-struct Growing<'c> {
+pub(super) struct Growing<'c> {
     context: &'c RequestContext,
     json: JsonWriter,
     count: usize,
@@ -29,7 +29,7 @@ struct Growing<'c> {
 }
 
 impl<'c> Growing<'c> {
-    fn start(context: &'c RequestContext, what: &str) -> Self {
+    pub(super) fn start(context: &'c RequestContext, what: &str) -> Self {
         let mut json = JsonWriter::with_capacity(4 * output::ELEMENT_BYTES);
         json.begin_object().key(what).begin_array();
         Self {
@@ -41,7 +41,10 @@ impl<'c> Growing<'c> {
     }
 
     /// Adds an element; breaks when that fails, when the answer is too large or the request's time is over.
-    fn add(&mut self, write: impl FnOnce(&mut JsonWriter) -> Result<(), GraphError>) -> Flow {
+    pub(super) fn add(
+        &mut self,
+        write: impl FnOnce(&mut JsonWriter) -> Result<(), GraphError>,
+    ) -> Flow {
         let written = write(&mut self.json).map_err(ApiError::from);
         self.count += 1;
         let checked = written.and_then(|()| {
@@ -66,7 +69,7 @@ impl<'c> Growing<'c> {
     }
 
     /// Ends the answer; with paging it names the next page.
-    fn finish(mut self, page: Option<NextPage>) -> HandlerResult {
+    pub(super) fn finish(mut self, page: Option<NextPage>) -> HandlerResult {
         if let Some(error) = self.failed {
             return Err(error);
         }

@@ -14,6 +14,7 @@ mod input;
 mod listing;
 mod output;
 mod predicate;
+mod scan;
 mod submit;
 mod time;
 mod timed;
@@ -166,6 +167,43 @@ pub(crate) static ROUTES: &[Route] = &[
     .of("traversers", "EdgesAPI")
     .with(&[Parameter::text("ids"), SCOPE[0], SCOPE[1]])
     .gzip(),
+    Route::get(
+        "graphs/{graph}/traversers/vertices/shards",
+        Handler::Inline(scan::shards),
+    )
+    .of("traversers", "VerticesAPI")
+    .with(&[Parameter::new("split_size", LONG, "0")])
+    .gzip(),
+    Route::get(
+        "graphs/{graph}/traversers/vertices/scan",
+        Handler::Pooled(scan::vertices),
+    )
+    .of("traversers", "VerticesAPI")
+    .with(&SCAN)
+    .gzip(),
+    Route::get(
+        "graphs/{graph}/traversers/edges/shards",
+        Handler::Inline(scan::shards),
+    )
+    .of("traversers", "EdgesAPI")
+    .with(&[Parameter::new("split_size", LONG, "0")])
+    .gzip(),
+    Route::get(
+        "graphs/{graph}/traversers/edges/scan",
+        Handler::Pooled(scan::edges),
+    )
+    .of("traversers", "EdgesAPI")
+    .with(&SCAN)
+    .gzip(),
+];
+
+const SCAN: [Parameter; 6] = [
+    Parameter::text("start"),
+    Parameter::text("end"),
+    Parameter::text("page"),
+    Parameter::new("page_limit", LONG, "100000"),
+    SCOPE[0],
+    SCOPE[1],
 ];
 
 const HISTORY: [Parameter; 3] = [

@@ -1,0 +1,96 @@
+//! `…/traversers/vertices|edges/shards` and `…/scan`: how backup tools read everything, shard by shard.
+//!
+//! The whole graph is one shard: what lies below orders nothing beyond a partition, and pages bound every answer. `start`
+//! and `end` are opaque and not looked at.
+
+use varve_graph::query::{self, EdgeQuery, VertexQuery};
+
+use super::listing::Growing;
+use super::submit::Target;
+use super::timed::Timed;
+use super::{output, time};
+use crate::errors::{ApiError, HandlerResult};
+use crate::json::JsonWriter;
+use crate::request::{Query, RequestContext};
+use crate::respond::Response;
+
+/// The least size of a shard that may be asked for, in bytes.
+const SPLIT_SIZE_MIN: i64 = 1 << 20;
+/// The bounds of the one shard, base64 of the least and the greatest byte.
+const START: &str = "AA==";
+const END: &str = "/w==";
+/// Elements of a page unless another number is asked for.
+const PAGE_LIMIT: i64 = 100_000;
+
+/// The shards of the graph.
+pub(super) fn shards(context: &RequestContext) -> HandlerResult {
+    let split_size = context.query()?.integer("split_size", 0)?;
+    if split_size < SPLIT_SIZE_MIN {
+        return Err(ApiError::illegal_argument(format!(
+            "The split-size must be >= {SPLIT_SIZE_MIN} bytes, but got {split_size}"
+        )));
+    }
+    context.graph()?;
+    let mut json = JsonWriter::with_capacity(64);
+    json.begin_object().key("shards").begin_array();
+    json.begin_object().key("start").string(START);
+    json.key("end").string(END).key("length").integer(0);
+    json.end_object().end_array().end_object();
+    Ok(Response::ok(json.finish()))
+}
+
+/// The limit and page of a scan: without paging, everything.
+fn range(parameters: &Query) -> Result<(i64, Option<String>), ApiError> {
+    let page = parameters.get("page").map(|token| token.replace(' ', "+"));
+    let limit = match page {
+        Some(_) => parameters.integer("page_limit", PAGE_LIMIT)?,
+        None => -1,
+    };
+    Ok((limit, page))
+}
+
+/// The vertices of a shard.
+pub(super) fn vertices(context: &RequestContext) -> HandlerResult {
+    let parameters = context.query()?;
+    let target = Target::of(context)?;
+    let schema = &*target.schema;
+    let (limit, page) = range(parameters)?;
+    let paging = page.is_some();
+    let query = VertexQuery {
+        limit,
+        page,
+        ..VertexQuery::default()
+    };
+    let view = target.graph.view(time::scope(parameters)?)?;
+    let mut answer = Growing::start(context, "vertices");
+    let page = query::vertices(
+        &Timed::new(&view, context),
+        schema,
+        &query,
+        &mut |id, row| answer.add(|json| output::vertex_row(json, schema, id, row)),
+    )?;
+    answer.finish(paging.then_some(page))
+}
+
+/// The edges of a shard, each once.
+pub(super) fn edges(context: &RequestContext) -> HandlerResult {
+    let parameters = context.query()?;
+    let target = Target::of(context)?;
+    let schema = &*target.schema;
+    let (limit, page) = range(parameters)?;
+    let paging = page.is_some();
+    let query = EdgeQuery {
+        limit,
+        page,
+        ..EdgeQuery::default()
+    };
+    let view = target.graph.view(time::scope(parameters)?)?;
+    let mut answer = Growing::start(context, "edges");
+    let page = query::edges(
+        &Timed::new(&view, context),
+        schema,
+        &query,
+        &mut |id, row| answer.add(|json| output::edge_row(json, schema, id, row)),
+    )?;
+    answer.finish(paging.then_some(page))
+}
