@@ -96,7 +96,12 @@ fn variants() -> Vec<Variant> {
         with("memtable 4M", |t| t.memtable_bytes = 4 << 20),
         with("memtable 8M", |t| t.memtable_bytes = 8 << 20),
         with("memtable 16M", |t| t.memtable_bytes = 16 << 20),
-        with("memtable 32M", |t| t.memtable_bytes = 32 << 20),
+        with("memtable 64M", |t| t.memtable_bytes = 64 << 20),
+        with("whole filters", |t| t.partition_filters = false),
+        Variant {
+            memory_bytes: 64 << 20,
+            ..with("whole filters, 64M", |t| t.partition_filters = false)
+        },
         with("no memtable filter", |t| t.memtable_filter_share = 0.0),
         with("hashed memtable", |t| t.memtable_hashed = true),
         with("block 4K", |t| t.block_bytes = 4 << 10),

@@ -52,6 +52,8 @@ pub struct Tuning {
     pub block_bytes: usize,
     /// Bits of filter for each key.
     pub filter_bits: f64,
+    /// Whether the filter and the index of a file are cut into small pieces that the cache holds singly.
+    pub partition_filters: bool,
     /// Whether blocks of the lower levels are compressed with LZ4.
     pub compress: bool,
     /// Whether data blocks of point-read tables carry a hash index.
@@ -65,11 +67,12 @@ pub struct Tuning {
 impl Default for Tuning {
     fn default() -> Self {
         Self {
-            memtable_bytes: 64 << 20,
+            memtable_bytes: 32 << 20,
             memtable_filter_share: 0.02,
             memtable_hashed: false,
             block_bytes: 8 << 10,
             filter_bits: 10.0,
+            partition_filters: true,
             compress: true,
             block_hash_index: false,
             encode_batches: true,

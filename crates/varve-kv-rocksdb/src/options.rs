@@ -172,8 +172,10 @@ impl Shared {
         block.set_checksum_type(ChecksumType::XXH3);
         block.set_bloom_filter(self.tuning.filter_bits, false);
         block.set_whole_key_filtering(filters_whole_keys(table));
-        block.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
-        block.set_partition_filters(true);
+        if self.tuning.partition_filters {
+            block.set_index_type(BlockBasedIndexType::TwoLevelIndexSearch);
+            block.set_partition_filters(true);
+        }
         block.set_metadata_block_size(META_BLOCK_BYTES);
         block.set_cache_index_and_filter_blocks(true);
         block.set_pin_top_level_index_and_filter(true);

@@ -29,16 +29,37 @@ fn open(engine: &RocksEngine) -> Result<Arc<dyn Space>, KvError> {
     engine.open("s", TABLES, true)
 }
 
-/// Copies the files of the space `s` as a crash of the machine would leave them: without closing it.
+/// Copies the files of the space `s` as a crash of the machine would leave them: without closing it. Nobody writes
+/// meanwhile; a copy during which RocksDB's own threads changed the files is thrown away.
 fn crash_image(from: &Path) -> tempfile::TempDir {
-    let image = tempfile::tempdir().unwrap();
-    let to = image.path().join("s");
-    fs::create_dir(&to).unwrap();
-    for entry in fs::read_dir(from.join("s")).unwrap() {
-        let entry = entry.unwrap();
-        fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    for _ in 0..1_000 {
+        let image = tempfile::tempdir().unwrap();
+        let to = image.path().join("s");
+        fs::create_dir(&to).unwrap();
+        let before = listing(from);
+        let copied = before
+            .iter()
+            .all(|(name, _)| fs::copy(from.join("s").join(name), to.join(name)).is_ok());
+        if copied && listing(from) == before {
+            return image;
+        }
     }
-    image
+    panic!("the files never rested");
+}
+
+/// Names and lengths of the space's files.
+fn listing(dir: &Path) -> Vec<(std::ffi::OsString, Option<u64>)> {
+    let mut files: Vec<_> = fs::read_dir(dir.join("s"))
+        .unwrap()
+        .map(|entry| {
+            let entry = entry.unwrap();
+            // `None` if it was removed since.
+            let length = entry.metadata().ok().map(|metadata| metadata.len());
+            (entry.file_name(), length)
+        })
+        .collect();
+    files.sort();
+    files
 }
 
 /// The space's files with this extension or name, the largest first.
