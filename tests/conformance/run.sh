@@ -1,10 +1,16 @@
 #!/usr/bin/env bash
-# Replays the recorded HugeGraph exchanges against the built server (see hugegraph/README.md).
+# Replays the recorded HugeGraph exchanges against the built server (see hugegraph/README.md): once with the paths that
+# were recorded, once with those that clients of newer versions use.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
-source ../start-server.sh
-tool="$(dirname "$server_bin")/varve-conformance"
-if [[ ! -x $tool ]]; then
-  ../../scripts/cargo.sh build --release -q --locked -p varve-conformance
-fi
-"$tool" replay --url "$url" "$@"
+for base in '' /graphspaces/DEFAULT; do
+  (
+    source ../start-server.sh
+    tool="$(dirname "$server_bin")/varve-conformance"
+    if [[ ! -x $tool ]]; then
+      ../../scripts/cargo.sh build --release -q --locked -p varve-conformance
+    fi
+    echo "-- ${base:-short paths}"
+    "$tool" replay --url "$url" --base "$base" "$@"
+  )
+done

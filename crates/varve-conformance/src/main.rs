@@ -8,7 +8,8 @@ use varve_conformance::report::{self, Summary};
 use varve_conformance::{COMPENSATIONS, DIFFERENCES, REQUESTS, TRANSCRIPT, tables, transcript};
 
 const USAGE: &str = "usage: varve-conformance replay --url http://host:port \
-[--transcript FILE] [--differences FILE|none] [--report FILE.md]
+[--transcript FILE] [--differences FILE|none] [--report FILE.md] \
+[--base /graphspaces/DEFAULT]
 
 Replays the recorded HugeGraph exchanges against a server whose graph 'hugegraph' is empty.
 Ends with 0 when nothing unlisted differs and at least 97 % of what is in scope is equal.";
@@ -19,6 +20,7 @@ struct Arguments {
     transcript: Option<String>,
     differences: Option<String>,
     report: Option<String>,
+    base: String,
 }
 
 fn main() -> ExitCode {
@@ -52,6 +54,7 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
             "--url" => arguments.url = value,
             "--transcript" => arguments.transcript = Some(value),
             "--differences" => arguments.differences = Some(value),
+            "--base" => arguments.base = value,
             "--report" => arguments.report = Some(value),
             _ => return Err(format!("unknown option {name}")),
         }
@@ -80,6 +83,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         differences: tables::differences(&listed)?,
         details: tables::requests(requests)?,
         compensations: tables::compensations(compensations)?,
+        base: arguments.base.clone(),
     };
     let outcomes = replay::run(&Server::parse(&arguments.url)?, &plan)?;
     for outcome in outcomes.iter().filter(|o| o.verdict == Verdict::Unlisted) {

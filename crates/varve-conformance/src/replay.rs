@@ -53,6 +53,22 @@ pub struct Plan {
     pub details: HashMap<usize, RequestDetail>,
     /// Stand-ins for exchanges out of scope.
     pub compensations: Vec<Compensation>,
+    /// What goes before every path of a graph: empty for the short form that was recorded,
+    /// `/graphspaces/DEFAULT` for the form of newer clients.
+    pub base: String,
+}
+
+impl Plan {
+    /// A recorded path in the form that this replay asks for.
+    fn placed(&self, path: &str) -> String {
+        let is_of_a_graph = path == "/graphs" || path.starts_with("/graphs/");
+        let base = if is_of_a_graph {
+            self.base.as_str()
+        } else {
+            ""
+        };
+        format!("{base}{path}")
+    }
 }
 
 /// Replays the plan and returns one outcome for each exchange, in order.
@@ -73,12 +89,13 @@ pub fn run(server: &Server, plan: &Plan) -> Result<Vec<Outcome>, String> {
     let mut outcomes = Vec::with_capacity(plan.exchanges.len());
     for exchange in &plan.exchanges {
         let trouble_before = compensate(server, plan, exchange.number, When::Before, &ids);
-        let request = transcript::request(exchange, &plan.details, &ids);
+        let mut request = transcript::request(exchange, &plan.details, &ids);
+        request.path = plan.placed(&request.path);
         let mut outcome = match server.send(&request) {
             Ok(answer) => {
                 let found = compare(exchange, &answer, &corpus, &mut ids);
                 let mut outcome = judge(exchange, plan, found, Some(&answer));
-                if let Some(trouble) = await_task(server, exchange, &answer) {
+                if let Some(trouble) = await_task(server, plan, exchange, &answer) {
                     outcome.differences.push(trouble);
                 }
                 let reason = match () {
@@ -163,7 +180,12 @@ fn breach(entry: &Difference, answer: Option<&Response>) -> Option<String> {
 
 /// Waits for the task that an exchange started: the recording's next request did so too. Jobs are
 /// not waited for, the recording looks at them while they run.
-fn await_task(server: &Server, exchange: &Exchange, answer: &Response) -> Option<String> {
+fn await_task(
+    server: &Server,
+    plan: &Plan,
+    exchange: &Exchange,
+    answer: &Response,
+) -> Option<String> {
     if answer.status != 202 {
         return None;
     }
@@ -174,7 +196,7 @@ fn await_task(server: &Server, exchange: &Exchange, answer: &Response) -> Option
     if id == "0" {
         return None;
     }
-    let path = format!("{}/tasks/{id}", exchange.graph_base()?);
+    let path = plan.placed(&format!("{}/tasks/{id}", exchange.graph_base()?));
     let request = Request {
         method: "GET".into(),
         path,
@@ -215,7 +237,7 @@ fn compensate(
         let body = (!step.body.is_empty()).then(|| ids.in_text(&step.body).into_bytes());
         let request = Request {
             method: step.method.clone(),
-            path: ids.in_path(&step.path),
+            path: plan.placed(&ids.in_path(&step.path)),
             headers: vec![("Content-Type".into(), "application/json".into())],
             body,
         };
@@ -247,6 +269,21 @@ mod tests {
             differences: BTreeMap::from([(1, entry)]),
             details: HashMap::new(),
             compensations: Vec::new(),
+            base: String::new(),
+        }
+    }
+
+    #[test]
+    fn only_paths_of_graphs_are_placed_below_a_graph_space() {
+        let mut plan = plan(DifferenceKind::Later, None);
+        plan.base = "/graphspaces/DEFAULT".into();
+        assert_eq!(
+            plan.placed("/graphs/h/tasks"),
+            "/graphspaces/DEFAULT/graphs/h/tasks"
+        );
+        assert_eq!(plan.placed("/graphs"), "/graphspaces/DEFAULT/graphs");
+        for path in ["/versions", "/graphspaces/DEFAULT/graphs", "/"] {
+            assert_eq!(plan.placed(path), path);
         }
     }
 

@@ -105,6 +105,7 @@ fn replay_with(change: impl Fn(usize, &mut Answer)) -> Vec<Outcome> {
         details: tables::requests(REQUESTS).unwrap(),
         // The stub answers nothing but what was recorded.
         compensations: Vec::new(),
+        base: String::new(),
     };
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -955,3 +955,40 @@ fn an_answer_that_is_too_large_is_refused() {
     let page = fixture.done("GET", "vertices?page=&limit=5", "");
     assert_eq!(page["vertices"].as_array().unwrap().len(), 5);
 }
+
+#[test]
+fn writers_of_one_vertex_lose_nothing() {
+    const WRITERS: usize = 8;
+    const ROUNDS: usize = 40;
+    let fixture = Fixture::new();
+    fixture.done(
+        "POST",
+        "vertices",
+        r#"{"label":"person","properties":{"name":"sum","age":0}}"#,
+    );
+    let body = json!({
+        "vertices": [{"label": "person", "properties": {"name": "sum", "age": 1}}],
+        "update_strategies": {"age": "SUM"},
+    })
+    .to_string();
+    std::thread::scope(|scope| {
+        for _ in 0..WRITERS {
+            scope.spawn(|| {
+                for _ in 0..ROUNDS {
+                    fixture.done("PUT", "vertices/batch", &body);
+                }
+            });
+        }
+    });
+    let stored = fixture.done("GET", "vertices/%221%3Asum%22", "");
+    assert_eq!(stored["properties"]["age"], WRITERS * ROUNDS);
+    let found = fixture.done(
+        "GET",
+        "vertices?label=person&properties=%7B%22age%22%3A320%7D",
+        "",
+    );
+    assert_eq!(ids(&found, "vertices"), ["1:sum"]);
+    let history = fixture.done("GET", "vertices/%221%3Asum%22/history?limit=10000", "");
+    let versions = history["versions"].as_array().unwrap();
+    assert_eq!(versions.len(), WRITERS * ROUNDS + 1);
+}
