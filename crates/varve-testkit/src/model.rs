@@ -8,7 +8,7 @@
 mod read;
 mod write;
 
-use varve_model::schema::Retention;
+use varve_model::schema::{IdStrategy, Retention};
 use varve_model::{
     CommitVersion, EdgeLabel, Element, ElementId, IndexLabel, Instant, Period, PropertyKeyId,
     VertexLabel,
@@ -55,6 +55,40 @@ pub struct LabelRules {
 }
 
 impl ModelSchema {
+    /// The properties that elements of the label of `element` may have.
+    #[must_use]
+    pub fn properties(&self, element: &Element) -> &[PropertyKeyId] {
+        match element {
+            Element::Vertex(vertex) => {
+                let label = self
+                    .vertex_labels
+                    .iter()
+                    .find(|label| label.id == vertex.label);
+                label.map_or(&[], |label| &label.properties)
+            }
+            Element::Edge(edge) => {
+                let label = self
+                    .edge_labels
+                    .iter()
+                    .find(|label| label.id == edge.id.label);
+                label.map_or(&[], |label| &label.properties)
+            }
+        }
+    }
+
+    /// Whether the server gives the ids of an element's label.
+    #[must_use]
+    pub fn is_automatic(&self, element: &Element) -> bool {
+        let Element::Vertex(vertex) = element else {
+            return false;
+        };
+        let label = self
+            .vertex_labels
+            .iter()
+            .find(|label| label.id == vertex.label);
+        label.is_some_and(|label| label.id_strategy == IdStrategy::Automatic)
+    }
+
     /// The rules of the label of `element`.
     ///
     /// # Panics

@@ -31,6 +31,8 @@ pub struct RetentionReport {
 }
 
 type RowKey = (Vec<u8>, Vec<u8>);
+/// Partition, clustering, value.
+type Row = (Vec<u8>, Vec<u8>, Vec<u8>);
 
 /// Walks all events once and removes those past their label's retention. Does nothing when every label keeps all.
 ///
@@ -77,10 +79,7 @@ pub fn sweep(graph: &Arc<Graph>) -> Result<RetentionReport, GraphError> {
     }
 }
 
-fn read_chunk(
-    graph: &Graph,
-    after: Option<&RowKey>,
-) -> Result<Vec<(Vec<u8>, Vec<u8>, Vec<u8>)>, GraphError> {
+fn read_chunk(graph: &Graph, after: Option<&RowKey>) -> Result<Vec<Row>, GraphError> {
     let mut rows = Vec::new();
     let after = after.map(|(partition, clustering)| (partition.as_slice(), clustering.as_slice()));
     graph.reader().scan_table(EVENT, after, &mut |row| {

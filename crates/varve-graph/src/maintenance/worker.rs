@@ -101,10 +101,8 @@ fn run(
             if let Err(error) = tidy(&graph, options.tidy_limit) {
                 report(graph.name(), &error);
             }
-            if sweeping {
-                if let Err(error) = sweep(&graph) {
-                    report(graph.name(), &error);
-                }
+            if sweeping && let Err(error) = sweep(&graph) {
+                report(graph.name(), &error);
             }
         }
         if sweeping {

@@ -73,10 +73,9 @@ impl View {
             &mut |header, content| {
                 if let Some((own, own_content)) =
                     current.take_if(|(own, _)| own.version > header.version)
+                    && lister.add(own, own_content).is_break()
                 {
-                    if lister.add(own, own_content).is_break() {
-                        return Flow::Break(());
-                    }
+                    return Flow::Break(());
                 }
                 lister.add(header, content)
             },

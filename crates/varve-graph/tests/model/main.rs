@@ -5,7 +5,9 @@
 mod compare;
 mod queries;
 mod regressions;
+mod requests;
 mod schema;
+mod stable;
 mod threads;
 mod world;
 

@@ -15,11 +15,11 @@ use varve_model::{
 };
 use varve_testkit::Random;
 use varve_testkit::generate::labels::{AGE, CODE, HAS, ITEM, MARKS, PERSON, WEIGHT};
-use varve_testkit::generate::plan;
+use varve_testkit::generate::{SchemaPlan, plan};
 use varve_testkit::model::{Change, Model, Point, Request};
 
+use crate::requests::mutation;
 use crate::schema;
-use crate::world::mutation;
 
 const THREADS: u64 = 4;
 const WRITES: usize = 250;
@@ -129,7 +129,7 @@ fn has(random: &mut Random, person: &str, item: &str) -> Element {
 }
 
 /// What one thread wrote, with the versions it was told.
-fn write(graph: &Arc<Graph>, seed: u64) -> Vec<(CommitVersion, Request)> {
+fn write(graph: &Arc<Graph>, plan: &SchemaPlan, seed: u64) -> Vec<(CommitVersion, Request)> {
     let mut random = Random::new(seed);
     let mut done = Vec::new();
     for _ in 0..WRITES {
@@ -137,7 +137,7 @@ fn write(graph: &Arc<Graph>, seed: u64) -> Vec<(CommitVersion, Request)> {
         let mutations = request
             .changes
             .iter()
-            .map(|change| mutation(change, &|_| false))
+            .map(|change| mutation(graph, plan, change, &|_| false).expect("a change"))
             .collect();
         match graph.write_now(&WriteRequest::now(mutations)) {
             Ok(version) => done.push((version, request)),
@@ -169,8 +169,8 @@ fn concurrent(seed: u64) {
     let mut done: Vec<(CommitVersion, Request)> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS)
             .map(|thread| {
-                let graph = &graph;
-                scope.spawn(move || write(graph, seed * THREADS + thread))
+                let (graph, plan) = (&graph, &plan);
+                scope.spawn(move || write(graph, plan, seed * THREADS + thread))
             })
             .collect();
         threads

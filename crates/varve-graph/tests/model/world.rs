@@ -7,16 +7,16 @@ use varve_encoding::tables::TABLES;
 use varve_graph::maintenance::{purge, sweep, tidy};
 use varve_graph::schema::{NewIndexLabel, SchemaKind};
 use varve_graph::tasks::{TaskId, TaskStatus};
-use varve_graph::write::{EndCheck, Missing, Mutation, WritePeriod, WriteRequest};
+use varve_graph::write::{WritePeriod, WriteRequest};
 use varve_graph::{DurabilityMode, ErrorKind, Graph, GraphError, GraphOptions};
 use varve_kv::{Engine, MemoryEngine};
 use varve_model::schema::{IndexBase, IndexType, Retention};
-use varve_model::{Clock, CommitVersion, Element, ElementId, Instant, Properties};
+use varve_model::{Clock, CommitVersion, Element, ElementId, Instant};
 use varve_testkit::ManualClock;
-use varve_testkit::generate::{Case, Operation, SchemaPlan, labels};
-use varve_testkit::model::{self, Change, Model, Point, Request};
+use varve_testkit::generate::{Case, Operation, SchemaPlan};
+use varve_testkit::model::{Change, Model, Point, Request};
 
-use crate::schema;
+use crate::{requests, schema};
 
 /// Longest wait for a task; only a task that hangs takes so long.
 const TASK_TIMEOUT: Duration = Duration::from_secs(60);
@@ -208,10 +208,9 @@ impl World {
     /// Whether an element is of a label now or at some later instant.
     fn will_be(&self, id: &ElementId, base: IndexBase, now: Instant) -> bool {
         let own = self.model.events.iter().filter(|event| event.id == *id);
-        let starts = own
-            .map(|event| event.period.from)
-            .filter(|from| *from > now);
-        std::iter::once(now).chain(starts).any(|valid| {
+        let boundaries = own.flat_map(|event| [event.period.from, event.period.to]);
+        let later = boundaries.filter(|instant| *instant > now);
+        std::iter::once(now).chain(later).any(|valid| {
             let state = self.model.state(
                 id,
                 Point {
@@ -241,14 +240,18 @@ impl World {
         let mutations = request
             .changes
             .iter()
-            .map(|change| mutation(change, &|id| !self.model.ids().contains(id)))
-            .collect();
+            .map(|change| {
+                let fresh = |id: &ElementId| !self.model.ids().contains(id);
+                requests::mutation(self.graph(), &self.plan, change, &fresh)
+            })
+            .collect::<Result<Vec<_>, _>>();
         let period = WritePeriod {
             from: request.from,
             to: request.to,
         };
         let before = self.graph().published();
-        let written = self.graph().write_now(&WriteRequest { mutations, period });
+        let written = mutations
+            .and_then(|mutations| self.graph().write_now(&WriteRequest { mutations, period }));
         match (planned, written) {
             (Ok(plan), Ok(version)) => {
                 if version == before {
@@ -276,99 +279,9 @@ impl World {
     }
 }
 
-/// A change as the graph takes it; `fresh` tells of ids that no vertex can have yet.
-pub(crate) fn mutation(change: &Change, fresh: &dyn Fn(&ElementId) -> bool) -> Mutation {
-    match change {
-        Change::Put {
-            element: Element::Vertex(vertex),
-            ..
-        } => {
-            let id = ElementId::Vertex(vertex.id.clone());
-            let fresh = vertex.label == labels::AUTO && fresh(&id);
-            Mutation::PutVertex {
-                vertex: vertex.clone(),
-                fresh,
-            }
-        }
-        Change::Put {
-            element: Element::Edge(edge),
-            check_ends,
-        } => {
-            let ends = match check_ends {
-                true => EndCheck::Exist { labels_given: true },
-                false => EndCheck::Skip,
-            };
-            Mutation::PutEdge {
-                edge: edge.clone(),
-                ends,
-            }
-        }
-        Change::Append { id, properties } => {
-            let properties = properties.clone();
-            modify(id, move |old| model::append(old, &properties))
-        }
-        Change::Eliminate { id, keys } => {
-            let keys = keys.clone();
-            modify(id, move |old| {
-                keys.iter().for_each(|key| drop(old.remove(*key)))
-            })
-        }
-        Change::Combine {
-            element,
-            strategies,
-        } => {
-            let (id, sent, strategies) = (element.id(), element.clone(), strategies.clone());
-            let modify = move |old: Option<Element>| {
-                let mut new = sent.clone();
-                if let Some(old) = old {
-                    model::combine_all(properties_of(&mut new), old.properties(), &strategies);
-                }
-                Ok(new)
-            };
-            Mutation::Modify {
-                ends: EndCheck::Skip,
-                id,
-                modify: Box::new(modify),
-            }
-        }
-        Change::Delete { id, refuse_missing } => {
-            let missing = if *refuse_missing {
-                Missing::Refuse
-            } else {
-                Missing::Ignore
-            };
-            Mutation::Delete {
-                id: id.clone(),
-                missing,
-            }
-        }
-    }
-}
-
 fn base_of(element: &Element) -> IndexBase {
     match element {
         Element::Vertex(vertex) => IndexBase::Vertex(vertex.label),
         Element::Edge(edge) => IndexBase::Edge(edge.id.label),
-    }
-}
-
-fn modify(id: &ElementId, change: impl Fn(&mut Properties) + Send + Sync + 'static) -> Mutation {
-    let missing = format!("{id} does not exist");
-    let modify = move |old: Option<Element>| {
-        let mut element = old.ok_or_else(|| GraphError::not_found(missing.clone()))?;
-        change(properties_of(&mut element));
-        Ok(element)
-    };
-    Mutation::Modify {
-        ends: EndCheck::Skip,
-        id: id.clone(),
-        modify: Box::new(modify),
-    }
-}
-
-fn properties_of(element: &mut Element) -> &mut Properties {
-    match element {
-        Element::Vertex(vertex) => &mut vertex.properties,
-        Element::Edge(edge) => &mut edge.properties,
     }
 }

@@ -86,6 +86,10 @@ pub enum Refusal {
     Missing,
     /// Another element holds the values of a unique index.
     Unique,
+    /// The label does not have the property.
+    Property,
+    /// Batch updates do not know the ids that the server gives.
+    AutomaticId,
     /// The label keeps no history, so it takes no periods.
     NoHistory,
 }
@@ -271,11 +275,13 @@ impl Work<'_> {
             }
             Change::Append { id, properties } => {
                 let mut element = self.state(id).ok_or(Refusal::Missing)?;
+                self.check_keys(&element, properties.iter().map(|(key, _)| key))?;
                 append(properties_of(&mut element), properties);
                 self.outcomes.insert(id.clone(), Some(element));
             }
             Change::Eliminate { id, keys } => {
                 let mut element = self.state(id).ok_or(Refusal::Missing)?;
+                self.check_keys(&element, keys.iter().copied())?;
                 for key in keys {
                     properties_of(&mut element).remove(*key);
                 }
@@ -285,9 +291,13 @@ impl Work<'_> {
                 element,
                 strategies,
             } => {
+                if self.model.schema.is_automatic(element) {
+                    return Err(Refusal::AutomaticId);
+                }
                 let stored = self.state(&element.id());
                 let mut combined = element.clone();
-                if let Some(stored) = stored {
+                // Under another label it is a new element: nothing of the old is kept.
+                if let Some(stored) = stored.filter(|stored| same_label(stored, element)) {
                     let properties = properties_of(&mut combined);
                     combine_all(properties, stored.properties(), strategies);
                 }
@@ -304,6 +314,19 @@ impl Work<'_> {
             }
         }
         Ok(())
+    }
+
+    /// An element has no properties but its label's.
+    fn check_keys(
+        &self,
+        element: &Element,
+        mut keys: impl Iterator<Item = PropertyKeyId>,
+    ) -> Result<(), Refusal> {
+        let known = self.model.schema.properties(element);
+        match keys.all(|key| known.contains(&key)) {
+            true => Ok(()),
+            false => Err(Refusal::Property),
+        }
     }
 
     fn check_ends(&self, edge: &Edge) -> Result<(), Refusal> {
@@ -415,17 +438,26 @@ fn union(old: &[Value], new: &[Value]) -> Vec<Value> {
     members
 }
 
-/// Of the keys with a strategy: both present = combined, only stored = kept. All others as sent.
+fn same_label(a: &Element, b: &Element) -> bool {
+    match (a, b) {
+        (Element::Vertex(a), Element::Vertex(b)) => a.label == b.label,
+        (Element::Edge(a), Element::Edge(b)) => a.id.label == b.id.label,
+        _ => false,
+    }
+}
+
+/// What is only stored is kept; what both have is combined by the key's strategy, or as sent if there is none.
 pub fn combine_all(
     sent: &mut Properties,
     stored: &Properties,
     strategies: &[(PropertyKeyId, Strategy)],
 ) {
-    for (key, strategy) in strategies {
-        match (stored.get(*key), sent.get(*key)) {
-            (Some(old), Some(new)) => sent.set(*key, combine(*strategy, old, new)),
-            (Some(old), None) => sent.set(*key, old.clone()),
-            _ => {}
+    for (key, old) in stored.iter() {
+        let strategy = strategies.iter().find(|(named, _)| *named == key);
+        match (sent.get(key), strategy) {
+            (None, _) => sent.set(key, old.clone()),
+            (Some(new), Some((_, strategy))) => sent.set(key, combine(*strategy, old, new)),
+            (Some(_), None) => {}
         }
     }
 }
