@@ -1,11 +1,12 @@
 # Sourced by the run.sh files beside it: starts the built server on a free port with data of its own, sets `url`,
-# and stops it when the script ends. VARVE_BIN says which server; VARVE_ENGINE which storage engine.
+# and stops it when the script ends. VARVE_BIN says which server; VARVE_ENGINE which storage engine;
+# the array `server_options` holds further options.
 server_bin="${VARVE_BIN:-$(dirname "${BASH_SOURCE[0]}")/../target/release/varve}"
 server_data="$(mktemp -d "${TMPDIR:-/tmp}/varve-test.XXXXXX")"
 server_log="$server_data/server.log"
 : >"$server_log"
 "$server_bin" serve --listen 127.0.0.1:0 --data-dir "$server_data/data" \
-  ${VARVE_ENGINE:+--engine "$VARVE_ENGINE"} >"$server_log" 2>&1 &
+  ${VARVE_ENGINE:+--engine "$VARVE_ENGINE"} ${server_options[@]+"${server_options[@]}"} >"$server_log" 2>&1 &
 server_pid=$!
 stop_server() {
   kill "$server_pid" 2>/dev/null || true

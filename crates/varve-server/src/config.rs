@@ -34,9 +34,9 @@ section! {
         /// The same for the batch resources, whose bodies may be larger.
         max_batch_body_bytes: usize = 64 * MIB,
         /// Vertices that one batch request may carry. Over it: 400.
-        max_vertices_per_batch: usize = 500,
+        max_vertices_per_batch: usize = 2_500,
         /// Edges that one batch request may carry. Over it: 400.
-        max_edges_per_batch: usize = 500,
+        max_edges_per_batch: usize = 2_500,
         /// Bytes of a listing's answer. Over it: 400; smaller pages have to be asked for.
         max_answer_bytes: usize = 64 * MIB,
         /// Requests that one HTTP/2 connection may have open at once.

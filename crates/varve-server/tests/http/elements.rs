@@ -386,10 +386,10 @@ fn bodies_that_are_no_elements_are_refused() {
         400,
         "The batch body can't contain null record",
     );
-    let many: Vec<Value> = (0..3000)
+    let many: Vec<Value> = (0..2501)
         .map(|id| json!({"label":"num","id":id,"properties":{}}))
         .collect();
-    let too_many = "Too many vertices for one time post, the maximum number is '500'";
+    let too_many = "Too many vertices for one time post, the maximum number is '2500'";
     fixture.refuses(
         "POST",
         "vertices/batch",
