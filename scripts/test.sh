@@ -16,7 +16,8 @@ scripts/lint.sh
 count $? 'lints'
 
 step 'build'
-scripts/build.sh test --release --locked --workspace --no-run && scripts/build.sh
+scripts/build.sh test --release --locked --workspace --no-run &&
+  scripts/build.sh build --release --locked --workspace --bins
 built=$?
 count $built 'build'
 

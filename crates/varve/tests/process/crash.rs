@@ -1,0 +1,76 @@
+//! The server is killed while it is written to, again and again; what it acknowledged must be there.
+//!
+//! `VARVE_CRASH_ROUNDS` says how often (default 5), `VARVE_CRASH_SEED` repeats a run; the seed is printed.
+
+use std::thread;
+use std::time::Duration;
+
+use crate::acknowledged::{Random, SCHEMA, Writer};
+use crate::server::{Server, run, shown};
+
+/// Concurrent writers.
+const WRITERS: usize = 4;
+/// The longest that a server lives, in milliseconds.
+const LIFE_MS_MAX: u64 = 1500;
+
+fn number_from(variable: &str) -> Option<u64> {
+    std::env::var(variable)
+        .ok()
+        .and_then(|text| text.parse().ok())
+}
+
+#[test]
+fn what_was_acknowledged_survives_being_killed() {
+    let rounds = number_from("VARVE_CRASH_ROUNDS").unwrap_or(5);
+    let seed = number_from("VARVE_CRASH_SEED").unwrap_or_else(|| {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        now.map_or(1, |since| u64::from(since.subsec_nanos()))
+    });
+    println!("VARVE_CRASH_SEED={seed} VARVE_CRASH_ROUNDS={rounds}");
+    let mut random = Random::new(seed);
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let data = dir.path().join("data");
+    let mut writers: Vec<Writer> = (0..WRITERS)
+        .map(|at| Writer::new(&format!("w{at}"), seed.wrapping_add(at as u64 * 977)))
+        .collect();
+    let server = Server::on(&data);
+    for (kind, body) in SCHEMA {
+        server.must("POST", &format!("/graphs/hugegraph/schema/{kind}"), body);
+    }
+    drop(server);
+    for round in 0..rounds {
+        let server = Server::on(&data);
+        let client = server.client();
+        thread::scope(|scope| {
+            for writer in &mut writers {
+                let client = server.client();
+                scope.spawn(move || writer.run(&client, &|| true));
+            }
+            // The moment of the kill is what is random here; nothing waits for anything.
+            thread::sleep(Duration::from_millis(random.below(LIFE_MS_MAX) + 1));
+            server.kill();
+        });
+        drop(client);
+        let server = Server::on(&data);
+        thread::scope(|scope| {
+            for writer in &mut writers {
+                let client = server.client();
+                scope.spawn(move || writer.check(&client));
+            }
+        });
+        // Killed again at rest: recovery of a recovered store.
+        server.kill();
+        let (code, text) = run(&["verify", "--data-dir", shown(&data)]);
+        assert!(
+            code == 0 && text.contains("0 problems"),
+            "round {round}: {text}"
+        );
+        let acknowledged: u64 = writers.iter().map(|writer| writer.acknowledged).sum();
+        println!(
+            "round {}: {acknowledged} writes acknowledged so far, all there",
+            round + 1
+        );
+    }
+    let acknowledged: u64 = writers.iter().map(|writer| writer.acknowledged).sum();
+    assert!(acknowledged > 0, "nothing was written");
+}
