@@ -27,6 +27,9 @@ const LEVEL_BASE_BYTES: u64 = 256 << 20;
 const LEVEL0_COMPACT: i32 = 4;
 const LEVEL0_SLOW_DOWN: i32 = 20;
 const LEVEL0_STOP: i32 = 36;
+/// Bounds what a start after a crash must replay: about 20 ms a MiB. The tables whose rows the oldest part holds are
+/// flushed when the log grows over it.
+const LOG_BYTES_MAX: u64 = 64 << 20;
 /// The log is written out in pieces of this size while it grows, so that a later sync has little to do.
 const SYNC_STEP_BYTES: u64 = MIB as u64;
 const INFO_LOG_BYTES: usize = MIB;
@@ -105,8 +108,7 @@ impl Shared {
         options.set_max_open_files(self.open_files);
         options.set_max_file_opening_threads(2);
         options.set_write_buffer_manager(&self.memtables);
-        // Bounds what a restart must replay.
-        options.set_max_total_wal_size(self.memtable_share as u64);
+        options.set_max_total_wal_size(LOG_BYTES_MAX.min(self.memtable_share as u64));
         options.set_wal_bytes_per_sync(SYNC_STEP_BYTES);
         options.set_bytes_per_sync(SYNC_STEP_BYTES);
         options.set_log_level(LogLevel::Info);
