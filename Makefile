@@ -40,8 +40,9 @@ lint: setup ## formatting and clippy, warnings are errors
 example: build ## load the air routes and ask about them, now and in the past
 	@examples/air-routes/run.sh
 
-long-test: build ## the long runs: crash test with 50 rounds, more property test cases
-	VARVE_CRASH_ROUNDS=$${VARVE_CRASH_ROUNDS:-50} PROPTEST_CASES=$${PROPTEST_CASES:-2000} scripts/test.sh
+long-test: build ## the long runs: crash test with 50 rounds, more property test cases, model lists and fuzzing
+	VARVE_CRASH_ROUNDS=$${VARVE_CRASH_ROUNDS:-50} PROPTEST_CASES=$${PROPTEST_CASES:-2000} \
+	VARVE_MODEL_LISTS=$${VARVE_MODEL_LISTS:-10000} VARVE_FUZZ_ROUNDS=$${VARVE_FUZZ_ROUNDS:-10000000} scripts/test.sh
 
 docs: build ## write docs/configuration.md anew from the options in the code
 	target/release/varve config --markdown > docs/configuration.md

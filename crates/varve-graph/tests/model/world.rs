@@ -7,14 +7,16 @@ use varve_encoding::tables::TABLES;
 use varve_graph::maintenance::{purge, sweep, tidy};
 use varve_graph::schema::{NewIndexLabel, SchemaKind};
 use varve_graph::tasks::{TaskId, TaskStatus};
-use varve_graph::write::{WritePeriod, WriteRequest};
+use varve_graph::write::{Mutation, WritePeriod, WriteRequest};
 use varve_graph::{DurabilityMode, ErrorKind, Graph, GraphError, GraphOptions};
 use varve_kv::{Engine, MemoryEngine};
 use varve_model::schema::{IndexBase, IndexType, Retention};
-use varve_model::{Clock, CommitVersion, Element, ElementId, Instant};
-use varve_testkit::ManualClock;
-use varve_testkit::generate::{Case, Operation, SchemaPlan};
-use varve_testkit::model::{Change, Model, Point, Request};
+use varve_model::{
+    Clock, CommitVersion, Element, ElementId, Instant, Properties, Vertex, VertexId,
+};
+use varve_testkit::generate::{Case, Operation, SchemaPlan, labels};
+use varve_testkit::model::{Change, Model, Plan, Point, Request};
+use varve_testkit::{Fault, Faults, FaultyEngine, ManualClock};
 
 use crate::{requests, schema};
 
@@ -25,7 +27,9 @@ const START: Instant = Instant(1_700_000_000_000_000);
 
 pub(crate) struct World {
     pub(crate) plan: SchemaPlan,
-    engine: MemoryEngine,
+    engine: FaultyEngine,
+    faults: Arc<Faults>,
+    failing: Option<Fault>,
     pub(crate) clock: Arc<ManualClock>,
     graph: Option<Arc<Graph>>,
     pub(crate) model: Model,
@@ -37,9 +41,12 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(case: &Case) -> Self {
+        let (engine, faults) = FaultyEngine::new(Box::new(MemoryEngine::new()));
         let mut world = Self {
             plan: case.schema.clone(),
-            engine: MemoryEngine::new(),
+            engine,
+            faults,
+            failing: None,
             clock: Arc::new(ManualClock::new(START)),
             graph: None,
             model: Model::new(case.schema.model.clone()),
@@ -82,6 +89,7 @@ impl World {
                 let done = tidy(self.graph(), usize::MAX).and_then(|_| sweep(self.graph()));
                 done.map_err(|error| error.to_string())?;
             }
+            Operation::FailNext(fault) => self.failing = Some(*fault),
             Operation::ToggleIndex(at) => return self.toggle_index(*at),
             Operation::RemoveVertexLabel(label) => {
                 return self.remove_label(IndexBase::Vertex(*label));
@@ -235,6 +243,33 @@ impl World {
         Ok(())
     }
 
+    /// A request that could not be stored is there as a whole or not at all, and later ones work: at once, or, if it is
+    /// unknown what was stored, after the graph was opened again.
+    fn failed(&mut self, fault: Fault, plan: &Plan) -> Result<(), String> {
+        if let Fault::IoStored | Fault::IoLost = fault {
+            let refused = self
+                .graph()
+                .write_now(&WriteRequest::now(vec![Mutation::PutVertex {
+                    vertex: Vertex {
+                        id: VertexId::text("1:a"),
+                        label: labels::PERSON,
+                        properties: Properties::new(),
+                    },
+                    fresh: false,
+                }]));
+            if !refused.is_err_and(|error| error.kind == ErrorKind::Storage) {
+                return Err("a write was acknowledged after one that failed".to_owned());
+            }
+            self.graph = None;
+            self.open();
+        }
+        if fault == Fault::IoStored {
+            let version = self.graph().published();
+            self.model.commit(plan, version);
+        }
+        Ok(())
+    }
+
     fn write(&mut self, request: &Request, now: Instant) -> Result<(), String> {
         let planned = self.model.plan(request, now);
         let mutations = request
@@ -250,8 +285,18 @@ impl World {
             to: request.to,
         };
         let before = self.graph().published();
+        let failing = self.failing.take();
+        if let Some(fault) = failing {
+            self.faults.fail_write(1, fault);
+        }
         let written = mutations
             .and_then(|mutations| self.graph().write_now(&WriteRequest { mutations, period }));
+        self.faults.heal();
+        if let (Some(fault), Ok(plan), Err(error)) = (failing, &planned, &written)
+            && [ErrorKind::Unwritable, ErrorKind::Storage].contains(&error.kind)
+        {
+            return self.failed(fault, plan);
+        }
         match (planned, written) {
             (Ok(plan), Ok(version)) => {
                 if version == before {

@@ -8,8 +8,8 @@ use varve_model::{
 
 use super::schema::labels::*;
 use super::schema::{SchemaPlan, plan};
-use crate::Random;
 use crate::model::{Change, Strategy};
+use crate::{Fault, Random};
 
 /// The grid of generated instants, in microseconds: half a millisecond, since times to live are in milliseconds.
 pub const UNIT: i64 = 500;
@@ -40,6 +40,8 @@ pub enum Operation {
     RemoveEdgeLabel(EdgeLabelId),
     /// An element is destroyed with its history.
     Purge(ElementId),
+    /// The storing of the next request fails so.
+    FailNext(Fault),
 }
 
 /// A schema and what happens to a graph that has it.
@@ -114,6 +116,10 @@ impl Draw {
     }
 
     fn operation(&mut self) -> Operation {
+        if self.random.one_in(40) {
+            use Fault::{DiskFull, IoLost, IoStored, ReadOnly};
+            return Operation::FailNext(*self.random.pick(&[DiskFull, ReadOnly, IoStored, IoLost]));
+        }
         match self.random.below(20) {
             0..=11 => self.write(),
             12..=15 => Operation::Clock(self.step()),
