@@ -15,7 +15,8 @@ from pyhugegraph.utils.huge_requests import HGraphSession
 
 GRAPH = "hugegraph"
 TASK_SECONDS_MAX = 60
-BATCH_MAX = 500
+BATCH = 500  # every server takes it
+BATCH_TOO_MANY = 2501  # none does: the limit is 500 or, from newer versions on, 2500
 
 
 class Checks:
@@ -303,13 +304,13 @@ class Scenario:
         refused("an unknown id", NotFoundError, "does not exist", self.graph.getEdgeById, "S1:a>2>2>>S2:b")
 
     def batches(self):
-        people = [("person", {"name": f"p{i}", "age": 100 + i}) for i in range(BATCH_MAX)]
+        people = [("person", {"name": f"p{i}", "age": 100 + i}) for i in range(BATCH)]
         added = self.graph.addVertices(people)
-        self.checks.equal("vertices", BATCH_MAX, len(added))
+        self.checks.equal("vertices", BATCH, len(added))
         self.checks.equal("in order", True, added[7].id.endswith(":p7"))
         self.checks.equal("stored", 599, self.person("p499").properties["age"])
         self.checks.refused(
-            "one too many", ServerError, "Too many vertices", self.graph.addVertices, [*people, people[0]]
+            "too many", ServerError, "Too many vertices", self.graph.addVertices, [people[0]] * BATCH_TOO_MANY
         )
         bad = [("person", {"name": "bad1", "age": 1}), ("person", {"name": "bad2"})]
         self.checks.refused("one bad of two", ServerError, "missed keys", self.graph.addVertices, bad)
@@ -351,7 +352,7 @@ class Scenario:
             count += len(found)
             if not page:
                 break
-        self.checks.equal("all, once each", (BATCH_MAX + 4, BATCH_MAX + 4), (len(ids), count))
+        self.checks.equal("all, once each", (BATCH + 4, BATCH + 4), (len(ids), count))
         found, page = self.graph.getVertexByPage("person", 1, properties={"city": "Beijing"})
         self.checks.equal("a page by property", 1, len(found))
         self.checks.equal("another follows", str, type(page))
