@@ -5,6 +5,7 @@
 
 mod emit;
 mod internal;
+mod settling;
 mod working;
 
 use varve_model::{Edge, Element, ElementId, Instant, Vertex};

@@ -13,6 +13,7 @@ use varve_kv::{Batch, Flow, Reader, TableId};
 use varve_model::schema::{IndexType, Retention};
 use varve_model::{CommitVersion, Direction, Element, ElementId, Instant, Properties};
 
+use super::settling::Settling;
 use crate::commit::Stamps;
 use crate::error::GraphError;
 use crate::index::{self, IndexEntry};
@@ -589,83 +590,5 @@ fn marker(until: Instant) -> Current {
     Current {
         header,
         content: Vec::new(),
-    }
-}
-
-/// What a stale current row gives way to: found by looking at the events, and at the stale row as one of them, from
-/// the newest on until one covers now.
-struct Settling {
-    now: Instant,
-    winner: Option<Current>,
-    /// The earliest start of a newer event that is still to come.
-    next_start: Instant,
-    /// Whether an event newer than the winner exists.
-    newer: bool,
-    /// When the winner (or the absence) stops deciding.
-    until: Instant,
-}
-
-impl Settling {
-    fn find(
-        reader: &dyn Reader,
-        side: &Side,
-        stale: &Current,
-        now: Instant,
-    ) -> Result<Self, GraphError> {
-        let until = Instant::FOREVER;
-        let mut found = Self {
-            now,
-            winner: None,
-            next_start: until,
-            newer: false,
-            until,
-        };
-        let mut own = (stale.header.kind == Kind::Put).then_some(Header {
-            until: stale.header.to,
-            overlaid: false,
-            ..stale.header
-        });
-        let newest = CommitVersion::MAX;
-        scan_events(
-            reader,
-            &side.partition,
-            &side.clustering,
-            newest,
-            &mut |header, content| {
-                let first = own.take_if(|own| own.version > header.version);
-                match first.map(|own| found.consider(own, &stale.content)) {
-                    Some(flow) if flow.is_break() => flow,
-                    _ => found.consider(header, content),
-                }
-            },
-        )?;
-        if let (Some(own), None) = (own, &found.winner) {
-            let _ = found.consider(own, &stale.content);
-        }
-        found.until = match &mut found.winner {
-            Some(winner) => {
-                winner.header.until = winner.header.to.min(found.next_start);
-                winner.header.overlaid = found.newer;
-                winner.header.until
-            }
-            None => found.next_start,
-        };
-        Ok(found)
-    }
-
-    fn consider(&mut self, header: Header, content: &[u8]) -> Flow {
-        let period = header.period();
-        if period.covers(self.now) {
-            self.winner = Some(Current {
-                header,
-                content: content.to_vec(),
-            });
-            return Flow::Break(());
-        }
-        self.newer = true;
-        if period.from > self.now {
-            self.next_start = self.next_start.min(period.from);
-        }
-        Flow::Continue(())
     }
 }
