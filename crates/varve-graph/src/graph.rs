@@ -199,7 +199,7 @@ impl Graph {
         request: &WriteRequest,
         contention: Contention,
     ) -> Result<Option<Written>, GraphError> {
-        write::prepare(self, request, contention)
+        write::write(self, request, contention)
     }
 
     /// Writes `request` and waits until it is stored.

@@ -3,7 +3,8 @@
 /// Bounds on what one request, or all that wait, may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Edges that the deletion of one vertex may take with it in one commit (count). Default 200,000.
+    /// Edges that the deletion of one vertex may take with it in one commit (count); with more, its edges go before it
+    /// in steps. Default 200,000.
     pub vertex_delete_edges_max: usize,
     /// Records one query may touch (count). Default 800,000, as HugeGraph's query capacity.
     pub query_capacity: usize,

@@ -6,6 +6,7 @@
 mod emit;
 mod internal;
 mod settling;
+mod wide;
 mod working;
 
 use varve_model::{Edge, Element, ElementId, Instant, Vertex};
@@ -15,7 +16,8 @@ use crate::error::GraphError;
 
 pub(crate) use emit::{Change, EmitContext, Emitter, PairHash, decode_element, entries_of, sides};
 pub(crate) use internal::commit_internal;
-pub(crate) use working::prepare;
+pub(crate) use wide::write;
+use working::prepare;
 
 /// The valid period that a write asks for; `None` = from the commit on, and for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

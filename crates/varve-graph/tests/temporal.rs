@@ -26,6 +26,7 @@ struct Story {
     engine: MemoryEngine,
     clock: Arc<StepClock>,
     graph: Option<Arc<Graph>>,
+    edges_max: usize,
 }
 
 const KEY: PropertyKeyId = PropertyKeyId(1);
@@ -37,6 +38,7 @@ impl Story {
             engine: MemoryEngine::new(),
             clock,
             graph: None,
+            edges_max: 200_000,
         };
         story.open();
         story
@@ -44,7 +46,8 @@ impl Story {
 
     fn open(&mut self) {
         let space = self.engine.open("g1", TABLES, true).expect("space");
-        let options = GraphOptions::new(Arc::clone(&self.clock) as Arc<dyn Clock>);
+        let mut options = GraphOptions::new(Arc::clone(&self.clock) as Arc<dyn Clock>);
+        options.limits.vertex_delete_edges_max = self.edges_max;
         self.graph = Some(Graph::open("g", space, &options).expect("graph"));
     }
 
@@ -387,6 +390,52 @@ fn a_vertex_takes_its_edges_with_it_from_both_sides() {
         refused.expect_err("no such vertex").to_string(),
         "Invalid vertex id 'a'"
     );
+}
+
+#[test]
+fn a_vertex_with_more_edges_than_a_commit_takes_is_deleted_all_the_same() {
+    let mut story = Story::new();
+    story.edges_max = 50;
+    story.reopen();
+    let put = |id: &str| {
+        let vertex = Vertex {
+            id: VertexId::text(id),
+            ..vertex(1)
+        };
+        Mutation::PutVertex {
+            vertex,
+            fresh: false,
+        }
+    };
+    let mut mutations = vec![put("a"), put("b")];
+    for sort in 0..120 {
+        let (edge, ends) = (edge("a", "b", &sort.to_string()), EndCheck::Skip);
+        mutations.push(Mutation::PutEdge { edge, ends });
+    }
+    story
+        .graph()
+        .write_now(&WriteRequest::now(mutations))
+        .expect("a wide vertex");
+    let id = ElementId::Vertex(VertexId::text("a"));
+    let request = WriteRequest::now(vec![Mutation::Delete {
+        id,
+        missing: Missing::Refuse,
+    }]);
+    let refused = story
+        .graph()
+        .write(&request, Contention::Refuse)
+        .expect("no error");
+    assert!(refused.is_none(), "not in place");
+    story.graph().write_now(&request).expect("deleted in steps");
+    assert_eq!(story.now(), None);
+    let view = story.graph().view(TemporalScope::NOW).expect("view");
+    let mut left = 0;
+    view.adjacent(&VertexId::text("b"), &ClusteringRange::all(), &mut |_| {
+        left += 1;
+        Flow::Continue(())
+    })
+    .expect("scan");
+    assert_eq!(left, 0);
 }
 
 #[test]

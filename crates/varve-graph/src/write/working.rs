@@ -27,6 +27,8 @@ use crate::read::{Resolved, resolve, scan_events};
 use crate::schema::Schema;
 use crate::write::emit::Current;
 
+/// Edges that a vertex may take with it while a thread waits that serves others.
+const INLINE_EDGES_MAX: usize = 500;
 /// How often a commit is prepared anew because another one held a unique value's latch.
 const ATTEMPTS_MAX: usize = 64;
 
@@ -47,6 +49,9 @@ pub(crate) fn prepare(
         };
         let schema = graph.schema();
         let mut working = WorkingSet::new(graph, &schema, request.period)?;
+        if contention == Contention::Refuse {
+            working.edges_max = working.edges_max.min(INLINE_EDGES_MAX);
+        }
         let touched = working.run(&request.mutations)?;
         let latches = match working.claim_unique(latches)? {
             Claim::Held(latches) => latches,
@@ -132,6 +137,8 @@ struct WorkingSet<'a> {
     /// The instant at which states are looked up: the period's start, or now.
     valid: Instant,
     period: WritePeriod,
+    /// Edges that the deletion of one vertex may take with it.
+    edges_max: usize,
     elements: Vec<Working>,
     places: FxHashMap<ElementId, usize>,
 }
@@ -160,6 +167,7 @@ impl<'a> WorkingSet<'a> {
             now,
             valid,
             period,
+            edges_max: graph.limits().vertex_delete_edges_max,
             elements: Vec::new(),
             places,
         })
@@ -372,7 +380,7 @@ impl<'a> WorkingSet<'a> {
     /// Every edge of `vertex` that its deletion must end: those that exist now or will, those of earlier mutations of
     /// this request and, when the deletion reaches into the past, those that ever existed.
     fn incident(&self, vertex: &VertexId) -> Result<Vec<EdgeId>, GraphError> {
-        let limit = self.graph.limits().vertex_delete_edges_max;
+        let limit = self.edges_max;
         let partition = key::vertex_id(vertex);
         let mut found: Vec<EdgeId> = Vec::new();
         let mut damaged = None;
