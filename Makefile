@@ -44,8 +44,9 @@ long-test: build ## the long runs: crash test with 50 rounds, more property test
 	VARVE_CRASH_ROUNDS=$${VARVE_CRASH_ROUNDS:-50} PROPTEST_CASES=$${PROPTEST_CASES:-2000} \
 	VARVE_MODEL_LISTS=$${VARVE_MODEL_LISTS:-10000} VARVE_FUZZ_ROUNDS=$${VARVE_FUZZ_ROUNDS:-10000000} scripts/test.sh
 
-docs: build ## write docs/configuration.md anew from the options in the code
+docs: build ## write docs/configuration.md and the table of docs/rest.md anew from the code
 	target/release/varve config --markdown > docs/configuration.md
+	VARVE_UPDATE_DOCS=1 $(CARGO) test --release --locked --workspace --test documents
 
 clean: ## remove what was built of Varve itself; RocksDB's objects and your data stay
 	@scripts/clean.sh

@@ -34,6 +34,22 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// All kinds, in the order of the variants.
+    pub const ALL: [Self; 12] = [
+        Self::InvalidArgument,
+        Self::Existed,
+        Self::NotAllowed,
+        Self::NoIndex,
+        Self::NotSupported,
+        Self::NotFound,
+        Self::LimitExceeded,
+        Self::IllegalState,
+        Self::BadPage,
+        Self::Busy,
+        Self::Unwritable,
+        Self::Storage,
+    ];
+
     /// The stable code of this kind, as documented in `docs/errors.md`.
     #[must_use]
     pub const fn code(self) -> &'static str {

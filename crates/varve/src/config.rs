@@ -44,6 +44,22 @@ section! {
 }
 
 section! {
+    /// Bounds on what one request to a graph, or all that wait, may take.
+    pub(crate) struct LimitsConfig {
+        /// Edges that the deletion of one vertex may take with it in one commit. Over it the deletion is refused: delete
+        /// edges first.
+        vertex_delete_edges_max: usize = 200_000,
+        /// Records that one query may touch, as HugeGraph's query capacity. Over it the query is refused or its page
+        /// ends early.
+        query_capacity: usize = 800_000,
+        /// Bytes of waiting commits that are put into one write of the storage engine.
+        commit_group_bytes_max: usize = 4 << 20,
+        /// Bytes of commits of one graph that may wait to be written. Over it writes are answered 503.
+        commit_queue_bytes_max: usize = 64 << 20,
+    }
+}
+
+section! {
     /// What the server writes to standard error.
     pub(crate) struct LogConfig {
         /// The least severe level that is logged: `error`, `warn`, `info`, `debug` or `trace`.
@@ -61,6 +77,8 @@ pub(crate) struct Config {
     pub(crate) storage: StorageConfig,
     /// `[graph]`
     pub(crate) graph: GraphConfig,
+    /// `[limits]`
+    pub(crate) limits: LimitsConfig,
     /// `[log]`
     pub(crate) log: LogConfig,
 }
@@ -89,6 +107,11 @@ const SECTIONS: &[Section] = &[
         name: "graph",
         about: "Which graphs are there",
         options: GraphConfig::DOCS,
+    },
+    Section {
+        name: "limits",
+        about: "Bounds on what one request to a graph, or all that wait, may take",
+        options: LimitsConfig::DOCS,
     },
     Section {
         name: "log",

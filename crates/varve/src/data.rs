@@ -63,6 +63,11 @@ pub(crate) fn open_graphs(
         Durability::Interval(every) => DurabilityMode::Interval(every),
         Durability::None => DurabilityMode::None,
     };
+    let limits = &config.limits;
+    options.limits.vertex_delete_edges_max = limits.vertex_delete_edges_max;
+    options.limits.query_capacity = limits.query_capacity;
+    options.limits.commit_group_bytes_max = limits.commit_group_bytes_max;
+    options.limits.commit_queue_bytes_max = limits.commit_queue_bytes_max;
     let registry = Registry::open(engine, options)?;
     for name in &config.graph.create {
         registry.get_or_create(name)?;
@@ -114,6 +119,25 @@ mod tests {
         assert!(memory_bytes(&config) >= MEMORY_BYTES_MIN);
         config.storage.memory_mib = 300;
         assert_eq!(memory_bytes(&config), 300 << 20);
+    }
+
+    #[test]
+    fn limits_are_the_graphs_own_unless_set() {
+        let limits = varve_graph::Limits::default();
+        let config = Config::default().limits;
+        let configured = [
+            config.vertex_delete_edges_max,
+            config.query_capacity,
+            config.commit_group_bytes_max,
+            config.commit_queue_bytes_max,
+        ];
+        let own = [
+            limits.vertex_delete_edges_max,
+            limits.query_capacity,
+            limits.commit_group_bytes_max,
+            limits.commit_queue_bytes_max,
+        ];
+        assert_eq!(configured, own);
     }
 
     #[test]
