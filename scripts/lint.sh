@@ -5,4 +5,4 @@ cd "$(dirname "$0")/.."
 echo 'lint: formatting'
 scripts/cargo.sh fmt --all --check
 echo 'lint: clippy'
-scripts/cargo.sh clippy --release --locked --workspace --all-targets -- -D warnings
+scripts/cargo.sh clippy --release --locked --workspace --all-targets --keep-going -- -D warnings

@@ -14,6 +14,9 @@ pub(crate) enum Kind {
     Read,
 }
 
+/// A row: its table, partition key and clustering key.
+type RowKey = (TableId, Vec<u8>, Vec<u8>);
+
 /// One row of the table.
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
@@ -98,7 +101,7 @@ impl Scenario {
         }
     }
 
-    fn read(name: &'static str, rows: Vec<(Vec<u8>, (TableId, Vec<u8>, Vec<u8>))>) -> Self {
+    fn read(name: &'static str, rows: Vec<(Vec<u8>, RowKey)>) -> Self {
         let (requests, keys) = rows.into_iter().unzip();
         let (kind, connections, items, status) = (Kind::Read, 32, 1, 200);
         Self {

@@ -291,11 +291,10 @@ impl Writer {
                     self.created(&vertices, &edges);
                 }
             }
-            Some(Doubt::Update { vertex, n }) => {
-                if vertex_of(client, &vertex) == Some(n) {
-                    self.updated(&vertex, n);
-                }
+            Some(Doubt::Update { vertex, n }) if vertex_of(client, &vertex) == Some(n) => {
+                self.updated(&vertex, n);
             }
+            Some(Doubt::Update { .. }) => {}
             Some(Doubt::DeleteEdge(ends)) => {
                 let there = edge_is_there(client, &ends);
                 self.edges.insert(ends, there);

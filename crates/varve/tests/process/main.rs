@@ -5,5 +5,9 @@ mod acknowledged;
 mod crash;
 #[cfg(feature = "rocksdb")]
 mod faults;
+#[cfg_attr(
+    not(feature = "rocksdb"),
+    expect(dead_code, reason = "stops and kills need a server that keeps its data")
+)]
 mod server;
 mod tools;
