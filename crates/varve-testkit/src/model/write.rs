@@ -1,6 +1,6 @@
 //! What writes do to the model.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use varve_model::schema::{IndexType, Retention};
 use varve_model::{
@@ -369,7 +369,7 @@ impl Work<'_> {
     fn check_unique(&self, period: Period) -> Result<(), Refusal> {
         let events = self.model.events.iter();
         let boundaries = events.flat_map(|event| [event.period.from, event.period.to]);
-        let instants: Vec<Instant> = std::iter::once(period.from)
+        let instants: BTreeSet<Instant> = std::iter::once(period.from)
             .chain(boundaries.filter(|instant| period.covers(*instant)))
             .collect();
         let unique = |label: &&varve_model::IndexLabel| label.index_type == IndexType::Unique;
@@ -381,20 +381,22 @@ impl Work<'_> {
                     Some((id.clone(), super::read::tuple(label, state.as_ref()?)?))
                 })
                 .collect();
-            let untouched = self
-                .model
-                .ids()
-                .into_iter()
-                .filter(|id| !self.outcomes.contains_key(id));
+            if written.is_empty() {
+                continue;
+            }
             let mut stored: Vec<Vec<Value>> = Vec::new();
-            for id in untouched {
-                stored.extend(instants.iter().filter_map(|valid| {
-                    let at = Point {
-                        valid: *valid,
-                        ..self.at
-                    };
-                    super::read::tuple(label, self.model.state(&id, at)?)
-                }));
+            for valid in &instants {
+                let at = Point {
+                    valid: *valid,
+                    ..self.at
+                };
+                let mut others = self.model.elements(at);
+                others.retain(|element| !self.outcomes.contains_key(&element.id()));
+                stored.extend(
+                    others
+                        .iter()
+                        .filter_map(|other| super::read::tuple(label, other)),
+                );
             }
             for (at, (_, values)) in written.iter().enumerate() {
                 let twice = written[..at].iter().any(|(_, other)| other == values);
