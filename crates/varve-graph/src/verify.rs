@@ -84,6 +84,8 @@ pub fn verify(
 
 /// Rows looked at between two looks at whether to go on.
 const STEP: usize = 10_000;
+/// Bytes of values that end a step early.
+const STEP_BYTES: usize = 8 << 20;
 
 type RowOf = (Vec<u8>, Vec<u8>, Vec<u8>);
 
@@ -163,12 +165,13 @@ impl<'a> Check<'a> {
         table: TableId,
         after: Option<&(Vec<u8>, Vec<u8>)>,
     ) -> Result<Vec<RowOf>, GraphError> {
-        let mut rows = Vec::new();
+        let (mut rows, mut bytes) = (Vec::new(), 0);
         let after = after.map(|(partition, clustering)| (&partition[..], &clustering[..]));
         self.reader.scan_table(table, after, &mut |row| {
             let (partition, clustering) = (row.partition.to_vec(), row.clustering.to_vec());
             rows.push((partition, clustering, row.value.to_vec()));
-            if rows.len() < STEP {
+            bytes += row.value.len();
+            if rows.len() < STEP && bytes < STEP_BYTES {
                 varve_kv::Flow::Continue(())
             } else {
                 varve_kv::Flow::Break(())

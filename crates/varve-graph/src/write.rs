@@ -6,6 +6,7 @@
 mod emit;
 mod internal;
 mod settling;
+mod unique;
 mod wide;
 mod working;
 

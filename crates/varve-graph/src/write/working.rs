@@ -13,7 +13,8 @@ use varve_model::{
     VertexLabelId,
 };
 
-use super::emit::{EventPeriod, decode_element, sides, unique_entries};
+use super::emit::{EventPeriod, decode_element, sides};
+use super::unique::Claim;
 use super::{
     Change, Contention, EmitContext, Emitter, EndCheck, Missing, Modifier, Mutation, WritePeriod,
     WriteRequest, Written,
@@ -22,8 +23,7 @@ use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
 use crate::element::check_link;
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::{Graph, SCHEMA_LATCH};
-use crate::index;
-use crate::read::{Resolved, resolve, scan_events};
+use crate::read::{Resolved, resolve};
 use crate::schema::Schema;
 use crate::write::emit::Current;
 
@@ -103,7 +103,7 @@ fn latch_keys(request: &WriteRequest) -> Vec<LatchKey> {
     keys
 }
 
-enum Outcome {
+pub(super) enum Outcome {
     Untouched,
     Put(Element),
     Delete,
@@ -118,29 +118,24 @@ impl Outcome {
     }
 }
 
-struct Working {
-    id: ElementId,
+pub(super) struct Working {
+    pub(super) id: ElementId,
     current: Option<Current>,
-    outcome: Outcome,
+    pub(super) outcome: Outcome,
 }
 
-enum Claim {
-    Held(LatchSet),
-    Taken(LatchKey),
-}
-
-struct WorkingSet<'a> {
+pub(super) struct WorkingSet<'a> {
     graph: &'a Arc<Graph>,
-    schema: &'a Schema,
-    reader: &'a dyn Reader,
-    now: Instant,
+    pub(super) schema: &'a Schema,
+    pub(super) reader: &'a dyn Reader,
+    pub(super) now: Instant,
     /// The instant at which states are looked up: the period's start, or now.
-    valid: Instant,
-    period: WritePeriod,
+    pub(super) valid: Instant,
+    pub(super) period: WritePeriod,
     /// Edges that the deletion of one vertex may take with it.
     edges_max: usize,
-    elements: Vec<Working>,
-    places: FxHashMap<ElementId, usize>,
+    pub(super) elements: Vec<Working>,
+    pub(super) places: FxHashMap<ElementId, usize>,
 }
 
 impl<'a> WorkingSet<'a> {
@@ -208,7 +203,7 @@ impl<'a> WorkingSet<'a> {
         Ok(at)
     }
 
-    fn read_current(&self, id: &ElementId) -> Result<Option<Current>, GraphError> {
+    pub(super) fn read_current(&self, id: &ElementId) -> Result<Option<Current>, GraphError> {
         let (table, sides) = sides(id);
         let mut current = None;
         self.reader.get_with(
@@ -245,7 +240,11 @@ impl<'a> WorkingSet<'a> {
         self.resolve_at(id, self.valid)
     }
 
-    fn resolve_at(&self, id: &ElementId, valid: Instant) -> Result<Option<Resolved>, GraphError> {
+    pub(super) fn resolve_at(
+        &self,
+        id: &ElementId,
+        valid: Instant,
+    ) -> Result<Option<Resolved>, GraphError> {
         let (table, sides) = sides(id);
         let row = self
             .reader
@@ -439,102 +438,6 @@ impl<'a> WorkingSet<'a> {
                 }),
         );
         Ok(found)
-    }
-
-    /// Latches the unique values of every new state and checks that no other element holds them at any instant of the
-    /// period from now on. The past is not checked: it has no unique values.
-    fn claim_unique(&self, mut latches: LatchSet) -> Result<Claim, GraphError> {
-        if self.period.to.is_some_and(|to| to <= self.now) {
-            return Ok(Claim::Held(latches));
-        }
-        let mut claimed: FxHashMap<Vec<u8>, usize> = FxHashMap::default();
-        for (at, working) in self.elements.iter().enumerate() {
-            let Outcome::Put(element) = &working.outcome else {
-                continue;
-            };
-            for (label, entry) in unique_entries(self.schema, element) {
-                let conflict = || {
-                    let shown = match &working.id {
-                        ElementId::Vertex(id) => format!("v[{id}]"),
-                        ElementId::Edge(id) => format!("e[{id}]"),
-                    };
-                    GraphError::invalid(format!(
-                        "Unique constraint {}(id={}) conflict is found for {shown}",
-                        label.name, label.id
-                    ))
-                };
-                let latch = LatchKey::exclusive(&entry.partition);
-                if !latches.try_add(latch) {
-                    return Ok(Claim::Taken(latch));
-                }
-                if claimed
-                    .insert(entry.partition.clone(), at)
-                    .is_some_and(|other| other != at)
-                {
-                    return Err(conflict());
-                }
-                for holder in index::holders(self.reader, &entry.partition)? {
-                    if holder != working.id && self.still_holds(&holder, &entry.partition)? {
-                        return Err(conflict());
-                    }
-                }
-            }
-        }
-        Ok(Claim::Held(latches))
-    }
-
-    /// Whether `holder` has the unique values of a partition at any instant of the period, from now on.
-    fn still_holds(&self, holder: &ElementId, partition: &[u8]) -> Result<bool, GraphError> {
-        let has = |element: &Element| {
-            let own = unique_entries(self.schema, element);
-            own.iter().any(|(_, entry)| entry.partition == partition)
-        };
-        let place = self.places.get(holder);
-        match place.map(|at| &self.elements[*at].outcome) {
-            Some(Outcome::Put(element)) => return Ok(has(element)),
-            Some(Outcome::Delete) => return Ok(false),
-            Some(Outcome::Untouched) | None => {}
-        }
-        for instant in self.changes_of(holder)? {
-            if let Some(resolved) = self.resolve_at(holder, instant)?
-                && has(&decode_element(holder, &resolved.content)?)
-            {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// The instants of the period, from now on, at which the state of an element may change, its start included.
-    fn changes_of(&self, id: &ElementId) -> Result<Vec<Instant>, GraphError> {
-        let from = self.valid.max(self.now);
-        let to = self.period.to.unwrap_or(Instant::FOREVER);
-        let mut instants = vec![from];
-        let mut add = |period: Period| {
-            for instant in [period.from, period.to] {
-                if from < instant && instant < to {
-                    instants.push(instant);
-                }
-            }
-        };
-        if let Some(current) = self.read_current(id)? {
-            add(current.header.period());
-        }
-        let (_, sides) = sides(id);
-        let (side, newest) = (&sides[0], CommitVersion::MAX);
-        scan_events(
-            self.reader,
-            &side.partition,
-            &side.clustering,
-            newest,
-            &mut |header, _| {
-                add(header.period());
-                Flow::Continue(())
-            },
-        )?;
-        instants.sort_unstable();
-        instants.dedup();
-        Ok(instants)
     }
 
     fn submit(self, latches: LatchSet) -> Result<Ticket, GraphError> {
