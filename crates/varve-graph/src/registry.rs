@@ -6,7 +6,9 @@
 //! leaves the graph whole, or empty, or gone, never half.
 //!
 //! Space names: generation 0 is the graph's name; generation *n* is `_<n>_<name>`. Graph names begin with a letter, so
-//! the two cannot be mixed up. A dropped graph's space carries a mark until it is removed.
+//! the two cannot be mixed up. What is cleared or dropped is decided by a mark in the old space, stored before anybody
+//! sees the new one: the graph is its oldest space without a mark. So a clear that failed or was cut short before its
+//! mark has done nothing, and its new space is removed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,30 +49,31 @@ impl Registry {
     /// # Errors
     /// When a space cannot be opened or is damaged.
     pub fn open(engine: Arc<dyn Engine>, options: GraphOptions) -> Result<Self, GraphError> {
-        let mut newest: BTreeMap<String, u32> = BTreeMap::new();
-        let mut doomed = Vec::new();
+        let mut generations: BTreeMap<String, Vec<u32>> = BTreeMap::new();
         for space in engine.spaces()? {
-            let Some((name, generation)) = parse_space_name(&space) else {
-                continue;
-            };
-            match newest.get_mut(name) {
-                None => {
-                    newest.insert(name.to_owned(), generation);
-                }
-                Some(other) => {
-                    let older = generation.min(*other);
-                    *other = generation.max(*other);
-                    doomed.push(space_name(name, older));
-                }
+            if let Some((name, generation)) = parse_space_name(&space) {
+                let known = generations.entry(name.to_owned()).or_default();
+                known.push(generation);
             }
         }
+        let mut doomed = Vec::new();
         let mut graphs = BTreeMap::new();
-        for (name, generation) in newest {
-            let graph = open_graph(&*engine, &options, &name, generation)?;
-            if graph.space().get(META, SETTINGS, DROPPED)?.is_some() {
-                doomed.push(space_name(&name, generation));
-            } else {
-                graphs.insert(name, Open { graph, generation });
+        for (name, mut known) in generations {
+            known.sort_unstable();
+            for generation in known {
+                let space = space_name(&name, generation);
+                // A newer one beside it is what a clear left that did not come to its mark.
+                if graphs.contains_key(&name) {
+                    doomed.push(space);
+                    continue;
+                }
+                let opened = engine.open(&space, TABLES, true)?;
+                if opened.get(META, SETTINGS, DROPPED)?.is_some() {
+                    doomed.push(space);
+                    continue;
+                }
+                let graph = Graph::open(&name, opened, &options)?;
+                graphs.insert(name.clone(), Open { graph, generation });
             }
         }
         let registry = Self {
@@ -124,13 +127,8 @@ impl Registry {
             let message = format!("The graph name '{name}' has existed");
             return Err(GraphError::new(ErrorKind::Existed, message));
         }
-        self.reap(&mut doomed)?;
-        let generation = self.next_generation(name)?;
-        let graph = open_graph(&*self.engine, &self.options, name, generation)?;
-        let open = Open {
-            graph: Arc::clone(&graph),
-            generation,
-        };
+        let open = self.open_next(name, &mut doomed)?;
+        let graph = Arc::clone(&open.graph);
         self.graphs.write().insert(name.to_owned(), open);
         Ok(graph)
     }
@@ -162,14 +160,19 @@ impl Registry {
             .get(name)
             .cloned()
             .ok_or_else(|| not_found(name))?;
-        let generation = self.next_generation(name)?;
-        let graph = open_graph(&*self.engine, &self.options, name, generation)?;
         // The new space is there already, so a crash after the mark finds the graph empty, not gone.
-        mark_dropped(&old.graph)?;
-        let open = Open {
-            graph: Arc::clone(&graph),
-            generation,
-        };
+        let open = self.open_next(name, &mut doomed)?;
+        if let Err(error) = mark_dropped(&old.graph) {
+            // Where the mark may be stored, the new space must stay: it is what the next start then finds.
+            if error.kind == ErrorKind::Unwritable {
+                doomed.push(space_name(name, open.generation));
+                drop(open);
+                // What cannot be removed now is tried again before the next change.
+                let _ = self.reap(&mut doomed);
+            }
+            return Err(error);
+        }
+        let graph = Arc::clone(&open.graph);
         self.graphs.write().insert(name.to_owned(), open);
         doomed.push(space_name(name, old.generation));
         old.graph.tasks().stop();
@@ -190,6 +193,7 @@ impl Registry {
             .get(name)
             .cloned()
             .ok_or_else(|| not_found(name))?;
+        self.reap(&mut doomed)?;
         mark_dropped(&old.graph)?;
         self.graphs.write().remove(name);
         doomed.push(space_name(name, old.generation));
@@ -224,6 +228,26 @@ impl Registry {
             .into_iter()
             .map(|(name, open)| (name, open.graph.space().statistics()))
             .collect()
+    }
+
+    /// Opens an empty space for that graph. What failed changes have left is removed first, so that there is never an
+    /// older space without a mark than the graph's own; if it cannot be removed, neither can this go on.
+    fn open_next(&self, name: &str, doomed: &mut Vec<String>) -> Result<Open, GraphError> {
+        self.reap(doomed)?;
+        let generation = self.next_generation(name)?;
+        let space = space_name(name, generation);
+        let opened = self.engine.open(&space, TABLES, true);
+        let graph = opened
+            .map_err(GraphError::from)
+            .and_then(|opened| Graph::open(name, opened, &self.options));
+        match graph {
+            Ok(graph) => Ok(Open { graph, generation }),
+            Err(error) => {
+                doomed.push(space);
+                let _ = self.reap(doomed);
+                Err(error)
+            }
+        }
     }
 
     /// The generation after the newest space of that graph, whether that one is in use or waits for its removal.
@@ -305,21 +329,12 @@ fn mark_dropped(graph: &Graph) -> Result<(), GraphError> {
     Ok(graph.space().write(&mark, Durability::Sync)?)
 }
 
-fn open_graph(
-    engine: &dyn Engine,
-    options: &GraphOptions,
-    name: &str,
-    generation: u32,
-) -> Result<Arc<Graph>, GraphError> {
-    let space = engine.open(&space_name(name, generation), TABLES, true)?;
-    Graph::open(name, space, options)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use varve_kv::MemoryEngine;
     use varve_model::time::SystemClock;
+    use varve_testkit::faulty::{Fault, FaultyEngine};
 
     fn open(engine: &Arc<MemoryEngine>) -> Registry {
         let engine: Arc<dyn Engine> = Arc::<MemoryEngine>::clone(engine);
@@ -393,15 +408,50 @@ mod tests {
     }
 
     #[test]
-    fn a_clear_that_was_not_finished_is_finished_at_the_next_start() {
+    fn a_clear_that_did_not_come_to_its_mark_did_nothing() {
         let engine = Arc::new(MemoryEngine::new());
         let registry = open(&engine);
         put(&registry.create("g").unwrap());
         drop(registry);
         drop(engine.open("_1_g", TABLES, true).unwrap());
         let registry = open(&engine);
-        assert!(!holds_data(&registry.get("g").unwrap()));
-        assert_eq!(engine.spaces().unwrap(), ["_1_g"]);
+        assert!(holds_data(&registry.get("g").unwrap()));
+        assert_eq!(engine.spaces().unwrap(), ["g"]);
+    }
+
+    #[test]
+    fn a_clear_that_failed_loses_nothing_at_the_next_start() {
+        let memory = Box::new(MemoryEngine::new());
+        let (engine, faults) = FaultyEngine::new(memory);
+        let engine: Arc<dyn Engine> = Arc::new(engine);
+        let options = GraphOptions::new(Arc::new(SystemClock));
+        let registry = Registry::open(Arc::clone(&engine), options.clone()).unwrap();
+        put(&registry.create("g").unwrap());
+        faults.fail_writes_from(1, Fault::DiskFull);
+        let error = registry.clear("g").err().expect("the disk is full");
+        assert_eq!(error.kind, ErrorKind::Unwritable);
+        faults.heal();
+        assert!(holds_data(&registry.get("g").unwrap()));
+        drop(registry);
+        let registry = Registry::open(Arc::clone(&engine), options.clone()).unwrap();
+        assert!(holds_data(&registry.get("g").unwrap()));
+    }
+
+    #[test]
+    fn a_clear_of_unknown_outcome_leaves_the_graph_whole_or_empty() {
+        for (fault, whole) in [(Fault::IoLost, true), (Fault::IoStored, false)] {
+            let memory = Box::new(MemoryEngine::new());
+            let (engine, faults) = FaultyEngine::new(memory);
+            let engine: Arc<dyn Engine> = Arc::new(engine);
+            let options = GraphOptions::new(Arc::new(SystemClock));
+            let registry = Registry::open(Arc::clone(&engine), options.clone()).unwrap();
+            put(&registry.create("g").unwrap());
+            faults.fail_write(1, fault);
+            assert!(registry.clear("g").is_err(), "the mark fails");
+            drop(registry);
+            let registry = Registry::open(engine, options).unwrap();
+            assert_eq!(holds_data(&registry.get("g").unwrap()), whole, "{fault:?}");
+        }
     }
 
     #[test]
