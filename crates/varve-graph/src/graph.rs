@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-use rustc_hash::FxHashSet;
 use varve_encoding::key;
 use varve_encoding::row;
 use varve_encoding::tables::{EDGE, VERTEX};
@@ -22,7 +20,7 @@ use crate::schema::{Catalogue, Schema, SchemaBodies, SchemaTables};
 use crate::snowflake::Snowflake;
 use crate::tasks::{TaskTables, Tasks};
 use crate::variables::Variables;
-use crate::write::{self, Contention, PairHash, WriteRequest, Written};
+use crate::write::{self, Contention, KnownPairs, WriteRequest, Written};
 
 /// How a graph is opened.
 #[derive(Clone)]
@@ -61,16 +59,13 @@ pub struct Graph {
     clock: Arc<dyn Clock>,
     limits: Limits,
     durability: DurabilityMode,
-    pairs: Mutex<FxHashSet<PairHash>>,
+    pairs: Arc<KnownPairs>,
     snowflake: Snowflake,
 }
 
 /// Every write holds the latch of this key shared from before it looks at the schema until it is stored. No element's
 /// key starts with this byte.
 pub(crate) const SCHEMA_LATCH: &[u8] = &[0];
-
-/// (edge label, source) pairs remembered so that their index entry is not put again; 16 bytes each and some.
-const PAIRS_MAX: usize = 1 << 17;
 
 impl Graph {
     /// Opens the graph that `space` holds; a new space is an empty graph.
@@ -112,7 +107,7 @@ impl Graph {
             clock: Arc::clone(&options.clock),
             limits: options.limits,
             durability: options.durability,
-            pairs: Mutex::new(FxHashSet::default()),
+            pairs: Arc::default(),
             snowflake: Snowflake::default(),
         });
         let elements = Arc::new(ElementBodies::new(&graph));
@@ -363,20 +358,7 @@ impl Graph {
         self.committer.submit(commit)
     }
 
-    pub(crate) fn knows_pair(&self, hash: PairHash) -> bool {
-        self.pairs.lock().contains(&hash)
-    }
-
-    pub(crate) fn remember_pairs(&self, hashes: FxHashSet<PairHash>) {
-        let mut pairs = self.pairs.lock();
-        if pairs.len() + hashes.len() > PAIRS_MAX {
-            pairs.clear();
-        }
-        pairs.extend(hashes);
-    }
-
-    /// Forgets which (edge label, source) entries were put lately: after some were removed.
-    pub(crate) fn forget_pairs(&self) {
-        self.pairs.lock().clear();
+    pub(crate) fn pairs(&self) -> &Arc<KnownPairs> {
+        &self.pairs
     }
 }

@@ -4,7 +4,9 @@
 //! the committer. Everything up to there may be repeated after a conflict, so it has no effect outside.
 
 mod emit;
+mod incident;
 mod internal;
+mod pairs;
 mod settling;
 mod unique;
 mod wide;
@@ -16,7 +18,9 @@ use crate::commit::Ticket;
 use crate::error::GraphError;
 
 pub(crate) use emit::{Change, EmitContext, Emitter, PairHash, decode_element, entries_of, sides};
+pub(crate) use incident::{Reach, incident_edges};
 pub(crate) use internal::commit_internal;
+pub(crate) use pairs::KnownPairs;
 pub(crate) use wide::write;
 use working::prepare;
 

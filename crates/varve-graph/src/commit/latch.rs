@@ -7,6 +7,9 @@
 use std::sync::Arc;
 
 use parking_lot::{Condvar, Mutex};
+use rustc_hash::FxHashMap;
+use varve_encoding::key;
+use varve_model::{Direction, EdgeId};
 
 /// Slots a graph has. 16 bytes each.
 const SLOTS: usize = 1 << 14;
@@ -25,6 +28,13 @@ impl LatchKey {
             slot: slot_of(key),
             exclusive: true,
         }
+    }
+
+    /// For an edge that will be changed.
+    pub(crate) fn of_edge(id: &EdgeId) -> Self {
+        let mut own = key::vertex_id(&id.source);
+        own.extend_from_slice(&key::edge_clustering(id, Direction::Out));
+        Self::exclusive(&own)
     }
 
     /// For a key that must stay as it is.
@@ -129,6 +139,23 @@ impl LatchSet {
             self.held.push(key);
         }
         taken
+    }
+
+    /// Takes more latches without waiting. `false` when another commit holds one of them, or this one holds a slot
+    /// shared that is asked for exclusively; those before it are held then.
+    pub(crate) fn try_add_all(&mut self, keys: Vec<LatchKey>) -> bool {
+        let held = self.held.iter().map(|held| (held.slot, held.exclusive));
+        let held: FxHashMap<usize, bool> = held.collect();
+        normalized(keys).into_iter().all(|key| {
+            if let Some(exclusive) = held.get(&key.slot) {
+                return *exclusive || !key.exclusive;
+            }
+            let taken = self.table.slots[key.slot].try_lock(key.exclusive);
+            if taken {
+                self.held.push(key);
+            }
+            taken
+        })
     }
 }
 

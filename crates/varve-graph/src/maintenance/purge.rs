@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use varve_encoding::datum;
-use varve_encoding::key;
 use varve_encoding::row::Kind;
-use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, TX};
-use varve_kv::{ClusteringRange, Flow, ScanRequest};
-use varve_model::{CommitVersion, Datum, EdgeId, ElementId, VertexId};
+use varve_encoding::tables::{EVENT, EVENT_INDEX, INDEX, TX};
+use varve_kv::Flow;
+use varve_model::{CommitVersion, Datum, EdgeId, ElementId};
 
 use crate::commit::Ticket;
-use crate::error::{ErrorKind, GraphError};
+use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::read::scan_events;
-use crate::write::{Emitter, commit_internal, decode_element, entries_of, sides};
+use crate::write::{
+    Emitter, Reach, commit_internal, decode_element, entries_of, incident_edges, sides,
+};
 
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
@@ -22,34 +23,48 @@ const DAY: i64 = 86_400_000_000;
 /// stored. Purging what never existed leaves only the record.
 ///
 /// # Errors
-/// [`ErrorKind::LimitExceeded`] for a vertex with more edges than one commit may take; or when the store fails.
+/// [`crate::ErrorKind::LimitExceeded`] for a vertex with more edges than one commit may take; or when the store fails.
 pub fn purge(graph: &Arc<Graph>, id: &ElementId) -> Result<Ticket, GraphError> {
-    commit_internal(graph, std::slice::from_ref(id), &[], |emitter| {
+    let mut edges = ever_incident(graph, id)?;
+    loop {
         let mut doomed = vec![id.clone()];
-        if let ElementId::Vertex(vertex) = id {
-            let edges = ever_incident(graph, vertex)?;
-            doomed.extend(edges.into_iter().map(ElementId::Edge));
+        doomed.extend(edges.iter().cloned().map(ElementId::Edge));
+        let mut found = Vec::new();
+        let ticket = commit_internal(graph, &doomed, &[], |emitter| {
+            // Edges that came before the latches were taken have to be latched too: nothing is purged yet.
+            found = ever_incident(graph, id)?;
+            if found != edges {
+                return Ok(());
+            }
+            for element in &doomed {
+                destroy(graph, emitter, element)?;
+            }
+            record(graph, emitter, id, edges.len());
+            Ok(())
+        })?;
+        if found == edges {
+            return Ok(ticket);
         }
-        for element in &doomed {
-            destroy(graph, emitter, element)?;
-        }
-        graph.forget_pairs();
-        let record = Datum::Map(vec![
-            ("kind".to_owned(), Datum::Text("purge".to_owned())),
-            ("element".to_owned(), Datum::Text(id.to_string())),
-            (
-                "edges".to_owned(),
-                Datum::Int(i64::try_from(doomed.len() - 1).unwrap_or(i64::MAX)),
-            ),
-        ]);
-        let day = u32::try_from(graph.now().0.max(0) / DAY).unwrap_or(u32::MAX);
-        let version = CommitVersion::ZERO.0.to_be_bytes();
-        let at = emitter
-            .batch
-            .put(TX, &day.to_be_bytes(), &version, &datum::to_bytes(&record));
-        emitter.stamps.key(at);
-        Ok(())
-    })
+        edges = found;
+    }
+}
+
+/// Leaves the record that `id` was purged with so many edges.
+fn record(graph: &Graph, emitter: &mut Emitter<'_>, id: &ElementId, edges: usize) {
+    let record = Datum::Map(vec![
+        ("kind".to_owned(), Datum::Text("purge".to_owned())),
+        ("element".to_owned(), Datum::Text(id.to_string())),
+        (
+            "edges".to_owned(),
+            Datum::Int(i64::try_from(edges).unwrap_or(i64::MAX)),
+        ),
+    ]);
+    let day = u32::try_from(graph.now().0.max(0) / DAY).unwrap_or(u32::MAX);
+    let version = CommitVersion::ZERO.0.to_be_bytes();
+    let at = emitter
+        .batch
+        .put(TX, &day.to_be_bytes(), &version, &datum::to_bytes(&record));
+    emitter.stamps.key(at);
 }
 
 fn destroy(graph: &Graph, emitter: &mut Emitter<'_>, id: &ElementId) -> Result<(), GraphError> {
@@ -97,47 +112,13 @@ fn destroy(graph: &Graph, emitter: &mut Emitter<'_>, id: &ElementId) -> Result<(
     Ok(())
 }
 
-fn ever_incident(graph: &Graph, vertex: &VertexId) -> Result<Vec<EdgeId>, GraphError> {
-    let limit = graph.limits().vertex_delete_edges_max;
-    let partition = key::vertex_id(vertex);
-    let mut found: Vec<EdgeId> = Vec::new();
-    let mut damaged = None;
-    for table in [EDGE, EVENT] {
-        let range = ClusteringRange {
-            from: vec![1],
-            to: None,
-        };
-        let request = ScanRequest {
-            table,
-            partition: &partition,
-            range: &range,
-            reverse: false,
-        };
-        graph.reader().scan(request, &mut |clustering, _| {
-            let current = match table {
-                EVENT => key::split_event(clustering).map(|(current, _)| current),
-                _ => Ok(clustering),
-            };
-            match current.and_then(|current| key::decode_edge(&partition, current)) {
-                Ok((id, _)) if found.last() != Some(&id) => found.push(id),
-                Ok(_) => {}
-                Err(error) => damaged = Some(error),
-            }
-            if damaged.is_some() || found.len() > limit {
-                Flow::Break(())
-            } else {
-                Flow::Continue(())
-            }
-        })?;
+/// The edges that a purge of `id` takes along.
+fn ever_incident(graph: &Graph, id: &ElementId) -> Result<Vec<EdgeId>, GraphError> {
+    match id {
+        ElementId::Vertex(vertex) => {
+            let limit = graph.limits().vertex_delete_edges_max;
+            incident_edges(graph.reader(), vertex, Reach::Ever, limit)
+        }
+        ElementId::Edge(_) => Ok(Vec::new()),
     }
-    if let Some(error) = damaged {
-        return Err(error.into());
-    }
-    if found.len() > limit {
-        let message = format!("Vertex '{vertex}' had more than {limit} edges: purge them first");
-        return Err(GraphError::new(ErrorKind::LimitExceeded, message));
-    }
-    found.sort_unstable();
-    found.dedup();
-    Ok(found)
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use varve_encoding::key;
-use varve_model::{Direction, ElementId};
+use varve_model::ElementId;
 
 use super::emit::{EmitContext, Emitter};
 use crate::commit::{Commit, LatchKey, Ticket, ticket};
@@ -58,11 +58,9 @@ fn latch_keys(ids: &[ElementId]) -> Vec<LatchKey> {
         match id {
             ElementId::Vertex(id) => keys.push(LatchKey::exclusive(&key::vertex_id(id))),
             ElementId::Edge(id) => {
-                let mut own = key::vertex_id(&id.source);
-                keys.push(LatchKey::shared(&own));
+                keys.push(LatchKey::shared(&key::vertex_id(&id.source)));
                 keys.push(LatchKey::shared(&key::vertex_id(&id.target)));
-                own.extend_from_slice(&key::edge_clustering(id, Direction::Out));
-                keys.push(LatchKey::exclusive(&own));
+                keys.push(LatchKey::of_edge(id));
             }
         }
     }

@@ -1,11 +1,13 @@
 //! Unique values: no two elements hold the same at one instant, from now on.
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
-use varve_kv::Flow;
+use varve_kv::{Flow, Reader};
 use varve_model::{CommitVersion, Element, ElementId, Instant, Period};
 
 use super::emit::{decode_element, sides, unique_entries};
-use super::working::{Outcome, WorkingSet};
+use super::working::{Outcome, WorkingSet, read_current, resolve_at};
 use crate::commit::{LatchKey, LatchSet};
 use crate::error::GraphError;
 use crate::index;
@@ -74,8 +76,10 @@ impl WorkingSet<'_> {
             Some(Outcome::Delete) => return Ok(false),
             Some(Outcome::Untouched) | None => {}
         }
-        for instant in self.changes_of(holder)? {
-            if let Some(resolved) = self.resolve_at(holder, instant)?
+        // The holder is not latched: without one state its rows could move between two looks.
+        let state = Arc::clone(self.graph.space()).snapshot();
+        for instant in self.changes_of(&*state, holder)? {
+            if let Some(resolved) = resolve_at(&*state, holder, instant)?
                 && has(&decode_element(holder, &resolved.content)?)
             {
                 return Ok(true);
@@ -85,7 +89,7 @@ impl WorkingSet<'_> {
     }
 
     /// The instants of the period, from now on, at which the state of an element may change, its start included.
-    fn changes_of(&self, id: &ElementId) -> Result<Vec<Instant>, GraphError> {
+    fn changes_of(&self, state: &dyn Reader, id: &ElementId) -> Result<Vec<Instant>, GraphError> {
         let from = self.valid.max(self.now);
         let to = self.period.to.unwrap_or(Instant::FOREVER);
         let mut instants = vec![from];
@@ -96,13 +100,13 @@ impl WorkingSet<'_> {
                 }
             }
         };
-        if let Some(current) = self.read_current(id)? {
+        if let Some(current) = read_current(state, id)? {
             add(current.header.period());
         }
         let (_, sides) = sides(id);
         let (side, newest) = (&sides[0], CommitVersion::MAX);
         scan_events(
-            self.reader,
+            state,
             &side.partition,
             &side.clustering,
             newest,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use varve_encoding::key;
 use varve_encoding::row::{self, Kind};
-use varve_encoding::tables::{EDGE, EVENT, VERTEX};
-use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest};
+use varve_encoding::tables::VERTEX;
+use varve_kv::Reader;
 use varve_model::schema::Retention;
 use varve_model::{
     CommitVersion, Edge, EdgeId, Element, ElementId, Instant, Period, Value, VertexId,
@@ -14,6 +14,7 @@ use varve_model::{
 };
 
 use super::emit::{EventPeriod, decode_element, sides};
+use super::incident::{Reach, incident_edges};
 use super::unique::Claim;
 use super::{
     Change, Contention, EmitContext, Emitter, EndCheck, Missing, Modifier, Mutation, WritePeriod,
@@ -24,12 +25,13 @@ use crate::element::check_link;
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::{Graph, SCHEMA_LATCH};
 use crate::read::{Resolved, resolve};
-use crate::schema::Schema;
+use crate::schema::{Schema, SchemaElement, SchemaKind};
 use crate::write::emit::Current;
 
 /// Edges that a vertex may take with it while a thread waits that serves others.
 const INLINE_EDGES_MAX: usize = 500;
-/// How often a commit is prepared anew because another one held a unique value's latch.
+/// How often a commit is prepared anew because another one held the latch of a unique value or of an edge of a vertex
+/// that is deleted.
 const ATTEMPTS_MAX: usize = 64;
 
 /// Prepares `request` and hands it to the committer. `None` when a latch is taken and `contention` says not to wait.
@@ -40,7 +42,7 @@ pub(crate) fn prepare(
 ) -> Result<Option<Written>, GraphError> {
     let mut keys = latch_keys(request);
     for _ in 0..ATTEMPTS_MAX {
-        let latches = match contention {
+        let mut latches = match contention {
             Contention::Wait => graph.latches.acquire(keys.clone()),
             Contention::Refuse => match graph.latches.try_acquire(keys.clone()) {
                 Some(latches) => latches,
@@ -51,6 +53,13 @@ pub(crate) fn prepare(
         let mut working = WorkingSet::new(graph, &schema, request.period)?;
         if contention == Contention::Refuse {
             working.edges_max = working.edges_max.min(INLINE_EDGES_MAX);
+        }
+        if let Some(taken) = working.claim_edges(&request.mutations, &mut latches)? {
+            if contention == Contention::Refuse {
+                return Ok(None);
+            }
+            keys.extend(taken);
+            continue;
         }
         let touched = working.run(&request.mutations)?;
         let latches = match working.claim_unique(latches)? {
@@ -73,7 +82,7 @@ pub(crate) fn prepare(
     }
     Err(GraphError::new(
         ErrorKind::Busy,
-        "Other writes kept holding the same unique values",
+        "Other writes kept holding the same unique values or edges",
     ))
 }
 
@@ -84,11 +93,9 @@ fn latch_keys(request: &WriteRequest) -> Vec<LatchKey> {
         keys.push(LatchKey::exclusive(&key::vertex_id(id)));
     };
     let edge = |id: &EdgeId, keys: &mut Vec<LatchKey>| {
-        let mut own = key::vertex_id(&id.source);
-        keys.push(LatchKey::shared(&own));
+        keys.push(LatchKey::shared(&key::vertex_id(&id.source)));
         keys.push(LatchKey::shared(&key::vertex_id(&id.target)));
-        own.extend_from_slice(&key::edge_clustering(id, varve_model::Direction::Out));
-        keys.push(LatchKey::exclusive(&own));
+        keys.push(LatchKey::of_edge(id));
     };
     for mutation in &request.mutations {
         match mutation {
@@ -125,7 +132,7 @@ pub(super) struct Working {
 }
 
 pub(super) struct WorkingSet<'a> {
-    graph: &'a Arc<Graph>,
+    pub(super) graph: &'a Arc<Graph>,
     pub(super) schema: &'a Schema,
     pub(super) reader: &'a dyn Reader,
     pub(super) now: Instant,
@@ -136,6 +143,8 @@ pub(super) struct WorkingSet<'a> {
     edges_max: usize,
     pub(super) elements: Vec<Working>,
     pub(super) places: FxHashMap<ElementId, usize>,
+    /// The stored edges of the vertices that this request deletes, latched.
+    incident: FxHashMap<VertexId, Vec<EdgeId>>,
 }
 
 impl<'a> WorkingSet<'a> {
@@ -165,6 +174,7 @@ impl<'a> WorkingSet<'a> {
             edges_max: graph.limits().vertex_delete_edges_max,
             elements: Vec::new(),
             places,
+            incident: FxHashMap::default(),
         })
     }
 
@@ -192,7 +202,11 @@ impl<'a> WorkingSet<'a> {
         if let Some(at) = self.places.get(id) {
             return Ok(*at);
         }
-        let current = if fresh { None } else { self.read_current(id)? };
+        let current = if fresh {
+            None
+        } else {
+            read_current(self.reader, id)?
+        };
         let at = self.elements.len();
         self.elements.push(Working {
             id: id.clone(),
@@ -201,20 +215,6 @@ impl<'a> WorkingSet<'a> {
         });
         self.places.insert(id.clone(), at);
         Ok(at)
-    }
-
-    pub(super) fn read_current(&self, id: &ElementId) -> Result<Option<Current>, GraphError> {
-        let (table, sides) = sides(id);
-        let mut current = None;
-        self.reader.get_with(
-            table,
-            &sides[0].partition,
-            &sides[0].clustering,
-            &mut |row| {
-                current = Some(Current::decode(row));
-            },
-        )?;
-        current.transpose()
     }
 
     /// The state of the element at `at` before this request, at the instant the request is about.
@@ -237,26 +237,7 @@ impl<'a> WorkingSet<'a> {
     }
 
     fn resolve(&self, id: &ElementId) -> Result<Option<Resolved>, GraphError> {
-        self.resolve_at(id, self.valid)
-    }
-
-    pub(super) fn resolve_at(
-        &self,
-        id: &ElementId,
-        valid: Instant,
-    ) -> Result<Option<Resolved>, GraphError> {
-        let (table, sides) = sides(id);
-        let row = self
-            .reader
-            .get(table, &sides[0].partition, &sides[0].clustering)?;
-        resolve(
-            self.reader,
-            &sides[0].partition,
-            &sides[0].clustering,
-            row.as_deref(),
-            valid,
-            CommitVersion::MAX,
-        )
+        resolve_at(self.reader, id, self.valid)
     }
 
     /// The state of the element at `at` as earlier mutations of this request left it.
@@ -368,7 +349,7 @@ impl<'a> WorkingSet<'a> {
         }
         self.elements[at].outcome = Outcome::Delete;
         if let ElementId::Vertex(vertex) = id {
-            for edge in self.incident(vertex)? {
+            for edge in self.incident(vertex) {
                 let at = self.place(&ElementId::Edge(edge), false)?;
                 self.elements[at].outcome = Outcome::Delete;
             }
@@ -376,58 +357,37 @@ impl<'a> WorkingSet<'a> {
         Ok(at)
     }
 
-    /// Every edge of `vertex` that its deletion must end: those that exist now or will, those of earlier mutations of
-    /// this request and, when the deletion reaches into the past, those that ever existed.
-    fn incident(&self, vertex: &VertexId) -> Result<Vec<EdgeId>, GraphError> {
-        let limit = self.edges_max;
-        let partition = key::vertex_id(vertex);
-        let mut found: Vec<EdgeId> = Vec::new();
-        let mut damaged = None;
-        let tables: &[_] = if self.period.from.is_some_and(|from| from < self.now) {
-            &[EDGE, EVENT]
-        } else {
-            &[EDGE]
+    /// Finds the stored edges that the deletions of vertices among `mutations` end, and latches each: another commit may
+    /// be ending it for its other vertex. Otherwise returns the latches that this commit must begin with.
+    fn claim_edges(
+        &mut self,
+        mutations: &[Mutation],
+        latches: &mut LatchSet,
+    ) -> Result<Option<Vec<LatchKey>>, GraphError> {
+        let reach = match self.period.from {
+            Some(from) if from < self.now => Reach::Ever,
+            _ => Reach::NowOrLater,
         };
-        for table in tables.iter().copied() {
-            let range = ClusteringRange {
-                from: vec![1],
-                to: None,
+        for mutation in mutations {
+            let Mutation::Delete { id, .. } = mutation else {
+                continue;
             };
-            let request = ScanRequest {
-                table,
-                partition: &partition,
-                range: &range,
-                reverse: false,
+            let ElementId::Vertex(vertex) = id else {
+                continue;
             };
-            self.reader.scan(request, &mut |clustering, _| {
-                let current = if table == EVENT {
-                    key::split_event(clustering).map(|(current, _)| current)
-                } else {
-                    Ok(clustering)
-                };
-                match current.and_then(|current| key::decode_edge(&partition, current)) {
-                    Ok((id, _)) => {
-                        if found.last() != Some(&id) {
-                            found.push(id);
-                        }
-                    }
-                    Err(error) => damaged = Some(error),
-                }
-                if damaged.is_some() || found.len() > limit {
-                    Flow::Break(())
-                } else {
-                    Flow::Continue(())
-                }
-            })?;
+            let edges = incident_edges(self.reader, vertex, reach, self.edges_max)?;
+            let keys: Vec<LatchKey> = edges.iter().map(LatchKey::of_edge).collect();
+            if !latches.try_add_all(keys.clone()) {
+                return Ok(Some(keys));
+            }
+            self.incident.insert(vertex.clone(), edges);
         }
-        if let Some(error) = damaged {
-            return Err(error.into());
-        }
-        if found.len() > limit {
-            let message =
-                format!("Vertex '{vertex}' has more than {limit} edges: delete them first");
-            return Err(GraphError::new(ErrorKind::LimitExceeded, message));
-        }
+        Ok(None)
+    }
+
+    /// Every edge of `vertex` that its deletion must end: the stored ones and those of earlier mutations of this request.
+    fn incident(&mut self, vertex: &VertexId) -> Vec<EdgeId> {
+        let mut found = self.incident.remove(vertex).unwrap_or_default();
         let touches = |id: &EdgeId| id.source == *vertex || id.target == *vertex;
         found.extend(
             self.elements
@@ -437,12 +397,12 @@ impl<'a> WorkingSet<'a> {
                     _ => None,
                 }),
         );
-        Ok(found)
+        found
     }
 
     fn submit(self, latches: LatchSet) -> Result<Ticket, GraphError> {
-        let graph = Arc::clone(self.graph);
-        let known = |hash| graph.knows_pair(hash);
+        let pairs = self.graph.pairs();
+        let known = |hash| pairs.contain(hash);
         let (schema, now) = (self.schema, self.now);
         let context = EmitContext {
             reader: self.reader,
@@ -456,6 +416,7 @@ impl<'a> WorkingSet<'a> {
             match &working.outcome {
                 Outcome::Untouched => {}
                 Outcome::Put(element) => {
+                    self.check_label(element, current.as_ref())?;
                     let (retention, ttl) = self.label_rules(element);
                     if let Some(period) = self.period_of(element, retention, ttl)? {
                         emitter.emit(&working.id, current, &Change::Put(element), period)?;
@@ -483,12 +444,12 @@ impl<'a> WorkingSet<'a> {
             return Ok(Ticket::done(self.graph.published()));
         }
         let (ticket, completer) = ticket();
-        let pairs = std::mem::take(&mut emitter.new_pairs);
-        let remember = Arc::clone(self.graph);
-        let published: Option<Box<dyn FnOnce(CommitVersion) + Send>> = if pairs.is_empty() {
+        let put = std::mem::take(&mut emitter.new_pairs);
+        let pairs = Arc::clone(pairs);
+        let published: Option<Box<dyn FnOnce(CommitVersion) + Send>> = if put.is_empty() {
             None
         } else {
-            Some(Box::new(move |_| remember.remember_pairs(pairs)))
+            Some(Box::new(move |_| pairs.remember(put)))
         };
         let (batch, stamps) = (emitter.batch, emitter.stamps);
         self.graph.submit(Commit {
@@ -500,6 +461,30 @@ impl<'a> WorkingSet<'a> {
             published,
         })?;
         Ok(ticket)
+    }
+
+    /// Refuses a new element of a label that is being removed or gone: a request may have been read with an older schema
+    /// than the one that holds while it is stored.
+    fn check_label(&self, element: &Element, current: Option<&Current>) -> Result<(), GraphError> {
+        let put = current.filter(|current| current.header.kind == Kind::Put);
+        match element {
+            Element::Vertex(vertex) => {
+                let Some(label) = self.schema.vertex_label(vertex.label) else {
+                    return Ok(());
+                };
+                let had = put.map(|put| row::vertex_label(&put.content)).transpose()?;
+                if label.is_usable() || had == Some(vertex.label) {
+                    return Ok(());
+                }
+                Err(SchemaKind::VertexLabel.undefined(&label.name))
+            }
+            Element::Edge(edge) => match self.schema.edge_label(edge.id.label) {
+                Some(label) if !label.is_usable() && put.is_none() => {
+                    Err(SchemaKind::EdgeLabel.undefined(&label.name))
+                }
+                _ => Ok(()),
+            },
+        }
     }
 
     fn label_rules(&self, element: &Element) -> (Retention, Option<Ttl>) {
@@ -548,6 +533,33 @@ impl<'a> WorkingSet<'a> {
         }
         Ok((period.from.unwrap_or(self.now) < period.to).then_some(period))
     }
+}
+
+/// The current row of an element.
+pub(super) fn read_current(
+    reader: &dyn Reader,
+    id: &ElementId,
+) -> Result<Option<Current>, GraphError> {
+    let (table, sides) = sides(id);
+    let (partition, clustering) = (&sides[0].partition, &sides[0].clustering);
+    let mut current = None;
+    reader.get_with(table, partition, clustering, &mut |row| {
+        current = Some(Current::decode(row));
+    })?;
+    current.transpose()
+}
+
+/// The state of an element at an instant of valid time, as it is known now.
+pub(super) fn resolve_at(
+    reader: &dyn Reader,
+    id: &ElementId,
+    valid: Instant,
+) -> Result<Option<Resolved>, GraphError> {
+    let (table, sides) = sides(id);
+    let (partition, clustering) = (&sides[0].partition, &sides[0].clustering);
+    let row = reader.get(table, partition, clustering)?;
+    let newest = CommitVersion::MAX;
+    resolve(reader, partition, clustering, row.as_deref(), valid, newest)
 }
 
 /// A time to live and the instant it counts from, if that is a property's.

@@ -1,0 +1,154 @@
+//! What holds while commits wait, to be stored (the committer is stopped at its look at the clock) or to be prepared.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+use varve_encoding::tables::TABLES;
+use varve_graph::schema::{NewEdgeLabel, NewVertexLabel};
+use varve_graph::tasks::TaskStatus;
+use varve_graph::write::{Contention, EndCheck, Missing, Mutation, WritePeriod, WriteRequest};
+use varve_graph::{Graph, GraphOptions};
+use varve_kv::{Engine, MemoryEngine};
+use varve_model::{
+    Clock, Edge, EdgeId, EdgeLabelId, ElementId, Instant, TemporalScope, Vertex, VertexId,
+    VertexLabelId,
+};
+
+const NOW: i64 = 1_000_000;
+/// How long a task may take before the test gives up.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// A clock that stands still, and at which committers wait while it is shut.
+#[derive(Default)]
+struct Gate {
+    shut: Mutex<bool>,
+    changed: Condvar,
+}
+
+impl Gate {
+    fn set(&self, shut: bool) {
+        *self.shut.lock() = shut;
+        self.changed.notify_all();
+    }
+}
+
+impl Clock for Gate {
+    fn now(&self) -> Instant {
+        if std::thread::current().name() == Some("varve-commit") {
+            let mut shut = self.shut.lock();
+            self.changed.wait_while(&mut shut, |shut| *shut);
+        }
+        Instant(NOW)
+    }
+}
+
+fn graph() -> (Arc<Graph>, Arc<Gate>) {
+    let gate = Arc::new(Gate::default());
+    let space = MemoryEngine::new()
+        .open("g", TABLES, true)
+        .expect("a space");
+    let options = GraphOptions::new(Arc::clone(&gate) as Arc<dyn Clock>);
+    let graph = Graph::open("g", space, &options).expect("a graph");
+    let catalogue = graph.catalogue();
+    catalogue
+        .create_vertex_label(NewVertexLabel::named("v"))
+        .expect("a label");
+    catalogue
+        .create_edge_label(NewEdgeLabel::between("e", "v", "v"))
+        .expect("a label");
+    (graph, gate)
+}
+
+fn edge_id() -> EdgeId {
+    EdgeId {
+        source: VertexId::text("a"),
+        parent: EdgeLabelId(1),
+        label: EdgeLabelId(1),
+        sort_values: "".into(),
+        target: VertexId::text("b"),
+    }
+}
+
+fn put_edge() -> WriteRequest {
+    let edge = Edge {
+        id: edge_id(),
+        source_label: VertexLabelId(1),
+        target_label: VertexLabelId(1),
+        properties: Default::default(),
+    };
+    let ends = EndCheck::Skip;
+    WriteRequest::now(vec![Mutation::PutEdge { edge, ends }])
+}
+
+fn delete_vertex(id: &str, from: Option<i64>) -> WriteRequest {
+    let id = ElementId::Vertex(VertexId::text(id));
+    let missing = Missing::Ignore;
+    WriteRequest {
+        mutations: vec![Mutation::Delete { id, missing }],
+        period: WritePeriod {
+            from: from.map(Instant),
+            to: None,
+        },
+    }
+}
+
+#[test]
+fn an_edge_that_one_vertex_takes_along_does_not_come_back_with_the_other() {
+    let (graph, gate) = graph();
+    graph.write_now(&put_edge()).expect("an edge");
+    gate.set(true);
+    let at_once = delete_vertex("b", None);
+    let first = graph.write(&at_once, Contention::Refuse).expect("taken");
+    // Prepared while the first waits, this one would store the edge again as it was, until its own start.
+    let planned = delete_vertex("a", Some(NOW + 5_000_000));
+    let second = graph.write(&planned, Contention::Refuse).expect("taken");
+    gate.set(false);
+    first.expect("free").ticket.wait().expect("stored");
+    match second {
+        Some(written) => written.ticket.wait().expect("stored"),
+        None => graph.write_now(&planned).expect("stored"),
+    };
+    let edge = graph.edge(&edge_id(), TemporalScope::NOW).expect("read");
+    assert_eq!(edge, None);
+}
+
+#[test]
+fn a_waiting_commit_does_not_hold_its_graph() {
+    let (graph, gate) = graph();
+    gate.set(true);
+    let written = graph.write(&put_edge(), Contention::Refuse);
+    let written = written.expect("taken").expect("free");
+    let handles = Arc::strong_count(&graph);
+    gate.set(false);
+    written.ticket.wait().expect("stored");
+    // The last handle would go on the committer's own thread, which cannot wait for itself.
+    assert_eq!(handles, 1);
+}
+
+#[test]
+fn what_was_read_with_an_older_schema_is_not_stored_under_a_removed_label() {
+    let (graph, _gate) = graph();
+    let task = graph.catalogue().remove_edge_label("e").expect("a task");
+    let ended = graph.tasks().wait_until_done(task, WAIT_MAX);
+    assert_eq!(ended.expect("known").status, TaskStatus::Success);
+    // The server checks labels when it reads a request, which may be before the removal.
+    let error = graph.write_now(&put_edge()).expect_err("refused");
+    assert_eq!(error.message, "Undefined edge label: 'e'");
+    let vertex = Vertex {
+        id: VertexId::text("a"),
+        label: VertexLabelId(1),
+        properties: Default::default(),
+    };
+    let put = Mutation::PutVertex {
+        vertex,
+        fresh: false,
+    };
+    let request = WriteRequest::now(vec![put]);
+    graph.write_now(&request).expect("its label is usable");
+    let task = graph.catalogue().remove_vertex_label("v").expect("a task");
+    let ended = graph.tasks().wait_until_done(task, WAIT_MAX);
+    assert_eq!(ended.expect("known").status, TaskStatus::Success);
+    let error = graph.write_now(&request).expect_err("refused");
+    assert_eq!(error.message, "Undefined vertex label: 'v'");
+}
