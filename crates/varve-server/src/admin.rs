@@ -108,7 +108,7 @@ struct VerifyRequest {
 
 fn backup(context: &RequestContext) -> HandlerResult {
     check_allowed(context.state())?;
-    let BackupRequest { name } = context.json()?;
+    let BackupRequest { name } = context.json_object()?;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     if name.is_empty()
         || name.len() > NAME_BYTES_MAX
@@ -142,7 +142,7 @@ fn backup(context: &RequestContext) -> HandlerResult {
 
 fn verification(context: &RequestContext) -> HandlerResult {
     check_allowed(context.state())?;
-    let VerifyRequest { graph } = context.json()?;
+    let VerifyRequest { graph } = context.json_object()?;
     let graph = context.state().graphs().get(&graph)?;
     start(context, "verification", move |state| {
         let report = verify(&graph, &mut |_| !state.is_stopping())?;

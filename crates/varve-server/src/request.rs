@@ -7,7 +7,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use http::{HeaderMap, Method, Uri};
 use serde::Deserialize;
-use serde::de::DeserializeSeed;
+use serde::de::{DeserializeOwned, DeserializeSeed};
 use varve_graph::Graph;
 
 use crate::errors::ApiError;
@@ -110,6 +110,19 @@ impl RequestContext {
     /// The body as JSON, which may borrow from it. 400 as text if it is not of this shape.
     pub fn json<'a, T: Deserialize<'a>>(&'a self) -> Result<T, ApiError> {
         self.json_seed(std::marker::PhantomData)
+    }
+
+    /// The body as JSON, which must be an object: serde would take an array for one too. An empty body or `null` is a 400
+    /// that says so, anything else a 400 as text.
+    pub fn json_object<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+        let mut bytes = self.body.iter();
+        if bytes.find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
+            return Err(ApiError::malformed_json(
+                "Cannot deserialize an object from Array value (token `JsonToken.START_ARRAY`)",
+            ));
+        }
+        self.json::<Option<T>>()?
+            .ok_or_else(|| ApiError::illegal_argument("The request body can't be empty"))
     }
 
     /// The body as JSON read by a seed, e.g. one that knows a graph's schema and so needs no tree between.

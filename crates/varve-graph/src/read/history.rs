@@ -48,13 +48,39 @@ impl View {
     /// # Errors
     /// When the store fails or is damaged.
     pub fn history(&self, id: &ElementId, page: HistoryPage) -> Result<Vec<Version>, GraphError> {
+        let mut versions = Vec::new();
+        if page.limit > 0 {
+            self.visit_history(id, page.before, &mut |version| {
+                versions.push(version);
+                if versions.len() < page.limit {
+                    Flow::Continue(())
+                } else {
+                    Flow::Break(())
+                }
+            })?;
+        }
+        Ok(versions)
+    }
+
+    /// Shows the events of `id` older than `before` that this view's transaction time shows, newest first, one at a time,
+    /// until `visit` breaks. Costs a step for each newer event too.
+    ///
+    /// # Errors
+    /// When the store fails or is damaged.
+    pub fn visit_history(
+        &self,
+        id: &ElementId,
+        before: Option<CommitVersion>,
+        visit: &mut dyn FnMut(Version) -> Flow,
+    ) -> Result<(), GraphError> {
         let (table, sides) = sides(id);
         let side = &sides[0];
         let mut lister = Lister {
             id,
-            page,
+            before,
             seen: Vec::new(),
-            versions: Vec::new(),
+            visit,
+            over: false,
             failed: None,
         };
         let row = self
@@ -80,32 +106,27 @@ impl View {
                 lister.add(header, content)
             },
         )?;
-        if let Some((own, content)) = current {
+        if let Some((own, content)) = current.filter(|_| !lister.over) {
             let _ = lister.add(own, content);
         }
-        lister.failed.map_or(Ok(lister.versions), Err)
+        lister.failed.map_or(Ok(()), Err)
     }
 }
 
 struct Lister<'a> {
     id: &'a ElementId,
-    page: HistoryPage,
+    before: Option<CommitVersion>,
     seen: Vec<(CommitVersion, Period)>,
-    versions: Vec<Version>,
+    visit: &'a mut dyn FnMut(Version) -> Flow,
+    over: bool,
     failed: Option<GraphError>,
 }
 
 impl Lister<'_> {
     fn add(&mut self, header: Header, content: &[u8]) -> Flow {
         let period = header.period();
-        let wanted = self
-            .page
-            .before
-            .is_none_or(|before| header.version < before);
+        let wanted = self.before.is_none_or(|before| header.version < before);
         if wanted {
-            if self.versions.len() >= self.page.limit {
-                return Flow::Break(());
-            }
             let overlapping = self
                 .seen
                 .iter()
@@ -117,19 +138,24 @@ impl Lister<'_> {
                     Ok(element) => (VersionKind::Put, Some(element)),
                     Err(error) => {
                         self.failed = Some(error);
+                        self.over = true;
                         return Flow::Break(());
                     }
                 },
                 Kind::Delete | Kind::Marker => (VersionKind::Delete, None),
             };
             let version = header.version;
-            self.versions.push(Version {
+            let shown = (self.visit)(Version {
                 version,
                 period,
                 kind,
                 element,
                 superseded,
             });
+            if shown.is_break() {
+                self.over = true;
+                return shown;
+            }
         }
         self.seen.push((header.version, period));
         Flow::Continue(())

@@ -265,6 +265,17 @@ pub(super) fn counter_list(state: &AppState) -> Vec<(&'static str, &'static str,
 
 fn write_gauges(state: &AppState, json: &mut JsonWriter) {
     json.begin_object();
+    let durability = state.graphs().options().durability.to_string();
+    for (name, value) in [
+        ("varve_engine", state.graphs().engine_name()),
+        ("varve_durability", durability.as_str()),
+    ] {
+        json.key(name)
+            .begin_object()
+            .key("value")
+            .string(value)
+            .end_object();
+    }
     for gauge in gauge_list(state) {
         json.key(gauge.name)
             .begin_object()

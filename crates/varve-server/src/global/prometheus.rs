@@ -26,6 +26,17 @@ fn info(out: &mut String) {
 pub(super) fn text(state: &AppState) -> String {
     let mut out = String::with_capacity(16 * 1024);
     info(&mut out);
+    line!(
+        out,
+        "# HELP varve_storage_info Which engine keeps the data, and when a write is acknowledged."
+    );
+    line!(out, "# TYPE varve_storage_info gauge");
+    line!(
+        out,
+        "varve_storage_info{{engine=\"{}\",durability=\"{}\"}} 1",
+        state.graphs().engine_name(),
+        state.graphs().options().durability
+    );
     for gauge in gauge_list(state) {
         line!(
             out,

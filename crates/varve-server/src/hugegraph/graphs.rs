@@ -105,7 +105,7 @@ fn create_from_json(context: &RequestContext) -> HandlerResult {
     let new = if context.body().is_empty() {
         NewGraph::default()
     } else {
-        context.json()?
+        context.json_object()?
     };
     let graph = context.state().graphs().create(name)?;
     let mut json = JsonWriter::with_capacity(128);
@@ -180,7 +180,7 @@ struct Action {
 
 /// `{"action":"reload"}`: there is nothing to reload, since all graphs are open.
 fn manage(context: &RequestContext) -> HandlerResult {
-    let Action { action } = context.json()?;
+    let Action { action } = context.json_object()?;
     match action.as_str() {
         "reload" => Ok(Response::ok(r#"{"graphs":"reloaded"}"#)),
         other => Err(ApiError::unknown_action(other)),

@@ -65,7 +65,7 @@ fn get(context: &RequestContext) -> HandlerResult {
 fn put(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
     let key = context.path_parameter("key");
-    let NewValue { data } = context.json()?;
+    let NewValue { data } = context.json_object()?;
     let value = data.map_or(Datum::Null, |JsonDatum(value)| value);
     graph.variables().set(key, &value)?;
     Ok(one(key, &value))

@@ -13,7 +13,7 @@ use crate::harness::{Answer, TestServer};
 
 const BASE: &str = "/graphs/hugegraph/graph";
 
-struct Fixture {
+pub(crate) struct Fixture {
     server: TestServer,
 }
 
@@ -154,11 +154,11 @@ fn edge_labels(graph: &Graph) {
 }
 
 impl Fixture {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::with(ServerConfig::default())
     }
 
-    fn with(config: ServerConfig) -> Self {
+    pub(crate) fn with(config: ServerConfig) -> Self {
         let server = TestServer::start(config);
         let graph = server.state.graphs().create("hugegraph").unwrap();
         property_keys(&graph);
@@ -167,7 +167,7 @@ impl Fixture {
         Self { server }
     }
 
-    fn send(&self, verb: &str, path: &str, body: &str) -> Answer {
+    pub(crate) fn send(&self, verb: &str, path: &str, body: &str) -> Answer {
         self.server.exchange(&format!(
             "{verb} {BASE}/{path} HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n\
              content-length: {}\r\n\r\n{body}",
@@ -188,7 +188,7 @@ impl Fixture {
 
     /// Sends a request that must be refused with this status and message.
     #[track_caller]
-    fn refuses(&self, verb: &str, path: &str, body: &str, status: u16, message: &str) {
+    pub(crate) fn refuses(&self, verb: &str, path: &str, body: &str, status: u16, message: &str) {
         let answer = self.send(verb, path, body);
         let got: Value = serde_json::from_slice(&answer.body).unwrap_or(Value::Null);
         assert_eq!(
@@ -201,7 +201,7 @@ impl Fixture {
 
     /// Sends a request that must succeed, and returns its answer.
     #[track_caller]
-    fn done(&self, verb: &str, path: &str, body: &str) -> Value {
+    pub(crate) fn done(&self, verb: &str, path: &str, body: &str) -> Value {
         let answer = self.send(verb, path, body);
         assert!(
             (200..300).contains(&answer.status),

@@ -8,3 +8,4 @@ mod harness;
 mod limits;
 mod protocol;
 mod schema;
+mod times;

@@ -7,10 +7,12 @@
 //! `recorded_at` and `superseded_at` bound the transaction time, `valid_from` and `valid_to` the valid time; null is no
 //! bound. Deleting a history purges the element: nothing of it can be read any more, at any point of either time.
 //! A version of kind `delete` says that the element does not exist in its period; its element is null. `page` is
-//! what to ask for next, null at the end.
+//! what to ask for next, null at the end. With `as_of` only versions whose period covers that instant are listed: all that
+//! was ever said about it.
 
-use varve_graph::read::{HistoryPage, Version, VersionKind};
+use varve_graph::read::{Version, VersionKind};
 use varve_graph::schema::Schema;
+use varve_kv::Flow;
 use varve_model::{CommitVersion, ElementId, Instant};
 
 use super::ids::{OldForm, parse_edge_id, parse_vertex_id};
@@ -71,7 +73,6 @@ fn list(context: &RequestContext, id: &ElementId) -> HandlerResult {
             "The limit of a history must be in [1, {LIMIT_MAX}], but got {limit}"
         )));
     }
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let before = match query.get("page") {
         None | Some("") => None,
         Some(token) => Some(
@@ -81,34 +82,74 @@ fn list(context: &RequestContext, id: &ElementId) -> HandlerResult {
                 .map_err(|_| ApiError::backend(format!("Invalid page: '{token}'")))?,
         ),
     };
+    let scope = time::scope(query)?;
     let target = Target::of(context)?;
-    // One more than the page holds tells whether there is another page.
-    let page = HistoryPage {
-        before,
-        limit: limit + 1,
+    let mut page = Page {
+        context,
+        json: JsonWriter::with_capacity(4 * output::ELEMENT_BYTES),
+        left: limit,
+        looked_at: 0,
+        last: None,
+        next: None,
+        late: Ok(()),
     };
-    let mut versions = target.graph.history(id, time::scope(query)?, page)?;
-    if versions.is_empty() && before.is_none() {
+    page.json.begin_object().key("versions").begin_array();
+    let view = target.graph.view(scope)?;
+    view.visit_history(id, before, &mut |version| {
+        let asked = scope.valid.is_none_or(|at| version.period.covers(at));
+        page.look(&target.schema, asked.then_some(&version))
+    })?;
+    page.late?;
+    if page.last.is_none() && before.is_none() {
         return Err(varve_graph::element::not_there(id).into());
     }
-    let next = if versions.len() > limit {
-        versions.truncate(limit);
-        versions.last().map(|version| version.version)
-    } else {
-        None
-    };
-    let mut json = JsonWriter::with_capacity(versions.len() * 2 * output::ELEMENT_BYTES);
-    json.begin_object().key("versions").begin_array();
-    for version in &versions {
-        write(&mut json, &target.schema, version);
-    }
+    let mut json = page.json;
     json.end_array().key("page");
-    match next {
+    match page.next {
         Some(next) => json.string(&next.to_string()),
         None => json.null(),
     };
     json.end_object();
     Ok(Response::ok(json.finish()))
+}
+
+/// How many versions are looked at between two looks at the clock.
+const DEADLINE_EVERY: usize = 256;
+
+/// A page of versions that grows until it is full: by number, or by bytes, for each version may be as large as a body.
+struct Page<'c> {
+    context: &'c RequestContext,
+    json: JsonWriter,
+    left: i64,
+    looked_at: usize,
+    last: Option<CommitVersion>,
+    next: Option<CommitVersion>,
+    late: Result<(), ApiError>,
+}
+
+impl Page<'_> {
+    /// Takes a version that was asked for, or counts one that was not. Breaks when the page is full or time is over.
+    fn look(&mut self, schema: &Schema, version: Option<&Version>) -> Flow {
+        self.looked_at += 1;
+        if self.looked_at.is_multiple_of(DEADLINE_EVERY) {
+            self.late = self.context.check_deadline();
+            if self.late.is_err() {
+                return Flow::Break(());
+            }
+        }
+        let Some(version) = version else {
+            return Flow::Continue(());
+        };
+        let full = self.json.len() > self.context.state().config().max_answer_bytes;
+        if self.left == 0 || (full && self.last.is_some()) {
+            self.next = self.last;
+            return Flow::Break(());
+        }
+        write(&mut self.json, schema, version);
+        self.left -= 1;
+        self.last = Some(version.version);
+        Flow::Continue(())
+    }
 }
 
 fn write(json: &mut JsonWriter, schema: &Schema, version: &Version) {

@@ -206,8 +206,9 @@ const SCAN: [Parameter; 6] = [
     SCOPE[1],
 ];
 
-const HISTORY: [Parameter; 3] = [
+const HISTORY: [Parameter; 4] = [
     Parameter::text("page"),
     Parameter::new("limit", LONG, "100"),
+    SCOPE[0],
     SCOPE[1],
 ];

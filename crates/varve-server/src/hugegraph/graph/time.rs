@@ -1,10 +1,10 @@
 //! Instants in text, and the query parameters that ask for a point of both times or say a valid period.
 //!
 //! Read: RFC 3339 (`2024-05-01T12:00:00.000001+02:00`), the same without offset or with a space for the `T` (UTC), a
-//! plain date (its first instant, UTC). Written: RFC 3339 in UTC with six decimals.
+//! plain date (its first instant, UTC); up to the end of the year 9999. Written: RFC 3339 in UTC with six decimals.
 
-use jiff::civil::{Date, DateTime};
-use jiff::tz::TimeZone;
+use jiff::SignedDuration;
+use jiff::civil::{Date, DateTime, Time, date};
 use varve_graph::write::WritePeriod;
 use varve_model::{CommitVersion, Instant, TemporalScope};
 
@@ -12,43 +12,54 @@ use crate::{ApiError, Query};
 
 /// Reads an instant.
 pub(crate) fn parse_instant(text: &str) -> Option<Instant> {
-    let timestamp = text
+    let nanos = text
         .parse::<jiff::Timestamp>()
         .ok()
-        .or_else(|| in_utc(text.parse::<DateTime>().ok()?))
+        .map(jiff::Timestamp::as_nanosecond)
+        .or_else(|| Some(in_utc(text.parse().ok()?)))
         .or_else(|| {
-            in_utc(
-                text.parse::<Date>()
-                    .ok()?
-                    .to_datetime(jiff::civil::Time::midnight()),
-            )
+            Some(in_utc(
+                text.parse::<Date>().ok()?.to_datetime(Time::midnight()),
+            ))
         })
+        // A `Timestamp` ends a day before the year 9999 does, so that every offset has room.
+        .or_else(|| Some(in_utc(text.strip_suffix(['Z', 'z'])?.parse().ok()?)))
         .or_else(|| {
             // A `+` that was not percent-encoded arrives as a space.
             let (rest, offset) = text.rsplit_once(' ')?;
-            format!("{rest}+{offset}").parse::<jiff::Timestamp>().ok()
+            let timestamp: jiff::Timestamp = format!("{rest}+{offset}").parse().ok()?;
+            Some(timestamp.as_nanosecond())
         })?;
     // Of nanoseconds, the part below a microsecond is cut towards the past.
-    i64::try_from(timestamp.as_nanosecond().div_euclid(1_000))
-        .ok()
-        .map(Instant)
+    i64::try_from(nanos.div_euclid(1_000)).ok().map(Instant)
 }
 
-fn in_utc(civil: DateTime) -> Option<jiff::Timestamp> {
-    TimeZone::UTC.to_timestamp(civil).ok()
+/// Where the instants are counted from.
+const EPOCH: DateTime = date(1970, 1, 1).at(0, 0, 0, 0);
+
+/// Nanoseconds since 1970 of what a clock in UTC shows.
+fn in_utc(civil: DateTime) -> i128 {
+    civil.duration_since(EPOCH).as_nanos()
 }
 
-/// Writes an instant; `None` for the ends of time, which have no text.
+/// Writes an instant; `None` for the ends of time and what is outside the years -9999 to 9999, which have no text.
 pub(crate) fn instant_text(instant: Instant) -> Option<String> {
     if instant == Instant::FOREVER || instant == Instant::MIN {
         return None;
     }
-    let timestamp = jiff::Timestamp::from_microsecond(instant.0).ok()?;
-    Some(format!("{timestamp:.6}"))
+    let since = SignedDuration::from_micros(instant.0);
+    Some(format!("{:.6}Z", EPOCH.checked_add(since).ok()?))
 }
 
 /// The point of both times that `as_of` and `as_of_tx` ask for.
+///
+/// A read with a write's parameters is refused: it would answer as if they were not there.
 pub(crate) fn scope(query: &Query) -> Result<TemporalScope, ApiError> {
+    refuse(
+        query,
+        ["valid_from", "valid_to"],
+        "a write: a read takes as_of and as_of_tx",
+    )?;
     let valid = match query.get("as_of") {
         Some(text) => Some(instant("as_of", text)?),
         None => None,
@@ -61,7 +72,14 @@ pub(crate) fn scope(query: &Query) -> Result<TemporalScope, ApiError> {
 }
 
 /// The valid period that `valid_from` and `valid_to` say.
+///
+/// A write with a read's parameters is refused: it would change the present where the past was meant.
 pub(crate) fn period(query: &Query) -> Result<WritePeriod, ApiError> {
+    refuse(
+        query,
+        ["as_of", "as_of_tx"],
+        "a read: a write takes valid_from and valid_to",
+    )?;
     let read = |name: &str| query.get(name).map(|text| instant(name, text)).transpose();
     Ok(WritePeriod {
         from: read("valid_from")?,
@@ -69,10 +87,20 @@ pub(crate) fn period(query: &Query) -> Result<WritePeriod, ApiError> {
     })
 }
 
+/// 400 if one of the parameters is there.
+fn refuse(query: &Query, names: [&str; 2], whose: &str) -> Result<(), ApiError> {
+    match names.into_iter().find(|name| query.get(name).is_some()) {
+        None => Ok(()),
+        Some(name) => Err(ApiError::illegal_argument(format!(
+            "The {name} parameter belongs to {whose}"
+        ))),
+    }
+}
+
 fn instant(name: &str, text: &str) -> Result<Instant, ApiError> {
     parse_instant(text).ok_or_else(|| {
         ApiError::illegal_argument(format!(
-            "The {name} must be a date or an RFC 3339 instant such as '2024-05-01T12:00:00Z', but got '{text}'"
+            "The {name} must be a date or an RFC 3339 instant such as '2024-05-01T12:00:00Z', up to the year 9999, but got '{text}'"
         ))
     })
 }
@@ -103,6 +131,10 @@ mod tests {
             ("1970-01-02 00:00:01", 86_401_000_000),
             ("1970-01-02T00:00:01.5", 86_401_500_000),
             ("1969-12-31T23:59:59.9999999Z", -1),
+            ("9999-12-31", 253_402_214_400_000_000),
+            ("9999-12-31T23:59:59Z", 253_402_300_799_000_000),
+            ("9999-12-31 23:59:59.999999", 253_402_300_799_999_999),
+            ("0000-01-01", -62_167_219_200_000_000),
         ] {
             assert_eq!(parse_instant(text), Some(Instant(micros)), "{text}");
         }
@@ -113,27 +145,54 @@ mod tests {
             "1970-13-01",
             "1970-01-01T25:00:00Z",
             "12345",
+            "10000-01-01",
+            "9999-12-31T23:59:59-08:00",
+            "2020-01-01T00:00:00-27:00",
+            "2020-01-01T00:00:00 27:00",
+            "2020-01-01ZZ",
         ] {
             assert_eq!(parse_instant(bad), None, "{bad}");
         }
-        for micros in [0, 1, -1, 1_700_000_000_123_456] {
+        for micros in [
+            0,
+            1,
+            -1,
+            1_700_000_000_123_456,
+            253_402_300_799_999_999,
+            -62_167_219_200_000_000,
+        ] {
             let text = instant_text(Instant(micros)).expect("in range");
             assert_eq!(parse_instant(&text), Some(Instant(micros)), "{text}");
         }
         let text = instant_text(Instant(1_500_000)).expect("in range");
         assert_eq!(text, "1970-01-01T00:00:01.500000Z");
         assert_eq!(instant_text(Instant::FOREVER), None);
+        assert_eq!(instant_text(Instant(i64::MAX - 1)), None);
     }
 
     #[test]
     fn scopes_and_periods() {
-        let query = Query::parse("as_of=1970-01-02&as_of_tx=256&valid_to=1970-01-01T00:00:01Z")
-            .expect("query");
+        let query = Query::parse("as_of=1970-01-02&as_of_tx=256").expect("query");
         let scope = scope(&query).expect("scope");
         assert_eq!(scope.valid, Some(Instant(86_400_000_000)));
         assert_eq!(scope.transaction, Some(CommitVersion(256)));
+        let query = Query::parse("valid_to=1970-01-01T00:00:01Z").expect("query");
         let period = period(&query).expect("period");
         assert_eq!((period.from, period.to), (None, Some(Instant(1_000_000))));
         assert!(super::scope(&Query::parse("as_of=yesterday").expect("query")).is_err());
+    }
+
+    #[test]
+    fn reads_and_writes_refuse_each_others_parameters() {
+        let of = |text| Query::parse(text).expect("query");
+        let error = scope(&of("valid_to=2020-01-01")).expect_err("refused");
+        assert_eq!(
+            error.message(),
+            "The valid_to parameter belongs to a write: a read takes as_of and as_of_tx"
+        );
+        for text in ["as_of=2020-01-01", "valid_from=2020-01-01&as_of_tx=1"] {
+            let error = period(&of(text)).expect_err("refused");
+            assert!(error.message().contains("belongs to a read"), "{text}");
+        }
     }
 }

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use serde::de::DeserializeOwned;
 use varve_graph::Graph;
 use varve_graph::schema::{
     Action, BaseType, EdgeLabelChange, IndexLabelChange, LabelChange, NewEdgeLabel, NewIndexLabel,
@@ -121,21 +120,6 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(|context| rebuild(context, SchemaKind::IndexLabel)),
     )),
 ];
-
-/// The body of a request, which must be an object; `null` counts as none.
-fn body<T: DeserializeOwned>(context: &RequestContext) -> Result<T, ApiError> {
-    let first = context
-        .body()
-        .iter()
-        .find(|byte| !byte.is_ascii_whitespace());
-    if first == Some(&b'[') {
-        return Err(ApiError::malformed_json(
-            "Cannot deserialize an object from Array value (token `JsonToken.START_ARRAY`)",
-        ));
-    }
-    let body: Option<T> = context.json()?;
-    body.ok_or_else(|| ApiError::illegal_argument("The request body can't be empty"))
-}
 
 /// The name that a body must have.
 fn required_name(kind: SchemaKind, name: Option<String>) -> Result<String, ApiError> {
@@ -292,7 +276,7 @@ fn whole(context: &RequestContext) -> HandlerResult {
 
 fn create_key(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
-    let body: PropertyKeyBody = body(context)?;
+    let body: PropertyKeyBody = context.json_object()?;
     let name = required_name(SchemaKind::PropertyKey, body.name)?;
     if body.properties.is_some_and(|names| !names.is_empty()) {
         return Err(ApiError::illegal_argument(
@@ -314,7 +298,7 @@ fn create_key(context: &RequestContext) -> HandlerResult {
 
 fn change_key(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
-    let body: PropertyKeyBody = body(context)?;
+    let body: PropertyKeyBody = context.json_object()?;
     let name = changed_name(context, SchemaKind::PropertyKey, body.name)?;
     let Some(action) = action(context)? else {
         let WithTask { element, task } = graph.catalogue().clear_property_key(&name)?;
@@ -348,7 +332,7 @@ fn remove_key(context: &RequestContext) -> HandlerResult {
 
 fn create_vertex_label(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
-    let body: VertexLabelBody = body(context)?;
+    let body: VertexLabelBody = context.json_object()?;
     let label = graph.catalogue().create_vertex_label(NewVertexLabel {
         id: given_id(body.id),
         name: required_name(SchemaKind::VertexLabel, body.name)?,
@@ -368,7 +352,7 @@ fn create_vertex_label(context: &RequestContext) -> HandlerResult {
 
 fn change_vertex_label(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
-    let body: VertexLabelBody = body(context)?;
+    let body: VertexLabelBody = context.json_object()?;
     let name = changed_name(context, SchemaKind::VertexLabel, body.name)?;
     let action = label_action(context)?;
     let change = VertexLabelChange {
@@ -407,7 +391,7 @@ fn remove_vertex_label(context: &RequestContext) -> HandlerResult {
 
 fn create_edge_label(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
-    let body: EdgeLabelBody = body(context)?;
+    let body: EdgeLabelBody = context.json_object()?;
     let label = graph.catalogue().create_edge_label(NewEdgeLabel {
         id: given_id(body.id),
         name: required_name(SchemaKind::EdgeLabel, body.name)?,
@@ -432,7 +416,7 @@ fn create_edge_label(context: &RequestContext) -> HandlerResult {
 
 fn change_edge_label(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
-    let body: EdgeLabelBody = body(context)?;
+    let body: EdgeLabelBody = context.json_object()?;
     let name = changed_name(context, SchemaKind::EdgeLabel, body.name)?;
     let action = label_action(context)?;
     let change = EdgeLabelChange {
@@ -496,7 +480,7 @@ fn base(
 
 fn create_index_label(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
-    let body: IndexLabelBody = body(context)?;
+    let body: IndexLabelBody = context.json_object()?;
     let name = required_name(SchemaKind::IndexLabel, body.name)?;
     let (base_type, base) = base(&name, body.base_type.as_deref(), body.base_value)?;
     let Some(Wire(index_type)) = body.index_type else {
@@ -520,7 +504,7 @@ fn create_index_label(context: &RequestContext) -> HandlerResult {
 
 fn change_index_label(context: &RequestContext) -> HandlerResult {
     let graph = context.graph()?;
-    let body: IndexLabelBody = body(context)?;
+    let body: IndexLabelBody = context.json_object()?;
     let name = required_name(SchemaKind::IndexLabel, body.name)?;
     for (given, what) in [
         (body.base_type.is_some(), "base type"),

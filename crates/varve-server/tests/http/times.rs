@@ -1,0 +1,95 @@
+//! What the parameters of both times accept, and how histories are cut into pages.
+
+use serde_json::{Value, json};
+use varve_server::ServerConfig;
+
+use crate::elements::Fixture;
+
+const HISTORY: &str = "vertices/%221%3At%22/history";
+
+fn put(fixture: &Fixture, age: i64, city: &str, period: &str) {
+    let properties = json!({"name": "t", "age": age, "city": city});
+    let body = json!({"label": "person", "properties": properties}).to_string();
+    fixture.done("POST", &format!("vertices?{period}"), &body);
+}
+
+fn ages(history: &Value) -> Vec<i64> {
+    let versions = history["versions"].as_array().expect("versions");
+    let age = |version: &Value| version["element"]["properties"]["age"].as_i64();
+    versions.iter().filter_map(age).collect()
+}
+
+#[test]
+fn a_history_of_one_instant_has_what_was_said_about_it() {
+    let fixture = Fixture::new();
+    put(&fixture, 1, "r", "valid_from=2000-01-01");
+    put(&fixture, 2, "r", "valid_from=2010-01-01");
+    put(
+        &fixture,
+        3,
+        "r",
+        "valid_from=2005-01-01&valid_to=2006-01-01",
+    );
+    put(
+        &fixture,
+        4,
+        "r",
+        "valid_from=2005-06-01&valid_to=9999-12-31",
+    );
+    let of = |query: &str| fixture.done("GET", &format!("{HISTORY}?{query}"), "");
+    assert_eq!(ages(&of("")), [4, 3, 2, 1]);
+    assert_eq!(ages(&of("as_of=2005-06-01")), [4, 3, 1]);
+    assert_eq!(ages(&of("as_of=2003-01-01")), [1]);
+    let page = of("as_of=2005-06-01&limit=2");
+    assert_eq!(ages(&page), [4, 3]);
+    let next = page["page"].as_str().expect("a page");
+    let rest = of(&format!("as_of=2005-06-01&limit=2&page={next}"));
+    assert_eq!(ages(&rest), [1]);
+    assert!(rest["page"].is_null());
+    assert_eq!(
+        of("limit=1")["versions"][0]["valid_to"],
+        "9999-12-31T00:00:00.000000Z"
+    );
+    let nothing = fixture.send("GET", &format!("{HISTORY}?as_of=1999-01-01"), "");
+    assert_eq!(nothing.status, 404);
+}
+
+#[test]
+fn a_history_of_large_versions_comes_in_small_pages() {
+    let fixture = Fixture::with(ServerConfig {
+        max_answer_bytes: 4096,
+        ..ServerConfig::default()
+    });
+    for age in 0..7 {
+        put(&fixture, age, &"x".repeat(3000), "");
+    }
+    let mut seen = Vec::new();
+    let mut page = String::new();
+    loop {
+        let answer = fixture.done("GET", &format!("{HISTORY}?page={page}"), "");
+        let ages = ages(&answer);
+        assert!((1..=2).contains(&ages.len()), "{ages:?}");
+        seen.extend(ages);
+        match answer["page"].as_str() {
+            Some(next) => page = next.to_owned(),
+            None => break,
+        }
+    }
+    assert_eq!(seen, [6, 5, 4, 3, 2, 1, 0]);
+}
+
+#[test]
+fn reads_and_writes_refuse_each_others_parameters() {
+    let fixture = Fixture::new();
+    put(&fixture, 1, "r", "");
+    let vertex = "vertices/%221%3At%22";
+    for query in ["as_of=2020-01-01", "as_of_tx=2020-01-01"] {
+        let refused = fixture.send("DELETE", &format!("{vertex}?{query}"), "");
+        assert_eq!(refused.status, 400, "{query}");
+    }
+    for path in [vertex, "vertices", "edges", HISTORY] {
+        let refused = fixture.send("GET", &format!("{path}?valid_from=2020-01-01"), "");
+        assert_eq!(refused.status, 400, "{path}");
+    }
+    assert_eq!(fixture.send("GET", vertex, "").status, 200);
+}
