@@ -1,8 +1,19 @@
 #!/usr/bin/env bash
-# Formatting and clippy; a warning is an error. Needs no network once the crates are there.
+# Formatting and clippy; a warning is an error. Needs no network once the crates, rustfmt and clippy are there: an
+# installation of Rust with the minimal profile lacks the last two.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+for tool in rustfmt:fmt clippy:clippy; do
+  if ! cargo "${tool#*:}" --version >/dev/null 2>&1; then
+    echo "lint: ${tool%:*} is missing: installing it"
+    rustup component add "${tool%:*}" || {
+      echo "lint: install ${tool%:*} for this Rust, then start again"
+      exit 1
+    }
+  fi
+done
 echo 'lint: formatting'
 scripts/cargo.sh fmt --all --check
 echo 'lint: clippy'
-scripts/cargo.sh clippy --release --locked --workspace --all-targets --keep-going -- -D warnings
+# Through build.sh, which tells how RocksDB gets on should it not be built yet.
+scripts/build.sh clippy --release --locked --workspace --all-targets --keep-going -- -D warnings
