@@ -16,14 +16,9 @@ pub(crate) fn parse_instant(text: &str) -> Option<Instant> {
         .parse::<jiff::Timestamp>()
         .ok()
         .map(jiff::Timestamp::as_nanosecond)
-        .or_else(|| Some(in_utc(text.parse().ok()?)))
-        .or_else(|| {
-            Some(in_utc(
-                text.parse::<Date>().ok()?.to_datetime(Time::midnight()),
-            ))
-        })
+        .or_else(|| civil(text))
         // A `Timestamp` ends a day before the year 9999 does, so that every offset has room.
-        .or_else(|| Some(in_utc(text.strip_suffix(['Z', 'z'])?.parse().ok()?)))
+        .or_else(|| civil(text.strip_suffix(['Z', 'z'])?))
         .or_else(|| {
             // A `+` that was not percent-encoded arrives as a space.
             let (rest, offset) = text.rsplit_once(' ')?;
@@ -37,9 +32,20 @@ pub(crate) fn parse_instant(text: &str) -> Option<Instant> {
 /// Where the instants are counted from.
 const EPOCH: DateTime = date(1970, 1, 1).at(0, 0, 0, 0);
 
-/// Nanoseconds since 1970 of what a clock in UTC shows.
-fn in_utc(civil: DateTime) -> i128 {
-    civil.duration_since(EPOCH).as_nanos()
+/// Nanoseconds since 1970 when a clock in UTC shows this date, or date and time. Looked at first, for the parser
+/// overlooks an offset.
+fn civil(text: &str) -> Option<i128> {
+    let of = |text: &str, marks: &[u8]| {
+        let mut bytes = text.bytes();
+        bytes.all(|byte| byte.is_ascii_digit() || marks.contains(&byte))
+    };
+    let shown = match text.split_once(['T', 't', ' ']) {
+        Some((_, time)) => of(time, b":.").then(|| text.parse::<DateTime>().ok())?,
+        None => of(text, b"-")
+            .then(|| text.parse::<Date>().ok())?
+            .map(|day| day.to_datetime(Time::midnight())),
+    };
+    Some(shown?.duration_since(EPOCH).as_nanos())
 }
 
 /// Writes an instant; `None` for the ends of time and what is outside the years -9999 to 9999, which have no text.
