@@ -7,7 +7,10 @@ mod crash;
 mod faults;
 #[cfg_attr(
     not(feature = "rocksdb"),
-    expect(dead_code, reason = "stops and kills need a server that keeps its data")
+    expect(
+        dead_code,
+        reason = "stops and kills need a server that keeps its data"
+    )
 )]
 mod server;
 mod tools;
