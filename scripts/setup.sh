@@ -68,4 +68,7 @@ target=${CARGO_TARGET_DIR:-${XDG_CACHE_HOME:-$HOME/.cache}/varve/target}
 mkdir -p "$target"
 if [[ -L $root/target || ! -e $root/target ]]; then
   ln -sfn "$target" "$root/target"
+elif [[ $(realpath "$root/target") != $(realpath "$target") ]]; then
+  say "$root/target is a folder of its own, but what is built lies in $target: move it away, then start again"
+  exit 1
 fi

@@ -159,7 +159,7 @@ impl Committer {
         let worker = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
             .name("varve-commit".into())
-            .spawn(move || worker.run())
+            .spawn(move || worker.run_to_the_end())
             .map_err(|error| {
                 GraphError::new(ErrorKind::Storage, format!("No commit thread: {error}"))
             })?;
@@ -224,13 +224,36 @@ impl Drop for Committer {
         self.shared.state.lock().stop = true;
         self.shared.arrived.notify_one();
         if let Some(thread) = self.thread.take() {
-            // A panic of the committer has been answered to every caller by its dropped tickets.
+            // The thread answers for its own panics.
             let _ = thread.join();
         }
     }
 }
 
 impl Shared {
+    /// Runs; should that ever panic, every commit that waits or comes is refused and its latches are released, so that
+    /// nobody waits for ever.
+    fn run_to_the_end(&self) {
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.run()));
+        if ended.is_ok() {
+            return;
+        }
+        let message = "Writes are refused until the server is started again: the committer failed";
+        let failed = CommitFailure {
+            kind: ErrorKind::Storage,
+            message: message.into(),
+        };
+        let mut state = self.state.lock();
+        state.failed = Some(failed);
+        state.writing = false;
+        state.queued_bytes = 0;
+        let left = std::mem::take(&mut state.queue);
+        drop(state);
+        self.written.notify_all();
+        // Dropping a commit releases its latches and tells its caller.
+        drop(left);
+    }
+
     fn run(&self) {
         let mut unsynced_since: Option<MonotonicInstant> = None;
         loop {
@@ -248,10 +271,14 @@ impl Shared {
                 DurabilityMode::Sync | DurabilityMode::None => stop && unsynced_since.is_some(),
             };
             if due {
-                unsynced_since = None;
-                if let Err(error) = self.space.sync() {
-                    self.fail(&error);
-                }
+                // A sync that failed for want of space is tried again after another interval.
+                unsynced_since = match self.space.sync() {
+                    Ok(()) => None,
+                    Err(error) => {
+                        self.fail(&error);
+                        Some(MonotonicInstant::now())
+                    }
+                };
             }
             if stop {
                 return;

@@ -52,7 +52,7 @@ pub fn sweep(graph: &Arc<Graph>) -> Result<RetentionReport, GraphError> {
         return Ok(report);
     }
     let mut after: Option<RowKey> = None;
-    let mut element = Walked::default();
+    let mut element = Walked::at(graph.now());
     loop {
         let rows = read_chunk(graph, after.as_ref())?;
         let Some(last) = rows.last() else {
@@ -98,8 +98,9 @@ fn read_chunk(graph: &Graph, after: Option<&RowKey>) -> Result<Vec<Row>, GraphEr
 }
 
 /// The events of one side of one element as they come by, newest first.
-#[derive(Default)]
 struct Walked {
+    /// When the sweep began: one instant for all, so that both sides of an edge are judged alike.
+    begun: Instant,
     key: RowKey,
     newer: Vec<(CommitVersion, Period)>,
     /// The label, as the newest row with content tells it.
@@ -107,6 +108,16 @@ struct Walked {
 }
 
 impl Walked {
+    fn at(begun: Instant) -> Self {
+        let (key, newer, retention) = (RowKey::default(), Vec::new(), Retention::All);
+        Self {
+            begun,
+            key,
+            newer,
+            retention,
+        }
+    }
+
     fn is_past_retention(
         &mut self,
         graph: &Graph,
@@ -134,7 +145,7 @@ impl Walked {
         };
         // The walk starts with the current row, which may be older than some events.
         let forgotten = keep.is_some_and(|keep| {
-            let horizon = Instant(graph.now().0.saturating_sub(keep));
+            let horizon = Instant(self.begun.0.saturating_sub(keep));
             let from = period.from.max(horizon);
             self.newer.iter().any(|(newer, of)| {
                 let after = of.from <= from && period.to <= of.to;
