@@ -139,7 +139,7 @@ pub fn write_backup(registry: &Registry, target: &Path) -> Result<BackupManifest
     };
     for name in &manifest.graphs {
         let folder = graphs_folder.join(name);
-        registry.get(name)?.space().checkpoint(&folder)?;
+        registry.checkpoint(name, &folder)?;
         for path in files_below(&folder)? {
             let (bytes, checksum) = read_through(&path, &mut |_| Ok(()))?;
             let path = path.strip_prefix(target).unwrap_or(&path).to_path_buf();

@@ -11,6 +11,7 @@
 //! mark has done nothing, and its new space is removed.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
@@ -146,6 +147,16 @@ impl Registry {
             },
             found => found,
         }
+    }
+
+    /// Writes a copy of the graph's committed state to the new folder `folder`. No graph is cleared or dropped meanwhile,
+    /// so the copy is never of one that a start would take for gone.
+    ///
+    /// # Errors
+    /// As [`Registry::get`], or when the copy cannot be written.
+    pub fn checkpoint(&self, name: &str, folder: &Path) -> Result<(), GraphError> {
+        let _unchanged = self.doomed.lock();
+        Ok(self.get(name)?.space().checkpoint(folder)?)
     }
 
     /// Removes everything in a graph: data, history, schema, tasks, variables. Ids restart. Returns the empty graph.
