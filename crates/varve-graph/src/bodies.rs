@@ -11,12 +11,13 @@ use varve_encoding::row::{self, Header, Kind};
 use varve_encoding::tables::{EDGE, INDEX, VERTEX};
 use varve_kv::{ClusteringRange, Flow, ScanRequest};
 use varve_model::{
-    CommitVersion, Direction, EdgeLabelId, ElementId, IndexLabelId, VertexId, VertexLabelId,
+    CommitVersion, Direction, EdgeLabelId, ElementId, IndexLabelId, Instant, Period, VertexId,
+    VertexLabelId,
 };
 
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
-use crate::read::scan_events;
+use crate::read::{resolve, scan_events};
 use crate::schema::SchemaKind;
 use crate::tasks::{Subject, TaskBodies, TaskProgress, TaskSpec, TaskType};
 use crate::write::{Missing, Mutation, WriteRequest};
@@ -165,31 +166,32 @@ fn row_has_label(
     label: VertexLabelId,
 ) -> Result<bool, GraphError> {
     let (header, content) = Header::decode(row)?;
-    if header.kind == Kind::Put && row::vertex_label(content)? == label {
-        return Ok(true);
-    }
     if row::decides_always(row) {
-        return Ok(false);
+        return Ok(row::vertex_label(content)? == label);
     }
-    let now = graph.now();
-    let mut found = Ok(false);
+    let (reader, now) = (graph.reader(), graph.now());
+    let mut instants = vec![now];
+    let mut add = |period: Period| {
+        let boundaries = [period.from, period.to].into_iter();
+        instants.extend(boundaries.filter(|at| *at > now && *at < Instant::FOREVER));
+    };
+    if header.kind == Kind::Put {
+        add(header.period());
+    }
     let (clustering, newest) = (key::VERTEX_CLUSTERING, CommitVersion::MAX);
-    scan_events(
-        graph.reader(),
-        partition,
-        clustering,
-        newest,
-        &mut |header, content| {
-            if header.kind == Kind::Put && header.to > now {
-                found = row::vertex_label(content).map(|of| of == label);
-            }
-            match found {
-                Ok(false) => Flow::Continue(()),
-                _ => Flow::Break(()),
-            }
-        },
-    )?;
-    Ok(found?)
+    scan_events(reader, partition, clustering, newest, &mut |header, _| {
+        add(header.period());
+        Flow::Continue(())
+    })?;
+    for instant in instants {
+        let state = resolve(reader, partition, clustering, Some(row), instant, newest)?;
+        if let Some(state) = state
+            && row::vertex_label(&state.content)? == label
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The elements of a label.

@@ -195,3 +195,20 @@ fn a_vertex_deleted_for_the_past_takes_the_edges_it_had_then() {
         write(delete(&vertex(PERSON, "1:a", &[])), Some(-3), Some(-1)),
     ]);
 }
+
+/// A row that decides no more, or a planned state that was replaced, was taken for the state of the vertex.
+#[test]
+fn a_vertex_that_has_changed_its_label_survives_the_removal_of_the_old_one() {
+    check(vec![
+        now(put(vertex(GHOST, "x", &[]))),
+        write(put(item("x", 1)), Some(1), None),
+        Operation::Clock(3 * UNIT),
+        Operation::RemoveVertexLabel(GHOST),
+    ]);
+    check(vec![
+        now(put(item("x", 1))),
+        write(put(vertex(GHOST, "x", &[])), Some(4), None),
+        write(put(item("x", 1)), Some(2), None),
+        Operation::RemoveVertexLabel(GHOST),
+    ]);
+}
