@@ -102,7 +102,7 @@ pub(crate) struct LoadArguments {
 pub(crate) struct DumpArguments {
     /// File to write; it must not exist
     pub(crate) output: PathBuf,
-    /// Address of the server
+    /// Address of the server; with --data-dir the data folder is opened instead, which no server may use
     #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
     pub(crate) server: String,
     /// Name of the graph
@@ -114,6 +114,8 @@ pub(crate) struct DumpArguments {
     /// Elements of one request
     #[arg(long, default_value_t = 1000, value_name = "N")]
     pub(crate) batch: usize,
+    #[command(flatten)]
+    pub(crate) options: OptionArguments,
 }
 
 /// `varve verify`
@@ -164,6 +166,11 @@ pub(crate) struct ConfigArguments {
 }
 
 impl OptionArguments {
+    /// Whether a data folder was named on the command line.
+    pub(crate) fn names_data(&self) -> bool {
+        self.data_dir.is_some()
+    }
+
     /// The options of all layers.
     ///
     /// # Errors

@@ -21,9 +21,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value as Json, json};
 use varve_model::value::date_text;
+use varve_server::AppState;
 
 use crate::CommandError;
 use crate::cli::DumpArguments;
+use crate::data;
 use crate::rest::{GraphClient, encode};
 
 /// The kinds of schema elements, in the order in which they can be created again.
@@ -61,7 +63,25 @@ struct Version {
 
 /// Dumps what the arguments name.
 pub(crate) fn run(arguments: &DumpArguments) -> Result<ExitCode, CommandError> {
-    let client = GraphClient::new(&arguments.server, &arguments.graph);
+    if !arguments.options.names_data() {
+        return dump(arguments, &arguments.server);
+    }
+    // The same way out for both: a server of this process, on a port of its own, over the data folder.
+    let mut config = arguments.options.load()?;
+    config.graph.create.clear();
+    let graphs = data::open_graphs(&config, data::open_engine(&config)?)?;
+    config.server.host = std::net::Ipv4Addr::LOCALHOST.into();
+    config.server.port = 0;
+    let state = AppState::with_graphs(config.server, graphs)?;
+    let server = varve_server::start(&state)?;
+    let result = dump(arguments, &server.address().to_string());
+    server.stop();
+    server.wait();
+    result
+}
+
+fn dump(arguments: &DumpArguments, server: &str) -> Result<ExitCode, CommandError> {
+    let client = GraphClient::new(server, &arguments.graph);
     let file = File::options()
         .write(true)
         .create_new(true)

@@ -290,6 +290,9 @@ fn a_backup_of_a_running_server_is_restored() {
         code == 0 && text.contains("500 vertices, 2 edges") && text.contains("0 problems"),
         "{text}"
     );
+    let offline = dir.path().join("offline.jsonl");
+    let (code, text) = run(&["dump", shown(&offline), "--data-dir", shown(&restored)]);
+    assert!(code == 0 && text.contains("502 elements"), "{text}");
     let server = Server::on(&restored);
     server.must("GET", "/graphs/hugegraph/graph/vertices/%221:p1%22", "");
     drop(server);
