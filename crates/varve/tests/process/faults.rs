@@ -2,12 +2,12 @@
 
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::acknowledged::{SCHEMA, Writer};
-use crate::server::{Client, Server, VARVE, send_signal, shown};
+use crate::server::{Client, Server, VARVE, run, send_signal, shown};
 
 fn create_schema(server: &Server) {
     for (kind, body) in SCHEMA {
@@ -163,6 +163,42 @@ fn fill(client: &Client) -> u16 {
 }
 
 #[test]
+fn a_backup_under_load_is_whole() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let data = dir.path().join("data");
+    let server = Server::on(&data);
+    create_schema(&server);
+    let mut before = Writer::new("a", 5);
+    let steps = AtomicU64::new(0);
+    before.run(&server.client(), &|| {
+        steps.fetch_add(1, Ordering::Relaxed) < 100
+    });
+    let during = AtomicU64::new(0);
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let client = server.client();
+        let (during, done) = (&during, &done);
+        scope.spawn(move || {
+            Writer::new("b", 6).run(&client, &|| {
+                during.fetch_add(1, Ordering::Relaxed);
+                !done.load(Ordering::Relaxed)
+            });
+        });
+        wait_for(during, 50);
+        let (code, text) = run(&["backup", "--server", &server.url, "busy"]);
+        done.store(true, Ordering::Relaxed);
+        assert_eq!(code, 0, "{text}");
+    });
+    let restored = dir.path().join("restored");
+    let backup = data.join("backups/busy");
+    let (code, text) = run(&["restore", shown(&backup), "--data-dir", shown(&restored)]);
+    assert_eq!(code, 0, "{text}");
+    let (code, text) = run(&["verify", "--data-dir", shown(&restored)]);
+    assert!(code == 0 && text.contains("0 problems"), "{text}");
+    before.check(&Server::on(&restored).client());
+}
+
+#[test]
 fn no_file_handles_left_is_no_end() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let script = format!(
@@ -213,7 +249,7 @@ fn no_file_handles_left_is_no_end() {
 fn a_second_server_on_the_same_data_is_refused() {
     let dir = tempfile::tempdir().expect("a temporary folder");
     let server = Server::on(dir.path());
-    let (code, text) = crate::server::run(&[
+    let (code, text) = run(&[
         "serve",
         "--listen",
         "127.0.0.1:0",
