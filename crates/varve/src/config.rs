@@ -46,8 +46,8 @@ section! {
 section! {
     /// Bounds on what one request to a graph, or all that wait, may take.
     pub(crate) struct LimitsConfig {
-        /// Edges that the deletion of one vertex may take with it in one commit. Over it the deletion is refused: delete
-        /// edges first.
+        /// Edges that the deletion of one vertex may take with it in one commit. With more, its edges
+        /// go before it in steps.
         vertex_delete_edges_max: usize = 200_000,
         /// Records that one query may touch, as HugeGraph's query capacity. Over it the query is refused or its page
         /// ends early.
