@@ -1,4 +1,5 @@
-//! Named bounds of one graph. Every one is configurable; over one, the answer is a clear error or waiting.
+//! Named bounds of one graph. Every one is configurable (a query's is fixed:
+//! [`crate::query::QUERY_CAPACITY`]); over one, the answer is a clear error or waiting.
 
 /// Bounds on what one request, or all that wait, may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -6,8 +7,6 @@ pub struct Limits {
     /// Edges that the deletion of one vertex may take with it in one commit (count); with more, its edges go before it
     /// in steps. Default 200,000.
     pub vertex_delete_edges_max: usize,
-    /// Records one query may touch (count). Default 800,000, as HugeGraph's query capacity.
-    pub query_capacity: usize,
     /// Bytes of commits put into one engine write. Default 4 MiB.
     pub commit_group_bytes_max: usize,
     /// Bytes of commits that may wait for the committer; more is refused as busy. Default 64 MiB.
@@ -18,7 +17,6 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             vertex_delete_edges_max: 200_000,
-            query_capacity: 800_000,
             commit_group_bytes_max: 4 << 20,
             commit_queue_bytes_max: 64 << 20,
         }

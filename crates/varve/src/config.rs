@@ -49,9 +49,6 @@ section! {
         /// Edges that the deletion of one vertex may take with it in one commit. With more, its edges
         /// go before it in steps.
         vertex_delete_edges_max: usize = 200_000,
-        /// Records that one query may touch, as HugeGraph's query capacity. Over it the query is refused or its page
-        /// ends early.
-        query_capacity: usize = 800_000,
         /// Bytes of waiting commits that are put into one write of the storage engine.
         commit_group_bytes_max: usize = 4 << 20,
         /// Bytes of commits of one graph that may wait to be written. Over it writes are answered 503.
