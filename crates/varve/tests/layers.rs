@@ -13,6 +13,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("varve-model", &[]),
     ("varve-kv", &[]),
     ("varve-kv-rocksdb", &["varve-kv"]),
+    ("varve-kv-front", &["varve-kv"]),
     ("varve-encoding", &["varve-kv", "varve-model"]),
     (
         "varve-graph",
