@@ -94,6 +94,7 @@ pub mod runtime;
 mod section;
 mod service;
 pub mod state;
+mod time_parameters;
 
 pub use config::ServerConfig;
 pub use errors::{ApiError, HandlerResult};

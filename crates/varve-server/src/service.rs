@@ -25,6 +25,7 @@ use crate::route::{Handler, HandlerFuture, Route};
 use crate::router::{Captures, Found, PathForm};
 use crate::runtime::ConnectionState;
 use crate::state::{AppState, WorkerHandle};
+use crate::time_parameters;
 
 /// Answers up to this size are compressed in place; larger ones on the pool.
 const COMPRESS_INLINE_BYTES: usize = 128 * 1024;
@@ -152,7 +153,11 @@ impl Exchange {
                 self.route = index;
                 let route = state.router().routes()[index];
                 self.gzip = route.gzip && negotiate::accepts_gzip(&self.parts.headers);
-                match negotiate::check_types(route, &self.parts.headers) {
+                let checked = negotiate::check_types(route, &self.parts.headers).and_then(|()| {
+                    let query = self.parts.uri.query();
+                    query.map_or(Ok(()), |query| time_parameters::check(route, query))
+                });
+                match checked {
                     Ok(()) => Lookup::Found(route, captures, form),
                     Err(error) => Lookup::Decided(Box::new(Err(error))),
                 }

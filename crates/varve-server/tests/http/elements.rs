@@ -14,7 +14,7 @@ use crate::harness::{Answer, TestServer};
 const BASE: &str = "/graphs/hugegraph/graph";
 
 pub(crate) struct Fixture {
-    server: TestServer,
+    pub(crate) server: TestServer,
 }
 
 fn names(list: &[&str]) -> Vec<String> {

@@ -91,5 +91,21 @@ fn reads_and_writes_refuse_each_others_parameters() {
         let refused = fixture.send("GET", &format!("{path}?valid_from=2020-01-01"), "");
         assert_eq!(refused.status, 400, "{path}");
     }
+    for (verb, path) in [
+        ("GET", "vertices?asof=2020-01-01"),
+        ("GET", "edges?as_of=2020-01-01&as_of=2021-01-01"),
+        ("DELETE", "vertices/%221%3At%22?validfrom=2020-01-01"),
+        (
+            "DELETE",
+            "vertices/%221%3At%22/history?confirm_message=I%27m+sure+to+purge+all+versions&valid_to=2000-01-01",
+        ),
+    ] {
+        let refused = fixture.send(verb, path, "");
+        assert_eq!(refused.status, 400, "{path}");
+    }
+    for path in ["schema?as_of=2020-01-01", "schema/propertykeys/name?tx=1"] {
+        let refused = fixture.server.get(&format!("/graphs/hugegraph/{path}"));
+        assert_eq!(refused.status, 400, "{path}");
+    }
     assert_eq!(fixture.send("GET", vertex, "").status, 200);
 }
