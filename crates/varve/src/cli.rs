@@ -29,6 +29,8 @@ pub(crate) enum Command {
     Backup(BackupArguments),
     /// Put a backup into a new data folder, or check it
     Restore(RestoreArguments),
+    /// Measure a server: load tests, and Varve against what is possible
+    Bench(varve_bench::BenchArguments),
     /// Print every option with its meaning, unit and value as a TOML file
     Config(ConfigArguments),
 }

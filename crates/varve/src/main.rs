@@ -37,6 +37,9 @@ fn main() -> ExitCode {
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Backup(arguments) => backup::backup(&arguments),
         Command::Restore(arguments) => backup::restore(&arguments),
+        Command::Bench(arguments) => {
+            varve_bench::run(&arguments).map_err(|error| format!("{error:#}").into())
+        }
         Command::Config(arguments) => print_config(&arguments),
     };
     match result {

@@ -23,6 +23,7 @@ const EDGES: &[(&str, &[&str])] = &[
     (
         "varve",
         &[
+            "varve-bench",
             "varve-graph",
             "varve-kv",
             "varve-kv-rocksdb",

@@ -4,104 +4,20 @@
 //! Wall-clock rates on shared machines say little, so each row also has the CPU time of the process measured; the
 //! ratios are what counts.
 
-mod bare;
-mod client;
-mod cpu;
-mod history;
-mod recording;
-mod scenario;
-mod server;
-mod volume;
-mod workload;
-
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use clap::{Parser, Subcommand};
 use varve_encoding::tables::TABLES;
 use varve_kv::{Batch, Durability, Engine, Space};
 use varve_kv_rocksdb::{RocksConfig, RocksEngine};
 
-use client::{Measured, closed_loop, once};
-use scenario::{Kind, Scenario};
-use server::Child;
-
-#[derive(Parser)]
-#[command(about)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    /// Runs every scenario on a server, on the engine alone and on the bare HTTP server.
-    Limits {
-        /// The server's binary.
-        #[arg(long, default_value = "target/release/varve")]
-        varve: PathBuf,
-        /// Durability to run with: sync, interval:<ms> or none.
-        #[arg(long, default_value = "none")]
-        durability: String,
-        /// Requests per scenario, in percent of the usual number.
-        #[arg(long, default_value_t = 100)]
-        percent: usize,
-    },
-    /// Reads of the present on a store with one version of everything and on one with several.
-    History {
-        /// Vertices; each has ten edges.
-        #[arg(long, default_value_t = 50_000)]
-        vertices: u64,
-        /// Versions in the second store.
-        #[arg(long, default_value_t = 10)]
-        versions: u32,
-    },
-    /// A large load through the REST API: rate, memory, restart.
-    Volume {
-        /// The server's binary.
-        #[arg(long, default_value = "target/release/varve")]
-        varve: PathBuf,
-        /// Durability to run with: sync, interval:<ms> or none.
-        #[arg(long, default_value = "sync")]
-        durability: String,
-        /// Vertices to load.
-        #[arg(long, default_value_t = 1_000_000)]
-        vertices: u64,
-        /// Edges to load.
-        #[arg(long, default_value_t = 10_000_000)]
-        edges: u64,
-    },
-    /// The bare HTTP server (used by `limits`).
-    Bare {
-        /// Status of every answer.
-        #[arg(long)]
-        status: u16,
-        /// File with the body of every answer.
-        #[arg(long)]
-        body: PathBuf,
-    },
-}
-
-fn main() -> Result<()> {
-    match Arguments::parse().command {
-        Command::Limits {
-            varve,
-            durability,
-            percent,
-        } => limits(&varve, &durability, percent),
-        Command::History { vertices, versions } => history::run(vertices, versions),
-        Command::Volume {
-            varve,
-            durability,
-            vertices,
-            edges,
-        } => volume::run(&varve, &durability, vertices, edges),
-        Command::Bare { status, body } => bare::serve(status, &body),
-    }
-}
+use super::client::{Measured, closed_loop, once};
+use super::scenario::{Kind, Scenario};
+use super::server::Child;
+use super::{cpu, recording, scenario, server, workload};
 
 /// Work done and CPU time used for it.
 struct Cost {
@@ -120,7 +36,8 @@ impl Cost {
     }
 }
 
-fn limits(varve: &Path, durability: &str, percent: usize) -> Result<()> {
+/// Runs every scenario and prints the table.
+pub(crate) fn run(varve: &Path, durability: &str, percent: usize) -> Result<()> {
     let scenarios = Scenario::all(percent);
     eprintln!("recording the engine's batches …");
     let recorded = record(&scenarios)?;
@@ -162,7 +79,7 @@ fn limits(varve: &Path, durability: &str, percent: usize) -> Result<()> {
     Ok(())
 }
 
-fn setup(address: SocketAddr) -> Result<()> {
+pub(crate) fn setup(address: SocketAddr) -> Result<()> {
     for (path, body) in workload::schema() {
         let (status, answer) = once(address, &workload::request("POST", path, &body))?;
         anyhow::ensure!(

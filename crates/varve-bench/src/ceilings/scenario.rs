@@ -4,7 +4,7 @@ use varve_encoding::{key, tables};
 use varve_kv::TableId;
 use varve_model::{Direction, EdgeId, EdgeLabelId, VertexId};
 
-use crate::workload::{
+use super::workload::{
     BATCH_EDGES, BATCH_VERTICES, Random, batch, edge, edge_id, request, vertex, vertex_id,
 };
 

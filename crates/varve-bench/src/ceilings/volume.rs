@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 
-use crate::client::{closed_loop, once};
-use crate::server::Child;
-use crate::setup;
-use crate::workload::{BATCH_EDGES, BATCH_VERTICES, batch, edge, request, vertex, vertex_id};
+use super::client::{closed_loop, once};
+use super::limits::setup;
+use super::server::Child;
+use super::workload::{BATCH_EDGES, BATCH_VERTICES, batch, edge, request, vertex, vertex_id};
 
 /// Requests built before they are sent; bounds this tool's own memory.
 const ROUND: u64 = 500;

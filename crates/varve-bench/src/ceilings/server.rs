@@ -32,7 +32,7 @@ impl Child {
     pub(crate) fn bare(status: u16, body: &Path) -> Result<Self> {
         let mut command = Command::new(std::env::current_exe()?);
         command
-            .args(["bare", "--status", &status.to_string(), "--body"])
+            .args(["bench", "bare", "--status", &status.to_string(), "--body"])
             .arg(body);
         Self::start(command)
     }

@@ -15,8 +15,8 @@ use varve_model::{
     VertexLabelId,
 };
 
-use crate::cpu;
-use crate::workload::{Random, vertex_id};
+use super::cpu;
+use super::workload::{Random, vertex_id};
 
 /// Edges of each vertex.
 const DEGREE: u64 = 10;

@@ -1,0 +1,4 @@
+//! The load tool: runs the scenarios of HugeGraph's published load tests, and ours, against a server.
+
+pub mod result;
+pub mod table;

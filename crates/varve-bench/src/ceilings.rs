@@ -1,0 +1,12 @@
+//! Measures Varve against its ceilings: the bare engine and the bare HTTP server, and what history and volume cost.
+
+pub(crate) mod bare;
+mod client;
+mod cpu;
+pub(crate) mod history;
+pub(crate) mod limits;
+mod recording;
+mod scenario;
+mod server;
+pub(crate) mod volume;
+mod workload;

@@ -1,0 +1,117 @@
+//! The command line of `varve bench`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+use crate::api::result::ResultFile;
+use crate::api::table;
+
+/// `varve bench`
+#[derive(Debug, Args)]
+pub struct BenchArguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print the Markdown table of a result file
+    Table {
+        /// JSON file that a run wrote
+        file: PathBuf,
+    },
+    /// Run every scenario on the server, on the engine alone and on a bare HTTP server: how far from what is possible
+    #[cfg(feature = "rocksdb")]
+    Limits {
+        /// The server's binary [default: this one]
+        #[arg(long)]
+        varve: Option<PathBuf>,
+        /// When a write is acknowledged: sync, interval:<ms> or none
+        #[arg(long, default_value = "none", value_name = "MODE")]
+        durability: String,
+        /// Requests a scenario, in percent of the usual number
+        #[arg(long, default_value_t = 100)]
+        percent: usize,
+    },
+    /// Read the present on a store with one version of everything and on one with several
+    #[cfg(feature = "rocksdb")]
+    History {
+        /// Vertices; each has ten edges
+        #[arg(long, default_value_t = 50_000)]
+        vertices: u64,
+        /// Versions in the second store
+        #[arg(long, default_value_t = 10)]
+        versions: u32,
+    },
+    /// Load much through the REST API: rate, memory, restart
+    #[cfg(feature = "rocksdb")]
+    Volume {
+        /// The server's binary [default: this one]
+        #[arg(long)]
+        varve: Option<PathBuf>,
+        /// When a write is acknowledged: sync, interval:<ms> or none
+        #[arg(long, default_value = "sync", value_name = "MODE")]
+        durability: String,
+        /// Vertices to load
+        #[arg(long, default_value_t = 1_000_000)]
+        vertices: u64,
+        /// Edges to load
+        #[arg(long, default_value_t = 10_000_000)]
+        edges: u64,
+    },
+    /// The bare HTTP server that `limits` measures
+    #[cfg(feature = "rocksdb")]
+    #[command(hide = true)]
+    Bare {
+        /// Status of every answer
+        #[arg(long)]
+        status: u16,
+        /// File with the body of every answer
+        #[arg(long)]
+        body: PathBuf,
+    },
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When it could not do its work; figures that miss a threshold are an exit code instead.
+pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
+    match &arguments.command {
+        Command::Table { file } => print!("{}", table::markdown(&ResultFile::read(file)?)),
+        #[cfg(feature = "rocksdb")]
+        Command::Limits {
+            varve,
+            durability,
+            percent,
+        } => crate::ceilings::limits::run(&binary(varve.as_ref())?, durability, *percent)?,
+        #[cfg(feature = "rocksdb")]
+        Command::History { vertices, versions } => {
+            crate::ceilings::history::run(*vertices, *versions)?;
+        }
+        #[cfg(feature = "rocksdb")]
+        Command::Volume {
+            varve,
+            durability,
+            vertices,
+            edges,
+        } => {
+            crate::ceilings::volume::run(&binary(varve.as_ref())?, durability, *vertices, *edges)?;
+        }
+        #[cfg(feature = "rocksdb")]
+        Command::Bare { status, body } => crate::ceilings::bare::serve(*status, body)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The server's binary: the one named, or this one.
+#[cfg(feature = "rocksdb")]
+fn binary(named: Option<&PathBuf>) -> Result<PathBuf> {
+    Ok(match named {
+        Some(path) => path.clone(),
+        None => std::env::current_exe()?,
+    })
+}
