@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
+use varve_graph::maintenance::MaintenanceOptions;
 use varve_server::{OptionDoc, ServerConfig, section};
 
 pub(crate) use document::{markdown, toml_text};
@@ -57,6 +58,19 @@ section! {
 }
 
 section! {
+    /// Upkeep that runs beside the requests.
+    pub(crate) struct MaintenanceConfig {
+        /// Milliseconds between two looks for valid times that have begun or ended, 10 to 3600000. Reads are right without
+        /// it; it keeps the present small.
+        tidy_interval_ms: u64 = 1_000,
+        /// Seconds between two sweeps that forget history past its label's retention and tasks past theirs, 1 to 604800.
+        retention_interval_seconds: u64 = 3_600,
+        /// Hours that a task is kept after it has ended; 0 keeps it for ever. (HugeGraph keeps tasks until they are deleted.)
+        task_retention_hours: u64 = 168,
+    }
+}
+
+section! {
     /// What the server writes to standard error.
     pub(crate) struct LogConfig {
         /// The least severe level that is logged: `error`, `warn`, `info`, `debug` or `trace`.
@@ -76,6 +90,8 @@ pub(crate) struct Config {
     pub(crate) graph: GraphConfig,
     /// `[limits]`
     pub(crate) limits: LimitsConfig,
+    /// `[maintenance]`
+    pub(crate) maintenance: MaintenanceConfig,
     /// `[log]`
     pub(crate) log: LogConfig,
 }
@@ -109,6 +125,11 @@ const SECTIONS: &[Section] = &[
         name: "limits",
         about: "Bounds on what one request to a graph, or all that wait, may take",
         options: LimitsConfig::DOCS,
+    },
+    Section {
+        name: "maintenance",
+        about: "Upkeep that runs beside the requests",
+        options: MaintenanceConfig::DOCS,
     },
     Section {
         name: "log",
@@ -231,6 +252,7 @@ impl Config {
                 "storage.memory_mib must be 0 or at least 256",
             ));
         }
+        self.maintenance.validate()?;
         let level = self.log.level.as_str();
         if level.parse::<tracing::Level>().is_err() {
             let text =
@@ -248,6 +270,38 @@ impl Config {
     fn to_table(&self) -> Table {
         Table::try_from(self)
             .expect("every option is a text, a number, a truth value or a list of texts")
+    }
+}
+
+impl MaintenanceConfig {
+    fn validate(&self) -> Result<(), ConfigError> {
+        for (name, value, range) in [
+            ("tidy_interval_ms", self.tidy_interval_ms, 10..=3_600_000),
+            (
+                "retention_interval_seconds",
+                self.retention_interval_seconds,
+                1..=604_800,
+            ),
+        ] {
+            if !range.contains(&value) {
+                let (least, most) = (range.start(), range.end());
+                return Err(ConfigError::new(format!(
+                    "maintenance.{name} must be in {least} to {most}, but is {value}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The options as upkeep takes them.
+    pub(crate) fn options(&self) -> MaintenanceOptions {
+        let kept = self.task_retention_hours;
+        MaintenanceOptions {
+            tidy_every: Duration::from_millis(self.tidy_interval_ms),
+            retention_every: Duration::from_secs(self.retention_interval_seconds),
+            tasks_kept: (kept > 0).then(|| Duration::from_secs(kept.saturating_mul(3_600))),
+            ..MaintenanceOptions::default()
+        }
     }
 }
 

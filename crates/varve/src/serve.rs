@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use varve_graph::maintenance::{Maintenance, MaintenanceOptions};
+use varve_graph::maintenance::Maintenance;
 use varve_server::AppState;
 
 use crate::CommandError;
@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     let graphs = data::open_graphs(&config, engine)?;
     let maintenance = Maintenance::start(
         Arc::clone(&graphs),
-        MaintenanceOptions::default(),
+        config.maintenance.options(),
         |graph, error| tracing::warn!(graph, %error, "upkeep failed and is tried again"),
     )?;
     let mut server_config = config.server.clone();

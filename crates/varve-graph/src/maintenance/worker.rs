@@ -1,4 +1,4 @@
-//! The thread that does a server's upkeep: tidying every second, retention every hour.
+//! The thread that does a server's upkeep: tidying, retention of history, forgetting old tasks.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -15,8 +15,10 @@ use crate::registry::Registry;
 pub struct MaintenanceOptions {
     /// Between two looks for boundaries that have passed. Default 1 s.
     pub tidy_every: Duration,
-    /// Between two walks over the events for retention. Default 1 h.
+    /// Between two walks over the events, and over the tasks, for retention. Default 1 h.
     pub retention_every: Duration,
+    /// How long a task is kept after it has ended; `None` for ever. Default 7 days.
+    pub tasks_kept: Option<Duration>,
     /// Boundaries tidied per graph at a time (count). Default 10,000.
     pub tidy_limit: usize,
 }
@@ -26,6 +28,7 @@ impl Default for MaintenanceOptions {
         Self {
             tidy_every: Duration::from_secs(1),
             retention_every: Duration::from_secs(3_600),
+            tasks_kept: Some(Duration::from_secs(7 * 24 * 3_600)),
             tidy_limit: 10_000,
         }
     }
@@ -82,6 +85,8 @@ fn run(
     report: &dyn Fn(&str, &GraphError),
 ) {
     let mut swept = MonotonicInstant::now();
+    // Tasks are looked at in the first round too, for they are few: a server that is often restarted forgets them as well.
+    let mut first = true;
     loop {
         {
             let mut stop = signal.stop.lock();
@@ -104,7 +109,13 @@ fn run(
             if sweeping && let Err(error) = sweep(&graph) {
                 report(graph.name(), &error);
             }
+            if let Some(kept) = options.tasks_kept.filter(|_| sweeping || first)
+                && let Err(error) = graph.tasks().forget_ended(kept)
+            {
+                report(graph.name(), &error);
+            }
         }
+        first = false;
         if sweeping {
             swept = MonotonicInstant::now();
         }

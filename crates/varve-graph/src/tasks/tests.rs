@@ -7,6 +7,8 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use varve_kv::{Engine, MemoryEngine, Space};
 use varve_model::time::SystemClock;
+use varve_model::{Clock, Instant};
+use varve_testkit::ManualClock;
 
 use super::*;
 
@@ -75,6 +77,10 @@ impl Bench {
     }
 
     fn open(&mut self) -> Tasks {
+        self.open_with(Arc::new(SystemClock))
+    }
+
+    fn open_with(&mut self, clock: Arc<dyn Clock>) -> Tasks {
         assert_eq!(
             self.space.strong_count(),
             0,
@@ -82,7 +88,7 @@ impl Bench {
         );
         let space = open_space(&self.engine);
         self.space = Arc::downgrade(&space);
-        Tasks::open(space, TaskTables::default(), Arc::new(SystemClock)).expect("the tasks")
+        Tasks::open(space, TaskTables::default(), clock).expect("the tasks")
     }
 }
 
@@ -428,6 +434,52 @@ fn after_a_crash_schema_tasks_run_again_and_jobs_do_not() {
     );
     let told = bodies.abandoned.lock().clone();
     assert_eq!(told, [script.0, cancelling.0, deleting.0, doomed.0]);
+}
+
+#[test]
+fn tasks_that_ended_long_ago_are_forgotten() {
+    let mut bench = Bench::new();
+    let clock = Arc::new(ManualClock::new(Instant(0)));
+    let tasks = bench.open_with(Arc::clone(&clock) as _);
+    tasks.start(bodies(|task, _| match task.name.as_str() {
+        "bad" => Err(GraphError::invalid("no")),
+        _ => Ok("result".to_owned()),
+    }));
+    let hour = Duration::from_secs(3_600);
+    let old: Vec<TaskId> = ["a", "bad", "c"]
+        .into_iter()
+        .map(|name| tasks.submit(job(name)).expect(name))
+        .inspect(|id| drop(end(&tasks, *id)))
+        .collect();
+    tasks.set_paused(true);
+    let waits = tasks.submit(job("waits")).expect("waits");
+    assert_eq!(tasks.forget_ended(hour).expect("stored"), 0);
+    clock.step(3_600_000_000);
+    assert_eq!(tasks.forget_ended(hour).expect("stored"), 0, "not longer");
+    clock.step(1_000);
+    assert_eq!(tasks.forget_ended(hour).expect("stored"), 3);
+    for id in old {
+        let gone = tasks.detail(id).expect_err("forgotten");
+        assert_eq!(gone.kind, ErrorKind::NotFound);
+    }
+    let space = &tasks.shared.space;
+    let result = record::read_text(
+        &**space,
+        tasks.shared.tables.meta,
+        record::RESULT,
+        TaskId(1),
+    );
+    assert_eq!(result.expect("readable"), None);
+    assert_eq!(
+        tasks.task(waits).expect("kept").status,
+        TaskStatus::Queued,
+        "one that waits is kept, however old"
+    );
+    tasks.set_paused(false);
+    assert_eq!(end(&tasks, waits).0, TaskStatus::Success);
+    assert_eq!(tasks.forget_ended(hour).expect("stored"), 0);
+    let next = tasks.submit(job("next")).expect("next");
+    assert_eq!(next, TaskId(waits.0 + 1), "ids are never given again");
 }
 
 #[test]

@@ -15,12 +15,15 @@ use varve_model::Clock;
 use super::record::{self, INPUT, LAST_ID, OPEN, PARTITION, RECORD, RESULT};
 use super::{
     Lane, TASK_RESULT_BYTES_MAX, TASK_RETRIES_MAX, Task, TaskBodies, TaskDetail, TaskId,
-    TaskProgress, TaskSpec, TaskStatus, TaskTables,
+    TaskProgress, TaskQuery, TaskSpec, TaskStatus, TaskTables,
 };
 use crate::{ErrorKind, GraphError};
 
 /// The result text of a job that a restart cut short.
 const INTERRUPTED: &str = "The server stopped while the task was running; jobs are not run again, since their effects may have been stored already";
+
+/// Tasks looked at in one step when old ones are forgotten.
+const FORGET_CHUNK: usize = 500;
 
 /// The tasks of one graph.
 ///
@@ -210,7 +213,7 @@ impl Tasks {
         let Some(live) = state.live.get_mut(&id) else {
             drop(state);
             self.task(id)?;
-            return self.shared.erase(id);
+            return self.shared.erase(&[id]);
         };
         let status = live.task.status;
         if !force && !status.is_final() {
@@ -225,11 +228,45 @@ impl Tasks {
             control.cancelled.store(true, Ordering::Relaxed);
             return self.shared.save(live, Durability::Buffered);
         }
-        self.shared.erase(id)?;
+        self.shared.erase(&[id])?;
         let gone = state.live.remove(&id).filter(|_| status.is_waiting());
         let abandoned = gone.map(|live| live.spec());
         self.shared.tell_abandoned(state, abandoned);
         Ok(())
+    }
+
+    /// Removes the records of tasks that ended longer than `kept` ago; returns how many there were.
+    ///
+    /// # Errors
+    /// When records cannot be read, or their removal cannot be stored.
+    pub fn forget_ended(&self, kept: Duration) -> Result<usize, GraphError> {
+        let kept = i64::try_from(kept.as_millis()).unwrap_or(i64::MAX);
+        let horizon = self.shared.clock.now().millis().saturating_sub(kept);
+        let (mut after, mut forgotten) = (None, 0);
+        loop {
+            let page = self.list(TaskQuery {
+                status: None,
+                after,
+                limit: Some(FORGET_CHUNK),
+            })?;
+            let over = |task: &&Task| task.status.is_final() && task.update < horizon;
+            let ended = page.tasks.iter().filter(over);
+            // One that ended and whose end could not be stored is still to be stored.
+            let state = self.shared.state.lock();
+            let ids: Vec<TaskId> = ended
+                .map(|task| task.id)
+                .filter(|id| !state.live.contains_key(id))
+                .collect();
+            drop(state);
+            if !ids.is_empty() {
+                self.shared.erase(&ids)?;
+                forgotten += ids.len();
+            }
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return Ok(forgotten),
+            }
+        }
     }
 
     /// Waits until a task has ended, at most for `timeout`, and returns it as it then stands.
@@ -296,7 +333,7 @@ impl Shared {
         let mut state = self.state.lock();
         for id in ids {
             let Some(task) = record::read(&*self.space, meta, id)? else {
-                self.erase(id)?;
+                self.erase(&[id])?;
                 continue;
             };
             let input = record::read_text(&*self.space, meta, INPUT, id)?;
@@ -457,7 +494,7 @@ impl Shared {
         let result = result.filter(|text| !text.is_empty());
         if status == TaskStatus::Deleting {
             // Should it fail, the record says so, and the next opening of the graph tries again.
-            let _ = self.erase(id);
+            let _ = self.erase(&[id]);
             state.live.remove(&id);
             self.changed.notify_all();
             return Some(spec);
@@ -502,11 +539,13 @@ impl Shared {
         Ok(self.space.write(&batch, durability)?)
     }
 
-    /// Removes everything that is stored of a task.
-    fn erase(&self, id: TaskId) -> Result<(), GraphError> {
+    /// Removes everything that is stored of tasks.
+    fn erase(&self, ids: &[TaskId]) -> Result<(), GraphError> {
         let mut batch = Batch::new();
-        for part in [OPEN, RECORD, INPUT, RESULT] {
-            batch.delete(self.tables.meta, PARTITION, &record::key(part, id));
+        for id in ids {
+            for part in [OPEN, RECORD, INPUT, RESULT] {
+                batch.delete(self.tables.meta, PARTITION, &record::key(part, *id));
+            }
         }
         Ok(self.space.write(&batch, Durability::Sync)?)
     }

@@ -49,6 +49,20 @@ fn a_later_layer_wins() {
 }
 
 #[test]
+fn upkeep_is_as_documented_unless_set() {
+    let own = MaintenanceOptions::default();
+    assert_eq!(MaintenanceConfig::default().options(), own);
+    let flag = |name, value| load(None, &[], &[(name, value)]);
+    let config = flag("maintenance.task_retention_hours", "0").unwrap();
+    assert_eq!(config.maintenance.options().tasks_kept, None);
+    let error = flag("maintenance.tidy_interval_ms", "0").unwrap_err();
+    assert_eq!(
+        error,
+        "maintenance.tidy_interval_ms must be in 10 to 3600000, but is 0"
+    );
+}
+
+#[test]
 fn an_unknown_key_is_named_with_file_and_line() {
     let error = load(Some("[server]\nport = 1\nprot = 2\n"), &[], &[]).unwrap_err();
     assert!(
