@@ -1,113 +1,447 @@
 //! The write-ahead log: what was written since the last sorted files, in order, able to survive a crash.
+//!
+//! A directory of *segments*, files that records are appended to. [`format`] has the bytes, [`recover`] tells a torn
+//! end from damage, [`disk`] is what is needed of a file system. What holds at each moment:
+//!
+//! - A segment gets its name when its head is on stable storage, so a segment without a sound head is damage.
+//! - The next segment exists before the last one is marked as closed, so a closed last segment means a missing file.
+//! - The file `FIRST` names the first segment needed before any is removed, so a gap means a missing file, and what an
+//!   interrupted removal left is known to be garbage.
+//! - Bytes whose sync failed may look stored until the machine stops. So opening writes again what is not known to be on
+//!   stable storage, and syncs the names it found, and only then builds on them.
 
+mod disk;
+mod errors;
+mod format;
+mod reader;
+mod recover;
+#[cfg(test)]
+mod simulated;
+mod sync;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use varve_kv::KvError;
 
-/// The number of a segment: one file of the log. Grows by one with each rotation, never used twice for different data.
+pub use self::sync::Syncer;
+
+use self::disk::{Disk, DiskFile, OsDisk};
+use self::format::{
+    HEAD_BYTES, Head, KIND_END, KIND_PAYLOAD, RECORD_HEAD_BYTES, RecordHead, file_name,
+};
+use self::recover::{Survey, UNFINISHED};
+use self::sync::Progress;
+
+/// How much of a segment is written again at once.
+const REWRITE_BYTES: usize = 1 << 20;
+/// How often a log that is being written is read again when it looks damaged.
+const VERIFY_ATTEMPTS: usize = 100;
+
+/// The number of a segment: one file of the log. The first is 1, each rotation goes on with the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SegmentId(pub u64);
+
+/// What takes the payloads of a log that is opened, in order.
+pub type Replay<'a> = dyn FnMut(SegmentId, &[u8]) -> Result<(), KvError> + 'a;
 
 /// How a log behaves.
 #[derive(Debug, Clone)]
 pub struct LogOptions {
     /// The space's name, for messages.
     pub space: String,
-    /// By how many bytes a segment grows ahead of what is written, so that a sync need not change the file's size.
+    /// By how many bytes a segment grows ahead of what is written, so that a sync need not change the file's size; 0
+    /// for not at all.
     pub preallocate_bytes: u64,
-    /// Whether a segment is on stable storage before the next one takes writes. Only a durability that promises nothing
+    /// Whether a segment is on stable storage before the next one takes records. Only a durability that promises nothing
     /// after a power loss goes without.
     pub sync_on_rotate: bool,
 }
 
 /// An open log. One process at a time may have a directory open; whoever opens it sees to that.
 #[derive(Debug)]
-pub struct Log {}
+pub struct Log {
+    disk: Arc<dyn Disk>,
+    options: LogOptions,
+    active: Active,
+    progress: Arc<Progress>,
+    /// Number and base of each segment, the active one included.
+    live: Mutex<VecDeque<(SegmentId, u64)>>,
+}
 
-/// Syncs a log without borrowing it, so that others can append meanwhile.
-#[derive(Debug, Clone)]
-pub struct Syncer {}
+/// The segment that takes records.
+#[derive(Debug)]
+struct Active {
+    head: Head,
+    file: Arc<dyn DiskFile>,
+    /// Where the next record goes.
+    offset: u64,
+    /// Up to where the file has room.
+    allocated: u64,
+}
+
+impl Active {
+    fn position(&self) -> u64 {
+        reader::position(&self.head, self.offset)
+    }
+}
 
 impl Log {
     /// Opens the log in `dir`, creating it where there is none, and hands every stored payload to `replay`, in order.
-    /// What was replayed is on stable storage when this returns, and new records go to a new segment.
+    /// What was replayed is on stable storage when this returns. New records go to the last segment that was there.
     ///
     /// # Errors
-    /// [`KvError::Corruption`] naming file and offset when damage lies before something that was surely stored; what
-    /// `replay` returns; else when files cannot be read or written.
-    pub fn open(
-        _dir: &Path,
-        _options: LogOptions,
-        _replay: &mut dyn FnMut(SegmentId, &[u8]) -> Result<(), KvError>,
-    ) -> Result<Self, KvError> {
-        Ok(Self {})
+    /// [`KvError::Corruption`] naming file and offset when something is damaged or missing that had surely been stored;
+    /// what `replay` returns; else when files cannot be read or written.
+    pub fn open(dir: &Path, options: LogOptions, replay: &mut Replay<'_>) -> Result<Self, KvError> {
+        let created = std::fs::create_dir_all(dir);
+        created.map_err(|error| {
+            errors::file_error(&options.space, "creating the log's directory", &error)
+        })?;
+        Self::open_on(Arc::new(OsDisk::new(dir)), options, replay)
     }
 
-    /// Hands a record to the operating system with one write: it survives the end of the process, not yet that of the machine.
+    fn open_on(
+        disk: Arc<dyn Disk>,
+        options: LogOptions,
+        replay: &mut Replay<'_>,
+    ) -> Result<Self, KvError> {
+        let failed =
+            |error: io::Error| errors::file_error(&options.space, "preparing the log", &error);
+        let survey = Survey::new(&*disk, &options.space)?;
+        let end = survey.read(replay)?;
+        // The process that gave these names may have ended before they were durable; from here on others build on them.
+        disk.sync_names().map_err(failed)?;
+        for name in &survey.left_over {
+            disk.remove(name).map_err(failed)?;
+        }
+        let mut segments = survey.segments;
+        let active = match end {
+            Some(end) => settle(&*disk, &mut segments, end),
+            None => {
+                let head = Head {
+                    segment: SegmentId(1),
+                    base: 0,
+                    durable: 0,
+                };
+                segments.push(head);
+                create(&*disk, head)
+            }
+        };
+        let active = active.map_err(failed)?;
+        if !survey.first_is_named {
+            name_first(&*disk, segments[0].segment).map_err(failed)?;
+        }
+        let live = segments.iter().map(|head| (head.segment, head.base));
+        Ok(Self {
+            progress: Arc::new(Progress::new(
+                &options.space,
+                active.position(),
+                Arc::clone(&active.file),
+            )),
+            live: Mutex::new(live.collect()),
+            disk,
+            options,
+            active,
+        })
+    }
+
+    /// Hands a record to the operating system with one write: it survives the end of the process, not yet that of the
+    /// machine.
     ///
     /// # Errors
-    /// [`KvError::DiskFull`] and [`KvError::ReadOnly`]: nothing of it is stored, the log goes on when space returns. Any
-    /// other: unknown whether it is stored, and the log takes nothing until it is opened again.
-    pub fn append(&mut self, _payload: &[u8]) -> Result<(), KvError> {
+    /// [`KvError::DiskFull`] and [`KvError::ReadOnly`]: nothing of it is stored, and the log goes on when space returns.
+    /// Any other: unknown whether it is stored, and the log takes nothing until it is opened again.
+    pub fn append(&mut self, payload: &[u8]) -> Result<(), KvError> {
+        self.progress.check()?;
+        self.write(KIND_PAYLOAD, payload)?;
+        self.progress.set_appended(self.active.position());
         Ok(())
     }
 
-    /// Brings everything appended so far to stable storage.
+    fn write(&mut self, kind: u8, payload: &[u8]) -> Result<(), KvError> {
+        let Ok(payload_bytes) = u32::try_from(payload.len()) else {
+            return Err(KvError::Io {
+                space: self.options.space.clone(),
+                detail: format!("a record of {} bytes is too large", payload.len()),
+            });
+        };
+        let record = RecordHead::of(kind, payload, payload_bytes, self.progress.durable());
+        self.make_room(record.record_bytes())?;
+        let active = &mut self.active;
+        let head = record.encode(active.head.segment, active.position());
+        if let Err((written, error)) = active.file.write([&head, payload], active.offset) {
+            let told = self.progress.failed("writing the log", &error);
+            if written > 0 && errors::nothing_stored(&told) {
+                active.file.cut(active.offset).map_err(|error| {
+                    self.progress
+                        .broke("cutting off a record that found no room", &error)
+                })?;
+                active.allocated = active.offset;
+            }
+            return Err(told);
+        }
+        active.offset += record.record_bytes();
+        Ok(())
+    }
+
+    /// Allocates ahead. Where that is not possible, the write itself finds out whether there is room.
+    fn make_room(&mut self, bytes: u64) -> Result<(), KvError> {
+        use io::ErrorKind as Io;
+        let (active, ahead) = (&mut self.active, self.options.preallocate_bytes);
+        let end = active.offset + bytes;
+        if end <= active.allocated || ahead == 0 {
+            return Ok(());
+        }
+        let wanted = end.next_multiple_of(ahead);
+        match active.file.allocate(active.offset, wanted - active.offset) {
+            Ok(()) => active.allocated = wanted,
+            Err(error) => match error.kind() {
+                Io::StorageFull
+                | Io::QuotaExceeded
+                | Io::FileTooLarge
+                | Io::Unsupported
+                | Io::Interrupted
+                | Io::PermissionDenied
+                | Io::ReadOnlyFilesystem => {}
+                _ => return Err(self.progress.broke("making room in the log", &error)),
+            },
+        }
+        Ok(())
+    }
+
+    /// Brings everything appended so far to stable storage. Costs nothing if that is done already.
     ///
     /// # Errors
-    /// When it could not be; after that the log takes nothing until it is opened again.
+    /// When it could not be: what is stored is unknown, and the log takes nothing until it is opened again.
     pub fn sync(&self) -> Result<(), KvError> {
-        self.syncer().sync()
+        self.progress.sync()
     }
 
     /// Something that syncs this log while others append.
     pub fn syncer(&self) -> Syncer {
-        Syncer {}
+        Syncer(Arc::clone(&self.progress))
     }
 
     /// The segment that takes new records.
     pub fn active(&self) -> SegmentId {
-        SegmentId(1)
+        self.active.head.segment
+    }
+
+    /// The bytes of records in the active segment.
+    pub fn active_bytes(&self) -> u64 {
+        self.active.offset - HEAD_BYTES as u64
     }
 
     /// Closes the active segment, starts the next one and returns the closed one's number.
     ///
     /// # Errors
-    /// [`KvError::DiskFull`] and [`KvError::ReadOnly`]: the active segment stays and goes on taking records. Any other as for
-    /// [`Log::append`].
+    /// [`KvError::DiskFull`] and [`KvError::ReadOnly`]: the active segment stays and goes on taking records. Any other as
+    /// for [`Log::append`].
     pub fn rotate(&mut self) -> Result<SegmentId, KvError> {
-        Ok(SegmentId(1))
+        self.progress.check()?;
+        if self.options.sync_on_rotate {
+            // So that the next segment's head knows that all of this one was stored.
+            self.sync()?;
+        }
+        let closed = self.active.head.segment;
+        let next = Head {
+            segment: SegmentId(closed.0 + 1),
+            base: self.active.position() + RECORD_HEAD_BYTES as u64,
+            durable: self.progress.durable(),
+        };
+        let next = create(&*self.disk, next).map_err(|error| self.not_created(next, &error))?;
+        match self.write(KIND_END, &[]) {
+            Err(error) if !errors::nothing_stored(&error) => return Err(error),
+            // Without room for the mark, the next segment alone says that this one has ended.
+            _ => {}
+        }
+        self.close_active()?;
+        self.progress.start(
+            Arc::clone(&next.file),
+            next.position(),
+            self.options.sync_on_rotate,
+        );
+        self.live
+            .lock()
+            .push_back((next.head.segment, next.head.base));
+        self.active = next;
+        Ok(closed)
     }
 
-    /// Removes every segment up to and including `last`, whose content must be stored elsewhere for good.
+    /// After a failed creation there must be no next segment, or it would seem that this one has ended.
+    fn not_created(&self, next: Head, error: &io::Error) -> KvError {
+        let name = file_name(next.segment);
+        let removed = [format!("{name}{UNFINISHED}"), name]
+            .iter()
+            .map(|name| match self.disk.remove(name) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            })
+            .collect::<io::Result<Vec<()>>>();
+        match removed {
+            Ok(_) => self.progress.failed("starting a segment", error),
+            Err(_) => self.progress.broke("starting a segment", error),
+        }
+    }
+
+    /// Gives back what was allocated ahead, and syncs the mark.
+    fn close_active(&mut self) -> Result<(), KvError> {
+        let file = &self.active.file;
+        let cut = match file.cut(self.active.offset) {
+            // Some zeros more at the end do no harm.
+            Err(error)
+                if errors::nothing_stored(&errors::file_error(&self.options.space, "", &error)) =>
+            {
+                Ok(())
+            }
+            cut => cut,
+        };
+        let synced = if self.options.sync_on_rotate {
+            cut.and_then(|()| file.sync())
+        } else {
+            cut
+        };
+        synced.map_err(|error| self.progress.broke("closing a segment", &error))
+    }
+
+    /// Removes every segment up to and including `last`, whose content must be on stable storage elsewhere.
     ///
     /// # Errors
     /// When `last` is the active segment or a file could not be removed. The log itself is unharmed, and what is left is
-    /// removed by the next call or opening.
-    pub fn remove_through(&self, _last: SegmentId) -> Result<(), KvError> {
+    /// removed by the next opening.
+    pub fn remove_through(&self, last: SegmentId) -> Result<(), KvError> {
+        let failed = |error: io::Error| {
+            errors::file_error(&self.options.space, "removing a segment", &error)
+        };
+        if last >= self.active.head.segment {
+            return Err(failed(io::Error::other("it is in use")));
+        }
+        let mut live = self.live.lock();
+        let doomed: Vec<SegmentId> = live
+            .iter()
+            .map(|(id, _)| *id)
+            .take_while(|id| *id <= last)
+            .collect();
+        if doomed.is_empty() {
+            return Ok(());
+        }
+        name_first(&*self.disk, SegmentId(last.0 + 1)).map_err(failed)?;
+        live.drain(..doomed.len());
+        for id in doomed {
+            self.disk.remove(&file_name(id)).map_err(failed)?;
+        }
         Ok(())
     }
 
-    /// The bytes of all records that the log holds, closed segments included.
+    /// The bytes of all records that the log holds, those of closed segments included.
     pub fn bytes(&self) -> u64 {
-        0
+        let first = self.live.lock().front().map_or(0, |(_, base)| *base);
+        self.active.position() - first
     }
 
     /// Reads the log in `dir` against its checksums. The log may be open: what is being written counts as a torn end.
     ///
     /// # Errors
     /// [`KvError::Corruption`] naming file and offset; else when a file cannot be read.
-    pub fn verify(_space: &str, _dir: &Path) -> Result<(), KvError> {
-        Ok(())
+    pub fn verify(space: &str, dir: &Path) -> Result<(), KvError> {
+        Self::verify_on(&OsDisk::new(dir), space)
+    }
+
+    fn verify_on(disk: &dyn Disk, space: &str) -> Result<(), KvError> {
+        let mut found = String::new();
+        for _ in 0..VERIFY_ATTEMPTS {
+            let read = Survey::new(disk, space).and_then(|survey| survey.read(&mut |_, _| Ok(())));
+            match read {
+                // Twice the same is no longer somebody's writing or rotating.
+                Err(KvError::Corruption { detail, .. }) if detail != found => found = detail,
+                other => return other.map(|_| ()),
+            }
+        }
+        Err(KvError::Io {
+            space: space.to_owned(),
+            detail: format!("the log changes too fast to be read; last seen: {found}"),
+        })
     }
 }
 
-impl Syncer {
-    /// Brings everything appended so far to stable storage.
-    ///
-    /// # Errors
-    /// As [`Log::sync`].
-    pub fn sync(&self) -> Result<(), KvError> {
-        Ok(())
+/// Writes a new segment's head and gives it its name once that is on stable storage.
+fn create(disk: &dyn Disk, head: Head) -> io::Result<Active> {
+    let name = file_name(head.segment);
+    let unfinished = format!("{name}{UNFINISHED}");
+    let file = disk.create(&unfinished)?;
+    file.write([&head.encode(), &[]], 0)
+        .map_err(|(_, error)| error)?;
+    file.sync()?;
+    disk.rename(&unfinished, &name)?;
+    disk.sync_names()?;
+    Ok(Active {
+        head,
+        file,
+        offset: HEAD_BYTES as u64,
+        allocated: HEAD_BYTES as u64,
+    })
+}
+
+fn name_first(disk: &dyn Disk, first: SegmentId) -> io::Result<()> {
+    let unfinished = format!("{}{UNFINISHED}", format::FIRST_NAME);
+    let file = disk.create(&unfinished)?;
+    file.write([format::encode_first(first).as_bytes(), &[]], 0)
+        .map_err(|(_, error)| error)?;
+    file.sync()?;
+    disk.rename(&unfinished, format::FIRST_NAME)?;
+    disk.sync_names()
+}
+
+/// Makes what was read the log's whole content, on stable storage.
+fn settle(disk: &dyn Disk, segments: &mut Vec<Head>, end: recover::End) -> io::Result<Active> {
+    // From the last to the first, each for good, so that a crash between two leaves no gap.
+    while segments.len() > end.segment + 1 {
+        if let Some(head) = segments.pop() {
+            disk.remove(&file_name(head.segment))?;
+            disk.sync_names()?;
+        }
     }
+    let mut active = None;
+    for (index, head) in segments.iter().enumerate() {
+        let file = disk.open(&file_name(head.segment), true)?;
+        let stop = if index == end.segment {
+            file.cut(end.offset)?;
+            end.offset
+        } else {
+            file.bytes()?
+        };
+        let known = end.durable.saturating_sub(head.base);
+        write_again(&*file, HEAD_BYTES as u64 + known, stop)?;
+        file.sync()?;
+        active = Some(Active {
+            head: *head,
+            file,
+            offset: stop,
+            allocated: stop,
+        });
+    }
+    active.ok_or_else(|| io::Error::other("a log that was read has no segment"))
+}
+
+/// A sync that failed earlier may have left these bytes in memory only, yet marked as stored.
+fn write_again(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<()> {
+    let mut buffer = vec![0; REWRITE_BYTES.min(to.saturating_sub(from) as usize)];
+    let mut at = from;
+    while at < to {
+        let wanted = buffer.len().min((to - at) as usize);
+        let filled = file.read(&mut buffer[..wanted], at)?;
+        if filled == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        file.write([&buffer[..filled], &[]], at)
+            .map_err(|(_, error)| error)?;
+        at += filled as u64;
+    }
+    Ok(())
 }

@@ -1,0 +1,158 @@
+//! What the log needs of a file system: a seam, so that tests can lose what was not synced.
+
+use std::fmt::Debug;
+use std::fs::{self, File};
+use std::io::{self, IoSlice};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::FallocateFlags;
+
+/// A directory.
+pub(crate) trait Disk: Debug + Send + Sync {
+    /// The names of its files.
+    fn list(&self) -> io::Result<Vec<String>>;
+    /// Opens a file to be read and, if asked for, written.
+    fn open(&self, name: &str, writable: bool) -> io::Result<Arc<dyn DiskFile>>;
+    /// Creates an empty file, in the place of any other of that name.
+    fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+    fn remove(&self, name: &str) -> io::Result<()>;
+    /// Makes names durable: what was created, renamed and removed.
+    fn sync_names(&self) -> io::Result<()>;
+    /// How to call a file in messages.
+    fn path(&self, name: &str) -> PathBuf;
+}
+
+/// An open file.
+pub(crate) trait DiskFile: Debug + Send + Sync {
+    fn bytes(&self) -> io::Result<u64>;
+    /// Reads up to the length of `into`; less only at the end.
+    fn read(&self, into: &mut [u8], offset: u64) -> io::Result<usize>;
+    /// Writes the parts, one after another, with one call if the system takes all of it. Says how much was written
+    /// before it failed.
+    fn write(&self, parts: [&[u8]; 2], offset: u64) -> Result<(), (u64, io::Error)>;
+    /// Takes room for these bytes, which read as zeros until they are written.
+    fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()>;
+    /// Cuts the file off.
+    fn cut(&self, bytes: u64) -> io::Result<()>;
+    /// Brings content and length to stable storage.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// The operating system's.
+#[derive(Debug)]
+pub(crate) struct OsDisk {
+    dir: PathBuf,
+}
+
+impl OsDisk {
+    pub(crate) fn new(dir: &Path) -> Self {
+        Self {
+            dir: dir.to_path_buf(),
+        }
+    }
+}
+
+impl Disk for OsDisk {
+    fn list(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.dir)? {
+            if let Ok(name) = entry?.file_name().into_string() {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
+    fn open(&self, name: &str, writable: bool) -> io::Result<Arc<dyn DiskFile>> {
+        let file = File::options()
+            .read(true)
+            .write(writable)
+            .open(self.dir.join(name))?;
+        Ok(Arc::new(file))
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        let file = File::options()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(self.dir.join(name))?;
+        Ok(Arc::new(file))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::rename(self.dir.join(from), self.dir.join(to))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        fs::remove_file(self.dir.join(name))
+    }
+
+    fn sync_names(&self) -> io::Result<()> {
+        File::open(&self.dir)?.sync_all()
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+}
+
+impl DiskFile for File {
+    fn bytes(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn read(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        let mut done = 0;
+        while done < into.len() {
+            match self.read_at(&mut into[done..], offset + done as u64) {
+                Ok(0) => break,
+                Ok(count) => done += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(done)
+    }
+
+    fn write(&self, parts: [&[u8]; 2], offset: u64) -> Result<(), (u64, io::Error)> {
+        let [mut first, mut second] = parts;
+        let mut done = 0;
+        while !(first.is_empty() && second.is_empty()) {
+            let slices = [IoSlice::new(first), IoSlice::new(second)];
+            match rustix::io::pwritev(self, &slices, offset + done) {
+                Ok(0) => return Err((done, io::ErrorKind::WriteZero.into())),
+                Ok(count) => {
+                    done += count as u64;
+                    let of_first = count.min(first.len());
+                    first = &first[of_first..];
+                    second = &second[count - of_first..];
+                }
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err((done, error.into())),
+            }
+        }
+        Ok(())
+    }
+
+    fn allocate(&self, offset: u64, bytes: u64) -> io::Result<()> {
+        Ok(rustix::fs::fallocate(
+            self,
+            FallocateFlags::empty(),
+            offset,
+            bytes,
+        )?)
+    }
+
+    fn cut(&self, bytes: u64) -> io::Result<()> {
+        self.set_len(bytes)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+}

@@ -1,0 +1,26 @@
+//! Failures of files in the seam's words.
+
+use std::io;
+
+use varve_kv::KvError;
+
+/// Advice for a log that cannot be read.
+pub(crate) const WHAT_TO_DO: &str = "Nothing was changed. Check the disk, keep a copy of the directory, and restore \
+     the space from its last backup";
+
+/// What a file's error means for the caller of the seam.
+pub(crate) fn file_error(space: &str, doing: &str, error: &io::Error) -> KvError {
+    use io::ErrorKind as Io;
+    let space = space.to_owned();
+    let detail = format!("{doing}: {error}");
+    match error.kind() {
+        Io::StorageFull | Io::QuotaExceeded => KvError::DiskFull { space, detail },
+        Io::ReadOnlyFilesystem | Io::PermissionDenied => KvError::ReadOnly { space, detail },
+        _ => KvError::Io { space, detail },
+    }
+}
+
+/// Whether a write that failed so has stored nothing, so that work can go on.
+pub(crate) fn nothing_stored(error: &KvError) -> bool {
+    matches!(error, KvError::DiskFull { .. } | KvError::ReadOnly { .. })
+}

@@ -1,0 +1,212 @@
+//! Damaged and missing files, and bytes that never were a log.
+
+use super::*;
+
+/// A log of three segments, its files, and what it holds. Each record was synced before the next was written.
+fn small_log() -> (BTreeMap<String, Vec<u8>>, Records) {
+    let disk = SimulatedDisk::default();
+    let (mut log, _) = open(&disk, options(128, true)).expect("a new log");
+    for number in 0..9 {
+        log.append(&payload(number)).expect("there is room");
+        log.sync().expect("a sync");
+        if number % 3 == 2 && number < 8 {
+            log.rotate().expect("a rotation");
+        }
+    }
+    let files = disk.files();
+    let (_, records) = open(&disk, options(0, true)).expect("an old log");
+    assert_eq!((files.len(), records.len()), (4, 9));
+    (files, records)
+}
+
+/// Opens a copy; `None` when it is refused as damaged. Verifying says the same and changes nothing.
+fn reopened(files: &BTreeMap<String, Vec<u8>>) -> Option<Records> {
+    let disk = SimulatedDisk::with(files);
+    let verified = Log::verify_on(&disk, "s");
+    assert_eq!(&disk.files(), files, "verifying changes nothing");
+    match open(&disk, options(0, true)) {
+        Ok((mut log, records)) => {
+            assert!(verified.is_ok(), "{verified:?}");
+            log.append(b"and it goes on").expect("there is room");
+            drop(log);
+            let (_, again) = open(&disk, options(0, true)).expect("an old log");
+            assert_eq!(again.len(), records.len() + 1);
+            Some(records)
+        }
+        Err(KvError::Corruption { detail, .. }) => {
+            assert!(detail.contains("backup"), "{detail}");
+            assert!(verified.is_err(), "{detail}");
+            assert_eq!(&disk.files(), files, "a refusal changes nothing");
+            None
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+fn last_segment(files: &BTreeMap<String, Vec<u8>>) -> String {
+    format::file_name(SegmentId(files.len() as u64 - 1))
+}
+
+/// Whether a closed segment's mark lies there.
+fn in_mark(name: &str, last: &str, content: &[u8], at: usize) -> bool {
+    let is_closed = name != last && format::segment_of(name).is_some();
+    is_closed && at + format::RECORD_HEAD_BYTES >= content.len()
+}
+
+#[test]
+fn every_flipped_bit_is_found_or_costs_the_last_record_at_most() {
+    let (files, records) = small_log();
+    let last = last_segment(&files);
+    let mut cut = 0;
+    for (name, content) in &files {
+        for at in 0..content.len() {
+            for bit in [0x01, 0x80] {
+                let mut damaged = files.clone();
+                damaged.get_mut(name).expect("it is there")[at] ^= bit;
+                match reopened(&damaged) {
+                    None => {}
+                    Some(found) if found == records => {
+                        // What was allocated and never written, and the mark of an end that the next segment
+                        // knows as well.
+                        let unwritten = content[at] == 0 && *name == last;
+                        assert!(
+                            unwritten || in_mark(name, &last, content, at),
+                            "{name} {at}"
+                        );
+                    }
+                    Some(found) => {
+                        cut += 1;
+                        assert_eq!(*name, last, "{at}");
+                        assert_eq!(found, records[..records.len() - 1], "{name} {at}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(cut > 0, "the last record can be torn");
+}
+
+#[test]
+fn every_length_of_every_file_is_refused_or_a_torn_end() {
+    let (files, records) = small_log();
+    let last = last_segment(&files);
+    for (name, content) in &files {
+        for length in 0..content.len() {
+            let mut shorter = files.clone();
+            shorter.get_mut(name).expect("it is there").truncate(length);
+            let Some(found) = reopened(&shorter) else {
+                continue;
+            };
+            let torn = *name == last || in_mark(name, &last, content, length);
+            assert!(torn, "{name} {length}");
+            assert_eq!(found, records[..found.len()], "{name} {length}");
+        }
+    }
+}
+
+#[test]
+fn a_missing_file_is_refused() {
+    let (files, _) = small_log();
+    for name in files.keys() {
+        let mut fewer = files.clone();
+        fewer.remove(name);
+        let found = reopened(&fewer);
+        let first_can_be_guessed = name == format::FIRST_NAME;
+        assert_eq!(found.is_some(), first_can_be_guessed, "{name}");
+    }
+    let only_first = files
+        .into_iter()
+        .filter(|(name, _)| name == format::FIRST_NAME);
+    assert_eq!(
+        reopened(&only_first.collect()),
+        None,
+        "all segments are gone"
+    );
+}
+
+#[test]
+fn a_segment_of_another_log_or_place_is_refused() {
+    let (files, _) = small_log();
+    let (first, second) = (
+        format::file_name(SegmentId(1)),
+        format::file_name(SegmentId(2)),
+    );
+    let mut swapped = files.clone();
+    swapped.insert(first, files[&second].clone());
+    assert_eq!(reopened(&swapped), None);
+    let mut newer = files.clone();
+    let head = newer.get_mut(&second).expect("it is there");
+    head[11] = 9;
+    let sum = crc32c::crc32c(&head[..36]);
+    head[36..40].copy_from_slice(&sum.to_be_bytes());
+    let refused = open(&SimulatedDisk::with(&newer), options(0, true));
+    let text = refused.expect_err("a form to come").to_string();
+    assert!(text.contains("form 9"), "{text}");
+}
+
+#[test]
+fn damage_is_told_with_file_and_place() {
+    let (mut files, _) = small_log();
+    let name = format::file_name(SegmentId(2));
+    files.get_mut(&name).expect("it is there")[format::HEAD_BYTES + 3] ^= 1;
+    let error = open(&SimulatedDisk::with(&files), options(0, true)).expect_err("damage");
+    let told = error.to_string();
+    assert!(told.contains(&name) && told.contains("byte 40"), "{told}");
+}
+
+/// Whatever the bytes, reading ends without a panic, and hands out nothing that was not written there.
+#[test]
+fn fuzzed_logs_are_read_or_refused() {
+    let rounds = std::env::var("VARVE_FUZZ_ROUNDS")
+        .ok()
+        .and_then(|rounds| rounds.parse().ok())
+        .unwrap_or(20_000);
+    let (files, records) = small_log();
+    for seed in 0..rounds {
+        let mut random = Random::new(seed);
+        let mut fuzzed = files.clone();
+        for _ in 0..=random.below(3) {
+            damage(&mut fuzzed, &mut random);
+        }
+        let disk = SimulatedDisk::with(&fuzzed);
+        if let Ok((_, found)) = open(&disk, options(0, true)) {
+            let known = found.iter().all(|record| records.contains(record));
+            assert!(known && found.len() <= records.len(), "seed {seed}");
+        }
+    }
+}
+
+fn damage(files: &mut BTreeMap<String, Vec<u8>>, random: &mut Random) {
+    let names: Vec<String> = files.keys().cloned().collect();
+    let Some(name) = names.get(random.below(names.len().max(1) as u64) as usize) else {
+        return;
+    };
+    let content = files.get_mut(name).expect("it is there");
+    let length = content.len().max(1) as u64;
+    let at = random.below(length) as usize;
+    let end = content.len().min(at + random.below(64) as usize);
+    match random.below(8) {
+        0 => content.truncate(at),
+        1 => content.extend((0..random.below(300)).map(|_| random.clone().next() as u8)),
+        2 => {
+            let moved = content[end.min(at)..].to_vec();
+            content.truncate(at);
+            content.extend(moved);
+        }
+        3 => {
+            let repeated = content[at.min(end)..end].to_vec();
+            content.splice(at.min(end)..at.min(end), repeated);
+        }
+        4 => {
+            files.remove(name);
+        }
+        5 => {
+            let copy = content.clone();
+            files.insert(format::file_name(SegmentId(random.below(6))), copy);
+        }
+        6 => content[at.min(end)..end].fill(random.next() as u8),
+        _ => content[at.min(end)..end]
+            .iter_mut()
+            .for_each(|byte| *byte = random.next() as u8),
+    }
+}
