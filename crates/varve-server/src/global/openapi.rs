@@ -1,4 +1,5 @@
-//! `/openapi.json`: the description that lies in the repository, which a test compares with the route table.
+//! `/openapi.json`: the description that lies in the repository. Tests here compare it with the route table; those over
+//! HTTP hold each of their exchanges against its schemas.
 
 use crate::errors::HandlerResult;
 use crate::request::RequestContext;
@@ -48,13 +49,16 @@ mod tests {
             |name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}),
         );
         let query = route.parameters.iter().map(query_parameter);
-        let error = json!({"description": "Refused", "content": {"application/json": {
-            "schema": {"$ref": "#/components/schemas/Error"}}}});
         let mut operation = json!({
             "tags": [route.category],
             "operationId": operation_id(route),
+            "summary": "",
             "parameters": path.chain(query).collect::<Vec<_>>(),
-            "responses": {"2XX": {"description": "Done"}, "4XX": error, "503": error},
+            "responses": {
+                "200": {"description": "Done", "content": {"application/json": {"schema": {}}}},
+                "4XX": {"$ref": "#/components/responses/Refused"},
+                "5XX": {"$ref": "#/components/responses/Failed"},
+            },
         });
         if matches!(route.verb, Verb::Post | Verb::Put) {
             operation["requestBody"] = json!({"content": {"application/json": {"schema": {}}}});
@@ -119,6 +123,50 @@ mod tests {
             missing.is_empty() && unknown.is_empty(),
             "docs/openapi.json lacks {missing:?} and has too many {unknown:?}; run the tests with {UPDATE}=1"
         );
+    }
+
+    /// Every `$ref`, and every place where a schema stands, below `value`.
+    fn visit<'v>(value: &'v Value, refs: &mut Vec<&'v str>, schemas: &mut Vec<&'v Value>) {
+        match value {
+            Value::Object(members) => {
+                for (name, member) in members {
+                    match (name.as_str(), member) {
+                        ("$ref", Value::String(target)) => refs.push(target),
+                        ("schema", schema) => schemas.push(schema),
+                        _ => {}
+                    }
+                    visit(member, refs, schemas);
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| visit(item, refs, schemas)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_operation_is_described_in_full() {
+        let document: Value = serde_json::from_str(DOCUMENT).expect("the document is JSON");
+        let paths = document["paths"].as_object().expect("paths");
+        for (path, verbs) in paths {
+            for (verb, operation) in verbs.as_object().expect("verbs") {
+                let (mut refs, mut schemas) = (Vec::new(), Vec::new());
+                visit(operation, &mut refs, &mut schemas);
+                let summary = operation["summary"].as_str().unwrap_or_default();
+                assert!(!summary.is_empty(), "{verb} {path} has no summary");
+                let empty = schemas
+                    .iter()
+                    .any(|schema| **schema == Value::Object(serde_json::Map::default()));
+                assert!(!empty, "{verb} {path} has an empty schema");
+            }
+        }
+        let (mut refs, mut schemas) = (Vec::new(), Vec::new());
+        visit(&document, &mut refs, &mut schemas);
+        for target in refs {
+            let found = target
+                .strip_prefix('#')
+                .and_then(|pointer| document.pointer(pointer));
+            assert!(found.is_some(), "{target} points nowhere");
+        }
     }
 
     #[test]

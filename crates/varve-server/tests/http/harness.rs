@@ -13,6 +13,8 @@ use varve_server::{
     RunningServer, ServerConfig,
 };
 
+use crate::described;
+
 /// A client gives up reading after this long: a hang fails the test in place of blocking it.
 const CLIENT_PATIENCE: Duration = Duration::from_secs(20);
 
@@ -160,13 +162,17 @@ impl TestServer {
         Client::connect(self.address())
     }
 
-    /// Sends one request on a connection of its own.
+    /// Sends one request on a connection of its own. The exchange must be as the API's description says.
+    #[track_caller]
     pub(crate) fn exchange(&self, request: &str) -> Answer {
         let mut client = self.connect();
         client.send(request.as_bytes());
-        client.receive()
+        let answer = client.receive();
+        described::check(request, &answer);
+        answer
     }
 
+    #[track_caller]
     pub(crate) fn get(&self, path: &str) -> Answer {
         self.exchange(&format!("GET {path} HTTP/1.1\r\nhost: h\r\n\r\n"))
     }

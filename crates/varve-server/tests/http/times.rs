@@ -40,6 +40,15 @@ fn a_history_of_one_instant_has_what_was_said_about_it() {
     assert_eq!(ages(&of("")), [4, 3, 2, 1]);
     assert_eq!(ages(&of("as_of=2005-06-01")), [4, 3, 1]);
     assert_eq!(ages(&of("as_of=2003-01-01")), [1]);
+    let all = of("");
+    for (newer, version) in all["versions"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(version["as_of_tx"], version["version"].to_string());
+        let known = of(&format!(
+            "as_of_tx={}",
+            version["as_of_tx"].as_str().unwrap()
+        ));
+        assert_eq!(ages(&known), ages(&all)[newer..], "{version}");
+    }
     let page = of("as_of=2005-06-01&limit=2");
     assert_eq!(ages(&page), [4, 3]);
     let next = page["page"].as_str().expect("a page");

@@ -1,10 +1,10 @@
 //! `…/{id}/history`: the versions of an element, newest first, each with its valid period and its transaction time.
 //!
 //! ```json
-//! {"versions":[{"version":459000,"recorded_at":"2026-11-21T22:00:00.000000Z","superseded_by":null,"superseded_at":null,
+//! {"versions":[{"version":459000,"as_of_tx":"459000","recorded_at":"2026-11-21T22:00:00.000000Z","superseded_by":null,"superseded_at":null,
 //!   "kind":"put","valid_from":"2026-11-21T22:00:00.000000Z","valid_to":null,"element":{…}}],"page":null}
 //! ```
-//! `recorded_at` and `superseded_at` bound the transaction time, `valid_from` and `valid_to` the valid time; null is no
+//! `as_of_tx` is the version as a text, for readers that keep numbers as doubles. `recorded_at` and `superseded_at` bound the transaction time, `valid_from` and `valid_to` the valid time; null is no
 //! bound. Deleting a history purges the element: nothing of it can be read any more, at any point of either time.
 //! A version of kind `delete` says that the element does not exist in its period; its element is null. `page` is
 //! what to ask for next, null at the end. With `as_of` only versions whose period covers that instant are listed: all that
@@ -155,6 +155,7 @@ impl Page<'_> {
 fn write(json: &mut JsonWriter, schema: &Schema, version: &Version) {
     json.begin_object();
     json.key("version").unsigned(version.version.0);
+    json.key("as_of_tx").string(&version.version.0.to_string());
     instant(json, "recorded_at", Some(version.version.instant()));
     json.key("superseded_by");
     match version.superseded {
