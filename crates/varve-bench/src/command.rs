@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 
 use crate::api::result::ResultFile;
-use crate::api::table;
+use crate::api::{report, table};
 
 /// `varve bench`
 #[derive(Debug, Args)]
@@ -22,6 +22,24 @@ enum Command {
     Table {
         /// JSON file that a run wrote
         file: PathBuf,
+    },
+    /// Write the report of result files: one HTML page that needs nothing else
+    Report {
+        /// JSON files that runs wrote
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+        /// The page
+        #[arg(short, long, value_name = "FILE", default_value = "report.html")]
+        output: PathBuf,
+        /// Write the tables as Markdown too
+        #[arg(long, value_name = "FILE")]
+        markdown: Option<PathBuf>,
+    },
+    /// Print the ratios between two servers of the files, or between two files of one server, as Markdown
+    Compare {
+        /// JSON files that runs wrote; repeats may lie in further files
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
     },
     /// Run every scenario on the server, on the engine alone and on a bare HTTP server: how far from what is possible
     #[cfg(feature = "rocksdb")]
@@ -82,6 +100,12 @@ enum Command {
 pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
     match &arguments.command {
         Command::Table { file } => print!("{}", table::markdown(&ResultFile::read(file)?)),
+        Command::Report {
+            files,
+            output,
+            markdown,
+        } => report::write(&read(files)?, output, markdown.as_deref())?,
+        Command::Compare { files } => print!("{}", report::compare(&read(files)?)?),
         #[cfg(feature = "rocksdb")]
         Command::Limits {
             varve,
@@ -105,6 +129,10 @@ pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
         Command::Bare { status, body } => crate::ceilings::bare::serve(*status, body)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn read(files: &[PathBuf]) -> Result<Vec<ResultFile>> {
+    files.iter().map(|path| ResultFile::read(path)).collect()
 }
 
 /// The server's binary: the one named, or this one.

@@ -1,0 +1,132 @@
+//! The report of one or more result files: one HTML page that needs nothing else, and Markdown for documents.
+//!
+//! The page is static: tables and charts are HTML and SVG written here, so that it reads without its script, which only
+//! shows the figures under the pointer. All text that comes from files is escaped.
+
+mod chart;
+mod compare;
+mod overview;
+mod page;
+mod published;
+mod rows;
+mod tables;
+mod text;
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::result::{ResultFile, Row, Server};
+use compare::{Comparison, comparison};
+
+/// A measured row with the file and the server that it belongs to.
+#[derive(Debug, Clone, Copy)]
+struct Shown<'a> {
+    file: usize,
+    server: Option<&'a Server>,
+    row: &'a Row,
+}
+
+impl Shown<'_> {
+    /// What charts call it: the server, and the durability if it is known.
+    fn series_name(&self) -> String {
+        match self.durability() {
+            Some(durability) => format!("{} ({durability})", self.row.server),
+            None => self.row.server.clone(),
+        }
+    }
+
+    fn durability(&self) -> Option<&str> {
+        let of_server = self.server.and_then(|server| server.durability.as_deref());
+        self.row.durability.as_deref().or(of_server)
+    }
+
+    /// Place of its details on the page.
+    fn anchor(&self, at: usize) -> String {
+        format!("row-{}", at + 1)
+    }
+}
+
+/// Every row that ran, in the order of the files.
+fn measured(files: &[ResultFile]) -> Vec<Shown<'_>> {
+    files
+        .iter()
+        .enumerate()
+        .flat_map(|(at, file)| {
+            file.measured().map(move |row| Shown {
+                file: at,
+                server: file.server(&row.server),
+                row,
+            })
+        })
+        .collect()
+}
+
+/// Writes the page, and the Markdown if asked for.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn write(files: &[ResultFile], page: &Path, document: Option<&Path>) -> Result<()> {
+    let put = |path: &Path, text: String| {
+        std::fs::write(path, text).with_context(|| format!("writing {}", path.display()))
+    };
+    put(page, html(files))?;
+    match document {
+        Some(path) => put(path, markdown(files)),
+        None => Ok(()),
+    }
+}
+
+/// The ratios between two servers of the files, or between two files of one server, as Markdown.
+///
+/// # Errors
+/// When there is nothing to compare.
+pub fn compare(files: &[ResultFile]) -> Result<String> {
+    comparison(files)?
+        .filter(Comparison::is_useful)
+        .map(|it| it.markdown())
+        .context("no scenario ran with the same load on both sides")
+}
+
+/// The whole page.
+#[must_use]
+pub fn html(files: &[ResultFile]) -> String {
+    let shown = measured(files);
+    let published = published::rows();
+    let mut body = String::new();
+    body.push_str(&page::heading(files));
+    body.push_str(&tables::summary(&shown, &published));
+    if let Ok(Some(found)) = comparison(files).map(|it| it.filter(Comparison::is_useful)) {
+        body.push_str(&found.html());
+    }
+    body.push_str(&tables::aggregate(files, &shown));
+    body.push_str(&overview::charts(&shown, &published));
+    body.push_str(&tables::limits(files));
+    body.push_str(&tables::ceilings(files));
+    body.push_str(&tables::errors(&shown));
+    body.push_str(&rows::details(&shown));
+    body.push_str(&tables::published(&shown, &published));
+    body.push_str(&page::environment(files));
+    body.push_str(page::READING);
+    page::document(&page::title(files), &body)
+}
+
+/// The same for documents: the tables without the charts.
+#[must_use]
+pub fn markdown(files: &[ResultFile]) -> String {
+    let mut out = String::new();
+    for file in files {
+        out.push_str(&page::markdown_heading(file));
+        out.push_str(&super::table::markdown(file));
+        out.push('\n');
+    }
+    let published = published::rows();
+    out.push_str(&tables::markdown_summary(&measured(files), &published));
+    if let Ok(Some(found)) = comparison(files).map(|it| it.filter(Comparison::is_useful)) {
+        out.push_str(&found.markdown());
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,445 @@
+//! Charts as inline SVG: axes with few round ticks, lines, dots and bars. No text lies in the plot, so none overlaps;
+//! the legend is HTML above it.
+
+use std::fmt::Write as _;
+
+use super::text::{escape, tick};
+
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 280.0;
+const LEFT: f64 = 62.0;
+const RIGHT: f64 = 26.0;
+const TOP: f64 = 10.0;
+const BOTTOM: f64 = 40.0;
+/// Colours of the style; further series begin again.
+const COLOURS: usize = 8;
+
+/// How values become positions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scale {
+    /// From zero.
+    Linear,
+    /// Logarithmic; values at or under zero are left out.
+    Log,
+    /// Percentiles from 0 to under 100, each further nine as wide as the last.
+    Nines,
+}
+
+/// An axis.
+#[derive(Debug, Clone)]
+pub(super) struct Axis {
+    /// What it shows, with the unit.
+    pub(super) label: &'static str,
+    pub(super) scale: Scale,
+}
+
+/// How a series is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    Line,
+    /// A line with a dot at each point.
+    Dotted,
+    /// A dashed line with a dot at each point.
+    DashedDotted,
+    /// Dots without a line: figures of others.
+    Dots,
+    Dashed,
+    /// Bars from the axis up to the value; points are (middle, height), as wide as the gap between neighbours.
+    Bars,
+}
+
+/// Points with a name.
+#[derive(Debug, Clone)]
+pub(super) struct Series {
+    pub(super) name: String,
+    pub(super) shape: Shape,
+    /// Which of the style's colours.
+    pub(super) colour: usize,
+    pub(super) points: Vec<(f64, f64)>,
+}
+
+/// A chart.
+#[derive(Debug, Clone)]
+pub(super) struct Chart {
+    pub(super) title: String,
+    pub(super) x: Axis,
+    pub(super) y: Axis,
+    pub(super) series: Vec<Series>,
+}
+
+/// A scale with its ends.
+#[derive(Debug, Clone, Copy)]
+struct Range {
+    scale: Scale,
+    from: f64,
+    to: f64,
+}
+
+impl Scale {
+    fn place(self, value: f64) -> f64 {
+        match self {
+            Self::Linear => value,
+            Self::Log => value.max(f64::MIN_POSITIVE).log10(),
+            Self::Nines => -(1.0 - value / 100.0).max(1e-9).log10(),
+        }
+    }
+
+    fn admits(self, value: f64) -> bool {
+        value.is_finite()
+            && match self {
+                Self::Linear => true,
+                Self::Log => value > 0.0,
+                Self::Nines => (0.0..100.0).contains(&value),
+            }
+    }
+}
+
+impl Range {
+    fn of(scale: Scale, values: impl Iterator<Item = f64>) -> Self {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for value in values.filter(|value| scale.admits(*value)) {
+            low = low.min(value);
+            high = high.max(value);
+        }
+        if low > high {
+            (low, high) = (1.0, 1.0);
+        }
+        let (from, to) = match scale {
+            Scale::Linear => (low.min(0.0), if high > 0.0 { round_up(high) } else { 1.0 }),
+            Scale::Log => {
+                // Down and up to 1, 2 or 5 times a power of ten, and never a single point.
+                let (low, mut high) = (one_two_five(low, false), one_two_five(high, true));
+                if high <= low {
+                    high = low * 10.0;
+                }
+                (low, high)
+            }
+            Scale::Nines => (0.0, high.max(99.0)),
+        };
+        Self { scale, from, to }
+    }
+
+    /// Share of the way from one end to the other.
+    fn share(self, value: f64) -> f64 {
+        let (from, to) = (self.scale.place(self.from), self.scale.place(self.to));
+        ((self.scale.place(value) - from) / (to - from)).clamp(0.0, 1.0)
+    }
+
+    /// Ticks with their text.
+    fn ticks(self) -> Vec<(f64, String)> {
+        match self.scale {
+            Scale::Linear => {
+                let step = linear_step(self.to - self.from);
+                let first = (self.from / step).ceil() as i64;
+                let last = (self.to / step + 1e-6).floor() as i64;
+                (first..=last)
+                    .map(|at| at as f64 * step)
+                    .map(|value| (value, tick(value)))
+                    .collect()
+            }
+            Scale::Log => log_ticks(self.from, self.to),
+            Scale::Nines => [0.0, 50.0, 90.0, 99.0, 99.9, 99.99, 99.999, 99.9999]
+                .into_iter()
+                .filter(|value| *value <= self.to + 1e-9)
+                .map(|value| (value, format!("{value} %")))
+                .collect(),
+        }
+    }
+}
+
+/// A distance between ticks of 1, 2 or 5 times a power of ten, for about five of them.
+fn linear_step(span: f64) -> f64 {
+    one_two_five(span / 5.0, true)
+}
+
+/// The next 1, 2 or 5 times a power of ten, upwards or downwards.
+fn one_two_five(value: f64, up: bool) -> f64 {
+    let power = 10_f64.powf(value.log10().floor());
+    let mantissa = value / power;
+    let steps = [1.0, 2.0, 5.0, 10.0];
+    let found = match up {
+        true => steps.into_iter().find(|step| mantissa <= step + 1e-9),
+        false => steps.into_iter().rev().find(|step| mantissa >= step - 1e-9),
+    };
+    found.unwrap_or(1.0) * power
+}
+
+/// The next tick at or over a positive value.
+fn round_up(value: f64) -> f64 {
+    let step = linear_step(value);
+    (value / step - 1e-9).ceil() * step
+}
+
+/// Powers of ten; with 2 and 5 times them where there are few.
+fn log_ticks(from: f64, to: f64) -> Vec<(f64, String)> {
+    let decades = (to / from).log10();
+    let steps: &[f64] = match decades {
+        it if it <= 2.5 => &[1.0, 2.0, 5.0],
+        it if it <= 4.0 => &[1.0, 3.0],
+        _ => &[1.0],
+    };
+    let mut ticks = Vec::new();
+    let mut power = 10_f64.powf(from.log10().floor());
+    while power <= to * 1.000_001 {
+        for step in steps {
+            let value = power * step;
+            if value >= from * 0.999_999 && value <= to * 1.000_001 {
+                ticks.push((value, tick(value)));
+            }
+        }
+        power *= 10.0;
+    }
+    ticks
+}
+
+impl Chart {
+    /// Whether there is something to draw.
+    pub(super) fn is_empty(&self) -> bool {
+        self.series.iter().all(|series| series.points.is_empty())
+    }
+
+    /// The figure as HTML.
+    pub(super) fn html(&self) -> String {
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let x = Range::of(self.x.scale, points().map(|point| point.0));
+        let y = Range::of(self.y.scale, points().map(|point| point.1));
+        let mut out = format!(
+            "<figure class=\"chart\"><figcaption>{}</figcaption>{}<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
+             aria-label=\"{}\" data-x=\"{}\" data-y=\"{}\" data-box=\"{LEFT} {TOP} {} {}\">",
+            escape(&self.title),
+            self.legend(),
+            escape(&self.title),
+            describe(x, self.x.label),
+            describe(y, self.y.label),
+            WIDTH - LEFT - RIGHT,
+            HEIGHT - TOP - BOTTOM,
+        );
+        axes(&mut out, x, y, &self.x, &self.y);
+        for series in &self.series {
+            series.draw(&mut out, x, y);
+        }
+        out.push_str("</svg></figure>\n");
+        out
+    }
+
+    fn legend(&self) -> String {
+        let mut out = String::from("<p class=\"legend\">");
+        for series in &self.series {
+            let kind = match series.shape {
+                Shape::Dots => "dots",
+                Shape::Dashed | Shape::DashedDotted => "dashed",
+                _ => "line",
+            };
+            let _ = write!(
+                out,
+                "<span><i class=\"{kind} c{}\"></i>{}</span>",
+                series.colour % COLOURS,
+                escape(&series.name)
+            );
+        }
+        out + "</p>"
+    }
+}
+
+/// What the page's script needs to turn a position back into a value.
+fn describe(range: Range, label: &str) -> String {
+    let scale = match range.scale {
+        Scale::Linear => "linear",
+        Scale::Log => "log",
+        Scale::Nines => "nines",
+    };
+    format!("{scale}|{}|{}|{}", range.from, range.to, escape(label))
+}
+
+fn place_x(range: Range, value: f64) -> f64 {
+    LEFT + range.share(value) * (WIDTH - LEFT - RIGHT)
+}
+
+fn place_y(range: Range, value: f64) -> f64 {
+    HEIGHT - BOTTOM - range.share(value) * (HEIGHT - TOP - BOTTOM)
+}
+
+/// Grid, ticks and labels of the axes.
+fn axes(out: &mut String, x: Range, y: Range, x_axis: &Axis, y_axis: &Axis) {
+    let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
+    for (value, text) in y.ticks() {
+        let at = place_y(y, value);
+        let _ = write!(
+            out,
+            "<path class=\"grid\" d=\"M{LEFT} {at:.1}H{right}\"/><text x=\"{}\" y=\"{:.1}\" class=\"ytick\">{text}</text>",
+            LEFT - 6.0,
+            at + 3.5,
+        );
+    }
+    // A tick whose text would run into the last one's has none.
+    let mut free_from = 0.0;
+    for (value, text) in x.ticks() {
+        let at = place_x(x, value);
+        let half = 3.3 * text.chars().count() as f64 + 3.0;
+        let _ = write!(out, "<path class=\"grid\" d=\"M{at:.1} {bottom}v4\"/>");
+        if at - half >= free_from && at + half <= WIDTH {
+            let _ = write!(
+                out,
+                "<text x=\"{at:.1}\" y=\"{:.1}\" class=\"xtick\">{text}</text>",
+                bottom + 16.0
+            );
+            free_from = at + half;
+        }
+    }
+    let _ = write!(
+        out,
+        "<path class=\"axis\" d=\"M{LEFT} {TOP}V{bottom}H{right}\"/>\
+         <text class=\"label\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>\
+         <text class=\"label\" transform=\"translate(12 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+        (LEFT + right) / 2.0,
+        HEIGHT - 6.0,
+        escape(x_axis.label),
+        (TOP + bottom) / 2.0,
+        escape(y_axis.label),
+    );
+}
+
+impl Series {
+    fn draw(&self, out: &mut String, x: Range, y: Range) {
+        let colour = self.colour % COLOURS;
+        let shown: Vec<(f64, f64)> = self
+            .points
+            .iter()
+            .filter(|(px, py)| x.scale.admits(*px) && y.scale.admits(*py))
+            .map(|(px, py)| (place_x(x, *px), place_y(y, *py)))
+            .collect();
+        if shown.is_empty() {
+            return;
+        }
+        if self.shape == Shape::Bars {
+            bars(out, colour, &shown);
+            return;
+        }
+        let mut path = String::new();
+        for (at, (px, py)) in shown.iter().enumerate() {
+            let _ = write!(path, "{}{px:.1} {py:.1}", if at == 0 { 'M' } else { 'L' });
+        }
+        let class = match self.shape {
+            Shape::Dashed | Shape::DashedDotted => "line dashed",
+            Shape::Dots => "hidden",
+            _ => "line",
+        };
+        let _ = write!(
+            out,
+            "<path class=\"{class} c{colour}\" d=\"{path}\" data-n=\"{}\"/>",
+            escape(&self.name)
+        );
+        let dot = match self.shape {
+            Shape::Dots => "hollow",
+            Shape::Dotted | Shape::DashedDotted => "dot",
+            Shape::Line | Shape::Dashed | Shape::Bars => return,
+        };
+        for (px, py) in &shown {
+            let _ = write!(
+                out,
+                "<circle class=\"{dot} c{colour}\" cx=\"{px:.1}\" cy=\"{py:.1}\" r=\"3\"/>"
+            );
+        }
+    }
+}
+
+fn bars(out: &mut String, colour: usize, points: &[(f64, f64)]) {
+    let gap = points
+        .windows(2)
+        .map(|pair| pair[1].0 - pair[0].0)
+        .fold(24.0, f64::min)
+        .max(2.0);
+    let mut path = String::new();
+    for (px, py) in points {
+        let _ = write!(
+            path,
+            "M{:.1} {:.1}h{:.1}V{:.1}h-{:.1}z",
+            px - gap / 2.0 + 0.5,
+            HEIGHT - BOTTOM,
+            gap - 1.0,
+            py,
+            gap - 1.0
+        );
+    }
+    let _ = write!(out, "<path class=\"bars c{colour}\" d=\"{path}\"/>");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chart(x: Scale, y: Scale, points: Vec<(f64, f64)>) -> Chart {
+        Chart {
+            title: "a <b>".into(),
+            x: Axis {
+                label: "users",
+                scale: x,
+            },
+            y: Axis {
+                label: "ms",
+                scale: y,
+            },
+            series: vec![Series {
+                name: "it's \"one\"".into(),
+                shape: Shape::Line,
+                colour: 9,
+                points,
+            }],
+        }
+    }
+
+    #[test]
+    fn steps_are_one_two_or_five() {
+        assert_eq!(linear_step(100.0), 20.0);
+        assert_eq!(linear_step(7.0), 2.0);
+        assert_eq!(one_two_five(0.03, false), 0.02);
+        assert_eq!(one_two_five(0.03, true), 0.05);
+        assert_eq!(one_two_five(1.0, true), 1.0);
+        assert_eq!(round_up(331_000.0), 400_000.0);
+    }
+
+    #[test]
+    fn a_range_holds_its_values_and_its_ticks() {
+        for scale in [Scale::Linear, Scale::Log] {
+            for high in [0.003, 1.0, 9.9, 10.0, 12_345.0, 1e9] {
+                let range = Range::of(scale, [high / 40.0, high].into_iter());
+                assert!(range.from <= high / 40.0 && range.to >= high * 0.999_999);
+                let ticks = range.ticks();
+                assert!(
+                    (2..=12).contains(&ticks.len()),
+                    "{scale:?} {high} {ticks:?}"
+                );
+                for (value, _) in ticks {
+                    assert!(value >= range.from * 0.999 && value <= range.to * 1.001);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn positions_stay_inside_and_higher_values_lie_higher() {
+        let range = Range::of(Scale::Log, [0.1, 1_000.0].into_iter());
+        assert!(place_y(range, 1_000.0) < place_y(range, 10.0));
+        assert!(place_y(range, 1_000.0) >= TOP);
+        assert!(place_y(range, 0.1) <= HEIGHT - BOTTOM);
+        let nines = Range::of(Scale::Nines, [0.0, 99.99].into_iter());
+        let gap = |a, b| place_x(nines, b) - place_x(nines, a);
+        assert!((gap(90.0, 99.0) - gap(99.0, 99.9)).abs() < 1e-6);
+    }
+
+    #[test]
+    fn names_are_text_and_bad_values_are_left_out() {
+        let points = vec![(1.0, f64::NAN), (2.0, -1.0), (3.0, 5.0), (4.0, 50.0)];
+        let html = chart(Scale::Linear, Scale::Log, points).html();
+        assert!(html.contains("a &lt;b&gt;") && !html.contains("<b>"));
+        assert!(html.contains("it&#39;s &quot;one&quot;"));
+        assert!(!html.contains("NaN") && !html.contains("inf"));
+    }
+
+    #[test]
+    fn nothing_to_draw_is_drawn_as_nothing() {
+        let html = chart(Scale::Log, Scale::Log, Vec::new()).html();
+        assert!(!html.contains("NaN") && !html.contains("data-n"));
+        assert!(chart(Scale::Log, Scale::Log, Vec::new()).is_empty());
+    }
+}

@@ -1,0 +1,460 @@
+//! Two servers, or two runs of one, row by row: ratios of the medians, with the least and the greatest over the repeats.
+
+use std::fmt::Write as _;
+
+use anyhow::{Result, ensure};
+
+use super::tables::{Cell, Table};
+use super::text::{escape, markdown_line, three, whole};
+use super::{Shown, measured};
+use crate::api::result::{ResultFile, Row};
+use crate::api::table::load;
+
+/// Two sides and their rows.
+#[derive(Debug, Clone)]
+pub(crate) struct Comparison {
+    /// Names of the sides.
+    sides: [String; 2],
+    rows: Vec<Pair>,
+    /// What only one side ran.
+    alone: Vec<String>,
+}
+
+/// A scenario under a load, on both sides.
+#[derive(Debug, Clone)]
+struct Pair {
+    label: String,
+    load: String,
+    figures: Vec<Figure>,
+}
+
+/// A figure of a row on both sides, over the repeats.
+#[derive(Debug, Clone)]
+struct Figure {
+    name: &'static str,
+    /// More is better.
+    more: bool,
+    sides: [Spread; 2],
+    ratio: Spread,
+}
+
+/// Median, least and greatest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Spread {
+    median: f64,
+    least: f64,
+    greatest: f64,
+    count: usize,
+}
+
+impl Spread {
+    /// `None` when there are no values.
+    fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
+        let mut values: Vec<f64> = values.filter(|it| it.is_finite()).collect();
+        values.sort_by(f64::total_cmp);
+        let middle = values.len() / 2;
+        let median = match values.len() % 2 {
+            1 => values[middle],
+            _ if values.is_empty() => return None,
+            _ => f64::midpoint(values[middle - 1], values[middle]),
+        };
+        Some(Self {
+            median,
+            least: values[0],
+            greatest: values[values.len() - 1],
+            count: values.len(),
+        })
+    }
+
+    fn text(self, number: fn(f64) -> String) -> String {
+        match self.count {
+            1 => number(self.median),
+            _ => format!(
+                "{} ({}–{})",
+                number(self.median),
+                number(self.least),
+                number(self.greatest)
+            ),
+        }
+    }
+}
+
+/// A figure's name, whether more is better, and its value in a row.
+type Kind = (&'static str, bool, fn(&Row) -> Option<f64>);
+
+const FIGURES: [Kind; 7] = [
+    ("requests/s", true, |row| Some(row.columns.throughput)),
+    ("elements/s", true, |row| Some(row.more.items_per_s)),
+    ("average ms", false, |row| {
+        Some(row.columns.average_us / 1_000.0)
+    }),
+    ("median ms", false, |row| {
+        Some(row.columns.median_us as f64 / 1_000.0)
+    }),
+    ("99% ms", false, |row| {
+        Some(row.more.line99_us as f64 / 1_000.0)
+    }),
+    ("server CPU µs/element", false, |row| {
+        row.cpu.server_us_per_item
+    }),
+    ("error %", false, |row| Some(row.columns.error_percent)),
+];
+
+/// The figures of a line, and whether with their ratio.
+const COMPACT: [(&str, bool); 5] = [
+    ("elements/s", true),
+    ("median ms", false),
+    ("99% ms", true),
+    ("server CPU µs/element", true),
+    ("error %", false),
+];
+
+/// Compares the two servers in the files, or, when all rows are of one server, the two files.
+///
+/// # Errors
+/// When there are neither two servers nor two files.
+pub(crate) fn comparison(files: &[ResultFile]) -> Result<Option<Comparison>> {
+    let shown = measured(files);
+    let mut servers: Vec<&str> = Vec::new();
+    for it in &shown {
+        if !servers.contains(&it.row.server.as_str()) {
+            servers.push(&it.row.server);
+        }
+    }
+    if shown.is_empty() {
+        return Ok(None);
+    }
+    if servers.len() == 1 && files.len() == 1 {
+        return Ok(None);
+    }
+    ensure!(
+        servers.len() == 2 || (servers.len() == 1 && files.len() == 2),
+        "two servers or two files of one server can be compared, not {} servers in {} files",
+        servers.len(),
+        files.len()
+    );
+    let by_server = servers.len() == 2;
+    let sides = match by_server {
+        true => [servers[0].to_owned(), servers[1].to_owned()],
+        false => [0, 1].map(|at| side_of_file(files, at)),
+    };
+    let side = |it: &Shown<'_>| match by_server {
+        true => usize::from(it.row.server != sides[0]),
+        false => it.file,
+    };
+    let mut keys: Vec<(String, String)> = Vec::new();
+    for it in &shown {
+        let key = (it.row.label.clone(), load(&it.row.load));
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    let (mut rows, mut alone) = (Vec::new(), Vec::new());
+    for (label, words) in keys {
+        let of = |wanted: usize| -> Vec<&Row> {
+            shown
+                .iter()
+                .filter(|it| {
+                    side(it) == wanted && it.row.label == label && load(&it.row.load) == words
+                })
+                .map(|it| it.row)
+                .collect()
+        };
+        let both = [of(0), of(1)];
+        match both.iter().position(Vec::is_empty) {
+            Some(missing) => alone.push(format!("{label}, {words}: only {}", sides[1 - missing])),
+            None => rows.push(Pair {
+                figures: FIGURES
+                    .iter()
+                    .filter_map(|kind| figure(kind, &both))
+                    .collect(),
+                label,
+                load: words,
+            }),
+        }
+    }
+    Ok(Some(Comparison { sides, rows, alone }))
+}
+
+/// The name of a file's side; unlike the other's.
+fn side_of_file(files: &[ResultFile], at: usize) -> String {
+    let letter = ["A", "B"][at];
+    match files[at].title.as_str() {
+        "" => letter.to_owned(),
+        title => format!("{letter}: {title}"),
+    }
+}
+
+/// The n-th repeat of one side is divided by the n-th of the other, since they ran one after the other.
+fn figure((name, more, value): &Kind, both: &[Vec<&Row>; 2]) -> Option<Figure> {
+    let values =
+        [0, 1].map(|side| -> Vec<f64> { both[side].iter().filter_map(|row| value(row)).collect() });
+    let ratios = values[0].iter().zip(&values[1]).map(|(a, b)| a / b);
+    Some(Figure {
+        name,
+        more: *more,
+        ratio: Spread::of(ratios).unwrap_or(Spread {
+            median: f64::NAN,
+            least: f64::NAN,
+            greatest: f64::NAN,
+            count: 1,
+        }),
+        sides: [
+            Spread::of(values[0].iter().copied())?,
+            Spread::of(values[1].iter().copied())?,
+        ],
+    })
+}
+
+impl Comparison {
+    /// Whether any row ran on both sides.
+    pub(crate) fn is_useful(&self) -> bool {
+        !self.rows.is_empty()
+    }
+
+    /// Every figure with its spread, a line each.
+    fn spreads(&self) -> Table {
+        let [a, b] = &self.sides;
+        let ratio = format!("|{a} ÷ {b}");
+        let mut table = Table::new(&["Scenario", "<Load", "<Figure", a, b, &ratio]);
+        for pair in &self.rows {
+            for (at, figure) in pair.figures.iter().enumerate() {
+                let number = number_of(figure);
+                let once = |text: &str| {
+                    if at == 0 {
+                        text.to_owned()
+                    } else {
+                        String::new()
+                    }
+                };
+                table.row(vec![
+                    Cell::Text(once(&pair.label)),
+                    Cell::Text(once(&pair.load)),
+                    Cell::Text(figure.name.to_owned()),
+                    Cell::Number(figure.sides[0].text(number)),
+                    Cell::Number(figure.sides[1].text(number)),
+                    figure.ratio_cell(),
+                ]);
+            }
+        }
+        table
+    }
+
+    /// A line a row with the figures that matter most.
+    fn lines(&self) -> Vec<Vec<Cell>> {
+        let line = |pair: &Pair| {
+            let mut cells = vec![
+                Cell::Text(pair.label.clone()),
+                Cell::Text(pair.load.clone()),
+            ];
+            for (name, with_ratio) in COMPACT {
+                match pair.figures.iter().find(|it| it.name == name) {
+                    Some(figure) => {
+                        let number = number_of(figure);
+                        cells.extend(figure.sides.map(|it| Cell::Number(number(it.median))));
+                        if with_ratio {
+                            cells.push(figure.ratio_cell());
+                        }
+                    }
+                    None => {
+                        let missing = if with_ratio { 3 } else { 2 };
+                        cells.extend((0..missing).map(|_| Cell::Number("–".to_owned())));
+                    }
+                }
+            }
+            cells
+        };
+        self.rows.iter().map(line).collect()
+    }
+
+    /// Heads of [`Comparison::lines`], as [`Table::new`] takes them.
+    fn heads(&self) -> Vec<String> {
+        let [a, b] = &self.sides;
+        let mut heads = vec!["Scenario".to_owned(), "<Load".to_owned()];
+        for (name, with_ratio) in COMPACT {
+            heads.push(format!("|{name}, {a}"));
+            heads.push(format!("{name}, {b}"));
+            if with_ratio {
+                heads.push(format!("{a} ÷ {b}"));
+            }
+        }
+        heads
+    }
+
+    fn repeats(&self) -> usize {
+        let counts = self
+            .rows
+            .iter()
+            .flat_map(|pair| &pair.figures)
+            .map(|figure| figure.ratio.count);
+        counts.max().unwrap_or(0)
+    }
+
+    /// The section of the page.
+    pub(crate) fn html(&self) -> String {
+        let heads = self.heads();
+        let mut table = Table::new(&heads.iter().map(String::as_str).collect::<Vec<_>>());
+        for cells in self.lines() {
+            table.row(cells);
+        }
+        let mut out = format!(
+            "<section id=\"comparison\"><h2>{} against {}</h2><p class=\"note\">{}</p>{}\
+             <details><summary>Every figure with its spread</summary>{}</details>",
+            escape(&self.sides[0]),
+            escape(&self.sides[1]),
+            escape(&self.note()),
+            table.html(),
+            self.spreads().html(),
+        );
+        for it in &self.alone {
+            let _ = write!(out, "<p class=\"note\">{}</p>", escape(it));
+        }
+        out + "</section>\n"
+    }
+
+    fn note(&self) -> String {
+        format!(
+            "Medians of at most {} repeats. A ratio is the median of those of the single repeats, each of one side divided \
+             by the same one of the other, with the least and the greatest.",
+            self.repeats()
+        )
+    }
+
+    /// The same for documents.
+    pub(crate) fn markdown(&self) -> String {
+        let mut out = String::from("\n");
+        let heads = self.heads();
+        let rule = heads.iter().enumerate().map(|(at, _)| match at {
+            0 | 1 => "---".to_owned(),
+            _ => "--:".to_owned(),
+        });
+        let rule: Vec<String> = rule.collect();
+        let heads: Vec<String> = heads
+            .iter()
+            .map(|head| head.trim_start_matches(['<', '|']).to_owned())
+            .collect();
+        markdown_line(&mut out, &heads);
+        markdown_line(&mut out, &rule);
+        for cells in self.lines() {
+            let cells: Vec<String> = cells.into_iter().map(Cell::into_text).collect();
+            markdown_line(&mut out, &cells);
+        }
+        let _ = write!(out, "\n{}\n", self.note());
+        for it in &self.alone {
+            let _ = writeln!(out, "\n{it}.");
+        }
+        out
+    }
+}
+
+impl Figure {
+    /// The ratio in the colour of better or worse; one within 2 % of 1 is neither.
+    fn ratio_cell(&self) -> Cell {
+        match self.ratio.median {
+            it if !it.is_finite() => Cell::Number("–".to_owned()),
+            it if (0.98..=1.02).contains(&it) => Cell::Number(self.ratio.text(three)),
+            it => Cell::Marked(self.ratio.text(three), (it > 1.0) == self.more),
+        }
+    }
+}
+
+/// Rates without decimals, times with three digits.
+fn number_of(figure: &Figure) -> fn(f64) -> String {
+    match figure.more {
+        true => whole,
+        false => three,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::api::result::{Columns, More};
+
+    fn row(server: &str, label: &str, throughput: f64) -> Row {
+        Row {
+            server: server.into(),
+            label: label.into(),
+            columns: Columns {
+                throughput,
+                average_us: 1e6 / throughput,
+                ..Columns::default()
+            },
+            more: More {
+                items_per_s: throughput,
+                ..More::default()
+            },
+            ..Row::default()
+        }
+    }
+
+    fn file(rows: Vec<Row>) -> ResultFile {
+        ResultFile {
+            rows,
+            ..ResultFile::default()
+        }
+    }
+
+    #[test]
+    fn servers_are_compared_over_their_repeats() {
+        let files = [
+            file(vec![row("varve", "a", 100.0), row("other", "a", 50.0)]),
+            file(vec![row("varve", "a", 300.0), row("other", "a", 60.0)]),
+            file(vec![
+                row("varve", "a", 200.0),
+                row("other", "a", 200.0),
+                row("varve", "b", 1.0),
+            ]),
+        ];
+        let found = comparison(&files).expect("comparable").expect("rows");
+        assert_eq!(found.rows.len(), 1);
+        let figure = &found.rows[0].figures[0];
+        assert_eq!(figure.sides[0].median, 200.0);
+        assert_eq!(
+            (
+                figure.ratio.least,
+                figure.ratio.median,
+                figure.ratio.greatest
+            ),
+            (1.0, 2.0, 5.0)
+        );
+        let text = found.markdown();
+        assert!(text.contains("| 200 | 60 | 2.00 (1.00–5.00) |"), "{text}");
+        let page = found.html();
+        assert!(
+            page.contains("<td>200 (100–300)</td><td>60 (50–200)</td>"),
+            "{page}"
+        );
+        assert!(page.contains("only varve"));
+    }
+
+    #[test]
+    fn two_files_of_one_server_are_before_and_after() {
+        let files = [
+            file(vec![row("v", "a", 100.0)]),
+            file(vec![row("v", "a", 80.0)]),
+        ];
+        let found = comparison(&files).expect("comparable").expect("rows");
+        assert_eq!(found.sides, ["A", "B"]);
+        assert_eq!(found.rows[0].figures[0].ratio.median, 1.25);
+    }
+
+    #[test]
+    fn what_cannot_be_compared_is_refused() {
+        let rows = vec![row("a", "x", 1.0), row("b", "x", 1.0), row("c", "x", 1.0)];
+        assert!(comparison(&[file(rows)]).is_err());
+        assert!(
+            comparison(&[file(vec![row("a", "x", 1.0)])])
+                .expect("fine")
+                .is_none()
+        );
+        assert!(comparison(&[]).expect("fine").is_none());
+    }
+
+    #[test]
+    fn a_spread_is_median_and_ends() {
+        assert_eq!(Spread::of([].into_iter()), None);
+        let even = Spread::of([4.0, 1.0, 3.0, 2.0].into_iter()).expect("values");
+        assert_eq!((even.least, even.median, even.greatest), (1.0, 2.5, 4.0));
+    }
+}

@@ -1,0 +1,193 @@
+//! Throughput and latency against concurrency, a pair of charts a scenario, with the published rows as dots.
+
+use super::Shown;
+use super::chart::{Axis, Chart, Scale, Series, Shape};
+use super::published::Published;
+use super::text::escape;
+use crate::api::result::{Model, Row};
+
+/// What a point's horizontal place says: users, or requests a second offered.
+fn concurrency(row: &Row) -> Option<f64> {
+    match row.load.model {
+        Model::Open => row.load.rate,
+        Model::Paced | Model::Closed => row.load.users.map(f64::from),
+    }
+}
+
+/// A section of charts, for scenarios that ran at more than one concurrency or are published.
+pub(super) fn charts(shown: &[Shown<'_>], published: &[Published]) -> String {
+    let mut groups: Vec<(&str, Model)> = Vec::new();
+    for it in shown {
+        let group = (it.row.label.as_str(), it.row.load.model);
+        if !groups.contains(&group) {
+            groups.push(group);
+        }
+    }
+    let mut out = String::new();
+    for (label, model) in groups {
+        let rows: Vec<&Shown<'_>> = shown
+            .iter()
+            .filter(|it| it.row.label == label && it.row.load.model == model)
+            .collect();
+        if steps(&rows) < 2 {
+            continue;
+        }
+        let scenario = rows[0].row.scenario.as_str();
+        let theirs: Vec<&Published> = match model {
+            Model::Paced => published.iter().filter(|row| row.is_of(scenario)).collect(),
+            Model::Closed | Model::Open => Vec::new(),
+        };
+        out.push_str(&throughput(label, model, &rows, &theirs).html());
+        out.push_str(&latency(label, model, &rows, &theirs).html());
+    }
+    if out.is_empty() {
+        return out;
+    }
+    format!(
+        "<section id=\"concurrency\"><h2>{}</h2><div class=\"charts\">{out}</div></section>\n",
+        escape("Against concurrency")
+    )
+}
+
+/// Different concurrencies among the rows.
+fn steps(rows: &[&Shown<'_>]) -> usize {
+    let mut found: Vec<u64> = rows
+        .iter()
+        .filter_map(|it| concurrency(it.row))
+        .map(f64::to_bits)
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    found.len()
+}
+
+fn axis_of(model: Model) -> Axis {
+    Axis {
+        label: match model {
+            Model::Paced => "users, paced",
+            Model::Closed => "users, back to back",
+            Model::Open => "requests a second offered",
+        },
+        scale: Scale::Linear,
+    }
+}
+
+/// One line a server: its points in order of concurrency, the mean of repeats.
+fn lines(rows: &[&Shown<'_>], value: impl Fn(&Row) -> f64) -> Vec<(String, Vec<(f64, f64)>)> {
+    let mut found: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+    for it in rows {
+        let Some(at) = concurrency(it.row) else {
+            continue;
+        };
+        let name = it.series_name();
+        let point = (at, value(it.row));
+        match found.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, points)) => points.push(point),
+            None => found.push((name, vec![point])),
+        }
+    }
+    for (_, points) in &mut found {
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut merged: Vec<(f64, f64)> = Vec::new();
+        for group in points.chunk_by(|a, b| a.0.to_bits() == b.0.to_bits()) {
+            let mean = group.iter().map(|point| point.1).sum::<f64>() / group.len() as f64;
+            merged.push((group[0].0, mean));
+        }
+        *points = merged;
+    }
+    found
+}
+
+fn throughput(label: &str, model: Model, rows: &[&Shown<'_>], theirs: &[&Published]) -> Chart {
+    let ours = lines(rows, |row| row.columns.throughput);
+    let mut series: Vec<Series> = ours
+        .into_iter()
+        .enumerate()
+        .map(|(colour, (name, points))| Series {
+            name,
+            shape: Shape::Dotted,
+            colour,
+            points,
+        })
+        .collect();
+    series.extend(dots(theirs, Published::throughput));
+    Chart {
+        title: format!("{label}: throughput"),
+        x: axis_of(model),
+        y: Axis {
+            label: "requests a second",
+            scale: Scale::Linear,
+        },
+        series,
+    }
+}
+
+/// A line's name, its shape, and its value in a row.
+type Kind = (&'static str, Shape, fn(&Row) -> f64);
+
+fn latency(label: &str, model: Model, rows: &[&Shown<'_>], theirs: &[&Published]) -> Chart {
+    let mut series = Vec::new();
+    let kinds: [Kind; 2] = [
+        ("median", Shape::Dotted, |row| {
+            row.columns.median_us as f64 / 1_000.0
+        }),
+        ("99 %", Shape::DashedDotted, |row| {
+            row.more.line99_us as f64 / 1_000.0
+        }),
+    ];
+    for (kind, shape, value) in kinds {
+        for (colour, (name, points)) in lines(rows, value).into_iter().enumerate() {
+            series.push(Series {
+                name: format!("{name} {kind}"),
+                shape,
+                colour,
+                points,
+            });
+        }
+    }
+    // An average of 0 as published is anything under 1 ms, which a logarithmic axis cannot show.
+    series.extend(dots(theirs, |row| row.average_ms().max(0.5)));
+    for series in &mut series {
+        if series.shape == Shape::Dots {
+            series.name += ", average";
+        }
+    }
+    Chart {
+        title: format!("{label}: service time"),
+        x: axis_of(model),
+        y: Axis {
+            label: "ms",
+            scale: Scale::Log,
+        },
+        series,
+    }
+}
+
+/// The same in every chart.
+fn published_colour(row: &Published) -> usize {
+    match (row.page, row.backend) {
+        ("v0.2", _) => 7,
+        ("v0.4.4", _) => 4,
+        (_, "rocksdb") => 6,
+        _ => 5,
+    }
+}
+
+/// The published rows, a series a page and back end.
+fn dots(theirs: &[&Published], value: impl Fn(&Published) -> f64) -> Vec<Series> {
+    let mut found: Vec<Series> = Vec::new();
+    for row in theirs {
+        let name = format!("published {} {}", row.page, row.backend);
+        let point = (f64::from(row.concurrency), value(row));
+        match found.iter_mut().find(|series| series.name == name) {
+            Some(series) => series.points.push(point),
+            None => found.push(Series {
+                name,
+                shape: Shape::Dots,
+                colour: published_colour(row),
+                points: vec![point],
+            }),
+        }
+    }
+    found
+}

@@ -1,0 +1,293 @@
+//! The details of each row: latencies, and what happened second by second.
+
+use std::fmt::Write as _;
+
+use super::Shown;
+use super::chart::{Axis, Chart, Scale, Series, Shape};
+use super::text::{escape, ms, three, whole};
+use crate::api::result::{Buckets, Model, Row, Second};
+use crate::api::table::load;
+
+/// Points of a line over time; longer runs are drawn in steps of several seconds.
+const POINTS_MAX: usize = 240;
+/// Bars of a latency distribution for each power of ten.
+const BARS_A_DECADE: f64 = 10.0;
+
+/// A folded block a row.
+pub(super) fn details(shown: &[Shown<'_>]) -> String {
+    if shown.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from("<section id=\"rows\"><h2>Row by row</h2>\n");
+    for (at, it) in shown.iter().enumerate() {
+        let row = it.row;
+        let _ = write!(
+            out,
+            "<details id=\"{}\"{}><summary>{}<span>{}, {}: {} requests/s, median {} ms, 99 % {} ms</span></summary>{}",
+            it.anchor(at),
+            if shown.len() == 1 { " open" } else { "" },
+            escape(&row.label),
+            escape(&it.series_name()),
+            escape(&load(&row.load)),
+            whole(row.columns.throughput),
+            ms(row.columns.median_us as f64),
+            ms(row.more.line99_us as f64),
+            notes(row),
+        );
+        out.push_str("<div class=\"charts\">");
+        for chart in charts(row) {
+            if !chart.is_empty() {
+                out.push_str(&chart.html());
+            }
+        }
+        out.push_str("</div></details>\n");
+    }
+    out + "</section>\n"
+}
+
+/// Sentences on the row: the plan, connections, verification.
+fn notes(row: &Row) -> String {
+    let generator = &row.generator;
+    let mut facts = vec![format!(
+        "{} requests in flight on average (throughput × average)",
+        three(generator.in_flight)
+    )];
+    if let (Some(samples), Some(planned)) = (
+        generator.samples_per_user,
+        generator.planned_samples_per_user,
+    ) {
+        facts.push(format!(
+            "{} samples a user of {} planned",
+            three(samples),
+            three(planned)
+        ));
+    }
+    let connections = &row.connections;
+    facts.push(format!(
+        "{} connections opened, {} again; connecting took {} ms on average, {} ms at most",
+        whole(connections.opened as f64),
+        whole(connections.reconnects as f64),
+        ms(connections.connect_average_us),
+        ms(connections.connect_max_us as f64)
+    ));
+    if !row.data_before.is_empty() {
+        facts.push(format!("In the store before: {}", row.data_before));
+    }
+    if let Some(reason) = &generator.bound_reason {
+        facts.push(reason.clone());
+    }
+    if let Some(it) = &row.verification {
+        facts.push(format!(
+            "{} acknowledged, {} read back, {} missing, {} wrong ({})",
+            whole(it.acknowledged as f64),
+            whole(it.checked as f64),
+            whole(it.missing as f64),
+            whole(it.wrong as f64),
+            it.method
+        ));
+    }
+    format!("<p class=\"note\">{}.</p>", escape(&facts.join(". ")))
+}
+
+fn charts(row: &Row) -> Vec<Chart> {
+    vec![
+        percentiles(row),
+        distribution(row),
+        throughput_over_time(row),
+        response_over_time(row),
+        processor_over_time(row),
+        memory_over_time(row),
+    ]
+}
+
+fn axis(label: &'static str, scale: Scale) -> Axis {
+    Axis { label, scale }
+}
+
+fn line(name: &str, colour: usize, points: Vec<(f64, f64)>) -> Series {
+    Series {
+        name: name.to_owned(),
+        shape: Shape::Line,
+        colour,
+        points,
+    }
+}
+
+/// Latency at each percentile.
+fn percentiles(row: &Row) -> Chart {
+    let mut series = vec![line("service time", 0, curve(&row.histogram))];
+    if let Some(corrected) = &row.corrected_histogram {
+        series.push(line("from the planned send", 1, curve(corrected)));
+    }
+    Chart {
+        title: "Percentiles".into(),
+        x: axis("percent of the requests at or under it", Scale::Nines),
+        y: axis("ms", Scale::Log),
+        series,
+    }
+}
+
+/// (percentile, ms) at the end of each bucket, thinned to what can be seen.
+fn curve(buckets: &Buckets) -> Vec<(f64, f64)> {
+    let count = buckets.count() as f64;
+    let mut seen = 0;
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    let mut last_place = f64::NEG_INFINITY;
+    for (value, bucket) in &buckets.0 {
+        // The value holds for all ranks from the bucket's first on; the last rank of all would be infinitely far.
+        let percent = 100.0 * seen as f64 / count;
+        seen += bucket;
+        let place = -(1.0 - percent / 100.0).log10();
+        if place - last_place >= 0.01 {
+            points.push((percent, *value as f64 / 1_000.0));
+            last_place = place;
+        }
+    }
+    points
+}
+
+/// Share of the requests by service time.
+fn distribution(row: &Row) -> Chart {
+    let total = row.histogram.count() as f64;
+    let mut bars: Vec<(i64, u64)> = Vec::new();
+    for (value, count) in &row.histogram.0 {
+        let bar = ((*value).max(1) as f64 / 1_000.0).log10() * BARS_A_DECADE;
+        let bar = bar.floor() as i64;
+        match bars.last_mut() {
+            Some((at, sum)) if *at == bar => *sum += count,
+            _ => bars.push((bar, *count)),
+        }
+    }
+    let points = bars
+        .into_iter()
+        .map(|(bar, count)| {
+            let middle = 10_f64.powf((bar as f64 + 0.5) / BARS_A_DECADE);
+            (middle, 100.0 * count as f64 / total)
+        })
+        .collect();
+    Chart {
+        title: "Distribution".into(),
+        x: axis("service time, ms", Scale::Log),
+        y: axis("percent of the requests", Scale::Linear),
+        series: vec![Series {
+            name: "requests".into(),
+            shape: Shape::Bars,
+            colour: 0,
+            points,
+        }],
+    }
+}
+
+/// Points of a line over time: the value of each group of neighbouring seconds.
+fn over_time(row: &Row, value: impl Fn(&[Second]) -> Option<f64>) -> Vec<(f64, f64)> {
+    let group = row.series.len().div_ceil(POINTS_MAX).max(1);
+    row.series
+        .chunks(group)
+        .filter_map(|seconds| Some((f64::from(seconds[0].at_s), value(seconds)?)))
+        .collect()
+}
+
+fn mean(seconds: &[Second], value: impl Fn(&Second) -> Option<f64>) -> Option<f64> {
+    let values: Vec<f64> = seconds.iter().filter_map(value).collect();
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn throughput_over_time(row: &Row) -> Chart {
+    let mut series = vec![line(
+        "requests a second",
+        0,
+        over_time(row, |seconds| mean(seconds, |it| Some(it.samples as f64))),
+    )];
+    if row.series.iter().any(|it| it.errors > 0) {
+        series.push(line(
+            "errors a second",
+            6,
+            over_time(row, |seconds| mean(seconds, |it| Some(it.errors as f64))),
+        ));
+    }
+    series.push(Series {
+        shape: Shape::Dashed,
+        ..line(
+            match row.load.model {
+                Model::Open => "requests in flight",
+                _ => "users",
+            },
+            7,
+            over_time(row, |seconds| mean(seconds, |it| Some(f64::from(it.users)))),
+        )
+    });
+    Chart {
+        title: "Throughput and errors over time".into(),
+        x: axis("seconds since the first sample", Scale::Linear),
+        y: axis("a second", Scale::Linear),
+        series,
+    }
+}
+
+fn response_over_time(row: &Row) -> Chart {
+    let answered = |it: &Second| it.samples > 0;
+    let highest = |value: fn(&Second) -> u64| {
+        over_time(row, move |seconds| {
+            let most = seconds.iter().filter(|it| answered(it)).map(value).max();
+            most.map(|us| us as f64 / 1_000.0)
+        })
+    };
+    let median = over_time(row, |seconds| {
+        mean(seconds, |it| {
+            answered(it).then_some(it.median_us as f64 / 1_000.0)
+        })
+    });
+    Chart {
+        title: "Service time over time".into(),
+        x: axis("seconds since the first sample", Scale::Linear),
+        y: axis("ms", Scale::Log),
+        series: vec![
+            line("median", 0, median),
+            line("99 %", 1, highest(|it| it.line99_us)),
+            line("longest", 7, highest(|it| it.max_us)),
+        ],
+    }
+}
+
+fn processor_over_time(row: &Row) -> Chart {
+    let server = over_time(row, |seconds| mean(seconds, |it| it.server_cpu_percent));
+    let mut series = Vec::new();
+    if !server.is_empty() {
+        series.push(line("server", 0, server));
+    }
+    series.push(line(
+        "load tool",
+        1,
+        over_time(row, |seconds| {
+            mean(seconds, |it| Some(it.generator_cpu_percent))
+        }),
+    ));
+    Chart {
+        title: "Processor time".into(),
+        x: axis("seconds since the first sample", Scale::Linear),
+        y: axis("percent of one processor", Scale::Linear),
+        series,
+    }
+}
+
+fn memory_over_time(row: &Row) -> Chart {
+    let points = over_time(row, |seconds| {
+        mean(seconds, |it| it.server_rss_bytes.map(|it| it as f64))
+    });
+    Chart {
+        title: "Memory of the server".into(),
+        x: axis("seconds since the first sample", Scale::Linear),
+        y: axis("MiB resident", Scale::Linear),
+        series: vec![line(
+            "resident",
+            0,
+            points
+                .into_iter()
+                .map(|(at, size)| (at, size / f64::from(1 << 20)))
+                .collect(),
+        )]
+        .into_iter()
+        .filter(|series| !series.points.is_empty())
+        .collect(),
+    }
+}

@@ -1,0 +1,121 @@
+//! Numbers and text as a report shows them.
+
+use std::fmt::Write as _;
+
+/// Text that stands inside an element or a quoted attribute.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // Control characters are not allowed in HTML; answers quoted as examples of errors may hold some.
+            it if it.is_control() && it != '\n' => out.push('\u{FFFD}'),
+            it => out.push(it),
+        }
+    }
+    out
+}
+
+/// A whole number with separators of thousands.
+pub(super) fn whole(number: f64) -> String {
+    let digits = format!("{:.0}", number.abs());
+    let mut out = String::new();
+    if number <= -0.5 {
+        out.push('−');
+    }
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A number with three digits that count, or all before the point.
+pub(super) fn three(number: f64) -> String {
+    match number.abs() {
+        size if size >= 99.95 => whole(number),
+        size if size >= 9.995 => format!("{number:.1}"),
+        _ => format!("{number:.2}"),
+    }
+}
+
+/// Whole milliseconds, cut off as JMeter's are.
+pub(super) fn whole_ms(us: f64) -> String {
+    whole((us / 1_000.0).floor())
+}
+
+/// Milliseconds with three digits that count.
+pub(super) fn ms(us: f64) -> String {
+    three(us / 1_000.0)
+}
+
+/// A size in the unit that fits.
+pub(super) fn bytes(size: f64) -> String {
+    for (unit, name) in [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
+        if size >= unit as f64 {
+            return format!("{} {name}", three(size / unit as f64));
+        }
+    }
+    format!("{} B", whole(size))
+}
+
+/// A tick of an axis: short, and without zeros that say nothing.
+pub(super) fn tick(number: f64) -> String {
+    let (scaled, unit) = match number.abs() {
+        size if size >= 1e6 => (number / 1e6, "M"),
+        size if size >= 1e5 => (number / 1e3, "k"),
+        _ => (number, ""),
+    };
+    if scaled.abs() >= 1_000.0 {
+        return whole(scaled) + unit;
+    }
+    let text = format!("{scaled:.3}");
+    format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// A row of a Markdown table.
+pub(super) fn markdown_line(out: &mut String, cells: &[String]) {
+    for cell in cells {
+        let _ = write!(out, "| {} ", cell.replace('|', "\\|").replace('\n', " "));
+    }
+    out.push_str("|\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_could_be_markup_is_text() {
+        assert_eq!(
+            escape("<script>\"a\" & 'b'</script>\u{1}"),
+            "&lt;script&gt;&quot;a&quot; &amp; &#39;b&#39;&lt;/script&gt;\u{FFFD}"
+        );
+    }
+
+    #[test]
+    fn numbers_are_short_and_right() {
+        assert_eq!(whole(1_234_567.4), "1,234,567");
+        assert_eq!(whole(999.0), "999");
+        assert_eq!(whole(-1_000.0), "−1,000");
+        assert_eq!(three(0.123), "0.12");
+        assert_eq!(three(12.34), "12.3");
+        assert_eq!(three(99.96), "100");
+        assert_eq!(three(1_234.0), "1,234");
+        assert_eq!(whole_ms(1_999.0), "1");
+        assert_eq!(ms(1_999.0), "2.00");
+        assert_eq!(bytes(1_536.0), "1.50 KiB");
+        assert_eq!(bytes(12.0), "12 B");
+        assert_eq!(tick(0.05), "0.05");
+        assert_eq!(tick(20_000.0), "20,000");
+        assert_eq!(tick(250_000.0), "250k");
+        assert_eq!(tick(1_500_000.0), "1.5M");
+        assert_eq!(tick(0.0), "0");
+    }
+}
