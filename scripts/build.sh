@@ -12,7 +12,10 @@ objects() { find "$target"/release/build -path '*rocksdb*' -name '*.o' 2>/dev/nu
 if ! compgen -G "$target/release/deps/librust_librocksdb_sys*.rlib" >/dev/null; then
   echo "build: the first build compiles RocksDB: about 15 to 20 minutes on two cores, once; later builds take a minute"
   (
-    while sleep 30; do
+    # A sleep in the foreground would outlive this shell, and hold the caller's output open, when the build ends first.
+    nap=
+    trap 'kill $nap 2>/dev/null; exit' TERM
+    while sleep 30 & nap=$!; wait "$nap"; do
       done_now=$(objects)
       ((done_now > 0)) && echo "build: RocksDB: $done_now of about $objects_in_all files compiled"
       compgen -G "$target/release/deps/librust_librocksdb_sys*.rlib" >/dev/null && break

@@ -1,8 +1,10 @@
 //! An element's history: its events, newest first.
 
+use std::collections::BTreeMap;
+
 use varve_encoding::row::{Header, Kind};
 use varve_kv::Flow;
-use varve_model::{CommitVersion, Element, ElementId, Period};
+use varve_model::{CommitVersion, Element, ElementId, Instant, Period};
 
 use super::{View, scan_events};
 use crate::error::GraphError;
@@ -78,7 +80,7 @@ impl View {
         let mut lister = Lister {
             id,
             before,
-            seen: Vec::new(),
+            newer: Newer::default(),
             visit,
             over: false,
             failed: None,
@@ -116,7 +118,7 @@ impl View {
 struct Lister<'a> {
     id: &'a ElementId,
     before: Option<CommitVersion>,
-    seen: Vec<(CommitVersion, Period)>,
+    newer: Newer,
     visit: &'a mut dyn FnMut(Version) -> Flow,
     over: bool,
     failed: Option<GraphError>,
@@ -125,14 +127,9 @@ struct Lister<'a> {
 impl Lister<'_> {
     fn add(&mut self, header: Header, content: &[u8]) -> Flow {
         let period = header.period();
+        let superseded = self.newer.add(header.version, period);
         let wanted = self.before.is_none_or(|before| header.version < before);
         if wanted {
-            let overlapping = self
-                .seen
-                .iter()
-                .rev()
-                .find(|(_, newer)| newer.overlaps(period));
-            let superseded = overlapping.map(|(version, _)| *version);
             let (kind, element) = match header.kind {
                 Kind::Put => match decode_element(self.id, content) {
                     Ok(element) => (VersionKind::Put, Some(element)),
@@ -157,7 +154,91 @@ impl Lister<'_> {
                 return shown;
             }
         }
-        self.seen.push((header.version, period));
         Flow::Continue(())
+    }
+}
+
+/// The events that came by, newest first, as pieces of valid time: each with the oldest of the events that speak of it.
+/// Pieces do not overlap. An event takes the place of all pieces within its period, so that many events cost little each.
+#[derive(Default)]
+struct Newer {
+    /// By their start: end and version.
+    pieces: BTreeMap<Instant, (Instant, CommitVersion)>,
+}
+
+impl Newer {
+    /// Takes in an event that is older than all before; returns the next newer one of an overlapping period.
+    fn add(&mut self, version: CommitVersion, period: Period) -> Option<CommitVersion> {
+        let Period { from, to } = period;
+        if from >= to {
+            return None;
+        }
+        let first = self.pieces.range(..from).next_back();
+        let first = first.map_or(from, |(first, _)| *first);
+        let touched: Vec<(Instant, Instant, CommitVersion)> = self
+            .pieces
+            .range(first..to)
+            .map(|(start, (end, newer))| (*start, *end, *newer))
+            .filter(|(_, end, _)| *end > from)
+            .collect();
+        for (start, end, newer) in &touched {
+            self.pieces.remove(start);
+            if *start < from {
+                self.pieces.insert(*start, (from, *newer));
+            }
+            if *end > to {
+                self.pieces.insert(to, (*end, *newer));
+            }
+        }
+        self.pieces.insert(from, (to, version));
+        touched.into_iter().map(|(_, _, newer)| newer).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_newer_event_is_the_one_that_a_look_at_all_finds() {
+        let mut random = 7_u64;
+        let mut below = |bound: u64| {
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % bound
+        };
+        for _ in 0..200 {
+            let (mut newer, mut seen) = (Newer::default(), Vec::new());
+            for version in (1..=60).rev().map(CommitVersion) {
+                let from = below(40) as i64;
+                let to = match below(8) {
+                    0 => Instant::FOREVER,
+                    _ => Instant(from + 1 + below(12) as i64),
+                };
+                let period = Period::new(Instant(from), to).expect("not empty");
+                let expected = seen
+                    .iter()
+                    .rev()
+                    .find(|(_, other): &&(CommitVersion, Period)| other.overlaps(period))
+                    .map(|(version, _)| *version);
+                assert_eq!(newer.add(version, period), expected, "{period:?} {seen:?}");
+                seen.push((version, period));
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_that_an_event_covers_are_given_up() {
+        let mut newer = Newer::default();
+        for version in (1..=1_000_u64).rev() {
+            let from = Instant(10 * version as i64);
+            let period = Period::new(from, Instant(from.0 + 5)).expect("not empty");
+            assert_eq!(newer.add(CommitVersion(version), period), None);
+        }
+        assert_eq!(newer.pieces.len(), 1_000);
+        let all = Period::new(Instant(0), Instant::FOREVER).expect("not empty");
+        assert_eq!(newer.add(CommitVersion(0), all), Some(CommitVersion(1)));
+        assert_eq!(newer.pieces.len(), 1);
     }
 }
