@@ -65,7 +65,20 @@ pub fn entries(label: &IndexLabel, id: &ElementId, properties: &Properties) -> V
         IndexType::Unique => unique_entry(label, properties, element)
             .into_iter()
             .collect(),
-        IndexType::Secondary | IndexType::Shard => {
+        // All values in the clustering key, so that a range on the first one is one scan too.
+        IndexType::Shard => {
+            let mut further = Vec::with_capacity(element.len() + 16);
+            for field in &label.fields[1..] {
+                index::put_ordered(properties.get(*field), &mut further);
+            }
+            further.extend_from_slice(&element);
+            let firsts: BTreeSet<Vec<u8>> = first.members().iter().map(index::ordered).collect();
+            firsts
+                .into_iter()
+                .map(|value| plain(&[], [value.as_slice(), &further].concat()))
+                .collect()
+        }
+        IndexType::Secondary => {
             let mut clustering = Vec::with_capacity(element.len() + 16);
             for field in &label.fields[1..] {
                 index::put_ordered(properties.get(*field), &mut clustering);
@@ -195,6 +208,23 @@ mod tests {
             found[0].clustering < full[0].clustering,
             "missing sorts first"
         );
+    }
+
+    #[test]
+    fn shard_entries_sort_as_their_values_one_after_the_other() {
+        let label = label(IndexType::Shard, &[A, B]);
+        let of = |a: i32, b: Option<i32>| {
+            let mut pairs = vec![(A, Value::Int(a))];
+            pairs.extend(b.map(|b| (B, Value::Int(b))));
+            entries(&label, &vertex(5), &properties(&pairs)).remove(0)
+        };
+        let sorted = [of(-1, Some(9)), of(2, None), of(2, Some(-3)), of(3, None)];
+        assert!(sorted.is_sorted());
+        for entry in sorted {
+            assert_eq!(entry.partition, of(0, None).partition);
+            let found = index::element_key(&entry.clustering, 2);
+            assert_eq!(found, Some(element(&vertex(5)).as_slice()));
+        }
     }
 
     #[test]

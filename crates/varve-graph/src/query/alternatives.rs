@@ -100,7 +100,8 @@ fn sources(
             });
             Some((entries.collect(), covered))
         }
-        IndexType::Secondary | IndexType::Shard => prefix_sources(schema, index, first, conditions),
+        IndexType::Secondary => secondary_sources(schema, index, first, conditions),
+        IndexType::Shard => shard_sources(schema, index, conditions),
     }
 }
 
@@ -128,24 +129,65 @@ fn search_sources(
     Some((vec![entries], 1))
 }
 
-/// Equality on the first fields, a range on the next.
-fn prefix_sources(
+/// Equality on the first fields, a range on the next; the first field's equality says where the entries lie.
+fn secondary_sources(
     schema: &Schema,
     index: &Arc<IndexLabel>,
     first: PropertyKeyId,
     conditions: &[Condition],
 ) -> Option<(Vec<Entries>, usize)> {
     let firsts = equal_values(schema, first, conditions)?;
-    let mut covered = 1;
+    let further = &index.fields[1..];
+    let (ranges, covered) = prefix_ranges(schema, further, conditions, firsts.len());
+    let mut entries = Vec::with_capacity(firsts.len() * ranges.len());
+    for value in &firsts {
+        entries.extend(ranges.iter().map(|range| Entries {
+            partitions: partitions(index, std::slice::from_ref(value)),
+            range: range.clone(),
+            values: further.len(),
+            check: Some(Arc::clone(index)),
+        }));
+    }
+    Some((entries, 1 + covered))
+}
+
+/// Equality on the first fields, a range on the next; either may come first.
+fn shard_sources(
+    schema: &Schema,
+    index: &Arc<IndexLabel>,
+    conditions: &[Condition],
+) -> Option<(Vec<Entries>, usize)> {
+    let (ranges, covered) = prefix_ranges(schema, &index.fields, conditions, 1);
+    if covered == 0 {
+        return None;
+    }
+    let partitions = partitions(index, &[Vec::new()]);
+    let entries = ranges.into_iter().map(|range| Entries {
+        partitions: partitions.clone(),
+        range,
+        values: index.fields.len(),
+        check: Some(Arc::clone(index)),
+    });
+    Some((entries.collect(), covered))
+}
+
+/// Ranges of keys that begin with the values of `fields`: equality on the first ones, a range on the next. Also how many
+/// conditions that covers. `legs` is how many scans each range will be.
+fn prefix_ranges(
+    schema: &Schema,
+    fields: &[PropertyKeyId],
+    conditions: &[Condition],
+    legs: usize,
+) -> (Vec<ClusteringRange>, usize) {
+    let mut covered = 0;
     let mut prefixes = vec![Vec::new()];
     let mut ranges = None;
-    for field in &index.fields[1..] {
+    for field in fields {
         let values = equal_values(schema, *field, conditions);
-        let Some(values) =
-            values.filter(|values| fits(&[firsts.len(), prefixes.len(), values.len()]))
+        let Some(values) = values.filter(|values| fits(&[legs, prefixes.len(), values.len()]))
         else {
             ranges = ranges_of(schema, *field, conditions)
-                .filter(|(ranges, _)| fits(&[firsts.len(), prefixes.len(), ranges.len()]));
+                .filter(|(ranges, _)| fits(&[legs, prefixes.len(), ranges.len()]));
             break;
         };
         prefixes = prefixes
@@ -159,18 +201,10 @@ fn prefix_sources(
         covered += 1;
     }
     let (ranges, narrowed) = ranges.unwrap_or_else(|| (vec![ClusteringRange::all()], 0));
-    let mut entries = Vec::with_capacity(firsts.len() * prefixes.len() * ranges.len());
-    for value in &firsts {
-        for prefix in &prefixes {
-            entries.extend(ranges.iter().map(|range| Entries {
-                partitions: partitions(index, std::slice::from_ref(value)),
-                range: behind(prefix, range),
-                values: index.fields.len() - 1,
-                check: Some(Arc::clone(index)),
-            }));
-        }
-    }
-    Some((entries, covered + narrowed))
+    let all = prefixes
+        .iter()
+        .flat_map(|prefix| ranges.iter().map(|range| behind(prefix, range)));
+    (all.collect(), covered + narrowed)
 }
 
 fn fits(factors: &[usize]) -> bool {

@@ -274,6 +274,36 @@ fn results_come_in_the_order_of_the_index() {
 }
 
 #[test]
+fn a_shard_index_serves_a_range_on_its_first_field() {
+    let mut world = World::new(schema(4));
+    for (id, score, age) in [(1, 2.5, 9), (2, 0.5, 8), (3, 2.5, 7), (4, 4.0, 6)] {
+        let properties = [
+            (SCORE, Value::Double(score)),
+            (CITY, text("x")),
+            (AGE, Value::Int(age)),
+        ];
+        let properties = properties.into_iter().collect();
+        let name = id.to_string();
+        world.put(Element::Vertex(vertex(HIDDEN, &name, id, properties)));
+    }
+    let found = |conditions: &[(PropertyKeyId, Predicate)]| {
+        let query = of_vertices(Some(HIDDEN), conditions);
+        let (found, _) = collect_vertices(&At(&world, TemporalScope::NOW), &world.schema, &query)
+            .expect("served");
+        found
+            .iter()
+            .map(|vertex| vertex.id.to_string())
+            .collect::<Vec<_>>()
+    };
+    let above = (SCORE, Predicate::Gt(Value::Double(1.0)));
+    assert_eq!(found(std::slice::from_ref(&above)), ["3", "1", "4"]);
+    let low = (AGE, Predicate::Lt(Value::Int(8)));
+    assert_eq!(found(&[above, low.clone()]), ["3", "4"]);
+    let equal = (SCORE, Predicate::Eq(Value::Double(2.5)));
+    assert_eq!(found(&[equal, low]), ["3"]);
+}
+
+#[test]
 fn words_are_found_in_any_language() {
     let mut world = World::new(schema(1));
     world.put(person("a", &[(ABOUT, text("清华大学在北京"))]));

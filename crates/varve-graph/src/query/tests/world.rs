@@ -176,6 +176,7 @@ pub(super) fn schema(buckets: u8) -> Schema {
         (vertex(ITEM), Secondary, &[AGE]),
         (vertex(ITEM), Unique, &[NAME]),
         (vertex(HIDDEN), Secondary, &[CITY]),
+        (vertex(HIDDEN), Shard, &[SCORE, CITY, AGE]),
         (edge(KNOWS), Range, &[AGE]),
         (edge(LIKES), Secondary, &[CITY]),
         (edge(SUB_ONE), Secondary, &[CITY]),
