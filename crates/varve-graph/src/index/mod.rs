@@ -8,7 +8,9 @@ mod entries;
 mod holders;
 mod rebuild;
 pub mod tokenizer;
+mod uniqueness;
 
 pub use entries::{IndexEntry, edge_label_entry, entries, vertex_label_entry};
 pub(crate) use holders::holders;
 pub(crate) use rebuild::{rebuild, remove};
+pub(crate) use uniqueness::conflict;

@@ -14,7 +14,8 @@ use varve_kv::{Flow, TableId};
 use varve_model::schema::{IndexBase, IndexType};
 use varve_model::{Direction, Element, ElementId, IndexLabel, Instant, TemporalScope};
 
-use super::{IndexEntry, entries, holders};
+use super::uniqueness::base_of;
+use super::{IndexEntry, conflict, entries, holders};
 use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::tasks::TaskProgress;
@@ -30,7 +31,7 @@ type Keys = Vec<(Vec<u8>, Vec<u8>)>;
 /// Adds every entry of `label` that is missing: of present elements, and of events for reads of the past.
 ///
 /// # Errors
-/// When two elements hold the same values of a unique index, the task was cancelled, or the store fails.
+/// When two elements hold the same values of a unique index now or at a later instant, the task was cancelled, or the store fails.
 pub(crate) fn rebuild(
     graph: &Arc<Graph>,
     label: &Arc<IndexLabel>,
@@ -79,7 +80,61 @@ pub(crate) fn rebuild(
             .wait()
             .map(drop)
         },
-    )
+    )?;
+    if label.index_type == IndexType::Unique {
+        check_unique(graph, label, progress)?;
+    }
+    Ok(())
+}
+
+/// Refuses values that two elements hold at one instant from now on: also planned ones, of which each is an event whose
+/// element had others when its entry was added. All entries are there by now, so writers let no new ones come.
+fn check_unique(
+    graph: &Arc<Graph>,
+    label: &IndexLabel,
+    progress: &TaskProgress,
+) -> Result<(), GraphError> {
+    let prefix = partition_prefix(IndexId::Label(label.id));
+    let mut partition: Vec<u8> = Vec::new();
+    let mut holders: Vec<ElementId> = Vec::new();
+    let check = |partition: &[u8], holders: &[ElementId]| {
+        if holders.len() < 2 {
+            return Ok(());
+        }
+        let state = Arc::clone(graph.space()).snapshot();
+        match conflict(&*state, label, partition, holders, graph.now())? {
+            Some((_, id)) => Err(conflict_found(label, &id)),
+            None => Ok(()),
+        }
+    };
+    walk(
+        graph,
+        INDEX,
+        progress,
+        &|partition, clustering, _| {
+            let of = partition.starts_with(&prefix);
+            Ok(of.then(|| (partition.to_vec(), clustering.to_vec())))
+        },
+        &mut |keys: Keys| {
+            for (place, element) in keys {
+                if place != partition {
+                    check(&partition, &holders)?;
+                    holders.clear();
+                    partition = place;
+                }
+                holders.push(key::decode_element(&element)?);
+            }
+            Ok(())
+        },
+    )?;
+    check(&partition, &holders)
+}
+
+fn conflict_found(label: &IndexLabel, id: &ElementId) -> GraphError {
+    GraphError::invalid(format!(
+        "Unique constraint {}(id={}) conflict is found for '{id}'",
+        label.name, label.id
+    ))
 }
 
 /// A stored state of an element that the label indexes.
@@ -173,10 +228,7 @@ fn add_present(
             holders.extend(earlier);
             for holder in holders.iter().filter(|holder| *holder != id) {
                 if holds_now(graph, label, holder, &entry)? {
-                    return Err(GraphError::invalid(format!(
-                        "Unique constraint {}(id={}) conflict is found for '{id}'",
-                        label.name, label.id
-                    )));
+                    return Err(conflict_found(label, id));
                 }
             }
         }
@@ -185,13 +237,6 @@ fn add_present(
             .put(INDEX, &entry.partition, &entry.clustering, &[]);
     }
     Ok(())
-}
-
-fn base_of(element: &Element) -> IndexBase {
-    match element {
-        Element::Vertex(vertex) => IndexBase::Vertex(vertex.label),
-        Element::Edge(edge) => IndexBase::Edge(edge.id.label),
-    }
 }
 
 fn holds_now(

@@ -86,6 +86,48 @@ fn a_unique_index_over_equal_values_is_refused() {
 }
 
 #[test]
+fn a_unique_index_over_values_that_will_be_equal_is_refused() {
+    let later = |after: i64| Some(START + 1_000_000_000 + after);
+    // What "a" is from 10 to 20, what "b" is in some period, and whether that meets.
+    for (from, to, meets) in [
+        (20, 30, false),
+        (5, 10, false),
+        (15, 17, true),
+        (0, 99, true),
+    ] {
+        let world = World::new();
+        world.put("a", 20, "X");
+        world.put("b", 20, "Y");
+        world.put_during("a", 20, "Z", later(10), later(20));
+        world.put_during("b", 20, "Z", later(from), later(to));
+        let expected = if meets {
+            TaskStatus::Failed
+        } else {
+            TaskStatus::Success
+        };
+        let made = world.person_index(IndexType::Unique, "city");
+        assert_eq!(made, expected, "{from} to {to}");
+    }
+    let world = World::new();
+    world.put("a", 20, "X");
+    world.put_during("b", 20, "X", later(0), None);
+    assert_eq!(
+        world.person_index(IndexType::Unique, "city"),
+        TaskStatus::Failed,
+        "the one holds it for ever, the other from some day on"
+    );
+    let world = World::new();
+    world.put_during("a", 20, "X", None, later(5));
+    world.put_during("b", 20, "X", later(5), None);
+    world.put_during("c", 20, "X", Some(1), Some(2));
+    assert_eq!(
+        world.person_index(IndexType::Unique, "city"),
+        TaskStatus::Success,
+        "one after the other, and one in the past"
+    );
+}
+
+#[test]
 fn a_removed_index_leaves_nothing_behind() {
     let world = World::new();
     assert_eq!(
