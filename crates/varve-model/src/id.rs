@@ -3,7 +3,10 @@
 //! Text forms follow HugeGraph: a vertex id in a URL is JSON (`"1:marko"`, `123`, `U"<uuid>"`), an edge id is five
 //! parts joined by `>`: source, edge label id, sub edge label id, sort values, target.
 
+use std::fmt::Write;
+
 use compact_str::CompactString;
+use smallvec::SmallVec;
 
 use crate::value::Uuid;
 
@@ -201,9 +204,17 @@ impl EdgeId {
     /// # Errors
     /// When the number of parts is neither, or a part is malformed.
     pub fn parse(text: &str) -> Result<Self, EdgeIdError> {
+        // Without a backquote nothing is escaped and nothing guarded.
+        if text.contains('`') {
+            return Self::of_parts(text, &split_unescaped(text, '>'));
+        }
+        let parts: SmallVec<[&str; 6]> = text.split('>').collect();
+        Self::of_parts(text, &parts)
+    }
+
+    fn of_parts<P: AsRef<str>>(text: &str, parts: &[P]) -> Result<Self, EdgeIdError> {
         let format = || EdgeIdError::Format(text.to_owned());
-        let parts = split_unescaped(text, '>');
-        let (source, parent, label, sort, target) = match parts.as_slice() {
+        let (source, parent, label, sort, target) = match parts {
             [source, parent, label, sort, target] => (source, parent, label, sort, target),
             [source, label, sort, target] => (source, label, label, sort, target),
             [_, _, _, _, _, _] => return Err(format()),
@@ -216,21 +227,24 @@ impl EdgeId {
         };
         let label_id = |part: &str| part.parse::<u32>().map(EdgeLabelId).map_err(|_| format());
         Ok(Self {
-            source: parse_end(source).ok_or_else(format)?,
-            parent: label_id(parent)?,
-            label: label_id(label)?,
+            source: parse_end(source.as_ref()).ok_or_else(format)?,
+            parent: label_id(parent.as_ref())?,
+            label: label_id(label.as_ref())?,
             sort_values: CompactString::new(sort),
-            target: parse_end(target).ok_or_else(format)?,
+            target: parse_end(target.as_ref()).ok_or_else(format)?,
         })
     }
 
-    /// Appends the text form to `out`.
-    pub fn write_text(&self, out: &mut String) {
-        use std::fmt::Write;
+    /// Appends the text form to `out`, which must not fail.
+    pub fn write_text<W: Write>(&self, out: &mut W) {
         write_end(&self.source, escape_guarded_into, out);
-        let _ = write!(out, ">{}>{}>", self.parent, self.label);
+        for label in [self.parent, self.label] {
+            let _ = out.write_char('>');
+            write_label_id(label, out);
+        }
+        let _ = out.write_char('>');
         escape_guarded_into(&self.sort_values, '>', out);
-        out.push('>');
+        let _ = out.write_char('>');
         write_end(&self.target, escape_into, out);
     }
 }
@@ -255,8 +269,15 @@ fn parse_end(part: &str) -> Option<VertexId> {
     }
 }
 
-fn write_end(id: &VertexId, escape: fn(&str, char, &mut String), out: &mut String) {
-    use std::fmt::Write;
+/// Most graphs have fewer than ten labels, and formatting takes its time.
+fn write_label_id<W: Write>(id: EdgeLabelId, out: &mut W) {
+    let _ = match char::from_digit(id.0, 10) {
+        Some(digit) => out.write_char(digit),
+        None => write!(out, "{id}"),
+    };
+}
+
+fn write_end<W: Write>(id: &VertexId, escape: fn(&str, char, &mut W), out: &mut W) {
     match id {
         VertexId::Number(number) => {
             let _ = write!(out, "L{number}");
@@ -265,7 +286,7 @@ fn write_end(id: &VertexId, escape: fn(&str, char, &mut String), out: &mut Strin
             let _ = write!(out, "U{}", Uuid(*uuid));
         }
         VertexId::Text(text) => {
-            out.push('S');
+            let _ = out.write_char('S');
             escape(text, '>', out);
         }
     }
@@ -274,21 +295,24 @@ fn write_end(id: &VertexId, escape: fn(&str, char, &mut String), out: &mut Strin
 /// Appends a part that `separator` follows: escaped, and guarded so that a backquote at its end is not taken for the
 /// escape of that separator. HugeGraph has no such guard and mixes up ids of such parts; all other parts are written as
 /// it writes them. The guard: a part that ends in a backquote and any number of `~` gets one `~` more.
-pub fn escape_guarded_into(part: &str, separator: char, out: &mut String) {
+pub fn escape_guarded_into<W: Write>(part: &str, separator: char, out: &mut W) {
     escape_into(part, separator, out);
     if part.trim_end_matches('~').ends_with('`') {
-        out.push('~');
+        let _ = out.write_char('~');
     }
 }
 
-/// Appends `part` with a backquote before each `separator`; nothing else is escaped (HugeGraph's rule).
-pub fn escape_into(part: &str, separator: char, out: &mut String) {
-    for c in part.chars() {
-        if c == separator {
-            out.push('`');
-        }
-        out.push(c);
+/// Appends `part` with a backquote before each `separator`; nothing else is escaped (HugeGraph's rule). `out` must not
+/// fail.
+pub fn escape_into<W: Write>(part: &str, separator: char, out: &mut W) {
+    let mut rest = part;
+    while let Some((plain, after)) = rest.split_once(separator) {
+        let _ = out.write_str(plain);
+        let _ = out.write_char('`');
+        let _ = out.write_char(separator);
+        rest = after;
     }
+    let _ = out.write_str(rest);
 }
 
 /// Splits at separators not preceded by a backquote, and drops the backquotes before separators and the guards of all
@@ -333,6 +357,30 @@ mod tests {
         ] {
             assert_eq!(EdgeId::parse(text).expect(text).to_string(), text);
         }
+    }
+
+    #[test]
+    fn label_ids_of_any_length_are_written() {
+        for text in ["L1>0>9>>L2", "L1>10>4294967295>>L2"] {
+            assert_eq!(EdgeId::parse(text).expect(text).to_string(), text);
+        }
+    }
+
+    #[test]
+    fn escaped_and_plain_texts_are_read_alike() {
+        let plain = EdgeId::parse("Sa>1>1>x>Sb").expect("five parts");
+        let escaped = EdgeId::parse("Sa>1>1>x>Sb`>").expect("five parts");
+        assert_eq!(escaped.target, VertexId::text("b>"));
+        assert_eq!(
+            (plain.source, plain.parent),
+            (escaped.source, escaped.parent)
+        );
+        let parts = |text| EdgeId::parse(text).expect_err(text);
+        assert!(matches!(
+            parts("a>`>b"),
+            EdgeIdError::Parts { parts: 2, .. }
+        ));
+        assert!(matches!(parts("a>>b"), EdgeIdError::Parts { parts: 3, .. }));
     }
 
     #[test]

@@ -182,11 +182,40 @@ impl Uuid {
 /// The text of a DATE, `yyyy-MM-dd HH:mm:ss.SSS` in UTC; years outside 0–9999 are written with a sign or more digits.
 #[must_use]
 pub fn date_text(millis: i64) -> String {
+    if let Some(digits) = date_digits(millis) {
+        return digits.into_iter().map(char::from).collect();
+    }
     let (days, rest) = (millis.div_euclid(86_400_000), millis.rem_euclid(86_400_000));
     let (year, month, day) = civil_from_days(days);
     let (hour, minute) = (rest / 3_600_000, rest / 60_000 % 60);
     let (second, milli) = (rest / 1_000 % 60, rest % 1_000);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}.{milli:03}")
+}
+
+/// [`date_text`] in ASCII without asking for memory, for the years 0 to 9999; `None` for others.
+#[must_use]
+pub fn date_digits(millis: i64) -> Option<[u8; 23]> {
+    let (days, rest) = (millis.div_euclid(86_400_000), millis.rem_euclid(86_400_000));
+    let (year, month, day) = civil_from_days(days);
+    if !(0..=9999).contains(&year) {
+        return None;
+    }
+    let mut text = *b"0000-00-00 00:00:00.000";
+    let mut put = |to: usize, width: usize, number: i64| {
+        let mut left = number;
+        for digit in text[to..to + width].iter_mut().rev() {
+            *digit = b'0' + (left % 10) as u8;
+            left /= 10;
+        }
+    };
+    put(0, 4, year);
+    put(5, 2, month);
+    put(8, 2, day);
+    put(11, 2, rest / 3_600_000);
+    put(14, 2, rest / 60_000 % 60);
+    put(17, 2, rest / 1_000 % 60);
+    put(20, 3, rest % 1_000);
+    Some(text)
 }
 
 /// Reads `yyyy-MM-dd`, `yyyy-MM-dd HH:mm:ss` or `yyyy-MM-dd HH:mm:ss.SSS` as UTC: milliseconds since 1970. `None` for
@@ -282,6 +311,10 @@ mod tests {
         }
         assert_eq!(parse_date("2020-01-02"), Some(1_577_923_200_000));
         assert_eq!(date_text(-1), "1969-12-31 23:59:59.999");
+        assert_eq!(date_text(253_402_300_799_999), "9999-12-31 23:59:59.999");
+        assert_eq!(date_text(253_402_300_800_000), "10000-01-01 00:00:00.000");
+        assert_eq!(date_text(-62_167_219_200_000), "0000-01-01 00:00:00.000");
+        assert_eq!(date_text(-62_167_219_200_001), "-001-12-31 23:59:59.999");
         for bad in [
             "2020",
             "2020-13-01",

@@ -92,6 +92,34 @@ impl JsonWriter {
         self.string_parts(&[text])
     }
 
+    /// A key that is known to need no escaping, written with its quotes and colon: `"id":`. Its value must follow.
+    pub fn quoted_key(&mut self, key: &'static str) -> &mut Self {
+        debug_assert!(key.starts_with('"') && key.ends_with("\":"), "{key}");
+        self.separate();
+        self.buffer.extend_from_slice(key.as_bytes());
+        self.comma = false;
+        self
+    }
+
+    /// A string that is known to need no escaping.
+    pub fn plain_string(&mut self, text: &[u8]) -> &mut Self {
+        debug_assert!(text.is_ascii() && text.iter().all(|byte| !must_escape(*byte)));
+        self.separate();
+        self.buffer.push(b'"');
+        self.buffer.extend_from_slice(text);
+        self.buffer.push(b'"');
+        self
+    }
+
+    /// One string that `write` writes piece by piece.
+    pub fn string_with(&mut self, write: impl FnOnce(&mut Escaping<'_>)) -> &mut Self {
+        self.separate();
+        self.buffer.push(b'"');
+        write(&mut Escaping(&mut self.buffer));
+        self.buffer.push(b'"');
+        self
+    }
+
     /// One string made of several parts.
     pub fn string_parts(&mut self, parts: &[&str]) -> &mut Self {
         self.separate();
@@ -169,6 +197,17 @@ impl JsonWriter {
     }
 }
 
+/// The inside of a string: what is written is escaped as needed. Never fails.
+#[derive(Debug)]
+pub struct Escaping<'a>(&'a mut Vec<u8>);
+
+impl std::fmt::Write for Escaping<'_> {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        escape(text, self.0);
+        Ok(())
+    }
+}
+
 /// What a byte of a string becomes: 0 as it is, `u` a `\u00XX`, else a backslash and that letter.
 const ESCAPES: [u8; 256] = escape_table();
 
@@ -189,7 +228,47 @@ const fn escape_table() -> [u8; 256] {
     table
 }
 
+const fn must_escape(byte: u8) -> bool {
+    ESCAPES[byte as usize] != 0
+}
+
+/// Whether one of eight bytes must be escaped. May be wrong the other way for what follows such a byte, which does not
+/// matter.
+const fn any_must_escape(eight: u64) -> bool {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    let quote = eight ^ (ONES * b'"' as u64);
+    let backslash = eight ^ (ONES * b'\\' as u64);
+    let control = eight.wrapping_sub(ONES * 0x20) & !eight;
+    let is_zero = (quote.wrapping_sub(ONES) & !quote) | (backslash.wrapping_sub(ONES) & !backslash);
+    (control | is_zero) & HIGH != 0
+}
+
+/// Whether nothing in a text must be escaped, which is the usual case.
+fn is_plain(bytes: &[u8]) -> bool {
+    let (eights, rest) = bytes.as_chunks::<8>();
+    if eights
+        .iter()
+        .any(|eight| any_must_escape(u64::from_ne_bytes(*eight)))
+    {
+        return false;
+    }
+    match bytes.last_chunk::<8>() {
+        // Looks at some bytes twice rather than at each of the rest.
+        Some(last) => rest.is_empty() || !any_must_escape(u64::from_ne_bytes(*last)),
+        None => !rest.iter().any(|byte| must_escape(*byte)),
+    }
+}
+
 fn escape(text: &str, out: &mut Vec<u8>) {
+    if is_plain(text.as_bytes()) {
+        out.extend_from_slice(text.as_bytes());
+    } else {
+        escape_each(text, out);
+    }
+}
+
+fn escape_each(text: &str, out: &mut Vec<u8>) {
     const HEX: &[u8; 16] = b"0123456789ABCDEF";
     let bytes = text.as_bytes();
     let mut start = 0;
@@ -247,6 +326,29 @@ mod tests {
         json.string(&all);
         let bytes = json.finish();
         assert_eq!(serde_json::from_slice::<String>(&bytes).unwrap(), all);
+    }
+
+    #[test]
+    fn a_byte_to_escape_is_found_wherever_it_stands() {
+        for length in 0..40 {
+            let plain = "a\u{7f}é \u{10ffff}Z".repeat(8)[..]
+                .chars()
+                .take(length)
+                .collect::<String>();
+            assert!(is_plain(plain.as_bytes()), "{plain:?}");
+            for at in 0..=length {
+                for bad in ['"', '\\', '\0', '\u{1f}', '\n'] {
+                    let mut text: Vec<char> = plain.chars().collect();
+                    text.insert(at, bad);
+                    let text: String = text.into_iter().collect();
+                    assert!(!is_plain(text.as_bytes()), "{text:?}");
+                    let mut json = JsonWriter::default();
+                    json.string_with(|out| std::fmt::Write::write_str(out, &text).expect("memory"));
+                    let bytes = json.finish();
+                    assert_eq!(serde_json::from_slice::<String>(&bytes).unwrap(), text);
+                }
+            }
+        }
     }
 
     #[test]

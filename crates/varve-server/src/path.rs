@@ -21,7 +21,7 @@ pub(crate) enum DecodeError {
 pub(crate) struct Segment {
     start: u32,
     end: u32,
-    decoded: Option<Box<str>>,
+    decoded: Option<String>,
 }
 
 impl Segment {
@@ -52,7 +52,7 @@ pub(crate) fn split(path: &str) -> Result<Option<Segments>, DecodeError> {
         }
         let end = start + raw.len();
         let decoded = if raw.contains('%') {
-            Some(decode(raw, false)?.into())
+            Some(decode(raw, false)?)
         } else {
             None
         };

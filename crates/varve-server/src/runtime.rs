@@ -21,7 +21,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::LocalSet;
 
 pub(crate) use self::connection::ConnectionState;
-use self::connection::TimeLimits;
+use self::connection::{Handle, TimeLimits};
 use crate::state::{AppState, SetupError, WorkerHandle};
 
 /// Time to wait after a failure to accept, such as being out of descriptors.
@@ -159,7 +159,7 @@ struct Worker {
     shared: Arc<Shared>,
     index: usize,
     handle: Arc<WorkerHandle>,
-    connections: RefCell<Slab<Arc<ConnectionState>>>,
+    connections: RefCell<Slab<Rc<Handle>>>,
     /// Milliseconds since the thread started plus one, moved on by the sweeper: exact enough for time limits, and free
     /// to read.
     clock: Arc<AtomicU64>,
@@ -279,11 +279,8 @@ impl Worker {
 
     /// Serves a connection on this thread.
     fn adopt(self: &Rc<Self>, stream: TcpStream) {
-        let connection = Arc::new(ConnectionState::new(Arc::clone(&self.clock)));
-        let key = self
-            .connections
-            .borrow_mut()
-            .insert(Arc::clone(&connection));
+        let connection = Rc::new(Handle::new(Arc::clone(&self.clock)));
+        let key = self.connections.borrow_mut().insert(Rc::clone(&connection));
         let open = Open {
             worker: Rc::clone(self),
             key,
@@ -291,7 +288,7 @@ impl Worker {
         let handle = Arc::clone(&self.handle);
         tokio::task::spawn_local(async move {
             let _open = open;
-            connection::serve(stream, handle, connection).await;
+            connection::serve(stream, handle, &connection).await;
         });
     }
 

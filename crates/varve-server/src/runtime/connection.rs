@@ -1,13 +1,13 @@
 //! One connection: which HTTP it speaks, its socket as hyper sees it, and the marks that the sweeper cuts slow ones by.
 
+use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 
-use atomic_waker::AtomicWaker;
 use hyper::rt::{Executor, Read, ReadBufCursor, Write};
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::TokioIo;
@@ -27,7 +27,9 @@ const LINGER_BYTES: usize = 256 * 1024 * 1024;
 /// Time for that.
 const LINGER_MS: u64 = 2_000;
 
-/// What the sweeper knows of a connection. Times are in the serving thread's coarse milliseconds; 0 means "not now".
+/// What the sweeper knows of a connection. Both live on the connection's thread, so plain loads and stores do; they are
+/// atomic only because hyper wants sockets that could be handed to another thread. Times are in the serving thread's
+/// coarse milliseconds; 0 means "not now".
 #[derive(Debug, Default)]
 pub(crate) struct ConnectionState {
     clock: Arc<AtomicU64>,
@@ -40,7 +42,52 @@ pub(crate) struct ConnectionState {
     linger_since: AtomicU64,
     stop: AtomicBool,
     cut: AtomicBool,
-    waker: AtomicWaker,
+}
+
+/// A connection as the sweeper and a stop reach it.
+#[derive(Debug)]
+pub(super) struct Handle {
+    pub(super) state: Arc<ConnectionState>,
+    waker: RefCell<Option<Waker>>,
+}
+
+impl Handle {
+    pub(super) fn new(clock: Arc<AtomicU64>) -> Self {
+        Self {
+            state: Arc::new(ConnectionState::new(clock)),
+            waker: RefCell::default(),
+        }
+    }
+
+    /// Asks for a graceful end: the request in work is answered, then the connection closes.
+    pub(super) fn stop(&self) {
+        self.state.stop.store(true, Ordering::Relaxed);
+        self.wake();
+    }
+
+    /// Cuts the connection if it has been in its present state for too long. True if it was cut.
+    pub(super) fn sweep(&self, limits: &TimeLimits) -> bool {
+        let overdue = self.state.is_overdue(limits);
+        if overdue {
+            self.state.cut.store(true, Ordering::Relaxed);
+            self.wake();
+        }
+        overdue
+    }
+
+    /// Names whom to wake when the connection is to be cut or stopped.
+    fn wake_with(&self, waker: &Waker) {
+        let mut known = self.waker.borrow_mut();
+        if !known.as_ref().is_some_and(|known| known.will_wake(waker)) {
+            *known = Some(waker.clone());
+        }
+    }
+
+    fn wake(&self) {
+        if let Some(waker) = self.waker.borrow().as_ref() {
+            waker.wake_by_ref();
+        }
+    }
 }
 
 /// How long each state of a connection may last, in milliseconds.
@@ -67,7 +114,7 @@ impl TimeLimits {
 }
 
 impl ConnectionState {
-    pub(super) fn new(clock: Arc<AtomicU64>) -> Self {
+    fn new(clock: Arc<AtomicU64>) -> Self {
         let now = clock.load(Ordering::Relaxed);
         Self {
             clock,
@@ -83,13 +130,15 @@ impl ConnectionState {
     /// A request's head is complete.
     pub(crate) fn request_started(&self) {
         self.head_since.store(0, Ordering::Relaxed);
-        self.requests.fetch_add(1, Ordering::Relaxed);
+        let requests = self.requests.load(Ordering::Relaxed);
+        self.requests.store(requests + 1, Ordering::Relaxed);
     }
 
     /// A request's answer was handed over, or the request was given up.
     pub(crate) fn request_ended(&self) {
         self.idle_since.store(self.now(), Ordering::Relaxed);
-        self.requests.fetch_sub(1, Ordering::Relaxed);
+        let requests = self.requests.load(Ordering::Relaxed);
+        self.requests.store(requests - 1, Ordering::Relaxed);
     }
 
     /// The rest of the request will not be read: throw it away for a while before closing.
@@ -102,12 +151,6 @@ impl ConnectionState {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Asks for a graceful end: the request in work is answered, then the connection closes.
-    pub(super) fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
-        self.waker.wake();
-    }
-
     fn read_some(&self) {
         if self.requests.load(Ordering::Relaxed) == 0
             && self.head_since.load(Ordering::Relaxed) == 0
@@ -117,24 +160,21 @@ impl ConnectionState {
         }
     }
 
-    /// Cuts the connection if it has been in its present state for too long. True if it was cut.
-    pub(super) fn sweep(&self, limits: &TimeLimits) -> bool {
+    /// Whether the connection has been in its present state for too long.
+    fn is_overdue(&self, limits: &TimeLimits) -> bool {
         let now = self.now();
-        let over = |since: u64, limit: u64| since != 0 && now.saturating_sub(since) > limit;
-        let head_since = self.head_since.load(Ordering::Relaxed);
+        let over = |since: &AtomicU64, limit: u64| {
+            let since = since.load(Ordering::Relaxed);
+            since != 0 && now.saturating_sub(since) > limit
+        };
         let waiting = self.requests.load(Ordering::Relaxed) == 0;
-        let overdue = over(self.write_since.load(Ordering::Relaxed), limits.write)
-            || over(self.linger_since.load(Ordering::Relaxed), LINGER_MS)
-            || (waiting && over(head_since, limits.head))
+        over(&self.write_since, limits.write)
+            || over(&self.linger_since, LINGER_MS)
+            || (waiting && over(&self.head_since, limits.head))
             || (waiting
-                && head_since == 0
+                && self.head_since.load(Ordering::Relaxed) == 0
                 && self.write_since.load(Ordering::Relaxed) == 0
-                && over(self.idle_since.load(Ordering::Relaxed), limits.idle));
-        if overdue {
-            self.cut.store(true, Ordering::Relaxed);
-            self.waker.wake();
-        }
-        overdue
+                && over(&self.idle_since, limits.idle))
     }
 }
 
@@ -150,9 +190,9 @@ struct Socket {
 
 impl Socket {
     /// Reads until it is known whether the client speaks HTTP/2. `None` if it went away before.
-    async fn sniff(&mut self) -> Option<bool> {
+    async fn sniff(&mut self, handle: &Handle) -> Option<bool> {
         poll_fn(|context| {
-            self.state.waker.register(context.waker());
+            handle.wake_with(context.waker());
             if self.state.cut.load(Ordering::Relaxed) || self.state.is_stopping() {
                 return Poll::Ready(None);
             }
@@ -277,33 +317,30 @@ where
 }
 
 /// Serves a connection to its end.
-pub(super) async fn serve(
-    stream: TcpStream,
-    worker: Arc<WorkerHandle>,
-    state: Arc<ConnectionState>,
-) {
+pub(super) async fn serve(stream: TcpStream, worker: Arc<WorkerHandle>, handle: &Handle) {
+    let state = &handle.state;
     let replay = [0; HTTP2_PREFACE.len()];
     let mut socket = Socket {
         stream: TokioIo::new(stream),
-        state: Arc::clone(&state),
+        state: Arc::clone(state),
         replay,
         replay_from: 0,
         replay_to: 0,
         discarded: 0,
     };
-    let Some(is_http2) = socket.sniff().await else {
+    let Some(is_http2) = socket.sniff(handle).await else {
         return;
     };
     let service = ConnectionService {
         worker: Arc::clone(&worker),
-        connection: Arc::clone(&state),
+        connection: Arc::clone(state),
     };
     let config = worker.state.config();
     if is_http2 {
         state.is_http2.store(true, Ordering::Relaxed);
         state.head_since.store(0, Ordering::Relaxed);
         let connection = http2_builder(config).serve_connection(socket, service);
-        drive(connection, &state, |connection| {
+        drive(connection, handle, |connection| {
             connection.graceful_shutdown()
         })
         .await;
@@ -311,7 +348,7 @@ pub(super) async fn serve(
         let connection = http1_builder(config)
             .serve_connection(socket, service)
             .with_upgrades();
-        drive(connection, &state, |connection| {
+        drive(connection, handle, |connection| {
             connection.graceful_shutdown()
         })
         .await;
@@ -337,14 +374,15 @@ fn http2_builder(config: &ServerConfig) -> http2::Builder<LocalExecutor> {
 }
 
 /// Polls a connection until it ends, is cut, or has ended gracefully after a stop.
-async fn drive<C>(connection: C, state: &ConnectionState, end_gracefully: impl Fn(Pin<&mut C>))
+async fn drive<C>(connection: C, handle: &Handle, end_gracefully: impl Fn(Pin<&mut C>))
 where
     C: Future<Output = hyper::Result<()>>,
 {
+    let state = &handle.state;
     let mut connection = Box::pin(connection);
     let mut told = false;
     poll_fn(|context| {
-        state.waker.register(context.waker());
+        handle.wake_with(context.waker());
         if state.cut.load(Ordering::Relaxed) {
             return Poll::Ready(());
         }

@@ -8,7 +8,7 @@ use varve_graph::content::{self, PropertyReader, ValueRef, take_value};
 use varve_graph::element::text;
 use varve_graph::schema::{Schema, default_value};
 use varve_graph::{ErrorKind, GraphError};
-use varve_model::value::{Uuid, date_text};
+use varve_model::value::{Uuid, date_digits, date_text};
 use varve_model::{
     Edge, EdgeId, Element, Properties, PropertyKeyId, Value, Vertex, VertexId, VertexLabelId,
 };
@@ -79,11 +79,12 @@ pub(crate) fn element(json: &mut JsonWriter, schema: &Schema, element: &Element)
 
 /// Opens a vertex's object and that of its properties.
 fn begin_vertex(json: &mut JsonWriter, schema: &Schema, id: &VertexId, label: VertexLabelId) {
-    json.begin_object().key("id");
+    json.begin_object().quoted_key("\"id\":");
     vertex_id(json, id);
-    json.key("label").string(schema.vertex_label_name(label));
-    json.key("type").string("vertex");
-    json.key("properties").begin_object();
+    json.quoted_key("\"label\":")
+        .string(schema.vertex_label_name(label));
+    json.quoted_key("\"type\":").plain_string(b"vertex");
+    json.quoted_key("\"properties\":").begin_object();
 }
 
 /// Opens an edge's object and that of its properties.
@@ -94,19 +95,20 @@ fn begin_edge(
     source_label: VertexLabelId,
     target_label: VertexLabelId,
 ) {
-    json.begin_object().key("id");
+    json.begin_object().quoted_key("\"id\":");
     edge_id(json, id);
-    json.key("label").string(schema.edge_label_name(id.label));
-    json.key("type").string("edge");
-    json.key("outV");
+    json.quoted_key("\"label\":")
+        .string(schema.edge_label_name(id.label));
+    json.quoted_key("\"type\":").plain_string(b"edge");
+    json.quoted_key("\"outV\":");
     vertex_id(json, &id.source);
-    json.key("outVLabel")
+    json.quoted_key("\"outVLabel\":")
         .string(schema.vertex_label_name(source_label));
-    json.key("inV");
+    json.quoted_key("\"inV\":");
     vertex_id(json, &id.target);
-    json.key("inVLabel")
+    json.quoted_key("\"inVLabel\":")
         .string(schema.vertex_label_name(target_label));
-    json.key("properties").begin_object();
+    json.quoted_key("\"properties\":").begin_object();
 }
 
 /// Writes a vertex id: a number or a text.
@@ -120,9 +122,7 @@ pub(crate) fn vertex_id(json: &mut JsonWriter, id: &VertexId) {
 
 /// Writes an edge id.
 pub(crate) fn edge_id(json: &mut JsonWriter, id: &EdgeId) {
-    let mut text = String::with_capacity(64);
-    id.write_text(&mut text);
-    json.string(&text);
+    json.string_with(|text| id.write_text(text));
 }
 
 /// Writes what `properties` hold and, in between, the defaults of declared properties that are not there.
@@ -207,7 +207,7 @@ fn value_ref(json: &mut JsonWriter, stored: ValueRef<'_>) -> Result<(), GraphErr
         ValueRef::Boolean(flag) => json.boolean(flag),
         ValueRef::Double(number) => double(json, number),
         ValueRef::Float(number) => float(json, number),
-        ValueRef::Date(millis) => json.string(&date_text(millis)),
+        ValueRef::Date(millis) => date(json, millis),
         ValueRef::Uuid(uuid) => json.string(&Uuid(uuid).to_string()),
         ValueRef::Blob(bytes) => blob(json, bytes),
         ValueRef::Nested(bytes) => {
@@ -234,7 +234,7 @@ pub(crate) fn value<'j>(json: &'j mut JsonWriter, stored: &Value) -> &'j mut Jso
         Value::Double(number) => double(json, *number),
         Value::Text(text) => json.string(text),
         Value::Blob(bytes) => blob(json, bytes),
-        Value::Date(millis) => json.string(&date_text(*millis)),
+        Value::Date(millis) => date(json, *millis),
         Value::Uuid(uuid) => json.string(&Uuid(*uuid).to_string()),
         Value::Object(object) => {
             datum::write(object, json);
@@ -271,6 +271,13 @@ fn float(json: &mut JsonWriter, number: f32) -> &mut JsonWriter {
         json.raw(text::of_float(number).as_bytes())
     } else {
         json.float(number)
+    }
+}
+
+fn date(json: &mut JsonWriter, millis: i64) -> &mut JsonWriter {
+    match date_digits(millis) {
+        Some(digits) => json.plain_string(&digits),
+        None => json.string(&date_text(millis)),
     }
 }
 
