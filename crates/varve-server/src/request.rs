@@ -9,6 +9,7 @@ use http::{HeaderMap, Method, Uri};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, DeserializeSeed};
 use varve_graph::Graph;
+use varve_graph::registry::Leased;
 
 use crate::errors::ApiError;
 use crate::path;
@@ -71,6 +72,12 @@ impl RequestContext {
     /// The graph that the path names; 404 if there is none.
     pub fn graph(&self) -> Result<Arc<Graph>, ApiError> {
         Ok(self.state().graphs().get(self.graph_name())?)
+    }
+
+    /// The graph that the path names and its schema as it is now; 404 if there is none. Cheaper than
+    /// [`RequestContext::graph`].
+    pub(crate) fn leased(&self) -> Result<Arc<Leased>, ApiError> {
+        Ok(self.worker.leased(self.graph_name())?)
     }
 
     /// Whether the client came through `/graphspaces/DEFAULT/`.

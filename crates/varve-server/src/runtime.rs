@@ -174,10 +174,7 @@ impl Worker {
         mut stopped: watch::Receiver<bool>,
     ) -> io::Result<()> {
         let listener = TcpListener::from_std(listener)?;
-        let handle = Arc::new(WorkerHandle {
-            state: Arc::clone(&shared.state),
-            index,
-        });
+        let handle = Arc::new(WorkerHandle::new(Arc::clone(&shared.state), index));
         let worker = Rc::new(Self {
             shared,
             index,

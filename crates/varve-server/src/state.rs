@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
+use varve_graph::registry::{Lease, Leased};
 use varve_graph::{GraphError, GraphOptions, Registry};
 use varve_kv::MemoryEngine;
 use varve_model::time::SystemClock;
@@ -223,4 +224,21 @@ impl fmt::Debug for AppState {
 pub(crate) struct WorkerHandle {
     pub(crate) state: Arc<AppState>,
     pub(crate) index: usize,
+    lease: Arc<Lease>,
+}
+
+impl WorkerHandle {
+    pub(crate) fn new(state: Arc<AppState>, index: usize) -> Self {
+        let lease = state.graphs.lease();
+        Self {
+            state,
+            index,
+            lease,
+        }
+    }
+
+    /// A graph and its schema.
+    pub(crate) fn leased(&self, graph: &str) -> Result<Arc<Leased>, GraphError> {
+        self.lease.get(&self.state.graphs, graph)
+    }
 }

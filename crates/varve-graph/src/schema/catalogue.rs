@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
@@ -50,6 +51,8 @@ pub struct Catalogue {
     clock: Arc<dyn Clock>,
     tasks: Arc<Tasks>,
     current: ArcSwap<Schema>,
+    /// The version of `current`, or for a moment of the one before.
+    version: AtomicU64,
     /// Held by whoever changes the schema.
     last_ids: Mutex<LastIds>,
     modes: Mutex<(GraphMode, ReadMode)>,
@@ -95,6 +98,7 @@ impl Catalogue {
             graph_name: graph_name.to_owned(),
             clock,
             tasks,
+            version: AtomicU64::new(schema.version()),
             current: ArcSwap::from_pointee(schema),
             last_ids: Mutex::new(last_ids),
             modes: Mutex::new((GraphMode::default(), ReadMode::default())),
@@ -105,6 +109,12 @@ impl Catalogue {
     #[must_use]
     pub fn current(&self) -> Arc<Schema> {
         self.current.load_full()
+    }
+
+    /// The version of the schema as it is now: whether one that was asked for before is still the newest.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
     }
 
     /// The tasks that complete changes.
@@ -164,7 +174,9 @@ impl Catalogue {
         self.space.write(&draft.batch, Durability::Sync)?;
         *last_ids = draft.last_ids;
         draft.schema.next_version();
+        let version = draft.schema.version();
         self.current.store(Arc::new(draft.schema));
+        self.version.store(version, Ordering::Release);
         // After publishing: a task must find what it is about.
         if let Some(submission) = draft.submission {
             submission.commit();

@@ -1,11 +1,13 @@
 //! From a request to a commit: where the work runs, and how its end is awaited.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
+use varve_graph::GraphError;
 use varve_graph::element::Rules;
+use varve_graph::registry::Leased;
 use varve_graph::schema::Schema;
 use varve_graph::write::{Contention, Mutation, WriteRequest};
-use varve_graph::{Graph, GraphError};
 use varve_model::Element;
 
 use super::time;
@@ -18,17 +20,24 @@ use crate::respond::Response;
 const INLINE_BODY_BYTES: usize = 16 * 1024;
 
 /// A graph and its schema as one request sees them.
+#[derive(Clone)]
 pub(super) struct Target {
-    pub(super) graph: Arc<Graph>,
-    pub(super) schema: Arc<Schema>,
+    leased: Arc<Leased>,
+}
+
+impl Deref for Target {
+    type Target = Leased;
+
+    fn deref(&self) -> &Leased {
+        &self.leased
+    }
 }
 
 impl Target {
     /// The graph that the path names.
     pub(super) fn of(context: &RequestContext) -> Result<Self, ApiError> {
-        let graph = context.graph()?;
-        let schema = graph.schema();
-        Ok(Self { graph, schema })
+        let leased = context.leased()?;
+        Ok(Self { leased })
     }
 
     /// Calls `work` with the rules for elements of this graph.
@@ -68,7 +77,7 @@ pub(super) async fn submit_or(
     refusal: Refusal,
 ) -> HandlerResult {
     let target = Target::of(&context)?;
-    let schema = Arc::clone(&target.schema);
+    let kept = target.clone();
     let state = context.shared_state();
     let written = if context.body().len() > INLINE_BODY_BYTES {
         let work = move || {
@@ -88,7 +97,7 @@ pub(super) async fn submit_or(
         }
     };
     written.ticket.await?;
-    Ok(answer(&schema, &written.elements))
+    Ok(answer(&kept.schema, &written.elements))
 }
 
 fn request(
