@@ -40,11 +40,12 @@ lint: setup ## formatting and clippy, warnings are errors
 example: build ## load the air routes and ask about them, now and in the past
 	@examples/air-routes/run.sh
 
-long-test: build ## the long runs: crash test with 50 rounds, more property test cases, model lists and fuzzing
-	VARVE_CRASH_ROUNDS=$${VARVE_CRASH_ROUNDS:-50} PROPTEST_CASES=$${PROPTEST_CASES:-2000} \
+long-test: build ## the long runs: crash test with 50 rounds, every fail point three times, more property test cases, model lists and fuzzing
+	VARVE_CRASH_ROUNDS=$${VARVE_CRASH_ROUNDS:-50} VARVE_FAIL_POINT_HITS=$${VARVE_FAIL_POINT_HITS:-3} \
+	PROPTEST_CASES=$${PROPTEST_CASES:-2000} \
 	VARVE_MODEL_LISTS=$${VARVE_MODEL_LISTS:-10000} VARVE_FUZZ_ROUNDS=$${VARVE_FUZZ_ROUNDS:-10000000} scripts/test.sh
 
-docs: build ## write docs/configuration.md and the table of docs/rest.md anew from the code
+docs: build ## write docs/configuration.md and the tables of docs/rest.md and docs/operating.md anew from the code
 	target/release/varve config --markdown > docs/configuration.md
 	VARVE_UPDATE_DOCS=1 $(CARGO) test --release --locked --workspace --test documents
 

@@ -19,6 +19,7 @@ use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
+use varve_kv::fail_point;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{ErrorKind, GraphError};
@@ -139,7 +140,13 @@ pub fn write_backup(registry: &Registry, target: &Path) -> Result<BackupManifest
     };
     for name in &manifest.graphs {
         let folder = graphs_folder.join(name);
+        fail_point::BACKUP_COPY
+            .reach()
+            .map_err(|error| failed(&folder, &error))?;
         registry.checkpoint(name, &folder)?;
+        fail_point::BACKUP_COPIED
+            .reach()
+            .map_err(|error| failed(&folder, &error))?;
         for path in files_below(&folder)? {
             let (bytes, checksum) = read_through(&path, &mut |_| Ok(()))?;
             let path = path.strip_prefix(target).unwrap_or(&path).to_path_buf();
@@ -151,9 +158,11 @@ pub fn write_backup(registry: &Registry, target: &Path) -> Result<BackupManifest
         }
     }
     let path = target.join(MANIFEST);
-    let written = File::create(&path).and_then(|mut file| {
+    let written = fail_point::BACKUP_MANIFEST.reach().and_then(|()| {
+        let mut file = File::create(&path)?;
         file.write_all(manifest.to_text().as_bytes())?;
-        file.sync_all()
+        file.sync_all()?;
+        fail_point::BACKUP_LISTED.reach()
     });
     written.map_err(|error| failed(&path, &error))?;
     sync_folder(target)?;

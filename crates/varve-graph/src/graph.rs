@@ -5,7 +5,7 @@ use std::sync::Arc;
 use varve_encoding::key;
 use varve_encoding::row;
 use varve_encoding::tables::{EDGE, VERTEX};
-use varve_kv::{Reader, Space};
+use varve_kv::{Reader, Space, fail_point};
 use varve_model::{
     Clock, CommitVersion, Direction, Edge, EdgeId, ElementId, Instant, TemporalScope, Vertex,
     VertexId,
@@ -355,6 +355,7 @@ impl Graph {
     }
 
     pub(crate) fn submit(&self, commit: Commit) -> Result<(), GraphError> {
+        fail_point::COMMIT_PREPARED.pass();
         self.committer.submit(commit)
     }
 

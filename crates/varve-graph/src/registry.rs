@@ -19,7 +19,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, RwLock};
 use varve_encoding::tables::{META, TABLES};
-use varve_kv::{Batch, Durability, Engine, Statistic};
+use varve_kv::{Batch, Durability, Engine, Statistic, fail_point};
 
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::{Graph, GraphOptions};
@@ -216,12 +216,14 @@ impl Registry {
             }
             return Err(error);
         }
+        fail_point::GRAPH_MARKED.pass();
         let graph = Arc::clone(&open.graph);
         self.graphs.write().insert(name.to_owned(), open);
         self.end_leases();
         doomed.push(space_name(name, old.generation));
         old.graph.tasks().stop();
         drop(old);
+        fail_point::GRAPH_SWAPPED.pass();
         self.reap(&mut doomed)?;
         Ok(graph)
     }
@@ -240,11 +242,13 @@ impl Registry {
             .ok_or_else(|| not_found(name))?;
         self.reap(&mut doomed)?;
         mark_dropped(&old.graph)?;
+        fail_point::GRAPH_MARKED.pass();
         self.graphs.write().remove(name);
         self.end_leases();
         doomed.push(space_name(name, old.generation));
         old.graph.tasks().stop();
         drop(old);
+        fail_point::GRAPH_SWAPPED.pass();
         self.reap(&mut doomed)
     }
 
@@ -288,7 +292,10 @@ impl Registry {
             .map_err(GraphError::from)
             .and_then(|opened| Graph::open(name, opened, &self.options));
         match graph {
-            Ok(graph) => Ok(Open { graph, generation }),
+            Ok(graph) => {
+                fail_point::GRAPH_OPENED.pass();
+                Ok(Open { graph, generation })
+            }
             Err(error) => {
                 doomed.push(space);
                 let _ = self.reap(doomed);

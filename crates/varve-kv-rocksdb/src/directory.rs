@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use varve_kv::KvError;
+use varve_kv::{KvError, fail_point};
 
 use crate::errors::{WHAT_TO_DO, file_error};
 
@@ -114,6 +114,7 @@ impl DataDir {
 
     /// Removes a space: it is renamed first, in one step, so that a crash leaves it whole or gone.
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
+        fail_point::SPACE_REMOVE.reach()?;
         let trash = (0u32..)
             .map(|n| self.path.join(format!("{TRASH}{name}-{n}")))
             .find(|path| !path.exists())
@@ -122,7 +123,9 @@ impl DataDir {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             renamed => renamed?,
         }
+        fail_point::SPACE_RENAMED.reach()?;
         self.sync()?;
+        fail_point::SPACE_TRASHED.reach()?;
         fs::remove_dir_all(&trash)
     }
 

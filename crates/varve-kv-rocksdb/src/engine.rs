@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rust_rocksdb::{ColumnFamilyDescriptor, DB, Options};
-use varve_kv::{Engine, KvError, Space, TableSpec};
+use varve_kv::{Engine, KvError, Space, TableSpec, fail_point};
 
 use crate::config::RocksConfig;
 use crate::directory::{DataDir, Found, headless};
@@ -128,9 +128,14 @@ impl Engine for RocksEngine {
                 DEFAULT_FAMILY,
                 Options::default(),
             )]);
+        let creating = |error| file_error(name, "creating the space", &error);
+        if found == Found::Nothing {
+            fail_point::SPACE_CREATE.reach().map_err(creating)?;
+        }
         let db = DB::open_cf_descriptors(&options, &path, families)
             .map_err(|error| open_error(name, &error))?;
         if found == Found::Nothing {
+            fail_point::SPACE_CREATED.reach().map_err(creating)?;
             self.directory
                 .sync()
                 .map_err(|error| file_error(name, "syncing the data directory", &error))?;

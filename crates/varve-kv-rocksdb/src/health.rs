@@ -12,7 +12,7 @@ use rust_rocksdb::event_listener::{
 };
 use varve_kv::KvError;
 
-use crate::errors::kv_error;
+use crate::errors::{file_error, kv_error};
 use crate::manifest;
 
 /// Room that recovery needs besides the memtables it flushes: a new log and manifest.
@@ -163,7 +163,15 @@ impl Health {
 
     /// Turns the error of a write into the seam's, and remembers it if nothing may be written after it.
     pub(crate) fn write_failed(&self, error: &rust_rocksdb::Error) -> KvError {
-        let error = kv_error(&self.space, error);
+        self.remember(kv_error(&self.space, error))
+    }
+
+    /// The same for an error of the file system outside RocksDB.
+    pub(crate) fn failed(&self, error: &std::io::Error) -> KvError {
+        self.remember(file_error(&self.space, "writing", error))
+    }
+
+    fn remember(&self, error: KvError) -> KvError {
         match &error {
             KvError::DiskFull { .. } => self.events.disk_full.store(true, Ordering::Release),
             KvError::ReadOnly { .. } => {}

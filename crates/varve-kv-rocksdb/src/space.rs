@@ -10,6 +10,7 @@ use rust_rocksdb::{
     AsColumnFamilyRef, CompactOptions, DB, FlushOptions, ReadOptions, WaitForCompactOptions,
     WriteBatch, WriteOptions,
 };
+use varve_kv::fail_point::{self, FailPoint};
 use varve_kv::{Batch, Durability, KvError, Op, Snapshot, Space, Statistic, TableId, TableSpec};
 
 use crate::batch::Encoder;
@@ -96,6 +97,11 @@ impl RocksSpace {
         kv_error(&self.name, error)
     }
 
+    /// Takes the failure of a fail point for one of a write.
+    fn reached(&self, point: &'static FailPoint) -> Result<(), KvError> {
+        point.reach().map_err(|error| self.health.failed(&error))
+    }
+
     fn before_write(&self) -> Result<(), KvError> {
         self.health.before_write(&self.db, || {
             statistics::memtable_bytes(&self.db, self.tables)
@@ -120,9 +126,13 @@ impl RocksSpace {
             Durability::Sync => &self.synced,
             Durability::Buffered => &self.buffered,
         };
+        self.reached(&fail_point::SPACE_WRITE)
+            .map_err(Encode::Failed)?;
         self.db
             .write_opt(&encoded, options)
-            .map_err(|error| Encode::Failed(self.health.write_failed(&error)))
+            .map_err(|error| Encode::Failed(self.health.write_failed(&error)))?;
+        self.reached(&fail_point::SPACE_WRITTEN)
+            .map_err(Encode::Failed)
     }
 
     /// The road not taken, kept to be measured against: a call for each row. Knows no prefix deletes.
@@ -226,6 +236,7 @@ impl Space for RocksSpace {
 
     fn sync(&self) -> Result<(), KvError> {
         self.before_write()?;
+        self.reached(&fail_point::SPACE_SYNC)?;
         self.db
             .flush_wal(true)
             .map_err(|error| self.health.write_failed(&error))

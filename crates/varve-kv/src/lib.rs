@@ -13,6 +13,7 @@
 
 pub mod batch;
 pub mod error;
+pub mod fail_point;
 pub mod memory;
 pub mod range;
 pub mod table;

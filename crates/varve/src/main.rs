@@ -29,7 +29,14 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 /// What a command failed with, as the last line on standard error.
 type CommandError = Box<dyn std::error::Error + Send + Sync>;
 
+/// Arms a fail point, for tests of what a crash or a failing disk leaves.
+const FAIL_POINT: &str = "VARVE_FAIL_POINT";
+
 fn main() -> ExitCode {
+    if let Err(error) = arm_fail_point() {
+        eprintln!("varve: {error}");
+        return ExitCode::FAILURE;
+    }
     let result = match Cli::parse().command {
         Command::Serve(arguments) => serve::run(&arguments),
         Command::Load(arguments) => load::run(&arguments),
@@ -49,6 +56,18 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn arm_fail_point() -> Result<(), CommandError> {
+    let Some(text) = std::env::var_os(FAIL_POINT) else {
+        return Ok(());
+    };
+    let text = text
+        .to_str()
+        .ok_or_else(|| format!("{FAIL_POINT} must be text"))?;
+    varve_kv::fail_point::arm(text).map_err(|error| format!("{FAIL_POINT}={text}: {error}"))?;
+    eprintln!("varve: {FAIL_POINT}={text}: this process is told to fail");
+    Ok(())
 }
 
 fn print_config(arguments: &cli::ConfigArguments) -> Result<ExitCode, CommandError> {

@@ -1,6 +1,6 @@
-//! Pages that must say what the code says: the table of REST resources and the table of error codes.
+//! Pages that must say what the code says: the tables of REST resources, of error codes and of fail points.
 //!
-//! `VARVE_UPDATE_DOCS=1` writes the table of resources anew.
+//! `VARVE_UPDATE_DOCS=1` writes the tables of resources and of fail points anew.
 
 use std::fs;
 use std::path::PathBuf;
@@ -52,6 +52,35 @@ fn the_rest_page_names_every_resource() {
     assert!(
         table == expected,
         "docs/rest.md does not name the resources of the server; write it anew with `make docs`"
+    );
+}
+
+#[test]
+fn the_operating_page_names_every_fail_point() {
+    use varve_kv::fail_point::{ALL, Errors};
+    const FROM: &str = "<!-- fail points -->\n";
+    const TO: &str = "<!-- end of fail points -->";
+    let path = page("operating.md");
+    let text = fs::read_to_string(&path).expect("docs/operating.md");
+    let (before, rest) = text.split_once(FROM).expect("the mark before the table");
+    let (table, after) = rest.split_once(TO).expect("the mark after the table");
+    let rows = ALL.iter().map(|point| {
+        let errors = match point.errors() {
+            Errors::None => "",
+            Errors::Io => "`io_error`",
+            Errors::All => "`io_error`, `disk_full`",
+        };
+        format!("| `{}` | {errors} | {} |\n", point.name(), point.place())
+    });
+    let head = "| name | failures | place |\n|---|---|---|\n".to_owned();
+    let expected: String = std::iter::once(head).chain(rows).collect();
+    if std::env::var_os("VARVE_UPDATE_DOCS").is_some() {
+        fs::write(&path, format!("{before}{FROM}{expected}{TO}{after}")).expect("written");
+        return;
+    }
+    assert!(
+        table == expected,
+        "docs/operating.md does not name the fail points; write it anew with `make docs`"
     );
 }
 

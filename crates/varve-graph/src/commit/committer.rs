@@ -8,7 +8,7 @@ use parking_lot::{Condvar, Mutex};
 use varve_encoding::key::EVENT_SUFFIX;
 use varve_encoding::row::VERSION_AT;
 use varve_encoding::tables::COUNTER;
-use varve_kv::{Batch, Durability, KvError, Space};
+use varve_kv::{Batch, Durability, KvError, Space, fail_point};
 use varve_model::{Clock, CommitVersion, Instant};
 
 use super::latch::LatchSet;
@@ -338,6 +338,7 @@ impl Shared {
             last = CommitVersion(first.0 + at as u64);
             commit.stamps.apply(&mut commit.batch, last);
         }
+        fail_point::COMMIT_NUMBERED.pass();
         let mut batch = match group.first_mut() {
             Some(commit) => std::mem::take(&mut commit.batch),
             None => return,
@@ -359,8 +360,10 @@ impl Shared {
         let outcome = self.space.write(&batch, durability);
         let failure = outcome.err().map(|error| self.fail(&error));
         if failure.is_none() {
+            fail_point::COMMIT_STORED.pass();
             self.published
                 .store(last.0, std::sync::atomic::Ordering::Release);
+            fail_point::COMMIT_PUBLISHED.pass();
         }
         {
             let mut state = self.state.lock();
@@ -379,6 +382,7 @@ impl Shared {
                 published(version);
             }
             drop(latches);
+            fail_point::COMMIT_RELEASED.pass();
             completer.complete(failure.clone().map_or(Ok(version), Err));
         }
     }

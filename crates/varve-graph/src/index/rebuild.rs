@@ -10,7 +10,7 @@ use varve_encoding::index::{IndexId, partition_prefix};
 use varve_encoding::key;
 use varve_encoding::row::{self, Header, Kind};
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, VERTEX};
-use varve_kv::{Flow, TableId};
+use varve_kv::{Flow, TableId, fail_point};
 use varve_model::schema::{IndexBase, IndexType};
 use varve_model::{Direction, Element, ElementId, IndexLabel, Instant, TemporalScope};
 
@@ -365,6 +365,7 @@ fn walk<T>(
             return Err(error);
         }
         progress.add(taken.len() as u64);
+        fail_point::INDEX_STEP.pass();
         if !taken.is_empty() {
             give(taken)?;
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use varve_encoding::datum;
 use varve_encoding::row::Kind;
 use varve_encoding::tables::{EVENT, EVENT_INDEX, INDEX, TX};
-use varve_kv::Flow;
+use varve_kv::{Flow, fail_point};
 use varve_model::{CommitVersion, Datum, EdgeId, ElementId};
 
 use crate::commit::Ticket;
@@ -36,6 +36,7 @@ pub fn purge(graph: &Arc<Graph>, id: &ElementId) -> Result<Ticket, GraphError> {
             if found != edges {
                 return Ok(());
             }
+            fail_point::PURGE_FOUND.pass();
             for element in &doomed {
                 destroy(graph, emitter, element)?;
             }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use varve_encoding::key;
 use varve_encoding::row::{self, Header, Kind};
 use varve_encoding::tables::{EDGE, EVENT, VERTEX};
-use varve_kv::Flow;
+use varve_kv::{Flow, fail_point};
 use varve_model::schema::Retention;
 use varve_model::{CommitVersion, Instant, Period};
 
@@ -68,6 +68,7 @@ pub fn sweep(graph: &Arc<Graph>) -> Result<RetentionReport, GraphError> {
         }
         report.removed += doomed.len() as u64;
         if !doomed.is_empty() {
+            fail_point::RETENTION_STEP.pass();
             commit_internal(graph, &[], &[], |emitter| {
                 for (partition, clustering) in &doomed {
                     emitter.batch.delete(EVENT, partition, clustering);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use varve_encoding::key;
 use varve_encoding::tables::PENDING;
-use varve_kv::{ClusteringRange, Flow, ScanRequest};
+use varve_kv::{ClusteringRange, Flow, ScanRequest, fail_point};
 use varve_model::ElementId;
 
 use crate::error::GraphError;
@@ -28,6 +28,7 @@ pub fn tidy(graph: &Arc<Graph>, limit: usize) -> Result<usize, GraphError> {
             break;
         }
         done += due.len();
+        fail_point::TIDY_STEP.pass();
         let ids: Vec<ElementId> = due.iter().map(|(_, id)| id.clone()).collect();
         commit_internal(graph, &ids, &[], |emitter| {
             for (clustering, id) in &due {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
-use varve_kv::{Batch, ClusteringRange, Durability, ScanRequest, Space, TableId};
+use varve_kv::{Batch, ClusteringRange, Durability, ScanRequest, Space, TableId, fail_point};
 use varve_model::{Clock, EdgeLabel, IndexLabel, PropertyKey, VertexLabel};
 
 use super::draft::{Draft, LAST_ID, LastIds};
@@ -172,6 +172,7 @@ impl Catalogue {
             return Ok(outcome);
         }
         self.space.write(&draft.batch, Durability::Sync)?;
+        fail_point::SCHEMA_STORED.pass();
         *last_ids = draft.last_ids;
         draft.schema.next_version();
         let version = draft.schema.version();
@@ -179,7 +180,9 @@ impl Catalogue {
         self.version.store(version, Ordering::Release);
         // After publishing: a task must find what it is about.
         if let Some(submission) = draft.submission {
+            fail_point::SCHEMA_CHANGED.pass();
             submission.commit();
+            fail_point::TASK_QUEUED.pass();
         }
         Ok(outcome)
     }

@@ -1,7 +1,7 @@
 //! Submitting tasks, alone or in one write with the change that asks for them.
 
 use parking_lot::MutexGuard;
-use varve_kv::{Batch, Durability};
+use varve_kv::{Batch, Durability, fail_point};
 
 use super::record::{self, INPUT, LAST_ID, OPEN, PARTITION};
 use super::worker::{Live, Tasks};
@@ -47,6 +47,7 @@ impl Tasks {
         submission.write_into(&mut batch);
         self.shared.space.write(&batch, Durability::Sync)?;
         submission.commit();
+        fail_point::TASK_QUEUED.pass();
         Ok(id)
     }
 }

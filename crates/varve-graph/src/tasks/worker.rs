@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant as MonotonicInstant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use varve_kv::{Batch, Durability, ScanRequest, Space};
+use varve_kv::{Batch, Durability, ScanRequest, Space, fail_point};
 use varve_model::Clock;
 
 use super::record::{self, INPUT, LAST_ID, OPEN, PARTITION, RECORD, RESULT};
@@ -444,7 +444,9 @@ impl Shared {
         }
         self.changed.notify_all();
         drop(state);
+        fail_point::TASK_STARTED.pass();
         let outcome = catch_unwind(AssertUnwindSafe(|| bodies.run(&spec, &progress)));
+        fail_point::TASK_ENDING.pass();
         let outcome = outcome.unwrap_or_else(|panic| Err(panicked(&*panic)));
         let mut state = self.state.lock();
         self.finish(&mut state, id, outcome);

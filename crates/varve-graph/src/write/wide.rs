@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use varve_encoding::key;
 use varve_encoding::tables::EDGE;
-use varve_kv::{ClusteringRange, Flow, ScanRequest};
+use varve_kv::{ClusteringRange, Flow, ScanRequest, fail_point};
 use varve_model::{ElementId, VertexId};
 
 use super::{Contention, Missing, Mutation, WriteRequest, Written, prepare};
@@ -75,6 +75,7 @@ fn delete_some_edges(graph: &Arc<Graph>, vertex: &VertexId) -> Result<(), GraphE
     if let Some(error) = damaged {
         return Err(error.into());
     }
+    fail_point::WIDE_STEP.pass();
     let delete = |id| Mutation::Delete {
         id: ElementId::Edge(id),
         missing: Missing::Ignore,

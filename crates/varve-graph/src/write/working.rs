@@ -6,7 +6,7 @@ use rustc_hash::{FxBuildHasher, FxHashMap};
 use varve_encoding::key;
 use varve_encoding::row::{self, Kind};
 use varve_encoding::tables::VERTEX;
-use varve_kv::Reader;
+use varve_kv::{Reader, fail_point};
 use varve_model::schema::Retention;
 use varve_model::{
     CommitVersion, Edge, EdgeId, Element, ElementId, Instant, Period, Value, VertexId,
@@ -49,6 +49,7 @@ pub(crate) fn prepare(
                 None => return Ok(None),
             },
         };
+        fail_point::COMMIT_LATCHED.pass();
         let schema = graph.schema();
         let mut working = WorkingSet::new(graph, &schema, request.period)?;
         if contention == Contention::Refuse {

@@ -84,10 +84,14 @@ pub(crate) struct Writer {
     /// Whether the edge exists.
     edges: BTreeMap<Ends, bool>,
     doubt: Option<Doubt>,
+    /// Vertices whose creation was refused.
+    refused: Vec<String>,
     /// Writes acknowledged so far.
     pub(crate) acknowledged: u64,
     /// Statuses beside success and 503 that are to be expected, e.g. 507 on a full disk.
     pub(crate) tolerated: &'static [u16],
+    /// Statuses after which it is unknown whether the write happened; the writer then stops.
+    pub(crate) unknown: &'static [u16],
     /// How often one of these was seen.
     pub(crate) refusals: u64,
 }
@@ -103,8 +107,10 @@ impl Writer {
             names: Vec::new(),
             edges: BTreeMap::new(),
             doubt: None,
+            refused: Vec::new(),
             acknowledged: 0,
             tolerated: &[],
+            unknown: &[],
             refusals: 0,
         }
     }
@@ -245,6 +251,13 @@ impl Writer {
             Some((503, _)) => false,
             Some((status, _)) if self.tolerated.contains(&status) => {
                 self.refusals += 1;
+                if let Doubt::Create { vertices, .. } = doubt {
+                    self.refused.extend(vertices);
+                }
+                false
+            }
+            Some((status, _)) if self.unknown.contains(&status) => {
+                self.doubt = Some(doubt);
                 false
             }
             Some((status, body)) => panic!("{doubt:?}: {status} {body}"),
@@ -267,6 +280,14 @@ impl Writer {
         for (ends, there) in &self.edges {
             assert_eq!(edge_is_there(client, ends), *there, "edge {ends:?}");
         }
+        for id in &self.refused {
+            assert_eq!(vertex_of(client, id), None, "{id} was refused");
+        }
+    }
+
+    /// Whether a write got no answer, or one that leaves open whether it happened.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.doubt.is_some()
     }
 
     /// Looks what became of the write in doubt.

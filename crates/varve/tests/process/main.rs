@@ -2,7 +2,11 @@
 
 mod acknowledged;
 #[cfg(feature = "rocksdb")]
+mod chores;
+#[cfg(feature = "rocksdb")]
 mod crash;
+#[cfg(feature = "rocksdb")]
+mod fail_points;
 #[cfg(feature = "rocksdb")]
 mod faults;
 #[cfg_attr(

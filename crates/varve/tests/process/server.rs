@@ -36,6 +36,11 @@ impl Server {
 
     /// Starts `command` with a free port and waits until it says where it listens.
     pub(crate) fn start(command: &mut Command) -> Self {
+        Self::try_start(command).unwrap_or_else(|said| panic!("no server: {said}"))
+    }
+
+    /// The same for a server that may end before it listens; then what it said is returned.
+    pub(crate) fn try_start(command: &mut Command) -> Result<Self, String> {
         let mut child = command
             .args(["--listen", "127.0.0.1:0"])
             .stdout(Stdio::piped())
@@ -52,7 +57,8 @@ impl Server {
                 .take()
                 .expect("piped")
                 .read_to_string(&mut errors);
-            panic!("no server: {line}{errors}");
+            let _ = child.wait();
+            return Err(format!("{line}{errors}"));
         };
         let url = url.to_owned();
         // The pipes are read to their ends, so that the server never blocks on them.
@@ -66,7 +72,24 @@ impl Server {
             .timeout_global(Some(PATIENCE))
             .build()
             .new_agent();
-        Self { child, url, agent }
+        Ok(Self { child, url, agent })
+    }
+
+    /// Whether the process, which answers no more, has ended by itself. Its connections are closed before it is gone.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        let started = Instant::now();
+        while started.elapsed() < PATIENCE {
+            if self
+                .child
+                .try_wait()
+                .expect("a child can be asked")
+                .is_some()
+            {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        false
     }
 
     /// The process id.
