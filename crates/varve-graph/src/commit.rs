@@ -7,10 +7,12 @@
 
 mod committer;
 mod latch;
+mod promise;
 mod ticket;
 
 pub use committer::DurabilityMode;
 pub(crate) use committer::{Commit, Committer, CommitterOptions, Stamps};
 pub(crate) use latch::{LatchKey, LatchSet, Latches};
+pub(crate) use promise::Promise;
 pub use ticket::Ticket;
 pub(crate) use ticket::ticket;

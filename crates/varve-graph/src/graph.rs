@@ -12,7 +12,9 @@ use varve_model::{
 };
 
 use crate::bodies::ElementBodies;
-use crate::commit::{Commit, Committer, CommitterOptions, DurabilityMode, LatchKey, Latches};
+use crate::commit::{
+    Commit, Committer, CommitterOptions, DurabilityMode, LatchKey, Latches, Promise,
+};
 use crate::error::{ErrorKind, GraphError};
 use crate::limits::Limits;
 use crate::read::{HistoryPage, Point, Version, View, read_element};
@@ -53,6 +55,7 @@ impl GraphOptions {
 pub struct Graph {
     name: String,
     committer: Committer,
+    promise: Promise,
     pub(crate) latches: Arc<Latches>,
     catalogue: Arc<Catalogue>,
     space: Arc<dyn Space>,
@@ -98,9 +101,12 @@ impl Graph {
                 queue_bytes_max: options.limits.commit_queue_bytes_max,
             },
         )?;
+        let (promise, told_past) = Promise::open(Arc::clone(&space))?;
+        committer.settle(told_past);
         let graph = Arc::new(Self {
             name: name.to_owned(),
             committer,
+            promise,
             latches: Latches::new(),
             catalogue,
             space,
@@ -335,7 +341,10 @@ impl Graph {
                     "The as_of_tx must not lie in the future",
                 ));
             }
-            self.committer.settle(version);
+            if version > self.published() {
+                self.promise.cover(version);
+                self.committer.settle(version);
+            }
         }
         Ok(())
     }

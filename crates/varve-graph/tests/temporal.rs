@@ -8,7 +8,7 @@ use varve_graph::read::{HistoryPage, VersionKind};
 use varve_graph::write::{Contention, EndCheck, Missing, Mutation, WritePeriod, WriteRequest};
 use varve_graph::{Graph, GraphOptions};
 use varve_kv::memory::MemoryEngine;
-use varve_kv::{ClusteringRange, Engine, Flow};
+use varve_kv::{ClusteringRange, Engine, Flow, Space};
 use varve_model::{
     Clock, CommitVersion, Edge, EdgeId, EdgeLabelId, ElementId, Instant, PropertyKeyId,
     TemporalScope, Value, Vertex, VertexId, VertexLabelId,
@@ -46,6 +46,10 @@ impl Story {
 
     fn open(&mut self) {
         let space = self.engine.open("g1", TABLES, true).expect("space");
+        self.open_on(space);
+    }
+
+    fn open_on(&mut self, space: Arc<dyn Space>) {
         let mut options = GraphOptions::new(Arc::clone(&self.clock) as Arc<dyn Clock>);
         options.limits.vertex_delete_edges_max = self.edges_max;
         self.graph = Some(Graph::open("g", space, &options).expect("graph"));
@@ -264,6 +268,38 @@ fn the_clock_may_go_back_but_transaction_time_does_not() {
         transaction: Some(second),
     };
     assert_eq!(story.read(then), Some(2));
+}
+
+/// T6, across a restart with the clock turned back.
+#[test]
+fn what_was_told_past_stays_past_after_a_restart() {
+    for orderly in [true, false] {
+        let mut story = Story::new();
+        let first = story.put(1, None, None);
+        story.at(900_000_000);
+        let told = CommitVersion::last_at(Instant(800_000_000));
+        let then = TemporalScope {
+            valid: None,
+            transaction: Some(told),
+        };
+        assert_eq!(story.read(then), Some(1));
+        story.at(2_000_000);
+        if orderly {
+            story.reopen();
+        } else {
+            // The process dies: nothing of it is dropped.
+            let space = Arc::clone(story.graph().space());
+            std::mem::forget(story.graph.take());
+            story.open_on(space);
+        }
+        assert_eq!(story.graph().published(), first, "now does not run ahead");
+        let second = story.put(2, None, None);
+        assert!(second > told, "{second} after {told} was told past");
+        let lead = second.instant().0 - told.instant().0;
+        assert!(lead <= if orderly { 1 } else { 1_000_001 }, "{lead}");
+        assert_eq!(story.read(then), Some(1));
+        assert_eq!(story.now(), Some(2));
+    }
 }
 
 #[test]

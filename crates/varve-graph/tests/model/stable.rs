@@ -67,9 +67,11 @@ fn knows(source: usize, target: usize, since: i64) -> Mutation {
 
 fn write(graph: &Arc<Graph>, mutations: Vec<Mutation>, from: Option<Instant>, to: Option<Instant>) {
     let period = WritePeriod { from, to };
-    graph
-        .write_now(&WriteRequest { mutations, period })
-        .expect("written");
+    if let Err(refused) = graph.write_now(&WriteRequest { mutations, period }) {
+        // On a busy machine a short period may be over before it is written.
+        let over = from.is_none() && to.is_some_and(|to| to <= graph.now());
+        assert!(over, "{refused:?}");
+    }
 }
 
 /// Everything that can be listed at a point of both times.
