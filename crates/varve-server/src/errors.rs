@@ -28,6 +28,7 @@ struct Detail {
     form: Form,
     retry_after_seconds: Option<u32>,
     close: bool,
+    by_design: bool,
     origin: &'static Location<'static>,
 }
 
@@ -57,6 +58,7 @@ impl ApiError {
                 form: Form::Object,
                 retry_after_seconds: None,
                 close: false,
+                by_design: false,
                 origin: Location::caller(),
             }),
         }
@@ -304,6 +306,17 @@ impl ApiError {
     pub(crate) fn closing(mut self) -> Self {
         self.detail.close = true;
         self
+    }
+
+    /// The answer is what clients expect here, whatever its status: no trouble to be logged.
+    #[must_use]
+    pub(crate) fn by_design(mut self) -> Self {
+        self.detail.by_design = true;
+        self
+    }
+
+    pub(crate) fn is_by_design(&self) -> bool {
+        self.detail.by_design
     }
 
     /// The status of the answer.

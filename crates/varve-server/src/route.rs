@@ -16,6 +16,14 @@ pub enum Handler {
     Inline(fn(&RequestContext) -> HandlerResult),
     /// On the pool for long work: for scans and anything that may block.
     Pooled(fn(&RequestContext) -> HandlerResult),
+    /// In place if that does little, else from the start on the pool: for what is mostly short but has no bound, such as
+    /// the edges of a vertex.
+    Brief {
+        /// Gives up, with `None`, once there is more to do than can hold up a core.
+        brief: fn(&RequestContext) -> Option<HandlerResult>,
+        /// The same without a bound.
+        full: fn(&RequestContext) -> HandlerResult,
+    },
     /// On the connection's core, waiting without blocking it: for writes that wait for their commit, and for handlers
     /// that decide by the request's size (see [`crate::AppState::run_blocking`]).
     Async(fn(RequestContext) -> HandlerFuture),

@@ -3,6 +3,7 @@
 //! The kernel spreads connections over the listeners by hash, which is uneven for few connections; so a thread that
 //! has more connections than another hands a new one over to the one with the fewest.
 
+mod bad_head;
 mod connection;
 mod listener;
 

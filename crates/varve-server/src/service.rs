@@ -75,7 +75,14 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
         let mut exchange = Exchange::start(state, &parts);
         self.connection.request_started();
         let has_body = !body.is_end_stream();
-        let (route, captures, form) = match exchange.find(state, &parts) {
+        let found = match names_host(&parts) {
+            true => exchange.find(state, &parts),
+            false => {
+                let error = ApiError::bad_request("The Host header is missing");
+                Lookup::Decided(Box::new(Err(error)))
+            }
+        };
+        let (route, captures, form) = match found {
             Lookup::Found(route, captures, form) => (route, captures, form),
             Lookup::Decided(early) => {
                 if has_body {
@@ -85,14 +92,20 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
                 return self.answer_now(&exchange, (&parts.method, &parts.uri), response);
             }
         };
+        let context = exchange.context(&self.worker, parts, captures, form);
         if !has_body && let Handler::Inline(handler) = route.handler {
-            let context = exchange.context(&self.worker, parts, captures, form);
-            return self.serve_inline(exchange, handler, context);
+            let result = run_inline(state, handler, &context);
+            return self.end_inline(exchange, context, result);
+        }
+        if !has_body
+            && let Handler::Brief { brief, .. } = route.handler
+            && let Some(result) = run_brief(state, brief, &context)
+        {
+            return self.end_inline(exchange, context, result);
         }
         let (worker, connection) = (Arc::clone(&self.worker), Arc::clone(&self.connection));
         ServiceFuture::Waiting(Box::pin(async move {
             let counted = Counted { connection };
-            let context = exchange.context(&worker, parts, captures, form);
             let line = (context.method.clone(), context.uri.clone());
             let result = work(&worker.state, &counted.connection, route, context, body).await;
             let response = exchange.render(&worker.state, &line.1, result);
@@ -103,15 +116,14 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
 }
 
 impl ConnectionService {
-    /// Runs a handler that never waits. The answer's headers take the room of the request's.
-    fn serve_inline(
+    /// Answers what was done in place. The answer's headers take the room of the request's.
+    fn end_inline(
         &self,
         exchange: Exchange,
-        handler: fn(&RequestContext) -> HandlerResult,
         mut context: RequestContext,
+        result: HandlerResult,
     ) -> ServiceFuture {
         let state = &*self.worker.state;
-        let result = run_inline(state, handler, &context);
         let mut response = exchange.render(state, &context.uri, result);
         if exchange.wants_gzip(state, &response) {
             if response.body.len() > COMPRESS_INLINE_BYTES {
@@ -247,7 +259,7 @@ impl Exchange {
 
     fn render(&self, state: &AppState, uri: &Uri, result: HandlerResult) -> Response {
         result.unwrap_or_else(|error| {
-            if error.status() == StatusCode::INTERNAL_SERVER_ERROR {
+            if error.status() == StatusCode::INTERNAL_SERVER_ERROR && !error.is_by_design() {
                 tracing::error!(%uri, message = error.message(), "internal error");
             }
             error.to_response(state.trace())
@@ -284,6 +296,11 @@ impl Exchange {
     }
 }
 
+/// Whether the request says whom it is for, as HTTP/1.1 demands.
+fn names_host(parts: &Parts) -> bool {
+    parts.version != Version::HTTP_11 || parts.headers.contains_key(header::HOST)
+}
+
 fn run_inline(
     state: &AppState,
     handler: fn(&RequestContext) -> HandlerResult,
@@ -292,6 +309,15 @@ fn run_inline(
     // A panic leaves only the request's own values half-made; shared state is behind locks and atomics.
     catch_unwind(AssertUnwindSafe(|| handler(context)))
         .unwrap_or_else(|panic| Err(state.panicked(&*panic)))
+}
+
+fn run_brief(
+    state: &AppState,
+    handler: fn(&RequestContext) -> Option<HandlerResult>,
+    context: &RequestContext,
+) -> Option<HandlerResult> {
+    catch_unwind(AssertUnwindSafe(|| handler(context)))
+        .unwrap_or_else(|panic| Some(Err(state.panicked(&*panic))))
 }
 
 /// Receives the body and runs the handler.
@@ -335,7 +361,9 @@ async fn work(
     let running = async {
         match handler {
             Handler::Inline(handler) => handler(&context),
-            Handler::Pooled(handler) => state.run_blocking(move || handler(&context)).await?,
+            Handler::Pooled(handler) | Handler::Brief { full: handler, .. } => {
+                state.run_blocking(move || handler(&context)).await?
+            }
             Handler::Async(handler) => catch(state, handler(context)).await,
         }
     };

@@ -54,7 +54,8 @@ fn refuse_auth(context: &RequestContext) -> HandlerResult {
         StatusCode::INTERNAL_SERVER_ERROR,
         "java.lang.IllegalStateException",
         "Unconfigured authenticator, please config auth.authenticator option in rest-server.properties",
-    ))
+    )
+    .by_design())
 }
 
 fn refuse_raft(context: &RequestContext) -> HandlerResult {

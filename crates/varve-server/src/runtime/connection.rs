@@ -11,9 +11,11 @@ use std::task::{Context, Poll, Waker, ready};
 use hyper::rt::{Executor, Read, ReadBufCursor, Write};
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::TokioIo;
+use smallvec::SmallVec;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::TcpStream;
 
+use super::bad_head;
 use crate::config::ServerConfig;
 use crate::service::ConnectionService;
 use crate::state::WorkerHandle;
@@ -26,6 +28,9 @@ const LINGER_BYTES: usize = 256 * 1024 * 1024;
 
 /// Time for that.
 const LINGER_MS: u64 = 2_000;
+
+/// Pieces of an answer that together are no longer than this are joined before they are written.
+const JOINED_BYTES: usize = 1024;
 
 /// What the sweeper knows of a connection. Both live on the connection's thread, so plain loads and stores do; they are
 /// atomic only because hyper wants sockets that could be handed to another thread. Times are in the serving thread's
@@ -186,6 +191,8 @@ struct Socket {
     replay_from: u8,
     replay_to: u8,
     discarded: usize,
+    /// What is sent in the place of hyper's answer to a bad head, and how much of it is.
+    instead: Option<(Box<[u8]>, usize)>,
 }
 
 impl Socket {
@@ -234,6 +241,32 @@ impl Socket {
         Poll::Ready(())
     }
 
+    /// Sends an answer of ours for hyper's answer to a bad head; `None` if `bytes` are anything else.
+    fn poll_replace(
+        &mut self,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Option<Poll<io::Result<usize>>> {
+        if self.instead.is_none() {
+            self.instead = Some((bad_head::instead_of(bytes)?.into(), 0));
+            // The client may be sending still; with what it sent left unread it would see a reset.
+            self.state.linger();
+        }
+        let (answer, sent) = self.instead.as_mut()?;
+        while *sent < answer.len() {
+            let stream = Pin::new(&mut self.stream);
+            match stream.poll_write(context, &answer[*sent..]) {
+                Poll::Ready(Ok(count)) if count > 0 => *sent += count,
+                Poll::Ready(Ok(_)) => {
+                    return Some(Poll::Ready(Err(io::ErrorKind::WriteZero.into())));
+                }
+                other => return Some(other),
+            }
+        }
+        self.instead = None;
+        Some(Poll::Ready(Ok(bytes.len())))
+    }
+
     fn wrote(&self, written: &Poll<io::Result<usize>>) {
         let mark = if written.is_pending() {
             self.state.now().max(1)
@@ -271,7 +304,11 @@ impl Write for Socket {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        let replaced = self.poll_replace(context, bytes);
+        let written = match replaced {
+            Some(written) => written,
+            None => Pin::new(&mut self.stream).poll_write(context, bytes),
+        };
         self.wrote(&written);
         written
     }
@@ -297,6 +334,15 @@ impl Write for Socket {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        // A head and a small body go out in one piece: that is cheaper than telling the kernel of two.
+        let total: usize = slices.iter().map(|slice| slice.len()).sum();
+        if total <= JOINED_BYTES {
+            let mut joined: SmallVec<[u8; JOINED_BYTES]> = SmallVec::new();
+            for slice in slices {
+                joined.extend_from_slice(slice);
+            }
+            return self.poll_write(context, &joined);
+        }
         let written = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
         self.wrote(&written);
         written
@@ -327,6 +373,7 @@ pub(super) async fn serve(stream: TcpStream, worker: Arc<WorkerHandle>, handle: 
         replay_from: 0,
         replay_to: 0,
         discarded: 0,
+        instead: None,
     };
     let Some(is_http2) = socket.sniff(handle).await else {
         return;

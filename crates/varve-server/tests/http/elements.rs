@@ -936,6 +936,32 @@ fn large_batches_take_the_same_way() {
 }
 
 #[test]
+fn a_vertex_lists_few_edges_and_many() {
+    let fixture = Fixture::with(ServerConfig::default());
+    let people: Vec<Value> = (0..300)
+        .map(|at| json!({"label":"person","properties":{"name":format!("p{at}"),"age":at}}))
+        .collect();
+    fixture.done("POST", "vertices/batch", &json!(people).to_string());
+    let knows: Vec<Value> = (1..300)
+        .map(|at| {
+            json!({"label":"knows","outV":"1:p0","outVLabel":"person","inV":format!("1:p{at}"),
+                "inVLabel":"person","properties":{"date":"2020-01-01"}})
+        })
+        .collect();
+    fixture.done("POST", "edges/batch", &json!(knows).to_string());
+    // Below, around and above what is listed in place.
+    for limit in [1, 100, 127, 128, 129, 299, -1] {
+        let path = format!("edges?vertex_id=%221:p0%22&direction=OUT&limit={limit}");
+        let listed = ids(&fixture.done("GET", &path, ""), "edges");
+        let expected = usize::try_from(limit).unwrap_or(299);
+        assert_eq!(listed.len(), expected, "{path}");
+    }
+    let pages = fixture.done("GET", "edges?vertex_id=%221:p0%22&limit=250&page", "");
+    assert_eq!(ids(&pages, "edges").len(), 250);
+    assert!(pages["page"].is_string());
+}
+
+#[test]
 fn an_answer_that_is_too_large_is_refused() {
     let fixture = Fixture::with(ServerConfig {
         max_answer_bytes: 4096,

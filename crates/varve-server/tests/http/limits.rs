@@ -190,6 +190,40 @@ fn heads_that_are_too_large() {
     }
 }
 
+#[test]
+fn a_bad_head_is_answered_with_the_error_object() {
+    let server = TestServer::with_defaults();
+    let many = format!(
+        "GET / HTTP/1.1\r\nhost: h\r\n{}\r\n",
+        "x: a\r\n".repeat(101)
+    );
+    let cases = [
+        (
+            "GET /a>b HTTP/1.1\r\nhost: h\r\n\r\n",
+            400,
+            "The head of the request is malformed",
+        ),
+        (
+            "GET / HTTP/1.1\r\nhost h\r\n\r\n",
+            400,
+            "The head of the request is malformed",
+        ),
+        ("GET / HTTP/1.1\r\n\r\n", 400, "The Host header is missing"),
+        (&many, 431, "The head of the request is too large"),
+    ];
+    for (request, status, message) in cases {
+        let answer = server.exchange(request);
+        assert_eq!(answer.status, status, "{message}");
+        assert_eq!(answer.header("content-type"), Some("application/json"));
+        assert!(answer.text().contains(message), "{}", answer.text());
+    }
+    assert_eq!(
+        server.exchange("GET /versions HTTP/1.0\r\n\r\n").status,
+        200
+    );
+    served_on(&server);
+}
+
 /// Sends bytes and returns the statuses of all answers until the server closes or the client does.
 fn statuses(server: &TestServer, bytes: &[u8]) -> Vec<u16> {
     let mut client = server.connect();

@@ -17,6 +17,8 @@ use crate::respond::Response;
 
 /// How many elements are written between two looks at the clock.
 const DEADLINE_EVERY: usize = 256;
+/// Up to so many edges of one vertex are listed in place: some hundred microseconds.
+const BRIEF_EDGES: usize = 128;
 /// How many ids one request may name.
 const IDS_MAX: usize = 10_000;
 
@@ -145,8 +147,26 @@ pub(super) fn vertices(context: &RequestContext) -> HandlerResult {
     answer.finish(paging.then_some(page))
 }
 
+/// [`edges`] if they are the present ones of one vertex and few.
+pub(super) fn few_edges(context: &RequestContext) -> Option<HandlerResult> {
+    let parameters = context.query().ok()?;
+    named(parameters, "vertex_id")?;
+    // The past is read in large pieces.
+    let is_past = ["as_of", "as_of_tx"].map(|name| parameters.get(name).is_some());
+    if is_past.contains(&true) {
+        return None;
+    }
+    edges_within(context, BRIEF_EDGES).transpose()
+}
+
 /// Edges by vertex, direction, label and properties.
 pub(super) fn edges(context: &RequestContext) -> HandlerResult {
+    let answer = edges_within(context, usize::MAX)?;
+    answer.ok_or_else(|| ApiError::internal("A listing without a bound met one"))
+}
+
+/// [`edges`], unless more than `effort` of them must be looked at.
+fn edges_within(context: &RequestContext, effort: usize) -> Result<Option<Response>, ApiError> {
     let parameters = context.query()?;
     let target = Target::of(context)?;
     let schema = &*target.schema;
@@ -172,13 +192,14 @@ pub(super) fn edges(context: &RequestContext) -> HandlerResult {
     };
     let view = target.graph.view(time::scope(parameters)?)?;
     let mut answer = Growing::start(context, "edges");
-    let page = query::edges(
-        &Timed::new(&view, context),
-        schema,
-        &query,
-        &mut |id, row| answer.add(|json| output::edge_row(json, schema, id, row)),
-    )?;
-    answer.finish(paging.then_some(page))
+    let timed = Timed::with_effort(&view, context, effort);
+    let page = query::edges(&timed, schema, &query, &mut |id, row| {
+        answer.add(|json| output::edge_row(json, schema, id, row))
+    });
+    if timed.is_spent() {
+        return Ok(None);
+    }
+    answer.finish(paging.then_some(page?)).map(Some)
 }
 
 /// A parameter that counts only when it is not empty.

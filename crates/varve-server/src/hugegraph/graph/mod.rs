@@ -2,7 +2,7 @@
 //!
 //! Every read takes `as_of` (valid time) and `as_of_tx` (transaction time), every write `valid_from` and `valid_to`; see
 //! [`time`]. Small writes are prepared in place and wait for their commit without holding up their core; large bodies
-//! and writes whose elements others are writing go to the pool, as do all listings.
+//! and writes whose elements others are writing go to the pool, as do all listings but short ones of a vertex's edges.
 
 mod batch;
 mod edges;
@@ -91,21 +91,27 @@ pub(crate) static ROUTES: &[Route] = &[
     Route::post(EDGES, Handler::Async(|c| Box::pin(edges::create(c))))
         .of("graph", "EdgeAPI")
         .with(&PERIOD),
-    Route::get(EDGES, Handler::Pooled(listing::edges))
-        .of("graph", "EdgeAPI")
-        .with(&[
-            Parameter::text("vertex_id"),
-            Parameter::text("direction"),
-            Parameter::text("label"),
-            Parameter::text("properties"),
-            Parameter::new("keep_start_p", BOOLEAN, "false"),
-            Parameter::new("offset", LONG, "0"),
-            Parameter::text("page"),
-            Parameter::new("limit", LONG, "100"),
-            SCOPE[0],
-            SCOPE[1],
-        ])
-        .gzip(),
+    Route::get(
+        EDGES,
+        Handler::Brief {
+            brief: listing::few_edges,
+            full: listing::edges,
+        },
+    )
+    .of("graph", "EdgeAPI")
+    .with(&[
+        Parameter::text("vertex_id"),
+        Parameter::text("direction"),
+        Parameter::text("label"),
+        Parameter::text("properties"),
+        Parameter::new("keep_start_p", BOOLEAN, "false"),
+        Parameter::new("offset", LONG, "0"),
+        Parameter::text("page"),
+        Parameter::new("limit", LONG, "100"),
+        SCOPE[0],
+        SCOPE[1],
+    ])
+    .gzip(),
     Route::post(
         EDGES_BATCH,
         Handler::Async(|c| Box::pin(edges::create_batch(c))),

@@ -1,4 +1,7 @@
-//! A view that gives up once its request's time is over, so that a query which finds little in much ends too.
+//! A view that gives up once its request's time is over or its effort is spent, so that a query which finds little in
+//! much ends too.
+
+use std::cell::Cell;
 
 use varve_graph::query::Resolver;
 use varve_graph::read::View;
@@ -15,11 +18,35 @@ const DEADLINE_EVERY: usize = 1024;
 pub(crate) struct Timed<'a> {
     view: &'a View,
     context: &'a RequestContext,
+    /// How many elements may still be looked at, about.
+    effort: Cell<usize>,
 }
 
 impl<'a> Timed<'a> {
     pub(crate) fn new(view: &'a View, context: &'a RequestContext) -> Self {
-        Self { view, context }
+        Self::with_effort(view, context, usize::MAX)
+    }
+
+    /// A view in which at most `effort` elements are looked at; then it fails.
+    pub(crate) fn with_effort(view: &'a View, context: &'a RequestContext, effort: usize) -> Self {
+        Self {
+            view,
+            context,
+            effort: Cell::new(effort),
+        }
+    }
+
+    /// Whether it failed for want of effort.
+    pub(crate) fn is_spent(&self) -> bool {
+        self.effort.get() == 0
+    }
+
+    fn spend(&self, elements: usize) -> Result<(), GraphError> {
+        self.effort.set(self.effort.get().saturating_sub(elements));
+        if self.is_spent() {
+            return Err(GraphError::new(ErrorKind::Busy, "Too much to look at"));
+        }
+        Ok(())
     }
 
     fn check(&self) -> Result<(), GraphError> {
@@ -44,6 +71,7 @@ impl Resolver for Timed<'_> {
         visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
     ) -> Result<(), GraphError> {
         self.check()?;
+        self.spend(ids.len())?;
         self.view.visit_vertices(ids, visit)
     }
 
@@ -53,6 +81,7 @@ impl Resolver for Timed<'_> {
         visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
     ) -> Result<(), GraphError> {
         self.check()?;
+        self.spend(ids.len())?;
         self.view.visit_edges(ids, visit)
     }
 
@@ -68,9 +97,11 @@ impl Resolver for Timed<'_> {
         self.view
             .visit_adjacent(owner, range, &mut |clustering, content| {
                 looked_at += 1;
-                if looked_at.is_multiple_of(DEADLINE_EVERY) {
-                    over = self.check();
-                }
+                over = if looked_at.is_multiple_of(DEADLINE_EVERY) {
+                    self.check()
+                } else {
+                    self.spend(1)
+                };
                 if over.is_err() {
                     return Flow::Break(());
                 }
