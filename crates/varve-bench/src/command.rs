@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 
 use crate::api::result::ResultFile;
-use crate::api::{report, table};
+use crate::api::{self, ApiArguments, report, table};
 
 /// `varve bench`
 #[derive(Debug, Args)]
@@ -18,6 +18,8 @@ pub struct BenchArguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run load tests against a server of HugeGraph's REST API
+    Api(Box<ApiArguments>),
     /// Print the Markdown table of a result file
     Table {
         /// JSON file that a run wrote
@@ -99,6 +101,7 @@ enum Command {
 /// When it could not do its work; figures that miss a threshold are an exit code instead.
 pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
     match &arguments.command {
+        Command::Api(arguments) => return api::run(arguments),
         Command::Table { file } => print!("{}", table::markdown(&ResultFile::read(file)?)),
         Command::Report {
             files,

@@ -112,7 +112,9 @@ pub struct Server {
 }
 
 /// How requests were sent.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum,
+)]
 #[serde(rename_all = "snake_case")]
 pub enum Model {
     /// N users, at most one request each a period, as in the published tests.

@@ -145,6 +145,33 @@ fn remarks(row: &Row) -> String {
     remarks.join("; ")
 }
 
+/// A row in one line, for people who wait.
+#[must_use]
+pub fn summary(row: &Row) -> String {
+    let (label, load) = (&row.label, load(&row.load));
+    if let Some(reason) = &row.skipped {
+        return format!("{label}: skipped: {reason}");
+    }
+    let columns = &row.columns;
+    let remarks = remarks(row);
+    let server = row
+        .cpu
+        .server_us_per_request
+        .map_or(String::new(), |us| format!(", server {us:.1} µs"));
+    format!(
+        "{label} ({load}): {} samples, {:.1}/s, {:.0} items/s, median {} ms, 99 % {} ms, errors {:.2} %{server}, \
+         generator {:.1} µs a request{}{remarks}",
+        columns.samples,
+        columns.throughput,
+        row.more.items_per_s,
+        ms(columns.median_us),
+        ms(row.more.line99_us),
+        columns.error_percent,
+        row.cpu.generator_us_per_request,
+        if remarks.is_empty() { "" } else { "; " },
+    )
+}
+
 /// The load in a few words.
 #[must_use]
 pub fn load(load: &Load) -> String {

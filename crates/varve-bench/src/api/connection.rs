@@ -1,0 +1,144 @@
+//! Connections: opening them without waiting, and having enough descriptors and source addresses for many.
+
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+
+use anyhow::{Result, ensure};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use socket2::{Domain, Protocol, Socket, Type};
+
+/// Descriptors that the tool itself needs beside its connections.
+const DESCRIPTORS_BESIDE: u64 = 64;
+/// Connections from one source address before the next one is taken. A kernel's range of local ports holds 28,232 by
+/// default, and those of the last row may still be in TIME_WAIT.
+const CONNECTIONS_PER_SOURCE: u32 = 10_000;
+/// Loopback addresses that are used in turn.
+const SOURCES: u32 = 200;
+
+/// Where connections go to and come from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Route {
+    target: SocketAddr,
+    /// Added to the source address, so that a row does not meet the ports of the row before.
+    turn: u32,
+    /// Use several source addresses.
+    spread: bool,
+}
+
+impl Route {
+    /// The route to `target` for the `turn`-th row, with so many connections.
+    pub(crate) fn new(target: SocketAddr, turn: u32, connections: u32) -> Self {
+        let loopback = matches!(target.ip(), IpAddr::V4(ip) if ip.is_loopback());
+        Self {
+            target,
+            turn,
+            spread: loopback && connections > CONNECTIONS_PER_SOURCE / 10,
+        }
+    }
+
+    fn source(&self, connection: u32) -> Option<Ipv4Addr> {
+        let number = (self.turn * 2 + connection / CONNECTIONS_PER_SOURCE) % SOURCES;
+        self.spread
+            .then(|| Ipv4Addr::new(127, 0, 0, 2 + number as u8))
+    }
+
+    /// Starts to connect. `true` when the connection is already there.
+    pub(crate) fn open(&self, connection: u32) -> io::Result<(TcpStream, bool)> {
+        let socket = Socket::new(
+            Domain::for_address(self.target),
+            Type::STREAM.nonblocking(),
+            Some(Protocol::TCP),
+        )?;
+        socket.set_tcp_nodelay(true)?;
+        if let Some(source) = self.source(connection) {
+            socket.bind(&SocketAddr::from((source, 0)).into())?;
+        }
+        let connected = match socket.connect(&self.target.into()) {
+            Ok(()) => true,
+            Err(error) if in_progress(&error) => false,
+            Err(error) => return Err(error),
+        };
+        Ok((socket.into(), connected))
+    }
+}
+
+fn in_progress(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::INPROGRESS.raw_os_error())
+        || error.kind() == io::ErrorKind::WouldBlock
+}
+
+/// Makes sure that the process may hold `connections`; the limit it has afterwards.
+///
+/// # Errors
+/// When the limit is too low and may not be raised; the message says what to raise.
+pub(crate) fn ensure_descriptors(connections: u32) -> Result<u64> {
+    let needed = u64::from(connections) + DESCRIPTORS_BESIDE;
+    let limit = getrlimit(Resource::Nofile);
+    let (soft, hard) = (
+        limit.current.unwrap_or(u64::MAX),
+        limit.maximum.unwrap_or(u64::MAX),
+    );
+    if soft >= needed {
+        return Ok(soft);
+    }
+    let raise = |current: u64, maximum: u64| {
+        let raised = Rlimit {
+            current: Some(current),
+            maximum: Some(maximum),
+        };
+        setrlimit(Resource::Nofile, raised).is_ok()
+    };
+    // The hard limit can be raised only with CAP_SYS_RESOURCE.
+    let raised = raise(needed.max(hard), hard.max(needed)) || (hard >= needed && raise(hard, hard));
+    ensure!(
+        raised,
+        "{connections} connections need {needed} open files, but this process may have {hard}: raise the hard limit \
+         (`ulimit -Hn {needed}` as root, /etc/security/limits.conf, or LimitNOFILE of the service), or use fewer users"
+    );
+    Ok(getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX))
+}
+
+/// What of the kernel's settings is too low for so many connections, in words.
+pub(crate) fn warnings(connections: u32, somaxconn: u64) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if somaxconn < u64::from(connections) {
+        warnings.push(format!(
+            "net.core.somaxconn is {somaxconn}, below {connections} users: a server's accept queue holds no more, and \
+             connections over it wait a second or longer (`sysctl -w net.core.somaxconn=65535`, then restart the server)"
+        ));
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_connections_come_from_many_addresses() {
+        let target = SocketAddr::from(([127, 0, 0, 1], 80));
+        let route = Route::new(target, 0, 20_000);
+        assert_eq!(route.source(0), Some(Ipv4Addr::new(127, 0, 0, 2)));
+        assert_eq!(route.source(19_999), Some(Ipv4Addr::new(127, 0, 0, 3)));
+        assert_ne!(Route::new(target, 1, 20_000).source(0), route.source(0));
+        assert_eq!(Route::new(target, 0, 100).source(0), None);
+        let remote = SocketAddr::from(([10, 0, 0, 1], 80));
+        assert_eq!(Route::new(remote, 0, 20_000).source(0), None);
+    }
+
+    #[test]
+    fn too_many_connections_are_refused_with_what_to_raise() {
+        // Above what the kernel allows any process (fs.nr_open).
+        let error = ensure_descriptors(u32::MAX)
+            .expect_err("too many")
+            .to_string();
+        assert!(error.contains("LimitNOFILE"), "{error}");
+        assert!(ensure_descriptors(1).is_ok());
+    }
+
+    #[test]
+    fn a_short_accept_queue_is_told() {
+        assert!(warnings(100, 4_096).is_empty());
+        assert!(warnings(14_000, 4_096)[0].contains("somaxconn"));
+    }
+}

@@ -1,0 +1,100 @@
+//! The upper limit: raises the load until a row fails, then halves the gap.
+
+/// How far the last clean step and the first failed one may be apart, as a share of the former.
+const CLOSE_ENOUGH: f64 = 0.05;
+/// Rows of halving at most.
+const HALVINGS: u32 = 5;
+
+/// What a search found.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Found {
+    pub(crate) last_clean: Option<f64>,
+    pub(crate) first_failed: Option<f64>,
+}
+
+/// Runs `step` at rising loads from `start` on, each `factor` times the last, up to `max`; then between the last clean
+/// and the first failed one. `step` says whether its row was clean.
+///
+/// # Errors
+/// The first error of `step`.
+pub(crate) fn search<E>(
+    start: f64,
+    factor: f64,
+    max: f64,
+    mut step: impl FnMut(f64) -> Result<bool, E>,
+) -> Result<Found, E> {
+    let (mut last_clean, mut first_failed) = (None, None);
+    let mut load = start.min(max);
+    loop {
+        if !step(load)? {
+            first_failed = Some(load);
+            break;
+        }
+        last_clean = Some(load);
+        if load >= max {
+            break;
+        }
+        load = (load * factor).round().max(load + 1.0).min(max);
+    }
+    if let (Some(mut clean), Some(mut failed)) = (last_clean, first_failed) {
+        for _ in 0..HALVINGS {
+            let middle = ((clean + failed) / 2.0).round();
+            if failed - clean <= CLOSE_ENOUGH * clean || middle <= clean || middle >= failed {
+                break;
+            }
+            match step(middle)? {
+                true => clean = middle,
+                false => failed = middle,
+            }
+        }
+        (last_clean, first_failed) = (Some(clean), Some(failed));
+    }
+    Ok(Found {
+        last_clean,
+        first_failed,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(start: f64, max: f64, limit: f64) -> (Found, Vec<f64>) {
+        let mut steps = Vec::new();
+        let found = search(start, 1.5, max, |load| {
+            steps.push(load);
+            Ok::<_, ()>(load <= limit)
+        });
+        (found.expect("no error"), steps)
+    }
+
+    #[test]
+    fn the_limit_is_found_within_five_percent() {
+        for limit in [120.0, 777.0, 11_500.0] {
+            let (found, steps) = run(100.0, 100_000.0, limit);
+            let (clean, failed) = (
+                found.last_clean.expect("some"),
+                found.first_failed.expect("some"),
+            );
+            assert!(clean <= limit && limit < failed, "{found:?}");
+            assert!(
+                failed - clean <= 0.05 * clean + 1.0,
+                "{found:?} in {steps:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_first_step_that_fails_ends_the_search() {
+        let (found, steps) = run(100.0, 1_000.0, 50.0);
+        assert_eq!((found.last_clean, found.first_failed), (None, Some(100.0)));
+        assert_eq!(steps, [100.0]);
+    }
+
+    #[test]
+    fn the_search_ends_at_its_maximum() {
+        let (found, steps) = run(100.0, 200.0, 1e9);
+        assert_eq!((found.last_clean, found.first_failed), (Some(200.0), None));
+        assert_eq!(steps, [100.0, 150.0, 200.0]);
+    }
+}

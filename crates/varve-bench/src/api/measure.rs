@@ -1,0 +1,483 @@
+//! What the workers measure: one tally a worker, merged at the end; and a small record of each second, merged as they
+//! come.
+
+use std::collections::BTreeMap;
+
+use hdrhistogram::Histogram;
+
+use super::result::{Buckets, ErrorExample, Second};
+
+/// Significant digits of the histograms.
+const DIGITS: u8 = 3;
+/// The longest time that is told apart: ten minutes, in microseconds.
+const LONGEST_US: u64 = 600_000_000;
+/// Acknowledged requests that a worker keeps to read back.
+pub(crate) const KEPT_ACKNOWLEDGED: usize = 2_000;
+/// Bytes of an error's answer that are kept.
+const EXAMPLE_BYTES: usize = 300;
+
+/// An empty histogram from 1 µs to ten minutes.
+pub(crate) fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, LONGEST_US, DIGITS).expect("the bounds and digits are valid")
+}
+
+/// The histogram's buckets that are not empty.
+pub(crate) fn buckets(histogram: &Histogram<u64>) -> Buckets {
+    Buckets(
+        histogram
+            .iter_recorded()
+            .map(|it| (it.value_iterated_to(), it.count_at_value()))
+            .collect(),
+    )
+}
+
+/// Elements that a request wrote and the server acknowledged: so many from a number on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Acknowledged {
+    pub(crate) first: u64,
+    pub(crate) count: u32,
+}
+
+/// What one worker measured.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    /// Service times.
+    pub(crate) service: Histogram<u64>,
+    /// Times from the planned send.
+    pub(crate) corrected: Histogram<u64>,
+    /// Times to connect.
+    pub(crate) connect: Histogram<u64>,
+    pub(crate) service_sum_us: f64,
+    pub(crate) corrected_sum_us: f64,
+    pub(crate) omitted: u64,
+    pub(crate) samples: u64,
+    pub(crate) succeeded_items: u64,
+    pub(crate) empty_answers: u64,
+    pub(crate) errors: BTreeMap<&'static str, u64>,
+    pub(crate) statuses: BTreeMap<u16, u64>,
+    pub(crate) examples: Vec<ErrorExample>,
+    pub(crate) received: u64,
+    pub(crate) received_body: u64,
+    pub(crate) sent: u64,
+    pub(crate) opened: u64,
+    pub(crate) reconnects: u64,
+    pub(crate) late: u64,
+    pub(crate) late_max_us: u64,
+    pub(crate) not_sent: u64,
+    /// Nanoseconds since the row's start.
+    pub(crate) first_sent: Option<u64>,
+    pub(crate) last_ended: u64,
+    pub(crate) acknowledged_requests: u64,
+    pub(crate) acknowledged_items: u64,
+    /// A sample of the acknowledged requests, all of them while they are few.
+    pub(crate) acknowledged: Vec<Acknowledged>,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self {
+            service: histogram(),
+            corrected: histogram(),
+            connect: histogram(),
+            service_sum_us: 0.0,
+            corrected_sum_us: 0.0,
+            omitted: 0,
+            samples: 0,
+            succeeded_items: 0,
+            empty_answers: 0,
+            errors: BTreeMap::new(),
+            statuses: BTreeMap::new(),
+            examples: Vec::new(),
+            received: 0,
+            received_body: 0,
+            sent: 0,
+            opened: 0,
+            reconnects: 0,
+            late: 0,
+            late_max_us: 0,
+            not_sent: 0,
+            first_sent: None,
+            last_ended: 0,
+            acknowledged_requests: 0,
+            acknowledged_items: 0,
+            acknowledged: Vec::new(),
+        }
+    }
+}
+
+impl Tally {
+    /// A sample that took `nanos` from its actual send.
+    pub(crate) fn record_service(&mut self, nanos: u64) {
+        let us = to_us(nanos);
+        self.samples += 1;
+        self.service_sum_us += nanos as f64 / 1_000.0;
+        self.service.saturating_record(us);
+    }
+
+    /// The same sample from its planned send.
+    pub(crate) fn record_corrected(&mut self, nanos: u64) {
+        self.corrected_sum_us += nanos as f64 / 1_000.0;
+        self.corrected.saturating_record(to_us(nanos));
+    }
+
+    /// Counts a failed sample.
+    pub(crate) fn record_error(&mut self, failure: Failure, text: &[u8]) {
+        let count = match failure {
+            Failure::Status(status) => self.statuses.entry(status).or_default(),
+            other => self.errors.entry(other.name()).or_default(),
+        };
+        *count += 1;
+        if *count == 1 {
+            let text = &text[..text.len().min(EXAMPLE_BYTES)];
+            self.examples.push(ErrorExample {
+                kind: failure.kind(),
+                text: String::from_utf8_lossy(text).into_owned(),
+            });
+        }
+    }
+
+    /// Keeps an acknowledged request, or not, so that each has the same chance to be kept; `chance` is a random number.
+    pub(crate) fn record_acknowledged(&mut self, request: Acknowledged, chance: u64) {
+        self.acknowledged_requests += 1;
+        self.acknowledged_items += u64::from(request.count);
+        if self.acknowledged.len() < KEPT_ACKNOWLEDGED {
+            self.acknowledged.push(request);
+            return;
+        }
+        let place = (chance % self.acknowledged_requests) as usize;
+        if let Some(kept) = self.acknowledged.get_mut(place) {
+            *kept = request;
+        }
+    }
+
+    /// Adds another worker's.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (mine, others) in [
+            (&mut self.service, &other.service),
+            (&mut self.corrected, &other.corrected),
+            (&mut self.connect, &other.connect),
+        ] {
+            mine.add(others)
+                .expect("all histograms have the same bounds");
+        }
+        self.service_sum_us += other.service_sum_us;
+        self.corrected_sum_us += other.corrected_sum_us;
+        for (mine, others) in [
+            (&mut self.omitted, other.omitted),
+            (&mut self.samples, other.samples),
+            (&mut self.succeeded_items, other.succeeded_items),
+            (&mut self.empty_answers, other.empty_answers),
+            (&mut self.received, other.received),
+            (&mut self.received_body, other.received_body),
+            (&mut self.sent, other.sent),
+            (&mut self.opened, other.opened),
+            (&mut self.reconnects, other.reconnects),
+            (&mut self.late, other.late),
+            (&mut self.not_sent, other.not_sent),
+            (&mut self.acknowledged_requests, other.acknowledged_requests),
+            (&mut self.acknowledged_items, other.acknowledged_items),
+        ] {
+            *mine += others;
+        }
+        for (kind, count) in other.errors {
+            *self.errors.entry(kind).or_default() += count;
+        }
+        for (status, count) in other.statuses {
+            *self.statuses.entry(status).or_default() += count;
+        }
+        for example in other.examples {
+            if self.examples.iter().all(|known| known.kind != example.kind) {
+                self.examples.push(example);
+            }
+        }
+        self.late_max_us = self.late_max_us.max(other.late_max_us);
+        self.last_ended = self.last_ended.max(other.last_ended);
+        self.first_sent = match (self.first_sent, other.first_sent) {
+            (Some(mine), Some(others)) => Some(mine.min(others)),
+            (mine, others) => mine.or(others),
+        };
+        self.acknowledged.extend(other.acknowledged);
+    }
+
+    /// Failed samples.
+    pub(crate) fn failed(&self) -> u64 {
+        self.errors.values().sum::<u64>() + self.statuses.values().sum::<u64>()
+    }
+
+    /// Failed samples by kind.
+    pub(crate) fn errors_by_kind(&self) -> BTreeMap<String, u64> {
+        let kinds = self.errors.iter().map(|(kind, n)| ((*kind).to_owned(), *n));
+        let statuses = self.statuses.iter();
+        kinds
+            .chain(statuses.map(|(status, n)| (Failure::Status(*status).kind(), *n)))
+            .collect()
+    }
+
+    /// Seconds from the first send to the last answer.
+    pub(crate) fn elapsed_s(&self) -> f64 {
+        let first = self.first_sent.unwrap_or_default();
+        self.last_ended.saturating_sub(first) as f64 / 1e9
+    }
+}
+
+/// Rounded to microseconds; never 0, which a histogram from 1 on would not hold apart.
+fn to_us(nanos: u64) -> u64 {
+    ((nanos + 500) / 1_000).max(1)
+}
+
+/// Why a sample failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The connection was refused.
+    Refused,
+    /// No connection in time.
+    ConnectTimeout,
+    /// No connection for another reason.
+    ConnectFailed,
+    /// No answer in time.
+    ReadTimeout,
+    /// The connection was reset.
+    Reset,
+    /// The connection was closed before the answer was whole.
+    Closed,
+    /// What came is no HTTP answer.
+    BadAnswer,
+    /// Another status than the scenario's.
+    Status(u16),
+    /// The right status, but not the element asked for, or not as many as sent.
+    WrongBody,
+}
+
+impl Failure {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::ConnectTimeout => "connect_timeout",
+            Self::ConnectFailed => "connect_failed",
+            Self::ReadTimeout => "read_timeout",
+            Self::Reset => "reset",
+            Self::Closed => "closed",
+            Self::BadAnswer => "bad_answer",
+            Self::Status(_) => "http",
+            Self::WrongBody => "wrong_body",
+        }
+    }
+
+    /// The kind's name in files and tables.
+    pub(crate) fn kind(self) -> String {
+        match self {
+            Self::Status(status) => format!("http_{status}"),
+            other => other.name().to_owned(),
+        }
+    }
+}
+
+/// Buckets of a second's histogram: exact up to 127 µs, then 64 a doubling, 1.6 % wide.
+const COARSE_BUCKETS: usize = 128 + 25 * 64;
+
+/// A second being measured.
+#[derive(Debug)]
+pub(crate) struct Running {
+    counts: Box<[u32; COARSE_BUCKETS]>,
+    part: Part,
+}
+
+/// A worker's second.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Part {
+    /// Seconds since the row's start.
+    pub(crate) at: u32,
+    pub(crate) samples: u64,
+    pub(crate) errors: u64,
+    pub(crate) sum_us: u64,
+    pub(crate) max_us: u64,
+    /// Users alive, or requests in flight, at its end.
+    pub(crate) users: u32,
+    /// Buckets that are not empty.
+    pub(crate) buckets: Vec<(u16, u32)>,
+}
+
+impl Running {
+    pub(crate) fn new() -> Self {
+        Self {
+            counts: Box::new([0; COARSE_BUCKETS]),
+            part: Part::default(),
+        }
+    }
+
+    pub(crate) fn at(&self) -> u32 {
+        self.part.at
+    }
+
+    pub(crate) fn record(&mut self, nanos: u64, ok: bool) {
+        let us = to_us(nanos);
+        self.counts[coarse(us)] += 1;
+        self.part.samples += 1;
+        self.part.errors += u64::from(!ok);
+        self.part.sum_us += us;
+        self.part.max_us = self.part.max_us.max(us);
+    }
+
+    /// Ends the second; the next one is number `next`.
+    pub(crate) fn roll(&mut self, next: u32, users: u32) -> Part {
+        let mut part = std::mem::replace(
+            &mut self.part,
+            Part {
+                at: next,
+                ..Part::default()
+            },
+        );
+        part.users = users;
+        if part.samples > 0 {
+            for (at, count) in self.counts.iter_mut().enumerate().filter(|(_, n)| **n > 0) {
+                part.buckets.push((at as u16, *count));
+                *count = 0;
+            }
+        }
+        part
+    }
+}
+
+impl Part {
+    /// Adds another worker's part of the same second.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.samples += other.samples;
+        self.errors += other.errors;
+        self.sum_us += other.sum_us;
+        self.max_us = self.max_us.max(other.max_us);
+        self.users += other.users;
+        self.buckets.extend_from_slice(&other.buckets);
+    }
+
+    /// As the result file has it, without CPU and memory.
+    pub(crate) fn second(&self) -> Second {
+        let mut sorted = self.buckets.clone();
+        sorted.sort_unstable();
+        let percentile = |percent: u64| {
+            let rank = (self.samples * percent).div_ceil(100).max(1);
+            let mut seen = 0;
+            for (bucket, count) in &sorted {
+                seen += u64::from(*count);
+                if seen >= rank {
+                    return coarse_value(*bucket).min(self.max_us);
+                }
+            }
+            0
+        };
+        Second {
+            at_s: self.at,
+            samples: self.samples,
+            errors: self.errors,
+            average_us: self.sum_us as f64 / self.samples.max(1) as f64,
+            median_us: percentile(50),
+            line99_us: percentile(99),
+            max_us: self.max_us,
+            users: self.users,
+            ..Second::default()
+        }
+    }
+}
+
+/// The bucket of a value.
+fn coarse(us: u64) -> usize {
+    if us < 128 {
+        return us as usize;
+    }
+    let octave = us.ilog2() as usize;
+    let place = (us >> (octave - 6)) as usize & 63;
+    (128 + (octave - 7) * 64 + place).min(COARSE_BUCKETS - 1)
+}
+
+/// The highest value of a bucket.
+fn coarse_value(bucket: u16) -> u64 {
+    let bucket = u64::from(bucket);
+    if bucket < 128 {
+        return bucket;
+    }
+    let (octave, place) = ((bucket - 128) / 64 + 7, (bucket - 128) % 64);
+    ((64 + place + 1) << (octave - 6)) - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_values_bucket_holds_it() {
+        for us in (0..2_000).chain([4_095, 4_096, 100_000, 12_345_678, 600_000_000]) {
+            let high = coarse_value(coarse(us) as u16);
+            assert!(
+                high >= us && high as f64 <= us as f64 * 1.016 + 1.0,
+                "{us}: {high}"
+            );
+        }
+    }
+
+    #[test]
+    fn seconds_of_two_workers_are_one() {
+        let (mut one, mut two) = (Running::new(), Running::new());
+        for at in 1..=90_u64 {
+            one.record(at * 1_000, true);
+        }
+        for at in 91..=100_u64 {
+            two.record(at * 1_000, at != 100);
+        }
+        let mut part = one.roll(1, 3);
+        part.merge(&two.roll(1, 4));
+        let second = part.second();
+        assert_eq!((second.samples, second.errors, second.users), (100, 1, 7));
+        assert_eq!(
+            (second.median_us, second.line99_us, second.max_us),
+            (50, 99, 100)
+        );
+        assert_eq!(one.roll(2, 0).samples, 0, "the next second starts empty");
+    }
+
+    #[test]
+    fn percentiles_are_jmeters() {
+        let mut tally = Tally::default();
+        for us in 1..=1_000_u64 {
+            tally.record_service(us * 1_000);
+        }
+        let buckets = buckets(&tally.service);
+        assert_eq!(buckets.count(), 1_000);
+        for (percent, value) in [(50.0, 500), (90.0, 900), (99.0, 990), (100.0, 1_000)] {
+            assert_eq!(buckets.percentile(percent), value);
+        }
+    }
+
+    #[test]
+    fn a_sample_of_the_acknowledged_is_kept() {
+        let mut tally = Tally::default();
+        for at in 0..10_000_u64 {
+            let request = Acknowledged {
+                first: at,
+                count: 2,
+            };
+            tally.record_acknowledged(request, super::super::choice::mix(at));
+        }
+        assert_eq!(tally.acknowledged.len(), KEPT_ACKNOWLEDGED);
+        assert_eq!(tally.acknowledged_items, 20_000);
+        let late = tally
+            .acknowledged
+            .iter()
+            .filter(|it| it.first >= 5_000)
+            .count();
+        assert!((800..1_200).contains(&late), "{late}");
+    }
+
+    #[test]
+    fn merging_adds() {
+        let (mut one, mut two) = (Tally::default(), Tally::default());
+        one.record_service(1_000);
+        one.record_error(Failure::Status(503), b"busy");
+        two.record_service(3_000);
+        two.record_error(Failure::Status(503), b"busy");
+        two.record_error(Failure::Refused, b"");
+        two.first_sent = Some(5);
+        one.merge(two);
+        assert_eq!((one.samples, one.failed(), one.first_sent), (2, 3, Some(5)));
+        assert_eq!(one.errors_by_kind()["http_503"], 2);
+        assert_eq!(one.examples.len(), 2);
+    }
+}

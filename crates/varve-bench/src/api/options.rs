@@ -1,0 +1,355 @@
+//! The options of `varve bench api`, and the rows that they ask for.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use clap::Args;
+
+use super::choice::Distribution;
+use super::preset::{self, Page, Planned, Preset};
+use super::result::{Load, Model};
+use super::scenario::{PUBLISHED, Scenario, Sizes};
+use super::target::Paths;
+use super::threshold::{Threshold, parse_seconds};
+
+/// Users of a paced row when none are named: those of the published fixed test.
+const PACED_USERS: u32 = 1_000;
+/// Users of a closed row when none are named.
+const CLOSED_USERS: u32 = 32;
+
+/// `varve bench api`
+#[derive(Debug, Clone, Args)]
+pub struct ApiArguments {
+    /// Address of the server
+    #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
+    pub(crate) url: String,
+    /// Start this binary as the server for the run, with an empty data folder
+    #[arg(long, value_name = "VARVE", conflicts_with = "url")]
+    pub(crate) serve: Option<PathBuf>,
+    /// With --serve: when a write is acknowledged [default: none]; else what to call the server's durability
+    #[arg(long, value_name = "MODE")]
+    pub(crate) durability: Option<String>,
+    /// With --serve: set an option of the server; may be repeated
+    #[arg(long, value_name = "SECTION.OPTION=VALUE", requires = "serve")]
+    pub(crate) serve_set: Vec<String>,
+    /// Name of the graph
+    #[arg(long, default_value = "hugegraph", value_name = "NAME")]
+    pub(crate) graph: String,
+    /// How the graph is addressed
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) paths: Paths,
+    /// What to call the server in tables and files [default: its own name]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// The server's process on this machine [default: who listens on the port]
+    #[arg(long, value_name = "PID")]
+    pub(crate) server_pid: Option<u32>,
+
+    /// Scenarios, separated by commas [default: the nine published ones]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "NAME,…")]
+    pub(crate) scenario: Vec<Scenario>,
+    /// Run the rows of a published page
+    #[arg(long, value_enum, value_name = "PAGE", conflicts_with_all = ["scenario", "preset"])]
+    pub(crate) published: Option<Page>,
+    /// With --published: every row, not only the last one without an error
+    #[arg(long, requires = "published")]
+    pub(crate) all_rows: bool,
+    /// With --published: multiply the users
+    #[arg(long, default_value_t = 1.0, value_name = "FACTOR")]
+    pub(crate) scale: f64,
+    /// Run a list of rows
+    #[arg(long, value_enum, value_name = "LIST", conflicts_with = "scenario")]
+    pub(crate) preset: Option<Preset>,
+
+    /// How requests are sent
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) model: Model,
+    /// Users, one row each [default: 1000 paced, 32 closed]
+    #[arg(long, value_delimiter = ',', value_name = "N,…")]
+    pub(crate) users: Vec<u32>,
+    /// Open: requests a second, one row each
+    #[arg(long, value_delimiter = ',', value_name = "R,…")]
+    pub(crate) rate: Vec<f64>,
+    /// Open: random gaps between requests (a Poisson process) instead of even ones
+    #[arg(long)]
+    pub(crate) poisson: bool,
+    /// Open: requests in flight at most; arrivals over it are counted as not sent
+    #[arg(long, default_value_t = 1_000, value_name = "N")]
+    pub(crate) max_in_flight: u32,
+    /// Paced: time between two requests of a user
+    #[arg(long, default_value = "1s", value_parser = parse_seconds, value_name = "TIME")]
+    pub(crate) period: f64,
+    /// Time in which the users start, and in paced rows stop [default: 30s paced, 0 else]
+    #[arg(long, value_parser = parse_seconds, value_name = "TIME")]
+    pub(crate) ramp: Option<f64>,
+    /// Time with all users [default: 300s paced, 10s else]
+    #[arg(long, value_parser = parse_seconds, value_name = "TIME")]
+    pub(crate) hold: Option<f64>,
+    /// Load before each row that is not measured [default: 0 paced, 1s else]
+    #[arg(long, value_parser = parse_seconds, value_name = "TIME")]
+    pub(crate) warmup: Option<f64>,
+    /// Send at most so many requests a row
+    #[arg(long, value_name = "N")]
+    pub(crate) requests: Option<u64>,
+    /// Run the whole list so often
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub(crate) repeat: u32,
+
+    /// Vertices loaded before reads and edges
+    #[arg(long, default_value_t = 100_000, value_name = "N")]
+    pub(crate) vertices: u64,
+    /// Edges loaded before reads of edges
+    #[arg(long, default_value_t = 200_000, value_name = "N")]
+    pub(crate) edges: u64,
+    /// Vertices of a batch request
+    #[arg(long, default_value_t = 200, value_name = "N")]
+    pub(crate) vertices_per_request: u32,
+    /// Edges of a batch request
+    #[arg(long, default_value_t = 500, value_name = "N")]
+    pub(crate) edges_per_request: u32,
+    /// Schema elements created before the same ones are asked for again
+    #[arg(long, default_value_t = 200, value_name = "N")]
+    pub(crate) schema_elements: u64,
+    /// How elements are chosen among the loaded ones
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) choice: Distribution,
+    /// Mixed: share of writes
+    #[arg(long, default_value_t = 0.1, value_name = "SHARE")]
+    pub(crate) write_ratio: f64,
+    /// Seed of contents and choices
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub(crate) seed: u64,
+    /// Three characters that tell this run's elements from others' [default: from the clock]
+    #[arg(long, value_name = "ABC", value_parser = parse_prefix)]
+    pub(crate) run_prefix: Option<[u8; 3]>,
+    /// The store has what an earlier run with this --run-prefix loaded
+    #[arg(long, requires = "run_prefix")]
+    pub(crate) loaded: bool,
+
+    /// Threads that send [default: one for every two processors]
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<u32>,
+    /// Give up connecting after this time
+    #[arg(long, default_value = "60s", value_parser = parse_seconds, value_name = "TIME")]
+    pub(crate) connect_timeout: f64,
+    /// Give up waiting for an answer after this time
+    #[arg(long, default_value = "60s", value_parser = parse_seconds, value_name = "TIME")]
+    pub(crate) timeout: f64,
+    /// Written elements read back after a row
+    #[arg(long, default_value_t = 1_000, value_name = "N")]
+    pub(crate) verify: u64,
+
+    /// Raise users, or the rate of an open load, until a row fails; then halve the gap
+    #[arg(long)]
+    pub(crate) limit_search: bool,
+    /// Search: by how much each step is over the last
+    #[arg(long, default_value_t = 1.5, value_name = "FACTOR")]
+    pub(crate) limit_factor: f64,
+    /// Search: users or rate at most
+    #[arg(long, default_value_t = 20_000.0, value_name = "N")]
+    pub(crate) limit_max: f64,
+    /// Fail the run (exit code 3), or end the search, when this holds for a row, e.g. `error>0` (the search's default)
+    /// or `p99>20ms`; may be repeated
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) fail_on: Vec<Threshold>,
+
+    /// Write the results to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Write the table to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// Write every sample to this file, in JMeter's form
+    #[arg(long, value_name = "FILE")]
+    pub(crate) jtl: Option<PathBuf>,
+    /// Title of the results
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// What to call this machine
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) machine: Option<String>,
+    /// No live line
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+fn parse_prefix(text: &str) -> Result<[u8; 3], String> {
+    let fits = text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let bytes = text.as_bytes().try_into().ok().filter(|_| fits);
+    bytes.ok_or_else(|| format!("{text}: expected three letters or digits"))
+}
+
+impl ApiArguments {
+    pub(crate) fn sizes(&self) -> Result<Sizes> {
+        ensure!(
+            self.vertices_per_request > 0 && self.edges_per_request > 0,
+            "a batch has at least one element"
+        );
+        ensure!(self.vertices > 1, "--vertices must be at least 2");
+        ensure!(
+            (0.0..=1.0).contains(&self.write_ratio),
+            "--write-ratio is between 0 and 1"
+        );
+        // Whole requests are loaded.
+        let up = |count: u64, step: u32| count.div_ceil(u64::from(step)) * u64::from(step);
+        Ok(Sizes {
+            vertices_per_request: self.vertices_per_request,
+            edges_per_request: self.edges_per_request,
+            schema_elements: self.schema_elements,
+            write_ratio: self.write_ratio,
+            vertices: up(self.vertices, self.vertices_per_request),
+            edges: up(self.edges, self.edges_per_request),
+        })
+    }
+
+    pub(crate) fn threads(&self) -> u32 {
+        let default = super::environment::processors().div_ceil(2);
+        self.threads.unwrap_or(default).max(1)
+    }
+
+    pub(crate) fn connect_timeout(&self) -> Duration {
+        Duration::from_secs_f64(self.connect_timeout)
+    }
+
+    pub(crate) fn timeout(&self) -> Duration {
+        Duration::from_secs_f64(self.timeout)
+    }
+
+    /// The load that the options describe, for `model`.
+    fn load(&self, model: Model) -> Load {
+        let paced = model == Model::Paced;
+        Load {
+            model,
+            users: None,
+            rate: None,
+            poisson: self.poisson && model == Model::Open,
+            max_in_flight: (model == Model::Open).then_some(self.max_in_flight),
+            period_s: paced.then_some(self.period),
+            ramp_s: self.ramp.unwrap_or(if paced { 30.0 } else { 0.0 }),
+            hold_s: self.hold.unwrap_or(if paced { 300.0 } else { 10.0 }),
+            warmup_s: self.warmup.unwrap_or(if paced { 0.0 } else { 1.0 }),
+        }
+    }
+
+    /// The rows to run, in order.
+    ///
+    /// # Errors
+    /// When options do not fit together.
+    pub(crate) fn rows(&self) -> Result<Vec<Planned>> {
+        if let Some(page) = self.published {
+            let load = self.load(Model::Paced);
+            return Ok(preset::published(page, &load, self.scale, self.all_rows));
+        }
+        if let Some(list) = self.preset {
+            let model = match list {
+                Preset::Users => Model::Paced,
+                Preset::Speed | Preset::Smoke => Model::Closed,
+            };
+            return Ok(preset::preset(list, &self.load(model)));
+        }
+        let scenarios = match self.scenario.is_empty() {
+            true => PUBLISHED,
+            false => &self.scenario,
+        };
+        let loads = self.loads()?;
+        let rows = scenarios.iter().flat_map(|scenario| {
+            loads.iter().map(|load| Planned {
+                scenario: *scenario,
+                load: load.clone(),
+                published: None,
+            })
+        });
+        Ok(rows.collect())
+    }
+
+    fn loads(&self) -> Result<Vec<Load>> {
+        let load = self.load(self.model);
+        if self.model == Model::Open {
+            ensure!(!self.rate.is_empty(), "an open load needs --rate");
+            ensure!(
+                self.rate.iter().all(|rate| *rate > 0.0),
+                "--rate is above 0"
+            );
+            let with = |rate: &f64| Load {
+                rate: Some(*rate),
+                ..load.clone()
+            };
+            return Ok(self.rate.iter().map(with).collect());
+        }
+        ensure!(self.rate.is_empty(), "--rate is for --model open");
+        let default = match self.model {
+            Model::Paced => PACED_USERS,
+            _ => CLOSED_USERS,
+        };
+        let users = match self.users.is_empty() {
+            true => vec![default],
+            false => self.users.clone(),
+        };
+        ensure!(users.iter().all(|users| *users > 0), "--users is above 0");
+        let with = |users: u32| Load {
+            users: Some(users),
+            ..load.clone()
+        };
+        Ok(users.into_iter().map(with).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: ApiArguments,
+    }
+
+    fn parse(line: &str) -> ApiArguments {
+        let words = ["bench"].into_iter().chain(line.split_whitespace());
+        Line::try_parse_from(words).expect("parses").arguments
+    }
+
+    #[test]
+    fn the_published_plan_is_the_default() {
+        let rows = parse("").rows().expect("rows");
+        assert_eq!(rows.len(), 9);
+        let load = &rows[0].load;
+        assert_eq!(load.model, Model::Paced);
+        assert_eq!((load.users, load.period_s), (Some(1_000), Some(1.0)));
+        assert_eq!(
+            (load.ramp_s, load.hold_s, load.warmup_s),
+            (30.0, 300.0, 0.0)
+        );
+    }
+
+    #[test]
+    fn several_users_are_several_rows() {
+        let rows = parse("--model closed --scenario vertex_by_id,edge_by_id --users 1,8 --hold 2s");
+        let rows = rows.rows().expect("rows");
+        let users: Vec<_> = rows.iter().map(|row| row.load.users).collect();
+        assert_eq!(users, [Some(1), Some(8), Some(1), Some(8)]);
+        assert_eq!(rows[0].load.hold_s, 2.0);
+    }
+
+    #[test]
+    fn an_open_load_needs_a_rate() {
+        assert!(parse("--model open").rows().is_err());
+        assert!(parse("--rate 5").rows().is_err());
+        let rows = parse("--model open --rate 5.5 --scenario vertex_by_id")
+            .rows()
+            .expect("rows");
+        assert_eq!(rows[0].load.rate, Some(5.5));
+    }
+
+    #[test]
+    fn whole_requests_are_loaded() {
+        let sizes = parse("--vertices 1000 --vertices-per-request 199")
+            .sizes()
+            .expect("sizes");
+        assert_eq!(sizes.vertices % 199, 0);
+        assert!(sizes.vertices >= 1_000);
+    }
+}

@@ -1,0 +1,404 @@
+//! The elements that are sent, as bytes. `docs/bench.md` describes them.
+//!
+//! Everything follows from an element's number, the run's prefix and the seed, and has a fixed width: a request is a
+//! ready-made text in which a few places are filled in, which is what keeps the generator cheap.
+
+use super::choice::mix;
+
+/// Digits of ids and texts: 32 that cannot be mistaken for one another.
+const DIGITS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+/// Length of the run's prefix.
+pub(crate) const PREFIX: usize = 3;
+/// Length of an id.
+pub(crate) const ID: usize = PREFIX + NUMBER;
+/// Digits of an id's number.
+const NUMBER: usize = 6;
+/// Bits of an id's number: a run has at most so many elements.
+const NUMBER_BITS: u32 = 5 * NUMBER as u32;
+/// Properties of a wide vertex.
+pub(crate) const WIDE_PROPERTIES: usize = 20;
+/// Length of each of their values: about 1 kB of JSON in all.
+const WIDE_VALUE: usize = 40;
+
+/// Vertex label of the plain vertices.
+pub(crate) const VERTEX_LABEL: &str = "benchv";
+/// Vertex label with an index on its group.
+pub(crate) const INDEXED_LABEL: &str = "benchq";
+/// Vertex label of the wide vertices.
+pub(crate) const WIDE_LABEL: &str = "benchw";
+/// Vertex label without history.
+pub(crate) const FORGETFUL_LABEL: &str = "benchn";
+/// Edge label.
+pub(crate) const EDGE_LABEL: &str = "benche";
+/// Vertices of a group that the index query asks for.
+pub(crate) const GROUP: u64 = 10;
+
+/// The kinds of vertices. Each has its own range of numbers, since all labels of a graph share one space of ids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Plain,
+    Indexed,
+    Wide,
+    Forgetful,
+}
+
+impl Kind {
+    pub(crate) const fn label(self) -> &'static str {
+        match self {
+            Self::Plain => VERTEX_LABEL,
+            Self::Indexed => INDEXED_LABEL,
+            Self::Wide => WIDE_LABEL,
+            Self::Forgetful => FORGETFUL_LABEL,
+        }
+    }
+
+    /// The first number of the kind.
+    const fn base(self) -> u64 {
+        match self {
+            Self::Plain => 0,
+            Self::Indexed => 4 << 27,
+            Self::Wide => 5 << 27,
+            Self::Forgetful => 6 << 27,
+        }
+    }
+}
+
+/// What tells this run's elements from all others.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Naming {
+    pub(crate) prefix: [u8; PREFIX],
+    pub(crate) seed: u64,
+}
+
+impl Naming {
+    /// The id of vertex `number` of a kind. Neighbouring numbers have ids far apart, so that writes land everywhere.
+    pub(crate) fn id(&self, kind: Kind, number: u64) -> [u8; ID] {
+        let mut id = [0; ID];
+        id[..PREFIX].copy_from_slice(&self.prefix);
+        let scrambled = scramble(kind.base() + number);
+        write_digits(&mut id[PREFIX..], scrambled);
+        id
+    }
+
+    fn content(&self, number: u64) -> u64 {
+        mix(number ^ self.seed.rotate_left(17))
+    }
+
+    /// The name of vertex `number`.
+    pub(crate) fn name(&self, number: u64) -> [u8; 8] {
+        let mut name = [0; 8];
+        write_digits(&mut name, self.content(number));
+        name
+    }
+
+    /// The age of vertex `number`, two digits.
+    pub(crate) fn age(&self, number: u64) -> u32 {
+        10 + ((self.content(number) >> 40) % 90) as u32
+    }
+
+    /// The year of edge `number`, four digits.
+    pub(crate) fn since(&self, number: u64) -> u32 {
+        1_900 + (self.content(!number) % 120) as u32
+    }
+
+    /// The ends of edge `number` among `vertices` vertices: no two edges with a number under `vertices`² have both
+    /// ends in common.
+    pub(crate) fn ends(&self, number: u64, vertices: u64) -> (u64, u64) {
+        let vertices = vertices.max(1);
+        let (round, source) = (number / vertices, number % vertices);
+        (
+            source,
+            (mix(source ^ self.seed) % vertices + round) % vertices,
+        )
+    }
+}
+
+/// A permutation of the numbers of an id.
+const fn scramble(number: u64) -> u64 {
+    const MASK: u64 = (1 << NUMBER_BITS) - 1;
+    let mut n = number & MASK;
+    n ^= n >> 15;
+    n = n.wrapping_mul(0x2C1B_3C6D) & MASK;
+    n ^= n >> 12;
+    n = n.wrapping_mul(0x297A_2D39) & MASK;
+    n ^ (n >> 15)
+}
+
+fn write_digits(out: &mut [u8], mut number: u64) {
+    for place in out.iter_mut().rev() {
+        *place = DIGITS[(number & 31) as usize];
+        number >>= 5;
+    }
+}
+
+fn write_number(out: &mut [u8], mut number: u32) {
+    for place in out.iter_mut().rev() {
+        *place = b'0' + (number % 10) as u8;
+        number /= 10;
+    }
+}
+
+/// A place that is filled in, for each of the elements of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Id,
+    Name,
+    Age,
+    Group,
+    Source,
+    Target,
+    Since,
+    Value,
+}
+
+impl Field {
+    /// What stands in the text where the field comes; as long as the field.
+    const fn mark(self) -> &'static str {
+        match self {
+            Self::Id => "@@@@@@@@I",
+            Self::Source => "@@@@@@@@S",
+            Self::Target => "@@@@@@@@T",
+            Self::Name => "@@@@@@@N",
+            Self::Value => "@@@@@@@V",
+            Self::Group => "@@@@@@@G",
+            Self::Age => "@A",
+            Self::Since => "@@@Y",
+        }
+    }
+}
+
+/// The fields in a text and their offsets.
+fn fields_of(text: &[u8]) -> impl Iterator<Item = (usize, Field)> {
+    const ALL: [Field; 8] = [
+        Field::Id,
+        Field::Source,
+        Field::Target,
+        Field::Name,
+        Field::Value,
+        Field::Group,
+        Field::Age,
+        Field::Since,
+    ];
+    ALL.into_iter().flat_map(move |field| {
+        let places = memchr::memmem::find_iter(text, field.mark());
+        places.map(move |at| (at, field)).collect::<Vec<_>>()
+    })
+}
+
+/// The text of elements with places to fill in.
+#[derive(Debug, Clone)]
+pub(crate) struct Template {
+    text: Vec<u8>,
+    /// Offset in the text and field, for one element.
+    fields: Vec<(usize, Field)>,
+    kind: Kind,
+    /// Distance from one element to the next, and how many there are.
+    stride: usize,
+    count: u32,
+}
+
+impl Template {
+    /// `count` vertices of a kind as they are sent for creation.
+    pub(crate) fn vertices(kind: Kind, count: u32) -> Self {
+        let label = kind.label();
+        let properties = match kind {
+            Kind::Plain | Kind::Forgetful => r#""bname":"@@@@@@@N","bage":@A"#.to_owned(),
+            Kind::Indexed => r#""bname":"@@@@@@@N","bgroup":"@@@@@@@G""#.to_owned(),
+            Kind::Wide => (0..WIDE_PROPERTIES)
+                .map(|at| format!(r#""bw{at:02}":"@@@@@@@V{}""#, "x".repeat(WIDE_VALUE - 8)))
+                .collect::<Vec<_>>()
+                .join(","),
+        };
+        let one =
+            format!(r#"{{"label":"{label}","id":"@@@@@@@@I","properties":{{{properties}}}}}"#);
+        Self::repeated(&one, kind, count)
+    }
+
+    /// `count` edges as they are sent for creation.
+    pub(crate) fn edges(count: u32) -> Self {
+        let one = format!(
+            r#"{{"label":"{EDGE_LABEL}","outV":"@@@@@@@@S","outVLabel":"{VERTEX_LABEL}","inV":"@@@@@@@@T","inVLabel":"{VERTEX_LABEL}","properties":{{"bsince":@@@Y}}}}"#
+        );
+        Self::repeated(&one, Kind::Plain, count)
+    }
+
+    fn repeated(one: &str, kind: Kind, count: u32) -> Self {
+        let text = vec![one; count as usize].join(",");
+        Self::new(&text, one.len() + 1, kind, count)
+    }
+
+    /// A text with the fields of one element.
+    pub(crate) fn single(text: &str, kind: Kind) -> Self {
+        Self::new(text, 0, kind, 1)
+    }
+
+    fn new(text: &str, stride: usize, kind: Kind, count: u32) -> Self {
+        let end = if stride == 0 { text.len() } else { stride - 1 };
+        let one = &text[..end.min(text.len())];
+        let fields = fields_of(one.as_bytes()).collect();
+        Self {
+            text: text.as_bytes().to_vec(),
+            fields,
+            kind,
+            stride,
+            count,
+        }
+    }
+
+    /// Puts more text around. The fields move along; those of a single element may also be in what comes before.
+    pub(crate) fn wrapped(mut self, before: &[u8], after: &[u8]) -> Self {
+        for (at, _) in &mut self.fields {
+            *at += before.len();
+        }
+        if self.stride == 0 {
+            self.fields.extend(fields_of(before));
+        }
+        let mut text = before.to_vec();
+        text.append(&mut self.text);
+        text.extend_from_slice(after);
+        self.text = text;
+        self
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Writes the text for the elements from `first` on; for vertices modulo `wrap`.
+    pub(crate) fn fill(
+        &self,
+        naming: &Naming,
+        first: u64,
+        vertices: u64,
+        wrap: u64,
+        out: &mut Vec<u8>,
+    ) {
+        let start = out.len();
+        out.extend_from_slice(&self.text);
+        for element in 0..u64::from(self.count) {
+            let number = (first + element) % wrap;
+            let base = start + element as usize * self.stride;
+            self.fill_one(naming, number, vertices, &mut out[base..]);
+        }
+    }
+
+    fn fill_one(&self, naming: &Naming, number: u64, vertices: u64, out: &mut [u8]) {
+        let mut ends = None;
+        let mut value = number;
+        for (at, field) in &self.fields {
+            let place = &mut out[*at..*at + field.mark().len()];
+            match field {
+                Field::Id => place.copy_from_slice(&naming.id(self.kind, number)),
+                Field::Name => place.copy_from_slice(&naming.name(number)),
+                Field::Age => write_number(place, naming.age(number)),
+                Field::Group => write_digits(place, number / GROUP),
+                Field::Since => write_number(place, naming.since(number)),
+                Field::Value => {
+                    value = value.wrapping_add(1 << 32);
+                    place.copy_from_slice(&naming.name(value));
+                }
+                Field::Source | Field::Target => {
+                    let (source, target) =
+                        *ends.get_or_insert_with(|| naming.ends(number, vertices));
+                    let end = if *field == Field::Source {
+                        source
+                    } else {
+                        target
+                    };
+                    place.copy_from_slice(&naming.id(Kind::Plain, end));
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    const NAMING: Naming = Naming {
+        prefix: *b"abc",
+        seed: 7,
+    };
+
+    fn filled(template: &Template, first: u64) -> serde_json::Value {
+        let mut out = Vec::new();
+        let whole = template.clone().wrapped(b"[", b"]");
+        whole.fill(&NAMING, first, 1_000, u64::MAX, &mut out);
+        assert_eq!(out.len(), whole.len());
+        serde_json::from_slice(&out).expect("JSON")
+    }
+
+    #[test]
+    fn ids_of_all_kinds_are_distinct() {
+        let mut seen = BTreeSet::new();
+        for kind in [Kind::Plain, Kind::Indexed, Kind::Wide, Kind::Forgetful] {
+            for number in (0..20_000).chain([(1 << 27) - 1]) {
+                let id = NAMING.id(kind, number);
+                assert!(id.starts_with(b"abc"));
+                assert!(seen.insert(id), "{kind:?} {number}");
+            }
+        }
+    }
+
+    #[test]
+    fn edges_have_distinct_ends() {
+        let seen: BTreeSet<_> = (0..10_000).map(|at| NAMING.ends(at, 100)).collect();
+        assert_eq!(seen.len(), 10_000);
+        assert!(
+            seen.iter()
+                .all(|(source, target)| *source < 100 && *target < 100)
+        );
+    }
+
+    #[test]
+    fn vertices_are_as_documented() {
+        let vertices = filled(&Template::vertices(Kind::Plain, 3), 5);
+        let vertices = vertices.as_array().expect("an array");
+        assert_eq!(vertices.len(), 3);
+        for (at, vertex) in vertices.iter().enumerate() {
+            let number = 5 + at as u64;
+            let id = String::from_utf8(NAMING.id(Kind::Plain, number).to_vec()).expect("text");
+            assert_eq!(vertex["id"], id);
+            assert_eq!(vertex["label"], VERTEX_LABEL);
+            assert_eq!(vertex["properties"]["bage"], NAMING.age(number));
+        }
+    }
+
+    #[test]
+    fn edges_are_as_documented() {
+        let edges = filled(&Template::edges(2), 1_234);
+        let edge = &edges[1];
+        let (source, target) = NAMING.ends(1_235, 1_000);
+        let id = |at| String::from_utf8(NAMING.id(Kind::Plain, at).to_vec()).expect("text");
+        assert_eq!(edge["outV"], id(source));
+        assert_eq!(edge["inV"], id(target));
+        assert_eq!(edge["properties"]["bsince"], NAMING.since(1_235));
+    }
+
+    #[test]
+    fn a_wide_vertex_has_20_properties_and_a_kilobyte() {
+        let wide = filled(&Template::vertices(Kind::Wide, 1), 9);
+        let properties = wide[0]["properties"].as_object().expect("an object");
+        assert_eq!(properties.len(), WIDE_PROPERTIES);
+        let values: BTreeSet<_> = properties.values().map(ToString::to_string).collect();
+        assert_eq!(values.len(), WIDE_PROPERTIES, "values differ");
+        assert!((950..1_200).contains(&wide[0].to_string().len()));
+    }
+
+    #[test]
+    fn groups_have_ten_members() {
+        let vertices = filled(&Template::vertices(Kind::Indexed, 30), 0);
+        let groups: Vec<_> = (0..30)
+            .map(|at| vertices[at]["properties"]["bgroup"].clone())
+            .collect();
+        assert!(
+            groups
+                .chunks(10)
+                .all(|group| group.iter().all(|it| *it == group[0]))
+        );
+        assert_ne!(groups[0], groups[10]);
+    }
+}

@@ -1,0 +1,249 @@
+//! When requests are due: the three load models as plain arithmetic on nanoseconds since the row's start, so that they
+//! can be tested on a virtual clock.
+
+use std::time::Duration;
+
+use super::choice::Random;
+use super::result::{Load, Model};
+
+/// Nanoseconds since the row's start.
+pub(crate) type Nanos = u64;
+
+/// When a user starts and when it plans its last request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Life {
+    pub(crate) start: Nanos,
+    /// The last instant at which a request may be planned.
+    pub(crate) end: Nanos,
+}
+
+/// The users of the paced and the closed model.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Users {
+    users: u32,
+    /// 0: back to back.
+    period: Nanos,
+    ramp: Nanos,
+    hold: Nanos,
+}
+
+impl Users {
+    /// `None` for the open model.
+    pub(crate) fn of(load: &Load) -> Option<Self> {
+        let period = match load.model {
+            Model::Paced => load.period_s.unwrap_or(1.0),
+            Model::Closed => 0.0,
+            Model::Open => return None,
+        };
+        Some(Self {
+            users: load.users.unwrap_or(1).max(1),
+            period: nanos(period),
+            ramp: nanos(load.ramp_s),
+            hold: nanos(load.hold_s),
+        })
+    }
+
+    /// Paced users live equally long, so that all send equally often: they stop in the order in which they started.
+    /// Closed ones stop together.
+    pub(crate) fn life(&self, user: u32) -> Life {
+        let start = (u128::from(self.ramp) * u128::from(user) / u128::from(self.users)) as Nanos;
+        let end = match self.period {
+            0 => self.ramp + self.hold,
+            _ => start + self.ramp + self.hold,
+        };
+        Life { start, end }
+    }
+
+    /// When the request after the one planned at `planned` and answered at `answered` is due: never before the last
+    /// answer, and a user that is late does not catch up. `None` when the user stops.
+    pub(crate) fn next(&self, life: Life, planned: Nanos, answered: Nanos) -> Option<Nanos> {
+        match self.period {
+            0 => Some(answered).filter(|at| *at < life.end),
+            period => Some((planned + period).max(answered)).filter(|at| *at <= life.end),
+        }
+    }
+
+    pub(crate) const fn period(&self) -> Nanos {
+        self.period
+    }
+
+    /// Samples of a user that is never late.
+    pub(crate) fn samples_per_user(&self) -> Option<f64> {
+        (self.period > 0).then(|| ((self.ramp + self.hold) / self.period + 1) as f64)
+    }
+}
+
+/// The instants at which the requests that a late user left out had been planned: every period after `planned` until
+/// `sent`, at which the next one went.
+pub(crate) fn omitted(planned: Nanos, sent: Nanos, period: Nanos) -> impl Iterator<Item = Nanos> {
+    let count = sent
+        .saturating_sub(planned)
+        .checked_div(period)
+        .unwrap_or(0);
+    (1..=count).map(move |at| planned + at * period)
+}
+
+/// The arrivals of the open model, of one of several threads.
+#[derive(Debug, Clone)]
+pub(crate) struct Arrivals {
+    gap: f64,
+    next: f64,
+    end: f64,
+    poisson: Option<Random>,
+}
+
+impl Arrivals {
+    /// `None` for the other models.
+    pub(crate) fn of(load: &Load, thread: u32, threads: u32, seed: u64) -> Option<Self> {
+        if load.model != Model::Open {
+            return None;
+        }
+        let gap = 1e9 * f64::from(threads) / load.rate.unwrap_or(1.0).max(1e-6);
+        let mut arrivals = Self {
+            gap,
+            next: gap * f64::from(thread) / f64::from(threads),
+            end: (load.hold_s + load.ramp_s) * 1e9,
+            poisson: load.poisson.then(|| Random::new(seed ^ u64::from(thread))),
+        };
+        if arrivals.poisson.is_some() {
+            arrivals.next = arrivals.draw();
+        }
+        Some(arrivals)
+    }
+
+    /// The next arrival, or `None` when the row is over.
+    pub(crate) fn due(&self) -> Option<Nanos> {
+        (self.next < self.end).then_some(self.next as Nanos)
+    }
+
+    /// Goes on to the one after.
+    pub(crate) fn advance(&mut self) {
+        self.next += self.draw();
+    }
+
+    fn draw(&mut self) -> f64 {
+        match &mut self.poisson {
+            None => self.gap,
+            Some(random) => -(1.0 - random.unit()).ln() * self.gap,
+        }
+    }
+}
+
+/// Seconds as nanoseconds; nothing for what is negative or no number.
+pub(crate) fn nanos(seconds: f64) -> Nanos {
+    Duration::try_from_secs_f64(seconds).map_or(0, |duration| duration.as_nanos() as Nanos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paced(users: u32, period: f64, ramp: f64, hold: f64) -> Users {
+        let load = Load {
+            model: Model::Paced,
+            users: Some(users),
+            period_s: Some(period),
+            ramp_s: ramp,
+            hold_s: hold,
+            ..Load::default()
+        };
+        Users::of(&load).expect("users")
+    }
+
+    /// Runs one user on a virtual clock against a server that answers after `service`; planned and sent instants.
+    fn simulate(users: &Users, user: u32, service: impl Fn(Nanos) -> Nanos) -> Vec<(Nanos, Nanos)> {
+        let life = users.life(user);
+        let (mut planned, mut sends) = (life.start, Vec::new());
+        loop {
+            sends.push((planned, planned));
+            let answered = planned + service(planned);
+            match users.next(life, planned, answered) {
+                Some(next) => planned = next,
+                None => return sends,
+            }
+        }
+    }
+
+    #[test]
+    fn an_unsaturated_user_sends_331_requests_with_the_published_plan() {
+        let users = paced(1_000, 1.0, 30.0, 300.0);
+        assert_eq!(users.samples_per_user(), Some(331.0));
+        for user in [0, 1, 17, 999] {
+            assert_eq!(
+                simulate(&users, user, |_| nanos(0.02)).len(),
+                331,
+                "user {user}"
+            );
+        }
+        // All of them within the 360 s of ramp-up, hold and ramp-down.
+        assert!(users.life(999).end <= nanos(360.0));
+        assert!(users.life(999).end > nanos(359.9));
+    }
+
+    #[test]
+    fn the_rule_holds_at_any_scale() {
+        let users = paced(20, 0.01, 0.3, 3.0);
+        assert_eq!(users.samples_per_user(), Some(331.0));
+        assert_eq!(simulate(&users, 7, |_| 1_000).len(), 331);
+    }
+
+    #[test]
+    fn a_late_user_sends_at_once_and_does_not_catch_up() {
+        let users = paced(1, 1.0, 0.0, 10.0);
+        let sends = simulate(&users, 0, |at| {
+            if at == nanos(2.0) {
+                nanos(3.5)
+            } else {
+                nanos(0.1)
+            }
+        });
+        let at: Vec<f64> = sends
+            .iter()
+            .map(|(planned, _)| *planned as f64 / 1e9)
+            .collect();
+        assert_eq!(at, [0.0, 1.0, 2.0, 5.5, 6.5, 7.5, 8.5, 9.5]);
+    }
+
+    #[test]
+    fn a_saturated_user_is_back_to_back() {
+        let users = paced(1, 1.0, 30.0, 300.0);
+        let sends = simulate(&users, 0, |_| nanos(5.591));
+        assert_eq!(sends.len(), 60, "330 s of 5.591 s each");
+    }
+
+    #[test]
+    fn what_a_late_user_left_out_is_known() {
+        let left: Vec<Nanos> = omitted(100, 355, 100).collect();
+        assert_eq!(left, [200, 300]);
+        assert_eq!(omitted(100, 100, 100).count(), 0);
+        assert_eq!(
+            omitted(100, 900, 0).count(),
+            0,
+            "closed: nothing is planned"
+        );
+    }
+
+    #[test]
+    fn open_arrivals_come_at_the_rate_from_all_threads_together() {
+        for poisson in [false, true] {
+            let load = Load {
+                model: Model::Open,
+                rate: Some(1_000.0),
+                hold_s: 10.0,
+                poisson,
+                ..Load::default()
+            };
+            let mut all = 0;
+            for thread in 0..2 {
+                let mut arrivals = Arrivals::of(&load, thread, 2, 5).expect("open");
+                let mut last = 0;
+                while let Some(at) = arrivals.due() {
+                    assert!(at >= last);
+                    (last, all) = (at, all + 1);
+                    arrivals.advance();
+                }
+            }
+            assert!((9_700..=10_300).contains(&all), "{all}");
+        }
+    }
+}

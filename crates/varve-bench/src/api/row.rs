@@ -1,0 +1,411 @@
+//! Runs one row: starts the workers, watches the server and the clock beside them, and makes the row of what they
+//! measured.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::{Context, Result, anyhow};
+
+use super::choice::{Distribution, mix};
+use super::connection::Route;
+use super::environment;
+use super::jtl;
+use super::measure::{Acknowledged, Part, Tally, buckets};
+use super::plan::{Arrivals, Users};
+use super::process;
+use super::progress::Progress;
+use super::result::{
+    Columns, Connections, Corrected, Cpu, Generator, Load, Memory, Model, More, Row, Second,
+};
+use super::scenario::{Data, Place, Requests, Scenario};
+use super::worker::{self, ModelOfWorker, Work};
+
+/// How often the server's process is looked at.
+const WATCH: Duration = Duration::from_millis(250);
+/// A paced or open row whose late sends are over this share of all, with processors to spare, is the generator's.
+const LATE_SHARE: f64 = 0.05;
+/// Generator threads busier than this, in a closed row, bound it.
+const BUSY_SHARE: f64 = 0.95;
+/// How far Little's law may be off.
+const LITTLE_SHARE: f64 = 0.10;
+
+/// What a row is to do.
+pub(crate) struct RowPlan<'a> {
+    pub(crate) scenario: Scenario,
+    pub(crate) label: &'a str,
+    pub(crate) load: Load,
+    pub(crate) data: &'a Arc<Data>,
+    pub(crate) place: &'a Place,
+    pub(crate) route: Route,
+    pub(crate) distribution: Distribution,
+    pub(crate) threads: u32,
+    pub(crate) seed: u64,
+    pub(crate) connect_timeout: Duration,
+    pub(crate) timeout: Duration,
+    /// Requests to send at most.
+    pub(crate) budget: Option<u64>,
+    pub(crate) server_pid: Option<u32>,
+    pub(crate) progress: Progress,
+    pub(crate) samples: Option<&'a mut jtl::Writer>,
+}
+
+/// What came out, with what must still be read back.
+pub(crate) struct Ran {
+    pub(crate) row: Row,
+    pub(crate) acknowledged: Vec<Acknowledged>,
+    pub(crate) acknowledged_items: u64,
+}
+
+/// What is seen of the server and of this process while a row runs.
+#[derive(Debug, Default)]
+struct Watch {
+    server_cpu: Vec<(f64, Duration)>,
+    own_cpu: Vec<(f64, Duration)>,
+    resident: Vec<(f64, u64)>,
+}
+
+impl RowPlan<'_> {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// When the generator itself fails; failed requests are in the row.
+    pub(crate) fn run(mut self) -> Result<Ran> {
+        let threads = self.threads.min(self.load.users.unwrap_or(u32::MAX)).max(1);
+        let (seconds, parts) = mpsc::channel();
+        let (chunks, samples) = match self.samples.take() {
+            Some(writer) => {
+                let (sender, receiver) = mpsc::channel();
+                (Some(sender), Some((writer, receiver)))
+            }
+            None => (None, None),
+        };
+        let budget = self
+            .budget
+            .map(|left| Arc::new(AtomicI64::new(left as i64)));
+        let (start, wall, started) = (Instant::now(), SystemTime::now(), environment::now());
+        let works: Vec<Work> = (0..threads)
+            .map(|thread| Work {
+                thread,
+                threads,
+                start,
+                route: self.route,
+                requests: self.requests(thread),
+                model: self.model(thread, threads),
+                connect_timeout: self.connect_timeout,
+                timeout: self.timeout,
+                budget: budget.clone(),
+                seconds: seconds.clone(),
+                samples: chunks.clone(),
+            })
+            .collect();
+        drop((seconds, chunks));
+        let mut watch = Watch::default();
+        let (tally, parts) = std::thread::scope(|scope| {
+            let handles: Vec<_> = works
+                .into_iter()
+                .map(|work| scope.spawn(move || worker::run(work)))
+                .collect();
+            let label = self.label.to_owned();
+            let writing = samples
+                .map(|(writer, receiver)| scope.spawn(move || writer.row(&label, wall, &receiver)));
+            let parts = self.watch(&parts, start, threads, &mut watch);
+            let mut tally = Tally::default();
+            for handle in handles {
+                let one = handle.join().map_err(|_| anyhow!("a worker panicked"))?;
+                tally.merge(one.context("a worker")?);
+            }
+            if let Some(writing) = writing {
+                writing
+                    .join()
+                    .map_err(|_| anyhow!("the writer of samples panicked"))??;
+            }
+            anyhow::Ok((tally, parts))
+        })?;
+        Ok(self.conclude(tally, &parts, &watch, started))
+    }
+
+    fn requests(&self, thread: u32) -> Requests {
+        let seed = mix(self.seed ^ (u64::from(thread) << 32) ^ self.scenario as u64);
+        Requests::new(
+            self.scenario,
+            self.data,
+            self.place,
+            self.distribution,
+            seed,
+        )
+    }
+
+    fn model(&self, thread: u32, threads: u32) -> ModelOfWorker {
+        match Users::of(&self.load) {
+            Some(users) => {
+                let all = self.load.users.unwrap_or(1).max(1);
+                let count = (all + threads - 1 - thread) / threads;
+                ModelOfWorker::Users { users, count }
+            }
+            None => ModelOfWorker::Open {
+                arrivals: Arrivals::of(&self.load, thread, threads, self.seed)
+                    .expect("a load without users is an open one"),
+                max_in_flight: (self.load.max_in_flight.unwrap_or(1_000) / threads).max(1),
+            },
+        }
+    }
+
+    /// Looks at the processes until all workers have ended; their seconds, merged.
+    fn watch(
+        &self,
+        parts: &Receiver<Part>,
+        start: Instant,
+        threads: u32,
+        watch: &mut Watch,
+    ) -> BTreeMap<u32, (u32, Part)> {
+        let mut seconds: BTreeMap<u32, (u32, Part)> = BTreeMap::new();
+        let mut next = start;
+        watch.look(start, self.server_pid);
+        loop {
+            match parts.recv_timeout(next.saturating_duration_since(Instant::now())) {
+                Ok(part) => {
+                    let (count, merged) = seconds.entry(part.at).or_default();
+                    *count += 1;
+                    merged.at = part.at;
+                    merged.merge(&part);
+                    if *count == threads {
+                        let cpu = watch.percent_since(1.0);
+                        self.progress.second(self.label, &merged.second(), cpu);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    watch.look(start, self.server_pid);
+                    next += WATCH;
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        watch.look(start, self.server_pid);
+        self.progress.end();
+        seconds
+    }
+
+    fn conclude(
+        &self,
+        tally: Tally,
+        parts: &BTreeMap<u32, (u32, Part)>,
+        watch: &Watch,
+        started: String,
+    ) -> Ran {
+        let elapsed = tally.elapsed_s().max(1e-9);
+        let histogram = buckets(&tally.service);
+        let columns = Columns {
+            samples: tally.samples,
+            average_us: tally.service_sum_us / tally.samples.max(1) as f64,
+            median_us: histogram.percentile(50.0),
+            line90_us: histogram.percentile(90.0),
+            min_us: tally.service.min(),
+            max_us: tally.service.max(),
+            error_percent: 100.0 * tally.failed() as f64 / tally.samples.max(1) as f64,
+            throughput: tally.samples as f64 / elapsed,
+            kb_per_s: tally.received as f64 / 1_024.0 / elapsed,
+        };
+        let more = More {
+            line95_us: histogram.percentile(95.0),
+            line99_us: histogram.percentile(99.0),
+            line999_us: histogram.percentile(99.9),
+            items_per_s: tally.succeeded_items as f64 / elapsed,
+            sent_kb_per_s: tally.sent as f64 / 1_024.0 / elapsed,
+            received_bytes: tally.received,
+            received_body_bytes: tally.received_body,
+            sent_bytes: tally.sent,
+            empty_answers: tally.empty_answers,
+        };
+        let cpu = cpu(&tally, watch);
+        let generator = self.generator(&tally, &columns, &cpu, elapsed);
+        let connections = Connections {
+            opened: tally.opened,
+            reconnects: tally.reconnects,
+            connect_average_us: tally.connect.mean(),
+            connect_line99_us: tally.connect.value_at_quantile(0.99),
+            connect_max_us: tally.connect.max(),
+        };
+        let corrected = corrected(&tally);
+        let row = Row {
+            scenario: self.scenario.name(),
+            label: self.label.to_owned(),
+            load: self.load.clone(),
+            repeat: 1,
+            items_per_request: self.scenario.items(&self.data.sizes),
+            choice: match self.scenario.chooses() {
+                true => self.distribution.name().to_owned(),
+                false => "new".to_owned(),
+            },
+            started,
+            elapsed_s: elapsed,
+            columns,
+            more,
+            corrected_histogram: corrected.as_ref().map(|_| buckets(&tally.corrected)),
+            corrected,
+            errors: tally.errors_by_kind(),
+            error_examples: tally.examples.clone(),
+            connections,
+            cpu,
+            server_memory: watch.memory(),
+            generator,
+            series: series(parts, watch),
+            histogram,
+            ..Row::default()
+        };
+        Ran {
+            row,
+            acknowledged: tally.acknowledged,
+            acknowledged_items: tally.acknowledged_items,
+        }
+    }
+
+    /// How the generator did, and whether the row is about it rather than about the server.
+    fn generator(&self, tally: &Tally, columns: &Columns, cpu: &Cpu, elapsed: f64) -> Generator {
+        let load = &self.load;
+        let users = f64::from(load.users.unwrap_or_default());
+        let in_flight = columns.throughput * columns.average_us / 1e6;
+        let planned = Users::of(load).and_then(|users| users.samples_per_user());
+        let samples_per_user = (users > 0.0).then(|| tally.samples as f64 / users);
+        let processors = f64::from(environment::processors());
+        let threads = f64::from(self.threads);
+        let server_share = cpu.server_s.unwrap_or_default() / elapsed / processors;
+        let late_share = tally.late as f64 / tally.samples.max(1) as f64;
+        let busy = cpu.generator_s / elapsed / threads;
+        let little_agrees = match load.model {
+            Model::Open => true,
+            Model::Closed => (in_flight / users.max(1.0) - 1.0).abs() <= LITTLE_SHARE,
+            Model::Paced => {
+                // Unsaturated: every user sends as often as planned. Saturated: all users that live are busy.
+                let unsaturated = samples_per_user
+                    .zip(planned)
+                    .is_some_and(|(got, planned)| (got / planned - 1.0).abs() <= 0.005);
+                let living =
+                    (load.ramp_s + load.hold_s) / (2.0 * load.ramp_s + load.hold_s).max(1e-9);
+                unsaturated || in_flight >= (1.0 - LITTLE_SHARE) * users * living
+            }
+        };
+        let reason = if load.model != Model::Closed && late_share > LATE_SHARE && server_share < 0.5
+        {
+            Some(format!(
+                "{:.0} % of the sends were late",
+                late_share * 100.0
+            ))
+        } else if load.model == Model::Closed && busy > BUSY_SHARE {
+            Some(format!(
+                "its {threads} thread(s) were busy {:.0} % of the time",
+                busy * 100.0
+            ))
+        } else {
+            None
+        };
+        Generator {
+            late_sends: tally.late,
+            late_max_us: tally.late_max_us,
+            not_sent: tally.not_sent,
+            bound: reason.is_some(),
+            bound_reason: reason,
+            in_flight,
+            samples_per_user,
+            planned_samples_per_user: planned,
+            little_agrees,
+        }
+    }
+}
+
+fn cpu(tally: &Tally, watch: &Watch) -> Cpu {
+    let spent = |looks: &[(f64, Duration)]| {
+        let (first, last) = (looks.first()?, looks.last()?);
+        Some(last.1.saturating_sub(first.1).as_secs_f64())
+    };
+    let per = |seconds: f64, count: u64| seconds * 1e6 / count.max(1) as f64;
+    let server_s = spent(&watch.server_cpu);
+    let generator_s = spent(&watch.own_cpu).unwrap_or_default();
+    Cpu {
+        server_s,
+        server_us_per_request: server_s.map(|s| per(s, tally.samples)),
+        server_us_per_item: server_s.map(|s| per(s, tally.succeeded_items)),
+        generator_s,
+        generator_us_per_request: per(generator_s, tally.samples),
+        generator_us_per_item: per(generator_s, tally.succeeded_items),
+    }
+}
+
+fn corrected(tally: &Tally) -> Option<Corrected> {
+    let times = buckets(&tally.corrected);
+    let count = times.count();
+    (count > 0).then(|| Corrected {
+        median_us: times.percentile(50.0),
+        line90_us: times.percentile(90.0),
+        line95_us: times.percentile(95.0),
+        line99_us: times.percentile(99.0),
+        line999_us: times.percentile(99.9),
+        max_us: tally.corrected.max(),
+        average_us: tally.corrected_sum_us / count as f64,
+        omitted: tally.omitted,
+    })
+}
+
+/// The seconds with what was seen of the processes in each.
+fn series(parts: &BTreeMap<u32, (u32, Part)>, watch: &Watch) -> Vec<Second> {
+    let mut series: Vec<Second> = parts.values().map(|(_, part)| part.second()).collect();
+    // The workers' last parts have no second of their own.
+    if let Some(last) = series.last_mut()
+        && last.at_s == u32::MAX
+    {
+        let end = parts.keys().rev().nth(1).map_or(0, |at| at + 1);
+        last.at_s = end;
+        if last.samples == 0 {
+            series.pop();
+        }
+    }
+    for second in &mut series {
+        let (from, to) = (f64::from(second.at_s), f64::from(second.at_s) + 1.0);
+        second.server_cpu_percent = percent(&watch.server_cpu, from, to);
+        second.generator_cpu_percent = percent(&watch.own_cpu, from, to).unwrap_or_default();
+        let seen = watch
+            .resident
+            .iter()
+            .filter(|(at, _)| *at >= from && *at < to);
+        second.server_rss_bytes = seen.map(|(_, bytes)| *bytes).max();
+    }
+    series
+}
+
+/// CPU use between two instants, in percent of one processor.
+fn percent(looks: &[(f64, Duration)], from: f64, to: f64) -> Option<f64> {
+    let slack = WATCH.as_secs_f64();
+    let first = looks.iter().rev().find(|(at, _)| *at <= from + slack)?;
+    let last = looks.iter().find(|(at, _)| *at >= to).or(looks.last())?;
+    let (time, cpu) = (last.0 - first.0, last.1.saturating_sub(first.1));
+    (time > 0.05).then(|| cpu.as_secs_f64() / time * 100.0)
+}
+
+impl Watch {
+    fn look(&mut self, start: Instant, pid: Option<u32>) {
+        let at = start.elapsed().as_secs_f64();
+        self.own_cpu.push((at, process::own_cpu_time()));
+        if let Some(pid) = pid {
+            self.server_cpu
+                .extend(process::cpu_time(pid).map(|cpu| (at, cpu)));
+            self.resident
+                .extend(process::resident(pid).map(|bytes| (at, bytes)));
+        }
+    }
+
+    /// CPU of the server in the last seconds.
+    fn percent_since(&self, seconds: f64) -> Option<f64> {
+        let (now, _) = self.server_cpu.last()?;
+        percent(&self.server_cpu, now - seconds, *now)
+    }
+
+    fn memory(&self) -> Option<Memory> {
+        Some(Memory {
+            start_bytes: self.resident.first()?.1,
+            peak_bytes: self.resident.iter().map(|(_, bytes)| *bytes).max()?,
+            end_bytes: self.resident.last()?.1,
+        })
+    }
+}

@@ -1,0 +1,476 @@
+//! A run: prepares the server, loads what the scenarios need, runs the rows one after another, and writes what came
+//! out. The result file is written anew after each row, so that an interrupted run leaves its rows.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result, bail, ensure};
+
+use super::choice::{Distribution, mix};
+use super::connection::{self, Route};
+use super::environment;
+use super::jtl;
+use super::limit_search;
+use super::options::ApiArguments;
+use super::payload::{Kind, Naming};
+use super::preset::Planned;
+use super::progress::Progress;
+use super::result::{FORMAT, LimitFound, Load, Model, ResultFile, Row, Server};
+use super::row::{Ran, RowPlan};
+use super::scenario::{Data, Need, Scenario};
+use super::serve::Served;
+use super::table;
+use super::target::Target;
+use super::threshold::Threshold;
+use super::verify;
+
+/// Exit code when a condition of `--fail-on` held, or written data was not there.
+const FAILED: u8 = 3;
+/// Connections that load the data: few, since a HugeGraph server on two processors refuses more.
+const LOADERS: u32 = 2;
+/// Longest time that loading may take, in seconds.
+const LOAD_S: f64 = 36_000.0;
+
+/// Runs `varve bench api`.
+///
+/// # Errors
+/// When the run could not be made: no server, another schema, too few descriptors, a file that cannot be written.
+pub fn run(arguments: &ApiArguments) -> Result<ExitCode> {
+    let mut session = Session::start(arguments)?;
+    for repeat in 1..=arguments.repeat.max(1) {
+        session.repeat = repeat;
+        for planned in arguments.rows()? {
+            match arguments.limit_search {
+                true => session.search(&planned)?,
+                false => {
+                    session.row(&planned)?;
+                }
+            }
+        }
+    }
+    session.finish()
+}
+
+/// A run in work.
+struct Session<'a> {
+    arguments: &'a ApiArguments,
+    target: Target,
+    data: Arc<Data>,
+    file: ResultFile,
+    samples: Option<jtl::Writer>,
+    repeat: u32,
+    /// Rows and loads so far: each takes its connections from other source addresses.
+    turn: u32,
+    failed: Vec<String>,
+    _served: Option<Served>,
+}
+
+impl<'a> Session<'a> {
+    fn start(arguments: &'a ApiArguments) -> Result<Self> {
+        let served = match &arguments.serve {
+            Some(binary) => {
+                let durability = arguments.durability.as_deref().unwrap_or("none");
+                Some(Served::start(binary, durability, &arguments.serve_set)?)
+            }
+            None => None,
+        };
+        let url = served.as_ref().map_or(arguments.url.as_str(), |it| &it.url);
+        let pid = served.as_ref().map(Served::pid).or(arguments.server_pid);
+        let mut target = Target::find(url, &arguments.graph, arguments.paths, pid)?;
+        let naming = Naming {
+            prefix: arguments.run_prefix.unwrap_or_else(prefix_of_now),
+            seed: arguments.seed,
+        };
+        target.prepare(&naming).context("preparing the graph")?;
+        target.server.durability = match served {
+            Some(_) => Some(arguments.durability.clone().unwrap_or("none".to_owned())),
+            None => arguments
+                .durability
+                .clone()
+                .or_else(|| told(&target.server)),
+        };
+        target.server.name = arguments
+            .name
+            .clone()
+            .unwrap_or_else(|| short_name(&target.server));
+        let mut file = ResultFile {
+            format: FORMAT,
+            title: arguments
+                .title
+                .clone()
+                .unwrap_or("varve bench api".to_owned()),
+            environment: environment::describe(),
+            servers: vec![target.server.clone()],
+            ..ResultFile::default()
+        };
+        file.environment.machine.clone_from(&arguments.machine);
+        file.environment.seed = arguments.seed;
+        file.environment.run_prefix = String::from_utf8_lossy(&naming.prefix).into_owned();
+        file.environment.generator_threads = arguments.threads();
+        let data = Arc::new(Data::new(naming, arguments.sizes()?));
+        if arguments.loaded {
+            assume_loaded(&data);
+            target.place.loaded_at = environment::now();
+        }
+        let samples = arguments
+            .jtl
+            .as_deref()
+            .map(jtl::Writer::create)
+            .transpose()?;
+        eprintln!(
+            "{} at {}, graph {}, durability {}, run prefix {}",
+            target.server.service.as_deref().unwrap_or("a server"),
+            target.server.url,
+            target.server.graph,
+            target.server.durability.as_deref().unwrap_or("unknown"),
+            file.environment.run_prefix,
+        );
+        let mut session = Self {
+            arguments,
+            target,
+            data,
+            file,
+            samples,
+            repeat: 1,
+            turn: 0,
+            failed: Vec::new(),
+            _served: served,
+        };
+        session.check_limits()?;
+        Ok(session)
+    }
+
+    /// Makes room for all connections before the first row, rather than failing in the last.
+    fn check_limits(&mut self) -> Result<()> {
+        let of = |load: &Load| load.users.or(load.max_in_flight).unwrap_or(1);
+        let rows = self.arguments.rows()?;
+        let mut most = rows.iter().map(|row| of(&row.load)).max().unwrap_or(1);
+        if self.arguments.limit_search && self.arguments.model != Model::Open {
+            most = most.max(self.arguments.limit_max as u32);
+        }
+        self.file.environment.open_files_max = connection::ensure_descriptors(most)?;
+        let warnings = connection::warnings(most, self.file.environment.somaxconn);
+        for warning in &warnings {
+            eprintln!("warning: {warning}");
+        }
+        self.file.environment.warnings = warnings;
+        Ok(())
+    }
+
+    /// Runs a row with what belongs around it; its index in the file.
+    fn row(&mut self, planned: &Planned) -> Result<usize> {
+        let scenario = planned.scenario;
+        let label = self.label(scenario);
+        let mut row = match self.lacking(scenario)? {
+            Some(reason) => Row {
+                scenario: scenario.name(),
+                label: label.clone(),
+                load: planned.load.clone(),
+                skipped: Some(reason),
+                ..Row::default()
+            },
+            None => {
+                self.load_needs(scenario)?;
+                let before = self.data.describe();
+                self.warm_up(scenario, &label, &planned.load)?;
+                let ran = self.measure(scenario, &label, planned.load.clone())?;
+                Row {
+                    data_before: before,
+                    ..self.verified(scenario, ran)?
+                }
+            }
+        };
+        row.server.clone_from(&self.target.server.name);
+        row.durability.clone_from(&self.target.server.durability);
+        row.published.clone_from(&planned.published);
+        row.repeat = self.repeat;
+        self.judge(&row);
+        eprintln!("{}", table::summary(&row));
+        self.file.rows.push(row);
+        self.save()?;
+        Ok(self.file.rows.len() - 1)
+    }
+
+    fn label(&self, scenario: Scenario) -> String {
+        let mut label = scenario.name();
+        let items = scenario.items(&self.data.sizes);
+        let usual = match scenario {
+            Scenario::BatchInsertEdges | Scenario::BatchInsertEdgesUnchecked => 500,
+            Scenario::IndexQuery => items,
+            _ => 200,
+        };
+        if items > 1 && items != usual {
+            label += &format!(" ({items} a request)");
+        }
+        if scenario.chooses() && self.arguments.choice == Distribution::Zipfian {
+            label += " (zipfian)";
+        }
+        label
+    }
+
+    fn lacking(&mut self, scenario: Scenario) -> Result<Option<String>> {
+        match scenario.feature() {
+            Some(feature) => self.target.lacks(feature, &self.data.naming),
+            None => Ok(None),
+        }
+    }
+
+    /// Loads what a scenario reads or joins, once a run.
+    fn load_needs(&mut self, scenario: Scenario) -> Result<()> {
+        for need in scenario.needs() {
+            let (wanted, filler) = match need {
+                Need::Vertices(kind) => (self.data.sizes.vertices, Filler::Vertices(*kind)),
+                Need::Edges => (self.data.sizes.edges, Filler::Edges),
+            };
+            let there = self.data.given(*need).load(Ordering::Relaxed);
+            if there < wanted {
+                self.fill(filler, wanted - there)?;
+                self.target.place.loaded_at = environment::now();
+            }
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self, filler: Filler, elements: u64) -> Result<()> {
+        let (scenario, label) = match filler {
+            Filler::Vertices(Kind::Plain) => (Scenario::BatchInsertVertices, "loading vertices"),
+            Filler::Vertices(Kind::Indexed) => (Scenario::LoadIndexed, "loading indexed vertices"),
+            Filler::Vertices(Kind::Wide) => (Scenario::BatchInsertWide, "loading wide vertices"),
+            Filler::Vertices(Kind::Forgetful) => {
+                (Scenario::LoadForgetful, "loading vertices without history")
+            }
+            Filler::Edges => (Scenario::BatchInsertEdgesUnchecked, "loading edges"),
+        };
+        let items = u64::from(scenario.items(&self.data.sizes));
+        let load = Load {
+            model: Model::Closed,
+            users: Some(LOADERS),
+            hold_s: LOAD_S,
+            ..Load::default()
+        };
+        let ran = self.plan(scenario, label, load, Some(elements.div_ceil(items)), false)?;
+        let row = &ran.row;
+        if let Some(example) = row.error_examples.first() {
+            bail!("{label}: {} {}", example.kind, example.text);
+        }
+        eprintln!(
+            "{label}: {} in {:.1} s",
+            row.columns.samples * items,
+            row.elapsed_s
+        );
+        Ok(())
+    }
+
+    fn warm_up(&mut self, scenario: Scenario, label: &str, load: &Load) -> Result<()> {
+        if load.warmup_s <= 0.0 {
+            return Ok(());
+        }
+        let load = Load {
+            hold_s: load.warmup_s,
+            ramp_s: 0.0,
+            ..load.clone()
+        };
+        self.plan(scenario, &format!("{label}, warm-up"), load, None, false)?;
+        Ok(())
+    }
+
+    fn measure(&mut self, scenario: Scenario, label: &str, load: Load) -> Result<Ran> {
+        self.plan(scenario, label, load, self.arguments.requests, true)
+    }
+
+    fn plan(
+        &mut self,
+        scenario: Scenario,
+        label: &str,
+        load: Load,
+        budget: Option<u64>,
+        keep_samples: bool,
+    ) -> Result<Ran> {
+        self.turn += 1;
+        let connections = load.users.or(load.max_in_flight).unwrap_or(1);
+        RowPlan {
+            scenario,
+            label,
+            data: &self.data,
+            place: &self.target.place,
+            route: Route::new(self.target.address, self.turn, connections),
+            distribution: self.arguments.choice,
+            threads: self.arguments.threads(),
+            seed: mix(self.arguments.seed ^ (u64::from(self.turn) << 40)),
+            connect_timeout: self.arguments.connect_timeout(),
+            timeout: self.arguments.timeout(),
+            budget,
+            server_pid: self.target.server.pid,
+            progress: Progress::new(self.arguments.quiet),
+            samples: self.samples.as_mut().filter(|_| keep_samples),
+            load,
+        }
+        .run()
+    }
+
+    fn verified(&mut self, scenario: Scenario, ran: Ran) -> Result<Row> {
+        let mut row = ran.row;
+        if let Some(written) = scenario.written()
+            && self.arguments.verify > 0
+            && !ran.acknowledged.is_empty()
+        {
+            let verification = verify::read_back(
+                &mut self.target,
+                &self.data,
+                written,
+                &ran.acknowledged,
+                ran.acknowledged_items,
+                self.arguments.verify,
+            )
+            .context("reading back what was written")?;
+            row.verification = Some(verification);
+        }
+        Ok(row)
+    }
+
+    /// Notes what fails the run.
+    fn judge(&mut self, row: &Row) {
+        if row.skipped.is_some() {
+            return;
+        }
+        if row.verification.as_ref().is_some_and(|it| !it.passed()) {
+            self.failed
+                .push(format!("{}: written data is not there", row.label));
+        }
+        // In a search the conditions end it instead.
+        if self.arguments.limit_search {
+            return;
+        }
+        let held = self.arguments.fail_on.iter().filter(|it| it.holds(row));
+        let held: Vec<String> = held.map(|it| format!("{}: {it}", row.label)).collect();
+        self.failed.extend(held);
+    }
+
+    /// Raises users or rate until a row fails.
+    fn search(&mut self, planned: &Planned) -> Result<()> {
+        let open = planned.load.model == Model::Open;
+        let start = match open {
+            true => planned.load.rate.unwrap_or(1.0),
+            false => f64::from(planned.load.users.unwrap_or(1)),
+        };
+        let mut conditions = self.arguments.fail_on.clone();
+        if conditions.is_empty() {
+            conditions.push(Threshold::any_error());
+        }
+        let (mut rows, mut reason) = (Vec::new(), String::new());
+        let (factor, max) = (self.arguments.limit_factor, self.arguments.limit_max);
+        ensure!(factor > 1.0, "--limit-factor is above 1");
+        let found = limit_search::search(start, factor, max, |load| {
+            let mut step = planned.clone();
+            match open {
+                true => step.load.rate = Some(load),
+                false => step.load.users = Some(load as u32),
+            }
+            let index = self.row(&step)?;
+            rows.push(index as u32);
+            let row = &self.file.rows[index];
+            if let Some(skipped) = &row.skipped {
+                reason.clone_from(skipped);
+                return Ok(false);
+            }
+            let held = conditions.iter().find(|it| it.holds(row));
+            if let Some(held) = held {
+                reason = format!("{load:.0}: {held}");
+            }
+            anyhow::Ok(held.is_none())
+        })?;
+        if found.first_failed.is_none() {
+            reason = "the search's own maximum".to_owned();
+        }
+        self.file.limits.push(LimitFound {
+            server: self.target.server.name.clone(),
+            label: self.label(planned.scenario),
+            raised: if open { "rate" } else { "users" }.to_owned(),
+            last_clean: found.last_clean,
+            first_failed: found.first_failed,
+            reason,
+            rows,
+        });
+        self.save()
+    }
+
+    fn save(&mut self) -> Result<()> {
+        self.file.environment.ended = environment::now();
+        self.file.environment.load_average_end = environment::load_average();
+        if let Some(path) = &self.arguments.json {
+            self.file.write(path)?;
+        }
+        if let Some(path) = &self.arguments.markdown {
+            std::fs::write(path, table::markdown(&self.file))
+                .with_context(|| format!("writing {}", path.display()))?;
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<ExitCode> {
+        print!("{}", table::markdown(&self.file));
+        for failed in &self.failed {
+            eprintln!("failed: {failed}");
+        }
+        Ok(match self.failed.is_empty() {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::from(FAILED),
+        })
+    }
+}
+
+/// What fills the store before a scenario.
+#[derive(Debug, Clone, Copy)]
+enum Filler {
+    Vertices(Kind),
+    Edges,
+}
+
+/// Gives out the numbers that an earlier run loaded.
+fn assume_loaded(data: &Data) {
+    let needs = [
+        Need::Vertices(Kind::Plain),
+        Need::Vertices(Kind::Indexed),
+        Need::Vertices(Kind::Forgetful),
+        Need::Edges,
+    ];
+    for need in needs {
+        let count = match need {
+            Need::Vertices(_) => data.sizes.vertices,
+            Need::Edges => data.sizes.edges,
+        };
+        data.given(need).store(count, Ordering::Relaxed);
+    }
+}
+
+/// A prefix that no other run of the last days has.
+fn prefix_of_now() -> [u8; 3] {
+    const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let seconds = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
+        .as_secs();
+    let digit = |power: u64| DIGITS[(seconds / power % 62) as usize];
+    [digit(62 * 62), digit(62), digit(1)]
+}
+
+/// The durability that a server of ours was started with, as its command line tells.
+fn told(server: &Server) -> Option<String> {
+    let command = server.command_line.as_deref()?;
+    let mut words = command
+        .split(' ')
+        .skip_while(|word| !word.starts_with("--durability"));
+    let word = words.next()?;
+    match word.split_once('=') {
+        Some((_, value)) => Some(value.to_owned()),
+        None => words.next().map(str::to_owned),
+    }
+}
+
+/// The program's name without its version.
+fn short_name(server: &Server) -> String {
+    let service = server.service.as_deref().unwrap_or("server");
+    service.split(' ').next().unwrap_or(service).to_owned()
+}

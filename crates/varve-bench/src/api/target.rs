@@ -1,0 +1,329 @@
+//! The server under test: where it is, what it says it is, and the schema that the scenarios need.
+
+use std::net::{SocketAddr, ToSocketAddrs as _};
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::ValueEnum;
+use serde_json::Value;
+
+use super::payload::{
+    self, EDGE_LABEL, FORGETFUL_LABEL, INDEXED_LABEL, Kind, Naming, VERTEX_LABEL, WIDE_LABEL,
+};
+use super::probe::Probe;
+use super::process;
+use super::result::Server;
+use super::scenario::{Feature, Place};
+
+/// How a graph is addressed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Paths {
+    /// By what `GET /versions` says: graph spaces from core 1.7.0 on
+    #[default]
+    Auto,
+    /// `/graphs/{graph}`
+    Short,
+    /// `/graphspaces/DEFAULT/graphs/{graph}`
+    GraphSpace,
+}
+
+/// A server that answers.
+#[derive(Debug)]
+pub(crate) struct Target {
+    pub(crate) address: SocketAddr,
+    pub(crate) place: Place,
+    pub(crate) server: Server,
+    pub(crate) probe: Probe,
+}
+
+/// Host, port and `Host` header of `http://host:port`.
+fn parse_url(url: &str) -> Result<(SocketAddr, String)> {
+    let rest = match url.split_once("://") {
+        Some(("http", rest)) => rest,
+        Some((scheme, _)) => bail!("{url}: {scheme} is not supported, only http"),
+        None => url,
+    };
+    let host = rest.trim_end_matches('/');
+    ensure!(!host.contains('/'), "{url}: expected http://<host>:<port>");
+    let with_port = if host
+        .rsplit_once(':')
+        .is_some_and(|(_, port)| port.parse::<u16>().is_ok())
+    {
+        host.to_owned()
+    } else {
+        format!("{host}:80")
+    };
+    let address = with_port
+        .to_socket_addrs()
+        .with_context(|| format!("{url}: the name is not known"))?
+        .next()
+        .with_context(|| format!("{url}: the name has no address"))?;
+    Ok((address, host.to_owned()))
+}
+
+impl Target {
+    /// Asks the server what it is.
+    ///
+    /// # Errors
+    /// When it does not answer, or does not speak this API.
+    pub(crate) fn find(url: &str, graph: &str, paths: Paths, pid: Option<u32>) -> Result<Self> {
+        let (address, host) = parse_url(url)?;
+        let mut probe = Probe::new(address, &host);
+        let versions = probe.get("/versions")?.json().context("GET /versions")?;
+        let text = |value: &Value, name: &str| value[name].as_str().map(str::to_owned);
+        let versions = &versions["versions"];
+        let core = text(versions, "core");
+        ensure!(
+            core.is_some(),
+            "{url} does not speak HugeGraph's API: GET /versions has no core"
+        );
+        let root = probe
+            .get("/")
+            .ok()
+            .and_then(|answer| answer.json().ok())
+            .unwrap_or_default();
+        let service = text(&root, "service").map(|service| {
+            let version = text(&root, "version").unwrap_or_default();
+            format!("{service} {version}").trim_end().to_owned()
+        });
+        let spaces = match paths {
+            Paths::Short => false,
+            Paths::GraphSpace => true,
+            Paths::Auto => at_least_1_7(core.as_deref().unwrap_or_default()),
+        };
+        let base = match spaces {
+            true => format!("/graphspaces/DEFAULT/graphs/{graph}"),
+            false => format!("/graphs/{graph}"),
+        };
+        let pid = pid.or_else(|| process::listener(address));
+        let server = Server {
+            url: format!("http://{host}"),
+            graph: graph.to_owned(),
+            paths: if spaces { "graph-space" } else { "short" }.to_owned(),
+            core_version: core,
+            api_version: text(versions, "api"),
+            service,
+            pid,
+            command_line: pid.and_then(process::command_line),
+            ..Server::default()
+        };
+        let place = Place {
+            host,
+            base,
+            edge_middle: String::new(),
+            loaded_at: String::new(),
+        };
+        Ok(Self {
+            address,
+            place,
+            server,
+            probe,
+        })
+    }
+
+    /// Creates the schema of the scenarios, or finds it there. Then learns the form of the server's edge ids from one
+    /// edge.
+    ///
+    /// # Errors
+    /// When the graph has another schema under these names.
+    pub(crate) fn prepare(&mut self, naming: &Naming) -> Result<()> {
+        let graph = self.probe.ask("GET", &self.place.base, None)?;
+        ensure!(
+            graph.status == 200,
+            "graph {} is not there ({} {}): create it, or name another with --graph",
+            self.server.graph,
+            graph.status,
+            graph.text()
+        );
+        for (path, body) in schema() {
+            self.create(path, &body)?;
+        }
+        self.wait_for_index()?;
+        self.learn_edge_ids(naming)
+    }
+
+    fn create(&mut self, path: &str, body: &str) -> Result<()> {
+        let path = format!("{}/schema/{path}", self.place.base);
+        let answer = self.probe.ask("POST", &path, Some(body))?;
+        ensure!(
+            (200..300).contains(&answer.status),
+            "POST {path} {body}: {} {}\nThe graph has another schema under these names: use another graph",
+            answer.status,
+            answer.text()
+        );
+        Ok(())
+    }
+
+    /// An index label is ready when its task has ended.
+    fn wait_for_index(&mut self) -> Result<()> {
+        let path = format!("{}/schema/indexlabels/benchq_by_group", self.place.base);
+        for _ in 0..600 {
+            let answer = self.probe.get(&path)?.json()?;
+            if answer["status"] == "CREATED" {
+                return Ok(());
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        bail!("GET {path}: the index is not ready after a minute")
+    }
+
+    fn learn_edge_ids(&mut self, naming: &Naming) -> Result<()> {
+        // Numbers at the end of the range: no scenario gets there.
+        let ids = [(4 << 27) - 1, (4 << 27) - 2_u64]
+            .map(|number| String::from_utf8_lossy(&naming.id(Kind::Plain, number)).into_owned());
+        for id in &ids {
+            let body = format!(
+                r#"{{"label":"{VERTEX_LABEL}","id":"{id}","properties":{{"bname":"aaaaaaaa","bage":10}}}}"#
+            );
+            self.element("graph/vertices", &body)?;
+        }
+        let body = format!(
+            r#"{{"label":"{EDGE_LABEL}","outV":"{}","outVLabel":"{VERTEX_LABEL}","inV":"{}","inVLabel":"{VERTEX_LABEL}","properties":{{"bsince":2000}}}}"#,
+            ids[0], ids[1]
+        );
+        let edge = self.element("graph/edges", &body)?;
+        let id = edge["id"]
+            .as_str()
+            .context("an edge without id")?
+            .to_owned();
+        let middle = id
+            .strip_prefix(&format!("S{}", ids[0]))
+            .and_then(|rest| rest.strip_suffix(&format!("S{}", ids[1])));
+        let middle = middle.with_context(|| format!("edge id {id} has an unknown form"))?;
+        self.place.edge_middle = middle.replace('>', "%3E");
+        Ok(())
+    }
+
+    fn element(&mut self, path: &str, body: &str) -> Result<Value> {
+        let path = format!("{}/{path}", self.place.base);
+        let answer = self.probe.ask("POST", &path, Some(body))?;
+        ensure!(
+            answer.status == 201,
+            "POST {path}: {} {}",
+            answer.status,
+            answer.text()
+        );
+        answer.json()
+    }
+
+    /// Why the server cannot do what a scenario needs, if so.
+    pub(crate) fn lacks(&mut self, feature: Feature, naming: &Naming) -> Result<Option<String>> {
+        let id = naming.id(Kind::Plain, (4 << 27) - 1);
+        let id = String::from_utf8_lossy(&id);
+        let (path, reason) = match feature {
+            Feature::AsOf => (
+                format!("graph/vertices/%22{id}%22/history"),
+                "the server keeps no history (no …/history)",
+            ),
+            Feature::NoHistory => (
+                format!("graph/vertices/%22{id}%22/history"),
+                "the server keeps no history, so there is none to do without",
+            ),
+            Feature::KOut => (
+                format!("traversers/kout?source=%22{id}%22&direction=OUT&max_depth=1"),
+                "the server has no traversers/kout; see adjacency",
+            ),
+        };
+        let answer = self
+            .probe
+            .ask("GET", &format!("{}/{path}", self.place.base), None)?;
+        Ok((answer.status != 200).then(|| format!("{reason}: status {}", answer.status)))
+    }
+}
+
+/// Whether a core version has graph spaces in its paths.
+fn at_least_1_7(core: &str) -> bool {
+    let mut numbers = core
+        .split(['.', '-'])
+        .map(|part| part.parse::<u32>().unwrap_or_default());
+    let version = (
+        numbers.next().unwrap_or_default(),
+        numbers.next().unwrap_or_default(),
+    );
+    version >= (1, 7)
+}
+
+/// The schema requests: path below `schema` and body.
+fn schema() -> Vec<(&'static str, String)> {
+    let key = |name: &str, data_type: &str| {
+        let body = format!(r#"{{"name":"{name}","data_type":"{data_type}","check_exist":false}}"#);
+        ("propertykeys", body)
+    };
+    let vertex = |name: &str, properties: &str, more: &str| {
+        let body = format!(
+            r#"{{"name":"{name}","id_strategy":"CUSTOMIZE_STRING","properties":[{properties}],"check_exist":false{more}}}"#
+        );
+        ("vertexlabels", body)
+    };
+    let wide: Vec<String> = (0..payload::WIDE_PROPERTIES)
+        .map(|at| format!("bw{at:02}"))
+        .collect();
+    let mut schema = vec![
+        key("bname", "TEXT"),
+        key("bage", "INT"),
+        key("bgroup", "TEXT"),
+        key("bsince", "INT"),
+    ];
+    schema.extend(wide.iter().map(|name| key(name, "TEXT")));
+    let wide = wide
+        .iter()
+        .map(|name| format!("\"{name}\""))
+        .collect::<Vec<_>>()
+        .join(",");
+    schema.extend([
+        vertex(VERTEX_LABEL, r#""bname","bage""#, ""),
+        vertex(INDEXED_LABEL, r#""bname","bgroup""#, ""),
+        vertex(WIDE_LABEL, &wide, ""),
+        // A server without history keeps the word as it keeps all user data.
+        vertex(FORGETFUL_LABEL, r#""bname","bage""#, r#","user_data":{"~history":"none"}"#),
+        (
+            "edgelabels",
+            format!(
+                r#"{{"name":"{EDGE_LABEL}","source_label":"{VERTEX_LABEL}","target_label":"{VERTEX_LABEL}","properties":["bsince"],"check_exist":false}}"#
+            ),
+        ),
+        (
+            "indexlabels",
+            format!(
+                r#"{{"name":"benchq_by_group","base_type":"VERTEX_LABEL","base_value":"{INDEXED_LABEL}","index_type":"SECONDARY","fields":["bgroup"],"check_exist":false}}"#
+            ),
+        ),
+    ]);
+    schema
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_read() {
+        let (address, host) = parse_url("http://127.0.0.1:8080/").expect("an address");
+        assert_eq!((address.port(), host.as_str()), (8080, "127.0.0.1:8080"));
+        assert_eq!(
+            parse_url("http://127.0.0.1").expect("an address").0.port(),
+            80
+        );
+        for wrong in ["https://127.0.0.1:1", "http://127.0.0.1:1/graphs"] {
+            assert!(parse_url(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn graph_spaces_begin_with_1_7() {
+        for (core, spaces) in [
+            ("1.5.0", false),
+            ("1.7.0", true),
+            ("2.0", true),
+            ("0.11.2", false),
+        ] {
+            assert_eq!(at_least_1_7(core), spaces, "{core}");
+        }
+    }
+
+    #[test]
+    fn schema_bodies_are_json() {
+        for (_, body) in schema() {
+            let _: Value = serde_json::from_str(&body).expect("JSON");
+        }
+    }
+}
