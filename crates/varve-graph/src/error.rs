@@ -111,6 +111,7 @@ impl From<KvError> for GraphError {
     fn from(error: KvError) -> Self {
         let kind = match error {
             KvError::DiskFull { .. } | KvError::ReadOnly { .. } => ErrorKind::Unwritable,
+            KvError::Busy { .. } => ErrorKind::Busy,
             _ => ErrorKind::Storage,
         };
         Self {

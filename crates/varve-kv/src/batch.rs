@@ -1,8 +1,8 @@
 //! A batch: the writes of one transaction, or of several put together, in one buffer.
 //!
 //! Layout of an operation in the buffer: kind (1 byte), table (1), lengths of partition, clustering and value (4 each,
-//! little endian), then the three byte strings. The layout is internal to one process; engines read it by
-//! [`Batch::ops`].
+//! little endian), then the three byte strings. Engines read it by [`Batch::ops`], or in place by [`RawOp`]. An engine
+//! may keep these bytes on disk, so the layout does not change without a new version of what holds them.
 
 use crate::TableId;
 
@@ -10,6 +10,85 @@ const PUT: u8 = 1;
 const DELETE: u8 = 2;
 const DELETE_PREFIX: u8 = 3;
 const HEADER: usize = 2 + 3 * 4;
+
+/// What an operation does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpKind {
+    /// Stores a value.
+    Put,
+    /// Removes a row.
+    Delete,
+    /// Removes the rows of a partition whose clustering keys start with a prefix.
+    DeletePrefix,
+}
+
+/// An operation where it lies in a batch's bytes, with its key in one piece.
+#[derive(Debug, Clone, Copy)]
+pub struct RawOp<'a> {
+    /// What it does.
+    pub kind: OpKind,
+    /// Which table.
+    pub table: TableId,
+    /// Partition key and clustering key (or prefix), one after the other.
+    pub key: &'a [u8],
+    /// How much of the key is the partition key.
+    pub partition_len: usize,
+    /// The value; empty but for a put.
+    pub value: &'a [u8],
+    /// Where the next operation begins.
+    pub end: usize,
+}
+
+impl<'a> RawOp<'a> {
+    /// The operation that begins at `at`; `None` when no whole one does.
+    #[must_use]
+    #[inline]
+    pub fn read(bytes: &'a [u8], at: usize) -> Option<Self> {
+        let (header, rest) = bytes.get(at..)?.split_first_chunk::<HEADER>()?;
+        let length = |at: usize| {
+            u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+                as usize
+        };
+        let (partition_len, value_len) = (length(2), length(10));
+        let key_len = partition_len.checked_add(length(6))?;
+        let (key, rest) = rest.split_at_checked(key_len)?;
+        let value = rest.get(..value_len)?;
+        let kind = match header[0] {
+            PUT => OpKind::Put,
+            DELETE => OpKind::Delete,
+            DELETE_PREFIX => OpKind::DeletePrefix,
+            _ => return None,
+        };
+        Some(Self {
+            kind,
+            table: TableId(header[1]),
+            key,
+            partition_len,
+            value,
+            end: at + HEADER + key_len + value_len,
+        })
+    }
+
+    /// The partition key.
+    #[must_use]
+    #[inline]
+    pub fn partition(&self) -> &'a [u8] {
+        &self.key[..self.partition_len]
+    }
+
+    /// The clustering key, or the prefix of clustering keys.
+    #[must_use]
+    #[inline]
+    pub fn clustering(&self) -> &'a [u8] {
+        &self.key[self.partition_len..]
+    }
+
+    /// Where in a batch's bytes the table's number of the operation at `at` is.
+    #[must_use]
+    pub fn table_at(at: usize) -> usize {
+        at + 1
+    }
+}
 
 /// Writes to be applied together, in order: a later one to the same row wins.
 #[derive(Debug, Clone, Default)]
@@ -107,6 +186,12 @@ impl Batch {
         self.bytes.len()
     }
 
+    /// The buffer, to be read by [`RawOp`].
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The buffer, to complete values and keys whose positions [`Batch::put`] returned.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
@@ -191,6 +276,29 @@ impl<'a> Iterator for Ops<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn operations_can_be_read_in_place() {
+        let mut batch = Batch::new();
+        batch.put(TableId(1), b"part", b"c", b"value");
+        let second = batch.byte_len();
+        batch.delete_prefix(TableId(2), b"q", b"");
+        let op = RawOp::read(batch.bytes(), 0).unwrap();
+        assert_eq!(
+            (op.kind, op.table, op.end),
+            (OpKind::Put, TableId(1), second)
+        );
+        assert_eq!((op.partition(), op.clustering()), (&b"part"[..], &b"c"[..]));
+        assert_eq!((op.key, op.value), (&b"partc"[..], &b"value"[..]));
+        let op = RawOp::read(batch.bytes(), second).unwrap();
+        assert_eq!((op.kind, op.end), (OpKind::DeletePrefix, batch.byte_len()));
+        assert!(RawOp::read(batch.bytes(), batch.byte_len()).is_none());
+        for cut in 0..second {
+            assert!(RawOp::read(&batch.bytes()[..cut], 0).is_none());
+        }
+        batch.bytes_mut()[0] = 9;
+        assert!(RawOp::read(batch.bytes(), 0).is_none());
+    }
 
     #[test]
     fn operations_come_back_in_order() {

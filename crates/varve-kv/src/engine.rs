@@ -160,8 +160,8 @@ pub trait Space: Reader {
     /// is stored as `durability` says and visible to every later read.
     ///
     /// # Errors
-    /// After [`KvError::DiskFull`] and [`KvError::ReadOnly`] nothing of the batch is stored. After any other error it is
-    /// unknown whether it was, and every later write fails until the space is opened again.
+    /// After [`KvError::DiskFull`], [`KvError::ReadOnly`] and [`KvError::Busy`] nothing of the batch is stored. After any
+    /// other error it is unknown whether it was, and every later write fails until the space is opened again.
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError>;
 
     /// Brings every acknowledged write to stable storage.

@@ -28,6 +28,15 @@ pub enum KvError {
         /// The engine's words, with the file's name where it is known.
         detail: String,
     },
+    /// The engine cannot keep up: what was written waits to be sorted, and no room came within the time that a write may
+    /// wait. Nothing of the batch was stored; the same write may be tried again.
+    #[error("'{space}' takes no more writes for the moment: {detail}")]
+    Busy {
+        /// Which space.
+        space: String,
+        /// What is waited for.
+        detail: String,
+    },
     /// Any other failure of reading or writing. Whether a failed write was stored is unknown until the space is
     /// opened again; after it no write is acknowledged any more.
     #[error("reading or writing '{space}' failed: {detail}")]

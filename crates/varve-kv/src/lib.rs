@@ -20,7 +20,7 @@ pub mod table;
 
 mod engine;
 
-pub use batch::{Batch, Op};
+pub use batch::{Batch, Op, OpKind, RawOp};
 pub use engine::{Durability, Engine, Flow, Reader, Row, ScanRequest, Snapshot, Space, Statistic};
 pub use error::KvError;
 pub use memory::MemoryEngine;

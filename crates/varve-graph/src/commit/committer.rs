@@ -395,6 +395,10 @@ impl Shared {
                 kind: ErrorKind::Unwritable,
                 message,
             },
+            KvError::Busy { .. } => CommitFailure {
+                kind: ErrorKind::Busy,
+                message,
+            },
             _ => {
                 let told = format!("Writes are refused until the server is started again: {error}");
                 let failed = CommitFailure {

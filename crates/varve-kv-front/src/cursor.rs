@@ -1,0 +1,248 @@
+//! Walks the rows of several tables at once, newest table first, each row once in the order of the keys.
+
+use std::cmp::Ordering;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+use varve_kv::{OpKind, TableId};
+
+use crate::arena::At;
+use crate::list::Span;
+use crate::sorted::Run;
+use crate::table::Table;
+
+/// Rows taken from a partition at once: few at first, since many scans want few, then more.
+const FIRST_STEP: usize = 64;
+const STEP_GROWTH: usize = 4;
+const STEP_MAX: usize = 4096;
+
+/// One table as a reader sees it: its first `visible` blocks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tier<'v> {
+    pub(crate) table: &'v Table,
+    pub(crate) visible: u32,
+}
+
+/// The partition that is scanned, and which rows of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PartitionSpan<'r> {
+    pub(crate) hash: u64,
+    pub(crate) table: TableId,
+    pub(crate) partition: &'r [u8],
+    pub(crate) span: Span<'r>,
+}
+
+/// Where a source's rows come from.
+enum Feed<'v, 'r> {
+    /// The partition's list, some rows at a time, so that its lock is not held meanwhile.
+    Partition {
+        request: PartitionSpan<'r>,
+        buffer: Vec<At>,
+        next: usize,
+        step: usize,
+        more: bool,
+    },
+    Run {
+        run: &'v Run,
+        next: usize,
+    },
+}
+
+struct Source<'v, 'r> {
+    /// Which tier, 0 is the newest.
+    number: usize,
+    tier: Tier<'v>,
+    feed: Feed<'v, 'r>,
+    head: Option<At>,
+}
+
+/// The next row of a cursor.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Head<'v> {
+    pub(crate) key: &'v [u8],
+    pub(crate) partition_len: usize,
+    /// The value, or `None` when the row was deleted: then older rows of this key count for nothing.
+    pub(crate) value: Option<&'v [u8]>,
+    /// Which tier it is from, and where there.
+    pub(crate) tier: usize,
+    pub(crate) at: At,
+}
+
+impl<'v> Head<'v> {
+    pub(crate) fn partition(&self) -> &'v [u8] {
+        &self.key[..self.partition_len]
+    }
+
+    pub(crate) fn clustering(&self) -> &'v [u8] {
+        &self.key[self.partition_len..]
+    }
+}
+
+/// Rows of several tables merged.
+pub(crate) struct Cursor<'v, 'r> {
+    sources: SmallVec<[Source<'v, 'r>; 4]>,
+    reverse: bool,
+    head: Option<Head<'v>>,
+}
+
+impl<'v, 'r> Source<'v, 'r> {
+    /// Moves to the next row.
+    fn advance(&mut self) {
+        let Tier { table, visible } = self.tier;
+        self.head = match &mut self.feed {
+            Feed::Run { run, next } => run.next_row(&table.arena, next, visible),
+            Feed::Partition {
+                request,
+                buffer,
+                next,
+                step,
+                more,
+            } => {
+                if *next == buffer.len() && *more {
+                    let mut span = request.span;
+                    if let Some(last) = buffer.last() {
+                        let past = Bound::Excluded(table.arena.op(*last).clustering());
+                        if span.reverse {
+                            span.to = past;
+                        } else {
+                            span.from = past;
+                        }
+                        *step = (*step * STEP_GROWTH).min(STEP_MAX);
+                    }
+                    buffer.clear();
+                    *next = 0;
+                    *more = table.collect(
+                        request.hash,
+                        request.table,
+                        request.partition,
+                        span,
+                        visible,
+                        *step,
+                        buffer,
+                    );
+                }
+                let at = buffer.get(*next).copied();
+                *next += 1;
+                at
+            }
+        };
+    }
+
+    fn key(&self) -> Option<&'v [u8]> {
+        self.head.map(|at| self.tier.table.arena.op(at).key)
+    }
+}
+
+impl<'v, 'r> Cursor<'v, 'r> {
+    /// The rows of one partition; `None` when no table has any of the asked.
+    pub(crate) fn of_partition(
+        tiers: impl Iterator<Item = Tier<'v>>,
+        request: PartitionSpan<'r>,
+    ) -> Option<Self> {
+        let mut sources = SmallVec::new();
+        for (number, tier) in tiers.enumerate() {
+            let mut source = Source {
+                number,
+                tier,
+                feed: Feed::Partition {
+                    request,
+                    buffer: Vec::new(),
+                    next: 0,
+                    step: FIRST_STEP,
+                    more: true,
+                },
+                head: None,
+            };
+            source.advance();
+            if source.head.is_some() {
+                sources.push(source);
+            }
+        }
+        if sources.is_empty() {
+            return None;
+        }
+        Some(Self::over(sources, request.span.reverse))
+    }
+
+    /// The rows of sorted runs, each with its tier's number, newest first, from right after a key or from the first.
+    pub(crate) fn of_runs(
+        runs: &'v [(usize, Tier<'v>, Vec<Arc<Run>>)],
+        after: Option<(&[u8], &[u8])>,
+    ) -> Self {
+        let mut sources = SmallVec::new();
+        for (number, tier, runs) in runs {
+            for run in runs.iter().rev() {
+                let next = after.map_or(0, |(partition, clustering)| {
+                    run.after(&tier.table.arena, partition, clustering)
+                });
+                let mut source = Source {
+                    number: *number,
+                    tier: *tier,
+                    feed: Feed::Run { run, next },
+                    head: None,
+                };
+                source.advance();
+                sources.push(source);
+            }
+        }
+        Self::over(sources, false)
+    }
+
+    fn over(sources: SmallVec<[Source<'v, 'r>; 4]>, reverse: bool) -> Self {
+        let mut cursor = Self {
+            sources,
+            reverse,
+            head: None,
+        };
+        cursor.choose();
+        cursor
+    }
+
+    /// The next row.
+    pub(crate) fn head(&self) -> Option<Head<'v>> {
+        self.head
+    }
+
+    /// Moves to the row after the next.
+    pub(crate) fn advance(&mut self) {
+        let Some(head) = self.head else {
+            return;
+        };
+        for source in &mut self.sources {
+            if source.key() == Some(head.key) {
+                source.advance();
+            }
+        }
+        self.choose();
+    }
+
+    fn choose(&mut self) {
+        let mut chosen: Option<(&Source<'v, 'r>, &'v [u8])> = None;
+        for source in &self.sources {
+            let Some(key) = source.key() else {
+                continue;
+            };
+            let wanted = if self.reverse {
+                Ordering::Greater
+            } else {
+                Ordering::Less
+            };
+            // Of equal keys the first is the newest.
+            if chosen.is_none_or(|(_, best)| key.cmp(best) == wanted) {
+                chosen = Some((source, key));
+            }
+        }
+        self.head = chosen.and_then(|(source, _)| {
+            let at = source.head?;
+            let op = source.tier.table.arena.op(at);
+            Some(Head {
+                key: op.key,
+                partition_len: op.partition_len,
+                value: (op.kind == OpKind::Put).then_some(op.value),
+                tier: source.number,
+                at,
+            })
+        });
+    }
+}

@@ -1,0 +1,231 @@
+//! The flusher: one thread a space that brings frozen tables to the sorted files, oldest first.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use varve_kv::KvError;
+
+use crate::base::{Base, SortedTable};
+use crate::log::SegmentId;
+use crate::sorted::Run;
+use crate::space::{Shared, table_id};
+use crate::steps::{Step, reached};
+use crate::table::Table;
+use crate::view::View;
+
+/// After a flush that failed for want of room, the next try.
+const RETRY: Duration = Duration::from_secs(1);
+/// How often the backlog of the sorted files is looked at while it is too large.
+const BACKLOG_LOOK: Duration = Duration::from_millis(50);
+
+/// A table that takes no more writes, and the last segment of the log that has any of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Frozen {
+    pub(crate) table: Arc<Table>,
+    pub(crate) segment: SegmentId,
+}
+
+/// What waits to be flushed, and how it went.
+#[derive(Debug, Default)]
+pub(crate) struct FlushState {
+    queue: VecDeque<Frozen>,
+    enqueued: u64,
+    flushed: u64,
+    stop: bool,
+    /// Why the last flush failed; none once one succeeded.
+    failed: Option<KvError>,
+    /// Bytes of front tables flushed in a second, lately.
+    pub(crate) bytes_per_second: f64,
+    pub(crate) flushed_bytes: u64,
+}
+
+impl FlushState {
+    pub(crate) fn enqueue(&mut self, frozen: Frozen) {
+        self.queue.push_back(frozen);
+        self.enqueued += 1;
+    }
+
+    pub(crate) fn stop(&mut self) {
+        self.stop = true;
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    pub(crate) fn enqueued(&self) -> u64 {
+        self.enqueued
+    }
+
+    pub(crate) fn flushed(&self) -> u64 {
+        self.flushed
+    }
+
+    /// Why nothing is flushed at present.
+    pub(crate) fn failed(&self) -> Option<&KvError> {
+        self.failed.as_ref()
+    }
+
+    /// Whether the failure is one that passes when there is room again.
+    pub(crate) fn may_recover(&self) -> bool {
+        self.failed.as_ref().is_none_or(passes)
+    }
+}
+
+fn passes(error: &KvError) -> bool {
+    matches!(error, KvError::DiskFull { .. } | KvError::ReadOnly { .. })
+}
+
+/// The same error once more.
+pub(crate) fn again(error: &KvError) -> KvError {
+    match error {
+        KvError::DiskFull { space, detail } => KvError::DiskFull {
+            space: space.clone(),
+            detail: detail.clone(),
+        },
+        KvError::ReadOnly { space, detail } => KvError::ReadOnly {
+            space: space.clone(),
+            detail: detail.clone(),
+        },
+        KvError::Corruption { space, detail } => KvError::Corruption {
+            space: space.clone(),
+            detail: detail.clone(),
+        },
+        KvError::Io { space, detail } => KvError::Io {
+            space: space.clone(),
+            detail: detail.clone(),
+        },
+        other => KvError::Io {
+            space: String::new(),
+            detail: other.to_string(),
+        },
+    }
+}
+
+/// Sorts a table and hands it to the base.
+pub(crate) fn ingest(base: &dyn Base, tables: usize, table: &Table) -> Result<(), KvError> {
+    let runs = Run::of_all_tables(&table.arena, tables);
+    let sorted: Vec<SortedTable<'_>> = runs
+        .iter()
+        .enumerate()
+        .filter(|(_, run)| !run.is_empty())
+        .map(|(number, run)| SortedTable {
+            id: table_id(number),
+            run,
+            table,
+        })
+        .collect();
+    base.ingest(&sorted)
+}
+
+/// Flushes until it is told to stop and nothing waits, or what waits cannot be flushed. Should it ever panic, whoever
+/// waits for it is told so.
+pub(crate) fn run(shared: &Shared) {
+    let work = std::panic::AssertUnwindSafe(|| flush_all(shared));
+    if std::panic::catch_unwind(work).is_err() {
+        shared.flush.lock().failed = Some(KvError::Io {
+            space: shared.config.name.clone(),
+            detail: "the thread that flushes tables ended".to_owned(),
+        });
+        shared.changed.notify_all();
+    }
+}
+
+fn flush_all(shared: &Shared) {
+    // Tables that some reader still looks at are kept, so that no reader has to free one.
+    let mut retired: Vec<Arc<Table>> = Vec::new();
+    loop {
+        retired.retain(|table| Arc::strong_count(table) > 1);
+        let Some(frozen) = next(shared) else {
+            return;
+        };
+        let started = Instant::now();
+        let outcome = flush(shared, &frozen);
+        let mut state = shared.flush.lock();
+        match outcome {
+            Ok(()) => {
+                state.queue.pop_front();
+                state.flushed += 1;
+                state.failed = None;
+                let bytes = frozen.table.bytes();
+                state.flushed_bytes += bytes as u64;
+                let rate = bytes as f64 / started.elapsed().as_secs_f64().max(1e-6);
+                state.bytes_per_second = if state.bytes_per_second == 0.0 {
+                    rate
+                } else {
+                    state.bytes_per_second * 0.7 + rate * 0.3
+                };
+                drop(state);
+                shared.forget(&frozen);
+                retired.push(frozen.table);
+            }
+            Err(error) => {
+                let gives_up = state.stop || !passes(&error);
+                state.failed = Some(error);
+                shared.changed.notify_all();
+                if gives_up {
+                    return;
+                }
+                shared.changed.wait_for(&mut state, RETRY);
+            }
+        }
+        shared.changed.notify_all();
+    }
+}
+
+/// The oldest table that waits; freezes the active one when it is old enough. `None` to stop.
+fn next(shared: &Shared) -> Option<Frozen> {
+    let age_max = shared.config.options.age_max;
+    loop {
+        let mut state = shared.flush.lock();
+        if let Some(oldest) = state.queue.front() {
+            return Some(oldest.clone());
+        }
+        if state.stop {
+            return None;
+        }
+        let waited = shared.changed.wait_for(&mut state, age_max / 4);
+        drop(state);
+        if waited.timed_out() && shared.view().active.is_older_than(age_max) {
+            // If the log cannot be rotated, the next write says so.
+            let _ = shared.freeze_now();
+        }
+    }
+}
+
+/// First the files, then the view without the table: whoever has an old view has the table and not the files.
+fn flush(shared: &Shared, frozen: &Frozen) -> Result<(), KvError> {
+    wait_for_base(shared);
+    let table = &frozen.table;
+    let _ingesting = shared.ingesting.lock();
+    ingest(&*shared.base, shared.config.tables.len(), table)?;
+    let base = Arc::clone(&shared.base).snapshot();
+    let tables = 0..shared.config.tables.len();
+    let base_holds = tables.map(|n| shared.base.may_hold(table_id(n))).collect();
+    shared.replace(|view| View {
+        active: Arc::clone(&view.active),
+        frozen: view
+            .frozen
+            .iter()
+            .filter(|other| !Arc::ptr_eq(other, table))
+            .cloned()
+            .collect(),
+        base,
+        base_holds,
+    });
+    shared.config.budget.give_back(table.bytes());
+    reached(Step::Published);
+    Ok(())
+}
+
+/// Waits while the sorted files have too much work waiting, unless the space is to be closed.
+fn wait_for_base(shared: &Shared) {
+    while shared.base.backlog() >= 1.0 {
+        let mut state = shared.flush.lock();
+        if state.stop {
+            return;
+        }
+        shared.changed.wait_for(&mut state, BACKLOG_LOOK);
+    }
+}

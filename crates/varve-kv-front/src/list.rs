@@ -1,0 +1,280 @@
+//! The rows of one partition in a table: their places, sorted by clustering key, versions of one row oldest first.
+//!
+//! One place at first, then a short sorted list, then sorted chunks: so that a vertex costs no allocation and a vertex
+//! with a million edges takes one more at the price of a search and a short move.
+
+use std::cmp::Ordering;
+use std::ops::Bound;
+
+use crate::arena::{Arena, At};
+
+/// Up to so many places lie in one list.
+const LIST_MAX: usize = 64;
+/// A chunk is split in two when it has grown to so many places.
+const CHUNK_MAX: usize = 256;
+/// After so many versions of one row its end is searched for, not walked to.
+const VERSIONS_WALKED: usize = 8;
+
+/// Which clustering keys, and from which end.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Span<'a> {
+    pub(crate) from: Bound<&'a [u8]>,
+    pub(crate) to: Bound<&'a [u8]>,
+    pub(crate) reverse: bool,
+}
+
+#[derive(Debug)]
+pub(crate) enum List {
+    One(At),
+    Few(Vec<At>),
+    Many(Vec<Vec<At>>),
+}
+
+/// Where in a list: chunk, and place in it. A position past the end has the number of chunks and 0.
+type Position = (usize, usize);
+
+impl List {
+    fn chunks(&self) -> usize {
+        match self {
+            Self::One(_) | Self::Few(_) => 1,
+            Self::Many(chunks) => chunks.len(),
+        }
+    }
+
+    fn chunk(&self, number: usize) -> &[At] {
+        match self {
+            Self::One(at) => std::slice::from_ref(at),
+            Self::Few(list) => list,
+            Self::Many(chunks) => &chunks[number],
+        }
+    }
+
+    /// Some place of the partition: they all agree on the partition key.
+    pub(crate) fn any(&self) -> At {
+        match self {
+            Self::One(at) => *at,
+            Self::Few(list) => list[0],
+            Self::Many(chunks) => chunks[0][0],
+        }
+    }
+
+    /// The first position whose place `before` does not hold for; it holds for all before it and for none after.
+    fn position(&self, before: impl Fn(At) -> bool) -> Position {
+        let number = match self {
+            Self::One(_) | Self::Few(_) => 0,
+            Self::Many(chunks) => {
+                chunks.partition_point(|chunk| chunk.last().is_some_and(|last| before(*last)))
+            }
+        };
+        if number == self.chunks() {
+            return (number, 0);
+        }
+        let chunk = self.chunk(number);
+        let at = match chunk {
+            [one] => usize::from(before(*one)),
+            _ => chunk.partition_point(|at| before(*at)),
+        };
+        if at == chunk.len() {
+            (number + 1, 0)
+        } else {
+            (number, at)
+        }
+    }
+
+    fn place(&self, position: Position) -> Option<At> {
+        if position.0 >= self.chunks() {
+            return None;
+        }
+        self.chunk(position.0).get(position.1).copied()
+    }
+
+    fn after(&self, (number, at): Position) -> Position {
+        if at + 1 < self.chunk(number).len() {
+            (number, at + 1)
+        } else {
+            (number + 1, 0)
+        }
+    }
+
+    fn before(&self, (number, at): Position) -> Option<Position> {
+        if at > 0 {
+            return Some((number, at - 1));
+        }
+        let number = number.checked_sub(1)?;
+        Some((number, self.chunk(number).len() - 1))
+    }
+
+    /// Adds a place, the newest of all.
+    pub(crate) fn insert(&mut self, arena: &Arena, new: At, clustering: &[u8]) {
+        let before = |at: At| arena.op(at).clustering() <= clustering;
+        match self {
+            Self::One(old) => {
+                let pair = if before(*old) {
+                    [*old, new]
+                } else {
+                    [new, *old]
+                };
+                let mut list = Vec::with_capacity(4);
+                list.extend_from_slice(&pair);
+                *self = Self::Few(list);
+            }
+            Self::Few(list) => {
+                insert_sorted(list, new, before);
+                if list.len() > LIST_MAX {
+                    *self = Self::Many(vec![std::mem::take(list)]);
+                }
+            }
+            Self::Many(chunks) => {
+                let last = chunks.len() - 1;
+                let number = if chunks[last].first().is_some_and(|first| before(*first)) {
+                    last
+                } else {
+                    chunks
+                        .partition_point(|chunk| chunk.first().is_some_and(|first| before(*first)))
+                        .saturating_sub(1)
+                };
+                let chunk = &mut chunks[number];
+                let at = insert_sorted(chunk, new, before);
+                if chunk.len() == CHUNK_MAX {
+                    // Rows that come in ascending order leave full chunks behind.
+                    let keep = if at + 1 == CHUNK_MAX {
+                        CHUNK_MAX - 1
+                    } else {
+                        CHUNK_MAX / 2
+                    };
+                    let upper = chunk.split_off(keep);
+                    chunks.insert(number + 1, upper);
+                }
+            }
+        }
+    }
+
+    /// The newest version of a row in the first `visible` blocks.
+    pub(crate) fn find(&self, arena: &Arena, clustering: &[u8], visible: u32) -> Option<At> {
+        let past = self.position(|at| match arena.op(at).clustering().cmp(clustering) {
+            Ordering::Less => true,
+            Ordering::Equal => at.block() < visible,
+            Ordering::Greater => false,
+        });
+        let found = self.place(self.before(past)?)?;
+        (arena.op(found).clustering() == clustering && found.block() < visible).then_some(found)
+    }
+
+    /// Appends the newest version in the first `visible` blocks of each row of `span` to `out`, up to `limit` rows;
+    /// returns whether there may be more.
+    pub(crate) fn collect(
+        &self,
+        arena: &Arena,
+        span: Span<'_>,
+        visible: u32,
+        limit: usize,
+        out: &mut Vec<At>,
+    ) -> bool {
+        if span.reverse {
+            self.collect_back(arena, span, visible, limit, out)
+        } else {
+            self.collect_forward(arena, span, visible, limit, out)
+        }
+    }
+
+    fn collect_forward(
+        &self,
+        arena: &Arena,
+        span: Span<'_>,
+        visible: u32,
+        limit: usize,
+        out: &mut Vec<At>,
+    ) -> bool {
+        let most = out.len() + limit;
+        let clustering = |at: At| arena.op(at).clustering();
+        let mut position = self.start(arena, span.from);
+        while let Some(first) = self.place(position) {
+            let row = clustering(first);
+            if past_end(row, span.to) {
+                return false;
+            }
+            if out.len() == most {
+                return true;
+            }
+            let mut newest = (first.block() < visible).then_some(first);
+            let mut walked = 0;
+            position = self.after(position);
+            while let Some(at) = self.place(position).filter(|at| clustering(*at) == row) {
+                if at.block() < visible {
+                    newest = Some(at);
+                }
+                position = self.after(position);
+                walked += 1;
+                if walked == VERSIONS_WALKED {
+                    newest = self.find(arena, row, visible);
+                    position = self.position(|at| clustering(at) <= row);
+                    break;
+                }
+            }
+            out.extend(newest);
+        }
+        false
+    }
+
+    fn collect_back(
+        &self,
+        arena: &Arena,
+        span: Span<'_>,
+        visible: u32,
+        limit: usize,
+        out: &mut Vec<At>,
+    ) -> bool {
+        let most = out.len() + limit;
+        let clustering = |at: At| arena.op(at).clustering();
+        let end = match span.to {
+            Bound::Unbounded => (self.chunks(), 0),
+            Bound::Excluded(to) => self.position(|at| clustering(at) < to),
+            Bound::Included(to) => self.position(|at| clustering(at) <= to),
+        };
+        let mut next = self.before(end);
+        while let Some(last) = next.and_then(|position| self.place(position)) {
+            let row = clustering(last);
+            let inside = match span.from {
+                Bound::Unbounded => true,
+                Bound::Included(from) => row >= from,
+                Bound::Excluded(from) => row > from,
+            };
+            if !inside {
+                return false;
+            }
+            if out.len() == most {
+                return true;
+            }
+            out.extend(self.find(arena, row, visible));
+            let first = self.position(|at| clustering(at) < row);
+            next = self.before(first);
+        }
+        false
+    }
+
+    fn start(&self, arena: &Arena, from: Bound<&[u8]>) -> Position {
+        match from {
+            Bound::Unbounded | Bound::Included([]) => (0, 0),
+            Bound::Included(from) => self.position(|at| arena.op(at).clustering() < from),
+            Bound::Excluded(from) => self.position(|at| arena.op(at).clustering() <= from),
+        }
+    }
+}
+
+fn past_end(row: &[u8], to: Bound<&[u8]>) -> bool {
+    match to {
+        Bound::Unbounded => false,
+        Bound::Excluded(to) => row >= to,
+        Bound::Included(to) => row > to,
+    }
+}
+
+/// Inserts `new` behind those that `before` holds for, and returns where.
+fn insert_sorted(list: &mut Vec<At>, new: At, before: impl Fn(At) -> bool) -> usize {
+    let at = match list.last() {
+        Some(last) if !before(*last) => list.partition_point(|at| before(*at)),
+        _ => list.len(),
+    };
+    list.insert(at, new);
+    at
+}

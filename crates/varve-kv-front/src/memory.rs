@@ -1,0 +1,176 @@
+//! The front table before the in-memory engine: for tests of the front table, and of what stands on it, without sorted
+//! files.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use varve_kv::{
+    Batch, Durability, Engine, Flow, KvError, MemoryEngine, Reader, Row, ScanRequest, Snapshot,
+    Space, Statistic, TableId, TableSpec,
+};
+
+use crate::base::{Base, SortedTable};
+use crate::options::{Budget, FrontOptions};
+use crate::space::{FrontConfig, FrontSpace};
+
+/// The engine: the logs lie in a directory, everything else in memory.
+#[derive(Debug)]
+pub struct FrontMemoryEngine {
+    memory: MemoryEngine,
+    dir: PathBuf,
+    options: FrontOptions,
+    budget: Arc<Budget>,
+}
+
+impl FrontMemoryEngine {
+    /// An engine without spaces that keeps its logs in `dir`.
+    #[must_use]
+    pub fn new(dir: &Path, options: FrontOptions) -> Self {
+        let limit = options.table_bytes.saturating_mul(options.frozen_max + 1);
+        Self {
+            memory: MemoryEngine::new(),
+            dir: dir.to_path_buf(),
+            options,
+            budget: Arc::new(Budget::new(limit)),
+        }
+    }
+
+    fn log_dir(&self, name: &str) -> PathBuf {
+        self.dir.join(name)
+    }
+}
+
+impl Engine for FrontMemoryEngine {
+    fn name(&self) -> &'static str {
+        "memory"
+    }
+
+    fn spaces(&self) -> Result<Vec<String>, KvError> {
+        self.memory.spaces()
+    }
+
+    fn open(
+        &self,
+        name: &str,
+        tables: &'static [TableSpec],
+        create: bool,
+    ) -> Result<Arc<dyn Space>, KvError> {
+        let space = self.memory.open(name, tables, create)?;
+        let config = FrontConfig {
+            name: name.to_owned(),
+            tables,
+            log_dir: self.log_dir(name),
+            options: self.options.clone(),
+            budget: Arc::clone(&self.budget),
+        };
+        Ok(FrontSpace::open(config, Arc::new(MemoryBase { space }))?)
+    }
+
+    fn drop_space(&self, name: &str) -> Result<(), KvError> {
+        self.memory.drop_space(name)?;
+        match std::fs::remove_dir_all(self.log_dir(name)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(KvError::Io {
+                space: name.to_owned(),
+                detail: format!("removing the log: {error}"),
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+struct MemoryBase {
+    space: Arc<dyn Space>,
+}
+
+impl Base for MemoryBase {
+    fn ingest(&self, tables: &[SortedTable<'_>]) -> Result<(), KvError> {
+        // One batch for each table: as files are taken in, not all at once.
+        for table in tables {
+            let mut batch = Batch::new();
+            for (partition, prefix) in table.deletes() {
+                batch.delete_prefix(table.table(), partition, prefix);
+            }
+            table.rows(|row| {
+                let (partition, clustering) = row.key.split_at(row.partition_len);
+                match row.value {
+                    Some(value) => drop(batch.put(table.table(), partition, clustering, value)),
+                    None => batch.delete(table.table(), partition, clustering),
+                }
+                Ok::<(), KvError>(())
+            })?;
+            self.space.write(&batch, Durability::Sync)?;
+        }
+        Ok(())
+    }
+
+    fn may_hold(&self, table: TableId) -> bool {
+        let mut any = false;
+        let scanned = self.space.scan_table(table, None, &mut |_| {
+            any = true;
+            Flow::Break(())
+        });
+        any || scanned.is_err()
+    }
+
+    fn backlog(&self) -> f64 {
+        0.0
+    }
+}
+
+impl Reader for MemoryBase {
+    fn get(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<Option<Vec<u8>>, KvError> {
+        self.space.get(table, partition, clustering)
+    }
+
+    fn scan(
+        &self,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        self.space.scan(request, visit)
+    }
+
+    fn scan_table(
+        &self,
+        table: TableId,
+        after: Option<(&[u8], &[u8])>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<(), KvError> {
+        self.space.scan_table(table, after, visit)
+    }
+}
+
+impl Space for MemoryBase {
+    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
+        self.space.write(batch, durability)
+    }
+
+    fn sync(&self) -> Result<(), KvError> {
+        self.space.sync()
+    }
+
+    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
+        Arc::clone(&self.space).snapshot()
+    }
+
+    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
+        self.space.checkpoint(dir)
+    }
+
+    fn compact(&self) -> Result<(), KvError> {
+        self.space.compact()
+    }
+
+    fn verify_checksums(&self) -> Result<(), KvError> {
+        self.space.verify_checksums()
+    }
+
+    fn statistics(&self) -> Vec<Statistic> {
+        self.space.statistics()
+    }
+}

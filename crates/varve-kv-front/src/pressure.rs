@@ -1,0 +1,132 @@
+//! Holding writers back before memory runs out: a little and in proportion at first, wholly at the limit, and never for
+//! longer than a write may wait.
+
+use std::time::{Duration, Instant};
+
+use varve_kv::{KvError, Statistic};
+
+use crate::flusher::{FlushState, again};
+use crate::space::Shared;
+
+/// Writers are slowed down from this part of the room on.
+const SLOW_FROM: f64 = 0.6;
+/// The most that one write is slowed down.
+const SLOW_MAX: Duration = Duration::from_millis(100);
+/// Delays shorter than this are not worth a wait.
+const SLOW_MIN: Duration = Duration::from_micros(500);
+
+impl Shared {
+    /// Waits until a batch of `bytes` may be written.
+    pub(crate) fn admit(&self, bytes: usize) -> Result<(), KvError> {
+        let mut state = self.flush.lock();
+        if let Some(error) = state.failed().filter(|_| !state.may_recover()) {
+            return Err(KvError::Io {
+                space: self.config.name.clone(),
+                detail: format!(
+                    "an earlier write failed, so nothing is written until the space is opened again: {error}"
+                ),
+            });
+        }
+        let delay = self.delay(&state, bytes);
+        if delay >= SLOW_MIN {
+            self.changed.wait_for(&mut state, delay);
+        }
+        if !self.no_room(&state) {
+            return Ok(());
+        }
+        let until = Instant::now() + self.config.options.wait_max;
+        while self.no_room(&state) {
+            if let Some(error) = state.failed() {
+                return Err(again(error));
+            }
+            if self.changed.wait_until(&mut state, until).timed_out() {
+                return Err(KvError::Busy {
+                    space: self.config.name.clone(),
+                    detail: format!(
+                        "{} tables wait to be flushed, and none was in {} ms",
+                        state.len(),
+                        self.config.options.wait_max.as_millis()
+                    ),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until all tables that are frozen now are flushed.
+    pub(crate) fn wait_for_flushes(&self) -> Result<(), KvError> {
+        let mut state = self.flush.lock();
+        let all = state.enqueued();
+        while state.flushed() < all {
+            if let Some(error) = state.failed() {
+                return Err(again(error));
+            }
+            self.changed.wait(&mut state);
+        }
+        Ok(())
+    }
+
+    /// Whether the active table is full and cannot be frozen.
+    fn no_room(&self, state: &FlushState) -> bool {
+        state.len() >= self.config.options.frozen_max && self.is_full(&self.view().active)
+    }
+
+    /// How long a write is to be delayed so that flushing keeps up.
+    fn delay(&self, state: &FlushState, bytes: usize) -> Duration {
+        let options = &self.config.options;
+        let filled = self.view().active.bytes() as f64 / options.table_bytes as f64;
+        let load = (state.len() as f64 + filled.min(1.0)) / (options.frozen_max as f64 + 1.0);
+        if load <= SLOW_FROM || state.bytes_per_second <= 0.0 {
+            return Duration::ZERO;
+        }
+        let share = (load - SLOW_FROM) / (1.0 - SLOW_FROM);
+        let delay = bytes as f64 / state.bytes_per_second * share;
+        Duration::from_secs_f64(delay).min(SLOW_MAX)
+    }
+
+    /// Figures of the front table.
+    pub(crate) fn statistics(&self, log_bytes: u64) -> Vec<Statistic> {
+        let view = self.view();
+        let tables = std::iter::once(&view.active).chain(&view.frozen);
+        let bytes: usize = tables.map(|table| table.bytes()).sum();
+        let state = self.flush.lock();
+        let statistic = |name, help, value| Statistic { name, help, value };
+        vec![
+            statistic(
+                "front_bytes",
+                "Tables in memory of this space, the frozen ones included.",
+                bytes as f64,
+            ),
+            statistic(
+                "front_limit_bytes",
+                "Bytes that the tables in memory of all spaces may have before they are flushed early.",
+                self.config.budget.limit() as f64,
+            ),
+            statistic(
+                "front_frozen_tables",
+                "Tables that wait to be flushed.",
+                view.frozen.len() as f64,
+            ),
+            statistic(
+                "front_log_bytes",
+                "Log that a restart would replay.",
+                log_bytes as f64,
+            ),
+            statistic(
+                "front_flushes",
+                "Tables flushed since the space was opened.",
+                state.flushed() as f64,
+            ),
+            statistic(
+                "front_flushed_bytes",
+                "Memory of the tables flushed since the space was opened.",
+                state.flushed_bytes as f64,
+            ),
+            statistic(
+                "front_flush_rate_bytes_per_second",
+                "How fast tables were flushed lately.",
+                state.bytes_per_second,
+            ),
+        ]
+    }
+}

@@ -1,0 +1,225 @@
+//! The rows of a table in the order of their keys: for flushing, and for scans over all partitions.
+
+use std::sync::Arc;
+
+use varve_kv::{OpKind, TableId};
+
+use crate::arena::{Arena, At};
+use crate::base::RunRow;
+use crate::table::{Table, partition_hash};
+
+/// A place with the first bytes of its key as numbers, so that most comparisons need not look at the key.
+#[derive(Debug, Clone, Copy)]
+struct Item {
+    head: [u64; 2],
+    at: At,
+}
+
+/// All versions of the rows of one table in some blocks, sorted by key, oldest version first.
+#[derive(Debug)]
+pub(crate) struct Run {
+    items: Vec<Item>,
+    /// Places of the prefix deletes, in the order of writing.
+    deletes: Vec<At>,
+    /// The blocks it covers.
+    from: u32,
+    to: u32,
+}
+
+/// Runs that cover a table's blocks from the first on, for each table that was asked for, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Sorted {
+    tables: Vec<(TableId, Vec<Arc<Run>>)>,
+}
+
+/// The places of some blocks by table.
+struct Places {
+    rows: Vec<At>,
+    deletes: Vec<At>,
+    /// How many bytes all keys begin with alike.
+    common: usize,
+}
+
+impl Places {
+    fn new() -> Self {
+        Self {
+            rows: Vec::new(),
+            deletes: Vec::new(),
+            common: usize::MAX,
+        }
+    }
+
+    fn add(&mut self, arena: &Arena, at: At, kind: OpKind, key: &[u8]) {
+        if kind == OpKind::DeletePrefix {
+            self.deletes.push(at);
+            return;
+        }
+        match self.rows.first() {
+            None => self.common = key.len(),
+            Some(first) => {
+                let first = &arena.op(*first).key[..self.common];
+                let alike = first.iter().zip(key).take_while(|(a, b)| a == b).count();
+                self.common = alike;
+            }
+        }
+        self.rows.push(at);
+    }
+
+    fn sort(self, arena: &Arena, from: u32, to: u32) -> Run {
+        let common = self.common;
+        let mut items: Vec<Item> = self
+            .rows
+            .into_iter()
+            .map(|at| Item {
+                head: head(&arena.op(at).key[common..]),
+                at,
+            })
+            .collect();
+        items.sort_unstable_by(|a, b| {
+            a.head
+                .cmp(&b.head)
+                .then_with(|| arena.op(a.at).key.cmp(arena.op(b.at).key))
+                .then(a.at.cmp(&b.at))
+        });
+        Run {
+            items,
+            deletes: self.deletes,
+            from,
+            to,
+        }
+    }
+}
+
+/// The first 16 bytes as numbers; a shorter key sorts as if zeros followed, and ties are decided by the keys themselves.
+fn head(key: &[u8]) -> [u64; 2] {
+    let mut bytes = [0; 16];
+    let length = key.len().min(16);
+    bytes[..length].copy_from_slice(&key[..length]);
+    let number = u128::from_be_bytes(bytes);
+    [(number >> 64) as u64, number as u64]
+}
+
+impl Run {
+    fn of_blocks(arena: &Arena, table: TableId, from: u32, to: u32) -> Self {
+        let mut places = Places::new();
+        for block in from..to {
+            for (at, op) in arena.ops(block).filter(|(_, op)| op.table == table) {
+                places.add(arena, at, op.kind, op.key);
+            }
+        }
+        places.sort(arena, from, to)
+    }
+
+    /// A run of all blocks for each of the tables `0..count`, in one pass.
+    pub(crate) fn of_all_tables(arena: &Arena, count: usize) -> Vec<Self> {
+        let blocks = arena.blocks();
+        let mut places: Vec<Places> = (0..count).map(|_| Places::new()).collect();
+        for block in 0..blocks {
+            for (at, op) in arena.ops(block) {
+                places[usize::from(op.table.0)].add(arena, at, op.kind, op.key);
+            }
+        }
+        let sort = |places: Places| places.sort(arena, 0, blocks);
+        places.into_iter().map(sort).collect()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.items.is_empty() && self.deletes.is_empty()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Where the first key greater than `partition ++ clustering` is.
+    pub(crate) fn after(&self, arena: &Arena, partition: &[u8], clustering: &[u8]) -> usize {
+        self.items.partition_point(|item| {
+            let op = arena.op(item.at);
+            // Partition keys delimit themselves, so this is the order of the whole keys.
+            (op.partition(), op.clustering()) <= (partition, clustering)
+        })
+    }
+
+    /// The newest visible version of the next row from `next` on, which is moved behind it.
+    pub(crate) fn next_row(&self, arena: &Arena, next: &mut usize, visible: u32) -> Option<At> {
+        loop {
+            let first = self.items.get(*next)?;
+            let key = arena.op(first.at).key;
+            let mut newest = None;
+            while let Some(item) = self.items.get(*next) {
+                if item.head != first.head || arena.op(item.at).key != key {
+                    break;
+                }
+                if item.at.block() < visible {
+                    newest = Some(item.at);
+                }
+                *next += 1;
+            }
+            if newest.is_some() {
+                return newest;
+            }
+        }
+    }
+
+    /// The prefixes that were deleted: partition key and prefix of clustering keys.
+    pub(crate) fn deletes<'a>(
+        &'a self,
+        arena: &'a Arena,
+    ) -> impl Iterator<Item = (&'a [u8], &'a [u8])> {
+        let op = |at: &At| arena.op(*at);
+        self.deletes
+            .iter()
+            .map(op)
+            .map(|op| (op.partition(), op.clustering()))
+    }
+
+    /// Visits what a flush stores: the newest version of each row that no later prefix delete covers.
+    pub(crate) fn visit_newest<E>(
+        &self,
+        table: &Table,
+        mut visit: impl FnMut(RunRow<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut next = 0;
+        while let Some(at) = self.next_row(&table.arena, &mut next, u32::MAX) {
+            let op = table.arena.op(at);
+            if !self.deletes.is_empty() {
+                let hash = partition_hash(op.table, op.partition());
+                let cover = table.cover(hash, op.table, op.partition(), op.clustering(), u32::MAX);
+                if cover.is_some_and(|cover| cover > at) {
+                    continue;
+                }
+            }
+            visit(RunRow {
+                key: op.key,
+                partition_len: op.partition_len,
+                value: (op.kind == OpKind::Put).then_some(op.value),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl Sorted {
+    /// Runs that together cover at least the first `blocks` blocks. What was sorted before is used again; runs that have
+    /// become small beside what is new are sorted together with it, so a row is sorted again only when the rows have
+    /// grown to a multiple.
+    pub(crate) fn runs(&mut self, arena: &Arena, table: TableId, blocks: u32) -> Vec<Arc<Run>> {
+        let place = self.tables.iter().position(|(known, _)| *known == table);
+        let place = place.unwrap_or_else(|| {
+            self.tables.push((table, Vec::new()));
+            self.tables.len() - 1
+        });
+        let runs = &mut self.tables[place].1;
+        let mut from = runs.last().map_or(0, |run| run.to);
+        if from < blocks {
+            let mut new = Run::of_blocks(arena, table, from, blocks);
+            while let Some(last) = runs.last().filter(|last| last.len() <= 2 * new.len()) {
+                from = last.from;
+                runs.pop();
+                new = Run::of_blocks(arena, table, from, blocks);
+            }
+            runs.push(Arc::new(new));
+        }
+        runs.clone()
+    }
+}

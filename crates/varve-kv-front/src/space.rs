@@ -1,0 +1,326 @@
+//! A space with a front table before its sorted files: writes, snapshots, maintenance.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use arc_swap::ArcSwap;
+use parking_lot::{Condvar, Mutex};
+use varve_kv::{Batch, Durability, KvError, Snapshot, Space, Statistic, TableSpec};
+
+use crate::base::Base;
+use crate::flusher::{self, FlushState, Frozen};
+use crate::log::{Log, LogOptions};
+use crate::options::{Budget, FrontOptions};
+use crate::record::{self, RecordReader};
+use crate::steps::{Step, reached};
+use crate::table::{Scratch, Table};
+use crate::view::{Moment, View, read_by_moment};
+
+/// What a space is opened with, beside the base.
+#[derive(Debug)]
+pub struct FrontConfig {
+    /// The space's name, for messages.
+    pub name: String,
+    /// Its tables, in the order of their numbers.
+    pub tables: &'static [TableSpec],
+    /// The directory of its log, created if it is missing.
+    pub log_dir: PathBuf,
+    /// How it behaves.
+    pub options: FrontOptions,
+    /// What it shares with other spaces.
+    pub budget: Arc<Budget>,
+}
+
+/// A space whose writes go to a log and a table in memory, and from there sorted to a [`Base`]. Dropping it flushes
+/// everything, so that the next opening has nothing to replay.
+pub struct FrontSpace {
+    shared: Arc<Shared>,
+    flusher: Option<JoinHandle<()>>,
+}
+
+/// What the space and its flusher share.
+pub(crate) struct Shared {
+    pub(crate) config: FrontConfig,
+    pub(crate) base: Arc<dyn Base>,
+    view: ArcSwap<View>,
+    /// Held while the view is replaced: by a writer that freezes, by the flusher that is done with a table.
+    replacing: Mutex<()>,
+    writer: Mutex<Writer>,
+    pub(crate) flush: Mutex<FlushState>,
+    /// The queue or the outcome of flushes changed.
+    pub(crate) changed: Condvar,
+    /// Held while files are taken in, and while they must stay as they are.
+    pub(crate) ingesting: Mutex<()>,
+}
+
+struct Writer {
+    log: Log,
+    /// Whether the present segment says what the tables' numbers mean.
+    named: bool,
+    scratch: Scratch,
+}
+
+impl FrontSpace {
+    /// Opens a front table before `base`, replaying the log.
+    ///
+    /// # Errors
+    /// When the log is damaged or was written by a newer version, or files cannot be read or written.
+    pub fn open(config: FrontConfig, base: Arc<dyn Base>) -> Result<Arc<Self>, KvError> {
+        let (log, active) = replay(&config, &*base)?;
+        config.budget.take(active.bytes());
+        let tables = 0..config.tables.len();
+        let view = View {
+            active: Arc::new(active),
+            frozen: Vec::new(),
+            base: Arc::clone(&base).snapshot(),
+            base_holds: tables.map(|n| base.may_hold(table_id(n))).collect(),
+        };
+        let name = format!("varve-flush-{}", config.name);
+        let space = config.name.clone();
+        let shared = Arc::new(Shared {
+            config,
+            base,
+            view: ArcSwap::from_pointee(view),
+            replacing: Mutex::default(),
+            writer: Mutex::new(Writer {
+                log,
+                named: false,
+                scratch: Scratch::default(),
+            }),
+            flush: Mutex::default(),
+            changed: Condvar::new(),
+            ingesting: Mutex::default(),
+        });
+        let worker = Arc::clone(&shared);
+        let flusher = std::thread::Builder::new()
+            .name(name)
+            .spawn(move || flusher::run(&worker))
+            .map_err(|error| KvError::Io {
+                space,
+                detail: format!("no thread to flush tables: {error}"),
+            })?;
+        Ok(Arc::new(Self {
+            shared,
+            flusher: Some(flusher),
+        }))
+    }
+
+    fn read<T>(&self, read: impl FnOnce(Moment<'_>) -> T) -> T {
+        let view = self.shared.view.load();
+        read(view.now())
+    }
+
+    /// Flushes everything that was written before the call.
+    fn flush(&self) -> Result<(), KvError> {
+        self.shared.freeze(&mut self.shared.writer.lock())?;
+        self.shared.wait_for_flushes()
+    }
+}
+
+pub(crate) fn table_id(number: usize) -> varve_kv::TableId {
+    varve_kv::TableId(u8::try_from(number).expect("there are at most 256 tables"))
+}
+
+/// Opens the log and puts what it holds into a table; what is more than one table may have goes to the base at once.
+fn replay(config: &FrontConfig, base: &dyn Base) -> Result<(Log, Table), KvError> {
+    let mut active = Table::new(0);
+    let mut scratch = Scratch::default();
+    let mut reader = RecordReader::new(&config.name, config.tables);
+    let options = LogOptions {
+        space: config.name.clone(),
+        preallocate_bytes: config.options.log_preallocate_bytes,
+        sync_on_rotate: config.options.log_sync_on_rotate,
+    };
+    let log = Log::open(&config.log_dir, options, &mut |_, payload| {
+        let Some(record) = reader.read(payload)? else {
+            return Ok(());
+        };
+        active.apply(record, &mut scratch);
+        active.publish();
+        if active.bytes() >= config.options.table_bytes {
+            flusher::ingest(base, config.tables.len(), &active)?;
+            active = Table::new(0);
+        }
+        Ok(())
+    })?;
+    Ok((log, active))
+}
+
+impl Shared {
+    pub(crate) fn view(&self) -> Arc<View> {
+        self.view.load_full()
+    }
+
+    /// Freezes the active table, if it has anything, and hands it to the flusher.
+    fn freeze(&self, writer: &mut Writer) -> Result<bool, KvError> {
+        let full = Arc::clone(&self.view.load().active);
+        if full.published() == 0 {
+            return Ok(false);
+        }
+        let segment = writer.log.rotate()?;
+        writer.named = false;
+        let next = Arc::new(Table::new(full.partitions()));
+        self.replace(|view| View {
+            active: next,
+            frozen: std::iter::once(&view.active)
+                .chain(&view.frozen)
+                .cloned()
+                .collect(),
+            base: Arc::clone(&view.base),
+            base_holds: view.base_holds.clone(),
+        });
+        self.flush.lock().enqueue(Frozen {
+            table: full,
+            segment,
+        });
+        self.changed.notify_all();
+        reached(Step::Frozen);
+        Ok(true)
+    }
+
+    /// As [`Shared::freeze`], for those that do not hold the writer.
+    pub(crate) fn freeze_now(&self) -> Result<bool, KvError> {
+        self.freeze(&mut self.writer.lock())
+    }
+
+    /// Puts another view in the place of the present one.
+    pub(crate) fn replace(&self, next: impl FnOnce(&View) -> View) {
+        let _alone = self.replacing.lock();
+        let next = next(&self.view.load());
+        self.view.store(Arc::new(next));
+    }
+
+    /// Removes the log of what was flushed.
+    pub(crate) fn forget(&self, frozen: &Frozen) {
+        // What is left is removed with the next one, or by the next opening, which replays it to the same result.
+        let _ = self.writer.lock().log.remove_through(frozen.segment);
+        reached(Step::LogRemoved);
+    }
+
+    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
+        self.admit(batch.byte_len())?;
+        if u32::try_from(batch.byte_len() + record::RECORD_HEAD).is_err() {
+            return Err(KvError::Busy {
+                space: self.config.name.clone(),
+                detail: "a batch of 4 GiB or more has to be written in parts".to_owned(),
+            });
+        }
+        let mut writer = self.writer.lock();
+        let writer = &mut *writer;
+        if batch.is_empty() {
+            return Ok(());
+        }
+        if !writer.named {
+            writer.log.append(&record::names(self.config.tables))?;
+            writer.named = true;
+        }
+        let record = record::batch(batch.bytes());
+        writer.log.append(&record)?;
+        reached(Step::Appended);
+        if durability == Durability::Sync {
+            writer.log.sync()?;
+            reached(Step::Synced);
+        }
+        let table = Arc::clone(&self.view.load().active);
+        let before = table.bytes();
+        table.apply(record, &mut writer.scratch);
+        self.config.budget.take(table.bytes() - before);
+        reached(Step::Applied);
+        table.publish();
+        if self.is_full(&table) && self.flush.lock().len() < self.config.options.frozen_max {
+            // If it cannot be, the table grows on, and the next write tries again or says why not.
+            let _ = self.freeze(writer);
+        }
+        Ok(())
+    }
+
+    /// Whether a table should be frozen.
+    pub(crate) fn is_full(&self, table: &Table) -> bool {
+        let most = self.config.options.table_bytes;
+        table.bytes() >= most || (self.config.budget.exceeded() && table.bytes() >= most / 8)
+    }
+}
+
+impl Space for FrontSpace {
+    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
+        self.shared.write(batch, durability)
+    }
+
+    fn sync(&self) -> Result<(), KvError> {
+        let syncer = self.shared.writer.lock().log.syncer();
+        syncer.sync()
+    }
+
+    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
+        // First the view, then how far it is filled.
+        let view = self.shared.view();
+        let visible = view.active.published();
+        Arc::new(FrontSnapshot {
+            view,
+            visible,
+            _space: self,
+        })
+    }
+
+    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
+        self.flush()?;
+        // Later writes wait in memory meanwhile: the copy has each flushed table wholly or not at all.
+        let _still = self.shared.ingesting.lock();
+        self.shared.base.checkpoint(dir)
+    }
+
+    fn compact(&self) -> Result<(), KvError> {
+        self.flush()?;
+        self.shared.base.compact()
+    }
+
+    fn verify_checksums(&self) -> Result<(), KvError> {
+        Log::verify(&self.shared.config.name, &self.shared.config.log_dir)?;
+        self.shared.base.verify_checksums()
+    }
+
+    fn statistics(&self) -> Vec<Statistic> {
+        let mut statistics = self.shared.base.statistics();
+        let log_bytes = self.shared.writer.lock().log.bytes();
+        statistics.extend(self.shared.statistics(log_bytes));
+        statistics
+    }
+}
+
+impl Drop for FrontSpace {
+    fn drop(&mut self) {
+        // If it fails, the log has everything.
+        let _ = self.shared.freeze_now();
+        self.shared.flush.lock().stop();
+        self.shared.changed.notify_all();
+        if let Some(flusher) = self.flusher.take() {
+            // The thread answers for its own panics.
+            let _ = flusher.join();
+        }
+        let view = self.shared.view();
+        let left = std::iter::once(&view.active).chain(&view.frozen);
+        let left: usize = left.map(|table| table.bytes()).sum();
+        self.shared.config.budget.give_back(left);
+    }
+}
+
+read_by_moment!(FrontSpace);
+
+/// One state of a space: a view and how far its active table was filled.
+struct FrontSnapshot {
+    view: Arc<View>,
+    visible: u32,
+    /// A snapshot keeps its space open.
+    _space: Arc<FrontSpace>,
+}
+
+impl FrontSnapshot {
+    fn read<T>(&self, read: impl FnOnce(Moment<'_>) -> T) -> T {
+        read(self.view.at(self.visible))
+    }
+}
+
+impl Snapshot for FrontSnapshot {}
+
+read_by_moment!(FrontSnapshot);

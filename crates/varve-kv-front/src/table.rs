@@ -1,0 +1,355 @@
+//! One table of rows in memory: blocks in the order they were written, and a hash of partitions over them.
+//!
+//! One writer adds a block, indexes its operations and then publishes it; a reader that saw `n` blocks published looks
+//! at those only, so it sees every batch wholly or not at all, without a lock over the whole. The hash is cut into
+//! shards with a lock each, held for the index only: the rows' bytes never move.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::{LazyLock, OnceLock};
+use std::time::{Duration, Instant};
+
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use parking_lot::{Mutex, RwLock};
+use smallvec::SmallVec;
+use varve_kv::{OpKind, RawOp, TableId};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::arena::{Arena, At};
+use crate::list::{List, Span};
+use crate::sorted::Sorted;
+
+const SHARDS: usize = 64;
+/// The bits of a hash that choose the shard: neither those that choose the bucket nor those compared in it.
+const SHARD_SHIFT: u32 = 40;
+/// Memory of the index for one operation, on average, and of a block besides its bytes.
+const INDEX_BYTES: usize = 40;
+const BLOCK_BYTES: usize = 48;
+/// From so many operations on they are put together by shard, so that each lock is taken once.
+const BY_SHARD_FROM: usize = 16;
+
+/// So that nobody outside can choose keys that fall together.
+static SEED: LazyLock<u64> = LazyLock::new(|| {
+    use std::hash::{BuildHasher, Hasher, RandomState};
+    RandomState::new().build_hasher().finish()
+});
+
+/// The hash of a partition.
+#[inline]
+pub(crate) fn partition_hash(table: TableId, partition: &[u8]) -> u64 {
+    let seed = *SEED ^ u64::from(table.0).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    xxh3_64_with_seed(partition, seed)
+}
+
+#[inline]
+fn shard_of(hash: u64) -> usize {
+    (hash >> SHARD_SHIFT) as usize % SHARDS
+}
+
+/// Places of the rows of one partition.
+#[derive(Debug)]
+struct Partition {
+    hash: u64,
+    rows: List,
+}
+
+/// Places of the prefix deletes of one partition, in the order of writing.
+#[derive(Debug)]
+struct Deletes {
+    hash: u64,
+    places: SmallVec<[At; 2]>,
+}
+
+#[derive(Debug, Default)]
+struct Shard {
+    partitions: HashTable<Partition>,
+    deletes: HashTable<Deletes>,
+}
+
+/// What a table says about a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Answer<'a> {
+    /// This is its value.
+    Value(&'a [u8]),
+    /// It was deleted here.
+    Deleted,
+    /// Nothing; older ones may know it.
+    Nothing,
+}
+
+/// Room to sort a batch's operations in, kept from one batch to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    hashed: Vec<(u64, At)>,
+    by_shard: Vec<(u64, At)>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) arena: Arena,
+    shards: Box<[RwLock<Shard>]>,
+    /// Blocks that readers may look at.
+    published: AtomicU32,
+    /// Whether there is any prefix delete, in shards that were indexed.
+    has_deletes: AtomicBool,
+    bytes: AtomicUsize,
+    partitions: AtomicUsize,
+    /// When the first batch came.
+    written: OnceLock<Instant>,
+    /// What full scans have sorted so far.
+    pub(crate) sorted: Mutex<Sorted>,
+}
+
+impl Table {
+    /// An empty table with room for so many partitions.
+    pub(crate) fn new(partitions: usize) -> Self {
+        let shard = || {
+            RwLock::new(Shard {
+                partitions: HashTable::with_capacity(partitions / SHARDS),
+                deletes: HashTable::new(),
+            })
+        };
+        Self {
+            arena: Arena::new(),
+            shards: (0..SHARDS).map(|_| shard()).collect(),
+            published: AtomicU32::new(0),
+            has_deletes: AtomicBool::new(false),
+            bytes: AtomicUsize::new(0),
+            partitions: AtomicUsize::new(0),
+            written: OnceLock::new(),
+            sorted: Mutex::default(),
+        }
+    }
+
+    /// Adds a record with a batch and indexes it; readers do not see it yet. One writer at a time.
+    pub(crate) fn apply(&self, record: Box<[u8]>, scratch: &mut Scratch) {
+        self.written.get_or_init(Instant::now);
+        let mut bytes = record.len() + BLOCK_BYTES;
+        let block = self.arena.push(record);
+        let Scratch { hashed, by_shard } = scratch;
+        hashed.clear();
+        let ops = self.arena.ops(block);
+        hashed.extend(ops.map(|(at, op)| (partition_hash(op.table, op.partition()), at)));
+        bytes += hashed.len() * INDEX_BYTES;
+        if hashed.len() < BY_SHARD_FROM {
+            for (hash, at) in &*hashed {
+                self.index(&mut self.shards[shard_of(*hash)].write(), *hash, *at);
+            }
+        } else {
+            group_by_shard(hashed, by_shard);
+            for group in by_shard.chunk_by(|a, b| shard_of(a.0) == shard_of(b.0)) {
+                let mut shard = self.shards[shard_of(group[0].0)].write();
+                for (hash, at) in group {
+                    self.index(&mut shard, *hash, *at);
+                }
+            }
+        }
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Lets readers see all that was applied.
+    pub(crate) fn publish(&self) {
+        self.published.store(self.arena.blocks(), Ordering::Release);
+    }
+
+    /// How many blocks readers may look at now.
+    pub(crate) fn published(&self) -> u32 {
+        self.published.load(Ordering::Acquire)
+    }
+
+    /// Memory in bytes, estimated.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn partitions(&self) -> usize {
+        self.partitions.load(Ordering::Relaxed)
+    }
+
+    /// Whether the first batch came so long ago.
+    pub(crate) fn is_older_than(&self, age: Duration) -> bool {
+        self.written
+            .get()
+            .is_some_and(|first| first.elapsed() >= age)
+    }
+
+    pub(crate) fn has_deletes(&self) -> bool {
+        self.has_deletes.load(Ordering::Acquire)
+    }
+
+    fn index(&self, shard: &mut Shard, hash: u64, at: At) {
+        let op = self.arena.op(at);
+        if op.kind == OpKind::DeletePrefix {
+            self.index_delete(shard, hash, at, &op);
+            return;
+        }
+        let entry = shard.partitions.entry(
+            hash,
+            |known| known.hash == hash && self.same_partition(known.rows.any(), &op),
+            |known| known.hash,
+        );
+        match entry {
+            Entry::Occupied(mut known) => {
+                let rows = &mut known.get_mut().rows;
+                rows.insert(&self.arena, at, op.clustering());
+            }
+            Entry::Vacant(place) => {
+                let rows = List::One(at);
+                place.insert(Partition { hash, rows });
+                self.partitions.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    fn index_delete(&self, shard: &mut Shard, hash: u64, at: At, op: &RawOp<'_>) {
+        self.has_deletes.store(true, Ordering::Release);
+        let entry = shard.deletes.entry(
+            hash,
+            |known| known.hash == hash && self.same_partition(known.places[0], op),
+            |known| known.hash,
+        );
+        match entry {
+            Entry::Occupied(mut known) => known.get_mut().places.push(at),
+            Entry::Vacant(place) => {
+                let places = SmallVec::from_slice(&[at]);
+                place.insert(Deletes { hash, places });
+            }
+        }
+    }
+
+    fn same_partition(&self, at: At, op: &RawOp<'_>) -> bool {
+        self.holds(at, op.table, op.partition())
+    }
+
+    fn holds(&self, at: At, table: TableId, partition: &[u8]) -> bool {
+        let known = self.arena.op(at);
+        known.table == table && known.partition() == partition
+    }
+
+    /// What the first `visible` blocks say about a row.
+    pub(crate) fn find(
+        &self,
+        hash: u64,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+        visible: u32,
+    ) -> Answer<'_> {
+        let shard = self.shards[shard_of(hash)].read();
+        let known = shard.partitions.find(hash, |known| {
+            known.hash == hash && self.holds(known.rows.any(), table, partition)
+        });
+        let found = known.and_then(|known| known.rows.find(&self.arena, clustering, visible));
+        let cover = self.covering(&shard, hash, table, partition, clustering, visible);
+        drop(shard);
+        match found {
+            Some(at) if cover.is_none_or(|cover| cover < at) => {
+                let op = self.arena.op(at);
+                match op.kind {
+                    OpKind::Put => Answer::Value(op.value),
+                    OpKind::Delete | OpKind::DeletePrefix => Answer::Deleted,
+                }
+            }
+            _ if cover.is_some() => Answer::Deleted,
+            _ => Answer::Nothing,
+        }
+    }
+
+    /// The newest prefix delete in the first `visible` blocks that a row falls under.
+    fn covering(
+        &self,
+        shard: &Shard,
+        hash: u64,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+        visible: u32,
+    ) -> Option<At> {
+        if shard.deletes.is_empty() {
+            return None;
+        }
+        let known = shard.deletes.find(hash, |known| {
+            known.hash == hash && self.holds(known.places[0], table, partition)
+        })?;
+        let covers = |at: &&At| {
+            at.block() < visible && clustering.starts_with(self.arena.op(**at).clustering())
+        };
+        known.places.iter().rev().find(covers).copied()
+    }
+
+    /// The newest prefix delete that a row falls under.
+    pub(crate) fn cover(
+        &self,
+        hash: u64,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+        visible: u32,
+    ) -> Option<At> {
+        if !self.has_deletes() {
+            return None;
+        }
+        let shard = self.shards[shard_of(hash)].read();
+        self.covering(&shard, hash, table, partition, clustering, visible)
+    }
+
+    /// The prefix deletes of a partition in the first `visible` blocks.
+    pub(crate) fn deletes(
+        &self,
+        hash: u64,
+        table: TableId,
+        partition: &[u8],
+        visible: u32,
+    ) -> SmallVec<[At; 2]> {
+        if !self.has_deletes() {
+            return SmallVec::new();
+        }
+        let shard = self.shards[shard_of(hash)].read();
+        let known = shard.deletes.find(hash, |known| {
+            known.hash == hash && self.holds(known.places[0], table, partition)
+        });
+        let places = known.into_iter().flat_map(|known| &known.places).copied();
+        places.filter(|at| at.block() < visible).collect()
+    }
+
+    /// Appends the newest visible version of each row of a partition in `span` to `out`, up to `limit` rows; returns
+    /// whether there may be more. Deletes of single rows are among them.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "a row's address and what to visit"
+    )]
+    pub(crate) fn collect(
+        &self,
+        hash: u64,
+        table: TableId,
+        partition: &[u8],
+        span: Span<'_>,
+        visible: u32,
+        limit: usize,
+        out: &mut Vec<At>,
+    ) -> bool {
+        let shard = self.shards[shard_of(hash)].read();
+        let known = shard.partitions.find(hash, |known| {
+            known.hash == hash && self.holds(known.rows.any(), table, partition)
+        });
+        known.is_some_and(|known| known.rows.collect(&self.arena, span, visible, limit, out))
+    }
+}
+
+/// Puts `hashed` in the order of shards; within a shard the order stays.
+fn group_by_shard(hashed: &[(u64, At)], by_shard: &mut Vec<(u64, At)>) {
+    let mut starts = [0usize; SHARDS + 1];
+    for (hash, _) in hashed {
+        starts[shard_of(*hash) + 1] += 1;
+    }
+    for shard in 0..SHARDS {
+        starts[shard + 1] += starts[shard];
+    }
+    by_shard.clear();
+    by_shard.resize(hashed.len(), (0, At::new(0, 0)));
+    for item in hashed {
+        let next = &mut starts[shard_of(item.0)];
+        by_shard[*next] = *item;
+        *next += 1;
+    }
+}

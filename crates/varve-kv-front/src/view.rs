@@ -1,0 +1,498 @@
+//! What readers look at: the tables in memory, newest first, and a snapshot of the sorted files behind them.
+
+use std::cmp::Ordering;
+use std::ops::{Bound, ControlFlow};
+use std::sync::Arc;
+
+use varve_kv::{ClusteringRange, Flow, KvError, Reader, Row, ScanRequest, Snapshot, TableId};
+
+use crate::cursor::{Cursor, Head, PartitionSpan, Tier};
+use crate::list::Span;
+use crate::table::{Answer, Table, partition_hash};
+
+/// The tiers at one moment. Everything it refers to stays as long as it does, so a flush takes nothing from a reader.
+pub(crate) struct View {
+    /// Takes writes, as long as this view is the newest.
+    pub(crate) active: Arc<Table>,
+    /// Wait to be flushed, newest first.
+    pub(crate) frozen: Vec<Arc<Table>>,
+    /// Holds everything older, and nothing of the tables above.
+    pub(crate) base: Arc<dyn Snapshot>,
+    /// By table, whether `base` may have rows.
+    pub(crate) base_holds: Vec<bool>,
+}
+
+/// A view up to a moment: the frozen tables wholly, and so many blocks of the active one.
+///
+/// The view must be taken before the number of blocks: what is then in the frozen tables and the files was written
+/// before those blocks.
+#[derive(Clone, Copy)]
+pub(crate) struct Moment<'v> {
+    view: &'v View,
+    visible: u32,
+    has_deletes: bool,
+}
+
+impl View {
+    /// The newest state.
+    pub(crate) fn now(&self) -> Moment<'_> {
+        self.at(self.active.published())
+    }
+
+    /// The state when so many blocks of the active table were published.
+    pub(crate) fn at(&self, visible: u32) -> Moment<'_> {
+        let mut tables = std::iter::once(&self.active).chain(&self.frozen);
+        Moment {
+            view: self,
+            visible,
+            has_deletes: tables.any(|table| table.has_deletes()),
+        }
+    }
+}
+
+impl<'v> Moment<'v> {
+    fn tiers(&self) -> impl Iterator<Item = Tier<'v>> + use<'v> {
+        let active = Tier {
+            table: &self.view.active,
+            visible: self.visible,
+        };
+        let frozen = self.view.frozen.iter().map(|table| Tier {
+            table,
+            visible: u32::MAX,
+        });
+        // An empty table has nothing to say.
+        std::iter::once(active)
+            .filter(|tier| tier.visible > 0)
+            .chain(frozen)
+    }
+
+    fn base_holds(&self, table: TableId) -> bool {
+        self.view.base_holds[usize::from(table.0)]
+    }
+
+    fn find(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> Answer<'v> {
+        let hash = partition_hash(table, partition);
+        for tier in self.tiers() {
+            match tier
+                .table
+                .find(hash, table, partition, clustering, tier.visible)
+            {
+                Answer::Nothing => {}
+                answer => return answer,
+            }
+        }
+        Answer::Nothing
+    }
+
+    /// Whether a prefix delete removed a row of the sorted files.
+    fn covers(&self, hash: u64, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
+        self.has_deletes
+            && self.tiers().any(|tier| {
+                let cover = tier
+                    .table
+                    .cover(hash, table, partition, clustering, tier.visible);
+                cover.is_some()
+            })
+    }
+
+    /// The value that the head of a cursor shows, if it shows one.
+    fn shown(&self, table: TableId, head: &Head<'v>) -> Option<&'v [u8]> {
+        let value = head.value?;
+        if self.has_deletes {
+            let (partition, clustering) = (head.partition(), head.clustering());
+            let hash = partition_hash(table, partition);
+            for (number, tier) in self.tiers().enumerate().take(head.tier + 1) {
+                let cover = tier
+                    .table
+                    .cover(hash, table, partition, clustering, tier.visible);
+                if cover.is_some_and(|cover| number < head.tier || cover > head.at) {
+                    return None;
+                }
+            }
+        }
+        Some(value)
+    }
+
+    fn partition<'r>(
+        &self,
+        hash: u64,
+        table: TableId,
+        partition: &'r [u8],
+        range: &'r ClusteringRange,
+        reverse: bool,
+    ) -> Option<Cursor<'v, 'r>> {
+        let span = Span {
+            from: Bound::Included(&range.from),
+            to: range
+                .to
+                .as_deref()
+                .map_or(Bound::Unbounded, Bound::Excluded),
+            reverse,
+        };
+        let request = PartitionSpan {
+            hash,
+            table,
+            partition,
+            span,
+        };
+        Cursor::of_partition(self.tiers(), request)
+    }
+}
+
+/// Merges the rows of a cursor into rows that come from the sorted files.
+struct Merge<'m, 'v, 'r> {
+    moment: &'m Moment<'v>,
+    table: TableId,
+    cursor: Option<Cursor<'v, 'r>>,
+    reverse: bool,
+}
+
+impl<'v> Merge<'_, 'v, '_> {
+    /// Visits the cursor's rows before `clustering`; then whether the row at `clustering` is hidden by one of the cursor's,
+    /// which has been visited if it shows.
+    fn upto(
+        &mut self,
+        clustering: &[u8],
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> ControlFlow<(), bool> {
+        let Some(cursor) = &mut self.cursor else {
+            return ControlFlow::Continue(false);
+        };
+        while let Some(head) = cursor.head() {
+            let mut order = head.clustering().cmp(clustering);
+            if self.reverse {
+                order = order.reverse();
+            }
+            if order == Ordering::Greater {
+                break;
+            }
+            if let Some(value) = self.moment.shown(self.table, &head) {
+                visit(head.clustering(), value)?;
+            }
+            cursor.advance();
+            if order == Ordering::Equal {
+                return ControlFlow::Continue(true);
+            }
+        }
+        ControlFlow::Continue(false)
+    }
+
+    /// Visits the rest of the cursor's rows.
+    fn finish(&mut self, visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow) -> Flow {
+        let Some(cursor) = &mut self.cursor else {
+            return Flow::Continue(());
+        };
+        while let Some(head) = cursor.head() {
+            if let Some(value) = self.moment.shown(self.table, &head) {
+                visit(head.clustering(), value)?;
+            }
+            cursor.advance();
+        }
+        Flow::Continue(())
+    }
+}
+
+impl Reader for Moment<'_> {
+    fn get(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<Option<Vec<u8>>, KvError> {
+        match self.find(table, partition, clustering) {
+            Answer::Value(value) => Ok(Some(value.to_vec())),
+            Answer::Deleted => Ok(None),
+            Answer::Nothing if !self.base_holds(table) => Ok(None),
+            Answer::Nothing => self.view.base.get(table, partition, clustering),
+        }
+    }
+
+    fn get_with(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, KvError> {
+        match self.find(table, partition, clustering) {
+            Answer::Value(value) => {
+                found(value);
+                Ok(true)
+            }
+            Answer::Deleted => Ok(false),
+            Answer::Nothing if !self.base_holds(table) => Ok(false),
+            Answer::Nothing => self.view.base.get_with(table, partition, clustering, found),
+        }
+    }
+
+    fn multi_get(
+        &self,
+        table: TableId,
+        keys: &[(&[u8], &[u8])],
+    ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
+        let mut values = Vec::with_capacity(keys.len());
+        let (mut left, mut places) = (Vec::new(), Vec::new());
+        for (place, (partition, clustering)) in keys.iter().enumerate() {
+            values.push(match self.find(table, partition, clustering) {
+                Answer::Value(value) => Some(value.to_vec()),
+                Answer::Deleted => None,
+                Answer::Nothing => {
+                    left.push((*partition, *clustering));
+                    places.push(place);
+                    None
+                }
+            });
+        }
+        if !left.is_empty() && self.base_holds(table) {
+            let found = self.view.base.multi_get(table, &left)?;
+            for (place, value) in places.into_iter().zip(found) {
+                values[place] = value;
+            }
+        }
+        Ok(values)
+    }
+
+    fn scan(
+        &self,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        let ScanRequest {
+            table,
+            partition,
+            range,
+            reverse,
+        } = request;
+        if range.is_empty() {
+            return Ok(());
+        }
+        let hash = partition_hash(table, partition);
+        let cursor = self.partition(hash, table, partition, range, reverse);
+        if cursor.is_none() && !self.has_deletes {
+            return match self.base_holds(table) {
+                true => self.view.base.scan(request, visit),
+                false => Ok(()),
+            };
+        }
+        let mut merge = Merge {
+            moment: self,
+            table,
+            cursor,
+            reverse,
+        };
+        let mut stopped = false;
+        if self.base_holds(table) {
+            self.view.base.scan(request, &mut |clustering, value| {
+                let flow = merge.upto(clustering, visit);
+                let flow = match flow {
+                    ControlFlow::Break(()) => Flow::Break(()),
+                    ControlFlow::Continue(true) => Flow::Continue(()),
+                    _ if self.covers(hash, table, partition, clustering) => Flow::Continue(()),
+                    _ => visit(clustering, value),
+                };
+                stopped = flow.is_break();
+                flow
+            })?;
+        }
+        if !stopped {
+            let _ = merge.finish(visit);
+        }
+        Ok(())
+    }
+
+    fn scan_many(
+        &self,
+        table: TableId,
+        partitions: &[&[u8]],
+        range: &ClusteringRange,
+        visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        if range.is_empty() {
+            return Ok(());
+        }
+        let open = |at: usize| {
+            let hash = partition_hash(table, partitions[at]);
+            let cursor = self.partition(hash, table, partitions[at], range, false);
+            let merge = Merge {
+                moment: self,
+                table,
+                cursor,
+                reverse: false,
+            };
+            (hash, merge)
+        };
+        // The partition being visited: all before it are done.
+        let mut current = 0;
+        let mut opened = partitions.first().map(|_| open(0));
+        let mut stopped = false;
+        if self.base_holds(table) {
+            self.view
+                .base
+                .scan_many(table, partitions, range, &mut |at, clustering, value| {
+                    while current < at {
+                        if let Some((_, merge)) = opened.as_mut().filter(|_| !stopped) {
+                            let _ = merge.finish(&mut |c, v| visit(current, c, v));
+                        }
+                        current += 1;
+                        opened = Some(open(current));
+                        stopped = false;
+                    }
+                    let Some((hash, merge)) = &mut opened else {
+                        return Flow::Break(());
+                    };
+                    let flow = match merge.upto(clustering, &mut |c, v| visit(at, c, v)) {
+                        ControlFlow::Break(()) => Flow::Break(()),
+                        ControlFlow::Continue(true) => Flow::Continue(()),
+                        _ if self.covers(*hash, table, partitions[at], clustering) => {
+                            Flow::Continue(())
+                        }
+                        _ => visit(at, clustering, value),
+                    };
+                    stopped = flow.is_break();
+                    flow
+                })?;
+        }
+        while current < partitions.len() {
+            if let Some((_, merge)) = opened.as_mut().filter(|_| !stopped) {
+                let _ = merge.finish(&mut |c, v| visit(current, c, v));
+            }
+            current += 1;
+            stopped = false;
+            opened = (current < partitions.len()).then(|| open(current));
+        }
+        Ok(())
+    }
+
+    fn scan_table(
+        &self,
+        table: TableId,
+        after: Option<(&[u8], &[u8])>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<(), KvError> {
+        let runs: Vec<_> = self
+            .tiers()
+            .enumerate()
+            .map(|(number, tier)| {
+                let arena = &tier.table.arena;
+                let blocks = tier.visible.min(arena.blocks());
+                let runs = tier.table.sorted.lock().runs(arena, table, blocks);
+                (number, tier, runs)
+            })
+            .collect();
+        let mut cursor = Cursor::of_runs(&runs, after);
+        let mut stopped = false;
+        let show = |head: &Head<'_>, visit: &mut dyn FnMut(Row<'_>) -> Flow| {
+            self.shown(table, head).map_or(Flow::Continue(()), |value| {
+                visit(Row {
+                    partition: head.partition(),
+                    clustering: head.clustering(),
+                    value,
+                })
+            })
+        };
+        if self.base_holds(table) {
+            self.view.base.scan_table(table, after, &mut |row| {
+                let mut hidden = false;
+                let flow = loop {
+                    let Some(head) = cursor.head() else {
+                        break Flow::Continue(());
+                    };
+                    let order =
+                        (head.partition(), head.clustering()).cmp(&(row.partition, row.clustering));
+                    if order == Ordering::Greater {
+                        break Flow::Continue(());
+                    }
+                    let flow = show(&head, visit);
+                    cursor.advance();
+                    hidden = order == Ordering::Equal;
+                    if hidden || flow.is_break() {
+                        break flow;
+                    }
+                };
+                let flow = match flow {
+                    Flow::Continue(()) if !hidden => {
+                        let hash = match self.has_deletes {
+                            true => partition_hash(table, row.partition),
+                            false => 0,
+                        };
+                        if self.covers(hash, table, row.partition, row.clustering) {
+                            Flow::Continue(())
+                        } else {
+                            visit(row)
+                        }
+                    }
+                    flow => flow,
+                };
+                stopped = flow.is_break();
+                flow
+            })?;
+        }
+        while let Some(head) = cursor.head().filter(|_| !stopped) {
+            stopped = show(&head, visit).is_break();
+            cursor.advance();
+        }
+        Ok(())
+    }
+}
+
+/// Implements [`Reader`] for a type whose method `read` calls a function with its present [`Moment`].
+macro_rules! read_by_moment {
+    ($type:ty) => {
+        impl varve_kv::Reader for $type {
+            fn get(
+                &self,
+                table: varve_kv::TableId,
+                partition: &[u8],
+                clustering: &[u8],
+            ) -> Result<Option<Vec<u8>>, varve_kv::KvError> {
+                self.read(|moment| moment.get(table, partition, clustering))
+            }
+
+            fn get_with(
+                &self,
+                table: varve_kv::TableId,
+                partition: &[u8],
+                clustering: &[u8],
+                found: &mut dyn FnMut(&[u8]),
+            ) -> Result<bool, varve_kv::KvError> {
+                self.read(|moment| moment.get_with(table, partition, clustering, found))
+            }
+
+            fn multi_get(
+                &self,
+                table: varve_kv::TableId,
+                keys: &[(&[u8], &[u8])],
+            ) -> Result<Vec<Option<Vec<u8>>>, varve_kv::KvError> {
+                self.read(|moment| moment.multi_get(table, keys))
+            }
+
+            fn scan(
+                &self,
+                request: varve_kv::ScanRequest<'_>,
+                visit: &mut dyn FnMut(&[u8], &[u8]) -> varve_kv::Flow,
+            ) -> Result<(), varve_kv::KvError> {
+                self.read(|moment| moment.scan(request, visit))
+            }
+
+            fn scan_many(
+                &self,
+                table: varve_kv::TableId,
+                partitions: &[&[u8]],
+                range: &varve_kv::ClusteringRange,
+                visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> varve_kv::Flow,
+            ) -> Result<(), varve_kv::KvError> {
+                self.read(|moment| moment.scan_many(table, partitions, range, visit))
+            }
+
+            fn scan_table(
+                &self,
+                table: varve_kv::TableId,
+                after: Option<(&[u8], &[u8])>,
+                visit: &mut dyn FnMut(varve_kv::Row<'_>) -> varve_kv::Flow,
+            ) -> Result<(), varve_kv::KvError> {
+                self.read(|moment| moment.scan_table(table, after, visit))
+            }
+        }
+    };
+}
+pub(crate) use read_by_moment;

@@ -1,0 +1,33 @@
+//! The engine suite over the front table before the in-memory engine, with tables so small that each case passes through
+//! every tier, with a flush after every write, and with none until the end.
+
+use std::time::Duration;
+
+use tempfile::TempDir;
+use varve_kv_front::{FrontMemoryEngine, FrontOptions};
+
+fn engine(table_bytes: usize) -> (FrontMemoryEngine, TempDir) {
+    let dir = tempfile::tempdir().unwrap();
+    let options = FrontOptions {
+        table_bytes,
+        log_preallocate_bytes: 4096,
+        wait_max: Duration::from_secs(60),
+        ..FrontOptions::default()
+    };
+    (FrontMemoryEngine::new(dir.path(), options), dir)
+}
+
+mod tiny_tables {
+    use super::engine;
+    varve_testkit::engine_suite!(engine(2048));
+}
+
+mod a_flush_for_each_write {
+    use super::engine;
+    varve_testkit::engine_suite!(engine(1));
+}
+
+mod no_flush {
+    use super::engine;
+    varve_testkit::engine_suite!(engine(1 << 30));
+}
