@@ -293,25 +293,6 @@ impl Table {
         self.covering(&shard, hash, table, partition, clustering, visible)
     }
 
-    /// The prefix deletes of a partition in the first `visible` blocks.
-    pub(crate) fn deletes(
-        &self,
-        hash: u64,
-        table: TableId,
-        partition: &[u8],
-        visible: u32,
-    ) -> SmallVec<[At; 2]> {
-        if !self.has_deletes() {
-            return SmallVec::new();
-        }
-        let shard = self.shards[shard_of(hash)].read();
-        let known = shard.deletes.find(hash, |known| {
-            known.hash == hash && self.holds(known.places[0], table, partition)
-        });
-        let places = known.into_iter().flat_map(|known| &known.places).copied();
-        places.filter(|at| at.block() < visible).collect()
-    }
-
     /// Appends the newest visible version of each row of a partition in `span` to `out`, up to `limit` rows; returns
     /// whether there may be more. Deletes of single rows are among them.
     #[expect(
