@@ -15,7 +15,7 @@ use rustix::time::{ClockId, clock_gettime};
 use varve_kv::{
     Batch, ClusteringRange, Durability, Engine, Flow, Op, ScanRequest, Space, TableId, TableSpec,
 };
-use varve_kv_rocksdb::{RocksConfig, RocksEngine, Tuning};
+use varve_kv_rocksdb::{FrontTable, RocksConfig, RocksEngine, Tuning};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -75,13 +75,15 @@ fn settings() -> Outcome<Settings> {
 struct Variant {
     name: &'static str,
     memory_bytes: u64,
+    front: FrontTable,
     tuning: Tuning,
 }
 
 fn variants() -> Vec<Variant> {
     let base = || Variant {
         name: "chosen",
-        memory_bytes: 512 << 20,
+        memory_bytes: 768 << 20,
+        front: FrontTable::Off,
         tuning: Tuning::default(),
     };
     let with = |name, change: fn(&mut Tuning)| {
@@ -91,6 +93,16 @@ fn variants() -> Vec<Variant> {
     };
     vec![
         base(),
+        Variant {
+            name: "front",
+            front: FrontTable::Share,
+            ..base()
+        },
+        Variant {
+            name: "front, no compression",
+            front: FrontTable::Share,
+            ..with("", |t| t.compress = false)
+        },
         with("puts by calls", |t| t.encode_batches = false),
         with("unsorted", |t| t.sort_batches_from = usize::MAX),
         with("memtable 4M", |t| t.memtable_bytes = 4 << 20),
@@ -222,6 +234,7 @@ fn open(settings: &Settings, variant: &Variant) -> Outcome<Store> {
     let dir = tempfile::tempdir_in(&settings.dir)?;
     let config = RocksConfig {
         memory_bytes: variant.memory_bytes,
+        front: variant.front.clone(),
         tuning: variant.tuning.clone(),
         ..RocksConfig::new(dir.path())
     };
@@ -569,6 +582,7 @@ fn open_case(settings: &Settings, variant: &Variant) -> Outcome<()> {
     }
     let crashed = RocksEngine::open(&RocksConfig {
         memory_bytes: variant.memory_bytes,
+        front: variant.front.clone(),
         tuning: variant.tuning.clone(),
         ..RocksConfig::new(image.path())
     })?;

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use varve_kv_front::FrontOptions;
+
 /// Memory of the engine when nothing is said: 512 MiB.
 pub const MEMORY_BYTES_DEFAULT: u64 = 512 << 20;
 
@@ -14,15 +16,29 @@ pub const MEMORY_BYTES_MIN: u64 = 64 << 20;
 pub struct RocksConfig {
     /// The directory with one subdirectory for each space; created if it is missing. One process at a time uses it.
     pub data_dir: PathBuf,
-    /// Bytes for the block cache (with indexes and filters) and the memtables of all spaces together. At least
+    /// Bytes for the block cache (with indexes and filters), the memtables and the front tables of all spaces together. At least
     /// [`MEMORY_BYTES_MIN`]. Not counted: iterators, buffers of compactions (some tens of MiB), and the page cache.
     pub memory_bytes: u64,
     /// Threads for flushes and compactions, shared by all spaces. At least 2.
     pub background_jobs: u16,
+    /// Whether writes go to a table in memory of our own before RocksDB, and how it behaves.
+    pub front: FrontTable,
     /// What was chosen by measurement; for measuring again, not for operators.
     pub tuning: Tuning,
     /// Files that one space may hold open. `None`: an eighth of what the process may open, between 64 and 4,096.
     pub open_files_per_space: Option<u32>,
+}
+
+/// What is before RocksDB.
+#[derive(Debug, Clone)]
+pub enum FrontTable {
+    /// Nothing: batches go to RocksDB's log and memtables. What the log of a front table still holds is brought over when
+    /// a space is opened.
+    Off,
+    /// A front table with three eighths of [`RocksConfig::memory_bytes`].
+    Share,
+    /// A front table with these options; its memory comes besides.
+    With(FrontOptions),
 }
 
 impl RocksConfig {
@@ -33,6 +49,7 @@ impl RocksConfig {
             data_dir: data_dir.to_path_buf(),
             memory_bytes: MEMORY_BYTES_DEFAULT,
             background_jobs: 2,
+            front: FrontTable::Share,
             tuning: Tuning::default(),
             open_files_per_space: None,
         }

@@ -1,12 +1,14 @@
 //! The engine: spaces by name.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rust_rocksdb::{ColumnFamilyDescriptor, DB, Options};
 use varve_kv::{Engine, KvError, Space, TableSpec, fail_point};
+use varve_kv_front::{FrontConfig, FrontOptions, FrontSpace};
 
 use crate::config::RocksConfig;
 use crate::directory::{DataDir, Found, headless};
@@ -19,6 +21,9 @@ use crate::wal;
 
 /// RocksDB makes this column family by itself; nothing is stored in it.
 const DEFAULT_FAMILY: &str = rust_rocksdb::DEFAULT_COLUMN_FAMILY_NAME;
+
+/// The directory of a front table's log, inside the space's.
+const FRONT_LOG: &str = "front-log";
 
 /// The engine on RocksDB.
 pub struct RocksEngine {
@@ -79,23 +84,14 @@ fn unavailable(space: &str, detail: &str) -> KvError {
     }
 }
 
-impl Engine for RocksEngine {
-    fn name(&self) -> &'static str {
-        "rocksdb"
-    }
-
-    fn spaces(&self) -> Result<Vec<String>, KvError> {
-        self.directory
-            .spaces()
-            .map_err(|error| file_error("", "listing the data directory", &error))
-    }
-
-    fn open(
+impl RocksEngine {
+    /// Opens a space's files.
+    fn open_files(
         &self,
         name: &str,
         tables: &'static [TableSpec],
         create: bool,
-    ) -> Result<Arc<dyn Space>, KvError> {
+    ) -> Result<Arc<RocksSpace>, KvError> {
         let mark = OpenMark::set(name, &self.open)?;
         let path = self.directory.path_of(name);
         let found = self
@@ -146,6 +142,60 @@ impl Engine for RocksEngine {
         let health = Health::new(name, &path, events);
         let shared = Arc::clone(&self.shared);
         Ok(Arc::new(RocksSpace::new(db, tables, health, shared, mark)))
+    }
+
+    /// The space with a front table before it.
+    fn with_front(
+        &self,
+        name: &str,
+        tables: &'static [TableSpec],
+        space: Arc<RocksSpace>,
+        options: FrontOptions,
+    ) -> Result<Arc<FrontSpace>, KvError> {
+        let config = FrontConfig {
+            name: name.to_owned(),
+            tables,
+            log_dir: self.front_log(name),
+            options,
+            budget: Arc::clone(&self.shared.front_budget),
+        };
+        FrontSpace::open(config, space)
+    }
+
+    fn front_log(&self, name: &str) -> PathBuf {
+        self.directory.path_of(name).join(FRONT_LOG)
+    }
+}
+
+impl Engine for RocksEngine {
+    fn name(&self) -> &'static str {
+        "rocksdb"
+    }
+
+    fn spaces(&self) -> Result<Vec<String>, KvError> {
+        self.directory
+            .spaces()
+            .map_err(|error| file_error("", "listing the data directory", &error))
+    }
+
+    fn open(
+        &self,
+        name: &str,
+        tables: &'static [TableSpec],
+        create: bool,
+    ) -> Result<Arc<dyn Space>, KvError> {
+        let space = self.open_files(name, tables, create)?;
+        if let Some(options) = &self.shared.front {
+            return Ok(self.with_front(name, tables, space, options.clone())?);
+        }
+        if !self.front_log(name).exists() {
+            return Ok(space);
+        }
+        // A front table was there before: closing it brings what its log holds to the files.
+        drop(self.with_front(name, tables, space, FrontOptions::default())?);
+        fs::remove_dir_all(self.front_log(name))
+            .map_err(|error| file_error(name, "removing the log of the front table", &error))?;
+        Ok(self.open_files(name, tables, false)?)
     }
 
     fn drop_space(&self, name: &str) -> Result<(), KvError> {

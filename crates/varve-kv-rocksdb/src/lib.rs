@@ -25,6 +25,7 @@ mod directory;
 mod engine;
 mod errors;
 mod health;
+mod ingest;
 mod manifest;
 mod options;
 mod partition;
@@ -34,5 +35,5 @@ mod statistics;
 mod view;
 mod wal;
 
-pub use config::{MEMORY_BYTES_DEFAULT, MEMORY_BYTES_MIN, RocksConfig, Tuning};
+pub use config::{FrontTable, MEMORY_BYTES_DEFAULT, MEMORY_BYTES_MIN, RocksConfig, Tuning};
 pub use engine::RocksEngine;

@@ -1,5 +1,7 @@
 //! RocksDB's options from ours. Each figure is argued in `docs/decisions/0003-rocksdb-options.md`.
 
+use std::sync::Arc;
+
 use rust_rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, Cache, ChecksumType, DBCompressionType, DBRecoveryMode,
     DataBlockIndexType, FileChecksumGenFactory, LogLevel, MemtableFactory, Options,
@@ -7,8 +9,9 @@ use rust_rocksdb::{
 };
 use rustix::process::{Resource, getrlimit};
 use varve_kv::{KvError, TableSpec};
+use varve_kv_front::{Budget, FrontOptions};
 
-use crate::config::{MEMORY_BYTES_MIN, RocksConfig, Tuning};
+use crate::config::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, Tuning};
 use crate::health::Listener;
 use crate::partition;
 
@@ -17,6 +20,15 @@ const MIB: usize = 1 << 20;
 
 /// Share of the memory that memtables may take: three eighths. It is charged to the block cache.
 const MEMTABLE_SHARE: (usize, usize) = (3, 8);
+/// The same when there is a front table before them: they take nothing but what an older log replays.
+const MEMTABLE_SHARE_FRONT: (usize, usize) = (1, 16);
+/// Share of the memory for front tables: three eighths. The block cache is that much smaller.
+const FRONT_SHARE: (usize, usize) = (3, 8);
+/// Front tables of one space that the share has room for: one takes writes, the others wait; and as much again as one of
+/// them for sorting it.
+const FRONT_TABLES: usize = 5;
+/// Larger front tables are no faster.
+const FRONT_TABLE_BYTES_MAX: usize = 64 * MIB;
 /// Memtables of one table, the ones being flushed included; then its writers wait.
 const MEMTABLES_PER_TABLE_MAX: i32 = 4;
 /// Size of a piece of a partitioned index or filter.
@@ -26,7 +38,7 @@ const FILE_BYTES: u64 = 64 << 20;
 const LEVEL_BASE_BYTES: u64 = 256 << 20;
 const LEVEL0_COMPACT: i32 = 4;
 const LEVEL0_SLOW_DOWN: i32 = 20;
-const LEVEL0_STOP: i32 = 36;
+pub(crate) const LEVEL0_STOP: i32 = 36;
 /// Bounds what a start after a crash must replay: about 20 ms a MiB. The tables whose rows the oldest part holds are
 /// flushed when the log grows over it.
 const LOG_BYTES_MAX: u64 = 64 << 20;
@@ -47,6 +59,9 @@ pub(crate) struct Shared {
     background_jobs: i32,
     open_files: i32,
     pub(crate) tuning: Tuning,
+    /// How front tables behave; `None` without.
+    pub(crate) front: Option<FrontOptions>,
+    pub(crate) front_budget: Arc<Budget>,
 }
 
 impl Shared {
@@ -63,9 +78,25 @@ impl Shared {
         }
         let memory_bytes = usize::try_from(config.memory_bytes)
             .map_err(|_| refuse("memory_bytes is more than this machine can address".to_owned()))?;
-        let memtable_share = memory_bytes / MEMTABLE_SHARE.1 * MEMTABLE_SHARE.0;
+        let (memtables, front_share) = match config.front {
+            FrontTable::Off => (MEMTABLE_SHARE, 0),
+            _ => (
+                MEMTABLE_SHARE_FRONT,
+                memory_bytes / FRONT_SHARE.1 * FRONT_SHARE.0,
+            ),
+        };
+        let memtable_share = memory_bytes / memtables.1 * memtables.0;
+        let front = match &config.front {
+            FrontTable::Off => None,
+            FrontTable::Share => Some(FrontOptions {
+                table_bytes: (front_share / FRONT_TABLES).min(FRONT_TABLE_BYTES_MAX),
+                frozen_max: FRONT_TABLES - 2,
+                ..FrontOptions::default()
+            }),
+            FrontTable::With(options) => Some(options.clone()),
+        };
         // 0: let the cache find out how large its entries are.
-        let cache = Cache::new_hyper_clock_cache(memory_bytes, 0);
+        let cache = Cache::new_hyper_clock_cache(memory_bytes - front_share, 0);
         let memtables = WriteBufferManager::new_write_buffer_manager_with_cache(
             memtable_share,
             // Writers are held back by each table's limits; a stall over all spaces could wait for an idle one.
@@ -81,6 +112,8 @@ impl Shared {
             background_jobs: i32::from(config.background_jobs.max(2)),
             open_files: open_files.clamp(OPEN_FILES_MIN, OPEN_FILES_MAX) as i32,
             tuning: config.tuning.clone(),
+            front,
+            front_budget: Arc::new(Budget::new(front_share / FRONT_TABLES * (FRONT_TABLES - 1))),
         })
     }
 

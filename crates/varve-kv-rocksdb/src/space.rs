@@ -17,6 +17,7 @@ use crate::batch::Encoder;
 use crate::engine::OpenMark;
 use crate::errors::{file_error, kv_error};
 use crate::health::Health;
+use crate::ingest::Ingest;
 use crate::options::Shared;
 use crate::snapshot::OwnedSnapshot;
 use crate::statistics;
@@ -42,6 +43,7 @@ pub(crate) struct RocksSpace {
     buffered: WriteOptions,
     point_options: ReadOptions,
     shared: Arc<Shared>,
+    pub(crate) ingest: Ingest,
     db: DB,
     /// Dropped after the database, when the space may be opened again.
     _open: OpenMark,
@@ -64,6 +66,7 @@ impl RocksSpace {
                 family.expect("every table was opened with the space").id()
             })
             .collect();
+        let ingest = Ingest::new(&db, tables, &shared);
         Self {
             name: open.name().to_owned(),
             tables,
@@ -74,6 +77,7 @@ impl RocksSpace {
             buffered: WriteOptions::default(),
             point_options: ReadOptions::default(),
             shared,
+            ingest,
             db,
             _open: open,
         }
@@ -81,6 +85,14 @@ impl RocksSpace {
 
     pub(crate) fn db(&self) -> &DB {
         &self.db
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn tables(&self) -> &'static [TableSpec] {
+        self.tables
     }
 
     pub(crate) fn view(&self) -> View<'_> {
@@ -93,7 +105,7 @@ impl RocksSpace {
         }
     }
 
-    fn failed(&self, error: &rust_rocksdb::Error) -> KvError {
+    pub(crate) fn failed(&self, error: &rust_rocksdb::Error) -> KvError {
         kv_error(&self.name, error)
     }
 
@@ -102,7 +114,12 @@ impl RocksSpace {
         point.reach().map_err(|error| self.health.failed(&error))
     }
 
-    fn before_write(&self) -> Result<(), KvError> {
+    /// The error of a write in the seam's words; remembered if nothing may be written after it.
+    pub(crate) fn write_failed(&self, error: &rust_rocksdb::Error) -> KvError {
+        self.health.write_failed(error)
+    }
+
+    pub(crate) fn before_write(&self) -> Result<(), KvError> {
         self.health.before_write(&self.db, || {
             statistics::memtable_bytes(&self.db, self.tables)
         })
@@ -187,7 +204,7 @@ impl RocksSpace {
     }
 
     /// All stored keys of a table that start with `start`.
-    fn keys_under(&self, table: usize, start: &[u8]) -> Result<Vec<Vec<u8>>, KvError> {
+    pub(crate) fn keys_under(&self, table: usize, start: &[u8]) -> Result<Vec<Vec<u8>>, KvError> {
         let family = self.view().family(TableId(table as u8));
         let mut options = ReadOptions::default();
         options.set_total_order_seek(true);

@@ -2,15 +2,37 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
-use varve_kv_rocksdb::{MEMORY_BYTES_MIN, RocksConfig, RocksEngine};
+use varve_kv_front::FrontOptions;
+use varve_kv_rocksdb::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, RocksEngine};
 
-fn engine() -> (RocksEngine, tempfile::TempDir) {
-    let dir = tempfile::tempdir().unwrap();
+fn engine(front: FrontTable) -> (RocksEngine, tempfile::TempDir) {
+    // In memory where that is to be had: small front tables mean many small files, and a disk takes milliseconds for each.
+    let dir = tempfile::tempdir_in("/dev/shm")
+        .or_else(|_| tempfile::tempdir())
+        .unwrap();
     let config = RocksConfig {
         memory_bytes: MEMORY_BYTES_MIN,
+        front,
         ..RocksConfig::new(dir.path())
     };
     (RocksEngine::open(&config).unwrap(), dir)
 }
 
-varve_testkit::engine_suite!(engine());
+mod bare {
+    use super::*;
+    varve_testkit::engine_suite!(engine(FrontTable::Off));
+}
+
+mod behind_a_front_table {
+    use super::*;
+    varve_testkit::engine_suite!(engine(FrontTable::Share));
+}
+
+mod behind_tiny_front_tables {
+    use super::*;
+    varve_testkit::engine_suite!(engine(FrontTable::With(FrontOptions {
+        table_bytes: 4096,
+        log_preallocate_bytes: 4096,
+        ..FrontOptions::default()
+    })));
+}

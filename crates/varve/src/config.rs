@@ -33,6 +33,9 @@ section! {
         /// Memory in MiB that all graphs together may use for caches and write buffers; 0 takes a quarter of the machine's.
         /// At least 256.
         memory_mib: u64 = 768,
+        /// Whether writes go to a table in memory with a log of its own before the sorted files, which costs a fraction of
+        /// the processor's time. Without it they go to the engine's own log and memtables. May be changed at any start.
+        front_table: bool = true,
     }
 }
 

@@ -34,11 +34,15 @@ pub(crate) fn open_engine(config: &Config) -> Result<Arc<dyn Engine>, CommandErr
 
 #[cfg(feature = "rocksdb")]
 fn open_rocksdb(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
-    use varve_kv_rocksdb::{RocksConfig, RocksEngine};
+    use varve_kv_rocksdb::{FrontTable, RocksConfig, RocksEngine};
 
     let folder = graphs_folder(&config.storage.data_dir);
     let mut options = RocksConfig::new(&folder);
     options.memory_bytes = memory_bytes(config);
+    options.front = match config.storage.front_table {
+        true => FrontTable::Share,
+        false => FrontTable::Off,
+    };
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     options.background_jobs = u16::try_from(cores.clamp(2, 16)).unwrap_or(2);
     Ok(Arc::new(RocksEngine::open(&options)?))

@@ -12,7 +12,7 @@ use toml::Table;
 const EDGES: &[(&str, &[&str])] = &[
     ("varve-model", &[]),
     ("varve-kv", &[]),
-    ("varve-kv-rocksdb", &["varve-kv"]),
+    ("varve-kv-rocksdb", &["varve-kv", "varve-kv-front"]),
     ("varve-kv-front", &["varve-kv"]),
     ("varve-encoding", &["varve-kv", "varve-model"]),
     (

@@ -1,0 +1,185 @@
+//! Sorted tables taken in as files: the other side of a front table.
+//!
+//! Each table's rows become one file that is written outside the database and then linked into it. RocksDB's log and
+//! memtables take no part, so nothing is ordered by comparison but what the files' merging needs.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rust_rocksdb::properties as property;
+use rust_rocksdb::{DB, DBCompressionType, IngestExternalFileOptions, Options, SstFileWriter};
+use varve_kv::range::prefix_end;
+use varve_kv::{KvError, TableId, TableSpec};
+use varve_kv_front::steps::{Step, reached};
+use varve_kv_front::{Base, SortedTable};
+
+use crate::errors::file_error;
+use crate::manifest;
+use crate::options::{LEVEL0_STOP, Shared};
+use crate::space::RocksSpace;
+
+/// The directory of files that are being written, inside the space's. What is in it after a crash is of no use.
+const NEW_FILES: &str = "front-new";
+
+/// What taking files in needs.
+pub(crate) struct Ingest {
+    dir: PathBuf,
+    /// By table, how its files are written.
+    options: Vec<Options>,
+    /// By table, whether it may have rows.
+    holds: Vec<AtomicBool>,
+}
+
+impl Ingest {
+    pub(crate) fn new(db: &DB, tables: &[TableSpec], shared: &Shared) -> Self {
+        let dir = db.path().join(NEW_FILES);
+        // If they cannot be removed, they only take room.
+        let _ = fs::remove_dir_all(&dir);
+        let options = tables.iter().map(|table| {
+            let mut options = shared.table_options(table);
+            // The first levels, where files arrive, are not compressed: they are rewritten soon.
+            options.set_compression_per_level(&[]);
+            options.set_compression_type(DBCompressionType::None);
+            options.set_bottommost_compression_type(DBCompressionType::None);
+            options
+        });
+        let holds = tables
+            .iter()
+            .map(|table| AtomicBool::new(has_rows(db, table)));
+        Self {
+            dir,
+            options: options.collect(),
+            holds: holds.collect(),
+        }
+    }
+}
+
+/// Whether the table has sorted files or memtables with anything.
+fn has_rows(db: &DB, table: &TableSpec) -> bool {
+    let Some(family) = db.cf_handle(table.name) else {
+        return true;
+    };
+    let figures = [
+        property::TOTAL_SST_FILES_SIZE,
+        property::NUM_ENTRIES_ACTIVE_MEM_TABLE,
+        property::NUM_ENTRIES_IMM_MEM_TABLES,
+    ];
+    let empty = |name| matches!(db.property_int_value_cf(family, name), Ok(Some(0)));
+    !figures.into_iter().all(empty)
+}
+
+impl RocksSpace {
+    fn file_of(&self, table: TableId) -> PathBuf {
+        let spec = &self.tables()[usize::from(table.0)];
+        self.ingest.dir.join(format!("{}.sst", spec.name))
+    }
+
+    /// Writes the file of a table; none when nothing is left of its rows.
+    fn write_file(&self, sorted: &SortedTable<'_>) -> Result<Option<PathBuf>, KvError> {
+        let mut entries = 0u64;
+        let path = self.file_of(sorted.table());
+        let failed = |error: rust_rocksdb::Error| self.failed(&error);
+        let mut file = SstFileWriter::create(&self.ingest.options[usize::from(sorted.table().0)]);
+        file.open(&path).map_err(failed)?;
+        // Keys that are stored under a prefix without an end, to be deleted one by one.
+        let mut doomed = Vec::new();
+        for (partition, prefix) in sorted.deletes() {
+            let start = [partition, prefix].concat();
+            match prefix_end(&start) {
+                Some(end) => {
+                    file.delete_range(&start, &end).map_err(failed)?;
+                    entries += 1;
+                }
+                None => doomed.extend(self.keys_under(usize::from(sorted.table().0), &start)?),
+            }
+        }
+        doomed.sort_unstable();
+        doomed.dedup();
+        entries += doomed.len() as u64;
+        let mut doomed = doomed.into_iter().peekable();
+        sorted.rows(|row| {
+            while let Some(key) = doomed.next_if(|key| key.as_slice() < row.key) {
+                file.delete(key).map_err(failed)?;
+            }
+            doomed.next_if(|key| key == row.key);
+            entries += 1;
+            match row.value {
+                Some(value) => file.put(row.key, value),
+                None => file.delete(row.key),
+            }
+            .map_err(failed)
+        })?;
+        for key in doomed {
+            file.delete(key).map_err(failed)?;
+        }
+        if entries == 0 {
+            // RocksDB makes no empty file. It happens when all rows fell under a prefix whose rows are deleted one by one.
+            return Ok(None);
+        }
+        file.finish().map_err(failed)?;
+        reached(Step::FileWritten);
+        Ok(Some(path))
+    }
+
+    fn take_in(&self, table: TableId, file: &Path) -> Result<(), KvError> {
+        let family = self.view().family(table);
+        let mut options = IngestExternalFileOptions::default();
+        options.set_move_files(true);
+        self.ingest.holds[usize::from(table.0)].store(true, Ordering::Release);
+        self.db()
+            .ingest_external_file_cf_opts(family, &options, vec![file])
+            .map_err(|error| self.write_failed(&error))?;
+        reached(Step::FileIngested);
+        Ok(())
+    }
+
+    fn ingest_files(&self, tables: &[SortedTable<'_>]) -> Result<(), KvError> {
+        let mut files = Vec::with_capacity(tables.len());
+        for sorted in tables {
+            if let Some(file) = self.write_file(sorted)? {
+                files.push((sorted.table(), file));
+            }
+        }
+        for (table, file) in &files {
+            self.take_in(*table, file)?;
+        }
+        Ok(())
+    }
+}
+
+impl Base for RocksSpace {
+    fn ingest(&self, tables: &[SortedTable<'_>]) -> Result<(), KvError> {
+        self.before_write()?;
+        let dir = &self.ingest.dir;
+        let failed = |error: std::io::Error| {
+            file_error(self.name(), "preparing the directory of new files", &error)
+        };
+        fs::create_dir_all(dir).map_err(failed)?;
+        let done = self.ingest_files(tables);
+        // Files that were taken in have left; what an error left over is written again.
+        let removed = fs::remove_dir_all(dir);
+        done?;
+        removed.map_err(failed)?;
+        // The log of what was taken in may be removed now, so the manifest must keep what it says.
+        manifest::record(self.db().path())
+            .map_err(|error| file_error(self.name(), "noting the manifest's length", &error))
+    }
+
+    fn may_hold(&self, table: TableId) -> bool {
+        self.ingest.holds[usize::from(table.0)].load(Ordering::Acquire)
+    }
+
+    fn backlog(&self) -> f64 {
+        let files = |table: &TableSpec| {
+            let family = self.db().cf_handle(table.name)?;
+            let name = property::num_files_at_level(0);
+            self.db()
+                .property_int_value_cf(family, &name)
+                .ok()
+                .flatten()
+        };
+        let most = self.tables().iter().filter_map(files).max().unwrap_or(0);
+        most as f64 / f64::from(LEVEL0_STOP)
+    }
+}
