@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::thread;
 
 use varve_kv::{Batch, Durability, Engine, Space};
-use varve_kv_rocksdb::{MEMORY_BYTES_MIN, RocksConfig, RocksEngine, Tuning};
+use varve_kv_front::FrontOptions;
+use varve_kv_rocksdb::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, RocksEngine, Tuning};
 use varve_testkit::Random;
 use varve_testkit::engine_suite::tables::{
     COLD, NAMED, POINTS, TABLES, all_rows, cold, named, point,
@@ -20,10 +21,20 @@ const ROUNDS_DEFAULT: u64 = 12;
 /// Tells the test binary that it is the process to be killed, and where to write.
 const CHILD_DIR: &str = "VARVE_CRASH_CHILD_DIR";
 const CHILD_DURABILITY: &str = "VARVE_CRASH_CHILD_DURABILITY";
+const CHILD_FRONT: &str = "VARVE_CRASH_CHILD_FRONT";
 
-fn open(dir: &Path) -> (RocksEngine, Arc<dyn Space>) {
+fn open(dir: &Path, front: bool) -> (RocksEngine, Arc<dyn Space>) {
     let config = RocksConfig {
         memory_bytes: MEMORY_BYTES_MIN,
+        front: if front {
+            FrontTable::With(FrontOptions {
+                table_bytes: 64 << 10,
+                log_preallocate_bytes: 16 << 10,
+                ..FrontOptions::default()
+            })
+        } else {
+            FrontTable::Off
+        },
         // Small, so that every round flushes and compacts.
         tuning: Tuning {
             memtable_bytes: 256 << 10,
@@ -73,7 +84,8 @@ fn child_that_is_killed() {
         Ok("sync") => Durability::Sync,
         _ => Durability::Buffered,
     };
-    let (_engine, space) = open(Path::new(&dir));
+    let front = std::env::var_os(CHILD_FRONT).is_some();
+    let (_engine, space) = open(Path::new(&dir), front);
     thread::scope(|scope| {
         for writer in 0..WRITERS {
             let space = &space;
@@ -90,8 +102,17 @@ fn child_that_is_killed() {
 }
 
 /// Starts the child, kills it after `acknowledgements` lines, and returns the last acknowledged number of each writer.
-fn run_and_kill(dir: &Path, durability: &str, acknowledgements: usize) -> [u64; WRITERS as usize] {
-    let mut child = Command::new(std::env::current_exe().unwrap())
+fn run_and_kill(
+    dir: &Path,
+    durability: &str,
+    front: bool,
+    acknowledgements: usize,
+) -> [u64; WRITERS as usize] {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    if front {
+        command.env(CHILD_FRONT, "1");
+    }
+    let mut child = command
         .args([
             "--exact",
             "child_that_is_killed",
@@ -168,9 +189,24 @@ fn check(space: &dyn Space, acknowledged: &[u64; WRITERS as usize]) {
     assert!(all_rows(space, COLD, None).len() <= WRITERS as usize);
 }
 
-/// `VARVE_CRASH_ROUNDS` and `VARVE_SEED` choose longer and other runs.
 #[test]
 fn acknowledged_batches_survive_a_kill() {
+    kill_again_and_again(|_| false);
+}
+
+#[test]
+fn acknowledged_batches_survive_a_kill_behind_a_front_table() {
+    kill_again_and_again(|_| true);
+}
+
+/// The next start may be with or without a front table, whatever the killed process had.
+#[test]
+fn acknowledged_batches_survive_a_kill_between_both() {
+    kill_again_and_again(|random| random.one_in(2));
+}
+
+/// `VARVE_CRASH_ROUNDS` and `VARVE_SEED` choose longer and other runs.
+fn kill_again_and_again(front: fn(&mut Random) -> bool) {
     let number = |name: &str| {
         std::env::var(name)
             .ok()
@@ -188,11 +224,11 @@ fn acknowledged_batches_survive_a_kill() {
             _ => 20 + random.below(400),
         };
         let durability = if round % 3 == 2 { "buffered" } else { "sync" };
-        let told = run_and_kill(dir.path(), durability, acknowledgements);
+        let told = run_and_kill(dir.path(), durability, front(&mut random), acknowledgements);
         for (known, told) in known.iter_mut().zip(told) {
             *known = told.max(*known);
         }
-        let (_engine, space) = open(dir.path());
+        let (_engine, space) = open(dir.path(), front(&mut random));
         check(&*space, &known);
         for writer in 0..WRITERS {
             known[writer as usize] = last_stored(&*space, writer);
