@@ -4,13 +4,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use varve_kv::KvError;
+use varve_kv::{KvError, fail_point};
 
 use crate::base::{Base, SortedTable};
 use crate::log::SegmentId;
 use crate::sorted::Run;
 use crate::space::{Shared, table_id};
-use crate::steps::{Step, reached};
 use crate::table::Table;
 use crate::view::View;
 
@@ -215,7 +214,7 @@ fn flush(shared: &Shared, frozen: &Frozen) -> Result<(), KvError> {
         base_holds,
     });
     shared.config.budget.give_back(table.bytes());
-    reached(Step::Published);
+    fail_point::FRONT_PUBLISHED.pass();
     Ok(())
 }
 

@@ -14,7 +14,6 @@
 
 pub mod log;
 pub mod memory;
-pub mod steps;
 
 mod arena;
 mod base;

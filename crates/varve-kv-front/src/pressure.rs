@@ -20,12 +20,7 @@ impl Shared {
     pub(crate) fn admit(&self, bytes: usize) -> Result<(), KvError> {
         let mut state = self.flush.lock();
         if let Some(error) = state.failed().filter(|_| !state.may_recover()) {
-            return Err(KvError::Io {
-                space: self.config.name.clone(),
-                detail: format!(
-                    "an earlier write failed, so nothing is written until the space is opened again: {error}"
-                ),
-            });
+            return Err(self.broken(error));
         }
         let delay = self.delay(&state, bytes);
         if delay >= SLOW_MIN {

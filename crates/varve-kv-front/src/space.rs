@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 
 use arc_swap::ArcSwap;
 use parking_lot::{Condvar, Mutex};
+use varve_kv::fail_point::{self, FailPoint};
 use varve_kv::{Batch, Durability, KvError, Snapshot, Space, Statistic, TableSpec};
 
 use crate::base::Base;
@@ -13,7 +14,6 @@ use crate::flusher::{self, FlushState, Frozen};
 use crate::log::{Log, LogOptions};
 use crate::options::{Budget, FrontOptions};
 use crate::record::{self, RecordReader};
-use crate::steps::{Step, reached};
 use crate::table::{Scratch, Table};
 use crate::view::{Moment, View, read_by_moment};
 
@@ -58,6 +58,8 @@ struct Writer {
     log: Log,
     /// Whether the present segment says what the tables' numbers mean.
     named: bool,
+    /// Why nothing is written any more.
+    broken: Option<String>,
     scratch: Scratch,
 }
 
@@ -86,6 +88,7 @@ impl FrontSpace {
             writer: Mutex::new(Writer {
                 log,
                 named: false,
+                broken: None,
                 scratch: Scratch::default(),
             }),
             flush: Mutex::default(),
@@ -154,6 +157,9 @@ impl Shared {
 
     /// Freezes the active table, if it has anything, and hands it to the flusher.
     fn freeze(&self, writer: &mut Writer) -> Result<bool, KvError> {
+        if let Some(reason) = &writer.broken {
+            return Err(self.broken(reason));
+        }
         let full = Arc::clone(&self.view.load().active);
         if full.published() == 0 {
             return Ok(false);
@@ -175,7 +181,7 @@ impl Shared {
             segment,
         });
         self.changed.notify_all();
-        reached(Step::Frozen);
+        fail_point::FRONT_FROZEN.pass();
         Ok(true)
     }
 
@@ -195,7 +201,7 @@ impl Shared {
     pub(crate) fn forget(&self, frozen: &Frozen) {
         // What is left is removed with the next one, or by the next opening, which replays it to the same result.
         let _ = self.writer.lock().log.remove_through(frozen.segment);
-        reached(Step::LogRemoved);
+        fail_point::FRONT_FORGOTTEN.pass();
     }
 
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
@@ -211,28 +217,64 @@ impl Shared {
         if batch.is_empty() {
             return Ok(());
         }
-        if !writer.named {
-            writer.log.append(&record::names(self.config.tables))?;
-            writer.named = true;
-        }
         let record = record::batch(batch.bytes());
-        writer.log.append(&record)?;
-        reached(Step::Appended);
-        if durability == Durability::Sync {
-            writer.log.sync()?;
-            reached(Step::Synced);
-        }
+        self.log(writer, &record, durability)?;
         let table = Arc::clone(&self.view.load().active);
         let before = table.bytes();
         table.apply(record, &mut writer.scratch);
         self.config.budget.take(table.bytes() - before);
-        reached(Step::Applied);
+        fail_point::FRONT_APPLIED.pass();
         table.publish();
         if self.is_full(&table) && self.flush.lock().len() < self.config.options.frozen_max {
             // If it cannot be, the table grows on, and the next write tries again or says why not.
             let _ = self.freeze(writer);
         }
         Ok(())
+    }
+
+    /// Hands a record to the log, and to stable storage if it is to be.
+    fn log(
+        &self,
+        writer: &mut Writer,
+        record: &[u8],
+        durability: Durability,
+    ) -> Result<(), KvError> {
+        if let Some(reason) = &writer.broken {
+            return Err(self.broken(reason));
+        }
+        if !writer.named {
+            writer.log.append(&record::names(self.config.tables))?;
+            writer.named = true;
+        }
+        self.reached(writer, &fail_point::SPACE_WRITE)?;
+        writer.log.append(record)?;
+        self.reached(writer, &fail_point::FRONT_APPENDED)?;
+        if durability == Durability::Sync {
+            writer.log.sync()?;
+        }
+        self.reached(writer, &fail_point::SPACE_WRITTEN)
+    }
+
+    /// Takes the failure of a fail point for one of the log.
+    fn reached(&self, writer: &mut Writer, point: &'static FailPoint) -> Result<(), KvError> {
+        point.reach().map_err(|error| {
+            let space = self.config.name.clone();
+            let detail = error.to_string();
+            if error.kind() == std::io::ErrorKind::StorageFull {
+                return KvError::DiskFull { space, detail };
+            }
+            writer.broken = Some(detail.clone());
+            KvError::Io { space, detail }
+        })
+    }
+
+    pub(crate) fn broken(&self, reason: &dyn std::fmt::Display) -> KvError {
+        KvError::Io {
+            space: self.config.name.clone(),
+            detail: format!(
+                "an earlier write failed, so nothing is written until the space is opened again: {reason}"
+            ),
+        }
     }
 
     /// Whether a table should be frozen.
@@ -248,7 +290,11 @@ impl Space for FrontSpace {
     }
 
     fn sync(&self) -> Result<(), KvError> {
-        let syncer = self.shared.writer.lock().log.syncer();
+        let syncer = {
+            let mut writer = self.shared.writer.lock();
+            self.shared.reached(&mut writer, &fail_point::SPACE_SYNC)?;
+            writer.log.syncer()
+        };
         syncer.sync()
     }
 

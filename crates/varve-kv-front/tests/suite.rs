@@ -1,6 +1,8 @@
 //! The engine suite over the front table before the in-memory engine, with tables so small that each case passes through
 //! every tier, with a flush after every write, and with none until the end.
 
+#![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
+
 use std::time::Duration;
 
 use tempfile::TempDir;

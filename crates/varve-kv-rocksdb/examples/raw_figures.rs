@@ -95,12 +95,12 @@ fn variants() -> Vec<Variant> {
         base(),
         Variant {
             name: "front",
-            front: FrontTable::Share,
+            front: FrontTable::Share(64 << 20),
             ..base()
         },
         Variant {
             name: "front, no compression",
-            front: FrontTable::Share,
+            front: FrontTable::Share(64 << 20),
             ..with("", |t| t.compress = false)
         },
         with("puts by calls", |t| t.encode_batches = false),

@@ -11,6 +11,9 @@ pub const MEMORY_BYTES_DEFAULT: u64 = 512 << 20;
 /// read costs a thousand times what it should.
 pub const MEMORY_BYTES_MIN: u64 = 64 << 20;
 
+/// At how many bytes a front table is flushed when nothing is said: larger ones are no faster.
+pub const FRONT_TABLE_BYTES_DEFAULT: usize = 64 << 20;
+
 /// Settings of a [`RocksEngine`](crate::RocksEngine).
 #[derive(Debug, Clone)]
 pub struct RocksConfig {
@@ -35,8 +38,9 @@ pub enum FrontTable {
     /// Nothing: batches go to RocksDB's log and memtables. What the log of a front table still holds is brought over when
     /// a space is opened.
     Off,
-    /// A front table with three eighths of [`RocksConfig::memory_bytes`].
-    Share,
+    /// A front table that is flushed at so many bytes; all of them share three eighths of [`RocksConfig::memory_bytes`],
+    /// and no table gets more than a fifth of that.
+    Share(usize),
     /// A front table with these options; its memory comes besides.
     With(FrontOptions),
 }
@@ -49,7 +53,7 @@ impl RocksConfig {
             data_dir: data_dir.to_path_buf(),
             memory_bytes: MEMORY_BYTES_DEFAULT,
             background_jobs: 2,
-            front: FrontTable::Share,
+            front: FrontTable::Share(FRONT_TABLE_BYTES_DEFAULT),
             tuning: Tuning::default(),
             open_files_per_space: None,
         }

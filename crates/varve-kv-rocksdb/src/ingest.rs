@@ -10,8 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rust_rocksdb::properties as property;
 use rust_rocksdb::{DB, DBCompressionType, IngestExternalFileOptions, Options, SstFileWriter};
 use varve_kv::range::prefix_end;
-use varve_kv::{KvError, TableId, TableSpec};
-use varve_kv_front::steps::{Step, reached};
+use varve_kv::{KvError, TableId, TableSpec, fail_point};
 use varve_kv_front::{Base, SortedTable};
 
 use crate::errors::file_error;
@@ -77,6 +76,7 @@ impl RocksSpace {
 
     /// Writes the file of a table; none when nothing is left of its rows.
     fn write_file(&self, sorted: &SortedTable<'_>) -> Result<Option<PathBuf>, KvError> {
+        self.reached(&fail_point::FRONT_FILE)?;
         let mut entries = 0u64;
         let path = self.file_of(sorted.table());
         let failed = |error: rust_rocksdb::Error| self.failed(&error);
@@ -118,7 +118,7 @@ impl RocksSpace {
             return Ok(None);
         }
         file.finish().map_err(failed)?;
-        reached(Step::FileWritten);
+        self.reached(&fail_point::FRONT_FILED)?;
         Ok(Some(path))
     }
 
@@ -130,8 +130,7 @@ impl RocksSpace {
         self.db()
             .ingest_external_file_cf_opts(family, &options, vec![file])
             .map_err(|error| self.write_failed(&error))?;
-        reached(Step::FileIngested);
-        Ok(())
+        self.reached(&fail_point::FRONT_INGESTED)
     }
 
     fn ingest_files(&self, tables: &[SortedTable<'_>]) -> Result<(), KvError> {

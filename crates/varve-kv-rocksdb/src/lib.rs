@@ -35,5 +35,8 @@ mod statistics;
 mod view;
 mod wal;
 
-pub use config::{FrontTable, MEMORY_BYTES_DEFAULT, MEMORY_BYTES_MIN, RocksConfig, Tuning};
+pub use config::{
+    FRONT_TABLE_BYTES_DEFAULT, FrontTable, MEMORY_BYTES_DEFAULT, MEMORY_BYTES_MIN, RocksConfig,
+    Tuning,
+};
 pub use engine::RocksEngine;

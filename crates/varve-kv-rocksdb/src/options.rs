@@ -27,8 +27,6 @@ const FRONT_SHARE: (usize, usize) = (3, 8);
 /// Front tables of one space that the share has room for: one takes writes, the others wait; and as much again as one of
 /// them for sorting it.
 const FRONT_TABLES: usize = 5;
-/// Larger front tables are no faster.
-const FRONT_TABLE_BYTES_MAX: usize = 64 * MIB;
 /// Memtables of one table, the ones being flushed included; then its writers wait.
 const MEMTABLES_PER_TABLE_MAX: i32 = 4;
 /// Size of a piece of a partitioned index or filter.
@@ -88,8 +86,8 @@ impl Shared {
         let memtable_share = memory_bytes / memtables.1 * memtables.0;
         let front = match &config.front {
             FrontTable::Off => None,
-            FrontTable::Share => Some(FrontOptions {
-                table_bytes: (front_share / FRONT_TABLES).min(FRONT_TABLE_BYTES_MAX),
+            FrontTable::Share(bytes) => Some(FrontOptions {
+                table_bytes: (front_share / FRONT_TABLES).min(*bytes),
                 frozen_max: FRONT_TABLES - 2,
                 ..FrontOptions::default()
             }),

@@ -110,7 +110,7 @@ impl RocksSpace {
     }
 
     /// Takes the failure of a fail point for one of a write.
-    fn reached(&self, point: &'static FailPoint) -> Result<(), KvError> {
+    pub(crate) fn reached(&self, point: &'static FailPoint) -> Result<(), KvError> {
         point.reach().map_err(|error| self.health.failed(&error))
     }
 

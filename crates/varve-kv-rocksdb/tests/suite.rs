@@ -25,7 +25,7 @@ mod bare {
 
 mod behind_a_front_table {
     use super::*;
-    varve_testkit::engine_suite!(engine(FrontTable::Share));
+    varve_testkit::engine_suite!(engine(FrontTable::Share(64 << 20)));
 }
 
 mod behind_tiny_front_tables {

@@ -190,6 +190,14 @@ fail_points! {
     SPACE_WRITE = "space.write", All, "a batch goes to the storage engine";
     SPACE_WRITTEN = "space.written", Io, "the storage engine has stored a batch";
     SPACE_SYNC = "space.sync", Io, "the storage engine is to sync what it has not (durability interval and none)";
+    FRONT_APPENDED = "front.appended", Io, "the log of the front table has a batch, perhaps not synced";
+    FRONT_APPLIED = "front.applied", None, "a batch is in the front table, not yet visible";
+    FRONT_FROZEN = "front.frozen", None, "a full front table is frozen, another takes writes";
+    FRONT_FILE = "front.file", All, "a frozen table is sorted, one of its files is to be written";
+    FRONT_FILED = "front.filed", Io, "one file of a frozen table is written, not taken in";
+    FRONT_INGESTED = "front.ingested", Io, "one file of a frozen table is taken in, others may follow";
+    FRONT_PUBLISHED = "front.published", None, "a frozen table is in the sorted files and out of sight, its log is there";
+    FRONT_FORGOTTEN = "front.forgotten", None, "the log of a flushed table is removed";
     COMMIT_STORED = "commit.stored", None, "a group is stored, not yet visible";
     COMMIT_PUBLISHED = "commit.published", None, "a group is visible, its latches are held";
     COMMIT_RELEASED = "commit.released", None, "a commit's latches are released, its request not yet answered";

@@ -39,9 +39,9 @@ fn open_rocksdb(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
     let folder = graphs_folder(&config.storage.data_dir);
     let mut options = RocksConfig::new(&folder);
     options.memory_bytes = memory_bytes(config);
-    options.front = match config.storage.front_table {
-        true => FrontTable::Share,
-        false => FrontTable::Off,
+    options.front = match config.storage.front_table_bytes {
+        0 => FrontTable::Off,
+        bytes => FrontTable::Share(bytes),
     };
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
     options.background_jobs = u16::try_from(cores.clamp(2, 16)).unwrap_or(2);
