@@ -3,10 +3,13 @@
 
 mod described;
 mod elements;
+mod fixture;
 mod global;
 mod graphs;
 mod harness;
 mod limits;
+mod listings;
 mod protocol;
 mod schema;
 mod times;
+mod updates;

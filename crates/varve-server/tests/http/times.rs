@@ -1,9 +1,9 @@
-//! What the parameters of both times accept, and how histories are cut into pages.
+//! What the parameters of both times accept, what the past shows, how histories are cut into pages, and purges.
 
 use serde_json::{Value, json};
 use varve_server::ServerConfig;
 
-use crate::elements::Fixture;
+use crate::fixture::{Fixture, ids};
 
 const HISTORY: &str = "vertices/%221%3At%22/history";
 
@@ -117,4 +117,119 @@ fn reads_and_writes_refuse_each_others_parameters() {
         assert_eq!(refused.status, 400, "{path}");
     }
     assert_eq!(fixture.send("GET", vertex, "").status, 200);
+}
+
+#[test]
+fn both_times() {
+    let fixture = Fixture::new();
+    let put = |age: i64, period: &str| {
+        let body = json!({"label": "person", "properties": {"name": "t", "age": age}}).to_string();
+        fixture.done("POST", &format!("vertices?{period}"), &body);
+    };
+    put(1, "valid_from=2000-01-01");
+    put(2, "valid_from=2010-01-01");
+    let history = fixture.done("GET", "vertices/%221%3At%22/history", "");
+    let versions = history["versions"].as_array().unwrap();
+    assert_eq!(versions.len(), 2);
+    let known = versions[0]["version"].as_u64().unwrap();
+    put(3, "valid_from=2005-01-01&valid_to=2006-01-01T00:00:00Z");
+    let age = |query: &str| {
+        let answer = fixture.send("GET", &format!("vertices/%221%3At%22?{query}"), "");
+        let body: Value = serde_json::from_slice(&answer.body).unwrap();
+        body["properties"]["age"].as_i64()
+    };
+    for (query, expected) in [
+        ("", Some(2)),
+        ("as_of=1999-12-31", None),
+        ("as_of=2000-01-01", Some(1)),
+        ("as_of=2005-06-01T00:00:00%2B02:00", Some(3)),
+        ("as_of=2006-01-01", Some(1)),
+        ("as_of=2010-01-01", Some(2)),
+    ] {
+        assert_eq!(age(query), expected, "{query}");
+    }
+    assert_eq!(age(&format!("as_of=2005-06-01&as_of_tx={known}")), Some(1));
+    let listed = fixture.done("GET", "vertices?label=person&as_of=2005-06-01", "");
+    assert_eq!(listed["vertices"][0]["properties"]["age"], 3);
+
+    let first = fixture.done("GET", "vertices/%221%3At%22/history?limit=2", "");
+    let page = first["page"].as_str().unwrap();
+    let second = fixture.done(
+        "GET",
+        &format!("vertices/%221%3At%22/history?limit=2&page={page}"),
+        "",
+    );
+    assert_eq!(
+        (
+            second["versions"].as_array().unwrap().len(),
+            &second["page"]
+        ),
+        (1, &Value::Null)
+    );
+    let newest = &first["versions"][0];
+    assert_eq!(newest["valid_from"], "2005-01-01T00:00:00.000000Z");
+    assert_eq!(newest["valid_to"], "2006-01-01T00:00:00.000000Z");
+    assert_eq!(newest["kind"], "put");
+    assert_eq!(newest["element"]["properties"]["age"], 3);
+
+    fixture.says("DELETE", "vertices/%221%3At%22", "", 204, "");
+    assert_eq!(age(""), None);
+    assert_eq!(age("as_of=2012-01-01"), Some(2));
+    let history = fixture.done("GET", "vertices/%221%3At%22/history", "");
+    assert_eq!(history["versions"][0]["kind"], "delete");
+    assert!(history["versions"][0]["element"].is_null());
+    for bad in ["as_of=yesterday", "as_of_tx=-1", "as_of_tx=9999-01-01"] {
+        assert_eq!(
+            fixture
+                .send("GET", &format!("vertices/%221%3At%22?{bad}"), "")
+                .status,
+            400,
+            "{bad}"
+        );
+    }
+    let body = json!({"label": "person", "properties": {"name": "t", "age": 1}}).to_string();
+    let empty = fixture.send(
+        "POST",
+        "vertices?valid_from=2010-01-01&valid_to=2010-01-01",
+        &body,
+    );
+    assert_eq!(empty.status, 400);
+}
+
+#[test]
+fn a_purged_vertex_leaves_nothing_at_any_time() {
+    let fixture = Fixture::new();
+    fixture.people();
+    let before = fixture.done("GET", "vertices/%221%3Amarko%22/history", "");
+    let recorded = before["versions"][0]["recorded_at"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let history = "vertices/%221%3Amarko%22/history";
+    fixture.refuses(
+        "DELETE",
+        history,
+        "",
+        400,
+        "Please take the message: I'm sure to purge all versions",
+    );
+    fixture.says("DELETE", "vertices/%221%3Amarko%22", "", 204, "");
+    let then = format!("vertices/%221%3Amarko%22?as_of={recorded}");
+    assert_eq!(fixture.send("GET", &then, "").status, 200);
+    let purge = format!("{history}?confirm_message=I%27m%20sure%20to%20purge%20all%20versions");
+    fixture.says("DELETE", &purge, "", 204, "");
+    assert_eq!(fixture.send("GET", &then, "").status, 404);
+    assert_eq!(fixture.send("GET", history, "").status, 404);
+    let edges = fixture.done(
+        "GET",
+        &format!("edges?vertex_id=%221%3Ajosh%22&as_of={recorded}"),
+        "",
+    );
+    assert_eq!(edges["edges"], json!([]));
+    let people = fixture.done(
+        "GET",
+        &format!("vertices?label=person&as_of={recorded}"),
+        "",
+    );
+    assert!(!ids(&people, "vertices").contains(&"1:marko".to_owned()));
 }
