@@ -8,9 +8,10 @@ use varve_kv::{KvError, fail_point};
 
 use crate::base::{Base, SortedTable};
 use crate::log::SegmentId;
+use crate::rows::{RowKey, SpaceRows};
 use crate::sorted::Run;
 use crate::space::{Shared, table_id};
-use crate::table::Table;
+use crate::table::{Table, partition_hash};
 use crate::view::View;
 
 /// After a flush that failed for want of room, the next try.
@@ -202,6 +203,8 @@ fn flush(shared: &Shared, frozen: &Frozen) -> Result<(), KvError> {
     let base = Arc::clone(&shared.base).snapshot();
     let tables = 0..shared.config.tables.len();
     let base_holds = tables.map(|n| shared.base.may_hold(table_id(n))).collect();
+    let rows = Arc::clone(&shared.view().rows);
+    let generation = end_rows(&rows, table);
     shared.replace(|view| View {
         active: Arc::clone(&view.active),
         frozen: view
@@ -212,10 +215,33 @@ fn flush(shared: &Shared, frozen: &Frozen) -> Result<(), KvError> {
             .collect(),
         base,
         base_holds,
+        rows,
+        generation,
     });
     shared.config.budget.give_back(table.bytes());
     fail_point::FRONT_PUBLISHED.pass();
     Ok(())
+}
+
+/// Begins a generation of the files' rows that those of `table` are part of.
+fn end_rows(rows: &SpaceRows, table: &Table) -> u64 {
+    let generation = rows.begin_generation();
+    if table.has_deletes() {
+        rows.remove_all();
+        return generation;
+    }
+    for block in 0..table.arena.blocks() {
+        for (_, op) in table.arena.ops(block) {
+            let (table, partition) = (op.table, op.partition());
+            rows.remove(&RowKey {
+                table,
+                partition,
+                clustering: op.clustering(),
+                hash: partition_hash(table, partition),
+            });
+        }
+    }
+    generation
 }
 
 /// Waits while the sorted files have too much work waiting, unless the space is to be closed.

@@ -11,6 +11,7 @@ use varve_kv::{
 
 use crate::base::{Base, SortedTable};
 use crate::options::{Budget, FrontOptions};
+use crate::rows::RowCache;
 use crate::space::{FrontConfig, FrontSpace};
 
 /// The engine: the logs lie in a directory, everything else in memory.
@@ -20,6 +21,7 @@ pub struct FrontMemoryEngine {
     dir: PathBuf,
     options: FrontOptions,
     budget: Arc<Budget>,
+    rows: Arc<RowCache>,
 }
 
 impl FrontMemoryEngine {
@@ -32,6 +34,8 @@ impl FrontMemoryEngine {
             dir: dir.to_path_buf(),
             options,
             budget: Arc::new(Budget::new(limit)),
+            // Small, so that rows push each other out.
+            rows: Arc::new(RowCache::new(16 << 10)),
         }
     }
 
@@ -62,6 +66,7 @@ impl Engine for FrontMemoryEngine {
             log_dir: self.log_dir(name),
             options: self.options.clone(),
             budget: Arc::clone(&self.budget),
+            rows: Arc::clone(&self.rows),
         };
         Ok(FrontSpace::open(config, Arc::new(MemoryBase { space }))?)
     }

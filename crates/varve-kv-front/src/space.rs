@@ -14,6 +14,7 @@ use crate::flusher::{self, FlushState, Frozen};
 use crate::log::{Log, LogOptions};
 use crate::options::{Budget, FrontOptions};
 use crate::record::{self, RecordReader};
+use crate::rows::RowCache;
 use crate::table::{Scratch, Table};
 use crate::view::{Moment, View, read_by_moment};
 
@@ -30,6 +31,8 @@ pub struct FrontConfig {
     pub options: FrontOptions,
     /// What it shares with other spaces.
     pub budget: Arc<Budget>,
+    /// Where rows of the base that are read often are kept, shared with other spaces.
+    pub rows: Arc<RowCache>,
 }
 
 /// A space whose writes go to a log and a table in memory, and from there sorted to a [`Base`]. Dropping it flushes
@@ -77,6 +80,8 @@ impl FrontSpace {
             frozen: Vec::new(),
             base: Arc::clone(&base).snapshot(),
             base_holds: tables.map(|n| base.may_hold(table_id(n))).collect(),
+            rows: Arc::new(Arc::clone(&config.rows).space()),
+            generation: 0,
         };
         let name = format!("varve-flush-{}", config.name);
         let space = config.name.clone();
@@ -175,6 +180,8 @@ impl Shared {
                 .collect(),
             base: Arc::clone(&view.base),
             base_holds: view.base_holds.clone(),
+            rows: Arc::clone(&view.rows),
+            generation: view.generation,
         });
         self.flush.lock().enqueue(Frozen {
             table: full,

@@ -8,6 +8,7 @@ use varve_kv::{ClusteringRange, Flow, KvError, Reader, Row, ScanRequest, Snapsho
 
 use crate::cursor::{Cursor, Head, PartitionSpan, Tier};
 use crate::list::Span;
+use crate::rows::{RowKey, SpaceRows};
 use crate::table::{Answer, Table, partition_hash};
 
 /// The tiers at one moment. Everything it refers to stays as long as it does, so a flush takes nothing from a reader.
@@ -20,6 +21,9 @@ pub(crate) struct View {
     pub(crate) base: Arc<dyn Snapshot>,
     /// By table, whether `base` may have rows.
     pub(crate) base_holds: Vec<bool>,
+    /// Rows of `base` that were read lately, and the generation that `base` is.
+    pub(crate) rows: Arc<SpaceRows>,
+    pub(crate) generation: u64,
 }
 
 /// A view up to a moment: the frozen tables wholly, and so many blocks of the active one.
@@ -70,8 +74,7 @@ impl<'v> Moment<'v> {
         self.view.base_holds[usize::from(table.0)]
     }
 
-    fn find(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> Answer<'v> {
-        let hash = partition_hash(table, partition);
+    fn find(&self, hash: u64, table: TableId, partition: &[u8], clustering: &[u8]) -> Answer<'v> {
         for tier in self.tiers() {
             match tier
                 .table
@@ -82,6 +85,24 @@ impl<'v> Moment<'v> {
             }
         }
         Answer::Nothing
+    }
+
+    /// Reads a row of the sorted files.
+    fn base_row(&self, key: &RowKey<'_>, found: &mut dyn FnMut(&[u8])) -> Result<bool, KvError> {
+        let View {
+            rows,
+            generation,
+            base,
+            ..
+        } = self.view;
+        if let Some(row) = rows.get(*generation, key) {
+            found(row.value());
+            return Ok(true);
+        }
+        base.get_with(key.table, key.partition, key.clustering, &mut |value| {
+            rows.put(*generation, key, value);
+            found(value);
+        })
     }
 
     /// Whether a prefix delete removed a row of the sorted files.
@@ -199,12 +220,11 @@ impl Reader for Moment<'_> {
         partition: &[u8],
         clustering: &[u8],
     ) -> Result<Option<Vec<u8>>, KvError> {
-        match self.find(table, partition, clustering) {
-            Answer::Value(value) => Ok(Some(value.to_vec())),
-            Answer::Deleted => Ok(None),
-            Answer::Nothing if !self.base_holds(table) => Ok(None),
-            Answer::Nothing => self.view.base.get(table, partition, clustering),
-        }
+        let mut value = None;
+        self.get_with(table, partition, clustering, &mut |found| {
+            value = Some(found.to_vec());
+        })?;
+        Ok(value)
     }
 
     fn get_with(
@@ -214,14 +234,23 @@ impl Reader for Moment<'_> {
         clustering: &[u8],
         found: &mut dyn FnMut(&[u8]),
     ) -> Result<bool, KvError> {
-        match self.find(table, partition, clustering) {
+        let hash = partition_hash(table, partition);
+        match self.find(hash, table, partition, clustering) {
             Answer::Value(value) => {
                 found(value);
                 Ok(true)
             }
             Answer::Deleted => Ok(false),
             Answer::Nothing if !self.base_holds(table) => Ok(false),
-            Answer::Nothing => self.view.base.get_with(table, partition, clustering, found),
+            Answer::Nothing => {
+                let key = RowKey {
+                    table,
+                    partition,
+                    clustering,
+                    hash,
+                };
+                self.base_row(&key, found)
+            }
         }
     }
 
@@ -233,7 +262,8 @@ impl Reader for Moment<'_> {
         let mut values = Vec::with_capacity(keys.len());
         let (mut left, mut places) = (Vec::new(), Vec::new());
         for (place, (partition, clustering)) in keys.iter().enumerate() {
-            values.push(match self.find(table, partition, clustering) {
+            let hash = partition_hash(table, partition);
+            values.push(match self.find(hash, table, partition, clustering) {
                 Answer::Value(value) => Some(value.to_vec()),
                 Answer::Deleted => None,
                 Answer::Nothing => {

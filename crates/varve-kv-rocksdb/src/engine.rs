@@ -158,6 +158,7 @@ impl RocksEngine {
             log_dir: self.front_log(name),
             options,
             budget: Arc::clone(&self.shared.front_budget),
+            rows: Arc::clone(&self.shared.rows),
         };
         FrontSpace::open(config, space)
     }

@@ -9,7 +9,7 @@ use rust_rocksdb::{
 };
 use rustix::process::{Resource, getrlimit};
 use varve_kv::{KvError, TableSpec};
-use varve_kv_front::{Budget, FrontOptions};
+use varve_kv_front::{Budget, FrontOptions, RowCache};
 
 use crate::config::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, Tuning};
 use crate::health::Listener;
@@ -24,6 +24,8 @@ const MEMTABLE_SHARE: (usize, usize) = (3, 8);
 const MEMTABLE_SHARE_FRONT: (usize, usize) = (1, 16);
 /// Share of the memory for front tables: three eighths. The block cache is that much smaller.
 const FRONT_SHARE: (usize, usize) = (3, 8);
+/// Share of the memory for single rows of the files, when there is a front table: an eighth.
+const ROW_SHARE: (usize, usize) = (1, 8);
 /// Front tables of one space that the share has room for: one takes writes, the others wait; and as much again as one of
 /// them for sorting it.
 const FRONT_TABLES: usize = 5;
@@ -60,6 +62,8 @@ pub(crate) struct Shared {
     /// How front tables behave; `None` without.
     pub(crate) front: Option<FrontOptions>,
     pub(crate) front_budget: Arc<Budget>,
+    /// Single rows of the files, for what is read through a front table.
+    pub(crate) rows: Arc<RowCache>,
 }
 
 impl Shared {
@@ -84,6 +88,10 @@ impl Shared {
             ),
         };
         let memtable_share = memory_bytes / memtables.1 * memtables.0;
+        let row_share = match config.front {
+            FrontTable::Off => 0,
+            _ => memory_bytes / ROW_SHARE.1 * ROW_SHARE.0,
+        };
         let front = match &config.front {
             FrontTable::Off => None,
             FrontTable::Share(bytes) => Some(FrontOptions {
@@ -94,7 +102,7 @@ impl Shared {
             FrontTable::With(options) => Some(options.clone()),
         };
         // 0: let the cache find out how large its entries are.
-        let cache = Cache::new_hyper_clock_cache(memory_bytes - front_share, 0);
+        let cache = Cache::new_hyper_clock_cache(memory_bytes - front_share - row_share, 0);
         let memtables = WriteBufferManager::new_write_buffer_manager_with_cache(
             memtable_share,
             // Writers are held back by each table's limits; a stall over all spaces could wait for an idle one.
@@ -111,6 +119,7 @@ impl Shared {
             open_files: open_files.clamp(OPEN_FILES_MIN, OPEN_FILES_MAX) as i32,
             tuning: config.tuning.clone(),
             front,
+            rows: Arc::new(RowCache::new(row_share)),
             front_budget: Arc::new(Budget::new(front_share / FRONT_TABLES * (FRONT_TABLES - 1))),
         })
     }
