@@ -59,6 +59,13 @@ pub fn partition(index: IndexId, bucket: u8, first: &[u8]) -> Vec<u8> {
     out
 }
 
+/// Partition key of the entries of an index without a first value, in its only bucket: what [`partition`] gives.
+#[must_use]
+pub fn plain_partition(index: IndexId) -> [u8; 7] {
+    let [kind, a, b, c, d] = partition_prefix(index);
+    [kind, a, b, c, d, 0, 0]
+}
+
 /// Start of every partition key of `index`, for removing or checking a whole index.
 #[must_use]
 pub fn partition_prefix(index: IndexId) -> [u8; 5] {

@@ -28,7 +28,8 @@ const TEXT_SHORT_MAX: usize = (TEXT_LONG - TEXT) as usize - 1;
 pub const VERTEX_CLUSTERING: &[u8] = &[0x00];
 const OUT: u8 = 0x01;
 const IN: u8 = 0x02;
-const ELEMENT_VERTEX: u8 = 0x01;
+/// First byte of a vertex's element key; its id follows.
+pub const ELEMENT_VERTEX: u8 = 0x01;
 const ELEMENT_EDGE: u8 = 0x02;
 /// Bytes of the inverted commit version at the end of an event's clustering key.
 pub const EVENT_SUFFIX: usize = 8;
@@ -200,9 +201,14 @@ fn put_edge_body(id: &EdgeId, other: &VertexId, out: &mut Vec<u8>) {
 #[must_use]
 pub fn edge_clustering(id: &EdgeId, direction: Direction) -> Vec<u8> {
     let mut out = Vec::with_capacity(32);
-    out.push(direction_byte(direction));
-    put_edge_body(id, id.other(direction), &mut out);
+    put_edge_clustering(id, direction, &mut out);
     out
+}
+
+/// Appends [`edge_clustering`].
+pub fn put_edge_clustering(id: &EdgeId, direction: Direction, out: &mut Vec<u8>) {
+    out.push(direction_byte(direction));
+    put_edge_body(id, id.other(direction), out);
 }
 
 /// Start of the clustering keys of all edges of one direction.

@@ -33,6 +33,9 @@ const KNOWN: u8 = OVERLAID | HAS_FROM | HAS_TO | HAS_UNTIL | DELETE | MARKER;
 pub const VERSION_AT: usize = 1;
 const FIXED: usize = 9;
 
+/// The head of [`Header::put_now`], encoded.
+pub const PUT_NOW: [u8; FIXED] = [0; FIXED];
+
 /// What a row's event does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -223,16 +226,25 @@ pub fn vertex_label(content: &[u8]) -> Result<VertexLabelId, DecodeError> {
 /// When the bytes are not an edge's.
 pub fn decode_edge(id: EdgeId, content: &[u8]) -> Result<Edge, DecodeError> {
     let error = || DecodeError::new("an edge row", content, 0);
-    let (source, rest) = take_schema_id(content).ok_or_else(error)?;
-    let (target, rest) = take_schema_id(rest).ok_or_else(error)?;
+    let ((source_label, target_label), rest) = edge_ends(content)?;
     let properties = take_properties(rest).ok_or_else(error)?;
-    let (source_label, target_label) = (VertexLabelId(source), VertexLabelId(target));
     Ok(Edge {
         id,
         source_label,
         target_label,
         properties,
     })
+}
+
+/// The labels of an edge's two ends, and the bytes of its properties, as they follow in its content.
+///
+/// # Errors
+/// When the bytes are not an edge's.
+pub fn edge_ends(content: &[u8]) -> Result<((VertexLabelId, VertexLabelId), &[u8]), DecodeError> {
+    let error = || DecodeError::new("an edge row", content, 0);
+    let (source, rest) = take_schema_id(content).ok_or_else(error)?;
+    let (target, rest) = take_schema_id(rest).ok_or_else(error)?;
+    Ok(((VertexLabelId(source), VertexLabelId(target)), rest))
 }
 
 /// The labels of an edge's two ends and its properties' bytes for [`PropertyReader`].
@@ -243,10 +255,9 @@ pub fn edge_parts(
     content: &[u8],
 ) -> Result<(VertexLabelId, VertexLabelId, PropertyReader<'_>), DecodeError> {
     let error = || DecodeError::new("an edge row", content, 0);
-    let (source, rest) = take_schema_id(content).ok_or_else(error)?;
-    let (target, rest) = take_schema_id(rest).ok_or_else(error)?;
+    let ((source, target), rest) = edge_ends(content)?;
     let properties = PropertyReader::new(rest).ok_or_else(error)?;
-    Ok((VertexLabelId(source), VertexLabelId(target), properties))
+    Ok((source, target, properties))
 }
 
 /// A vertex's label and its properties' bytes for [`PropertyReader`].

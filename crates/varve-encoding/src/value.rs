@@ -73,6 +73,11 @@ pub fn put_value(value: &Value, out: &mut Vec<u8>) {
     }
 }
 
+/// Appends what [`put_value`] appends for a [`Value::Text`].
+pub fn put_text(text: &str, out: &mut Vec<u8>) {
+    put_bytes(TEXT, text.as_bytes(), out);
+}
+
 /// Reads a value; also returns what follows.
 #[must_use]
 pub fn take_value(bytes: &[u8]) -> Option<(Value, &[u8])> {

@@ -66,10 +66,6 @@ pub struct Graph {
     snowflake: Snowflake,
 }
 
-/// Every write holds the latch of this key shared from before it looks at the schema until it is stored. No element's
-/// key starts with this byte.
-pub(crate) const SCHEMA_LATCH: &[u8] = &[0];
-
 impl Graph {
     /// Opens the graph that `space` holds; a new space is an empty graph.
     ///
@@ -351,10 +347,7 @@ impl Graph {
 
     /// Waits until every write that may have begun with an older schema is stored or given up.
     pub(crate) fn await_older_writes(&self) {
-        drop(
-            self.latches
-                .acquire(vec![LatchKey::exclusive(SCHEMA_LATCH)]),
-        );
+        drop(self.latches.acquire(vec![LatchKey::SCHEMA_EXCLUSIVE]));
     }
 
     pub(crate) fn reader(&self) -> &dyn Reader {

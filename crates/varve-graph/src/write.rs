@@ -6,15 +6,20 @@
 mod emit;
 mod incident;
 mod internal;
+mod keys;
+mod label_rules;
 mod pairs;
+mod places;
 mod settling;
 mod unique;
 mod wide;
 mod working;
 
-use varve_model::{Edge, Element, ElementId, Instant, Vertex};
+use smallvec::SmallVec;
+use varve_encoding::row;
+use varve_model::{Edge, EdgeId, Element, ElementId, Instant, Vertex, VertexId};
 
-use crate::commit::Ticket;
+pub use crate::commit::Ticket;
 use crate::error::GraphError;
 
 pub(crate) use emit::{Change, EmitContext, Emitter, PairHash, decode_element, entries_of, sides};
@@ -58,8 +63,45 @@ pub enum Missing {
 /// again after a conflict.
 pub type Modifier = Box<dyn Fn(Option<Element>) -> Result<Element, GraphError> + Send + Sync>;
 
+/// An element's label and properties, encoded as its rows hold them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Content(SmallVec<[u8; 32]>);
+
+impl Content {
+    pub(crate) fn new(bytes: &[u8]) -> Self {
+        Self(SmallVec::from_slice(bytes))
+    }
+
+    /// The bytes, as [`crate::content`] reads them.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// Names the element of a mutation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdRef<'a> {
+    /// A vertex.
+    Vertex(&'a VertexId),
+    /// An edge.
+    Edge(&'a EdgeId),
+}
+
 /// One change of a request.
 pub enum Mutation {
+    /// Writes an element as a whole, replacing one of the same id, from its encoded content: as
+    /// [`crate::element::Direct`] makes it.
+    PutRow {
+        /// Which element.
+        id: ElementId,
+        /// Its content, checked against the schema.
+        content: Content,
+        /// The id was generated for this request: no element can have it.
+        fresh: bool,
+        /// What must hold for the ends of an edge.
+        ends: EndCheck,
+    },
     /// Writes a vertex as a whole, replacing one of the same id.
     PutVertex {
         /// The vertex, checked against the schema.
@@ -121,11 +163,76 @@ pub enum Contention {
     Refuse,
 }
 
+impl Mutation {
+    /// The element that is changed.
+    #[must_use]
+    pub const fn id(&self) -> IdRef<'_> {
+        match self {
+            Self::PutVertex { vertex, .. } => IdRef::Vertex(&vertex.id),
+            Self::PutEdge { edge, .. } => IdRef::Edge(&edge.id),
+            Self::PutRow { id, .. } | Self::Modify { id, .. } | Self::Delete { id, .. } => match id
+            {
+                ElementId::Vertex(id) => IdRef::Vertex(id),
+                ElementId::Edge(id) => IdRef::Edge(id),
+            },
+        }
+    }
+}
+
 /// A request on its way to storage.
 #[derive(Debug)]
 pub struct Written {
-    /// For each mutation, the element as it is after the request; `None` for deletions.
-    pub elements: Vec<Option<Element>>,
+    /// For each mutation, what became of its element.
+    states: Vec<State>,
     /// Tells when it is stored.
     pub ticket: Ticket,
+}
+
+/// An element after a request.
+#[derive(Debug)]
+enum State {
+    /// It is what its [`Mutation::PutRow`] says.
+    AsSent,
+    /// It has this content.
+    Content(Vec<u8>),
+    /// It does not exist.
+    Deleted,
+}
+
+impl Written {
+    /// The content, as [`crate::content`] reads it, that the element of each mutation of `request` has after it; `None`
+    /// for deletions. `request` is the one that was written.
+    pub fn contents<'a>(
+        &'a self,
+        request: &'a WriteRequest,
+    ) -> impl ExactSizeIterator<Item = (IdRef<'a>, Option<&'a [u8]>)> {
+        let pairs = request.mutations.iter().zip(&self.states);
+        pairs.map(|(mutation, state)| {
+            let content = match (state, mutation) {
+                (State::AsSent, Mutation::PutRow { content, .. }) => Some(content.bytes()),
+                (State::Content(content), _) => Some(content.as_slice()),
+                (State::AsSent | State::Deleted, _) => None,
+            };
+            (mutation.id(), content)
+        })
+    }
+}
+
+fn vertex_content(vertex: &Vertex) -> Vec<u8> {
+    let mut content = Vec::with_capacity(64);
+    row::put_vertex_content(vertex, &mut content);
+    content
+}
+
+fn edge_content(edge: &Edge) -> Vec<u8> {
+    let mut content = Vec::with_capacity(64);
+    row::put_edge_content(edge, &mut content);
+    content
+}
+
+fn content_of(element: &Element) -> Vec<u8> {
+    match element {
+        Element::Vertex(vertex) => vertex_content(vertex),
+        Element::Edge(edge) => edge_content(edge),
+    }
 }

@@ -66,11 +66,21 @@ impl Shared {
         state.len() >= self.config.options.frozen_max && self.is_full(&self.view().active)
     }
 
-    /// How long a write is to be delayed so that flushing keeps up.
-    fn delay(&self, state: &FlushState, bytes: usize) -> Duration {
+    /// Whether writers are slowed down now, or soon may be.
+    pub(crate) fn is_pressed(&self) -> bool {
+        self.load(&self.flush.lock()) > SLOW_FROM
+    }
+
+    /// The part of the room that is taken.
+    fn load(&self, state: &FlushState) -> f64 {
         let options = &self.config.options;
         let filled = self.view().active.bytes() as f64 / options.table_bytes as f64;
-        let load = (state.len() as f64 + filled.min(1.0)) / (options.frozen_max as f64 + 1.0);
+        (state.len() as f64 + filled.min(1.0)) / (options.frozen_max as f64 + 1.0)
+    }
+
+    /// How long a write is to be delayed so that flushing keeps up.
+    fn delay(&self, state: &FlushState, bytes: usize) -> Duration {
+        let load = self.load(state);
         if load <= SLOW_FROM || state.bytes_per_second <= 0.0 {
             return Duration::ZERO;
         }

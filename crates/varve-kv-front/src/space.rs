@@ -296,6 +296,10 @@ impl Space for FrontSpace {
         self.shared.write(batch, durability)
     }
 
+    fn write_may_wait(&self) -> bool {
+        self.shared.is_pressed()
+    }
+
     fn sync(&self) -> Result<(), KvError> {
         let syncer = {
             let mut writer = self.shared.writer.lock();

@@ -151,6 +151,29 @@ impl Batch {
         self.bytes.len() - value.len()
     }
 
+    /// [`Batch::put`] of a row whose keys and value are given in pieces, so that they need not be put together first.
+    pub fn put_parts(
+        &mut self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[&[u8]],
+        value: &[&[u8]],
+    ) -> usize {
+        let length = |parts: &[&[u8]]| parts.iter().map(|part| part.len()).sum::<usize>();
+        let value_len = length(value);
+        self.head(PUT, table, [partition.len(), length(clustering), value_len]);
+        self.bytes.extend_from_slice(partition);
+        for part in clustering.iter().chain(value) {
+            self.bytes.extend_from_slice(part);
+        }
+        self.bytes.len() - value_len
+    }
+
+    /// Makes room for `bytes` more, so that a batch of known size grows once.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.bytes.reserve(bytes);
+    }
+
     /// Adds a delete.
     pub fn delete(&mut self, table: TableId, partition: &[u8], clustering: &[u8]) {
         self.push(DELETE, table, partition, clustering, &[]);
@@ -217,17 +240,27 @@ impl Batch {
         clustering: &[u8],
         value: &[u8],
     ) {
-        self.bytes
-            .reserve(HEADER + partition.len() + clustering.len() + value.len());
-        self.bytes.extend_from_slice(&[kind, table.0]);
-        for part in [partition, clustering, value] {
-            let length =
-                u32::try_from(part.len()).expect("parts of a row are bounded far below 4 GiB");
-            self.bytes.extend_from_slice(&length.to_le_bytes());
-        }
+        self.head(
+            kind,
+            table,
+            [partition.len(), clustering.len(), value.len()],
+        );
         self.bytes.extend_from_slice(partition);
         self.bytes.extend_from_slice(clustering);
         self.bytes.extend_from_slice(value);
+    }
+
+    /// Adds an operation's head and makes room for the rest of it.
+    fn head(&mut self, kind: u8, table: TableId, lengths: [usize; 3]) {
+        let mut head = [0; HEADER];
+        (head[0], head[1]) = (kind, table.0);
+        for (length, at) in lengths.iter().zip([2, 6, 10]) {
+            let length =
+                u32::try_from(*length).expect("parts of a row are bounded far below 4 GiB");
+            head[at..at + 4].copy_from_slice(&length.to_le_bytes());
+        }
+        self.bytes.reserve(HEADER + lengths.iter().sum::<usize>());
+        self.bytes.extend_from_slice(&head);
         self.ops += 1;
     }
 }
@@ -298,6 +331,20 @@ mod tests {
         }
         batch.bytes_mut()[0] = 9;
         assert!(RawOp::read(batch.bytes(), 0).is_none());
+    }
+
+    #[test]
+    fn pieces_make_the_same_row() {
+        let (mut whole, mut pieces) = (Batch::new(), Batch::new());
+        let at = whole.put(TableId(1), b"partition", b"clustering", b"value");
+        pieces.reserve(100);
+        let parts: [&[u8]; 3] = [b"clus", b"", b"tering"];
+        assert_eq!(
+            pieces.put_parts(TableId(1), b"partition", &parts, &[b"val", b"ue"]),
+            at
+        );
+        assert_eq!(whole.bytes_mut(), pieces.bytes_mut());
+        assert_eq!(whole.len(), pieces.len());
     }
 
     #[test]

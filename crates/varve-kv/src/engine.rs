@@ -164,6 +164,12 @@ pub trait Space: Reader {
     /// other error it is unknown whether it was, and every later write fails until the space is opened again.
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError>;
 
+    /// Whether a write of [`Durability::Buffered`] may have to wait now: for memory, for files to be merged. Whoever
+    /// must not wait then leaves it to another thread. A hint: cheap to ask, and sometimes wrong.
+    fn write_may_wait(&self) -> bool {
+        false
+    }
+
     /// Brings every acknowledged write to stable storage.
     ///
     /// # Errors

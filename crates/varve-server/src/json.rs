@@ -260,6 +260,29 @@ fn is_plain(bytes: &[u8]) -> bool {
     }
 }
 
+/// How many bytes at the front of `bytes` stand in a JSON string as they are: up to the first quote, backslash or
+/// control character.
+pub(crate) fn plain_len(bytes: &[u8]) -> usize {
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    let (eights, rest) = bytes.as_chunks::<8>();
+    for (at, eight) in eights.iter().enumerate() {
+        let word = u64::from_le_bytes(*eight);
+        // The high bit of a byte is set when the byte is zero, or below a space. Only a byte after one that was found
+        // can be found wrongly.
+        let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGH;
+        let quotes = zero(word ^ (ONES * u64::from(b'"')));
+        let backslashes = zero(word ^ (ONES * u64::from(b'\\')));
+        let controls = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
+        let found = quotes | backslashes | controls;
+        if found != 0 {
+            return at * 8 + found.trailing_zeros() as usize / 8;
+        }
+    }
+    let plain = rest.iter().take_while(|byte| !must_escape(**byte));
+    eights.len() * 8 + plain.count()
+}
+
 fn escape(text: &str, out: &mut Vec<u8>) {
     if is_plain(text.as_bytes()) {
         out.extend_from_slice(text.as_bytes());
@@ -326,6 +349,21 @@ mod tests {
         json.string(&all);
         let bytes = json.finish();
         assert_eq!(serde_json::from_slice::<String>(&bytes).unwrap(), all);
+    }
+
+    #[test]
+    fn the_plain_part_ends_where_an_escape_is_due() {
+        for special in 0..=255_u8 {
+            for before in 0..20 {
+                for after in [0, 1, 9] {
+                    let mut bytes = vec![0x80; before];
+                    bytes.push(special);
+                    bytes.extend(vec![b'"'; after]);
+                    let expected = before + usize::from(!must_escape(special));
+                    assert_eq!(plain_len(&bytes), expected, "{special:#x} after {before}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -192,3 +192,14 @@ fn a_range_of_values_is_a_range_of_keys() {
         }
     }
 }
+
+#[test]
+fn a_plain_partition_has_the_only_bucket_and_no_value() {
+    for index in [
+        IndexId::VertexLabel(VertexLabelId(7)),
+        IndexId::EdgeLabel(EdgeLabelId(70_000)),
+        IndexId::Label(IndexLabelId(1)),
+    ] {
+        assert_eq!(plain_partition(index).as_slice(), partition(index, 0, &[]));
+    }
+}

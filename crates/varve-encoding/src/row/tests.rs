@@ -110,3 +110,14 @@ fn unknown_flags_are_damage_or_a_newer_format() {
         assert!(Header::decode(&row).is_err(), "{flag:#x}");
     }
 }
+
+#[test]
+fn the_short_forms_are_the_long_ones() {
+    let mut head = Vec::new();
+    Header::put_now().encode(&mut head);
+    assert_eq!(head, PUT_NOW);
+    let (mut text, mut value) = (Vec::new(), Vec::new());
+    crate::value::put_text("läng", &mut text);
+    put_value(&varve_model::Value::Text("läng".into()), &mut value);
+    assert_eq!(text, value);
+}

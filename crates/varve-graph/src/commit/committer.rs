@@ -1,10 +1,15 @@
-//! The committer: one thread a graph that numbers commits, writes them in groups and publishes them.
+//! The committer: numbers commits, writes them in groups and publishes them, one group at a time.
+//!
+//! Without a sync to wait for, a commit that finds nobody writing is written in place, by the thread that prepared it:
+//! its rows and latches are still in that core's cache, and nobody has to be woken. What arrives meanwhile waits, and is
+//! written by the same thread next, or, after [`LED_GROUPS_MAX`] groups, by the committer's own. That one also writes
+//! when syncs are to be waited for, or when the engine says that a write may have to wait, and syncs at intervals.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant as MonotonicInstant};
 
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use varve_encoding::key::EVENT_SUFFIX;
 use varve_encoding::row::VERSION_AT;
 use varve_encoding::tables::COUNTER;
@@ -97,13 +102,21 @@ pub(crate) struct Commit {
     pub(crate) published: Option<Box<dyn FnOnce(CommitVersion) + Send>>,
 }
 
+/// Groups that one thread writes in place before it goes back to its own work.
+const LED_GROUPS_MAX: usize = 8;
+
 #[derive(Default)]
 struct State {
     queue: Vec<Commit>,
     queued_bytes: usize,
     /// The last version given to a commit, or promised to a reader as past.
     last: CommitVersion,
+    /// Somebody writes a group, and looks at the queue afterwards.
     writing: bool,
+    /// When the oldest write was made that no sync has covered.
+    unsynced_since: Option<MonotonicInstant>,
+    /// The committer's own thread waits for the time to sync.
+    timed: bool,
     stop: bool,
     failed: Option<CommitFailure>,
 }
@@ -190,8 +203,14 @@ impl Committer {
         }
         state.queued_bytes += bytes;
         state.queue.push(commit);
-        drop(state);
-        self.shared.arrived.notify_one();
+        if !state.writing {
+            if self.shared.writes_in_place() {
+                self.shared.lead(state);
+            } else {
+                drop(state);
+                self.shared.arrived.notify_one();
+            }
+        }
         Ok(())
     }
 
@@ -231,13 +250,52 @@ impl Drop for Committer {
 }
 
 impl Shared {
+    fn writes_in_place(&self) -> bool {
+        self.options.durability != DurabilityMode::Sync && !self.space.write_may_wait()
+    }
+
+    /// Writes what waits, on a thread that prepared a commit.
+    fn lead(&self, state: MutexGuard<'_, State>) {
+        let led = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let mut state = state;
+            for _ in 0..LED_GROUPS_MAX {
+                let (group, first) = self.next_group(&mut state);
+                drop(state);
+                self.write_group(group, first);
+                state = self.state.lock();
+                // Another thread may have found nobody writing in between.
+                if state.writing || state.queue.is_empty() || !self.writes_in_place() {
+                    break;
+                }
+            }
+            self.rest(state);
+        }));
+        if led.is_err() {
+            self.give_up();
+        }
+    }
+
+    /// Leaves what is still to do to the committer's own thread.
+    fn rest(&self, state: MutexGuard<'_, State>) {
+        let first_unsynced =
+            matches!(self.options.durability, DurabilityMode::Interval(_)) && !state.timed;
+        let wanted = !state.queue.is_empty() || state.stop || first_unsynced;
+        drop(state);
+        if wanted {
+            self.arrived.notify_one();
+        }
+    }
+
     /// Runs; should that ever panic, every commit that waits or comes is refused and its latches are released, so that
     /// nobody waits for ever.
     fn run_to_the_end(&self) {
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.run()));
-        if ended.is_ok() {
-            return;
+        if ended.is_err() {
+            self.give_up();
         }
+    }
+
+    fn give_up(&self) {
         let message = "Writes are refused until the server is started again: the committer failed";
         let failed = CommitFailure {
             kind: ErrorKind::Storage,
@@ -255,58 +313,55 @@ impl Shared {
     }
 
     fn run(&self) {
-        let mut unsynced_since: Option<MonotonicInstant> = None;
         loop {
-            let (group, first, stop) = self.next_group(unsynced_since);
-            if !group.is_empty() {
+            let mut state = self.state.lock();
+            let due = self.wait_for_work(&mut state);
+            let ends = state.stop && state.queue.is_empty();
+            if due || (ends && state.unsynced_since.is_some()) {
+                state.unsynced_since = None;
+                drop(state);
+                if let Err(error) = self.space.sync() {
+                    self.fail(&error);
+                    // A sync that failed for want of space is tried again after another interval.
+                    let now = MonotonicInstant::now();
+                    self.state.lock().unsynced_since.get_or_insert(now);
+                }
+            } else if !state.queue.is_empty() {
+                let (group, first) = self.next_group(&mut state);
+                drop(state);
                 self.write_group(group, first);
-                if self.options.durability != DurabilityMode::Sync {
-                    unsynced_since.get_or_insert_with(MonotonicInstant::now);
-                }
             }
-            let due = match self.options.durability {
-                DurabilityMode::Interval(every) => {
-                    unsynced_since.is_some_and(|since| stop || since.elapsed() >= every)
-                }
-                DurabilityMode::Sync | DurabilityMode::None => stop && unsynced_since.is_some(),
-            };
-            if due {
-                // A sync that failed for want of space is tried again after another interval.
-                unsynced_since = match self.space.sync() {
-                    Ok(()) => None,
-                    Err(error) => {
-                        self.fail(&error);
-                        Some(MonotonicInstant::now())
-                    }
-                };
-            }
-            if stop {
+            if ends {
                 return;
             }
         }
     }
 
-    /// Waits for commits, or for the time to sync; gives the commits of the next group their versions. The second part
-    /// is the version of the first of them.
-    fn next_group(
-        &self,
-        unsynced_since: Option<MonotonicInstant>,
-    ) -> (Vec<Commit>, CommitVersion, bool) {
-        let mut state = self.state.lock();
-        while state.queue.is_empty() && !state.stop {
-            match (self.options.durability, unsynced_since) {
+    /// Waits for the time to sync, and then says so; or for commits that nobody else writes, or for the end.
+    fn wait_for_work(&self, state: &mut MutexGuard<'_, State>) -> bool {
+        loop {
+            let idle = state.writing || (state.queue.is_empty() && !state.stop);
+            state.timed = false;
+            match (self.options.durability, state.unsynced_since) {
                 (DurabilityMode::Interval(every), Some(since)) => {
-                    if self
-                        .arrived
-                        .wait_until(&mut state, since + every)
-                        .timed_out()
-                    {
-                        break;
+                    let due = since + every;
+                    if MonotonicInstant::now() >= due {
+                        return true;
                     }
+                    if !idle {
+                        return false;
+                    }
+                    state.timed = true;
+                    self.arrived.wait_until(state, due);
                 }
-                _ => self.arrived.wait(&mut state),
+                _ if !idle => return false,
+                _ => self.arrived.wait(state),
             }
         }
+    }
+
+    /// Takes the next group out of the queue and gives its commits their versions, beginning with the one returned.
+    fn next_group(&self, state: &mut State) -> (Vec<Commit>, CommitVersion) {
         let mut bytes = 0;
         let fits = state.queue.iter().take_while(|commit| {
             let fits =
@@ -315,21 +370,16 @@ impl Shared {
             fits
         });
         let count = fits.count();
-        let group: Vec<Commit> = state.queue.drain(..count).collect();
-        state.queued_bytes = state
-            .queue
-            .iter()
-            .map(|commit| commit.batch.byte_len())
-            .sum();
+        let rest = state.queue.split_off(count);
+        let group = std::mem::replace(&mut state.queue, rest);
+        let left = state.queue.iter().map(|commit| commit.batch.byte_len());
+        state.queued_bytes = left.sum();
         let prepared = group.iter().map(|commit| commit.now);
         let now = prepared.fold(self.clock.now(), Instant::max);
         let first = CommitVersion::first_at(now).max(state.last.next());
-        if !group.is_empty() {
-            state.last = CommitVersion(first.0 + group.len() as u64 - 1);
-            state.writing = true;
-        }
-        let stop = state.stop && state.queue.is_empty();
-        (group, first, stop)
+        state.last = CommitVersion(first.0 + (group.len() as u64).saturating_sub(1));
+        state.writing = true;
+        (group, first)
     }
 
     fn write_group(&self, mut group: Vec<Commit>, first: CommitVersion) {
@@ -368,6 +418,11 @@ impl Shared {
         {
             let mut state = self.state.lock();
             state.writing = false;
+            if self.options.durability != DurabilityMode::Sync {
+                state
+                    .unsynced_since
+                    .get_or_insert_with(MonotonicInstant::now);
+            }
         }
         self.written.notify_all();
         for (at, commit) in group.into_iter().enumerate() {

@@ -3,72 +3,84 @@
 //! A fixed table of slots; a key maps to a slot by hash, so two keys may share one (they then wait for each other
 //! without need, which is harmless). A commit takes all its slots in ascending order, so commits never wait in a circle.
 //! Latches belong to the commit, not to a thread: the committer releases what another thread took.
+//!
+//! A batch takes some hundred to some thousand latches, so taking one that is free is one atomic operation, and there
+//! are so many slots that two batches on their way seldom share one. Vertices and unique values have slots of two bytes,
+//! shared or exclusive; edges are only ever latched exclusively, so theirs are single bits. Who must wait does so at one
+//! place for the whole table: that is rare.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering, fence};
 
 use parking_lot::{Condvar, Mutex};
 use rustc_hash::FxHashMap;
-use varve_encoding::key;
-use varve_model::{Direction, EdgeId};
 
-/// Slots a graph has. 16 bytes each.
-const SLOTS: usize = 1 << 14;
+/// Slots for vertices and unique values; the first is the schema's alone.
+const SLOTS: u32 = 1 << 19;
+/// Slots for edges.
+const EDGE_SLOTS: u32 = 1 << 22;
+const BITS: u32 = u64::BITS;
 
-/// What a latch protects, and how.
+/// In a slot: it is held exclusively.
+const EXCLUSIVE: u16 = 1 << 15;
+/// In a slot: somebody waits to hold it exclusively, so new shared holders let him pass.
+const AWAITED: u16 = 1 << 14;
+/// The most commits that hold a slot shared; the rest is the two flags.
+const SHARED_MAX: u16 = AWAITED - 1;
+
+/// What a latch protects, and how: the slot, edges' after the others, and in the lowest bit whether exclusively.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct LatchKey {
-    slot: usize,
-    exclusive: bool,
-}
+pub(crate) struct LatchKey(u32);
 
 impl LatchKey {
+    /// Every write holds it from before it looks at the schema until it is stored.
+    pub(crate) const SCHEMA: Self = Self(0);
+    /// For who waits until all writes with an older schema have ended.
+    pub(crate) const SCHEMA_EXCLUSIVE: Self = Self(1);
+
     /// For a key that will be changed.
     pub(crate) fn exclusive(key: &[u8]) -> Self {
-        Self {
-            slot: slot_of(key),
-            exclusive: true,
-        }
+        Self(slot_of(key) << 1 | 1)
     }
 
-    /// For an edge that will be changed.
-    pub(crate) fn of_edge(id: &EdgeId) -> Self {
-        let mut own = key::vertex_id(&id.source);
-        own.extend_from_slice(&key::edge_clustering(id, Direction::Out));
-        Self::exclusive(&own)
+    /// For an edge that will be changed; `key` is its source's partition key and its clustering key there.
+    pub(crate) fn edge(key: &[u8]) -> Self {
+        Self((SLOTS + (hash(key) & (EDGE_SLOTS - 1))) << 1 | 1)
     }
 
     /// For a key that must stay as it is.
     pub(crate) fn shared(key: &[u8]) -> Self {
-        Self {
-            slot: slot_of(key),
-            exclusive: false,
-        }
+        Self(slot_of(key) << 1)
+    }
+
+    const fn slot(self) -> u32 {
+        self.0 >> 1
+    }
+
+    const fn is_exclusive(self) -> bool {
+        self.0 & 1 == 1
     }
 }
 
-fn slot_of(key: &[u8]) -> usize {
-    // The hash is not stored, any good one will do.
-    (xxhash_rust::xxh3::xxh3_64(key) as usize) & (SLOTS - 1)
+/// The hash is not stored, any good one will do.
+fn hash(key: &[u8]) -> u32 {
+    xxhash_rust::xxh3::xxh3_64(key) as u32
 }
 
-#[derive(Debug, Default)]
-struct State {
-    shared: u32,
-    exclusive: bool,
-    /// Commits that wait for the slot exclusively; new shared ones let them pass.
-    waiting: u32,
-}
-
-#[derive(Debug, Default)]
-struct Slot {
-    state: Mutex<State>,
-    freed: Condvar,
+fn slot_of(key: &[u8]) -> u32 {
+    // The first slot is the schema's.
+    (hash(key) & (SLOTS - 1)).max(1)
 }
 
 /// The latch table of a graph.
 #[derive(Debug)]
 pub(crate) struct Latches {
-    slots: Box<[Slot]>,
+    slots: Box<[AtomicU16]>,
+    edges: Box<[AtomicU64]>,
+    /// Threads that wait, or are about to look again before they do.
+    waiting: AtomicUsize,
+    parked: Mutex<()>,
+    freed: Condvar,
 }
 
 /// Latches held by one commit; released when dropped.
@@ -81,60 +93,128 @@ pub(crate) struct LatchSet {
 impl Latches {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
-            slots: (0..SLOTS).map(|_| Slot::default()).collect(),
+            slots: (0..SLOTS).map(|_| AtomicU16::new(0)).collect(),
+            edges: (0..EDGE_SLOTS / BITS).map(|_| AtomicU64::new(0)).collect(),
+            waiting: AtomicUsize::new(0),
+            parked: Mutex::new(()),
+            freed: Condvar::new(),
         })
     }
 
     /// Takes every latch of `keys`, waiting for those that are taken.
     pub(crate) fn acquire(self: &Arc<Self>, keys: Vec<LatchKey>) -> LatchSet {
-        let mut set = LatchSet {
-            table: Arc::clone(self),
-            held: Vec::with_capacity(keys.len()),
-        };
-        for key in normalized(keys) {
-            self.slots[key.slot].lock(key.exclusive);
-            set.held.push(key);
+        let held = normalized(keys);
+        for key in &held {
+            if !self.try_lock(*key) {
+                self.wait_for(*key);
+            }
         }
-        set
+        self.set(held)
     }
 
     /// Takes every latch of `keys` if none is taken; otherwise none.
     pub(crate) fn try_acquire(self: &Arc<Self>, keys: Vec<LatchKey>) -> Option<LatchSet> {
-        let mut set = LatchSet {
-            table: Arc::clone(self),
-            held: Vec::with_capacity(keys.len()),
-        };
-        for key in normalized(keys) {
-            if !self.slots[key.slot].try_lock(key.exclusive) {
-                return None;
-            }
-            set.held.push(key);
+        let mut held = normalized(keys);
+        let taken = held.iter().position(|key| !self.try_lock(*key));
+        held.truncate(taken.unwrap_or(held.len()));
+        let set = self.set(held);
+        taken.is_none().then_some(set)
+    }
+
+    fn set(self: &Arc<Self>, held: Vec<LatchKey>) -> LatchSet {
+        let table = Arc::clone(self);
+        LatchSet { table, held }
+    }
+
+    fn try_lock(&self, key: LatchKey) -> bool {
+        let slot = key.slot();
+        if slot >= SLOTS {
+            let (word, bit) = self.edge(slot);
+            return word.fetch_or(bit, Ordering::AcqRel) & bit == 0;
         }
-        Some(set)
+        let slot = &self.slots[slot as usize];
+        let taken = if key.is_exclusive() {
+            // Whoever else waited asks for it anew.
+            slot.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
+                (state & !AWAITED == 0).then_some(EXCLUSIVE)
+            })
+        } else {
+            slot.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
+                (state < SHARED_MAX).then_some(state + 1)
+            })
+        };
+        taken.is_ok()
+    }
+
+    fn unlock(&self, key: LatchKey) {
+        let slot = key.slot();
+        if slot >= SLOTS {
+            let (word, bit) = self.edge(slot);
+            word.fetch_and(!bit, Ordering::AcqRel);
+        } else if key.is_exclusive() {
+            self.slots[slot as usize].fetch_and(!EXCLUSIVE, Ordering::AcqRel);
+        } else {
+            self.slots[slot as usize].fetch_sub(1, Ordering::AcqRel);
+        }
+    }
+
+    fn edge(&self, slot: u32) -> (&AtomicU64, u64) {
+        let slot = slot - SLOTS;
+        (&self.edges[(slot / BITS) as usize], 1 << (slot % BITS))
+    }
+
+    /// Waits until `key` could be taken, and takes it.
+    fn wait_for(&self, key: LatchKey) {
+        // Counted before the last look, so whoever frees the slot after that look sees that somebody waits.
+        self.waiting.fetch_add(1, Ordering::SeqCst);
+        let mut parked = self.parked.lock();
+        loop {
+            if key.is_exclusive() && key.slot() < SLOTS {
+                self.slots[key.slot() as usize].fetch_or(AWAITED, Ordering::AcqRel);
+            }
+            fence(Ordering::SeqCst);
+            if self.try_lock(key) {
+                break;
+            }
+            self.freed.wait(&mut parked);
+        }
+        drop(parked);
+        self.waiting.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Wakes those who wait, after slots were freed.
+    fn wake(&self) {
+        fence(Ordering::SeqCst);
+        if self.waiting.load(Ordering::SeqCst) > 0 {
+            // Who looked before the slots were freed is parked once this lock is had.
+            drop(self.parked.lock());
+            self.freed.notify_all();
+        }
     }
 }
 
 /// Ascending by slot, one key a slot, exclusive if one of them is.
 fn normalized(mut keys: Vec<LatchKey>) -> Vec<LatchKey> {
     keys.sort_unstable();
-    let mut merged: Vec<LatchKey> = Vec::with_capacity(keys.len());
-    for key in keys {
-        match merged.last_mut() {
-            Some(last) if last.slot == key.slot => last.exclusive |= key.exclusive,
-            _ => merged.push(key),
+    // Of two on one slot the exclusive one comes later.
+    keys.dedup_by(|later, earlier| {
+        let same = later.slot() == earlier.slot();
+        if same {
+            *earlier = *later;
         }
-    }
-    merged
+        same
+    });
+    keys
 }
 
 impl LatchSet {
     /// Takes one more latch exclusively without waiting. `false` when another commit holds it, or this one holds its
     /// slot shared.
     pub(crate) fn try_add(&mut self, key: LatchKey) -> bool {
-        if let Some(held) = self.held.iter().find(|held| held.slot == key.slot) {
-            return held.exclusive;
+        if let Some(held) = self.held.iter().find(|held| held.slot() == key.slot()) {
+            return held.is_exclusive();
         }
-        let taken = self.table.slots[key.slot].try_lock(key.exclusive);
+        let taken = self.table.try_lock(key);
         if taken {
             self.held.push(key);
         }
@@ -144,13 +224,16 @@ impl LatchSet {
     /// Takes more latches without waiting. `false` when another commit holds one of them, or this one holds a slot
     /// shared that is asked for exclusively; those before it are held then.
     pub(crate) fn try_add_all(&mut self, keys: Vec<LatchKey>) -> bool {
-        let held = self.held.iter().map(|held| (held.slot, held.exclusive));
-        let held: FxHashMap<usize, bool> = held.collect();
+        let held = self
+            .held
+            .iter()
+            .map(|held| (held.slot(), held.is_exclusive()));
+        let held: FxHashMap<u32, bool> = held.collect();
         normalized(keys).into_iter().all(|key| {
-            if let Some(exclusive) = held.get(&key.slot) {
-                return *exclusive || !key.exclusive;
+            if let Some(exclusive) = held.get(&key.slot()) {
+                return *exclusive || !key.is_exclusive();
             }
-            let taken = self.table.slots[key.slot].try_lock(key.exclusive);
+            let taken = self.table.try_lock(key);
             if taken {
                 self.held.push(key);
             }
@@ -161,56 +244,13 @@ impl LatchSet {
 
 impl Drop for LatchSet {
     fn drop(&mut self) {
+        if self.held.is_empty() {
+            return;
+        }
         for key in &self.held {
-            self.table.slots[key.slot].unlock(key.exclusive);
+            self.table.unlock(*key);
         }
-    }
-}
-
-impl Slot {
-    fn lock(&self, exclusive: bool) {
-        let mut state = self.state.lock();
-        if exclusive {
-            state.waiting += 1;
-            self.freed
-                .wait_while(&mut state, |state| state.exclusive || state.shared > 0);
-            state.waiting -= 1;
-            state.exclusive = true;
-        } else {
-            self.freed
-                .wait_while(&mut state, |state| state.exclusive || state.waiting > 0);
-            state.shared += 1;
-        }
-    }
-
-    fn try_lock(&self, exclusive: bool) -> bool {
-        let mut state = self.state.lock();
-        let free = !state.exclusive
-            && if exclusive {
-                state.shared == 0
-            } else {
-                state.waiting == 0
-            };
-        if free {
-            if exclusive {
-                state.exclusive = true;
-            } else {
-                state.shared += 1;
-            }
-        }
-        free
-    }
-
-    fn unlock(&self, exclusive: bool) {
-        let mut state = self.state.lock();
-        if exclusive {
-            state.exclusive = false;
-        } else {
-            state.shared -= 1;
-        }
-        if !state.exclusive && state.shared == 0 {
-            self.freed.notify_all();
-        }
+        self.table.wake();
     }
 }
 
@@ -247,6 +287,48 @@ mod tests {
     }
 
     #[test]
+    fn who_waits_exclusively_is_let_in_before_new_shared_ones() {
+        let table = Latches::new();
+        let shared = table.acquire(vec![LatchKey::shared(b"a")]);
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| drop(table.acquire(vec![LatchKey::exclusive(b"a")])));
+            while table.try_acquire(vec![LatchKey::shared(b"a")]).is_some() {
+                std::thread::yield_now();
+            }
+            drop(shared);
+            waiter.join().expect("it was let in");
+        });
+        assert!(table.try_acquire(vec![LatchKey::shared(b"a")]).is_some());
+    }
+
+    #[test]
+    fn edges_have_slots_of_their_own() {
+        let table = Latches::new();
+        let held = table.acquire(vec![LatchKey::edge(b"a"), LatchKey::edge(b"b")]);
+        assert!(table.try_acquire(vec![LatchKey::exclusive(b"a")]).is_some());
+        assert!(table.try_acquire(vec![LatchKey::edge(b"b")]).is_none());
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| drop(table.acquire(vec![LatchKey::edge(b"a")])));
+            drop(held);
+            waiter.join().expect("it was let in");
+        });
+        assert!(table.try_acquire(vec![LatchKey::edge(b"b")]).is_some());
+    }
+
+    #[test]
+    fn of_two_on_one_slot_the_exclusive_one_counts() {
+        let keys = [
+            LatchKey::exclusive(b"a"),
+            LatchKey::shared(b"a"),
+            LatchKey::SCHEMA,
+        ];
+        assert_eq!(
+            normalized(keys.to_vec()),
+            [LatchKey::SCHEMA, LatchKey::exclusive(b"a")]
+        );
+    }
+
+    #[test]
     fn no_two_threads_hold_one_key_and_none_waits_for_ever() {
         let table = Latches::new();
         let inside: Vec<AtomicUsize> = (0..8).map(|_| AtomicUsize::new(0)).collect();
@@ -256,7 +338,10 @@ mod tests {
                 scope.spawn(move || {
                     for round in 0..2_000_usize {
                         let (a, b) = ((seed + round) % 8, (seed * 3 + round * 5) % 8);
-                        let keys = [a, b].map(|k| LatchKey::exclusive(&[k as u8]));
+                        let keys = [a, b].map(|k| match k % 2 {
+                            0 => LatchKey::exclusive(&[k as u8]),
+                            _ => LatchKey::edge(&[k as u8]),
+                        });
                         let set = table.acquire(keys.to_vec());
                         assert_eq!(inside[a].fetch_add(1, Ordering::SeqCst), 0);
                         inside[a].fetch_sub(1, Ordering::SeqCst);

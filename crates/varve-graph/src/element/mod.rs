@@ -5,6 +5,7 @@
 //! errors are those of HugeGraph 1.5.0, since clients compare them. Everything here is pure: no store, no wire format.
 
 mod convert;
+mod direct;
 mod edge;
 mod input;
 mod properties;
@@ -14,6 +15,7 @@ mod update;
 mod vertex;
 
 pub use convert::{convert, convert_member};
+pub use direct::Direct;
 pub use edge::{EdgeForm, NewEdge, check_link};
 pub use input::{DEFAULT_VERTEX_LABEL, EdgeInput, RawProperty, RawValue, VertexInput};
 pub use strategy::{Strategies, UpdateStrategy};

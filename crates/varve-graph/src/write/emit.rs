@@ -6,13 +6,17 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
+use varve_encoding::index::{IndexId, plain_partition};
 use varve_encoding::key;
 use varve_encoding::row::{self, Header, Kind};
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, PENDING, VERTEX};
 use varve_kv::{Batch, Flow, Reader, TableId};
 use varve_model::schema::{IndexType, Retention};
-use varve_model::{CommitVersion, Direction, Element, ElementId, Instant, Properties};
+use varve_model::{
+    CommitVersion, Direction, EdgeLabelId, Element, ElementId, Instant, Properties, VertexLabelId,
+};
 
+use super::keys::RowKeys;
 use super::settling::Settling;
 use crate::commit::Stamps;
 use crate::error::GraphError;
@@ -70,16 +74,22 @@ impl Current {
 /// Hash of an (edge label, source) entry, wide enough that two never meet.
 pub(crate) type PairHash = u128;
 
-fn pair_hash(entry: &IndexEntry) -> PairHash {
-    let mut bytes = entry.partition.clone();
-    bytes.extend_from_slice(&entry.clustering);
-    xxhash_rust::xxh3::xxh3_128(&bytes)
+/// Bytes that a row of a batch takes beside its content, about: for the first size of a batch.
+pub(crate) const ROW_BYTES: usize = 64;
+
+/// The hash of the (edge label, source) entry of the edges that leave the vertex with the partition key `source`.
+pub(super) fn pair_of(label: EdgeLabelId, source: &[u8], scratch: &mut Vec<u8>) -> PairHash {
+    scratch.clear();
+    scratch.extend_from_slice(&plain_partition(IndexId::EdgeLabel(label)));
+    scratch.push(key::ELEMENT_VERTEX);
+    scratch.extend_from_slice(source);
+    xxhash_rust::xxh3::xxh3_128(scratch)
 }
 
 /// What the new event does.
 pub(crate) enum Change<'a> {
-    /// The element has this state.
-    Put(&'a Element),
+    /// The element has this state: its row's content.
+    Put(&'a [u8]),
     /// The element does not exist.
     Delete,
 }
@@ -102,6 +112,8 @@ pub(crate) struct Emitter<'a> {
     /// (edge label, source) entries that this commit puts, to be remembered once it is published.
     pub(crate) new_pairs: FxHashSet<PairHash>,
     row: Vec<u8>,
+    /// For [`pair_of`].
+    pair: Vec<u8>,
 }
 
 /// The valid period of an event, with the default start left to the commit.
@@ -129,8 +141,82 @@ impl<'a> Emitter<'a> {
             batch,
             stamps,
             new_pairs: FxHashSet::default(),
-            row: Vec::with_capacity(256),
+            row: Vec::new(),
+            pair: Vec::new(),
         }
+    }
+
+    /// [`Emitter::emit`] of a put from now on and for ever, of an element that has no current row: what nearly every
+    /// insert is. `new_pair` is the
+    /// (edge label, source) entry of an edge, unless it was put lately.
+    pub(super) fn emit_first(
+        &mut self,
+        id: &ElementId,
+        keys: RowKeys<'_>,
+        content: &[u8],
+        new_pair: Option<PairHash>,
+    ) -> Result<(), GraphError> {
+        let (batch, stamps) = (&mut self.batch, &mut self.stamps);
+        let row: [&[u8]; 2] = [&row::PUT_NOW, content];
+        match (keys, id) {
+            (RowKeys::Vertex { partition }, _) => {
+                stamps.row(batch.put_parts(VERTEX, partition, &[key::VERTEX_CLUSTERING], &row));
+                let label = row::vertex_label(content)?;
+                if self.lists_vertices(label) {
+                    let index = plain_partition(IndexId::VertexLabel(label));
+                    let clustering: [&[u8]; 2] = [&[key::ELEMENT_VERTEX], partition];
+                    self.batch.put_parts(INDEX, &index, &clustering, &[]);
+                }
+                let indexes = self.context.schema.indexes_of_vertex_label(label);
+                self.put_index_entries(indexes, id, content)
+            }
+            (
+                RowKeys::Edge {
+                    source,
+                    out_clustering,
+                    target,
+                    in_clustering,
+                    ..
+                },
+                ElementId::Edge(edge),
+            ) => {
+                stamps.row(batch.put_parts(EDGE, source, &[out_clustering], &row));
+                stamps.row(batch.put_parts(EDGE, target, &[in_clustering], &row));
+                if let Some(pair) = new_pair {
+                    self.put_new_pair(edge.label, source, pair);
+                }
+                let indexes = self.context.schema.indexes_of_edge_label(edge.label);
+                self.put_index_entries(indexes, id, content)
+            }
+            (RowKeys::Edge { .. }, ElementId::Vertex(_)) => {
+                unreachable!("an element's keys are made from its id")
+            }
+        }
+    }
+
+    /// Puts the entries of a new state in these indexes.
+    fn put_index_entries(
+        &mut self,
+        indexes: &[Arc<varve_model::IndexLabel>],
+        id: &ElementId,
+        content: &[u8],
+    ) -> Result<(), GraphError> {
+        if indexes.is_empty() {
+            return Ok(());
+        }
+        let element = decode_element(id, content)?;
+        for index in indexes {
+            for entry in index::entries(index, id, element.properties()) {
+                self.batch
+                    .put(INDEX, &entry.partition, &entry.clustering, &[]);
+            }
+        }
+        Ok(())
+    }
+
+    fn lists_vertices(&self, label: VertexLabelId) -> bool {
+        let label = self.context.schema.vertex_label(label);
+        label.is_some_and(|label| label.enable_label_index)
     }
 
     /// Writes one event of `id`. `current` is its current row as read under the commit's latches.
@@ -176,7 +262,7 @@ impl<'a> Emitter<'a> {
         let found = Settling::find(self.context.reader, &sides[0], &stale, now)?;
         let mut retention = Retention::All;
         if stale.header.kind == Kind::Put {
-            retention = self.retention(id, &stale)?;
+            retention = self.retention(id, &stale.content)?;
             self.move_to_events(&sides, &stale, retention, now);
         }
         let settled = found
@@ -197,11 +283,8 @@ impl<'a> Emitter<'a> {
             self.put_pending(id, found.until);
         }
         let quiet = found.until == Instant::FOREVER;
-        let successor = settled
-            .as_ref()
-            .map(|it| decode_element(id, &it.content))
-            .transpose()?;
-        self.move_entries(id, Some(&stale), successor.as_ref(), quiet, retention)?;
+        let successor = settled.as_ref().map(|it| it.content.as_slice());
+        self.move_entries(id, Some(&stale), successor, quiet, retention)?;
         Ok(match settled {
             None if found.until < Instant::FOREVER => Some(marker(found.until)),
             settled => settled,
@@ -219,8 +302,8 @@ impl<'a> Emitter<'a> {
         let (table, sides) = sides(id);
         let put = current.filter(|current| current.header.kind == Kind::Put);
         let retention = match (put, change) {
-            (Some(current), _) => self.retention(id, current)?,
-            (None, Change::Put(element)) => self.retention_of(element),
+            (Some(current), _) => self.retention(id, &current.content)?,
+            (None, Change::Put(content)) => self.retention(id, content)?,
             (None, Change::Delete) => Retention::All,
         };
         if let Some(current) = put {
@@ -234,9 +317,9 @@ impl<'a> Emitter<'a> {
         };
         let mut successor = None;
         match change {
-            Change::Put(element) => {
-                self.put_stamped(table, &sides, &header, Some(element));
-                successor = Some(*element);
+            Change::Put(content) => {
+                self.put_stamped(table, &sides, &header, content);
+                successor = Some(*content);
             }
             Change::Delete => {
                 header.kind = Kind::Delete;
@@ -244,7 +327,7 @@ impl<'a> Emitter<'a> {
                     && period.to == Instant::FOREVER
                     && !self.has_events(&sides[0])?;
                 if !forgotten {
-                    self.put_event(&sides, &header, None);
+                    self.put_event(&sides, &header, &[]);
                 }
                 if period.to < Instant::FOREVER {
                     self.put_marker(table, &sides, period.to);
@@ -282,11 +365,11 @@ impl<'a> Emitter<'a> {
             until: period.to,
             ..Header::put_now()
         };
-        let element = match change {
-            Change::Put(element) => Some(*element),
+        let content = match change {
+            Change::Put(content) => Some(*content),
             Change::Delete => None,
         };
-        self.put_event(&sides, &header, element);
+        self.put_event(&sides, &header, content.unwrap_or_default());
         let starts = period.future_start(now);
         match current {
             Some(mut current) if current.header.kind == Kind::Put => {
@@ -299,7 +382,7 @@ impl<'a> Emitter<'a> {
                 self.put_marker(table, &sides, until);
             }
             None => {
-                if let (Some(starts), Some(_)) = (starts, element) {
+                if let (Some(starts), Some(_)) = (starts, content) {
                     self.put_marker(table, &sides, starts);
                 }
             }
@@ -307,9 +390,9 @@ impl<'a> Emitter<'a> {
         if let Some(starts) = starts {
             self.put_pending(id, starts);
         }
-        if let Some(element) = element {
+        if let Some(content) = content {
             let target = if starts.is_some() { INDEX } else { EVENT_INDEX };
-            for entry in self.entries(id, element) {
+            for entry in self.entries(id, content)? {
                 if target == INDEX || !entry.unique {
                     self.batch
                         .put(target, &entry.partition, &entry.clustering, &[]);
@@ -320,14 +403,8 @@ impl<'a> Emitter<'a> {
         Ok(())
     }
 
-    fn put_stamped(
-        &mut self,
-        table: TableId,
-        sides: &[Side],
-        header: &Header,
-        element: Option<&Element>,
-    ) {
-        self.build_row(header, element);
+    fn put_stamped(&mut self, table: TableId, sides: &[Side], header: &Header, content: &[u8]) {
+        self.build_row(header, content);
         for side in sides {
             let at = self
                 .batch
@@ -336,8 +413,8 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn put_event(&mut self, sides: &[Side], header: &Header, element: Option<&Element>) {
-        self.build_row(header, element);
+    fn put_event(&mut self, sides: &[Side], header: &Header, content: &[u8]) {
+        self.build_row(header, content);
         for side in sides {
             let clustering = key::event_clustering(&side.clustering, CommitVersion::ZERO);
             let at = self
@@ -347,14 +424,10 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    fn build_row(&mut self, header: &Header, element: Option<&Element>) {
+    fn build_row(&mut self, header: &Header, content: &[u8]) {
         self.row.clear();
         header.encode(&mut self.row);
-        match element {
-            Some(Element::Vertex(vertex)) => row::put_vertex_content(vertex, &mut self.row),
-            Some(Element::Edge(edge)) => row::put_edge_content(edge, &mut self.row),
-            None => {}
-        }
+        self.row.extend_from_slice(content);
     }
 
     /// Whether an element has stored events, which a deletion must outlive.
@@ -392,8 +465,7 @@ impl<'a> Emitter<'a> {
             until: current.header.to,
             ..current.header
         };
-        self.build_row(&header, None);
-        self.row.extend_from_slice(&current.content);
+        self.build_row(&header, &current.content);
         for side in sides {
             let clustering = key::event_clustering(&side.clustering, header.version);
             self.batch
@@ -402,8 +474,7 @@ impl<'a> Emitter<'a> {
     }
 
     fn put_current(&mut self, table: TableId, sides: &[Side], header: &Header, content: &[u8]) {
-        self.build_row(header, None);
-        self.row.extend_from_slice(content);
+        self.build_row(header, content);
         for side in sides {
             self.batch
                 .put(table, &side.partition, &side.clustering, &self.row);
@@ -433,16 +504,19 @@ impl<'a> Emitter<'a> {
         &mut self,
         id: &ElementId,
         old: Option<&Current>,
-        new: Option<&Element>,
+        new: Option<&[u8]>,
         quiet: bool,
         retention: Retention,
     ) -> Result<(), GraphError> {
         let old = old.filter(|old| old.header.kind == Kind::Put);
         let old_entries = match old {
-            Some(old) => self.entries(id, &decode_element(id, &old.content)?),
+            Some(old) => self.entries(id, &old.content)?,
             None => Vec::new(),
         };
-        let new_entries = new.map_or_else(Vec::new, |new| self.entries(id, new));
+        let new_entries = match new {
+            Some(new) => self.entries(id, new)?,
+            None => Vec::new(),
+        };
         let certain = quiet && old.is_none_or(|old| old.header.until == old.header.to);
         for entry in old_entries
             .iter()
@@ -472,33 +546,49 @@ impl<'a> Emitter<'a> {
 
     /// Puts the (edge label, source) entry of an edge unless it was put lately.
     fn put_edge_pair(&mut self, id: &ElementId) {
-        let ElementId::Edge(edge) = id else { return };
-        let enabled = self
-            .context
-            .schema
-            .edge_label(edge.label)
-            .is_some_and(|label| label.enable_label_index);
-        if !enabled {
-            return;
+        if let ElementId::Edge(edge) = id {
+            self.put_pair(edge.label, &key::vertex_id(&edge.source));
         }
-        let entry = index::edge_label_entry(edge);
-        let hash = pair_hash(&entry);
-        if !(self.context.known_pair)(hash) && self.new_pairs.insert(hash) {
-            self.batch
-                .put(INDEX, &entry.partition, &entry.clustering, &[]);
+    }
+
+    fn put_pair(&mut self, label: EdgeLabelId, source: &[u8]) {
+        let pair = pair_of(label, source, &mut self.pair);
+        if !(self.context.known_pair)(pair) {
+            self.put_new_pair(label, source, pair);
+        }
+    }
+
+    /// Puts an entry that was not put lately, if the label has such entries.
+    fn put_new_pair(&mut self, label: EdgeLabelId, source: &[u8], pair: PairHash) {
+        let known = self.context.schema.edge_label(label);
+        let enabled = known.is_some_and(|label| label.enable_label_index);
+        if enabled && self.new_pairs.insert(pair) {
+            let partition = plain_partition(IndexId::EdgeLabel(label));
+            let clustering: [&[u8]; 2] = [&[key::ELEMENT_VERTEX], source];
+            self.batch.put_parts(INDEX, &partition, &clustering, &[]);
         }
     }
 
     /// The index entries of a state of `id`, its vertex label's included.
-    pub(crate) fn entries(&self, id: &ElementId, element: &Element) -> Vec<IndexEntry> {
-        entries_of(self.context.schema, id, element)
+    fn entries(&self, id: &ElementId, content: &[u8]) -> Result<Vec<IndexEntry>, GraphError> {
+        if let ElementId::Edge(edge) = id
+            && self
+                .context
+                .schema
+                .indexes_of_edge_label(edge.label)
+                .is_empty()
+        {
+            return Ok(Vec::new());
+        }
+        let element = decode_element(id, content)?;
+        Ok(entries_of(self.context.schema, id, &element))
     }
 
-    fn retention(&self, id: &ElementId, current: &Current) -> Result<Retention, GraphError> {
+    fn retention(&self, id: &ElementId, content: &[u8]) -> Result<Retention, GraphError> {
         let schema = self.context.schema;
         Ok(match id {
             ElementId::Vertex(_) => {
-                let label = row::vertex_label(&current.content)?;
+                let label = row::vertex_label(content)?;
                 schema
                     .vertex_label(label)
                     .map_or(Retention::All, |label| label.retention)
@@ -507,15 +597,6 @@ impl<'a> Emitter<'a> {
                 .edge_label(edge.label)
                 .map_or(Retention::All, |label| label.retention),
         })
-    }
-
-    fn retention_of(&self, element: &Element) -> Retention {
-        let schema = self.context.schema;
-        match element {
-            Element::Vertex(v) => schema.vertex_label(v.label).map(|label| label.retention),
-            Element::Edge(e) => schema.edge_label(e.id.label).map(|label| label.retention),
-        }
-        .unwrap_or_default()
     }
 }
 
@@ -552,25 +633,29 @@ pub(crate) fn entries_of(schema: &Schema, id: &ElementId, element: &Element) -> 
     all
 }
 
-/// The unique-index entries among `entries`' labels of an element: what nobody else may hold.
+/// The entries of a state of `id` in unique indexes: what nobody else may hold.
 pub(crate) fn unique_entries(
     schema: &Schema,
-    element: &Element,
-) -> Vec<(Arc<varve_model::IndexLabel>, IndexEntry)> {
-    let id = element.id();
-    let labels = match element {
-        Element::Vertex(vertex) => schema.indexes_of_vertex_label(vertex.label),
-        Element::Edge(edge) => schema.indexes_of_edge_label(edge.id.label),
+    id: &ElementId,
+    content: &[u8],
+) -> Result<Vec<(Arc<varve_model::IndexLabel>, IndexEntry)>, GraphError> {
+    let labels = match id {
+        ElementId::Vertex(_) => schema.indexes_of_vertex_label(row::vertex_label(content)?),
+        ElementId::Edge(edge) => schema.indexes_of_edge_label(edge.label),
     };
-    let unique = labels
-        .iter()
-        .filter(|label| label.index_type == IndexType::Unique);
-    unique
-        .flat_map(|label| {
-            let entries = index::entries(label, &id, element.properties());
-            entries.into_iter().map(|entry| (Arc::clone(label), entry))
-        })
-        .collect()
+    let unique = |label: &&Arc<varve_model::IndexLabel>| label.index_type == IndexType::Unique;
+    if !labels.iter().any(|label| unique(&label)) {
+        return Ok(Vec::new());
+    }
+    let element = decode_element(id, content)?;
+    let of_label = |label: &Arc<varve_model::IndexLabel>| {
+        let entries = index::entries(label, id, element.properties());
+        let label = Arc::clone(label);
+        entries
+            .into_iter()
+            .map(move |entry| (Arc::clone(&label), entry))
+    };
+    Ok(labels.iter().filter(unique).flat_map(of_label).collect())
 }
 
 /// Decodes an element from a row's content.

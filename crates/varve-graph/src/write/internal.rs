@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use varve_encoding::key;
 use varve_model::ElementId;
 
 use super::emit::{EmitContext, Emitter};
+use super::keys::Keys;
 use crate::commit::{Commit, LatchKey, Ticket, ticket};
 use crate::error::GraphError;
-use crate::graph::{Graph, SCHEMA_LATCH};
+use crate::graph::Graph;
 
 /// Latches `ids` and the unique values whose index rows are `claims`, lets `build` fill the batch, and commits it.
 ///
@@ -52,17 +52,12 @@ pub(crate) fn commit_internal(
 }
 
 fn latch_keys(ids: &[ElementId]) -> Vec<LatchKey> {
-    let mut keys = Vec::with_capacity(ids.len() * 3 + 1);
-    keys.push(LatchKey::shared(SCHEMA_LATCH));
+    let mut latches = Vec::with_capacity(ids.len() * 3 + 1);
+    latches.push(LatchKey::SCHEMA);
+    let mut keys = Keys::with_capacity(ids.len());
     for id in ids {
-        match id {
-            ElementId::Vertex(id) => keys.push(LatchKey::exclusive(&key::vertex_id(id))),
-            ElementId::Edge(id) => {
-                keys.push(LatchKey::shared(&key::vertex_id(&id.source)));
-                keys.push(LatchKey::shared(&key::vertex_id(&id.target)));
-                keys.push(LatchKey::of_edge(id));
-            }
-        }
+        let number = keys.add(id);
+        keys.of(number).latches(&mut latches);
     }
-    keys
+    latches
 }

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use varve_kv::{Flow, Reader};
-use varve_model::{CommitVersion, Element, ElementId, Instant, Period};
+use varve_model::{CommitVersion, ElementId, Instant, Period};
 
-use super::emit::{decode_element, sides, unique_entries};
+use super::emit::{sides, unique_entries};
 use super::working::{Outcome, WorkingSet, read_current, resolve_at};
 use crate::commit::{LatchKey, LatchSet};
 use crate::error::GraphError;
@@ -30,12 +30,12 @@ impl WorkingSet<'_> {
         }
         let mut claimed: FxHashMap<Vec<u8>, usize> = FxHashMap::default();
         for (at, working) in self.elements.iter().enumerate() {
-            let Outcome::Put(element) = &working.outcome else {
+            let Outcome::Put(content) = &working.outcome else {
                 continue;
             };
-            for (label, entry) in unique_entries(self.schema, element) {
+            for (label, entry) in unique_entries(self.schema, &working.id, content)? {
                 let conflict = || {
-                    let shown = match &working.id {
+                    let shown = match &*working.id {
                         ElementId::Vertex(id) => format!("v[{id}]"),
                         ElementId::Edge(id) => format!("e[{id}]"),
                     };
@@ -55,7 +55,7 @@ impl WorkingSet<'_> {
                     return Err(conflict());
                 }
                 for holder in index::holders(self.reader, &entry.partition)? {
-                    if holder != working.id && self.still_holds(&holder, &entry.partition)? {
+                    if holder != *working.id && self.still_holds(&holder, &entry.partition)? {
                         return Err(conflict());
                     }
                 }
@@ -66,13 +66,12 @@ impl WorkingSet<'_> {
 
     /// Whether `holder` has the unique values of a partition at any instant of the period, from now on.
     fn still_holds(&self, holder: &ElementId, partition: &[u8]) -> Result<bool, GraphError> {
-        let has = |element: &Element| {
-            let own = unique_entries(self.schema, element);
-            own.iter().any(|(_, entry)| entry.partition == partition)
+        let has = |content: &[u8]| -> Result<bool, GraphError> {
+            let own = unique_entries(self.schema, holder, content)?;
+            Ok(own.iter().any(|(_, entry)| entry.partition == partition))
         };
-        let place = self.places.get(holder);
-        match place.map(|at| &self.elements[*at].outcome) {
-            Some(Outcome::Put(element)) => return Ok(has(element)),
+        match self.outcome_of(holder) {
+            Some(Outcome::Put(content)) => return has(content),
             Some(Outcome::Delete) => return Ok(false),
             Some(Outcome::Untouched) | None => {}
         }
@@ -80,7 +79,7 @@ impl WorkingSet<'_> {
         let state = Arc::clone(self.graph.space()).snapshot();
         for instant in self.changes_of(&*state, holder)? {
             if let Some(resolved) = resolve_at(&*state, holder, instant)?
-                && has(&decode_element(holder, &resolved.content)?)
+                && has(&resolved.content)?
             {
                 return Ok(true);
             }

@@ -1,31 +1,34 @@
 //! Prepares a commit: latches, reads, the new state of every element, and the batch.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use rustc_hash::{FxBuildHasher, FxHashMap};
+use rustc_hash::FxHashMap;
 use varve_encoding::key;
 use varve_encoding::row::{self, Kind};
 use varve_encoding::tables::VERTEX;
 use varve_kv::{Reader, fail_point};
-use varve_model::schema::Retention;
 use varve_model::{
-    CommitVersion, Edge, EdgeId, Element, ElementId, Instant, Period, Value, VertexId,
-    VertexLabelId,
+    CommitVersion, EdgeId, Element, ElementId, Instant, Period, VertexId, VertexLabelId,
 };
 
-use super::emit::{EventPeriod, decode_element, sides};
+use super::emit::{EventPeriod, ROW_BYTES, decode_element, pair_of, sides};
 use super::incident::{Reach, incident_edges};
+use super::keys::{Keys, RowKeys, edge_latch};
+use super::label_rules::LabelRules;
+use super::places::Places;
 use super::unique::Claim;
 use super::{
-    Change, Contention, EmitContext, Emitter, EndCheck, Missing, Modifier, Mutation, WritePeriod,
-    WriteRequest, Written,
+    Change, Contention, EmitContext, Emitter, EndCheck, IdRef, KnownPairs, Missing, Modifier,
+    Mutation, PairHash, State, WritePeriod, WriteRequest, Written, content_of, edge_content,
+    vertex_content,
 };
 use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
 use crate::element::check_link;
 use crate::error::{ErrorKind, GraphError};
-use crate::graph::{Graph, SCHEMA_LATCH};
+use crate::graph::Graph;
 use crate::read::{Resolved, resolve};
-use crate::schema::{Schema, SchemaElement, SchemaKind};
+use crate::schema::Schema;
 use crate::write::emit::Current;
 
 /// Edges that a vertex may take with it while a thread waits that serves others.
@@ -40,18 +43,22 @@ pub(crate) fn prepare(
     request: &WriteRequest,
     contention: Contention,
 ) -> Result<Option<Written>, GraphError> {
-    let mut keys = latch_keys(request);
+    let mut keys = keys_of(request);
+    // Latches that earlier attempts found to be needed.
+    let mut found = Vec::new();
     for _ in 0..ATTEMPTS_MAX {
+        let mut latched = latches_of(&keys, request.mutations.len());
+        latched.extend_from_slice(&found);
         let mut latches = match contention {
-            Contention::Wait => graph.latches.acquire(keys.clone()),
-            Contention::Refuse => match graph.latches.try_acquire(keys.clone()) {
+            Contention::Wait => graph.latches.acquire(latched),
+            Contention::Refuse => match graph.latches.try_acquire(latched) {
                 Some(latches) => latches,
                 None => return Ok(None),
             },
         };
         fail_point::COMMIT_LATCHED.pass();
         let schema = graph.schema();
-        let mut working = WorkingSet::new(graph, &schema, request.period)?;
+        let mut working = WorkingSet::new(graph, &schema, request.period, keys)?;
         if contention == Contention::Refuse {
             working.edges_max = working.edges_max.min(INLINE_EDGES_MAX);
         }
@@ -59,7 +66,8 @@ pub(crate) fn prepare(
             if contention == Contention::Refuse {
                 return Ok(None);
             }
-            keys.extend(taken);
+            found.extend(taken);
+            keys = working.keys;
             continue;
         }
         let touched = working.run(&request.mutations)?;
@@ -70,16 +78,15 @@ pub(crate) fn prepare(
                     return Ok(None);
                 }
                 // Next time it is taken in its place, and in the right mode where this request holds it shared.
-                keys.push(key);
+                found.push(key);
+                keys = working.keys;
+                keys.truncate(request.mutations.len());
                 continue;
             }
         };
-        let elements = touched
-            .iter()
-            .map(|at| working.elements[*at].outcome.element())
-            .collect();
+        let states = working.states(&request.mutations, &touched);
         let ticket = working.submit(latches)?;
-        return Ok(Some(Written { elements, ticket }));
+        return Ok(Some(Written { states, ticket }));
     }
     Err(GraphError::new(
         ErrorKind::Busy,
@@ -87,49 +94,42 @@ pub(crate) fn prepare(
     ))
 }
 
-fn latch_keys(request: &WriteRequest) -> Vec<LatchKey> {
-    let mut keys = Vec::with_capacity(request.mutations.len() * 3 + 1);
-    keys.push(LatchKey::shared(SCHEMA_LATCH));
-    let vertex = |id: &VertexId, keys: &mut Vec<LatchKey>| {
-        keys.push(LatchKey::exclusive(&key::vertex_id(id)));
-    };
-    let edge = |id: &EdgeId, keys: &mut Vec<LatchKey>| {
-        keys.push(LatchKey::shared(&key::vertex_id(&id.source)));
-        keys.push(LatchKey::shared(&key::vertex_id(&id.target)));
-        keys.push(LatchKey::of_edge(id));
-    };
+/// The row keys of the elements that the mutations name, each at its mutation's number.
+fn keys_of(request: &WriteRequest) -> Keys {
+    let mut keys = Keys::with_capacity(request.mutations.len());
     for mutation in &request.mutations {
-        match mutation {
-            Mutation::PutVertex { vertex: put, .. } => vertex(&put.id, &mut keys),
-            Mutation::PutEdge { edge: put, .. } => edge(&put.id, &mut keys),
-            Mutation::Modify { id, .. } | Mutation::Delete { id, .. } => match id {
-                ElementId::Vertex(id) => vertex(id, &mut keys),
-                ElementId::Edge(id) => edge(id, &mut keys),
-            },
-        }
+        match mutation.id() {
+            IdRef::Vertex(id) => keys.add_vertex(id),
+            IdRef::Edge(id) => keys.add_edge(id),
+        };
     }
     keys
 }
 
-pub(super) enum Outcome {
+/// The latches that the first `count` elements of `keys` need, and the schema's.
+fn latches_of(keys: &Keys, count: usize) -> Vec<LatchKey> {
+    let mut latches = Vec::with_capacity(count * 3 + 1);
+    latches.push(LatchKey::SCHEMA);
+    for number in (0..).take(count) {
+        keys.of(number).latches(&mut latches);
+    }
+    latches
+}
+
+/// What becomes of an element.
+pub(super) enum Outcome<'a> {
     Untouched,
-    Put(Element),
+    /// It has this content.
+    Put(Cow<'a, [u8]>),
     Delete,
 }
 
-impl Outcome {
-    fn element(&self) -> Option<Element> {
-        match self {
-            Self::Put(element) => Some(element.clone()),
-            Self::Untouched | Self::Delete => None,
-        }
-    }
-}
-
-pub(super) struct Working {
-    pub(super) id: ElementId,
+pub(super) struct Working<'a> {
+    pub(super) id: Cow<'a, ElementId>,
+    /// The number of its row keys.
+    keys: u32,
     current: Option<Current>,
-    pub(super) outcome: Outcome,
+    pub(super) outcome: Outcome<'a>,
 }
 
 pub(super) struct WorkingSet<'a> {
@@ -142,8 +142,10 @@ pub(super) struct WorkingSet<'a> {
     pub(super) period: WritePeriod,
     /// Edges that the deletion of one vertex may take with it.
     edges_max: usize,
-    pub(super) elements: Vec<Working>,
-    pub(super) places: FxHashMap<ElementId, usize>,
+    keys: Keys,
+    pub(super) elements: Vec<Working<'a>>,
+    /// Where the elements stand, by the identity of their row keys.
+    places: Places,
     /// The stored edges of the vertices that this request deletes, latched.
     incident: FxHashMap<VertexId, Vec<EdgeId>>,
 }
@@ -153,6 +155,7 @@ impl<'a> WorkingSet<'a> {
         graph: &'a Arc<Graph>,
         schema: &'a Schema,
         period: WritePeriod,
+        keys: Keys,
     ) -> Result<Self, GraphError> {
         let now = graph.now();
         let to = period.to.unwrap_or(Instant::FOREVER);
@@ -163,7 +166,6 @@ impl<'a> WorkingSet<'a> {
             }));
         }
         let reader: &dyn Reader = graph.reader();
-        let places = FxHashMap::with_hasher(FxBuildHasher);
         let valid = period.from.unwrap_or(now);
         Ok(Self {
             graph,
@@ -173,49 +175,119 @@ impl<'a> WorkingSet<'a> {
             valid,
             period,
             edges_max: graph.limits().vertex_delete_edges_max,
+            keys,
             elements: Vec::new(),
-            places,
+            places: Places::default(),
             incident: FxHashMap::default(),
         })
     }
 
     /// Applies the mutations in order; returns the place of the element that each touched.
-    fn run(&mut self, mutations: &[Mutation]) -> Result<Vec<usize>, GraphError> {
+    fn run(&mut self, mutations: &'a [Mutation]) -> Result<Vec<usize>, GraphError> {
         let mut touched = Vec::with_capacity(mutations.len());
         self.elements.reserve(mutations.len());
-        for mutation in mutations {
+        self.places.reserve(mutations.len());
+        for (number, mutation) in (0..).zip(mutations) {
             touched.push(match mutation {
-                Mutation::PutVertex { vertex, fresh } => {
-                    let at = self.place(&ElementId::Vertex(vertex.id.clone()), *fresh)?;
-                    self.elements[at].outcome = Outcome::Put(Element::Vertex(vertex.clone()));
-                    at
+                Mutation::PutRow {
+                    id,
+                    content,
+                    fresh,
+                    ends,
+                } => {
+                    let content = Cow::Borrowed(content.bytes());
+                    let content = self.with_ends(id, content, *ends)?;
+                    self.put(Cow::Borrowed(id), number, *fresh, content)?
                 }
-                Mutation::PutEdge { edge, ends } => self.put_edge(edge, *ends)?,
-                Mutation::Modify { id, ends, modify } => self.modify(id, *ends, modify)?,
-                Mutation::Delete { id, missing } => self.delete(id, *missing)?,
+                Mutation::PutVertex { vertex, fresh } => {
+                    let id = Cow::Owned(ElementId::Vertex(vertex.id.clone()));
+                    let content = Cow::Owned(vertex_content(vertex));
+                    self.put(id, number, *fresh, content)?
+                }
+                Mutation::PutEdge { edge, ends } => {
+                    let id = Cow::Owned(ElementId::Edge(edge.id.clone()));
+                    let content = Cow::Owned(edge_content(edge));
+                    let content = self.with_ends(&id, content, *ends)?;
+                    self.put(id, number, false, content)?
+                }
+                Mutation::Modify { id, ends, modify } => self.modify(id, number, *ends, modify)?,
+                Mutation::Delete { id, missing } => self.delete(id, number, *missing)?,
             });
         }
         Ok(touched)
     }
 
-    /// The place of `id`, its current row read unless it is `fresh`.
-    fn place(&mut self, id: &ElementId, fresh: bool) -> Result<usize, GraphError> {
-        if let Some(at) = self.places.get(id) {
-            return Ok(*at);
+    /// The place of the element with the row keys `keys`, its current row read unless it is `fresh`.
+    fn place(
+        &mut self,
+        id: Cow<'a, ElementId>,
+        keys: u32,
+        fresh: bool,
+    ) -> Result<usize, GraphError> {
+        let (all, elements) = (&self.keys, &self.elements);
+        let row = all.of(keys);
+        let at = self.places.find_or_insert(row.identity(), |at| {
+            elements.get(at).map(|it| all.of(it.keys).identity())
+        });
+        if at < elements.len() {
+            return Ok(at);
         }
         let current = if fresh {
             None
         } else {
-            read_current(self.reader, id)?
+            read_row(self.reader, row)?
         };
-        let at = self.elements.len();
         self.elements.push(Working {
-            id: id.clone(),
+            id,
+            keys,
             current,
             outcome: Outcome::Untouched,
         });
-        self.places.insert(id.clone(), at);
         Ok(at)
+    }
+
+    /// The outcome of an element that this request touches.
+    pub(super) fn outcome_of(&self, id: &ElementId) -> Option<&Outcome<'a>> {
+        let mut one = Keys::with_capacity(1);
+        let number = one.add(id);
+        self.outcome_at(one.of(number))
+    }
+
+    fn outcome_at(&self, row: RowKeys<'_>) -> Option<&Outcome<'a>> {
+        let identity = |at: usize| {
+            let known = self.elements.get(at);
+            known.map(|it| self.keys.of(it.keys).identity())
+        };
+        let at = self.places.find(row.identity(), identity)?;
+        Some(&self.elements[at].outcome)
+    }
+
+    fn put(
+        &mut self,
+        id: Cow<'a, ElementId>,
+        keys: u32,
+        fresh: bool,
+        content: Cow<'a, [u8]>,
+    ) -> Result<usize, GraphError> {
+        let at = self.place(id, keys, fresh)?;
+        self.elements[at].outcome = Outcome::Put(content);
+        Ok(at)
+    }
+
+    /// What became of the element of each mutation.
+    fn states(&self, mutations: &[Mutation], touched: &[usize]) -> Vec<State> {
+        let state = |(mutation, at): (&Mutation, &usize)| match &self.elements[*at].outcome {
+            Outcome::Untouched | Outcome::Delete => State::Deleted,
+            Outcome::Put(Cow::Owned(content)) => State::Content(content.clone()),
+            Outcome::Put(Cow::Borrowed(content)) => match mutation {
+                Mutation::PutRow { content: sent, .. } if std::ptr::eq(sent.bytes(), *content) => {
+                    State::AsSent
+                }
+                // A later mutation wrote it anew.
+                _ => State::Content(content.to_vec()),
+            },
+        };
+        mutations.iter().zip(touched).map(state).collect()
     }
 
     /// The state of the element at `at` before this request, at the instant the request is about.
@@ -244,47 +316,51 @@ impl<'a> WorkingSet<'a> {
     /// The state of the element at `at` as earlier mutations of this request left it.
     fn state(&self, at: usize) -> Result<Option<Element>, GraphError> {
         match &self.elements[at].outcome {
-            Outcome::Put(element) => Ok(Some(element.clone())),
+            Outcome::Put(content) => decode_element(&self.elements[at].id, content).map(Some),
             Outcome::Delete => Ok(None),
             Outcome::Untouched => self.stored_state(at),
         }
     }
 
-    fn put_edge(&mut self, edge: &Edge, ends: EndCheck) -> Result<usize, GraphError> {
-        let mut edge = edge.clone();
-        self.check_ends(&mut edge, ends)?;
-        let at = self.place(&ElementId::Edge(edge.id.clone()), false)?;
-        self.elements[at].outcome = Outcome::Put(Element::Edge(edge));
-        Ok(at)
-    }
-
-    /// Checks that both ends exist with labels that the edge's label links, and takes over their labels if the writer
-    /// did not name them.
-    fn check_ends(&self, edge: &mut Edge, ends: EndCheck) -> Result<(), GraphError> {
-        let EndCheck::Exist { labels_given } = ends else {
-            return Ok(());
+    /// Checks that both ends of an edge exist with labels that the edge's label links; returns its content with their
+    /// labels in place if the writer did not name them.
+    fn with_ends<'c>(
+        &self,
+        id: &ElementId,
+        content: Cow<'c, [u8]>,
+        ends: EndCheck,
+    ) -> Result<Cow<'c, [u8]>, GraphError> {
+        let (EndCheck::Exist { labels_given }, ElementId::Edge(id)) = (ends, id) else {
+            return Ok(content);
         };
-        let source = self.end_label(&edge.id.source)?;
-        let target = self.end_label(&edge.id.target)?;
-        if labels_given && (source, target) != (edge.source_label, edge.target_label) {
-            return Err(self.unmatched(edge, (source, target)));
+        let (named, properties) = row::edge_ends(&content)?;
+        let stored = (self.end_label(&id.source)?, self.end_label(&id.target)?);
+        if labels_given && stored != named {
+            return Err(self.unmatched(id, named, stored));
         }
-        check_link(self.schema, edge.id.label, (source, target))?;
-        (edge.source_label, edge.target_label) = (source, target);
-        Ok(())
+        check_link(self.schema, id.label, stored)?;
+        if stored == named {
+            return Ok(content);
+        }
+        let mut own = Vec::with_capacity(content.len() + 8);
+        key::put_schema_id(stored.0.0, &mut own);
+        key::put_schema_id(stored.1.0, &mut own);
+        own.extend_from_slice(properties);
+        Ok(Cow::Owned(own))
     }
 
     /// The label of an existing vertex.
     fn end_label(&self, id: &VertexId) -> Result<VertexLabelId, GraphError> {
         let missing = || GraphError::invalid(format!("Invalid vertex id '{id}'"));
-        if let Some(at) = self.places.get(&ElementId::Vertex(id.clone())) {
-            match &self.elements[*at].outcome {
-                Outcome::Put(Element::Vertex(vertex)) => return Ok(vertex.label),
-                Outcome::Delete => return Err(missing()),
-                _ => {}
-            }
-        }
         let partition = key::vertex_id(id);
+        let row = RowKeys::Vertex {
+            partition: &partition,
+        };
+        match self.outcome_at(row) {
+            Some(Outcome::Put(content)) => return Ok(row::vertex_label(content)?),
+            Some(Outcome::Delete) => return Err(missing()),
+            Some(Outcome::Untouched) | None => {}
+        }
         let mut label = None;
         if self.period.from.is_none() {
             self.reader
@@ -306,12 +382,17 @@ impl<'a> WorkingSet<'a> {
         }
     }
 
-    fn unmatched(&self, edge: &Edge, stored: (VertexLabelId, VertexLabelId)) -> GraphError {
+    fn unmatched(
+        &self,
+        edge: &EdgeId,
+        named: (VertexLabelId, VertexLabelId),
+        stored: (VertexLabelId, VertexLabelId),
+    ) -> GraphError {
         let name = |label| self.schema.vertex_label_name(label);
-        let (id, expected, actual) = if stored.0 == edge.source_label {
-            (&edge.id.target, edge.target_label, stored.1)
+        let (id, expected, actual) = if stored.0 == named.0 {
+            (&edge.target, named.1, stored.1)
         } else {
-            (&edge.id.source, edge.source_label, stored.0)
+            (&edge.source, named.0, stored.0)
         };
         GraphError::invalid(format!(
             "The label of vertex '{id}' is unmatched, users expect label '{}', actual label stored is '{}'",
@@ -322,21 +403,25 @@ impl<'a> WorkingSet<'a> {
 
     fn modify(
         &mut self,
-        id: &ElementId,
+        id: &'a ElementId,
+        keys: u32,
         ends: EndCheck,
         modify: &Modifier,
     ) -> Result<usize, GraphError> {
-        let at = self.place(id, false)?;
-        let mut element = modify(self.state(at)?)?;
-        if let Element::Edge(edge) = &mut element {
-            self.check_ends(edge, ends)?;
-        }
-        self.elements[at].outcome = Outcome::Put(element);
+        let at = self.place(Cow::Borrowed(id), keys, false)?;
+        let content = Cow::Owned(content_of(&modify(self.state(at)?)?));
+        let content = self.with_ends(id, content, ends)?;
+        self.elements[at].outcome = Outcome::Put(content);
         Ok(at)
     }
 
-    fn delete(&mut self, id: &ElementId, missing: Missing) -> Result<usize, GraphError> {
-        let at = self.place(id, false)?;
+    fn delete(
+        &mut self,
+        id: &'a ElementId,
+        keys: u32,
+        missing: Missing,
+    ) -> Result<usize, GraphError> {
+        let at = self.place(Cow::Borrowed(id), keys, false)?;
         let exists = self.state(at)?.is_some();
         if !exists && missing == Missing::Refuse {
             let kind = if matches!(id, ElementId::Vertex(_)) {
@@ -351,7 +436,8 @@ impl<'a> WorkingSet<'a> {
         self.elements[at].outcome = Outcome::Delete;
         if let ElementId::Vertex(vertex) = id {
             for edge in self.incident(vertex) {
-                let at = self.place(&ElementId::Edge(edge), false)?;
+                let keys = self.keys.add_edge(&edge);
+                let at = self.place(Cow::Owned(ElementId::Edge(edge)), keys, false)?;
                 self.elements[at].outcome = Outcome::Delete;
             }
         }
@@ -377,7 +463,7 @@ impl<'a> WorkingSet<'a> {
                 continue;
             };
             let edges = incident_edges(self.reader, vertex, reach, self.edges_max)?;
-            let keys: Vec<LatchKey> = edges.iter().map(LatchKey::of_edge).collect();
+            let keys: Vec<LatchKey> = edges.iter().map(edge_latch).collect();
             if !latches.try_add_all(keys.clone()) {
                 return Ok(Some(keys));
             }
@@ -393,7 +479,7 @@ impl<'a> WorkingSet<'a> {
         found.extend(
             self.elements
                 .iter()
-                .filter_map(|working| match &working.id {
+                .filter_map(|working| match &*working.id {
                     ElementId::Edge(id) if touches(id) => Some(id.clone()),
                     _ => None,
                 }),
@@ -405,6 +491,11 @@ impl<'a> WorkingSet<'a> {
         let pairs = self.graph.pairs();
         let known = |hash| pairs.contain(hash);
         let (schema, now) = (self.schema, self.now);
+        let rules = LabelRules {
+            schema,
+            now,
+            period: self.period,
+        };
         let context = EmitContext {
             reader: self.reader,
             schema,
@@ -412,31 +503,38 @@ impl<'a> WorkingSet<'a> {
             known_pair: &known,
         };
         let mut emitter = Emitter::new(context);
-        for working in &self.elements {
-            let current = working.current.clone();
-            match &working.outcome {
+        emitter.batch.reserve(self.elements.len() * 4 * ROW_BYTES);
+        let plain = self.period == WritePeriod::default();
+        let new_pairs = new_pairs(&self.elements, &self.keys, pairs);
+        for (working, new_pair) in self.elements.into_iter().zip(new_pairs) {
+            let Working {
+                id, keys, current, ..
+            } = working;
+            match working.outcome {
                 Outcome::Untouched => {}
-                Outcome::Put(element) => {
-                    self.check_label(element, current.as_ref())?;
-                    let (retention, ttl) = self.label_rules(element);
-                    if let Some(period) = self.period_of(element, retention, ttl)? {
-                        emitter.emit(&working.id, current, &Change::Put(element), period)?;
+                Outcome::Put(content) => {
+                    rules.check_label(&id, &content, current.as_ref())?;
+                    let (retention, ttl) = rules.label_rules(&id, &content)?;
+                    if plain && current.is_none() && ttl.is_none() {
+                        emitter.emit_first(&id, self.keys.of(keys), &content, new_pair)?;
+                    } else if let Some(period) = rules.period_of(&id, retention, ttl)? {
+                        emitter.emit(&id, current, &Change::Put(&content), period)?;
                     }
                 }
                 Outcome::Delete => {
                     // Without a row nothing is now or later, without events nothing was.
-                    let reaches = match (&current, self.period.from) {
+                    let reaches = match (&current, rules.period.from) {
                         (Some(_), _) => true,
                         (None, None) => false,
-                        (None, Some(_)) => emitter.has_events(&sides(&working.id).1[0])?,
+                        (None, Some(_)) => emitter.has_events(&sides(&id).1[0])?,
                     };
                     if reaches {
-                        let to = self.period.to.unwrap_or(Instant::FOREVER);
+                        let to = rules.period.to.unwrap_or(Instant::FOREVER);
                         let period = EventPeriod {
-                            from: self.period.from,
+                            from: rules.period.from,
                             to,
                         };
-                        emitter.emit(&working.id, current, &Change::Delete, period)?;
+                        emitter.emit(&id, current, &Change::Delete, period)?;
                     }
                 }
             }
@@ -463,77 +561,25 @@ impl<'a> WorkingSet<'a> {
         })?;
         Ok(ticket)
     }
+}
 
-    /// Refuses a new element of a label that is being removed or gone: a request may have been read with an older schema
-    /// than the one that holds while it is stored.
-    fn check_label(&self, element: &Element, current: Option<&Current>) -> Result<(), GraphError> {
-        let put = current.filter(|current| current.header.kind == Kind::Put);
-        match element {
-            Element::Vertex(vertex) => {
-                let Some(label) = self.schema.vertex_label(vertex.label) else {
-                    return Ok(());
-                };
-                let had = put.map(|put| row::vertex_label(&put.content)).transpose()?;
-                if label.is_usable() || had == Some(vertex.label) {
-                    return Ok(());
-                }
-                Err(SchemaKind::VertexLabel.undefined(&label.name))
+/// The (edge label, source) entry of each element that is an edge, unless it was put lately.
+fn new_pairs(elements: &[Working<'_>], keys: &Keys, known: &KnownPairs) -> Vec<Option<PairHash>> {
+    let mut scratch = Vec::new();
+    let mut pairs: Vec<Option<PairHash>> = elements
+        .iter()
+        .map(|working| match (&*working.id, keys.of(working.keys)) {
+            (ElementId::Edge(edge), RowKeys::Edge { source, .. }) => {
+                Some(pair_of(edge.label, source, &mut scratch))
             }
-            Element::Edge(edge) => match self.schema.edge_label(edge.id.label) {
-                Some(label) if !label.is_usable() && put.is_none() => {
-                    Err(SchemaKind::EdgeLabel.undefined(&label.name))
-                }
-                _ => Ok(()),
-            },
-        }
-    }
-
-    fn label_rules(&self, element: &Element) -> (Retention, Option<Ttl>) {
-        let (retention, ttl, start) = match element {
-            Element::Vertex(vertex) => match self.schema.vertex_label(vertex.label) {
-                Some(label) => (label.retention, label.ttl, label.ttl_start_time),
-                None => return (Retention::All, None),
-            },
-            Element::Edge(edge) => match self.schema.edge_label(edge.id.label) {
-                Some(label) => (label.retention, label.ttl, label.ttl_start_time),
-                None => return (Retention::All, None),
-            },
-        };
-        let start = start.and_then(|key| match element.properties().get(key) {
-            Some(Value::Date(millis)) => Some(Instant::from_millis(*millis)),
             _ => None,
-        });
-        (retention, (ttl > 0).then_some(Ttl { millis: ttl, start }))
+        })
+        .collect();
+    // Apart from the hashing, so that the processor waits for many of these far-off places at once.
+    for pair in &mut pairs {
+        *pair = pair.filter(|pair| !known.contain(*pair));
     }
-
-    /// The period of a put, shortened by the label's time to live; `None` when it would be over before it starts.
-    fn period_of(
-        &self,
-        element: &Element,
-        retention: Retention,
-        ttl: Option<Ttl>,
-    ) -> Result<Option<EventPeriod>, GraphError> {
-        let WritePeriod { from, to } = self.period;
-        if retention == Retention::None && (from.is_some() || to.is_some()) {
-            return Err(GraphError::invalid(format!(
-                "The label of '{}' keeps no history: valid_from and valid_to are not supported for it",
-                element.id()
-            )));
-        }
-        let mut period = EventPeriod {
-            from,
-            to: to.unwrap_or(Instant::FOREVER),
-        };
-        if let Some(ttl) = ttl {
-            let start = ttl.start.or(from).unwrap_or(self.now);
-            let expires = start.plus_micros(ttl.millis.saturating_mul(1_000));
-            period.to = period.to.min(expires);
-            if from.is_none() && period.to <= self.now {
-                period.from = Some(start);
-            }
-        }
-        Ok((period.from.unwrap_or(self.now) < period.to).then_some(period))
-    }
+    pairs
 }
 
 /// The current row of an element.
@@ -541,8 +587,13 @@ pub(super) fn read_current(
     reader: &dyn Reader,
     id: &ElementId,
 ) -> Result<Option<Current>, GraphError> {
-    let (table, sides) = sides(id);
-    let (partition, clustering) = (&sides[0].partition, &sides[0].clustering);
+    let mut one = Keys::with_capacity(1);
+    let number = one.add(id);
+    read_row(reader, one.of(number))
+}
+
+fn read_row(reader: &dyn Reader, row: RowKeys<'_>) -> Result<Option<Current>, GraphError> {
+    let (table, partition, clustering) = row.first();
     let mut current = None;
     reader.get_with(table, partition, clustering, &mut |row| {
         current = Some(Current::decode(row));
@@ -561,11 +612,4 @@ pub(super) fn resolve_at(
     let row = reader.get(table, partition, clustering)?;
     let newest = CommitVersion::MAX;
     resolve(reader, partition, clustering, row.as_deref(), valid, newest)
-}
-
-/// A time to live and the instant it counts from, if that is a property's.
-#[derive(Clone, Copy)]
-struct Ttl {
-    millis: i64,
-    start: Option<Instant>,
 }

@@ -3,18 +3,21 @@
 use serde::Deserialize;
 use varve_graph::GraphError;
 use varve_graph::element::EdgeForm;
-use varve_graph::write::Mutation;
-use varve_model::Element;
+use varve_graph::write::{IdRef, Mutation};
 
 use super::edges::put;
 use super::input::{EachOf, EdgeJson, GraphBatchJson, Listed, VertexJson};
 use super::output;
+use super::short::Scanner;
 use super::submit::{Target, submit};
 use super::vertices::no_body;
 use crate::JsonWriter;
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 use crate::respond::Response;
+
+/// Bytes that an element of a batch takes in a request, about: for the first size of buffers.
+const ELEMENT_JSON_BYTES: usize = 64;
 
 /// How many elements of a kind one request may carry.
 #[derive(Debug, Clone, Copy)]
@@ -78,36 +81,43 @@ pub(super) fn read_each<'a, T: Deserialize<'a>>(
     failed.map_or(Ok(mutations), Err)
 }
 
-/// Writes the ids of elements as an array.
-pub(super) fn ids(json: &mut JsonWriter, elements: &[Option<Element>]) {
+/// Reads the body, an array, the short way; `None` if any of it needs the long one.
+pub(super) fn read_short<'a, T: Default>(
+    context: &'a RequestContext,
+    sizes: Sizes,
+    read: fn(&mut Scanner<'a>, &mut T) -> Option<()>,
+    mut make: impl FnMut(&T) -> Option<Mutation>,
+) -> Option<Vec<Mutation>> {
+    let body = context.body();
+    let mut mutations = Vec::with_capacity((body.len() / ELEMENT_JSON_BYTES).min(sizes.limit));
+    let mut element = T::default();
+    Scanner::new(body)?.array(sizes.limit, &mut element, read, |element| {
+        mutations.push(make(element)?);
+        Some(())
+    })?;
+    Some(mutations)
+}
+
+/// Writes ids as an array.
+pub(super) fn ids<'a>(json: &mut JsonWriter, ids: impl Iterator<Item = IdRef<'a>>) {
     json.begin_array();
-    for element in elements {
-        match element {
-            Some(Element::Vertex(vertex)) => output::vertex_id(json, &vertex.id),
-            Some(Element::Edge(edge)) => output::edge_id(json, &edge.id),
-            None => {
-                json.null();
-            }
-        }
-    }
+    ids.for_each(|id| output::id(json, id));
     json.end_array();
 }
 
 /// Stores vertices and edges, all or none; edges may run between vertices of the same request. 201 and all ids.
 pub(super) async fn create(context: RequestContext) -> HandlerResult {
     submit(context, prepare, |_, elements| {
-        let edges_at = elements
-            .iter()
-            .position(|element| matches!(element, Some(Element::Edge(_))))
-            .unwrap_or(elements.len());
-        let (vertices, edges) = elements.split_at(edges_at);
         let mut json = JsonWriter::with_capacity(elements.len() * 40);
-        json.begin_object().key("vertices");
-        ids(&mut json, vertices);
-        json.key("edges");
-        ids(&mut json, edges);
+        let mut left = elements.map(|(id, _)| id).peekable();
+        json.begin_object().key("vertices").begin_array();
+        while let Some(id) = left.next_if(|id| matches!(id, IdRef::Vertex(_))) {
+            output::id(&mut json, id);
+        }
+        json.end_array().key("edges");
+        ids(&mut json, left);
         json.end_object();
-        Response::created(json.finish())
+        Ok(Response::created(json.finish()))
     })
     .await
 }

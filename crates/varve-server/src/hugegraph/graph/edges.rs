@@ -1,13 +1,14 @@
 //! `…/graph/edges`: creating, reading and deleting edges by id.
 
 use varve_graph::GraphError;
-use varve_graph::element::{EdgeForm, NewEdge, not_there};
+use varve_graph::element::{Direct, EdgeForm, EdgeInput, NewEdge, not_there};
 use varve_graph::write::{EndCheck, Mutation};
 use varve_model::ElementId;
 
 use super::batch::{self, Sizes};
 use super::ids::{OldForm, parse_edge_id};
 use super::input::EdgeJson;
+use super::short::Scanner;
 use super::submit::{Target, submit, submit_or};
 use super::vertices::{missing, no_body, no_such, one};
 use super::{output, time};
@@ -19,7 +20,7 @@ use crate::respond::Response;
 /// Creates an edge, or overwrites it as a whole: 201 and the edge.
 pub(super) async fn create(context: RequestContext) -> HandlerResult {
     submit(context, prepare_one, |schema, elements| {
-        Response::created(one(schema, elements))
+        Ok(Response::created(one(schema, elements)?))
     })
     .await
 }
@@ -29,11 +30,23 @@ fn prepare_one(context: &RequestContext, target: &Target) -> Result<Vec<Mutation
         labels_required: false,
         ends_checked: true,
     };
+    if let Some(mutation) = short_one(context, target, FORM) {
+        return Ok(vec![mutation]);
+    }
     let EdgeJson(input) = context
         .json::<Option<EdgeJson<'_>>>()?
         .ok_or_else(no_body)?;
     let new = target.with_rules(|rules| rules.edge(input, FORM))?;
     Ok(vec![put(new, true)])
+}
+
+/// [`prepare_one`] of an ordinary edge.
+fn short_one(context: &RequestContext, target: &Target, form: EdgeForm) -> Option<Mutation> {
+    let mut scanner = Scanner::new(context.body())?;
+    let mut input = EdgeInput::default();
+    scanner.edge(&mut input)?;
+    scanner.end()?;
+    Direct::new(&target.schema).edge(&input, form)
 }
 
 /// The mutation that stores an edge.
@@ -55,8 +68,8 @@ pub(super) fn put(new: NewEdge, ends_checked: bool) -> Mutation {
 pub(super) async fn create_batch(context: RequestContext) -> HandlerResult {
     submit(context, prepare_batch, |_, elements| {
         let mut json = JsonWriter::with_capacity(elements.len() * 48);
-        batch::ids(&mut json, elements);
-        Response::created(json.finish())
+        batch::ids(&mut json, elements.map(|(id, _)| id));
+        Ok(Response::created(json.finish()))
     })
     .await
 }
@@ -68,7 +81,15 @@ fn prepare_batch(context: &RequestContext, target: &Target) -> Result<Vec<Mutati
         ends_checked,
     };
     let limit = context.state().config().max_edges_per_batch;
-    batch::read_each(context, Sizes::edges(limit), |EdgeJson(input)| {
+    let sizes = Sizes::edges(limit);
+    let mut direct = Direct::new(&target.schema);
+    let short = batch::read_short(context, sizes, Scanner::edge, |input| {
+        direct.edge(input, form)
+    });
+    if let Some(mutations) = short {
+        return Ok(mutations);
+    }
+    batch::read_each(context, sizes, |EdgeJson(input)| {
         let new = target.with_rules(|rules| rules.edge(input, form))?;
         Ok(put(new, ends_checked))
     })
@@ -96,7 +117,7 @@ pub(super) async fn delete(context: RequestContext) -> HandlerResult {
     submit_or(
         context,
         prepare_delete,
-        |_, _| Response::no_content(),
+        |_, _| Ok(Response::no_content()),
         refusal,
     )
     .await

@@ -15,6 +15,7 @@ mod listing;
 mod output;
 mod predicate;
 mod scan;
+mod short;
 mod submit;
 mod time;
 mod timed;

@@ -7,6 +7,7 @@ use base64::Engine as _;
 use varve_graph::content::{self, PropertyReader, ValueRef, take_value};
 use varve_graph::element::text;
 use varve_graph::schema::{Schema, default_value};
+use varve_graph::write::IdRef;
 use varve_graph::{ErrorKind, GraphError};
 use varve_model::value::{Uuid, date_digits, date_text};
 use varve_model::{
@@ -47,6 +48,27 @@ pub(crate) fn edge_row(
     stored_properties(json, schema, declared.unwrap_or(&[]), properties)?;
     json.end_object().end_object();
     Ok(())
+}
+
+/// Writes an element from its row's content.
+pub(crate) fn content(
+    json: &mut JsonWriter,
+    schema: &Schema,
+    id: IdRef<'_>,
+    content: &[u8],
+) -> Result<(), GraphError> {
+    match id {
+        IdRef::Vertex(id) => vertex_row(json, schema, id, content),
+        IdRef::Edge(id) => edge_row(json, schema, id, content),
+    }
+}
+
+/// Writes an element's id.
+pub(crate) fn id(json: &mut JsonWriter, id: IdRef<'_>) {
+    match id {
+        IdRef::Vertex(id) => vertex_id(json, id),
+        IdRef::Edge(id) => edge_id(json, id),
+    }
 }
 
 /// Writes a vertex.

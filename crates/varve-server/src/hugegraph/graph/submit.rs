@@ -7,8 +7,7 @@ use varve_graph::GraphError;
 use varve_graph::element::Rules;
 use varve_graph::registry::Leased;
 use varve_graph::schema::Schema;
-use varve_graph::write::{Contention, Mutation, WriteRequest};
-use varve_model::Element;
+use varve_graph::write::{Contention, IdRef, Mutation, Ticket, WriteRequest, Written};
 
 use super::time;
 use crate::errors::{ApiError, HandlerResult};
@@ -54,8 +53,12 @@ impl Target {
 /// Turns the body into mutations; must have no effect outside.
 pub(super) type Prepare = fn(&RequestContext, &Target) -> Result<Vec<Mutation>, ApiError>;
 
-/// Says what the answer to the written elements is.
-pub(super) type Answer = fn(&Schema, &[Option<Element>]) -> Response;
+/// The elements of a request, and the content that each has after it; `None` for deletions.
+pub(super) type Elements<'e, 'a> =
+    &'e mut (dyn ExactSizeIterator<Item = (IdRef<'a>, Option<&'a [u8]>)> + 'e);
+
+/// Says what the answer is once the elements are stored.
+pub(super) type Answer = fn(&Schema, Elements<'_, '_>) -> Result<Response, GraphError>;
 
 /// Says what a failure of the commit is to the client.
 pub(super) type Refusal = fn(&RequestContext, GraphError) -> ApiError;
@@ -77,27 +80,26 @@ pub(super) async fn submit_or(
     refusal: Refusal,
 ) -> HandlerResult {
     let target = Target::of(&context)?;
-    let kept = target.clone();
     let state = context.shared_state();
-    let written = if context.body().len() > INLINE_BODY_BYTES {
+    let (response, ticket) = if context.body().len() > INLINE_BODY_BYTES {
         let work = move || {
             let request = request(&context, &target, prepare)?;
-            wait_and_write(&context, &target, &request, refusal)
+            wait_and_write(&context, &target, &request, answer, refusal)
         };
         state.run_blocking(work).await??
     } else {
         let request = request(&context, &target, prepare)?;
         let attempt = target.graph.write(&request, Contention::Refuse);
         match attempt.map_err(|error| refusal(&context, error))? {
-            Some(written) => written,
+            Some(written) => answered(&target, &request, written, answer)?,
             None => {
-                let work = move || wait_and_write(&context, &target, &request, refusal);
+                let work = move || wait_and_write(&context, &target, &request, answer, refusal);
                 state.run_blocking(work).await??
             }
         }
     };
-    written.ticket.await?;
-    Ok(answer(&kept.schema, &written.elements))
+    ticket.await?;
+    Ok(response)
 }
 
 fn request(
@@ -115,11 +117,27 @@ fn wait_and_write(
     context: &RequestContext,
     target: &Target,
     request: &WriteRequest,
+    answer: Answer,
     refusal: Refusal,
-) -> Result<varve_graph::write::Written, ApiError> {
+) -> Result<(Response, Ticket), ApiError> {
     context.check_deadline()?;
     let written = target.graph.write(request, Contention::Wait);
-    written
+    let written = written
         .map_err(|error| refusal(context, error))?
-        .ok_or_else(|| ApiError::internal("A write that waits for others was told not to wait"))
+        .ok_or_else(|| ApiError::internal("A write that waits for others was told not to wait"))?;
+    answered(target, request, written, answer)
+}
+
+/// Makes the answer while the elements are at hand; it is sent once they are stored.
+fn answered(
+    target: &Target,
+    request: &WriteRequest,
+    written: Written,
+    answer: Answer,
+) -> Result<(Response, Ticket), ApiError> {
+    let response = {
+        let mut elements = written.contents(request);
+        answer(&target.schema, &mut elements)?
+    };
+    Ok((response, written.ticket))
 }

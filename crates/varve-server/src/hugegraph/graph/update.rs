@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
+use varve_graph::GraphError;
 use varve_graph::element::{Strategies, UpdateAction, change};
 use varve_graph::schema::Schema;
 use varve_graph::write::Mutation;
-use varve_model::{Element, ElementId};
+use varve_model::ElementId;
 
 use super::batch::{Sizes, null_record};
 use super::ids::{OldForm, parse_edge_id, parse_vertex_id};
 use super::input::{EdgeJson, EdgeUpdateJson, UpdateJson, VertexJson, VertexUpdateJson};
 use super::output;
-use super::submit::{Target, submit};
+use super::submit::{Elements, Target, submit};
 use super::vertices::{no_body, one};
 use crate::JsonWriter;
 use crate::errors::{ApiError, HandlerResult};
@@ -28,8 +29,8 @@ pub(super) async fn edge(context: RequestContext) -> HandlerResult {
     submit(context, prepare_edge, changed).await
 }
 
-fn changed(schema: &Schema, elements: &[Option<Element>]) -> Response {
-    Response::ok(one(schema, elements))
+fn changed(schema: &Schema, elements: Elements<'_, '_>) -> Result<Response, GraphError> {
+    Ok(Response::ok(one(schema, elements)?))
 }
 
 fn prepare_vertex(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
@@ -72,7 +73,7 @@ fn action(context: &RequestContext) -> Result<UpdateAction, ApiError> {
 /// Updates vertices in a batch, all or none: 200 and the vertices as they are now.
 pub(super) async fn vertices(context: RequestContext) -> HandlerResult {
     submit(context, prepare_vertices, |schema, elements| {
-        Response::ok(list("vertices", schema, elements))
+        Ok(Response::ok(list("vertices", schema, elements)?))
     })
     .await
 }
@@ -80,19 +81,21 @@ pub(super) async fn vertices(context: RequestContext) -> HandlerResult {
 /// Updates edges in a batch, all or none: 200 and the edges as they are now.
 pub(super) async fn edges(context: RequestContext) -> HandlerResult {
     submit(context, prepare_edges, |schema, elements| {
-        Response::ok(list("edges", schema, elements))
+        Ok(Response::ok(list("edges", schema, elements)?))
     })
     .await
 }
 
-fn list(what: &str, schema: &Schema, elements: &[Option<Element>]) -> Vec<u8> {
+fn list(what: &str, schema: &Schema, elements: Elements<'_, '_>) -> Result<Vec<u8>, GraphError> {
     let mut json = JsonWriter::with_capacity(elements.len() * output::ELEMENT_BYTES);
     json.begin_object().key(what).begin_array();
-    for element in elements.iter().flatten() {
-        output::element(&mut json, schema, element);
+    for (id, content) in elements {
+        if let Some(content) = content {
+            output::content(&mut json, schema, id, content)?;
+        }
     }
     json.end_array().end_object();
-    json.finish()
+    Ok(json.finish())
 }
 
 fn prepare_vertices(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {

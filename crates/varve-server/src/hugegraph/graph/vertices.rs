@@ -1,15 +1,16 @@
 //! `…/graph/vertices`: creating, reading and deleting vertices by id.
 
-use varve_graph::element::not_there;
+use varve_graph::element::{Direct, VertexInput, not_there};
 use varve_graph::schema::Schema;
 use varve_graph::write::{Missing, Mutation};
 use varve_graph::{ErrorKind, GraphError};
-use varve_model::{Element, ElementId};
+use varve_model::ElementId;
 
 use super::batch::{self, Sizes};
 use super::ids::parse_vertex_id;
 use super::input::VertexJson;
-use super::submit::{Target, submit, submit_or};
+use super::short::Scanner;
+use super::submit::{Elements, Target, submit, submit_or};
 use super::{output, time};
 use crate::JsonWriter;
 use crate::errors::{ApiError, HandlerResult};
@@ -19,12 +20,15 @@ use crate::respond::Response;
 /// Creates a vertex, or overwrites it as a whole: 201 and the vertex.
 pub(super) async fn create(context: RequestContext) -> HandlerResult {
     submit(context, prepare_one, |schema, elements| {
-        Response::created(one(schema, elements))
+        Ok(Response::created(one(schema, elements)?))
     })
     .await
 }
 
 fn prepare_one(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
+    if let Some(mutation) = short_one(context, target) {
+        return Ok(vec![mutation]);
+    }
     let VertexJson(input) = context
         .json::<Option<VertexJson<'_>>>()?
         .ok_or_else(no_body)?;
@@ -40,31 +44,48 @@ pub(super) fn no_body() -> ApiError {
     ApiError::illegal_argument("The request body can't be empty")
 }
 
+/// [`prepare_one`] of an ordinary vertex.
+fn short_one(context: &RequestContext, target: &Target) -> Option<Mutation> {
+    let mut scanner = Scanner::new(context.body())?;
+    let mut input = VertexInput::default();
+    scanner.vertex(&mut input)?;
+    scanner.end()?;
+    Direct::new(&target.schema).vertex(&input)
+}
+
 /// The JSON of the one element that was written.
-pub(super) fn one(schema: &Schema, elements: &[Option<Element>]) -> Vec<u8> {
+pub(super) fn one(schema: &Schema, elements: Elements<'_, '_>) -> Result<Vec<u8>, GraphError> {
     let mut json = JsonWriter::with_capacity(output::ELEMENT_BYTES);
-    match elements.first() {
-        Some(Some(element)) => output::element(&mut json, schema, element),
+    match elements.next() {
+        Some((id, Some(content))) => output::content(&mut json, schema, id, content)?,
         _ => {
             json.null();
         }
     }
-    json.finish()
+    Ok(json.finish())
 }
 
 /// Creates vertices, all or none: 201 and their ids in the order of the request.
 pub(super) async fn create_batch(context: RequestContext) -> HandlerResult {
     submit(context, prepare_batch, |_, elements| {
         let mut json = JsonWriter::with_capacity(elements.len() * 24);
-        batch::ids(&mut json, elements);
-        Response::created(json.finish())
+        batch::ids(&mut json, elements.map(|(id, _)| id));
+        Ok(Response::created(json.finish()))
     })
     .await
 }
 
 fn prepare_batch(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
     let limit = context.state().config().max_vertices_per_batch;
-    batch::read_each(context, Sizes::vertices(limit), |VertexJson(input)| {
+    let sizes = Sizes::vertices(limit);
+    let mut direct = Direct::new(&target.schema);
+    let short = batch::read_short(context, sizes, Scanner::vertex, |input| {
+        direct.vertex(input)
+    });
+    if let Some(mutations) = short {
+        return Ok(mutations);
+    }
+    batch::read_each(context, sizes, |VertexJson(input)| {
         let new = target.with_rules(|rules| rules.vertex(input))?;
         Ok(Mutation::PutVertex {
             vertex: new.vertex,
@@ -96,7 +117,7 @@ pub(super) async fn delete(context: RequestContext) -> HandlerResult {
     submit_or(
         context,
         prepare_delete,
-        |_, _| Response::no_content(),
+        |_, _| Ok(Response::no_content()),
         refusal,
     )
     .await

@@ -1,0 +1,184 @@
+//! The row keys of a request's elements, encoded once, in one buffer: for latches, reads and the batch alike.
+
+use varve_encoding::key;
+use varve_encoding::tables::{EDGE, VERTEX};
+use varve_kv::TableId;
+use varve_model::{Direction, EdgeId, ElementId, VertexId};
+
+use crate::commit::LatchKey;
+
+/// Bytes that an element's keys take, about: for the first size of the buffer.
+const ELEMENT_BYTES: usize = 64;
+
+/// The keys of many elements.
+#[derive(Debug, Default)]
+pub(super) struct Keys {
+    bytes: Vec<u8>,
+    spans: Vec<Span>,
+}
+
+/// Where the parts of an element's keys end. An edge has, one after the other, its source's partition key, its clustering
+/// key there, its target's partition key, and its clustering key there; a vertex has its partition key only.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    start: u32,
+    owner: u32,
+    first: u32,
+    other: u32,
+    end: u32,
+}
+
+/// The keys of one element.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum RowKeys<'a> {
+    /// Of a vertex.
+    Vertex {
+        /// Its id.
+        partition: &'a [u8],
+    },
+    /// Of an edge.
+    Edge {
+        /// Partition and clustering key on the source's side, one after the other.
+        out: &'a [u8],
+        /// The source's id, which `out` begins with.
+        source: &'a [u8],
+        /// The clustering key that `out` ends with.
+        out_clustering: &'a [u8],
+        /// The target's id.
+        target: &'a [u8],
+        /// The clustering key on the target's side.
+        in_clustering: &'a [u8],
+    },
+}
+
+impl Keys {
+    pub(super) fn with_capacity(elements: usize) -> Self {
+        Self {
+            bytes: Vec::with_capacity(elements * ELEMENT_BYTES),
+            spans: Vec::with_capacity(elements),
+        }
+    }
+
+    /// Adds a vertex's; returns its number.
+    pub(super) fn add_vertex(&mut self, id: &VertexId) -> u32 {
+        let start = self.at();
+        key::put_vertex_id(id, &mut self.bytes);
+        let end = self.at();
+        self.push(Span {
+            start,
+            owner: end,
+            first: end,
+            other: end,
+            end,
+        })
+    }
+
+    /// Adds an edge's; returns its number.
+    pub(super) fn add_edge(&mut self, id: &EdgeId) -> u32 {
+        let start = self.at();
+        key::put_vertex_id(&id.source, &mut self.bytes);
+        let owner = self.at();
+        key::put_edge_clustering(id, Direction::Out, &mut self.bytes);
+        let first = self.at();
+        key::put_vertex_id(&id.target, &mut self.bytes);
+        let other = self.at();
+        key::put_edge_clustering(id, Direction::In, &mut self.bytes);
+        let end = self.at();
+        self.push(Span {
+            start,
+            owner,
+            first,
+            other,
+            end,
+        })
+    }
+
+    /// Adds an element's; returns its number.
+    pub(super) fn add(&mut self, id: &ElementId) -> u32 {
+        match id {
+            ElementId::Vertex(id) => self.add_vertex(id),
+            ElementId::Edge(id) => self.add_edge(id),
+        }
+    }
+
+    /// Forgets all but the first `count`.
+    pub(super) fn truncate(&mut self, count: usize) {
+        self.spans.truncate(count);
+        let end = self.spans.last().map_or(0, |span| span.end as usize);
+        self.bytes.truncate(end);
+    }
+
+    /// The keys of element `number`.
+    pub(super) fn of(&self, number: u32) -> RowKeys<'_> {
+        let span = self.spans[number as usize];
+        let part = |from: u32, to: u32| &self.bytes[from as usize..to as usize];
+        if span.first == span.owner {
+            return RowKeys::Vertex {
+                partition: part(span.start, span.end),
+            };
+        }
+        RowKeys::Edge {
+            out: part(span.start, span.first),
+            source: part(span.start, span.owner),
+            out_clustering: part(span.owner, span.first),
+            target: part(span.first, span.other),
+            in_clustering: part(span.other, span.end),
+        }
+    }
+
+    fn push(&mut self, span: Span) -> u32 {
+        let number = self.spans.len();
+        self.spans.push(span);
+        u32::try_from(number).expect("a request's elements are bounded far below 4 billion")
+    }
+
+    fn at(&self) -> u32 {
+        u32::try_from(self.bytes.len()).expect("a request's body is bounded far below 4 GiB")
+    }
+}
+
+impl<'a> RowKeys<'a> {
+    /// The bytes that make the element one and no other: unlike those of any other element of its kind.
+    pub(super) fn identity(self) -> &'a [u8] {
+        match self {
+            Self::Vertex { partition } => partition,
+            Self::Edge { out, .. } => out,
+        }
+    }
+
+    /// Table, partition and clustering key of the row to read.
+    pub(super) fn first(self) -> (TableId, &'a [u8], &'a [u8]) {
+        match self {
+            Self::Vertex { partition } => (VERTEX, partition, key::VERTEX_CLUSTERING),
+            Self::Edge {
+                source,
+                out_clustering,
+                ..
+            } => (EDGE, source, out_clustering),
+        }
+    }
+
+    /// The latches of who changes the element.
+    pub(super) fn latches(self, keys: &mut Vec<LatchKey>) {
+        match self {
+            Self::Vertex { partition } => keys.push(LatchKey::exclusive(partition)),
+            Self::Edge {
+                out,
+                source,
+                target,
+                ..
+            } => keys.extend([
+                LatchKey::shared(source),
+                LatchKey::shared(target),
+                LatchKey::edge(out),
+            ]),
+        }
+    }
+}
+
+/// The latch of an edge itself.
+pub(super) fn edge_latch(id: &EdgeId) -> LatchKey {
+    let mut out = key::vertex_id(&id.source);
+    key::put_edge_clustering(id, Direction::Out, &mut out);
+    LatchKey::edge(&out)
+}

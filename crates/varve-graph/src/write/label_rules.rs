@@ -1,0 +1,133 @@
+//! What an element's label says of a write: whether it may be used, and for how long what is written holds.
+
+use varve_encoding::row::{self, Kind};
+use varve_encoding::value::ValueRef;
+use varve_model::schema::Retention;
+use varve_model::{ElementId, Instant, PropertyKeyId};
+
+use super::WritePeriod;
+use super::emit::{Current, EventPeriod};
+use crate::error::GraphError;
+use crate::schema::{Schema, SchemaElement, SchemaKind};
+
+/// What the rules depend on.
+#[derive(Clone, Copy)]
+pub(super) struct LabelRules<'a> {
+    pub(super) schema: &'a Schema,
+    /// The instant that counts as now for the whole commit.
+    pub(super) now: Instant,
+    pub(super) period: WritePeriod,
+}
+
+/// A time to live and the instant it counts from, if that is a property's.
+#[derive(Clone, Copy)]
+pub(super) struct Ttl {
+    millis: i64,
+    start: Option<Instant>,
+}
+
+impl LabelRules<'_> {
+    /// Refuses a new element of a label that is being removed or gone: a request may have been read with an older schema
+    /// than the one that holds while it is stored.
+    pub(super) fn check_label(
+        &self,
+        id: &ElementId,
+        content: &[u8],
+        current: Option<&Current>,
+    ) -> Result<(), GraphError> {
+        let put = || current.filter(|current| current.header.kind == Kind::Put);
+        match id {
+            ElementId::Vertex(_) => {
+                let own = row::vertex_label(content)?;
+                let Some(label) = self.schema.vertex_label(own) else {
+                    return Ok(());
+                };
+                if label.is_usable() {
+                    return Ok(());
+                }
+                let had = put().map(|put| row::vertex_label(&put.content));
+                if had.transpose()? == Some(own) {
+                    return Ok(());
+                }
+                Err(SchemaKind::VertexLabel.undefined(&label.name))
+            }
+            ElementId::Edge(edge) => match self.schema.edge_label(edge.label) {
+                Some(label) if !label.is_usable() && put().is_none() => {
+                    Err(SchemaKind::EdgeLabel.undefined(&label.name))
+                }
+                _ => Ok(()),
+            },
+        }
+    }
+
+    /// How long superseded versions are kept, and the time to live.
+    pub(super) fn label_rules(
+        &self,
+        id: &ElementId,
+        content: &[u8],
+    ) -> Result<(Retention, Option<Ttl>), GraphError> {
+        let label = match id {
+            ElementId::Vertex(_) => {
+                let label = self.schema.vertex_label(row::vertex_label(content)?);
+                label.map(|label| (label.retention, label.ttl, label.ttl_start_time))
+            }
+            ElementId::Edge(edge) => {
+                let label = self.schema.edge_label(edge.label);
+                label.map(|label| (label.retention, label.ttl, label.ttl_start_time))
+            }
+        };
+        let Some((retention, ttl, start)) = label else {
+            return Ok((Retention::All, None));
+        };
+        if ttl <= 0 {
+            return Ok((retention, None));
+        }
+        let start = match start {
+            Some(key) => date(id, content, key)?,
+            None => None,
+        };
+        Ok((retention, Some(Ttl { millis: ttl, start })))
+    }
+
+    /// The period of a put, shortened by the label's time to live; `None` when it would be over before it starts.
+    pub(super) fn period_of(
+        &self,
+        id: &ElementId,
+        retention: Retention,
+        ttl: Option<Ttl>,
+    ) -> Result<Option<EventPeriod>, GraphError> {
+        let WritePeriod { from, to } = self.period;
+        if retention == Retention::None && (from.is_some() || to.is_some()) {
+            return Err(GraphError::invalid(format!(
+                "The label of '{id}' keeps no history: valid_from and valid_to are not supported for it"
+            )));
+        }
+        let mut period = EventPeriod {
+            from,
+            to: to.unwrap_or(Instant::FOREVER),
+        };
+        if let Some(ttl) = ttl {
+            let start = ttl.start.or(from).unwrap_or(self.now);
+            let expires = start.plus_micros(ttl.millis.saturating_mul(1_000));
+            period.to = period.to.min(expires);
+            if from.is_none() && period.to <= self.now {
+                period.from = Some(start);
+            }
+        }
+        Ok((period.from.unwrap_or(self.now) < period.to).then_some(period))
+    }
+}
+
+/// The instant that a DATE property holds.
+fn date(id: &ElementId, content: &[u8], key: PropertyKeyId) -> Result<Option<Instant>, GraphError> {
+    let mut properties = match id {
+        ElementId::Vertex(_) => row::vertex_parts(content)?.1,
+        ElementId::Edge(_) => row::edge_parts(content)?.2,
+    };
+    while let Some((stored, value)) = properties.next_property()? {
+        if let (true, ValueRef::Date(millis)) = (stored == key, value) {
+            return Ok(Some(Instant::from_millis(millis)));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,370 @@
+//! What a write costs the server above its storage engine: server and generator in one process over loopback, on an
+//! engine that keeps the schema and forgets the rest. Prints the CPU time of the server's threads per request and per
+//! element, without the generator's own.
+//!
+//! `write_cost [seconds per row] [row ...]`; rows: vertices, edges, checked, vertex, edge. An engine that "has" every
+//! vertex is used for the rows that check ends.
+
+use std::error::Error;
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use varve_graph::{DurabilityMode, GraphOptions, Registry};
+use varve_kv::{
+    Batch, Durability, Engine, Flow, KvError, MemoryEngine, Reader, Row, ScanRequest, Snapshot,
+    Space, Statistic, TableId, TableSpec,
+};
+use varve_model::time::SystemClock;
+use varve_server::{AppState, ServerConfig};
+
+type Outcome<T> = Result<T, Box<dyn Error>>;
+
+/// Vertices of a batch request.
+const BATCH_VERTICES: u64 = 200;
+/// Edges of a batch request.
+const BATCH_EDGES: u64 = 500;
+/// Different requests that are sent in turn.
+const REQUESTS: u64 = 200;
+/// The table of vertices.
+const VERTEX: TableId = TableId(0);
+/// The element tables are the first five: they are forgotten.
+const ELEMENT_TABLES: u8 = 5;
+
+/// Forgets everything but the schema, once it was told to.
+struct Forgetful {
+    inner: MemoryEngine,
+    forgets: Arc<AtomicBool>,
+}
+
+struct ForgetfulSpace {
+    inner: Arc<dyn Space>,
+    forgets: Arc<AtomicBool>,
+    /// The row that every vertex has.
+    vertex: Vec<u8>,
+}
+
+impl Engine for Forgetful {
+    fn name(&self) -> &'static str {
+        "forgetful"
+    }
+    fn spaces(&self) -> Result<Vec<String>, KvError> {
+        self.inner.spaces()
+    }
+    fn open(
+        &self,
+        name: &str,
+        tables: &'static [TableSpec],
+        create: bool,
+    ) -> Result<Arc<dyn Space>, KvError> {
+        let mut vertex = vec![0; 9];
+        vertex.extend_from_slice(&[1, 0]);
+        Ok(Arc::new(ForgetfulSpace {
+            inner: self.inner.open(name, tables, create)?,
+            forgets: Arc::clone(&self.forgets),
+            vertex,
+        }))
+    }
+    fn drop_space(&self, name: &str) -> Result<(), KvError> {
+        self.inner.drop_space(name)
+    }
+}
+
+impl Reader for ForgetfulSpace {
+    fn get(&self, table: TableId, p: &[u8], c: &[u8]) -> Result<Option<Vec<u8>>, KvError> {
+        if table.0 >= ELEMENT_TABLES {
+            return self.inner.get(table, p, c);
+        }
+        Ok((table == VERTEX && p[1] == b'v').then(|| self.vertex.clone()))
+    }
+    fn get_with(
+        &self,
+        table: TableId,
+        p: &[u8],
+        c: &[u8],
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, KvError> {
+        if table.0 >= ELEMENT_TABLES {
+            return self.inner.get_with(table, p, c, found);
+        }
+        let exists = table == VERTEX && p[1] == b'v';
+        if exists {
+            found(&self.vertex);
+        }
+        Ok(exists)
+    }
+    fn scan(
+        &self,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        self.inner.scan(request, visit)
+    }
+    fn scan_table(
+        &self,
+        table: TableId,
+        after: Option<(&[u8], &[u8])>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<(), KvError> {
+        self.inner.scan_table(table, after, visit)
+    }
+}
+
+impl Space for ForgetfulSpace {
+    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
+        if self.forgets.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        self.inner.write(batch, durability)
+    }
+    fn sync(&self) -> Result<(), KvError> {
+        self.inner.sync()
+    }
+    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
+        Arc::clone(&self.inner).snapshot()
+    }
+    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
+        self.inner.checkpoint(dir)
+    }
+    fn compact(&self) -> Result<(), KvError> {
+        self.inner.compact()
+    }
+    fn verify_checksums(&self) -> Result<(), KvError> {
+        self.inner.verify_checksums()
+    }
+    fn statistics(&self) -> Vec<Statistic> {
+        self.inner.statistics()
+    }
+}
+
+/// A row of the table: what is sent over how many connections.
+struct Scenario {
+    name: &'static str,
+    connections: usize,
+    items: u64,
+    requests: Vec<Vec<u8>>,
+}
+
+fn mix(at: u64) -> u64 {
+    let mut z = at.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z ^ (z >> 31)
+}
+
+/// An id of nine characters. Those that begin with `v` are in the engine, those with `n` are not.
+fn id(kind: char, at: u64) -> String {
+    format!("{kind}{:08x}", mix(at) as u32)
+}
+
+fn vertex(at: u64) -> String {
+    let (id, age) = (id('n', at), mix(at) % 100);
+    format!(
+        r#"{{"label":"person","id":"{id}","properties":{{"name":"{:08}","age":{age}}}}}"#,
+        mix(at) % 100_000_000
+    )
+}
+
+fn edge(at: u64) -> String {
+    let (source, target) = (id('v', 2 * at), id('v', 2 * at + 1));
+    format!(
+        r#"{{"label":"knows","outV":"{source}","outVLabel":"person","inV":"{target}","inVLabel":"person","properties":{{"date":"2020-01-{:02}","weight":{}.25}}}}"#,
+        at % 28 + 1,
+        at % 100
+    )
+}
+
+fn request(path: &str, body: &str) -> Vec<u8> {
+    format!(
+        "POST /graphs/hugegraph/{path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .into_bytes()
+}
+
+fn batches(path: &str, items: u64, body: fn(u64) -> String) -> Vec<Vec<u8>> {
+    let batch = |first: u64| {
+        let bodies: Vec<String> = (first * items..(first + 1) * items).map(body).collect();
+        request(path, &format!("[{}]", bodies.join(",")))
+    };
+    (0..REQUESTS).map(batch).collect()
+}
+
+fn scenarios() -> Vec<Scenario> {
+    let singles = |path: &str, body: fn(u64) -> String| {
+        (0..REQUESTS * 50)
+            .map(|at| request(path, &body(at)))
+            .collect()
+    };
+    let row = |name, connections, items, requests| Scenario {
+        name,
+        connections,
+        items,
+        requests,
+    };
+    let edges = |query: &str| batches(&format!("graph/edges/batch{query}"), BATCH_EDGES, edge);
+    let vertices = batches("graph/vertices/batch", BATCH_VERTICES, vertex);
+    vec![
+        row("vertices", 4, BATCH_VERTICES, vertices),
+        row("edges", 4, BATCH_EDGES, edges("?check_vertex=false")),
+        row("checked", 4, BATCH_EDGES, edges("?check_vertex=true")),
+        row("vertex", 32, 1, singles("graph/vertices", vertex)),
+        row("edge", 32, 1, singles("graph/edges", edge)),
+    ]
+}
+
+fn schema() -> [(&'static str, &'static str); 6] {
+    [
+        (
+            "schema/propertykeys",
+            r#"{"name":"name","data_type":"TEXT"}"#,
+        ),
+        ("schema/propertykeys", r#"{"name":"age","data_type":"INT"}"#),
+        (
+            "schema/propertykeys",
+            r#"{"name":"date","data_type":"DATE"}"#,
+        ),
+        (
+            "schema/propertykeys",
+            r#"{"name":"weight","data_type":"DOUBLE"}"#,
+        ),
+        (
+            "schema/vertexlabels",
+            r#"{"name":"person","id_strategy":"CUSTOMIZE_STRING","properties":["name","age"]}"#,
+        ),
+        (
+            "schema/edgelabels",
+            r#"{"name":"knows","source_label":"person","target_label":"person","properties":["date","weight"]}"#,
+        ),
+    ]
+}
+
+/// Reads one answer; returns its status.
+fn answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Outcome<u16> {
+    buffer.clear();
+    let mut piece = [0; 16 * 1024];
+    loop {
+        let count = stream.read(&mut piece)?;
+        if count == 0 {
+            return Err("the server closed the connection".into());
+        }
+        buffer.extend_from_slice(&piece[..count]);
+        let Some(end) = buffer.windows(4).position(|four| four == b"\r\n\r\n") else {
+            continue;
+        };
+        let head = std::str::from_utf8(&buffer[..end])?;
+        let length = head
+            .split("content-length: ")
+            .nth(1)
+            .and_then(|rest| rest.lines().next())
+            .and_then(|digits| digits.parse::<usize>().ok())
+            .ok_or("a length")?;
+        if buffer.len() >= end + 4 + length {
+            return Ok(head[9..12].parse()?);
+        }
+    }
+}
+
+/// CPU time of this process's threads whose names begin with `varve-`.
+fn server_cpu() -> Outcome<Duration> {
+    let mut total = 0;
+    for task in std::fs::read_dir("/proc/self/task")? {
+        let path = task?.path();
+        if std::fs::read_to_string(path.join("comm"))?.starts_with("varve-") {
+            let text = std::fs::read_to_string(path.join("schedstat"))?;
+            let nanos = text.split_whitespace().next().ok_or("schedstat")?;
+            total += nanos.parse::<u64>()?;
+        }
+    }
+    Ok(Duration::from_nanos(total))
+}
+
+/// Keeps all connections busy for the time given; returns how many requests were answered.
+fn drive(address: SocketAddr, scenario: &Scenario, time: Duration) -> Outcome<u64> {
+    let mut streams = Vec::new();
+    for _ in 0..scenario.connections {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        streams.push(stream);
+    }
+    let mut requests = scenario.requests.iter().cycle();
+    let (mut buffer, mut answered) = (Vec::new(), 0);
+    for stream in &mut streams {
+        stream.write_all(requests.next().ok_or("a request")?)?;
+    }
+    let started = Instant::now();
+    loop {
+        let ends = started.elapsed() >= time;
+        for stream in &mut streams {
+            let status = answer(stream, &mut buffer)?;
+            if status != 201 {
+                return Err(format!("{status}: {}", String::from_utf8_lossy(&buffer)).into());
+            }
+            answered += 1;
+            if !ends {
+                stream.write_all(requests.next().ok_or("a request")?)?;
+            }
+        }
+        if ends {
+            return Ok(answered);
+        }
+    }
+}
+
+fn main() -> Outcome<()> {
+    let mut arguments = std::env::args().skip(1);
+    let seconds: f64 = arguments.next().map_or(Ok(3.0), |text| text.parse())?;
+    let wanted: Vec<String> = arguments.collect();
+    let forgets = Arc::new(AtomicBool::new(false));
+    let engine = Arc::new(Forgetful {
+        inner: MemoryEngine::new(),
+        forgets: Arc::clone(&forgets),
+    });
+    let mut options = GraphOptions::new(Arc::new(SystemClock));
+    options.durability = DurabilityMode::None;
+    let registry = Arc::new(Registry::open(engine, options)?);
+    registry.get_or_create("hugegraph")?;
+    let config = ServerConfig {
+        port: 0,
+        ..ServerConfig::default()
+    };
+    let state = AppState::with_graphs(config, registry)?;
+    let server = varve_server::start(&state)?;
+    let mut stream = TcpStream::connect(server.address())?;
+    for (path, body) in schema() {
+        stream.write_all(&request(path, body))?;
+        let mut buffer = Vec::new();
+        if answer(&mut stream, &mut buffer)? >= 300 {
+            return Err(String::from_utf8_lossy(&buffer).into());
+        }
+    }
+    forgets.store(true, Ordering::Relaxed);
+    println!("| row | requests/s | items/s | server CPU µs a request | µs an item |");
+    println!("|---|--:|--:|--:|--:|");
+    for scenario in scenarios() {
+        if !wanted.is_empty() && !wanted.iter().any(|name| name == scenario.name) {
+            continue;
+        }
+        drive(server.address(), &scenario, Duration::from_millis(200))?;
+        let (before, started) = (server_cpu()?, Instant::now());
+        let requests = drive(
+            server.address(),
+            &scenario,
+            Duration::from_secs_f64(seconds),
+        )?;
+        let elapsed = started.elapsed().as_secs_f64();
+        let micros = (server_cpu()? - before).as_secs_f64() * 1e6 / requests as f64;
+        println!(
+            "| {} | {:.0} | {:.0} | {micros:.1} | {:.3} |",
+            scenario.name,
+            requests as f64 / elapsed,
+            (requests * scenario.items) as f64 / elapsed,
+            micros / scenario.items as f64,
+        );
+    }
+    server.stop();
+    server.wait();
+    Ok(())
+}
