@@ -63,6 +63,15 @@ impl Users {
         }
     }
 
+    /// When the request that is due at `next` had been planned, the one before it having been due at `due`: earlier
+    /// than `next` when the user is late.
+    pub(crate) const fn planned(&self, due: Nanos, next: Nanos) -> Nanos {
+        match self.period {
+            0 => next,
+            period => due + period,
+        }
+    }
+
     pub(crate) const fn period(&self) -> Nanos {
         self.period
     }
@@ -150,18 +159,80 @@ mod tests {
         Users::of(&load).expect("users")
     }
 
-    /// Runs one user on a virtual clock against a server that answers after `service`; planned and sent instants.
-    fn simulate(users: &Users, user: u32, service: impl Fn(Nanos) -> Nanos) -> Vec<(Nanos, Nanos)> {
+    /// A request on the virtual clock.
+    struct Sent {
+        planned: Nanos,
+        sent: Nanos,
+        answered: Nanos,
+    }
+
+    /// Runs one user on a virtual clock against a server that answers after `service`, as the worker does.
+    fn simulate(users: &Users, user: u32, service: impl Fn(Nanos) -> Nanos) -> Vec<Sent> {
         let life = users.life(user);
-        let (mut planned, mut sends) = (life.start, Vec::new());
+        let (mut planned, mut due, mut all) = (life.start, life.start, Vec::new());
         loop {
-            sends.push((planned, planned));
-            let answered = planned + service(planned);
-            match users.next(life, planned, answered) {
-                Some(next) => planned = next,
-                None => return sends,
+            let answered = due + service(due);
+            all.push(Sent {
+                planned,
+                sent: due,
+                answered,
+            });
+            match users.next(life, due, answered) {
+                Some(next) => (planned, due) = (users.planned(due, next), next),
+                None => return all,
             }
         }
+    }
+
+    /// Service and corrected times of all users in milliseconds, ascending.
+    fn times(users: &Users, service: impl Fn(Nanos) -> Nanos) -> (Vec<f64>, Vec<f64>) {
+        let (mut services, mut corrected) = (Vec::new(), Vec::new());
+        for it in (0..users.users).flat_map(|user| simulate(users, user, &service)) {
+            services.push((it.answered - it.sent) as f64 / 1e6);
+            let planned = [it.planned].into_iter();
+            let planned = planned.chain(omitted(it.planned, it.sent, users.period()));
+            corrected.extend(planned.map(|at| (it.answered - at) as f64 / 1e6));
+        }
+        services.sort_by(f64::total_cmp);
+        corrected.sort_by(f64::total_cmp);
+        (services, corrected)
+    }
+
+    fn percentile(sorted: &[f64], percent: f64) -> f64 {
+        sorted[((sorted.len() as f64 * percent / 100.0).ceil() as usize).max(1) - 1]
+    }
+
+    /// A server that answers in a millisecond, but stands still for a second every ten seconds.
+    fn freezing(at: Nanos) -> Nanos {
+        let phase = at % nanos(10.0);
+        nanos(0.001) + nanos(1.0).saturating_sub(phase)
+    }
+
+    #[test]
+    fn a_freeze_shows_in_the_times_from_the_plan() {
+        // As published: each user is hit by a freeze with at most one request.
+        let (_, corrected) = times(&paced(1_000, 1.0, 30.0, 300.0), freezing);
+        assert!(percentile(&corrected, 99.0) >= 899.0);
+        // Quick users: most of what a freeze delays is never sent. Service times hide it, corrected ones do not.
+        let (services, corrected) = times(&paced(20, 0.005, 1.0, 60.0), freezing);
+        assert!(
+            percentile(&services, 99.0) < 2.0,
+            "{}",
+            percentile(&services, 99.0)
+        );
+        assert!(
+            percentile(&corrected, 99.0) >= 890.0,
+            "{}",
+            percentile(&corrected, 99.0)
+        );
+        assert!(percentile(&corrected, 50.0) < 2.0);
+    }
+
+    #[test]
+    fn a_steady_delay_shows_equally_in_both() {
+        let (services, corrected) = times(&paced(100, 1.0, 3.0, 30.0), |_| nanos(0.010));
+        assert_eq!(services, corrected);
+        assert_eq!(percentile(&services, 99.0), 10.0);
     }
 
     #[test]
@@ -197,10 +268,7 @@ mod tests {
                 nanos(0.1)
             }
         });
-        let at: Vec<f64> = sends
-            .iter()
-            .map(|(planned, _)| *planned as f64 / 1e9)
-            .collect();
+        let at: Vec<f64> = sends.iter().map(|it| it.sent as f64 / 1e9).collect();
         assert_eq!(at, [0.0, 1.0, 2.0, 5.5, 6.5, 7.5, 8.5, 9.5]);
     }
 

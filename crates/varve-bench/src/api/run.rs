@@ -84,13 +84,9 @@ impl<'a> Session<'a> {
             seed: arguments.seed,
         };
         target.prepare(&naming).context("preparing the graph")?;
-        target.server.durability = match served {
-            Some(_) => Some(arguments.durability.clone().unwrap_or("none".to_owned())),
-            None => arguments
-                .durability
-                .clone()
-                .or_else(|| told(&target.server)),
-        };
+        if let Some(durability) = &arguments.durability {
+            target.server.durability = Some(durability.clone());
+        }
         target.server.name = arguments
             .name
             .clone()
@@ -456,21 +452,12 @@ fn prefix_of_now() -> [u8; 3] {
     [digit(62 * 62), digit(62), digit(1)]
 }
 
-/// The durability that a server of ours was started with, as its command line tells.
-fn told(server: &Server) -> Option<String> {
-    let command = server.command_line.as_deref()?;
-    let mut words = command
-        .split(' ')
-        .skip_while(|word| !word.starts_with("--durability"));
-    let word = words.next()?;
-    match word.split_once('=') {
-        Some((_, value)) => Some(value.to_owned()),
-        None => words.next().map(str::to_owned),
-    }
-}
-
 /// The program's name without its version.
 fn short_name(server: &Server) -> String {
     let service = server.service.as_deref().unwrap_or("server");
-    service.split(' ').next().unwrap_or(service).to_owned()
+    service
+        .split([' ', ','])
+        .next()
+        .unwrap_or(service)
+        .to_owned()
 }

@@ -76,6 +76,10 @@ impl Target {
             core.is_some(),
             "{url} does not speak HugeGraph's API: GET /versions has no core"
         );
+        let storage = probe
+            .get("/metrics")
+            .ok()
+            .and_then(|answer| storage_info(&answer.text()));
         let root = probe
             .get("/")
             .ok()
@@ -101,7 +105,12 @@ impl Target {
             paths: if spaces { "graph-space" } else { "short" }.to_owned(),
             core_version: core,
             api_version: text(versions, "api"),
-            service,
+            service: match &storage {
+                Some(_) => service.map(|spoken| format!("varve, speaking {spoken}")),
+                None => service,
+            },
+            engine: storage.as_ref().map(|(engine, _)| engine.clone()),
+            durability: storage.map(|(_, durability)| durability),
             pid,
             command_line: pid.and_then(process::command_line),
             ..Server::default()
@@ -230,6 +239,18 @@ impl Target {
     }
 }
 
+/// Engine and durability, as a Varve server's metrics tell; other servers have no such line.
+fn storage_info(metrics: &str) -> Option<(String, String)> {
+    let line = metrics
+        .lines()
+        .find_map(|line| line.strip_prefix("varve_storage_info{"))?;
+    let label = |name: &str| {
+        let (_, rest) = line.split_once(&format!("{name}=\""))?;
+        Some(rest.split_once('"')?.0.to_owned())
+    };
+    Some((label("engine")?, label("durability")?))
+}
+
 /// Whether a core version has graph spaces in its paths.
 fn at_least_1_7(core: &str) -> bool {
     let mut numbers = core
@@ -306,6 +327,20 @@ mod tests {
         for wrong in ["https://127.0.0.1:1", "http://127.0.0.1:1/graphs"] {
             assert!(parse_url(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_varve_server_is_known_by_its_metrics() {
+        let text = "# TYPE x gauge\nvarve_storage_info{engine=\"rocksdb\",durability=\"interval:100\"} 1\n";
+        let told = storage_info(text);
+        assert_eq!(
+            told,
+            Some(("rocksdb".to_owned(), "interval:100".to_owned()))
+        );
+        assert_eq!(
+            storage_info("hugegraph_info{version=\"0.71.0.0\",} 1.0"),
+            None
+        );
     }
 
     #[test]

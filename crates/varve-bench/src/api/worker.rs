@@ -627,10 +627,7 @@ impl Worker {
         };
         match users.next(user.life, user.due, now) {
             Some(at) => {
-                user.planned = match users.period() {
-                    0 => at,
-                    period => user.due + period,
-                };
+                user.planned = users.planned(user.due, at);
                 user.due = at;
                 if at <= now {
                     self.ready.push_back(index);

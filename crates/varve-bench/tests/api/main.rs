@@ -1,0 +1,259 @@
+//! The load tool against servers of every character, and against the real one.
+//!
+//! Times are not judged here, since other work may hold this process up; how times are taken is tested on a virtual
+//! clock, beside the code.
+
+mod real;
+mod stub;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use varve_bench::api::result::{ResultFile, Row};
+
+use stub::{Manner, Stub};
+
+#[derive(Parser)]
+struct Line {
+    #[command(flatten)]
+    arguments: varve_bench::BenchArguments,
+}
+
+/// Runs `varve bench api` with these words; its exit code and what it wrote.
+fn bench(words: &str) -> (ExitCode, ResultFile) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join("result.json");
+    let mut line: Vec<&str> = vec!["varve", "api", "--quiet", "--vertices", "400"];
+    line.extend(["--edges", "500"]);
+    line.extend(words.split_whitespace());
+    let path = json.display().to_string();
+    line.extend(["--json", &path]);
+    let arguments = Line::try_parse_from(line)
+        .expect("the words parse")
+        .arguments;
+    let code = varve_bench::run(&arguments).expect("the run was made");
+    (code, ResultFile::read(&json).expect("a result file"))
+}
+
+fn against(stub: &Stub, words: &str) -> (ExitCode, ResultFile) {
+    bench(&format!("--url {} {words}", stub.url()))
+}
+
+fn only_row(file: &ResultFile) -> &Row {
+    assert_eq!(file.rows.len(), 1);
+    &file.rows[0]
+}
+
+const READ: &str = "--scenario vertex_by_id --model closed --users 3 --warmup 0 --requests 60";
+
+#[test]
+fn right_answers_are_samples_without_errors() {
+    let stub = Stub::start(Manner::Right);
+    let (code, file) = against(&stub, READ);
+    assert_eq!(code, ExitCode::SUCCESS);
+    let row = only_row(&file);
+    assert_eq!((row.columns.samples, row.columns.error_percent), (60, 0.0));
+    assert_eq!(row.histogram.count(), 60);
+    assert_eq!(row.connections.opened, 3);
+    assert_eq!(row.connections.reconnects, 0);
+    assert!(row.corrected.is_none(), "closed: nothing was planned");
+    let series: u64 = row.series.iter().map(|second| second.samples).sum();
+    assert_eq!(series, 60);
+    assert!(row.more.received_bytes > row.more.received_body_bytes);
+    assert!(
+        row.columns.min_us <= row.columns.median_us && row.columns.median_us <= row.columns.max_us
+    );
+}
+
+#[test]
+fn wrong_answers_are_errors() {
+    for (manner, kind) in [
+        (Manner::OtherElement, "wrong_body"),
+        (Manner::Status(503), "http_503"),
+        (Manner::NoHttp, "bad_answer"),
+        (Manner::HangUp, "closed"),
+    ] {
+        let stub = Stub::start(manner);
+        let (code, file) = against(&stub, &format!("{READ} --fail-on error>0"));
+        assert_ne!(
+            code,
+            ExitCode::SUCCESS,
+            "{manner:?}: the condition must fail the run"
+        );
+        let row = only_row(&file);
+        assert_eq!(row.columns.samples, 60, "{manner:?}: no retries");
+        assert_eq!(
+            row.errors.get(kind),
+            Some(&60),
+            "{manner:?}: {:?}",
+            row.errors
+        );
+        assert_eq!(row.columns.error_percent, 100.0);
+        assert_eq!(row.error_examples.len(), 1, "{manner:?}");
+        assert_eq!(row.more.items_per_s, 0.0);
+    }
+}
+
+#[test]
+fn a_refused_connection_is_an_error_and_the_next_request_tries_again() {
+    let stub = Stub::start(Manner::StopsListening);
+    let (_, file) = against(&stub, READ);
+    let row = only_row(&file);
+    assert_eq!(row.errors.get("refused"), Some(&60), "{:?}", row.errors);
+    assert_eq!(row.columns.samples, 60);
+}
+
+#[test]
+fn a_server_that_closes_connections_costs_reconnects_and_no_errors() {
+    let stub = Stub::start(Manner::ClosesAfter(5));
+    let (_, file) = against(&stub, READ);
+    let row = only_row(&file);
+    assert_eq!(row.columns.error_percent, 0.0, "{:?}", row.errors);
+    assert_eq!(row.connections.opened, 3 + row.connections.reconnects);
+    assert!(
+        row.connections.reconnects >= 60 / 5 - 3,
+        "{:?}",
+        row.connections
+    );
+}
+
+#[test]
+fn answers_in_chunks_and_in_pieces_are_read() {
+    for manner in [Manner::Chunked, Manner::Pieces] {
+        let stub = Stub::start(manner);
+        let (_, file) = against(&stub, READ);
+        assert_eq!(only_row(&file).columns.error_percent, 0.0, "{manner:?}");
+    }
+}
+
+#[test]
+fn an_answer_that_never_comes_is_a_time_out() {
+    let stub = Stub::start(Manner::Silent);
+    let words =
+        "--scenario vertex_by_id --model closed --users 2 --warmup 0 --requests 2 --timeout 200ms";
+    let (_, file) = against(&stub, words);
+    assert_eq!(only_row(&file).errors.get("read_timeout"), Some(&2));
+}
+
+#[test]
+fn what_was_written_is_read_back() {
+    let words =
+        "--scenario single_insert_vertices --model closed --users 2 --warmup 0 --requests 40";
+    let stub = Stub::start(Manner::Right);
+    let (code, file) = against(&stub, words);
+    assert_eq!(code, ExitCode::SUCCESS);
+    let verification = only_row(&file)
+        .verification
+        .clone()
+        .expect("writes are verified");
+    assert_eq!((verification.acknowledged, verification.checked), (40, 40));
+    assert!(verification.passed(), "{verification:?}");
+
+    let stub = Stub::start(Manner::Forgets);
+    let (code, file) = against(&stub, words);
+    assert_ne!(code, ExitCode::SUCCESS, "lost writes fail the run");
+    let verification = only_row(&file)
+        .verification
+        .clone()
+        .expect("writes are verified");
+    assert_eq!((verification.checked, verification.missing), (40, 40));
+}
+
+#[test]
+fn paced_users_send_equally_often() {
+    let stub = Stub::start(Manner::Right);
+    let words = "--scenario vertex_by_id --users 4 --period 500ms --ramp 500ms --hold 1s";
+    let (_, file) = against(&stub, words);
+    let row = only_row(&file);
+    let generator = &row.generator;
+    assert_eq!(generator.planned_samples_per_user, Some(4.0));
+    // A user that was held up for half a second has left one out.
+    assert!(
+        row.columns.samples <= 16 && row.columns.samples >= 8,
+        "{}",
+        row.columns.samples
+    );
+    let corrected = row.corrected.as_ref().expect("a plan");
+    assert!(
+        corrected.max_us >= row.columns.max_us * 99 / 100,
+        "from the plan is never shorter"
+    );
+    let recorded = row.corrected_histogram.as_ref().expect("a plan").count();
+    assert_eq!(recorded, row.columns.samples + corrected.omitted);
+}
+
+#[test]
+fn open_arrivals_over_the_limit_are_counted() {
+    let stub = Stub::start(Manner::Silent);
+    let words = "--scenario vertex_by_id --model open --rate 200 --hold 500ms --warmup 0 --max-in-flight 3 --threads 1 --timeout 1s";
+    let (_, file) = against(&stub, words);
+    let row = only_row(&file);
+    assert_eq!(row.columns.samples + row.generator.not_sent, 100);
+    assert_eq!(row.columns.samples, 3, "three in flight, and none answered");
+}
+
+#[test]
+fn a_search_ends_at_the_first_failure_or_at_its_maximum() {
+    let words = "--scenario vertex_by_id --model closed --users 2 --warmup 0 --requests 30 --limit-search \
+                 --limit-factor 2 --limit-max 5";
+    for (manner, clean, failed, steps) in [
+        (Manner::Right, Some(5.0), None, 3),
+        (Manner::Status(503), None, Some(2.0), 1),
+    ] {
+        let stub = Stub::start(manner);
+        let (code, file) = against(&stub, words);
+        assert_eq!(code, ExitCode::SUCCESS, "a limit found is no failure");
+        let found = &file.limits[0];
+        assert_eq!(
+            (found.last_clean, found.first_failed),
+            (clean, failed),
+            "{found:?}"
+        );
+        assert_eq!((found.rows.len(), file.rows.len()), (steps, steps));
+        assert_eq!(
+            found.reason.contains("error>0"),
+            failed.is_some(),
+            "{found:?}"
+        );
+    }
+}
+
+#[test]
+fn both_forms_of_paths_are_spoken() {
+    let stub = Stub::start(Manner::Right);
+    for (paths, used) in [
+        ("short", "short"),
+        ("graph-space", "graph-space"),
+        ("auto", "short"),
+    ] {
+        let (_, file) = against(&stub, &format!("{READ} --paths {paths}"));
+        assert_eq!(file.servers[0].paths, used);
+        assert_eq!(only_row(&file).columns.error_percent, 0.0);
+    }
+}
+
+#[test]
+fn scenarios_that_the_server_lacks_are_skipped_with_the_reason() {
+    let stub = Stub::start(Manner::Right);
+    let words =
+        "--scenario as_of,k_out,vertex_by_id --model closed --users 1 --warmup 0 --requests 5";
+    let (code, file) = against(&stub, words);
+    assert_eq!(code, ExitCode::SUCCESS);
+    let skipped: Vec<bool> = file.rows.iter().map(|row| row.skipped.is_some()).collect();
+    assert_eq!(skipped, [true, true, false]);
+}
+
+#[test]
+fn samples_are_written_in_jmeters_form() {
+    let stub = Stub::start(Manner::Right);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("samples.jtl");
+    against(&stub, &format!("{READ} --jtl {}", path.display()));
+    let text = std::fs::read_to_string(&path).expect("the samples");
+    assert_eq!(text.lines().count(), 61);
+    assert!(
+        text.lines()
+            .skip(1)
+            .all(|line| line.contains(",vertex_by_id,200,"))
+    );
+}
