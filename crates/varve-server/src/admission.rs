@@ -91,6 +91,16 @@ impl Gate {
         }
     }
 
+    /// Whether a slot is free and nobody waits for it. Only looks, so that requests of several cores do not meet here.
+    pub(crate) fn has_room(&self) -> bool {
+        self.waiting() == 0 && self.slots.available_permits() > 0
+    }
+
+    /// Takes a slot if one is free.
+    pub(crate) fn try_enter(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.slots).try_acquire_owned().ok()
+    }
+
     /// Takes a slot, waiting for one if need be.
     pub(crate) async fn enter(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         self.acquire(&self.slots, 1).await

@@ -15,6 +15,7 @@ use http_body::Body as _;
 use http_body_util::Full;
 use hyper::body::Incoming;
 
+use crate::admission::Gate;
 use crate::body;
 use crate::errors::{ApiError, HandlerResult};
 use crate::global::wadl;
@@ -350,27 +351,53 @@ async fn work(
     // The time limit is for the work; how long a body may take has a limit of its own.
     let deadline = Instant::now() + config.request_timeout();
     context.deadline = deadline;
-    let handler = route.handler;
-    if let Handler::Inline(handler) = handler {
-        return run_inline(state, handler, &context);
-    }
-    let _slot = match gate {
-        Some(gate) => Some(gate.enter().await?),
-        None => None,
-    };
-    let running = async {
-        match handler {
-            Handler::Inline(handler) => handler(&context),
-            Handler::Pooled(handler) | Handler::Brief { full: handler, .. } => {
-                state.run_blocking(move || handler(&context)).await?
-            }
-            Handler::Async(handler) => catch(state, handler(context)).await,
+    let running: HandlerFuture = match route.handler {
+        Handler::Inline(handler) => return run_inline(state, handler, &context),
+        Handler::Async(handler) => handler(context),
+        Handler::Pooled(handler) | Handler::Brief { full: handler, .. } => {
+            let worker = Arc::clone(&context.worker);
+            Box::pin(async move { worker.state.run_blocking(move || handler(&context)).await? })
         }
     };
+    in_turn(state, gate, deadline, running).await
+}
+
+/// Waits for the request's turn and then for its end. What ends without waiting takes no slot and no timer: it is as
+/// good as work in place, of which a core does one at a time.
+async fn in_turn(
+    state: &AppState,
+    gate: Option<&Gate>,
+    deadline: Instant,
+    mut running: HandlerFuture,
+) -> HandlerResult {
+    let _slot = match gate {
+        None => None,
+        Some(gate) if gate.has_room() => {
+            if let Some(result) = poll_once(state, &mut running).await {
+                return result;
+            }
+            // What has begun goes on: at most one request for each core exceeds the budget so.
+            gate.try_enter()
+        }
+        Some(gate) => Some(gate.enter().await?),
+    };
     let limit = tokio::time::Instant::from_std(deadline);
-    tokio::time::timeout_at(limit, running)
+    tokio::time::timeout_at(limit, catch(state, running))
         .await
         .unwrap_or_else(|_| Err(state.timed_out()))
+}
+
+/// The result of a handler, if it needs not wait for it.
+async fn poll_once(state: &AppState, running: &mut HandlerFuture) -> Option<HandlerResult> {
+    poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(context)));
+        Poll::Ready(match polled {
+            Ok(Poll::Ready(result)) => Some(result),
+            Ok(Poll::Pending) => None,
+            Err(panic) => Some(Err(state.panicked(&*panic))),
+        })
+    })
+    .await
 }
 
 async fn gunzip(state: &AppState, bytes: Bytes, limit: usize) -> Result<Bytes, ApiError> {
