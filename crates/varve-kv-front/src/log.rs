@@ -15,20 +15,20 @@ mod errors;
 mod format;
 mod reader;
 mod recover;
+mod segments;
 #[cfg(test)]
 mod simulated;
 mod sync;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-use varve_kv::KvError;
+use varve_kv::{KvError, fail_point};
 
+pub use self::segments::Remover;
 pub use self::sync::Syncer;
 
 use self::disk::{Disk, DiskFile, OsDisk};
@@ -36,6 +36,7 @@ use self::format::{
     HEAD_BYTES, Head, KIND_END, KIND_PAYLOAD, RECORD_HEAD_BYTES, RecordHead, file_name,
 };
 use self::recover::{Survey, UNFINISHED};
+use self::segments::{Segments, name_first};
 use self::sync::Progress;
 
 /// How much of a segment is written again at once.
@@ -70,8 +71,7 @@ pub struct Log {
     options: LogOptions,
     active: Active,
     progress: Arc<Progress>,
-    /// Number and base of each segment, the active one included.
-    live: Mutex<VecDeque<(SegmentId, u64)>>,
+    segments: Arc<Segments>,
 }
 
 /// The segment that takes records.
@@ -137,14 +137,13 @@ impl Log {
         if !survey.first_is_named {
             name_first(&*disk, segments[0].segment).map_err(failed)?;
         }
-        let live = segments.iter().map(|head| (head.segment, head.base));
         Ok(Self {
             progress: Arc::new(Progress::new(
                 &options.space,
                 active.position(),
                 Arc::clone(&active.file),
             )),
-            live: Mutex::new(live.collect()),
+            segments: Arc::new(Segments::new(Arc::clone(&disk), &options.space, &segments)),
             disk,
             options,
             active,
@@ -159,6 +158,9 @@ impl Log {
     /// Any other: unknown whether it is stored, and the log takes nothing until it is opened again.
     pub fn append(&mut self, payload: &[u8]) -> Result<(), KvError> {
         self.progress.check()?;
+        fail_point::LOG_APPEND
+            .reach()
+            .map_err(|error| self.progress.failed("writing the log", &error))?;
         self.write(KIND_PAYLOAD, payload)?;
         self.progress.set_appended(self.active.position());
         Ok(())
@@ -261,15 +263,16 @@ impl Log {
             // Without room for the mark, the next segment alone says that this one has ended.
             _ => {}
         }
+        fail_point::LOG_MARKED
+            .reach()
+            .map_err(|error| self.progress.broke("closing a segment", &error))?;
         self.close_active()?;
         self.progress.start(
             Arc::clone(&next.file),
             next.position(),
             self.options.sync_on_rotate,
         );
-        self.live
-            .lock()
-            .push_back((next.head.segment, next.head.base));
+        self.segments.add(&next.head);
         self.active = next;
         Ok(closed)
     }
@@ -316,33 +319,17 @@ impl Log {
     /// When `last` is the active segment or a file could not be removed. The log itself is unharmed, and what is left is
     /// removed by the next opening.
     pub fn remove_through(&self, last: SegmentId) -> Result<(), KvError> {
-        let failed = |error: io::Error| {
-            errors::file_error(&self.options.space, "removing a segment", &error)
-        };
-        if last >= self.active.head.segment {
-            return Err(failed(io::Error::other("it is in use")));
-        }
-        let mut live = self.live.lock();
-        let doomed: Vec<SegmentId> = live
-            .iter()
-            .map(|(id, _)| *id)
-            .take_while(|id| *id <= last)
-            .collect();
-        if doomed.is_empty() {
-            return Ok(());
-        }
-        name_first(&*self.disk, SegmentId(last.0 + 1)).map_err(failed)?;
-        live.drain(..doomed.len());
-        for id in doomed {
-            self.disk.remove(&file_name(id)).map_err(failed)?;
-        }
-        Ok(())
+        self.segments.remove_through(last)
+    }
+
+    /// Something that removes segments of this log while others append.
+    pub fn remover(&self) -> Remover {
+        Remover(Arc::clone(&self.segments))
     }
 
     /// The bytes of all records that the log holds, those of closed segments included.
     pub fn bytes(&self) -> u64 {
-        let first = self.live.lock().front().map_or(0, |(_, base)| *base);
-        self.active.position() - first
+        self.active.position() - self.segments.first_base()
     }
 
     /// Reads the log in `dir` against its checksums. The log may be open: what is being written counts as a torn end.
@@ -374,11 +361,13 @@ impl Log {
 fn create(disk: &dyn Disk, head: Head) -> io::Result<Active> {
     let name = file_name(head.segment);
     let unfinished = format!("{name}{UNFINISHED}");
+    fail_point::LOG_ROTATE.reach()?;
     let file = disk.create(&unfinished)?;
     file.write([&head.encode(), &[]], 0)
         .map_err(|(_, error)| error)?;
     file.sync()?;
     disk.rename(&unfinished, &name)?;
+    fail_point::LOG_NAMED.reach()?;
     disk.sync_names()?;
     Ok(Active {
         head,
@@ -386,16 +375,6 @@ fn create(disk: &dyn Disk, head: Head) -> io::Result<Active> {
         offset: HEAD_BYTES as u64,
         allocated: HEAD_BYTES as u64,
     })
-}
-
-fn name_first(disk: &dyn Disk, first: SegmentId) -> io::Result<()> {
-    let unfinished = format!("{}{UNFINISHED}", format::FIRST_NAME);
-    let file = disk.create(&unfinished)?;
-    file.write([format::encode_first(first).as_bytes(), &[]], 0)
-        .map_err(|(_, error)| error)?;
-    file.sync()?;
-    disk.rename(&unfinished, format::FIRST_NAME)?;
-    disk.sync_names()
 }
 
 /// Makes what was read the log's whole content, on stable storage.

@@ -190,6 +190,8 @@ fail_points! {
     SPACE_WRITE = "space.write", All, "a batch goes to the storage engine";
     SPACE_WRITTEN = "space.written", Io, "the storage engine has stored a batch";
     SPACE_SYNC = "space.sync", Io, "the storage engine is to sync what it has not (durability interval and none)";
+    LOG_APPEND = "log.append", All, "the log of the front table takes a record";
+    LOG_SYNC = "log.sync", Io, "the log is to be synced";
     FRONT_APPENDED = "front.appended", Io, "the log of the front table has a batch, perhaps not synced";
     FRONT_APPLIED = "front.applied", None, "a batch is in the front table, not yet visible";
     FRONT_FROZEN = "front.frozen", None, "a full front table is frozen, another takes writes";
@@ -201,6 +203,12 @@ fail_points! {
     COMMIT_STORED = "commit.stored", None, "a group is stored, not yet visible";
     COMMIT_PUBLISHED = "commit.published", None, "a group is visible, its latches are held";
     COMMIT_RELEASED = "commit.released", None, "a commit's latches are released, its request not yet answered";
+    LOG_ROTATE = "log.rotate", All, "the next segment of the log is to be created";
+    LOG_NAMED = "log.named", Io, "the next segment has its name, which is not synced";
+    LOG_MARKED = "log.marked", Io, "the end of the closed segment is marked, not synced";
+    LOG_REMOVE = "log.remove", All, "segments are to be removed";
+    LOG_FIRST = "log.first", Io, "the first segment needed is named, those before it are there";
+    LOG_REMOVED = "log.removed", Io, "one segment is removed";
     SCHEMA_STORED = "schema.stored", None, "a change of the schema is stored, not yet in force";
     SCHEMA_CHANGED = "schema.changed", None, "a change of the schema is in force, its task not yet queued";
     TASK_QUEUED = "task.queued", None, "tasks are stored and queued";

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use varve_kv::KvError;
+use varve_kv::{KvError, fail_point};
 
 use super::disk::DiskFile;
 use super::errors;
@@ -87,6 +87,9 @@ impl Progress {
             return Ok(());
         }
         let files = self.unsynced.lock().clone();
+        fail_point::LOG_SYNC
+            .reach()
+            .map_err(|error| self.broke("syncing the log", &error))?;
         for file in &files {
             file.sync()
                 .map_err(|error| self.broke("syncing the log", &error))?;

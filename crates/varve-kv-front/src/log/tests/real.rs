@@ -32,12 +32,14 @@ fn one_appends_while_others_sync_and_somebody_verifies() {
                 Log::verify("s", dir.path()).expect("a sound log");
             }
         });
+        let remover = log.remover();
         for number in 0..3_000 {
             log.append(&payload(number)).expect("there is room");
             if number % 500 == 499 {
                 let closed = log.rotate().expect("a rotation");
                 if closed.0 > 2 {
-                    log.remove_through(SegmentId(closed.0 - 2))
+                    remover
+                        .remove_through(SegmentId(closed.0 - 2))
                         .expect("a removal");
                 }
             }
