@@ -1,0 +1,98 @@
+//! Which segments a log has, and removing those that are needed no longer.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use varve_kv::{KvError, fail_point};
+
+use super::SegmentId;
+use super::disk::Disk;
+use super::errors;
+use super::format::{self, Head, file_name};
+use super::recover::UNFINISHED;
+
+/// The segments of an open log.
+#[derive(Debug)]
+pub(crate) struct Segments {
+    disk: Arc<dyn Disk>,
+    /// The space's name, for messages.
+    space: String,
+    /// Number and base of each, the active one last.
+    live: Mutex<VecDeque<(SegmentId, u64)>>,
+    /// Held while some are removed, which takes syncs.
+    removing: Mutex<()>,
+}
+
+/// Removes segments of a log without borrowing it, so that others can append meanwhile.
+#[derive(Debug, Clone)]
+pub struct Remover(pub(crate) Arc<Segments>);
+
+impl Remover {
+    /// Removes every segment up to and including `last`.
+    ///
+    /// # Errors
+    /// As [`Log::remove_through`](super::Log::remove_through).
+    pub fn remove_through(&self, last: SegmentId) -> Result<(), KvError> {
+        self.0.remove_through(last)
+    }
+}
+
+impl Segments {
+    pub(crate) fn new(disk: Arc<dyn Disk>, space: &str, heads: &[Head]) -> Self {
+        let live = heads.iter().map(|head| (head.segment, head.base));
+        Self {
+            disk,
+            space: space.to_owned(),
+            live: Mutex::new(live.collect()),
+            removing: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn add(&self, head: &Head) {
+        self.live.lock().push_back((head.segment, head.base));
+    }
+
+    /// The position of the first record that the log holds.
+    pub(crate) fn first_base(&self) -> u64 {
+        self.live.lock().front().map_or(0, |(_, base)| *base)
+    }
+
+    pub(crate) fn remove_through(&self, last: SegmentId) -> Result<(), KvError> {
+        let failed =
+            |error: io::Error| errors::file_error(&self.space, "removing a segment", &error);
+        let _alone = self.removing.lock();
+        let doomed = {
+            let live = self.live.lock();
+            if live.back().is_none_or(|(active, _)| last >= *active) {
+                return Err(failed(io::Error::other("it is in use")));
+            }
+            live.iter().take_while(|(id, _)| *id <= last).count()
+        };
+        if doomed == 0 {
+            return Ok(());
+        }
+        fail_point::LOG_REMOVE.reach().map_err(failed)?;
+        name_first(&*self.disk, SegmentId(last.0 + 1)).map_err(failed)?;
+        fail_point::LOG_FIRST.reach().map_err(failed)?;
+        // From here on they are left over, whether they can be removed or not.
+        let doomed: Vec<_> = self.live.lock().drain(..doomed).collect();
+        for (id, _) in doomed {
+            self.disk.remove(&file_name(id)).map_err(failed)?;
+            fail_point::LOG_REMOVED.reach().map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+/// Says which segment is the first one needed.
+pub(crate) fn name_first(disk: &dyn Disk, first: SegmentId) -> io::Result<()> {
+    let unfinished = format!("{}{UNFINISHED}", format::FIRST_NAME);
+    let file = disk.create(&unfinished)?;
+    file.write([format::encode_first(first).as_bytes(), &[]], 0)
+        .map_err(|(_, error)| error)?;
+    file.sync()?;
+    disk.rename(&unfinished, format::FIRST_NAME)?;
+    disk.sync_names()
+}
