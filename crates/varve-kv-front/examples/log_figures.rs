@@ -86,7 +86,7 @@ fn bulk(dir: &Path, payload: &[u8]) -> Result<(), KvError> {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let dir = std::env::args_os().nth(1).ok_or("which folder?")?;
     let dir = Path::new(&dir).join("log-figures");
-    let payload: Vec<u8> = (0..1_000_000_u32).map(|n| (n * 31 >> 3) as u8).collect();
+    let payload: Vec<u8> = (0..1_000_000_u32).map(|n| ((n * 31) >> 3) as u8).collect();
     for round in 0..3 {
         for ahead in [0, 4 << 20, 64 << 20] {
             syncs(&dir.join(round.to_string()), ahead, &payload[..600])?;

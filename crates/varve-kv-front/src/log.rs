@@ -99,7 +99,10 @@ impl Log {
     /// [`KvError::Corruption`] naming file and offset when something is damaged or missing that had surely been stored;
     /// what `replay` returns; else when files cannot be read or written.
     pub fn open(dir: &Path, options: LogOptions, replay: &mut Replay<'_>) -> Result<Self, KvError> {
-        let created = std::fs::create_dir_all(dir);
+        // The directory's own name has to be durable too, whoever made it.
+        let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let created = std::fs::create_dir_all(dir)
+            .and_then(|()| OsDisk::new(parent.unwrap_or(Path::new("."))).sync_names());
         created.map_err(|error| {
             errors::file_error(&options.space, "creating the log's directory", &error)
         })?;

@@ -11,7 +11,7 @@ use varve_kv::{Batch, Durability, KvError, Snapshot, Space, Statistic, TableSpec
 
 use crate::base::Base;
 use crate::flusher::{self, FlushState, Frozen};
-use crate::log::{Log, LogOptions};
+use crate::log::{Log, LogOptions, Remover};
 use crate::options::{Budget, FrontOptions};
 use crate::record::{self, RecordReader};
 use crate::rows::RowCache;
@@ -50,6 +50,7 @@ pub(crate) struct Shared {
     /// Held while the view is replaced: by a writer that freezes, by the flusher that is done with a table.
     replacing: Mutex<()>,
     writer: Mutex<Writer>,
+    remover: Remover,
     pub(crate) flush: Mutex<FlushState>,
     /// The queue or the outcome of flushes changed.
     pub(crate) changed: Condvar,
@@ -90,6 +91,7 @@ impl FrontSpace {
             base,
             view: ArcSwap::from_pointee(view),
             replacing: Mutex::default(),
+            remover: log.remover(),
             writer: Mutex::new(Writer {
                 log,
                 named: false,
@@ -119,8 +121,11 @@ impl FrontSpace {
         read(view.now())
     }
 
-    /// Flushes everything that was written before the call.
-    fn flush(&self) -> Result<(), KvError> {
+    /// Flushes everything that was written before the call; the log then holds nothing of it.
+    ///
+    /// # Errors
+    /// When it could not be: what was not flushed is in the log.
+    pub fn flush(&self) -> Result<(), KvError> {
         self.shared.freeze(&mut self.shared.writer.lock())?;
         self.shared.wait_for_flushes()
     }
@@ -206,8 +211,9 @@ impl Shared {
 
     /// Removes the log of what was flushed.
     pub(crate) fn forget(&self, frozen: &Frozen) {
-        // What is left is removed with the next one, or by the next opening, which replays it to the same result.
-        let _ = self.writer.lock().log.remove_through(frozen.segment);
+        // What is left is removed with the next one, or by the next opening, which replays it to the same result. It
+        // takes syncs, so writers are not kept waiting for it.
+        let _ = self.remover.remove_through(frozen.segment);
         fail_point::FRONT_FORGOTTEN.pass();
     }
 

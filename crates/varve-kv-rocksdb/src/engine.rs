@@ -1,8 +1,7 @@
 //! The engine: spaces by name.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
@@ -13,6 +12,7 @@ use varve_kv_front::{FrontConfig, FrontOptions, FrontSpace};
 use crate::config::RocksConfig;
 use crate::directory::{DataDir, Found, headless};
 use crate::errors::{file_error, open_error};
+use crate::front_log;
 use crate::health::{Events, Health, Listener};
 use crate::manifest;
 use crate::options::Shared;
@@ -21,9 +21,6 @@ use crate::wal;
 
 /// RocksDB makes this column family by itself; nothing is stored in it.
 const DEFAULT_FAMILY: &str = rust_rocksdb::DEFAULT_COLUMN_FAMILY_NAME;
-
-/// The directory of a front table's log, inside the space's.
-const FRONT_LOG: &str = "front-log";
 
 /// The engine on RocksDB.
 pub struct RocksEngine {
@@ -152,19 +149,19 @@ impl RocksEngine {
         space: Arc<RocksSpace>,
         options: FrontOptions,
     ) -> Result<Arc<FrontSpace>, KvError> {
+        let path = self.directory.path_of(name);
+        front_log::check(name, &path)?;
         let config = FrontConfig {
             name: name.to_owned(),
             tables,
-            log_dir: self.front_log(name),
+            log_dir: front_log::path(&path),
             options,
             budget: Arc::clone(&self.shared.front_budget),
             rows: Arc::clone(&self.shared.rows),
         };
-        FrontSpace::open(config, space)
-    }
-
-    fn front_log(&self, name: &str) -> PathBuf {
-        self.directory.path_of(name).join(FRONT_LOG)
+        let front = FrontSpace::open(config, space)?;
+        front_log::note(name, &path)?;
+        Ok(front)
     }
 }
 
@@ -189,13 +186,15 @@ impl Engine for RocksEngine {
         if let Some(options) = &self.shared.front {
             return Ok(self.with_front(name, tables, space, options.clone())?);
         }
-        if !self.front_log(name).exists() {
+        let path = self.directory.path_of(name);
+        if !front_log::is_there(&path) {
             return Ok(space);
         }
-        // A front table was there before: closing it brings what its log holds to the files.
-        drop(self.with_front(name, tables, space, FrontOptions::default())?);
-        fs::remove_dir_all(self.front_log(name))
-            .map_err(|error| file_error(name, "removing the log of the front table", &error))?;
+        // A front table was there before: what its log holds has to be in the files before it may go.
+        let front = self.with_front(name, tables, space, FrontOptions::default())?;
+        front.flush()?;
+        drop(front);
+        front_log::remove(name, &path)?;
         Ok(self.open_files(name, tables, false)?)
     }
 

@@ -24,6 +24,7 @@ mod config;
 mod directory;
 mod engine;
 mod errors;
+mod front_log;
 mod health;
 mod ingest;
 mod manifest;

@@ -339,8 +339,10 @@ impl Chores {
         for at in 0..3 {
             let id = format!("t-{}-{at}", self.next);
             self.put(client, "thing", &id, 1, "")?;
-            let soon = instant(Duration::from_millis(30));
-            self.put(client, "thing", &id, 2, &format!("?valid_to={soon}"))?;
+            // With a beginning, the end may have passed when the request arrives.
+            let (from, to) = (instant(-1_000), instant(30));
+            let period = format!("?valid_from={from}&valid_to={to}");
+            self.put(client, "thing", &id, 2, &period)?;
         }
         Ok(())
     }
@@ -427,12 +429,16 @@ fn vertex(id: &str) -> String {
     format!("{GRAPH}/graph/vertices/%22{id}%22")
 }
 
-/// The instant so long from now, in UTC.
-fn instant(from_now: Duration) -> String {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .expect("after 1970")
-        + from_now;
+/// The instant so many milliseconds from now, in UTC.
+fn instant(from_now: i64) -> String {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    let now = now.expect("after 1970");
+    let apart = Duration::from_millis(from_now.unsigned_abs());
+    let since = if from_now < 0 {
+        now - apart
+    } else {
+        now + apart
+    };
     let (days, second) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
     // Years of 400 begin in March, so that a leap day is the last of a year.
     let shifted = days + 719_468;

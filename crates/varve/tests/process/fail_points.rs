@@ -74,7 +74,18 @@ fn command(data: &Path, point: &str) -> Command {
     if point.starts_with("space.sync") {
         command.env("VARVE_STORAGE_DURABILITY", "interval:20");
     }
+    if is_of_front(point) {
+        command.env("VARVE_STORAGE_FRONT_TABLE_BYTES", FRONT_TABLE_BYTES);
+    }
     command
+}
+
+/// Small enough that front tables are flushed all the time.
+const FRONT_TABLE_BYTES: &str = "20000";
+
+/// Whether the place is on the way of the front table.
+fn is_of_front(point: &str) -> bool {
+    point.starts_with("front.") || point.starts_with("log.")
 }
 
 /// Questions about the past and how they were answered.
@@ -170,11 +181,18 @@ fn verify(data: &Path) {
 
 /// Which time a place acts.
 fn hit(point: &FailPoint, random: &mut Random) -> u64 {
-    let often = point.name().starts_with("commit.") || point.name().starts_with("space.writ");
+    let often = [
+        "commit.",
+        "space.writ",
+        "front.app",
+        "log.append",
+        "log.sync",
+    ];
+    let often = often.iter().any(|start| point.name().starts_with(start));
     let most = match point.name() {
-        // A graph is created once in a while, and three times at most before the server is ready.
         _ if often => HITS_OFTEN,
         "space.sync" => HITS_OFTEN / 4,
+        name if is_of_front(name) => HITS_OFTEN / 10,
         _ => HITS_SELDOM,
     };
     random.below(most) + 1
@@ -290,6 +308,37 @@ fn broken_at(template: &Path, point: &FailPoint, random: &mut Random) {
     println!("{armed}: {} writes are there", crowd.acknowledged());
 }
 
+/// A failure after which writes go on; at most they are refused, for want of room, until it has passed.
+fn unnoticed_at(template: &Path, point: &FailPoint, action: &str, random: &mut Random) {
+    let armed = format!("{}:{action}:{}", point.name(), hit(point, random));
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let data = dir.path().join("data");
+    copy(template, &data);
+    let server = Server::start(&mut command(&data, &armed));
+    let mut crowd = Crowd::new(&data, random.below(u64::from(u32::MAX)));
+    thread::scope(|scope| {
+        for writer in &mut crowd.writers {
+            writer.tolerated = &[507];
+            let client = server.client();
+            let steps = std::cell::Cell::new(0);
+            scope.spawn(move || writer.run(&client, &|| steps.replace(steps.get() + 1) < 150));
+        }
+    });
+    crowd.check(&server);
+    let (before, started) = (crowd.writers[0].acknowledged, Instant::now());
+    while crowd.writers[0].acknowledged < before + 5 {
+        assert!(started.elapsed() < PATIENCE, "{armed}: no write succeeds");
+        let steps = std::cell::Cell::new(0);
+        crowd.writers[0].run(&server.client(), &|| steps.replace(steps.get() + 1) < 5);
+    }
+    server.kill();
+    let server = Server::start(&mut command(&data, ""));
+    crowd.check(&server);
+    server.kill();
+    verify(&data);
+    println!("{armed}: {} writes are there", crowd.acknowledged());
+}
+
 /// A write finds no room: nothing of it is stored, and the next ones go on.
 fn full_at(template: &Path, point: &FailPoint, random: &mut Random) {
     let armed = format!("{}:disk_full:{}", point.name(), hit(point, random) + 5);
@@ -365,19 +414,28 @@ fn a_failure_at_a_fail_point_is_told_and_does_what_the_page_says() {
     let (points, hits) = chosen(&failing, &mut random);
     for _ in 0..hits {
         for point in &points {
-            match (Chore::of(point.name()), point.errors()) {
-                (None, errors) => {
-                    broken_at(template.path(), point, &mut random);
-                    if errors == Errors::All {
-                        full_at(template.path(), point, &mut random);
-                    }
+            let full = point.errors() == Errors::All;
+            if Chore::of(point.name()).is_some() {
+                chore_fails_at(template.path(), point, "io_error");
+                if full {
+                    chore_fails_at(template.path(), point, "disk_full");
                 }
-                (Some(_), errors) => {
-                    chore_fails_at(template.path(), point, "io_error");
-                    if errors == Errors::All {
-                        chore_fails_at(template.path(), point, "disk_full");
-                    }
+                continue;
+            }
+            match point.name() {
+                // What is to be removed is removed later.
+                "log.remove" | "log.first" | "log.removed" => {
+                    unnoticed_at(template.path(), point, "io_error", &mut random);
                 }
+                _ => broken_at(template.path(), point, &mut random),
+            }
+            match point.name() {
+                // What waits in memory waits on.
+                "log.remove" | "log.rotate" | "front.file" => {
+                    unnoticed_at(template.path(), point, "disk_full", &mut random);
+                }
+                _ if full => full_at(template.path(), point, &mut random),
+                _ => {}
             }
         }
     }
