@@ -10,10 +10,10 @@ DATA_DIR ?= data
 CARGO := scripts/cargo.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test check fmt lint example long-test docs clean
+.PHONY: help setup build run test check fmt lint example long-test docs clean bench-jmeter bench-compare bench-micro
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 setup: ## install what the build needs (as root on Debian or Ubuntu), or say what is missing
 	@scripts/setup.sh
@@ -44,6 +44,15 @@ long-test: build ## the long runs: crash test with 50 rounds, every fail point t
 	VARVE_CRASH_ROUNDS=$${VARVE_CRASH_ROUNDS:-50} VARVE_FAIL_POINT_HITS=$${VARVE_FAIL_POINT_HITS:-3} \
 	PROPTEST_CASES=$${PROPTEST_CASES:-2000} \
 	VARVE_MODEL_LISTS=$${VARVE_MODEL_LISTS:-10000} VARVE_FUZZ_ROUNDS=$${VARVE_FUZZ_ROUNDS:-10000000} scripts/test.sh
+
+bench-jmeter: build ## the load tool against the real JMeter: 20 minutes (RAMP, HOLD and others: bench/jmeter/compare.sh)
+	RAMP=$${RAMP:-5} HOLD=$${HOLD:-55} bench/jmeter/compare.sh
+
+bench-compare: build ## Varve and a real HugeGraph in turns, with ratios: half an hour (REPEATS and others: bench/peers/compare.sh)
+	bench/peers/compare.sh
+
+bench-micro: ## instructions of the hot paths against the baseline; over 5 % more fails
+	@bench/micro/run.sh
 
 docs: build ## write docs/configuration.md and the tables of docs/rest.md and docs/operating.md anew from the code
 	target/release/varve config --markdown > docs/configuration.md

@@ -6,7 +6,7 @@
 #   bench/jmeter/compare.sh [SCENARIO ...]     default: every scenario of the plan
 #
 #   USERS 300   BATCH_USERS 20   RAMP 30   HOLD 300 (seconds)   VERTICES 100000   EDGES 200000   REPEATS 1
-#   VARVE_BIN (target/release/varve)   OUT (folder for what the tools wrote; default: a new one)
+#   DURABILITY none   VARVE_BIN (target/release/varve)   OUT (folder for what the tools wrote; default: a new one)
 # Exit code 1 when a row disagrees. Nine scenarios take 110 minutes at the defaults: RAMP=5 HOLD=55 takes 20.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,6 +16,8 @@ vertices=${VERTICES:-100000} edges=${EDGES:-200000} repeats=${REPEATS:-1}
 out=${OUT:-$(mktemp -d "${TMPDIR:-/tmp}/varve-compare.XXXXXX")}
 mkdir -p "$out"
 export VARVE_BIN=${VARVE_BIN:-$root/target/release/varve}
+# Without waiting for the disk, whose moods would be in the difference of the tools.
+server_options=(--durability "${DURABILITY:-none}")
 scenarios=("$@")
 ((${#scenarios[@]})) || scenarios=(property_keys vertex_labels edge_labels single_insert_vertices single_insert_edges
   batch_insert_vertices batch_insert_edges vertex_by_id edge_by_id)
@@ -37,7 +39,7 @@ for scenario in "${scenarios[@]}"; do
     JMETER_OUT=$out/$name-jmeter "$here/run.sh" "$scenario" -Jport="$port" -Jusers="$n" -Jramp="$ramp" -Jhold="$hold" \
       -Jvertices="$vertices" -Jedges="$edges" >"$out/$name-jmeter.md" 2>"$out/$name-jmeter.err" ||
       { cat "$out/$name-jmeter.err" >&2; exit 1; }
-    "$VARVE_BIN" bench api --url "$url" --scenario "$scenario" --model paced --users "$n" --ramp "${ramp}s" \
+    "$VARVE_BIN" bench api --name varve --url "$url" --scenario "$scenario" --model paced --users "$n" --ramp "${ramp}s" \
       --hold "${hold}s" --vertices "$vertices" --edges "$edges" --json "$out/$name-varve.json" --quiet \
       >"$out/$name-varve.out" 2>&1 || { cat "$out/$name-varve.out" >&2; exit 1; }
     "$VARVE_BIN" bench table "$out/$name-varve.json" >"$out/$name-varve.md"

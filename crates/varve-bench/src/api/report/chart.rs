@@ -201,7 +201,12 @@ impl Chart {
     /// The figure as HTML.
     pub(super) fn html(&self) -> String {
         let points = || self.series.iter().flat_map(|series| &series.points);
-        let x = Range::of(self.x.scale, points().map(|point| point.0));
+        let mut x = Range::of(self.x.scale, points().map(|point| point.0));
+        if self.x.scale == Scale::Linear {
+            // Up to the last point only: a rest without points says nothing.
+            let last = points().map(|point| point.0).fold(0.0, f64::max);
+            x.to = if last > 0.0 { last } else { x.to };
+        }
         let y = Range::of(self.y.scale, points().map(|point| point.1));
         let mut out = format!(
             "<figure class=\"chart\"><figcaption>{}</figcaption>{}<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \

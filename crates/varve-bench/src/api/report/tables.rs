@@ -145,6 +145,12 @@ fn summary_cells(it: &Shown<'_>, published: &[Published]) -> Vec<String> {
     cells
 }
 
+/// Whether a paced row had fewer users than the published one, so that its ratio says nothing about the server.
+fn offered_less(it: &Shown<'_>, published: &[Published]) -> bool {
+    let theirs = best(published, &it.row.scenario).map_or(0, |best| best.concurrency);
+    it.row.load.period_s.is_some() && it.row.load.users.is_some_and(|users| users < theirs)
+}
+
 /// The best row of each scenario beside the best published one.
 pub(super) fn summary(shown: &[Shown<'_>], published: &[Published]) -> String {
     if shown.is_empty() {
@@ -162,7 +168,7 @@ pub(super) fn summary(shown: &[Shown<'_>], published: &[Published]) -> String {
                 .map(|(at, text)| match at {
                     0..=2 | 11 => Cell::Text(text),
                     7 => Cell::Marked(text, clean),
-                    10 if text != "–" => {
+                    10 if text != "–" && !offered_less(it, published) => {
                         let better = text
                             .replace(',', "")
                             .parse::<f64>()
@@ -177,7 +183,7 @@ pub(super) fn summary(shown: &[Shown<'_>], published: &[Published]) -> String {
     format!(
         "<section id=\"summary\"><h2>In short</h2><p class=\"note\">The best row without errors of each scenario, beside the \
          best published one of the RocksDB back end without errors (24 to 48 threads on machines of their time; paced, so the \
-         load offered was the limit of most).</p>{}</section>\n",
+         load offered was the limit of most, and a paced row of fewer users cannot reach it).</p>{}</section>\n",
         table.html()
     )
 }
