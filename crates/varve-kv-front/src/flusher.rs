@@ -198,6 +198,8 @@ fn next(shared: &Shared) -> Option<Frozen> {
 fn flush(shared: &Shared, frozen: &Frozen) -> Result<(), KvError> {
     wait_for_base(shared);
     let table = &frozen.table;
+    // One file holds a part of each batch, so a power loss after it must not find the log without the other part.
+    shared.syncer.sync()?;
     let _ingesting = shared.ingesting.lock();
     ingest(&*shared.base, shared.config.tables.len(), table)?;
     let base = Arc::clone(&shared.base).snapshot();

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use varve_kv::{
     Batch, Durability, Engine, Flow, KvError, MemoryEngine, Reader, Row, ScanRequest, Snapshot,
@@ -14,6 +15,25 @@ use crate::options::{Budget, FrontOptions};
 use crate::rows::RowCache;
 use crate::space::{FrontConfig, FrontSpace};
 
+/// What flushes find, for tests of what happens when they do not get on.
+#[derive(Debug, Default)]
+pub struct FlushControls {
+    held: AtomicBool,
+    full: AtomicBool,
+}
+
+impl FlushControls {
+    /// Whether flushes wait, as if too many sorted files were to be merged first.
+    pub fn hold(&self, held: bool) {
+        self.held.store(held, Ordering::Release);
+    }
+
+    /// Whether flushes find the disk full.
+    pub fn fill_disk(&self, full: bool) {
+        self.full.store(full, Ordering::Release);
+    }
+}
+
 /// The engine: the logs lie in a directory, everything else in memory.
 #[derive(Debug)]
 pub struct FrontMemoryEngine {
@@ -22,6 +42,7 @@ pub struct FrontMemoryEngine {
     options: FrontOptions,
     budget: Arc<Budget>,
     rows: Arc<RowCache>,
+    controls: Arc<FlushControls>,
 }
 
 impl FrontMemoryEngine {
@@ -36,7 +57,14 @@ impl FrontMemoryEngine {
             budget: Arc::new(Budget::new(limit)),
             // Small, so that rows push each other out.
             rows: Arc::new(RowCache::new(16 << 10)),
+            controls: Arc::default(),
         }
+    }
+
+    /// What the flushes of all spaces find.
+    #[must_use]
+    pub fn controls(&self) -> &FlushControls {
+        &self.controls
     }
 
     fn log_dir(&self, name: &str) -> PathBuf {
@@ -68,7 +96,13 @@ impl Engine for FrontMemoryEngine {
             budget: Arc::clone(&self.budget),
             rows: Arc::clone(&self.rows),
         };
-        Ok(FrontSpace::open(config, Arc::new(MemoryBase { space }))?)
+        Ok(FrontSpace::open(
+            config,
+            Arc::new(MemoryBase {
+                space,
+                controls: Arc::clone(&self.controls),
+            }),
+        )?)
     }
 
     fn drop_space(&self, name: &str) -> Result<(), KvError> {
@@ -85,10 +119,17 @@ impl Engine for FrontMemoryEngine {
 
 struct MemoryBase {
     space: Arc<dyn Space>,
+    controls: Arc<FlushControls>,
 }
 
 impl Base for MemoryBase {
     fn ingest(&self, tables: &[SortedTable<'_>]) -> Result<(), KvError> {
+        if self.controls.full.load(Ordering::Acquire) {
+            return Err(KvError::DiskFull {
+                space: String::new(),
+                detail: "a test fills it".to_owned(),
+            });
+        }
         // One batch for each table: as files are taken in, not all at once.
         for table in tables {
             let mut batch = Batch::new();
@@ -118,7 +159,7 @@ impl Base for MemoryBase {
     }
 
     fn backlog(&self) -> f64 {
-        0.0
+        f64::from(u8::from(self.controls.held.load(Ordering::Acquire)))
     }
 }
 

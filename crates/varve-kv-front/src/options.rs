@@ -18,8 +18,6 @@ pub struct FrontOptions {
     pub wait_max: Duration,
     /// By how many bytes a segment of the log grows ahead of what is written.
     pub log_preallocate_bytes: u64,
-    /// Whether a segment of the log is on stable storage before the next one takes writes.
-    pub log_sync_on_rotate: bool,
 }
 
 impl Default for FrontOptions {
@@ -30,7 +28,6 @@ impl Default for FrontOptions {
             age_max: Duration::from_secs(600),
             wait_max: Duration::from_secs(10),
             log_preallocate_bytes: 4 << 20,
-            log_sync_on_rotate: true,
         }
     }
 }

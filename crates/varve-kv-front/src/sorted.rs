@@ -8,6 +8,9 @@ use crate::arena::{Arena, At};
 use crate::base::RunRow;
 use crate::table::{Table, partition_hash};
 
+/// How many rows ahead the processor is asked to fetch: they lie all over the memory of the table.
+const PREFETCHED: usize = 8;
+
 /// A place with the first bytes of its key as numbers, so that most comparisons need not look at the key.
 #[derive(Debug, Clone, Copy)]
 struct Item {
@@ -32,20 +35,20 @@ pub(crate) struct Sorted {
     tables: Vec<(TableId, Vec<Arc<Run>>)>,
 }
 
-/// The places of some blocks by table.
-struct Places {
-    rows: Vec<At>,
+/// The rows of one table while they are gathered.
+struct Gathered {
+    items: Vec<Item>,
     deletes: Vec<At>,
-    /// How many bytes all keys begin with alike.
+    /// How many bytes all keys begin with alike; the items' heads begin after them.
     common: usize,
 }
 
-impl Places {
+impl Gathered {
     fn new() -> Self {
         Self {
-            rows: Vec::new(),
+            items: Vec::new(),
             deletes: Vec::new(),
-            common: usize::MAX,
+            common: 0,
         }
     }
 
@@ -54,35 +57,37 @@ impl Places {
             self.deletes.push(at);
             return;
         }
-        match self.rows.first() {
+        match self.items.first() {
             None => self.common = key.len(),
             Some(first) => {
-                let first = &arena.op(*first).key[..self.common];
-                let alike = first.iter().zip(key).take_while(|(a, b)| a == b).count();
-                self.common = alike;
+                let first = &arena.op(first.at).key[..self.common];
+                if !key.starts_with(first) {
+                    self.shrink(arena, first, key);
+                }
             }
         }
-        self.rows.push(at);
+        let head = head(&key[self.common..]);
+        self.items.push(Item { head, at });
     }
 
-    fn sort(self, arena: &Arena, from: u32, to: u32) -> Run {
-        let common = self.common;
-        let mut items: Vec<Item> = self
-            .rows
-            .into_iter()
-            .map(|at| Item {
-                head: head(&arena.op(at).key[common..]),
-                at,
-            })
-            .collect();
-        items.sort_unstable_by(|a, b| {
+    /// Makes the heads begin earlier. That happens a few times among the first keys, and at most once for each byte.
+    #[cold]
+    fn shrink(&mut self, arena: &Arena, first: &[u8], key: &[u8]) {
+        self.common = first.iter().zip(key).take_while(|(a, b)| a == b).count();
+        for item in &mut self.items {
+            item.head = head(&arena.op(item.at).key[self.common..]);
+        }
+    }
+
+    fn sort(mut self, arena: &Arena, from: u32, to: u32) -> Run {
+        self.items.sort_unstable_by(|a, b| {
             a.head
                 .cmp(&b.head)
                 .then_with(|| arena.op(a.at).key.cmp(arena.op(b.at).key))
                 .then(a.at.cmp(&b.at))
         });
         Run {
-            items,
+            items: self.items,
             deletes: self.deletes,
             from,
             to,
@@ -101,26 +106,26 @@ fn head(key: &[u8]) -> [u64; 2] {
 
 impl Run {
     fn of_blocks(arena: &Arena, table: TableId, from: u32, to: u32) -> Self {
-        let mut places = Places::new();
+        let mut gathered = Gathered::new();
         for block in from..to {
             for (at, op) in arena.ops(block).filter(|(_, op)| op.table == table) {
-                places.add(arena, at, op.kind, op.key);
+                gathered.add(arena, at, op.kind, op.key);
             }
         }
-        places.sort(arena, from, to)
+        gathered.sort(arena, from, to)
     }
 
     /// A run of all blocks for each of the tables `0..count`, in one pass.
     pub(crate) fn of_all_tables(arena: &Arena, count: usize) -> Vec<Self> {
         let blocks = arena.blocks();
-        let mut places: Vec<Places> = (0..count).map(|_| Places::new()).collect();
+        let mut gathered: Vec<Gathered> = (0..count).map(|_| Gathered::new()).collect();
         for block in 0..blocks {
             for (at, op) in arena.ops(block) {
-                places[usize::from(op.table.0)].add(arena, at, op.kind, op.key);
+                gathered[usize::from(op.table.0)].add(arena, at, op.kind, op.key);
             }
         }
-        let sort = |places: Places| places.sort(arena, 0, blocks);
-        places.into_iter().map(sort).collect()
+        let sort = |gathered: Gathered| gathered.sort(arena, 0, blocks);
+        gathered.into_iter().map(sort).collect()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -144,6 +149,9 @@ impl Run {
     pub(crate) fn next_row(&self, arena: &Arena, next: &mut usize, visible: u32) -> Option<At> {
         loop {
             let first = self.items.get(*next)?;
+            if let Some(later) = self.items.get(*next + PREFETCHED) {
+                arena.prefetch(later.at);
+            }
             let key = arena.op(first.at).key;
             let mut newest = None;
             while let Some(item) = self.items.get(*next) {

@@ -11,7 +11,7 @@ use varve_kv::{Batch, Durability, KvError, Snapshot, Space, Statistic, TableSpec
 
 use crate::base::Base;
 use crate::flusher::{self, FlushState, Frozen};
-use crate::log::{Log, LogOptions, Remover};
+use crate::log::{Log, LogOptions, Remover, Syncer};
 use crate::options::{Budget, FrontOptions};
 use crate::record::{self, RecordReader};
 use crate::rows::RowCache;
@@ -50,6 +50,7 @@ pub(crate) struct Shared {
     /// Held while the view is replaced: by a writer that freezes, by the flusher that is done with a table.
     replacing: Mutex<()>,
     writer: Mutex<Writer>,
+    pub(crate) syncer: Syncer,
     remover: Remover,
     pub(crate) flush: Mutex<FlushState>,
     /// The queue or the outcome of flushes changed.
@@ -91,6 +92,7 @@ impl FrontSpace {
             base,
             view: ArcSwap::from_pointee(view),
             replacing: Mutex::default(),
+            syncer: log.syncer(),
             remover: log.remover(),
             writer: Mutex::new(Writer {
                 log,
@@ -140,10 +142,12 @@ fn replay(config: &FrontConfig, base: &dyn Base) -> Result<(Log, Table), KvError
     let mut active = Table::new(0);
     let mut scratch = Scratch::default();
     let mut reader = RecordReader::new(&config.name, config.tables);
+    let mut log_synced = false;
     let options = LogOptions {
         space: config.name.clone(),
         preallocate_bytes: config.options.log_preallocate_bytes,
-        sync_on_rotate: config.options.log_sync_on_rotate,
+        // A table's log is synced before the table is flushed, and no writer waits for that.
+        sync_on_rotate: false,
     };
     let log = Log::open(&config.log_dir, options, &mut |_, payload| {
         let Some(record) = reader.read(payload)? else {
@@ -152,12 +156,27 @@ fn replay(config: &FrontConfig, base: &dyn Base) -> Result<(Log, Table), KvError
         active.apply(record, &mut scratch);
         active.publish();
         if active.bytes() >= config.options.table_bytes {
+            if !log_synced {
+                sync_files(&config.log_dir).map_err(|error| KvError::Io {
+                    space: config.name.clone(),
+                    detail: format!("syncing the log: {error}"),
+                })?;
+                log_synced = true;
+            }
             flusher::ingest(base, config.tables.len(), &active)?;
             active = Table::new(0);
         }
         Ok(())
     })?;
     Ok((log, active))
+}
+
+/// Syncs a log that is not open yet. Files that hold a part of it must not outlive the rest of their batches.
+fn sync_files(dir: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(dir)? {
+        std::fs::File::open(entry?.path())?.sync_all()?;
+    }
+    Ok(())
 }
 
 impl Shared {
@@ -307,12 +326,11 @@ impl Space for FrontSpace {
     }
 
     fn sync(&self) -> Result<(), KvError> {
-        let syncer = {
+        {
             let mut writer = self.shared.writer.lock();
             self.shared.reached(&mut writer, &fail_point::SPACE_SYNC)?;
-            writer.log.syncer()
-        };
-        syncer.sync()
+        }
+        self.shared.syncer.sync()
     }
 
     fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {

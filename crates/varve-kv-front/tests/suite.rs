@@ -16,8 +16,6 @@ fn engine(table_bytes: usize) -> (FrontMemoryEngine, TempDir) {
     let options = FrontOptions {
         table_bytes,
         log_preallocate_bytes: 4096,
-        // What a power loss would take is not tried here.
-        log_sync_on_rotate: false,
         wait_max: Duration::from_secs(60),
         ..FrontOptions::default()
     };

@@ -99,9 +99,16 @@ fn variants() -> Vec<Variant> {
             ..base()
         },
         Variant {
-            name: "front, no compression",
             front: FrontTable::Share(64 << 20),
-            ..with("", |t| t.compress = false)
+            ..with("front, no compression", |t| t.compress = false)
+        },
+        Variant {
+            front: FrontTable::Share(64 << 20),
+            ..with("front, 8 in level 0", |t| t.level0_compact = 8)
+        },
+        Variant {
+            front: FrontTable::Share(64 << 20),
+            ..with("front, 12 in level 0", |t| t.level0_compact = 12)
         },
         with("puts by calls", |t| t.encode_batches = false),
         with("unsorted", |t| t.sort_batches_from = usize::MAX),

@@ -81,6 +81,10 @@ pub struct Tuning {
     pub block_hash_index: bool,
     /// Whether a batch becomes RocksDB's bytes in one pass, rather than by one call for each row.
     pub encode_batches: bool,
+    /// Files in level 0 of a table that start a compaction; with a front table each is a flushed one.
+    pub level0_compact: i32,
+    /// Bytes of the first level below level 0.
+    pub level_base_bytes: u64,
     /// From how many rows on a batch is put in the order of its keys.
     pub sort_batches_from: usize,
 }
@@ -97,6 +101,8 @@ impl Default for Tuning {
             compress: true,
             block_hash_index: false,
             encode_batches: true,
+            level0_compact: 4,
+            level_base_bytes: 256 << 20,
             sort_batches_from: 64,
         }
     }

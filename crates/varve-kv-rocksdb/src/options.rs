@@ -35,8 +35,6 @@ const MEMTABLES_PER_TABLE_MAX: i32 = 4;
 const META_BLOCK_BYTES: usize = 4 * KIB;
 const FORMAT_VERSION: i32 = 6;
 const FILE_BYTES: u64 = 64 << 20;
-const LEVEL_BASE_BYTES: u64 = 256 << 20;
-const LEVEL0_COMPACT: i32 = 4;
 const LEVEL0_SLOW_DOWN: i32 = 20;
 pub(crate) const LEVEL0_STOP: i32 = 36;
 /// Bounds what a start after a crash must replay: about 20 ms a MiB. The tables whose rows the oldest part holds are
@@ -166,9 +164,9 @@ impl Shared {
         options.set_write_buffer_size(self.memtable_size());
         options.set_max_write_buffer_number(MEMTABLES_PER_TABLE_MAX);
         options.set_level_compaction_dynamic_level_bytes(true);
-        options.set_max_bytes_for_level_base(LEVEL_BASE_BYTES);
+        options.set_max_bytes_for_level_base(self.tuning.level_base_bytes);
         options.set_target_file_size_base(FILE_BYTES);
-        options.set_level_zero_file_num_compaction_trigger(LEVEL0_COMPACT);
+        options.set_level_zero_file_num_compaction_trigger(self.tuning.level0_compact);
         options.set_level_zero_slowdown_writes_trigger(LEVEL0_SLOW_DOWN);
         options.set_level_zero_stop_writes_trigger(LEVEL0_STOP);
         // The first two levels are rewritten soon.

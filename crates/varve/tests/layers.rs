@@ -50,7 +50,7 @@ const EDGES: &[(&str, &[&str])] = &[
 ];
 
 /// What tests of any crate but `varve-model` may use beside the crate's own dependencies.
-const TEST_ONLY: &[&str] = &["varve-testkit", "varve-kv"];
+const TEST_ONLY: &[&str] = &["varve-testkit", "varve-kv", "varve-kv-front"];
 
 /// Crates from outside that only some of ours may use.
 const CORNERS: &[(&str, &[&str])] = &[

@@ -3,6 +3,7 @@
 //! `VARVE_MODEL_LISTS` sets how many lists run, `VARVE_MODEL_SEED` the first seed. A failing list is shrunk and printed.
 
 mod compare;
+mod engines;
 mod queries;
 mod regressions;
 mod requests;
@@ -13,13 +14,14 @@ mod world;
 
 use varve_testkit::generate::{self, Case};
 
+use engines::Below;
 use world::World;
 
 const LISTS_DEFAULT: u64 = 200;
 
 /// Runs a case to its end; the first difference ends it.
-fn run(case: &Case) -> Result<(), String> {
-    let mut world = World::new(case);
+fn run(case: &Case, below: Below) -> Result<(), String> {
+    let mut world = World::new(case, below);
     for (at, operation) in case.operations.iter().enumerate() {
         world
             .apply(operation)
@@ -30,8 +32,8 @@ fn run(case: &Case) -> Result<(), String> {
     compare::everything(&world)
 }
 
-fn outcome(case: &Case) -> Result<(), String> {
-    let run = std::panic::AssertUnwindSafe(|| run(case));
+fn outcome(case: &Case, below: Below) -> Result<(), String> {
+    let run = std::panic::AssertUnwindSafe(|| run(case, below));
     std::panic::catch_unwind(run).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<String>().cloned();
         let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
@@ -39,17 +41,17 @@ fn outcome(case: &Case) -> Result<(), String> {
     })
 }
 
-fn check(seed: u64) {
+fn check(seed: u64, below: Below) {
     let case = generate::case(seed);
-    if outcome(&case).is_err() {
-        let small = generate::shrink(case, &|case| outcome(case).is_err());
-        let wrong = outcome(&small).expect_err("it failed a moment ago");
+    if outcome(&case, below).is_err() {
+        let small = generate::shrink(case, &|case| outcome(case, below).is_err());
+        let wrong = outcome(&small, below).expect_err("it failed a moment ago");
         let list: Vec<String> = small
             .operations
             .iter()
             .map(|operation| format!("  {operation:?}"))
             .collect();
-        panic!("seed {seed}: {wrong}\n{}", list.join("\n"));
+        panic!("seed {seed}, {below:?}: {wrong}\n{}", list.join("\n"));
     }
 }
 
@@ -62,11 +64,21 @@ fn number_from(name: &str, default: u64) -> u64 {
 
 #[test]
 fn random_lists() {
+    check_lists(Below::Memory, 1);
+}
+
+#[test]
+fn random_lists_behind_a_front_table() {
+    check_lists(Below::FrontTable, 2);
+}
+
+/// One of `share` of the lists that are asked for.
+fn check_lists(below: Below, share: u64) {
     let (first, lists) = (
         number_from("VARVE_MODEL_SEED", 1),
         number_from("VARVE_MODEL_LISTS", LISTS_DEFAULT),
     );
-    for seed in first..first + lists {
-        check(seed);
+    for seed in first..first + lists / share {
+        check(seed, below);
     }
 }

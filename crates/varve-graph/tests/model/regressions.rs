@@ -75,7 +75,7 @@ fn check(operations: Vec<Operation>) {
             schema,
             operations: operations.clone(),
         };
-        if let Err(wrong) = super::run(&case) {
+        if let Err(wrong) = super::run(&case, super::engines::Below::Memory) {
             panic!("schema {seed}: {wrong}");
         }
     }

@@ -7,7 +7,6 @@ use varve_encoding::tables::TABLES;
 use varve_graph::verify::verify;
 use varve_graph::write::{WritePeriod, WriteRequest};
 use varve_graph::{DurabilityMode, ErrorKind, Graph, GraphOptions};
-use varve_kv::{Engine, MemoryEngine};
 use varve_model::time::SystemClock;
 use varve_model::{
     CommitVersion, Edge, EdgeId, Element, ElementId, Instant, Properties, TemporalScope, Value,
@@ -18,6 +17,7 @@ use varve_testkit::generate::labels::{AGE, CODE, HAS, ITEM, MARKS, PERSON, WEIGH
 use varve_testkit::generate::{SchemaPlan, plan};
 use varve_testkit::model::{Change, Model, Point, Request};
 
+use crate::engines::{Below, engine};
 use crate::requests::mutation;
 use crate::schema;
 
@@ -171,15 +171,15 @@ fn write(
 #[test]
 fn concurrent_writes_are_some_order_of_them() {
     for seed in 0..8 {
-        concurrent(seed);
+        concurrent(seed, Below::Memory);
+        concurrent(seed, Below::FrontTable);
     }
 }
 
-fn concurrent(seed: u64) {
+fn concurrent(seed: u64, below: Below) {
     let plan = plan(&mut Random::new(seed));
-    let space = MemoryEngine::new()
-        .open("g", TABLES, true)
-        .expect("a space");
+    let (engine, _dir) = engine(below);
+    let space = engine.open("g", TABLES, true).expect("a space");
     let mut options = GraphOptions::new(Arc::new(SystemClock));
     options.durability = DurabilityMode::None;
     let graph = Graph::open("g", space, &options).expect("a graph");

@@ -9,7 +9,7 @@ use varve_graph::schema::{NewIndexLabel, SchemaKind};
 use varve_graph::tasks::{TaskId, TaskStatus};
 use varve_graph::write::{Mutation, WritePeriod, WriteRequest};
 use varve_graph::{DurabilityMode, ErrorKind, Graph, GraphError, GraphOptions};
-use varve_kv::{Engine, MemoryEngine};
+use varve_kv::Engine;
 use varve_model::schema::{IndexBase, IndexType, Retention};
 use varve_model::{
     Clock, CommitVersion, Element, ElementId, Instant, Properties, Vertex, VertexId,
@@ -18,6 +18,7 @@ use varve_testkit::generate::{Case, Operation, SchemaPlan, labels};
 use varve_testkit::model::{Change, Model, Plan, Point, Request};
 use varve_testkit::{Fault, Faults, FaultyEngine, ManualClock};
 
+use crate::engines::{Below, engine};
 use crate::{requests, schema};
 
 /// Longest wait for a task; only a task that hangs takes so long.
@@ -32,6 +33,7 @@ pub(crate) struct World {
     failing: Option<Fault>,
     pub(crate) clock: Arc<ManualClock>,
     graph: Option<Arc<Graph>>,
+    _dir: Option<tempfile::TempDir>,
     pub(crate) model: Model,
     /// Every element that the case names.
     pub(crate) ids: Vec<ElementId>,
@@ -40,8 +42,9 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub(crate) fn new(case: &Case) -> Self {
-        let (engine, faults) = FaultyEngine::new(Box::new(MemoryEngine::new()));
+    pub(crate) fn new(case: &Case, below: Below) -> Self {
+        let (engine, dir) = engine(below);
+        let (engine, faults) = FaultyEngine::new(engine);
         let mut world = Self {
             plan: case.schema.clone(),
             engine,
@@ -49,6 +52,7 @@ impl World {
             failing: None,
             clock: Arc::new(ManualClock::new(START)),
             graph: None,
+            _dir: dir,
             model: Model::new(case.schema.model.clone()),
             ids: case.ids(),
             removed: Vec::new(),

@@ -1,0 +1,32 @@
+//! The engines that the graph is tried on.
+
+use varve_kv::{Engine, MemoryEngine};
+use varve_kv_front::{FrontMemoryEngine, FrontOptions};
+
+/// What is below the graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Below {
+    /// Rows in memory.
+    Memory,
+    /// The same behind a front table that is flushed every few commits, so that rows are in every tier.
+    FrontTable,
+}
+
+/// An empty engine, and the directory that must live as long as it.
+pub(crate) fn engine(below: Below) -> (Box<dyn Engine>, Option<tempfile::TempDir>) {
+    if below == Below::Memory {
+        return (Box::new(MemoryEngine::new()), None);
+    }
+    // In memory where that is to be had: every flush begins a file, and a disk takes milliseconds for that.
+    let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());
+    let dir = dir.expect("a temporary directory");
+    let options = FrontOptions {
+        table_bytes: 4096,
+        log_preallocate_bytes: 4096,
+        ..FrontOptions::default()
+    };
+    (
+        Box::new(FrontMemoryEngine::new(dir.path(), options)),
+        Some(dir),
+    )
+}
