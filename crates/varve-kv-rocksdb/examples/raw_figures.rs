@@ -3,7 +3,7 @@
 //! `raw_figures [--seconds N] [--rows N] [--dir PATH] [part of a case's name ...]`
 //!
 //! Writes: batches of 200 vertices (key 24 bytes, value 120) and of 500 edges (two rows each: key 40, value 40), with
-//! hashed or ascending keys. "drained" counts the flushes and compactions up to the end. Figures for each CPU-second
+//! hashed or ascending keys. `tiers 0`, `tiers 1` and `tiers 4` read with so many frozen front tables. "drained" counts the flushes and compactions up to the end. Figures for each CPU-second
 //! (all threads of the process) hold on a busy machine too; those by the clock only on a quiet one.
 
 use std::error::Error;
@@ -12,9 +12,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
+use varve_kv::fail_point;
 use varve_kv::{
     Batch, ClusteringRange, Durability, Engine, Flow, Op, ScanRequest, Space, TableId, TableSpec,
 };
+use varve_kv_front::FrontOptions;
 use varve_kv_rocksdb::{FrontTable, RocksConfig, RocksEngine, Tuning};
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
@@ -104,11 +106,11 @@ fn variants() -> Vec<Variant> {
         },
         Variant {
             front: FrontTable::Share(64 << 20),
-            ..with("front, 8 in level 0", |t| t.level0_compact = 8)
+            ..with("front, 4 in level 0", |t| t.level0_compact_front = 4)
         },
         Variant {
             front: FrontTable::Share(64 << 20),
-            ..with("front, 12 in level 0", |t| t.level0_compact = 12)
+            ..with("front, 12 in level 0", |t| t.level0_compact_front = 12)
         },
         with("puts by calls", |t| t.encode_batches = false),
         with("unsorted", |t| t.sort_batches_from = usize::MAX),
@@ -548,6 +550,93 @@ fn scan_cases(settings: &Settings, variant: &Variant, degree: u64) -> Outcome<()
     })
 }
 
+/// Reads of rows in the sorted files while so many frozen tables, which do not have them, stand before those.
+fn tier_cases(settings: &Settings, frozen: u64) -> Outcome<()> {
+    const DEGREE: u64 = 10;
+    let variant = Variant {
+        name: "front",
+        memory_bytes: 768 << 20,
+        front: FrontTable::With(FrontOptions {
+            table_bytes: 8 << 20,
+            frozen_max: 16,
+            ..FrontOptions::default()
+        }),
+        tuning: Tuning::default(),
+    };
+    let store = open(settings, &variant)?;
+    let space = &store.space;
+    let (rows, sources) = (settings.rows, settings.rows / DEGREE);
+    let mut batch = Batch::new();
+    for n in (0..rows).step_by(500) {
+        batch.clear();
+        vertices(&mut batch, n, 500, false);
+        for n in n..n + 500 {
+            let (source, target) = (edge_end(n % sources), edge_clustering(n));
+            batch.put(OUT, &source, &target, &value::<40>(n));
+        }
+        space.write(&batch, Durability::Buffered)?;
+    }
+    space.compact()?;
+    let tables = || {
+        let statistics = space.statistics();
+        let figure = statistics
+            .iter()
+            .find(|figure| figure.name == "front_frozen_tables");
+        figure.map_or(0.0, |figure| figure.value) as u64
+    };
+    if frozen > 0 {
+        // The flusher waits, so that the tables stay; the process ends before it is done.
+        fail_point::arm("front.file:pause:3600000")?;
+    }
+    let mut n = rows;
+    while tables() < frozen {
+        batch.clear();
+        vertices(&mut batch, n, 500, false);
+        edges(&mut batch, n, 500, 1 << 40);
+        n += 500;
+        space.write(&batch, Durability::Buffered)?;
+    }
+    let name = |what: &str| format!("{what}, {frozen} frozen");
+    let key = |n: u64| vertex_key(mix(n) % rows, false);
+    let found = |key: &[u8]| space.get_with(VERTICES, key, b"", &mut |_| ());
+    repeat(settings, &variant, &name("get"), "gets", |n| {
+        Ok(u64::from(found(&key(n))?))
+    })?;
+    repeat(settings, &variant, &name("absent"), "gets", |n| {
+        Ok(u64::from(!found(&vertex_key(1 << 40 | n, false))?))
+    })?;
+    if frozen > 0 {
+        let written = n - rows;
+        repeat(settings, &variant, &name("get in front"), "gets", |n| {
+            Ok(u64::from(found(&vertex_key(
+                rows + mix(n) % written,
+                false,
+            ))?))
+        })?;
+    }
+    let range = ClusteringRange::all();
+    repeat(settings, &variant, &name("scan 10"), "edges", |n| {
+        let partition = edge_end(mix(n) % sources);
+        let mut rows = 0;
+        let request = ScanRequest {
+            table: OUT,
+            partition: &partition,
+            range: &range,
+            reverse: false,
+        };
+        space.scan(request, &mut |_, _| {
+            rows += 1;
+            Flow::Continue(())
+        })?;
+        Ok(rows)
+    })?;
+    if frozen > 0 {
+        // Not dropped: that would wait for the flusher.
+        std::mem::forget(store);
+    }
+    Ok(())
+}
+
 /// How long a store takes to open: closed in order, and as a crash leaves it with its log unflushed.
 fn open_case(settings: &Settings, variant: &Variant) -> Outcome<()> {
     let Store {
@@ -608,6 +697,12 @@ fn open_case(settings: &Settings, variant: &Variant) -> Outcome<()> {
 
 fn main() -> Outcome<()> {
     let settings = settings()?;
+    for frozen in [0, 1, 4] {
+        let asked = format!("tiers {frozen}");
+        if settings.filters.contains(&asked) {
+            return tier_cases(&settings, frozen);
+        }
+    }
     for variant in variants() {
         let wanted = |case: &str| {
             let name = format!("{} / {case}", variant.name);

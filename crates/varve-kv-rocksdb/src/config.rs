@@ -81,8 +81,10 @@ pub struct Tuning {
     pub block_hash_index: bool,
     /// Whether a batch becomes RocksDB's bytes in one pass, rather than by one call for each row.
     pub encode_batches: bool,
-    /// Files in level 0 of a table that start a compaction; with a front table each is a flushed one.
+    /// Files in level 0 of a table that start a compaction: flushed memtables.
     pub level0_compact: i32,
+    /// The same with a front table: fewer compactions of more files cost less.
+    pub level0_compact_front: i32,
     /// Bytes of the first level below level 0.
     pub level_base_bytes: u64,
     /// From how many rows on a batch is put in the order of its keys.
@@ -102,6 +104,7 @@ impl Default for Tuning {
             block_hash_index: false,
             encode_batches: true,
             level0_compact: 4,
+            level0_compact_front: 8,
             level_base_bytes: 256 << 20,
             sort_batches_from: 64,
         }

@@ -166,7 +166,10 @@ impl Shared {
         options.set_level_compaction_dynamic_level_bytes(true);
         options.set_max_bytes_for_level_base(self.tuning.level_base_bytes);
         options.set_target_file_size_base(FILE_BYTES);
-        options.set_level_zero_file_num_compaction_trigger(self.tuning.level0_compact);
+        options.set_level_zero_file_num_compaction_trigger(match self.front {
+            Some(_) => self.tuning.level0_compact_front,
+            None => self.tuning.level0_compact,
+        });
         options.set_level_zero_slowdown_writes_trigger(LEVEL0_SLOW_DOWN);
         options.set_level_zero_stop_writes_trigger(LEVEL0_STOP);
         // The first two levels are rewritten soon.
