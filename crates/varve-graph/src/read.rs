@@ -1,12 +1,14 @@
 //! Reads at one point of both times: rows, resolution over events, adjacency, history.
 
 mod adjacency;
+mod ever;
 mod history;
 mod lookup;
 mod resolve;
 mod view;
 
 pub use adjacency::Adjacent;
+pub use ever::EverPage;
 pub use history::{HistoryPage, Version, VersionKind};
 pub(crate) use resolve::{Resolved, resolve, scan_events};
 pub use view::View;

@@ -88,6 +88,45 @@ fn a_history_of_large_versions_comes_in_small_pages() {
 }
 
 #[test]
+fn everything_that_has_a_history_is_listed() {
+    let fixture = Fixture::new();
+    fixture.people();
+    fixture.done("DELETE", "vertices/%221:marko%22", "");
+    put(&fixture, 1, "r", "valid_from=2999-01-01");
+    let all = |what: &str, limit: usize| {
+        let mut found = Vec::new();
+        let mut page = String::new();
+        loop {
+            let path = format!("{what}/history?limit={limit}&page={page}");
+            let answer = fixture.done("GET", &path, "");
+            let ids = answer["ids"].as_array().unwrap();
+            assert!(ids.len() <= limit);
+            found.extend(ids.iter().map(|id| id.as_str().unwrap().to_owned()));
+            match answer["page"].as_str() {
+                Some(next) => page = next.to_owned(),
+                None => break,
+            }
+        }
+        found.sort();
+        found
+    };
+    for limit in [1, 2, 3, 4, 100] {
+        assert_eq!(
+            all("vertices", limit),
+            ["1:josh", "1:marko", "1:t", "1:vadas", "2:lop"]
+        );
+        let edges = all("edges", limit);
+        assert_eq!(edges.len(), 3, "{edges:?}");
+        assert!(edges.iter().all(|id| id.starts_with("S1:marko>")));
+    }
+    for page in ["x", "AAAA", "AQEQ"] {
+        let refused = fixture.send("GET", &format!("vertices/history?page={page}"), "");
+        assert_eq!(refused.status, 400, "{page}");
+    }
+    assert_eq!(fixture.send("GET", "edges/history?limit=0", "").status, 400);
+}
+
+#[test]
 fn reads_and_writes_refuse_each_others_parameters() {
     let fixture = Fixture::new();
     put(&fixture, 1, "r", "");

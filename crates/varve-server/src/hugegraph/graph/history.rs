@@ -8,19 +8,24 @@
 //! bound. Deleting a history purges the element: nothing of it can be read any more, at any point of either time.
 //! A version of kind `delete` says that the element does not exist in its period; its element is null. `page` is
 //! what to ask for next, null at the end. With `as_of` only versions whose period covers that instant are listed: all that
-//! was ever said about it.
+//! was ever said about it. `vertices/history` and `edges/history` list the ids of all that has a history, also of what does
+//! not exist any more.
 
-use varve_graph::read::{Version, VersionKind};
+use varve_graph::GraphError;
+use varve_graph::read::{EverPage, Version, VersionKind, View};
 use varve_graph::schema::Schema;
 use varve_kv::Flow;
-use varve_model::{CommitVersion, ElementId, Instant};
+use varve_model::{CommitVersion, ElementId, Instant, TemporalScope};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD as BASE64;
 
 use super::ids::{OldForm, parse_edge_id, parse_vertex_id};
 use super::submit::Target;
 use super::{output, time};
 use crate::JsonWriter;
 use crate::errors::{ApiError, HandlerResult};
-use crate::request::RequestContext;
+use crate::request::{Query, RequestContext};
 use crate::respond::Response;
 
 /// Versions of one page unless another number is asked for.
@@ -38,6 +43,57 @@ pub(super) fn vertex(context: &RequestContext) -> HandlerResult {
 pub(super) fn edge(context: &RequestContext) -> HandlerResult {
     let id = parse_edge_id(context.path_parameter("id"), OldForm::Accepted)?;
     list(context, &ElementId::Edge(id))
+}
+
+/// The ids of all vertices that have a history.
+pub(super) fn all_vertices(context: &RequestContext) -> HandlerResult {
+    ever(context, View::ever_vertices)
+}
+
+/// The ids of all edges that have a history.
+pub(super) fn all_edges(context: &RequestContext) -> HandlerResult {
+    ever(context, View::ever_edges)
+}
+
+/// Gives a page of ids, after the page that gave the token.
+type Ever = fn(&View, Option<&[u8]>, usize) -> Result<EverPage, GraphError>;
+
+fn ever(context: &RequestContext, ever: Ever) -> HandlerResult {
+    let query = context.query()?;
+    let limit = limit(query)?;
+    let page = query.get("page").filter(|page| !page.is_empty());
+    let bad = |token| ApiError::backend(format!("Invalid page: '{token}'"));
+    let after = page.map(|token| BASE64.decode(token).map_err(|_| bad(token)));
+    let view = context.graph()?.view(TemporalScope::NOW)?;
+    let found = ever(&view, after.transpose()?.as_deref(), limit)?;
+    let mut json = JsonWriter::with_capacity(32 * found.ids.len() + 64);
+    json.begin_object().key("ids").begin_array();
+    for id in &found.ids {
+        match id {
+            ElementId::Vertex(id) => output::vertex_id(&mut json, id),
+            ElementId::Edge(id) => output::edge_id(&mut json, id),
+        }
+    }
+    json.end_array().key("page");
+    match found.next {
+        Some(next) => json.string(&BASE64.encode(next)),
+        None => json.null(),
+    };
+    json.end_object();
+    Ok(Response::ok(json.finish()))
+}
+
+/// How many are asked for.
+fn limit(query: &Query) -> Result<usize, ApiError> {
+    let limit = query.integer("limit", LIMIT)?;
+    let within = (1..=LIMIT_MAX).contains(&limit);
+    let limit = usize::try_from(limit).ok().filter(|_| within);
+    limit.ok_or_else(|| {
+        let given = query.get("limit").unwrap_or_default();
+        ApiError::illegal_argument(format!(
+            "The limit of a history must be in [1, {LIMIT_MAX}], but got {given}"
+        ))
+    })
 }
 
 /// What a client must say to purge, as it must to clear or drop a graph.
@@ -67,12 +123,7 @@ fn purge(context: &RequestContext, id: &ElementId) -> HandlerResult {
 
 fn list(context: &RequestContext, id: &ElementId) -> HandlerResult {
     let query = context.query()?;
-    let limit = query.integer("limit", LIMIT)?;
-    if !(1..=LIMIT_MAX).contains(&limit) {
-        return Err(ApiError::illegal_argument(format!(
-            "The limit of a history must be in [1, {LIMIT_MAX}], but got {limit}"
-        )));
-    }
+    let limit = limit(query)?;
     let before = match query.get("page") {
         None | Some("") => None,
         Some(token) => Some(
@@ -120,7 +171,7 @@ const DEADLINE_EVERY: usize = 256;
 struct Page<'c> {
     context: &'c RequestContext,
     json: JsonWriter,
-    left: i64,
+    left: usize,
     looked_at: usize,
     last: Option<CommitVersion>,
     next: Option<CommitVersion>,

@@ -78,6 +78,18 @@ pub(crate) static ROUTES: &[Route] = &[
         .of("graph", "VertexAPI")
         .with(&[Parameter::text("label"), PERIOD[0], PERIOD[1]]),
     Route::get(
+        "graphs/{graph}/graph/vertices/history",
+        Handler::Pooled(history::all_vertices),
+    )
+    .of("graph", "HistoryAPI")
+    .with(&ALL_HISTORIES),
+    Route::get(
+        "graphs/{graph}/graph/edges/history",
+        Handler::Pooled(history::all_edges),
+    )
+    .of("graph", "HistoryAPI")
+    .with(&ALL_HISTORIES),
+    Route::get(
         "graphs/{graph}/graph/vertices/{id}/history",
         Handler::Pooled(history::vertex),
     )
@@ -211,6 +223,11 @@ const SCAN: [Parameter; 6] = [
     Parameter::new("page_limit", LONG, "100000"),
     SCOPE[0],
     SCOPE[1],
+];
+
+const ALL_HISTORIES: [Parameter; 2] = [
+    Parameter::text("page"),
+    Parameter::new("limit", LONG, "100"),
 ];
 
 const HISTORY: [Parameter; 4] = [
