@@ -110,7 +110,7 @@ pub(crate) struct DumpArguments {
     /// Name of the graph
     #[arg(long, default_value = "hugegraph", value_name = "NAME")]
     pub(crate) graph: String,
-    /// Write all versions of each element that exists now, with their valid times
+    /// Write all versions of each element, also of deleted ones, with their valid times
     #[arg(long)]
     pub(crate) history: bool,
     /// Elements of one request

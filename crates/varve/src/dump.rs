@@ -8,8 +8,9 @@
 //! {"vertex":{"id":"1:marko","label":"person","properties":{…}}}
 //! {"edge":{"id":"S1:marko>1>1>>S1:josh","label":"knows",…}}
 //! ```
-//! With history each version of an element that exists now is a line, oldest first, with `valid_from` and `valid_to`; a
-//! version that ended it is `{"delete_vertex":<id>,…}` or `{"delete_edge":<id>,…}`.
+//! With history each version of every element is a line, oldest first, with `valid_from` and `valid_to`, also of what
+//! does not exist any more; a version that ended it is `{"delete_vertex":<id>,…}` or `{"delete_edge":<id>,…}`. Versions
+//! of labels that are removed are left out, for the schema does not have them.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -26,7 +27,7 @@ use varve_server::AppState;
 use crate::CommandError;
 use crate::cli::DumpArguments;
 use crate::data;
-use crate::rest::{GraphClient, encode};
+use crate::rest::{GraphClient, RestError, encode};
 
 /// The kinds of schema elements, in the order in which they can be created again.
 const SCHEMA_KINDS: [&str; 4] = ["propertykeys", "vertexlabels", "edgelabels", "indexlabels"];
@@ -41,10 +42,17 @@ struct Page {
     page: Option<String>,
 }
 
-/// What of an element is needed to ask for its history.
+/// A page of ids of elements that have a history.
 #[derive(Deserialize)]
-struct Identity {
-    id: Json,
+struct IdPage {
+    ids: Vec<Json>,
+    page: Option<String>,
+}
+
+/// What of an element tells whether its label is there.
+#[derive(Deserialize)]
+struct Labelled {
+    label: String,
 }
 
 /// A page of a history, newest version first.
@@ -91,12 +99,17 @@ fn dump(arguments: &DumpArguments, server: &str) -> Result<ExitCode, CommandErro
         client,
         out: BufWriter::with_capacity(1 << 20, file),
         as_of: now_text(),
+        labels: [Vec::new(), Vec::new()],
         count: 0,
         bar: ProgressBar::new_spinner(),
     };
     dump.schema(arguments)?;
     for (what, kind) in [("vertices", "vertex"), ("edges", "edge")] {
-        dump.elements(arguments, what, kind)?;
+        if arguments.history {
+            dump.histories(arguments, what, kind)?;
+        } else {
+            dump.elements(arguments, what, kind)?;
+        }
     }
     let file = dump.out.into_inner().map_err(|error| error.to_string())?;
     file.sync_all()?;
@@ -115,6 +128,8 @@ struct Dump {
     out: BufWriter<File>,
     /// The instant of both times that is dumped, so that all pages show one state.
     as_of: String,
+    /// Names of the vertex labels, and of the edge labels.
+    labels: [Vec<String>; 2],
     count: u64,
     bar: ProgressBar,
 }
@@ -131,6 +146,14 @@ impl Dump {
         let head = json!({ "varve_dump": 1, "graph": graph, "as_of": as_of, "history": history });
         self.line(&head.to_string())?;
         let mut schema: Map<String, Json> = self.client.get(&self.client.of_graph("schema"))?;
+        self.labels = ["vertexlabels", "edgelabels"].map(|kind| {
+            let labels = schema.get(kind).and_then(Json::as_array);
+            let names = labels
+                .into_iter()
+                .flatten()
+                .filter_map(|it| it["name"].as_str());
+            names.map(str::to_owned).collect()
+        });
         for kind in SCHEMA_KINDS {
             for element in schema
                 .remove(kind)
@@ -161,11 +184,7 @@ impl Dump {
             );
             let answer: Page = self.client.get(&self.client.of_graph(&resource))?;
             for element in &answer.vertices {
-                if arguments.history {
-                    self.versions(what, kind, element)?;
-                } else {
-                    self.line(&format!("{{\"{kind}\":{}}}", element.get()))?;
-                }
+                self.line(&format!("{{\"{kind}\":{}}}", element.get()))?;
                 self.count += 1;
             }
             self.bar.set_message(format!("{} elements", self.count));
@@ -177,11 +196,35 @@ impl Dump {
         }
     }
 
+    /// The versions of all elements of a kind, also of those that do not exist any more.
+    fn histories(
+        &mut self,
+        arguments: &DumpArguments,
+        what: &str,
+        kind: &str,
+    ) -> Result<(), CommandError> {
+        let mut page = String::new();
+        loop {
+            let (limit, page_asked) = (arguments.batch, encode(&page));
+            let resource = format!("graph/{what}/history?limit={limit}&page={page_asked}");
+            let answer: IdPage = self.client.get(&self.client.of_graph(&resource))?;
+            for id in &answer.ids {
+                self.versions(what, kind, id)?;
+            }
+            self.bar.set_message(format!("{} elements", self.count));
+            self.bar.tick();
+            match answer.page {
+                Some(next) => page = next,
+                None => return Ok(()),
+            }
+        }
+    }
+
     /// The versions of an element, oldest first, as one line each.
-    fn versions(&mut self, what: &str, kind: &str, element: &RawValue) -> Result<(), CommandError> {
-        let Identity { id } = serde_json::from_str(element.get())?;
+    fn versions(&mut self, what: &str, kind: &str, id: &Json) -> Result<(), CommandError> {
+        let labels = &self.labels[usize::from(kind == "edge")];
         // A vertex id in a path is JSON, an edge id bare text.
-        let shown = match (&id, kind) {
+        let shown = match (id, kind) {
             (Json::String(text), "edge") => text.clone(),
             _ => id.to_string(),
         };
@@ -192,11 +235,22 @@ impl Dump {
         let mut page = String::new();
         loop {
             let at = encode(&self.as_of);
-            let answer: HistoryPage = self.client.get(&format!(
+            let path = format!(
                 "{path}?limit={HISTORY_PAGE}&page={}&as_of_tx={at}",
                 encode(&page)
-            ))?;
+            );
+            let answer: HistoryPage = match self.client.get(&path) {
+                // It came into being after the instant that is dumped.
+                Err(RestError::Refused { status: 404, .. }) => return Ok(()),
+                answer => answer?,
+            };
             for version in &answer.versions {
+                if let Some(element) = &version.element {
+                    let Labelled { label } = serde_json::from_str(element.get())?;
+                    if !labels.contains(&label) {
+                        continue;
+                    }
+                }
                 let mut line = match &version.element {
                     Some(element) => format!("{{\"{kind}\":{}", element.get()),
                     None => format!("{{\"delete_{kind}\":{id}"),
@@ -217,7 +271,12 @@ impl Dump {
                 _ => break,
             }
         }
-        lines.iter().rev().try_for_each(|line| self.line(line))
+        let any_state = lines.iter().any(|line| !line.starts_with("{\"delete_"));
+        if any_state {
+            self.count += 1;
+            lines.iter().rev().try_for_each(|line| self.line(line))?;
+        }
+        Ok(())
     }
 }
 

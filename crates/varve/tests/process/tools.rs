@@ -166,6 +166,7 @@ fn a_dump_is_read_back() {
         "/graphs/hugegraph/graph/vertices/%221:p5%22?action=append",
         update,
     );
+    server.must("DELETE", "/graphs/hugegraph/graph/vertices/%221:p6%22", "");
     for (graph, more) in [("plain", None), ("past", Some("--history"))] {
         let file = dir.path().join(graph);
         let mut arguments = vec![
@@ -214,6 +215,12 @@ fn a_dump_is_read_back() {
         Some(2),
         "{history}"
     );
+    let deleted = server.must("GET", "/graphs/past/graph/vertices/%221:p6%22/history", "");
+    let kinds = deleted["versions"].as_array().map(|versions| {
+        let kinds = versions.iter().map(|version| version["kind"].as_str());
+        kinds.collect::<Vec<_>>()
+    });
+    assert_eq!(kinds, Some(vec![Some("delete"), Some("put")]), "{deleted}");
     let (code, text) = run(&[
         "load",
         "--server",
