@@ -22,7 +22,7 @@ use crate::schema::{Catalogue, Schema, SchemaBodies, SchemaTables};
 use crate::snowflake::Snowflake;
 use crate::tasks::{TaskTables, Tasks};
 use crate::variables::Variables;
-use crate::write::{self, Contention, KnownPairs, WriteRequest, Written};
+use crate::write::{self, Contention, KnownPairs, KnownVertices, WriteRequest, Written};
 
 /// How a graph is opened.
 #[derive(Clone)]
@@ -63,6 +63,7 @@ pub struct Graph {
     limits: Limits,
     durability: DurabilityMode,
     pairs: Arc<KnownPairs>,
+    vertices: Arc<KnownVertices>,
     snowflake: Snowflake,
 }
 
@@ -110,6 +111,7 @@ impl Graph {
             limits: options.limits,
             durability: options.durability,
             pairs: Arc::default(),
+            vertices: Arc::default(),
             snowflake: Snowflake::default(),
         });
         let elements = Arc::new(ElementBodies::new(&graph));
@@ -358,7 +360,12 @@ impl Graph {
 
     pub(crate) fn submit(&self, commit: Commit) -> Result<(), GraphError> {
         fail_point::COMMIT_PREPARED.pass();
+        self.vertices.forget(&commit.batch);
         self.committer.submit(commit)
+    }
+
+    pub(crate) fn known_vertices(&self) -> &Arc<KnownVertices> {
+        &self.vertices
     }
 
     pub(crate) fn pairs(&self) -> &Arc<KnownPairs> {

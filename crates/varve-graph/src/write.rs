@@ -7,8 +7,8 @@ mod emit;
 mod incident;
 mod internal;
 mod keys;
+mod known;
 mod label_rules;
-mod pairs;
 mod places;
 mod settling;
 mod unique;
@@ -25,7 +25,7 @@ use crate::error::GraphError;
 pub(crate) use emit::{Change, EmitContext, Emitter, PairHash, decode_element, entries_of, sides};
 pub(crate) use incident::{Reach, incident_edges};
 pub(crate) use internal::commit_internal;
-pub(crate) use pairs::KnownPairs;
+pub(crate) use known::{KnownPairs, KnownVertices, VertexMark};
 pub(crate) use wide::write;
 use working::prepare;
 

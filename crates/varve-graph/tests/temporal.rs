@@ -526,3 +526,48 @@ fn many_writers_lose_no_update() {
     });
     assert_eq!(story.now(), Some(800));
 }
+
+/// However often an end was found before: what counts is whether it exists when the edge is written.
+#[test]
+fn an_end_is_looked_at_again_after_it_has_changed() {
+    let story = Story::new();
+    let ends = EndCheck::Exist {
+        labels_given: false,
+    };
+    let linked = |sort_values: &str| {
+        let edge = edge("a", "a", sort_values);
+        let request = WriteRequest::now(vec![Mutation::PutEdge { edge, ends }]);
+        story.graph().write_now(&request).is_ok()
+    };
+    assert!(!linked("before it exists"));
+    story.put(1, None, None);
+    assert!(linked("1") && linked("2"));
+    story.delete(None, None);
+    assert!(!linked("after its deletion"));
+    story.put(2, None, None);
+    assert!(linked("3"));
+    story.delete(Some(2_000_000), None);
+    assert!(linked("its end is still to come"));
+    story.at(2_000_001);
+    assert!(!linked("after its end"));
+    story.at(3_000_000);
+    story.put(3, None, Some(4_000_000));
+    assert!(linked("for a while"));
+    story.at(4_000_001);
+    assert!(!linked("after that while"));
+    story.put(4, None, None);
+    assert!(linked("4"));
+    let both = vec![
+        Mutation::Delete {
+            id: ElementId::Vertex(VertexId::text("a")),
+            missing: Missing::Refuse,
+        },
+        Mutation::PutEdge {
+            edge: edge("a", "a", "5"),
+            ends,
+        },
+    ];
+    let refused = story.graph().write_now(&WriteRequest::now(both));
+    assert!(refused.is_err(), "deleted by the same request");
+    assert!(linked("6"), "that request had no effect");
+}

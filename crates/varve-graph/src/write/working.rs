@@ -20,8 +20,8 @@ use super::places::Places;
 use super::unique::Claim;
 use super::{
     Change, Contention, EmitContext, Emitter, EndCheck, IdRef, KnownPairs, Missing, Modifier,
-    Mutation, PairHash, State, WritePeriod, WriteRequest, Written, content_of, edge_content,
-    vertex_content,
+    Mutation, PairHash, State, VertexMark, WritePeriod, WriteRequest, Written, content_of,
+    edge_content, vertex_content,
 };
 use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
 use crate::element::check_link;
@@ -132,6 +132,9 @@ pub(super) struct Working<'a> {
     pub(super) outcome: Outcome<'a>,
 }
 
+/// The labels of an edge's ends, as far as they are known without reading.
+type KnownEnds = (Option<VertexLabelId>, Option<VertexLabelId>);
+
 pub(super) struct WorkingSet<'a> {
     pub(super) graph: &'a Arc<Graph>,
     pub(super) schema: &'a Schema,
@@ -146,6 +149,10 @@ pub(super) struct WorkingSet<'a> {
     pub(super) elements: Vec<Working<'a>>,
     /// Where the elements stand, by the identity of their row keys.
     places: Places,
+    /// Whether a vertex is among them.
+    has_vertices: bool,
+    /// The known labels of the ends of each mutation's edge; empty when no mutation's ends are checked.
+    ends: Vec<KnownEnds>,
     /// The stored edges of the vertices that this request deletes, latched.
     incident: FxHashMap<VertexId, Vec<EdgeId>>,
 }
@@ -178,6 +185,8 @@ impl<'a> WorkingSet<'a> {
             keys,
             elements: Vec::new(),
             places: Places::default(),
+            has_vertices: false,
+            ends: Vec::new(),
             incident: FxHashMap::default(),
         })
     }
@@ -187,6 +196,7 @@ impl<'a> WorkingSet<'a> {
         let mut touched = Vec::with_capacity(mutations.len());
         self.elements.reserve(mutations.len());
         self.places.reserve(mutations.len());
+        self.look_ahead(mutations);
         for (number, mutation) in (0..).zip(mutations) {
             touched.push(match mutation {
                 Mutation::PutRow {
@@ -196,7 +206,7 @@ impl<'a> WorkingSet<'a> {
                     ends,
                 } => {
                     let content = Cow::Borrowed(content.bytes());
-                    let content = self.with_ends(id, content, *ends)?;
+                    let content = self.with_ends(id, number, content, *ends)?;
                     self.put(Cow::Borrowed(id), number, *fresh, content)?
                 }
                 Mutation::PutVertex { vertex, fresh } => {
@@ -207,7 +217,7 @@ impl<'a> WorkingSet<'a> {
                 Mutation::PutEdge { edge, ends } => {
                     let id = Cow::Owned(ElementId::Edge(edge.id.clone()));
                     let content = Cow::Owned(edge_content(edge));
-                    let content = self.with_ends(&id, content, *ends)?;
+                    let content = self.with_ends(&id, number, content, *ends)?;
                     self.put(id, number, false, content)?
                 }
                 Mutation::Modify { id, ends, modify } => self.modify(id, number, *ends, modify)?,
@@ -215,6 +225,27 @@ impl<'a> WorkingSet<'a> {
             });
         }
         Ok(touched)
+    }
+
+    /// Looks up the known labels of all ends that are to be checked, one right after the other, so that the processor
+    /// waits for many of these far-off places at once.
+    fn look_ahead(&mut self, mutations: &[Mutation]) {
+        let checked = |mutation: &Mutation| match mutation {
+            Mutation::PutRow { ends, .. }
+            | Mutation::PutEdge { ends, .. }
+            | Mutation::Modify { ends, .. } => *ends != EndCheck::Skip,
+            Mutation::PutVertex { .. } | Mutation::Delete { .. } => false,
+        };
+        // Another instant may have other labels.
+        if self.period.from.is_some() || !mutations.iter().any(checked) {
+            return;
+        }
+        let known = self.graph.known_vertices();
+        let ends = |number| match self.keys.of(number) {
+            RowKeys::Edge { source, target, .. } => (known.label(source), known.label(target)),
+            RowKeys::Vertex { .. } => (None, None),
+        };
+        self.ends = (0..).take(mutations.len()).map(ends).collect();
     }
 
     /// The place of the element with the row keys `keys`, its current row read unless it is `fresh`.
@@ -237,6 +268,7 @@ impl<'a> WorkingSet<'a> {
         } else {
             read_row(self.reader, row)?
         };
+        self.has_vertices |= matches!(row, RowKeys::Vertex { .. });
         self.elements.push(Working {
             id,
             keys,
@@ -327,14 +359,22 @@ impl<'a> WorkingSet<'a> {
     fn with_ends<'c>(
         &self,
         id: &ElementId,
+        keys: u32,
         content: Cow<'c, [u8]>,
         ends: EndCheck,
     ) -> Result<Cow<'c, [u8]>, GraphError> {
         let (EndCheck::Exist { labels_given }, ElementId::Edge(id)) = (ends, id) else {
             return Ok(content);
         };
+        let RowKeys::Edge { source, target, .. } = self.keys.of(keys) else {
+            return Ok(content);
+        };
         let (named, properties) = row::edge_ends(&content)?;
-        let stored = (self.end_label(&id.source)?, self.end_label(&id.target)?);
+        let known = self.ends.get(keys as usize).copied().unwrap_or_default();
+        let stored = (
+            self.end_label(&id.source, source, known.0)?,
+            self.end_label(&id.target, target, known.1)?,
+        );
         if labels_given && stored != named {
             return Err(self.unmatched(id, named, stored));
         }
@@ -349,37 +389,44 @@ impl<'a> WorkingSet<'a> {
         Ok(Cow::Owned(own))
     }
 
-    /// The label of an existing vertex.
-    fn end_label(&self, id: &VertexId) -> Result<VertexLabelId, GraphError> {
+    /// The label of an existing vertex, which may be `known` if this request does not touch it.
+    fn end_label(
+        &self,
+        id: &VertexId,
+        partition: &[u8],
+        known: Option<VertexLabelId>,
+    ) -> Result<VertexLabelId, GraphError> {
         let missing = || GraphError::invalid(format!("Invalid vertex id '{id}'"));
-        let partition = key::vertex_id(id);
-        let row = RowKeys::Vertex {
-            partition: &partition,
-        };
-        match self.outcome_at(row) {
-            Some(Outcome::Put(content)) => return Ok(row::vertex_label(content)?),
-            Some(Outcome::Delete) => return Err(missing()),
-            Some(Outcome::Untouched) | None => {}
+        if self.has_vertices {
+            match self.outcome_at(RowKeys::Vertex { partition }) {
+                Some(Outcome::Put(content)) => return Ok(row::vertex_label(content)?),
+                Some(Outcome::Delete) => return Err(missing()),
+                Some(Outcome::Untouched) | None => {}
+            }
+        }
+        if let Some(label) = known {
+            return Ok(label);
         }
         let mut label = None;
         if self.period.from.is_none() {
             self.reader
-                .get_with(VERTEX, &partition, key::VERTEX_CLUSTERING, &mut |row| {
+                .get_with(VERTEX, partition, key::VERTEX_CLUSTERING, &mut |row| {
                     if row::decides_always(row) {
                         let content = row::Header::decode(row).map(|(_, content)| content);
                         label = Some(content.and_then(row::vertex_label));
                     }
                 })?;
         }
-        match label {
-            Some(label) => Ok(label?),
-            None => {
-                let resolved = self
-                    .resolve(&ElementId::Vertex(id.clone()))?
-                    .ok_or_else(missing)?;
-                Ok(row::vertex_label(&resolved.content)?)
+        if let Some(label) = label.transpose()? {
+            if let Some(mark) = VertexMark::new(partition, label) {
+                self.graph.known_vertices().remember(mark);
             }
+            return Ok(label);
         }
+        let resolved = self
+            .resolve(&ElementId::Vertex(id.clone()))?
+            .ok_or_else(missing)?;
+        Ok(row::vertex_label(&resolved.content)?)
     }
 
     fn unmatched(
@@ -410,7 +457,7 @@ impl<'a> WorkingSet<'a> {
     ) -> Result<usize, GraphError> {
         let at = self.place(Cow::Borrowed(id), keys, false)?;
         let content = Cow::Owned(content_of(&modify(self.state(at)?)?));
-        let content = self.with_ends(id, content, ends)?;
+        let content = self.with_ends(id, keys, content, ends)?;
         self.elements[at].outcome = Outcome::Put(content);
         Ok(at)
     }
@@ -506,6 +553,7 @@ impl<'a> WorkingSet<'a> {
         emitter.batch.reserve(self.elements.len() * 4 * ROW_BYTES);
         let plain = self.period == WritePeriod::default();
         let new_pairs = new_pairs(&self.elements, &self.keys, pairs);
+        let mut new_vertices = Vec::new();
         for (working, new_pair) in self.elements.into_iter().zip(new_pairs) {
             let Working {
                 id, keys, current, ..
@@ -516,7 +564,12 @@ impl<'a> WorkingSet<'a> {
                     rules.check_label(&id, &content, current.as_ref())?;
                     let (retention, ttl) = rules.label_rules(&id, &content)?;
                     if plain && current.is_none() && ttl.is_none() {
-                        emitter.emit_first(&id, self.keys.of(keys), &content, new_pair)?;
+                        let row = self.keys.of(keys);
+                        emitter.emit_first(&id, row, &content, new_pair)?;
+                        if let RowKeys::Vertex { partition } = row {
+                            let label = row::vertex_label(&content)?;
+                            new_vertices.extend(VertexMark::new(partition, label));
+                        }
                     } else if let Some(period) = rules.period_of(&id, retention, ttl)? {
                         emitter.emit(&id, current, &Change::Put(&content), period)?;
                     }
@@ -544,12 +597,19 @@ impl<'a> WorkingSet<'a> {
         }
         let (ticket, completer) = ticket();
         let put = std::mem::take(&mut emitter.new_pairs);
-        let pairs = Arc::clone(pairs);
-        let published: Option<Box<dyn FnOnce(CommitVersion) + Send>> = if put.is_empty() {
-            None
-        } else {
-            Some(Box::new(move |_| pairs.remember(put)))
-        };
+        let published: Option<Box<dyn FnOnce(CommitVersion) + Send>> =
+            if put.is_empty() && new_vertices.is_empty() {
+                None
+            } else {
+                let pairs = Arc::clone(pairs);
+                let vertices = Arc::clone(self.graph.known_vertices());
+                Some(Box::new(move |_| {
+                    pairs.remember(put);
+                    new_vertices
+                        .into_iter()
+                        .for_each(|mark| vertices.remember(mark));
+                }))
+            };
         let (batch, stamps) = (emitter.batch, emitter.stamps);
         self.graph.submit(Commit {
             now,
