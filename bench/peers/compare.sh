@@ -74,7 +74,9 @@ for repeat in $(seq "$repeats"); do
     fi
   done
 done
-"$VARVE_BIN" bench compare "$out"/*.json | tee "$out/compare.md"
-"$VARVE_BIN" bench report "$out"/*.json -o "$out/report.html"
+# Varve first: ratios are ours to theirs.
+results=("$out"/*-varve-*.json "$out"/*-hugegraph-*.json)
+"$VARVE_BIN" bench compare "${results[@]}" | tee "$out/compare.md"
+"$VARVE_BIN" bench report "${results[@]}" -o "$out/report.html"
 echo "compare: HugeGraph with $HUGEGRAPH_WORKERS worker threads (its default refuses the fourth request in flight on two processors);" \
   "Varve with durability $durability. Report: $out/report.html" >&2
