@@ -4,28 +4,28 @@
 //! them over its connections and [`measure`]s; a [`row`] is what all workers of one load found; a [`run`] makes the rows
 //! one after another, reads back what was written ([`verify`]), and writes the [`result`].
 
-mod choice;
-mod connection;
-mod environment;
+pub(crate) mod choice;
+pub(crate) mod connection;
+pub(crate) mod environment;
 mod http;
 mod jtl;
 mod limit_search;
 mod measure;
 mod options;
-mod payload;
+pub(crate) mod payload;
 mod plan;
 mod preset;
-mod probe;
-mod process;
-mod progress;
+pub(crate) mod probe;
+pub(crate) mod process;
+pub(crate) mod progress;
 pub mod report;
 pub mod result;
-mod row;
+pub(crate) mod row;
 mod run;
-mod scenario;
-mod serve;
+pub(crate) mod scenario;
+pub(crate) mod serve;
 pub mod table;
-mod target;
+pub(crate) mod target;
 mod threshold;
 mod verify;
 mod worker;

@@ -6,7 +6,6 @@ mod cpu;
 pub(crate) mod history;
 pub(crate) mod limits;
 mod recording;
-mod scenario;
 mod server;
 pub(crate) mod volume;
 mod workload;

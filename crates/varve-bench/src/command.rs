@@ -54,7 +54,16 @@ enum Command {
         durability: String,
         /// Requests a scenario, in percent of the usual number
         #[arg(long, default_value_t = 100)]
-        percent: usize,
+        percent: u64,
+        /// Threads that feed the engines; with durability sync as many as a scenario has users
+        #[arg(long, default_value_t = 1, value_name = "N")]
+        engine_threads: usize,
+        /// Write the results to this file
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
+        /// Write the tables to this file
+        #[arg(long, value_name = "FILE")]
+        markdown: Option<PathBuf>,
     },
     /// Read the present on a store with one version of everything and on one with several
     #[cfg(feature = "rocksdb")]
@@ -114,7 +123,17 @@ pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
             varve,
             durability,
             percent,
-        } => crate::ceilings::limits::run(&binary(varve.as_ref())?, durability, *percent)?,
+            engine_threads,
+            json,
+            markdown,
+        } => crate::ceilings::limits::run(&crate::ceilings::limits::Options {
+            varve: binary(varve.as_ref())?,
+            durability: durability.clone(),
+            percent: *percent,
+            engine_threads: (*engine_threads).max(1),
+            json: json.clone(),
+            markdown: markdown.clone(),
+        })?,
         #[cfg(feature = "rocksdb")]
         Command::History { vertices, versions } => {
             crate::ceilings::history::run(*vertices, *versions)?;

@@ -2,6 +2,7 @@
 //! come.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
@@ -64,6 +65,8 @@ pub(crate) struct Tally {
     pub(crate) late: u64,
     pub(crate) late_max_us: u64,
     pub(crate) not_sent: u64,
+    /// CPU time that the worker's thread used.
+    pub(crate) cpu: Duration,
     /// Nanoseconds since the row's start.
     pub(crate) first_sent: Option<u64>,
     pub(crate) last_ended: u64,
@@ -96,6 +99,7 @@ impl Default for Tally {
             late: 0,
             late_max_us: 0,
             not_sent: 0,
+            cpu: Duration::ZERO,
             first_sent: None,
             last_ended: 0,
             acknowledged_requests: 0,
@@ -190,6 +194,7 @@ impl Tally {
                 self.examples.push(example);
             }
         }
+        self.cpu += other.cpu;
         self.late_max_us = self.late_max_us.max(other.late_max_us);
         self.last_ended = self.last_ended.max(other.last_ended);
         self.first_sent = match (self.first_sent, other.first_sent) {

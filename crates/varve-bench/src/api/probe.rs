@@ -67,6 +67,13 @@ impl Probe {
         result.with_context(|| format!("{method} {path}"))
     }
 
+    /// Sends a whole request and waits for its answer.
+    #[cfg(feature = "rocksdb")]
+    pub(crate) fn send(&mut self, request: &[u8]) -> Result<Answer> {
+        self.stream = None;
+        self.exchange(request)
+    }
+
     /// `GET`, which must succeed.
     pub(crate) fn get(&mut self, path: &str) -> Result<Answer> {
         let answer = self.ask("GET", path, None)?;

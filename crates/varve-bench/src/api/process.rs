@@ -23,7 +23,16 @@ pub(crate) fn cpu_time(pid: u32) -> Option<Duration> {
 
 /// User and system time that this process has used.
 pub(crate) fn own_cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
+    clock(ClockId::ProcessCPUTime)
+}
+
+/// User and system time that this thread has used.
+pub(crate) fn thread_cpu_time() -> Duration {
+    clock(ClockId::ThreadCPUTime)
+}
+
+fn clock(id: ClockId) -> Duration {
+    let time = clock_gettime(id);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 

@@ -344,7 +344,7 @@ pub struct Cpu {
     /// The same ÷ elements of requests that succeeded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_us_per_item: Option<f64>,
-    /// User and system time of this tool.
+    /// User and system time of the threads that sent.
     pub generator_s: f64,
     /// The same ÷ samples.
     pub generator_us_per_request: f64,
@@ -643,6 +643,52 @@ mod tests {
         assert_eq!(ResultFile::read(&path).expect("read"), file);
         let text = std::fs::read_to_string(&path).expect("text");
         assert!(text.contains("[10,3]"), "{text}");
+    }
+
+    /// Collects the names of all fields below a value.
+    fn names(value: &serde_json::Value, found: &mut Vec<String>) {
+        match value {
+            serde_json::Value::Object(fields) => {
+                for (name, value) in fields {
+                    found.push(name.clone());
+                    names(value, found);
+                }
+            }
+            serde_json::Value::Array(values) => values.iter().for_each(|it| names(it, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_field_is_documented() {
+        let row = Row {
+            corrected: Some(Corrected::default()),
+            corrected_histogram: Some(Buckets::default()),
+            server_memory: Some(Memory::default()),
+            verification: Some(Verification::default()),
+            error_examples: vec![ErrorExample::default()],
+            series: vec![Second::default()],
+            ..Row::default()
+        };
+        let file = ResultFile {
+            servers: vec![Server::default()],
+            rows: vec![row],
+            limits: vec![LimitFound::default()],
+            ceilings: vec![CeilingRow {
+                ceilings: vec![Ceiling::default()],
+                ..CeilingRow::default()
+            }],
+            ..ResultFile::default()
+        };
+        let mut found = Vec::new();
+        names(&serde_json::to_value(&file).expect("JSON"), &mut found);
+        let page = include_str!("../../../../docs/bench.md");
+        for name in found {
+            assert!(
+                page.contains(&format!("`{name}`")),
+                "docs/bench.md does not have `{name}`"
+            );
+        }
     }
 
     #[test]

@@ -322,7 +322,7 @@ fn cpu(tally: &Tally, watch: &Watch) -> Cpu {
     };
     let per = |seconds: f64, count: u64| seconds * 1e6 / count.max(1) as f64;
     let server_s = spent(&watch.server_cpu);
-    let generator_s = spent(&watch.own_cpu).unwrap_or_default();
+    let generator_s = tally.cpu.as_secs_f64();
     Cpu {
         server_s,
         server_us_per_request: server_s.map(|s| per(s, tally.samples)),

@@ -70,6 +70,47 @@ pub fn markdown(file: &ResultFile) -> String {
     out
 }
 
+/// The table of ours against the ceilings of the same run; nothing when there is none.
+#[must_use]
+pub fn ceilings(file: &ResultFile) -> String {
+    const HEAD: &[&str] = &[
+        "scenario",
+        "durability",
+        "users",
+        "ours items/s",
+        "ours CPU µs/item",
+        "ceiling",
+        "its items/s",
+        "its CPU µs/item",
+        "ours ÷ ceiling, rate",
+        "ceiling ÷ ours, CPU",
+    ];
+    let mut out = String::new();
+    if file.ceilings.is_empty() {
+        return out;
+    }
+    line(&mut out, HEAD.iter().map(ToString::to_string));
+    line(&mut out, HEAD.iter().map(|_| "---".to_owned()));
+    for row in &file.ceilings {
+        for ceiling in &row.ceilings {
+            let cells = [
+                row.label.clone(),
+                row.durability.clone(),
+                row.users.to_string(),
+                format!("{:.0}", row.ours.items_per_s),
+                format!("{:.2}", row.ours.cpu_us_per_item),
+                ceiling.name.clone(),
+                format!("{:.0}", ceiling.measured.items_per_s),
+                format!("{:.2}", ceiling.measured.cpu_us_per_item),
+                format!("{:.2}", ceiling.ratio_rate),
+                format!("{:.2}", ceiling.ratio_cpu),
+            ];
+            line(&mut out, cells.into_iter());
+        }
+    }
+    out
+}
+
 /// A row's cells.
 fn cells(row: &Row) -> Vec<String> {
     let mut cells = vec![row.label.clone()];

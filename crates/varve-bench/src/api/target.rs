@@ -120,6 +120,7 @@ impl Target {
             base,
             edge_middle: String::new(),
             loaded_at: String::new(),
+            checked: true,
         };
         Ok(Self {
             address,

@@ -24,6 +24,7 @@ use super::http::Head;
 use super::jtl;
 use super::measure::{Acknowledged, Failure, Part, Running, Tally};
 use super::plan::{Arrivals, Life, Nanos, Users, omitted};
+use super::process;
 use super::scenario::{Expect, Requests, Verdict};
 
 /// Bytes read at once; an answer that fits is not copied.
@@ -147,9 +148,11 @@ pub(crate) fn run(work: Work) -> Result<Tally> {
         samples: Vec::new(),
         next_tick: TICK,
     };
+    let cpu = process::thread_cpu_time();
     worker.enlist();
     worker.turn()?;
     worker.close();
+    worker.tally.cpu = process::thread_cpu_time().saturating_sub(cpu);
     Ok(worker.tally)
 }
 

@@ -1,13 +1,14 @@
 //! A large load through the REST API: how fast, how much memory, and how long the store takes to open again.
 
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 
 use super::client::{closed_loop, once};
-use super::limits::setup;
 use super::server::Child;
+use super::workload;
 use super::workload::{BATCH_EDGES, BATCH_VERTICES, batch, edge, request, vertex, vertex_id};
 
 /// Requests built before they are sent; bounds this tool's own memory.
@@ -32,7 +33,7 @@ pub(crate) fn run(varve: &Path, durability: &str, vertices: u64, edges: u64) -> 
         BATCH_EDGES as u64,
         |at| {
             let body = batch(at * BATCH_EDGES as u64, BATCH_EDGES, |at| {
-                edge(at, vertices).0
+                edge(at, vertices)
             });
             request("POST", "graph/edges/batch", &body)
         },
@@ -98,6 +99,18 @@ fn load(
         total as f64 / started.elapsed().as_secs_f64(),
         peak_mib(server.pid)?
     );
+    Ok(())
+}
+
+fn setup(address: SocketAddr) -> Result<()> {
+    for (path, body) in workload::schema() {
+        let (status, answer) = once(address, &workload::request("POST", path, &body))?;
+        anyhow::ensure!(
+            status < 300,
+            "{path}: {status} {}",
+            String::from_utf8_lossy(&answer)
+        );
+    }
     Ok(())
 }
 

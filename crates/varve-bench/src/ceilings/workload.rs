@@ -74,23 +74,17 @@ pub(crate) fn vertex(at: u64) -> String {
 }
 
 /// Edge number `at` between two of the first `vertices` vertices.
-pub(crate) fn edge(at: u64, vertices: u64) -> (String, String, String) {
+pub(crate) fn edge(at: u64, vertices: u64) -> String {
     let mut random = Random(at ^ 0x00ED_6E00);
     let (source, target) = (
         vertex_id(random.below(vertices)),
         vertex_id(random.below(vertices)),
     );
-    let body = format!(
+    format!(
         r#"{{"label":"knows","outV":"{source}","outVLabel":"person","inV":"{target}","inVLabel":"person","properties":{{"date":"2020-01-{:02}","weight":{}.25}}}}"#,
         random.below(28) + 1,
         random.below(100),
-    );
-    (body, source, target)
-}
-
-/// The edge's id as the server gives it: label 1, frequency SINGLE.
-pub(crate) fn edge_id(source: &str, target: &str) -> String {
-    format!("S{source}%3E1%3E1%3E%3ES{target}")
+    )
 }
 
 /// An array of `count` bodies from number `first` on.
