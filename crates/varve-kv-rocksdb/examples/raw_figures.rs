@@ -7,7 +7,7 @@
 //! (all threads of the process) hold on a busy machine too; those by the clock only on a quiet one.
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -637,6 +637,28 @@ fn tier_cases(settings: &Settings, frozen: u64) -> Outcome<()> {
     Ok(())
 }
 
+/// Copies the files of a space; returns the bytes of its logs.
+fn copy_files(from: &Path, to: &Path) -> Outcome<u64> {
+    std::fs::create_dir(to)?;
+    let mut log_bytes = 0;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let to = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            log_bytes += copy_files(&entry.path(), &to)?;
+            continue;
+        }
+        let copied = std::fs::copy(entry.path(), to);
+        let path = entry.path();
+        let kind = path.extension().and_then(|kind| kind.to_str());
+        // A compaction may remove a file that was listed.
+        if matches!(kind, Some("log" | "front")) {
+            log_bytes += copied?;
+        }
+    }
+    Ok(log_bytes)
+}
+
 /// How long a store takes to open: closed in order, and as a crash leaves it with its log unflushed.
 fn open_case(settings: &Settings, variant: &Variant) -> Outcome<()> {
     let Store {
@@ -663,19 +685,7 @@ fn open_case(settings: &Settings, variant: &Variant) -> Outcome<()> {
     let opened = watch.wall();
     fill(&space, settings.rows, settings.rows + 1_000_000)?;
     let image = tempfile::tempdir_in(&settings.dir)?;
-    std::fs::create_dir(image.path().join("raw"))?;
-    let mut log_bytes = 0;
-    for entry in std::fs::read_dir(dir.path().join("raw"))? {
-        let entry = entry?;
-        let copied = std::fs::copy(
-            entry.path(),
-            image.path().join("raw").join(entry.file_name()),
-        );
-        // A compaction may remove a file that was listed.
-        if entry.path().extension().is_some_and(|kind| kind == "log") {
-            log_bytes += copied?;
-        }
-    }
+    let log_bytes = copy_files(&dir.path().join("raw"), &image.path().join("raw"))?;
     let crashed = RocksEngine::open(&RocksConfig {
         memory_bytes: variant.memory_bytes,
         front: variant.front.clone(),
