@@ -293,6 +293,15 @@ fn what_was_told_past_stays_past_after_a_restart() {
             story.open_on(space);
         }
         assert_eq!(story.graph().published(), first, "now does not run ahead");
+        // A process that only reads takes nothing back of what an earlier one told.
+        let earlier = TemporalScope {
+            valid: None,
+            transaction: Some(CommitVersion::last_at(Instant(1_500_000))),
+        };
+        assert_eq!(story.read(earlier), Some(1));
+        let space = Arc::clone(story.graph().space());
+        story.graph = None;
+        story.open_on(space);
         let second = story.put(2, None, None);
         assert!(second > told, "{second} after {told} was told past");
         let lead = second.instant().0 - told.instant().0;

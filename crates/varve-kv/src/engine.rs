@@ -165,9 +165,10 @@ pub trait Space: Reader {
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError>;
 
     /// Whether a write of [`Durability::Buffered`] may have to wait now: for memory, for files to be merged. Whoever
-    /// must not wait then leaves it to another thread. A hint: cheap to ask, and sometimes wrong.
+    /// must not wait then leaves it to another thread. A hint: cheap to ask, and sometimes wrong. An engine that cannot
+    /// tell says yes.
     fn write_may_wait(&self) -> bool {
-        false
+        true
     }
 
     /// Brings every acknowledged write to stable storage.

@@ -120,6 +120,10 @@ impl Space for ForgetfulSpace {
         }
         self.inner.write(batch, durability)
     }
+
+    fn write_may_wait(&self) -> bool {
+        false
+    }
     fn sync(&self) -> Result<(), KvError> {
         self.inner.sync()
     }

@@ -184,6 +184,10 @@ impl Space for FaultySpace {
         self.writing(|| self.inner.write(batch, durability))
     }
 
+    fn write_may_wait(&self) -> bool {
+        self.inner.write_may_wait()
+    }
+
     fn sync(&self) -> Result<(), KvError> {
         self.writing(|| self.inner.sync())
     }

@@ -97,6 +97,10 @@ impl Space for RecordingSpace {
         Ok(())
     }
 
+    fn write_may_wait(&self) -> bool {
+        self.inner.write_may_wait()
+    }
+
     fn sync(&self) -> Result<(), KvError> {
         self.inner.sync()
     }

@@ -26,7 +26,7 @@ pub(crate) struct Promise {
     space: Arc<dyn Space>,
     /// No time that was told past exceeds it, and what is stored is not less.
     bound: AtomicU64,
-    /// The greatest time that was told past since the bound was stored for the first time.
+    /// The greatest time that was told past, by this process or as the stored bound says.
     told: AtomicU64,
     storing: Mutex<()>,
 }
@@ -47,7 +47,7 @@ impl Promise {
         let promise = Self {
             space,
             bound: AtomicU64::new(stored),
-            told: AtomicU64::new(0),
+            told: AtomicU64::new(stored),
             storing: Mutex::new(()),
         };
         Ok((promise, CommitVersion(stored)))

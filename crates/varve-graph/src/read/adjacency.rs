@@ -33,12 +33,31 @@ impl View {
         range: &ClusteringRange,
         visit: &mut dyn FnMut(Adjacent<'_>) -> Flow,
     ) -> Result<(), GraphError> {
+        self.adjacent_counted(vertex, range, &mut || Flow::Continue(()), visit)
+    }
+
+    /// As [`View::adjacent`]; `looked` is called before each row that was stored for an edge, whether or not the edge exists
+    /// at this point, and ends the walk when it breaks. So a walk over many rows that show nothing can be bounded too.
+    ///
+    /// # Errors
+    /// As [`View::adjacent`].
+    pub fn adjacent_counted(
+        &self,
+        vertex: &VertexId,
+        range: &ClusteringRange,
+        looked: &mut dyn FnMut() -> Flow,
+        visit: &mut dyn FnMut(Adjacent<'_>) -> Flow,
+    ) -> Result<(), GraphError> {
         let partition = key::vertex_id(vertex);
-        if self.scope().is_now() {
-            present(self.reader(), &partition, range, self.point(), visit)
-        } else {
-            past(self.reader(), &partition, range, self.point(), visit)
-        }
+        let walk = if self.scope().is_now() { present } else { past };
+        walk(
+            self.reader(),
+            &partition,
+            range,
+            self.point(),
+            looked,
+            visit,
+        )
     }
 }
 
@@ -47,6 +66,7 @@ fn present(
     partition: &[u8],
     range: &ClusteringRange,
     point: Point,
+    looked: &mut dyn FnMut() -> Flow,
     visit: &mut dyn FnMut(Adjacent<'_>) -> Flow,
 ) -> Result<(), GraphError> {
     let mut failed = None;
@@ -56,18 +76,15 @@ fn present(
         range,
         reverse: false,
     };
-    reader.scan(request, &mut |clustering, row| match visit_row(
-        reader,
-        partition,
-        clustering,
-        Some(row),
-        point,
-        visit,
-    ) {
-        Ok(flow) => flow,
-        Err(error) => {
-            failed = Some(error);
-            Flow::Break(())
+    reader.scan(request, &mut |clustering, row| {
+        looked()?;
+        let row = Some(row);
+        match visit_row(reader, partition, clustering, row, point, visit) {
+            Ok(flow) => flow,
+            Err(error) => {
+                failed = Some(error);
+                Flow::Break(())
+            }
         }
     })?;
     failed.map_or(Ok(()), Err)
@@ -113,6 +130,7 @@ fn past(
     partition: &[u8],
     range: &ClusteringRange,
     point: Point,
+    looked: &mut dyn FnMut() -> Flow,
     visit: &mut dyn FnMut(Adjacent<'_>) -> Flow,
 ) -> Result<(), GraphError> {
     let mut range = range.clone();
@@ -131,7 +149,10 @@ fn past(
             if end.as_ref().is_some_and(|end| clustering > end) {
                 break;
             }
-            if visit_row(reader, partition, clustering, row.as_deref(), point, visit)?.is_break() {
+            if looked().is_break()
+                || visit_row(reader, partition, clustering, row.as_deref(), point, visit)?
+                    .is_break()
+            {
                 return Ok(());
             }
         }

@@ -164,6 +164,10 @@ impl Space for MemorySpace {
         Ok(())
     }
 
+    fn write_may_wait(&self) -> bool {
+        false
+    }
+
     fn sync(&self) -> Result<(), KvError> {
         Ok(())
     }

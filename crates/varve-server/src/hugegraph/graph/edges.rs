@@ -95,6 +95,11 @@ fn prepare_batch(context: &RequestContext, target: &Target) -> Result<Vec<Mutati
     })
 }
 
+/// [`get`], unless it may have to wait until commits up to a time have ended.
+pub(super) fn get_at_once(context: &RequestContext) -> Option<HandlerResult> {
+    time::waits_for_nothing(context).then(|| get(context))
+}
+
 /// One edge: 200, or 404.
 pub(super) fn get(context: &RequestContext) -> HandlerResult {
     let id = parse_edge_id(context.path_parameter("id"), OldForm::Accepted)?;

@@ -68,9 +68,15 @@ pub(crate) static ROUTES: &[Route] = &[
     .of("graph", "VertexAPI")
     .with(&PERIOD)
     .batch(),
-    Route::get(VERTEX, Handler::Inline(vertices::get))
-        .of("graph", "VertexAPI")
-        .with(&SCOPE),
+    Route::get(
+        VERTEX,
+        Handler::Brief {
+            brief: vertices::get_at_once,
+            full: vertices::get,
+        },
+    )
+    .of("graph", "VertexAPI")
+    .with(&SCOPE),
     Route::put(VERTEX, Handler::Async(|c| Box::pin(update::vertex(c))))
         .of("graph", "VertexAPI")
         .with(&[Parameter::text("action"), PERIOD[0], PERIOD[1]]),
@@ -140,9 +146,15 @@ pub(crate) static ROUTES: &[Route] = &[
         .of("graph", "EdgeAPI")
         .with(&PERIOD)
         .batch(),
-    Route::get(EDGE, Handler::Inline(edges::get))
-        .of("graph", "EdgeAPI")
-        .with(&SCOPE),
+    Route::get(
+        EDGE,
+        Handler::Brief {
+            brief: edges::get_at_once,
+            full: edges::get,
+        },
+    )
+    .of("graph", "EdgeAPI")
+    .with(&SCOPE),
     Route::put(EDGE, Handler::Async(|c| Box::pin(update::edge(c))))
         .of("graph", "EdgeAPI")
         .with(&[Parameter::text("action"), PERIOD[0], PERIOD[1]]),

@@ -8,6 +8,7 @@ use jiff::civil::{Date, DateTime, Time, date};
 use varve_graph::write::WritePeriod;
 use varve_model::{CommitVersion, Instant, TemporalScope};
 
+use crate::request::RequestContext;
 use crate::{ApiError, Query};
 
 /// Reads an instant.
@@ -69,6 +70,14 @@ pub(crate) fn instant_text(instant: Instant) -> Option<String> {
     }
     let since = SignedDuration::from_micros(instant.0);
     Some(format!("{:.6}Z", EPOCH.checked_add(since).ok()?))
+}
+
+/// Whether a read asks for no transaction time: such a read waits for nothing but the store. One as of a time may wait
+/// until commits up to it have ended, which a thread of connections must not.
+pub(super) fn waits_for_nothing(context: &RequestContext) -> bool {
+    context
+        .query()
+        .is_ok_and(|query| query.get("as_of_tx").is_none())
 }
 
 /// The point of both times that `as_of` and `as_of_tx` ask for.

@@ -94,18 +94,21 @@ impl Resolver for Timed<'_> {
         self.check()?;
         let mut looked_at = 0_usize;
         let mut over = Ok(());
+        let mut looked = || {
+            looked_at += 1;
+            over = if looked_at.is_multiple_of(DEADLINE_EVERY) {
+                self.check()
+            } else {
+                self.spend(1)
+            };
+            match over {
+                Ok(()) => Flow::Continue(()),
+                Err(_) => Flow::Break(()),
+            }
+        };
         self.view
-            .visit_adjacent(owner, range, &mut |clustering, content| {
-                looked_at += 1;
-                over = if looked_at.is_multiple_of(DEADLINE_EVERY) {
-                    self.check()
-                } else {
-                    self.spend(1)
-                };
-                if over.is_err() {
-                    return Flow::Break(());
-                }
-                visit(clustering, content)
+            .adjacent_counted(owner, range, &mut looked, &mut |edge| {
+                visit(edge.clustering, edge.content)
             })?;
         over
     }
