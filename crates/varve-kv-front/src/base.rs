@@ -22,6 +22,14 @@ pub trait Base: Space {
     /// Whether the table may have rows. Only a `false` must be right.
     fn may_hold(&self, table: TableId) -> bool;
 
+    /// Looked at again and again while too much work waits: whether waiting is of any use.
+    ///
+    /// # Errors
+    /// When the work that waits will not be done until the space is opened again.
+    fn check(&self) -> Result<(), KvError> {
+        Ok(())
+    }
+
     /// How much sorted work waits, as a part of what may wait before writers have to be held: 1 is the limit.
     fn backlog(&self) -> f64;
 }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use varve_kv::{KvError, fail_point};
@@ -16,6 +17,10 @@ use crate::view::View;
 
 /// After a flush that failed for want of room, the next try.
 const RETRY: Duration = Duration::from_secs(1);
+/// How often a flusher without work looks for some.
+const LOOK: Duration = Duration::from_secs(1);
+/// When memory is short, a table that has this part of its room taken is flushed although nobody writes to it.
+const WORTH_FREEING: usize = 64;
 /// How often the backlog of the sorted files is looked at while it is too large.
 const BACKLOG_LOOK: Duration = Duration::from_millis(50);
 
@@ -35,6 +40,8 @@ pub(crate) struct FlushState {
     stop: bool,
     /// Why the last flush failed; none once one succeeded.
     failed: Option<KvError>,
+    /// Why the active table could not be frozen; none once it was.
+    pub(crate) not_frozen: Option<KvError>,
     /// Bytes of front tables flushed in a second, lately.
     pub(crate) bytes_per_second: f64,
     pub(crate) flushed_bytes: u64,
@@ -136,8 +143,7 @@ fn flush_all(shared: &Shared) {
     // Tables that some reader still looks at are kept, so that no reader has to free one.
     let mut retired: Vec<Arc<Table>> = Vec::new();
     loop {
-        retired.retain(|table| Arc::strong_count(table) > 1);
-        let Some(frozen) = next(shared) else {
+        let Some(frozen) = next(shared, &mut retired) else {
             return;
         };
         let started = Instant::now();
@@ -174,10 +180,12 @@ fn flush_all(shared: &Shared) {
     }
 }
 
-/// The oldest table that waits; freezes the active one when it is old enough. `None` to stop.
-fn next(shared: &Shared) -> Option<Frozen> {
-    let age_max = shared.config.options.age_max;
+/// The oldest table that waits. Meanwhile looks now and then whether the active one should be frozen although nobody
+/// writes, and frees tables that no reader looks at any more. `None` to stop.
+fn next(shared: &Shared, retired: &mut Vec<Arc<Table>>) -> Option<Frozen> {
+    let look = (shared.config.options.age_max / 4).min(LOOK);
     loop {
+        retired.retain(|table| Arc::strong_count(table) > 1);
         let mut state = shared.flush.lock();
         if let Some(oldest) = state.queue.front() {
             return Some(oldest.clone());
@@ -185,23 +193,35 @@ fn next(shared: &Shared) -> Option<Frozen> {
         if state.stop {
             return None;
         }
-        let waited = shared.changed.wait_for(&mut state, age_max / 4);
+        let waited = shared.changed.wait_for(&mut state, look);
+        let failed_before = state.not_frozen.is_some();
         drop(state);
-        if waited.timed_out() && shared.view().active.is_older_than(age_max) {
-            // If the log cannot be rotated, the next write says so.
+        if waited.timed_out() && (failed_before || should_freeze(shared)) {
+            // If the log cannot be rotated, writes say so once the table has grown too large.
             let _ = shared.freeze_now();
         }
     }
 }
 
+/// Whether the active table is old, or holds memory that the tables of all spaces are short of.
+fn should_freeze(shared: &Shared) -> bool {
+    let options = &shared.config.options;
+    let active = &shared.view().active;
+    active.is_older_than(options.age_max)
+        || (shared.config.budget.exceeded()
+            && active.bytes() >= options.table_bytes / WORTH_FREEING)
+}
+
 /// First the files, then the view without the table: whoever has an old view has the table and not the files.
 fn flush(shared: &Shared, frozen: &Frozen) -> Result<(), KvError> {
-    wait_for_base(shared);
+    wait_for_base(shared)?;
     let table = &frozen.table;
     // One file holds a part of each batch, so a power loss after it must not find the log without the other part.
     shared.syncer.sync()?;
     let _ingesting = shared.ingesting.lock();
+    shared.taken_in_partly.store(true, Ordering::Relaxed);
     ingest(&*shared.base, shared.config.tables.len(), table)?;
+    shared.taken_in_partly.store(false, Ordering::Relaxed);
     let base = Arc::clone(&shared.base).snapshot();
     let tables = 0..shared.config.tables.len();
     let base_holds = tables.map(|n| shared.base.may_hold(table_id(n))).collect();
@@ -247,12 +267,14 @@ fn end_rows(rows: &SpaceRows, table: &Table) -> u64 {
 }
 
 /// Waits while the sorted files have too much work waiting, unless the space is to be closed.
-fn wait_for_base(shared: &Shared) {
+fn wait_for_base(shared: &Shared) -> Result<(), KvError> {
     while shared.base.backlog() >= 1.0 {
+        shared.base.check()?;
         let mut state = shared.flush.lock();
         if state.stop {
-            return;
+            break;
         }
         shared.changed.wait_for(&mut state, BACKLOG_LOOK);
     }
+    Ok(())
 }

@@ -12,6 +12,10 @@ use crate::space::Shared;
 const SLOW_FROM: f64 = 0.6;
 /// The most that one write is slowed down.
 const SLOW_MAX: Duration = Duration::from_millis(100);
+/// A write that finds less than this part of the active table free may be the one that freezes it.
+const FREEZE_SHARE: usize = 8;
+/// An active table that cannot be frozen takes writes until it has so many times its usual size.
+const OVERFULL: usize = 2;
 /// Delays shorter than this are not worth a wait.
 const SLOW_MIN: Duration = Duration::from_micros(500);
 
@@ -25,6 +29,12 @@ impl Shared {
         let delay = self.delay(&state, bytes);
         if delay >= SLOW_MIN {
             self.changed.wait_for(&mut state, delay);
+        }
+        let most = self.config.options.table_bytes.saturating_mul(OVERFULL);
+        if let Some(error) = &state.not_frozen
+            && self.view().active.bytes() >= most
+        {
+            return Err(again(error));
         }
         if !self.no_room(&state) {
             return Ok(());
@@ -66,9 +76,14 @@ impl Shared {
         state.len() >= self.config.options.frozen_max && self.is_full(&self.view().active)
     }
 
-    /// Whether writers are slowed down now, or soon may be.
+    /// Whether a write may have to wait: writers are slowed down, or the active table is about to be frozen, which waits
+    /// for the disk.
     pub(crate) fn is_pressed(&self) -> bool {
-        self.load(&self.flush.lock()) > SLOW_FROM
+        let active = &self.view().active;
+        let most = self.config.options.table_bytes;
+        active.bytes() + most / FREEZE_SHARE >= most
+            || self.is_full(active)
+            || self.load(&self.flush.lock()) > SLOW_FROM
     }
 
     /// The part of the room that is taken.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use arc_swap::ArcSwap;
@@ -57,6 +58,8 @@ pub(crate) struct Shared {
     pub(crate) changed: Condvar,
     /// Held while files are taken in, and while they must stay as they are.
     pub(crate) ingesting: Mutex<()>,
+    /// Whether some of a table's files were taken in and others not. Changes only while `ingesting` is held.
+    pub(crate) taken_in_partly: AtomicBool,
 }
 
 struct Writer {
@@ -103,6 +106,7 @@ impl FrontSpace {
             flush: Mutex::default(),
             changed: Condvar::new(),
             ingesting: Mutex::default(),
+            taken_in_partly: AtomicBool::new(false),
         });
         let worker = Arc::clone(&shared);
         let flusher = std::thread::Builder::new()
@@ -186,6 +190,12 @@ impl Shared {
 
     /// Freezes the active table, if it has anything, and hands it to the flusher.
     fn freeze(&self, writer: &mut Writer) -> Result<bool, KvError> {
+        let frozen = self.try_freeze(writer);
+        self.flush.lock().not_frozen = frozen.as_ref().err().map(flusher::again);
+        frozen
+    }
+
+    fn try_freeze(&self, writer: &mut Writer) -> Result<bool, KvError> {
         if let Some(reason) = &writer.broken {
             return Err(self.broken(reason));
         }
@@ -257,9 +267,16 @@ impl Shared {
         self.config.budget.take(table.bytes() - before);
         fail_point::FRONT_APPLIED.pass();
         table.publish();
-        if self.is_full(&table) && self.flush.lock().len() < self.config.options.frozen_max {
-            // If it cannot be, the table grows on, and the next write tries again or says why not.
-            let _ = self.freeze(writer);
+        if self.is_full(&table) {
+            let state = self.flush.lock();
+            // What failed is tried again by the flusher, not by every write.
+            let freezes =
+                state.len() < self.config.options.frozen_max && state.not_frozen.is_none();
+            drop(state);
+            if freezes {
+                // If it cannot be, the table grows on for a while.
+                let _ = self.freeze(writer);
+            }
         }
         Ok(())
     }
@@ -348,6 +365,13 @@ impl Space for FrontSpace {
         self.flush()?;
         // Later writes wait in memory meanwhile: the copy has each flushed table wholly or not at all.
         let _still = self.shared.ingesting.lock();
+        if self.shared.taken_in_partly.load(Ordering::Relaxed) {
+            return Err(KvError::Busy {
+                space: self.shared.config.name.clone(),
+                detail: "a table was stored in part, and the rest is tried again: copy it later"
+                    .to_owned(),
+            });
+        }
         self.shared.base.checkpoint(dir)
     }
 

@@ -25,6 +25,8 @@ pub(crate) struct Events {
     slow_downs: AtomicU64,
     stops: AtomicU64,
     background_errors: AtomicU64,
+    /// The first of them that room on the disk does not mend.
+    failed: Mutex<Option<String>>,
 }
 
 impl Events {
@@ -36,6 +38,11 @@ impl Events {
     /// How often a table began to hold its writers.
     pub(crate) fn stops(&self) -> u64 {
         self.stops.load(Ordering::Relaxed)
+    }
+
+    /// The first error of RocksDB's threads that room on the disk does not mend.
+    pub(crate) fn failed(&self) -> Option<String> {
+        self.failed.lock().clone()
     }
 
     /// How many errors stopped a flush, a compaction or a write.
@@ -62,10 +69,14 @@ impl EventListener for Listener {
         self.events
             .background_errors
             .fetch_add(1, Ordering::Relaxed);
-        if let Err(error) = status.result()
-            && matches!(kv_error("", error), KvError::DiskFull { .. })
-        {
-            self.events.disk_full.store(true, Ordering::Release);
+        if let Err(error) = status.result() {
+            match kv_error("", error) {
+                KvError::DiskFull { .. } => self.events.disk_full.store(true, Ordering::Release),
+                other => {
+                    let mut failed = self.events.failed.lock();
+                    failed.get_or_insert_with(|| other.to_string());
+                }
+            }
         }
     }
 

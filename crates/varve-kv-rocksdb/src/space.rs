@@ -119,6 +119,11 @@ impl RocksSpace {
         self.health.write_failed(error)
     }
 
+    /// The first error of RocksDB's threads that room on the disk does not mend.
+    pub(crate) fn background_failure(&self) -> Option<String> {
+        self.health.events().failed()
+    }
+
     pub(crate) fn before_write(&self) -> Result<(), KvError> {
         self.health.before_write(&self.db, || {
             statistics::memtable_bytes(&self.db, self.tables)
