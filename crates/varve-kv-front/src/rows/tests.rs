@@ -1,3 +1,5 @@
+//! What rows of the files that are kept in memory must never do: outlive what was written over them.
+
 use std::sync::atomic::AtomicBool;
 
 use varve_kv::{Batch, Durability, Engine, Reader, Snapshot, TableSpec};
