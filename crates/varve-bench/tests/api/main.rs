@@ -99,7 +99,10 @@ fn a_refused_connection_is_an_error_and_the_next_request_tries_again() {
     let stub = Stub::start(Manner::StopsListening);
     let (_, file) = against(&stub, READ);
     let row = only_row(&file);
-    assert_eq!(row.errors.get("refused"), Some(&60), "{:?}", row.errors);
+    // A user's first connection may have been waiting to be accepted when the stub stopped listening: it is reset.
+    let count = |kind| row.errors.get(kind).copied().unwrap_or(0);
+    assert!(count("reset") <= 3, "{:?}", row.errors);
+    assert_eq!(count("refused") + count("reset"), 60, "{:?}", row.errors);
     assert_eq!(row.columns.samples, 60);
 }
 
