@@ -4,6 +4,7 @@
 //! them over its connections and [`measure`]s; a [`row`] is what all workers of one load found; a [`run`] makes the rows
 //! one after another, reads back what was written ([`verify`]), and writes the [`result`].
 
+mod answer;
 pub(crate) mod choice;
 pub(crate) mod connection;
 pub(crate) mod environment;
@@ -19,6 +20,7 @@ pub(crate) mod probe;
 pub(crate) mod process;
 pub(crate) mod progress;
 pub mod report;
+pub(crate) mod request;
 pub mod result;
 pub(crate) mod row;
 mod run;

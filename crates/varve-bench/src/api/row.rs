@@ -17,10 +17,11 @@ use super::measure::{Acknowledged, Part, Tally, buckets};
 use super::plan::{Arrivals, Users};
 use super::process;
 use super::progress::Progress;
+use super::request::Requests;
 use super::result::{
     Columns, Connections, Corrected, Cpu, Generator, Load, Memory, Model, More, Row, Second,
 };
-use super::scenario::{Data, Place, Requests, Scenario};
+use super::scenario::{Data, Place, Scenario};
 use super::worker::{self, ModelOfWorker, Work};
 
 /// How often the server's process is looked at.

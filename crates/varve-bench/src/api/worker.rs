@@ -19,13 +19,14 @@ use rustix::event::epoll;
 use rustix::event::{Timespec, epoll::EventFlags};
 use rustix::fd::OwnedFd;
 
+use super::answer::{Expect, Verdict};
 use super::connection::Route;
 use super::http::Head;
 use super::jtl;
 use super::measure::{Acknowledged, Failure, Part, Running, Tally};
 use super::plan::{Arrivals, Life, Nanos, Users, omitted};
 use super::process;
-use super::scenario::{Expect, Requests, Verdict};
+use super::request::Requests;
 
 /// Bytes read at once; an answer that fits is not copied.
 const READ_BUFFER: usize = 256 * 1024;

@@ -1,0 +1,76 @@
+//! What the right answer to a request has, and whether an answer has it.
+
+use memchr::memmem;
+
+use super::payload::ID;
+
+/// What the right answer to a request is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Expect {
+    pub(crate) status: u16,
+    pub(crate) check: Check,
+    /// Number of the first element, and how many.
+    pub(crate) first: u64,
+    pub(crate) count: u32,
+    /// Whether elements were written.
+    pub(crate) writes: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Check {
+    /// The id is in the body.
+    Id([u8; ID]),
+    /// Both ids are.
+    Ends([u8; ID], [u8; ID]),
+    /// As many strings as elements, the first of them with the id.
+    Strings([u8; ID]),
+    /// As many elements as asked for, or at least one where their number is not known.
+    Elements { exactly: Option<u32> },
+    /// The name is in the body.
+    Name([u8; 8]),
+    /// A list that may be empty.
+    List,
+    /// Any body.
+    Any,
+}
+
+/// How a body was right or wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Right,
+    /// Right, but without an element.
+    Empty,
+    Wrong,
+}
+
+impl Expect {
+    /// Looks at the body of an answer with the expected status.
+    pub(crate) fn check(&self, body: &[u8]) -> Verdict {
+        let has = |needle: &[u8]| memmem::find(body, needle).is_some();
+        let right = match &self.check {
+            Check::Id(id) => has(id),
+            Check::Ends(source, target) => has(source) && has(target),
+            Check::Strings(id) => {
+                let quotes = memchr::memchr_iter(b'"', body).count();
+                quotes == 2 * self.count as usize && has(id)
+            }
+            Check::Elements { exactly } => {
+                let found = memmem::find_iter(body, br#""type":""#).count();
+                exactly.map_or(found > 0, |count| found == count as usize)
+            }
+            Check::Name(name) => has(name),
+            Check::List if body.contains(&b'[') => {
+                return match has(b"[]") {
+                    true => Verdict::Empty,
+                    false => Verdict::Right,
+                };
+            }
+            Check::List => false,
+            Check::Any => true,
+        };
+        match right {
+            true => Verdict::Right,
+            false => Verdict::Wrong,
+        }
+    }
+}

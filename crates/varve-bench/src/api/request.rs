@@ -1,0 +1,442 @@
+//! The requests of a scenario, one after another, each with what its right answer has.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::answer::{Check, Expect};
+use super::choice::{Chooser, Distribution, Random};
+use super::payload::{self, Kind, Naming, Template};
+use super::scenario::{Data, Place, Scenario, Sizes};
+
+/// Makes the requests of a scenario for one worker.
+#[derive(Debug)]
+pub(crate) struct Requests {
+    scenario: Scenario,
+    data: Arc<Data>,
+    template: Template,
+    /// The write of the mixed scenario.
+    second: Option<Template>,
+    chooser: Chooser,
+    random: Random,
+    items: u32,
+    checked: bool,
+}
+
+impl Requests {
+    pub(crate) fn new(
+        scenario: Scenario,
+        data: &Arc<Data>,
+        place: &Place,
+        distribution: Distribution,
+        seed: u64,
+    ) -> Self {
+        let sizes = &data.sizes;
+        let chosen_from = match scenario {
+            Scenario::EdgeById => sizes.edges,
+            _ => sizes.vertices,
+        };
+        let second = (scenario == Scenario::Mixed)
+            .then(|| template(Scenario::SingleInsertVertices, sizes, place));
+        Self {
+            scenario,
+            data: Arc::clone(data),
+            template: template(scenario, sizes, place),
+            second,
+            chooser: Chooser::new(distribution, chosen_from.max(1)),
+            random: Random::new(seed),
+            items: scenario.items(sizes),
+            checked: place.checked,
+        }
+    }
+
+    /// A random number for the worker's other needs.
+    pub(crate) const fn chance(&mut self) -> u64 {
+        self.random.next()
+    }
+
+    /// Writes the next request into `out`, which is cleared first.
+    pub(crate) fn build(&mut self, out: &mut Vec<u8>) -> Expect {
+        out.clear();
+        let expect = self.next(out);
+        match self.checked {
+            true => expect,
+            false => Expect {
+                check: Check::Any,
+                ..expect
+            },
+        }
+    }
+
+    fn next(&mut self, out: &mut Vec<u8>) -> Expect {
+        use Scenario as S;
+        match self.scenario {
+            S::PropertyKeys | S::VertexLabels | S::EdgeLabels => self.schema(out),
+            S::SingleInsertVertices | S::BatchInsertVertices => self.vertices(Kind::Plain, out),
+            S::SingleInsertWide | S::BatchInsertWide => self.vertices(Kind::Wide, out),
+            S::LoadIndexed => self.vertices(Kind::Indexed, out),
+            S::LoadForgetful => self.vertices(Kind::Forgetful, out),
+            S::SingleInsertEdges | S::BatchInsertEdges | S::BatchInsertEdgesUnchecked => {
+                self.edges(out)
+            }
+            S::Mixed if self.random.unit() < self.data.sizes.write_ratio => {
+                self.vertices(Kind::Plain, out)
+            }
+            S::VertexById | S::Mixed | S::AsOf => self.read_vertex(out),
+            S::EdgeById => self.read_edge(out),
+            S::UpdateVertices => self.change(Kind::Plain, false, out),
+            S::BatchUpdateVertices => self.change(Kind::Plain, true, out),
+            S::Overwrite => self.change(Kind::Plain, false, out),
+            S::OverwriteNoHistory => self.change(Kind::Forgetful, false, out),
+            S::IndexQuery => {
+                let number = self.chooser.choose(&mut self.random);
+                // A group at the end of the load may be incomplete.
+                let first = number / payload::GROUP * payload::GROUP;
+                let whole = first + payload::GROUP <= self.data.sizes.vertices;
+                self.fill(first, out);
+                let exactly = whole.then_some(payload::GROUP as u32);
+                self.expect(200, Check::Elements { exactly }, first)
+            }
+            S::Adjacency | S::KOut => {
+                let number = self.chooser.choose(&mut self.random);
+                self.fill(number, out);
+                self.expect(200, Check::List, number)
+            }
+        }
+    }
+
+    fn fill(&self, first: u64, out: &mut Vec<u8>) {
+        let data = &*self.data;
+        self.template
+            .fill(&data.naming, first, data.sizes.vertices, u64::MAX, out);
+    }
+
+    const fn expect(&self, status: u16, check: Check, first: u64) -> Expect {
+        Expect {
+            status,
+            check,
+            first,
+            count: self.items,
+            writes: false,
+        }
+    }
+
+    fn schema(&self, out: &mut Vec<u8>) -> Expect {
+        let count = self.data.schema.fetch_add(1, Ordering::Relaxed);
+        let number = count % self.data.sizes.schema_elements.max(1);
+        self.fill(number, out);
+        let status = match self.scenario {
+            Scenario::PropertyKeys => 202,
+            _ => 201,
+        };
+        let check = Check::Name(self.data.naming.name(number));
+        Expect {
+            writes: true,
+            ..self.expect(status, check, number)
+        }
+    }
+
+    fn vertices(&self, kind: Kind, out: &mut Vec<u8>) -> Expect {
+        let data = &*self.data;
+        let template = self.second.as_ref().unwrap_or(&self.template);
+        let count = u64::from(self.items);
+        let first = data.vertices(kind).fetch_add(count, Ordering::Relaxed);
+        template.fill(&data.naming, first, data.sizes.vertices, u64::MAX, out);
+        let id = data.naming.id(kind, first);
+        let check = match self.items {
+            1 => Check::Id(id),
+            _ => Check::Strings(id),
+        };
+        Expect {
+            writes: true,
+            ..self.expect(201, check, first)
+        }
+    }
+
+    fn edges(&self, out: &mut Vec<u8>) -> Expect {
+        let data = &*self.data;
+        let count = u64::from(self.items);
+        let first = data.edges.fetch_add(count, Ordering::Relaxed);
+        self.fill(first, out);
+        let (source, target) = data.naming.ends(first, data.sizes.vertices);
+        let source = data.naming.id(Kind::Plain, source);
+        let check = match self.items {
+            1 => Check::Ends(source, data.naming.id(Kind::Plain, target)),
+            _ => Check::Strings(source),
+        };
+        Expect {
+            writes: true,
+            ..self.expect(201, check, first)
+        }
+    }
+
+    fn read_vertex(&mut self, out: &mut Vec<u8>) -> Expect {
+        let number = self.chooser.choose(&mut self.random);
+        self.fill(number, out);
+        let id = self.data.naming.id(Kind::Plain, number);
+        self.expect(200, Check::Id(id), number)
+    }
+
+    fn read_edge(&mut self, out: &mut Vec<u8>) -> Expect {
+        let number = self.chooser.choose(&mut self.random);
+        self.fill(number, out);
+        let data = &*self.data;
+        let (source, target) = data.naming.ends(number, data.sizes.vertices);
+        let check = Check::Ends(
+            data.naming.id(Kind::Plain, source),
+            data.naming.id(Kind::Plain, target),
+        );
+        self.expect(200, check, number)
+    }
+
+    /// Writes vertices that exist, with other content each time.
+    fn change(&mut self, kind: Kind, update: bool, out: &mut Vec<u8>) -> Expect {
+        let vertices = self.data.sizes.vertices.max(1);
+        let first = self.chooser.choose(&mut self.random);
+        let naming = Naming {
+            seed: self.random.next(),
+            ..self.data.naming
+        };
+        self.template.fill(&naming, first, vertices, vertices, out);
+        let id = naming.id(kind, first);
+        let (status, check) = match (update, self.items) {
+            (true, count) => (
+                200,
+                Check::Elements {
+                    exactly: Some(count),
+                },
+            ),
+            (false, 1) => (200, Check::Id(id)),
+            (false, _) => (201, Check::Strings(id)),
+        };
+        Expect {
+            writes: true,
+            ..self.expect(status, check, first)
+        }
+    }
+}
+
+/// The text of a scenario's requests.
+fn template(scenario: Scenario, sizes: &Sizes, place: &Place) -> Template {
+    use Scenario as S;
+    let items = scenario.items(sizes);
+    let post = |path: &str, body: Template| request("POST", path, Some(body), place);
+    let get = |path: &str, kind: Kind| {
+        let path = format!("{}/{path}", place.base);
+        let text = format!("GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", place.host);
+        Template::single(&text, kind)
+    };
+    let array = |body: Template| body.wrapped(b"[", b"]");
+    let vertex = "graph/vertices/%22@@@@@@@@I%22";
+    match scenario {
+        S::PropertyKeys => post(
+            "schema/propertykeys",
+            schema_body("k", r#""data_type":"TEXT""#),
+        ),
+        S::VertexLabels => post(
+            "schema/vertexlabels",
+            schema_body(
+                "v",
+                r#""id_strategy":"CUSTOMIZE_STRING","properties":["bname","bage"]"#,
+            ),
+        ),
+        S::EdgeLabels => post(
+            "schema/edgelabels",
+            schema_body(
+                "e",
+                r#""source_label":"benchv","target_label":"benchv","properties":["bsince"]"#,
+            ),
+        ),
+        S::SingleInsertVertices => post("graph/vertices", Template::vertices(Kind::Plain, 1)),
+        S::SingleInsertWide => post("graph/vertices", Template::vertices(Kind::Wide, 1)),
+        S::SingleInsertEdges => post("graph/edges", Template::edges(1)),
+        S::BatchInsertVertices | S::Overwrite => post(
+            "graph/vertices/batch",
+            array(Template::vertices(Kind::Plain, items)),
+        ),
+        S::LoadIndexed => post(
+            "graph/vertices/batch",
+            array(Template::vertices(Kind::Indexed, items)),
+        ),
+        S::OverwriteNoHistory | S::LoadForgetful => post(
+            "graph/vertices/batch",
+            array(Template::vertices(Kind::Forgetful, items)),
+        ),
+        S::BatchInsertWide => post(
+            "graph/vertices/batch",
+            array(Template::vertices(Kind::Wide, items)),
+        ),
+        S::BatchInsertEdges => post("graph/edges/batch", array(Template::edges(items))),
+        S::BatchInsertEdgesUnchecked => post(
+            "graph/edges/batch?check_vertex=false",
+            array(Template::edges(items)),
+        ),
+        S::VertexById | S::Mixed => get(vertex, Kind::Plain),
+        S::AsOf => get(&format!("{vertex}?as_of={}", place.loaded_at), Kind::Plain),
+        S::EdgeById => get(
+            &format!("graph/edges/S@@@@@@@@S{}S@@@@@@@@T", place.edge_middle),
+            Kind::Plain,
+        ),
+        S::UpdateVertices => {
+            let body = r#"{"label":"benchv","properties":{"bage":@A}}"#;
+            let path = format!("{vertex}?action=append");
+            request(
+                "PUT",
+                &path,
+                Some(Template::single(body, Kind::Plain)),
+                place,
+            )
+        }
+        S::BatchUpdateVertices => {
+            let body = Template::vertices(Kind::Plain, items).wrapped(
+                br#"{"vertices":["#,
+                br#"],"update_strategies":{"bage":"OVERRIDE"},"create_if_not_exist":true}"#,
+            );
+            request("PUT", "graph/vertices/batch", Some(body), place)
+        }
+        S::IndexQuery => get(
+            "graph/vertices?label=benchq&properties=%7B%22bgroup%22%3A%22@@@@@@@G%22%7D&limit=100",
+            Kind::Indexed,
+        ),
+        S::Adjacency => get(
+            "graph/edges?vertex_id=%22@@@@@@@@I%22&direction=OUT&limit=100",
+            Kind::Plain,
+        ),
+        S::KOut => get(
+            "traversers/kout?source=%22@@@@@@@@I%22&direction=OUT&max_depth=2",
+            Kind::Plain,
+        ),
+    }
+}
+
+fn schema_body(letter: &str, rest: &str) -> Template {
+    let text = format!(r#"{{"name":"b{letter}@@@@@@@N",{rest},"check_exist":false}}"#);
+    Template::single(&text, Kind::Plain)
+}
+
+fn request(method: &str, path: &str, body: Option<Template>, place: &Place) -> Template {
+    let body = body.unwrap_or_else(|| Template::single("", Kind::Plain));
+    let line = format!(
+        "{method} {}/{path} HTTP/1.1\r\nHost: {}\r\n",
+        place.base, place.host
+    );
+    let head = format!(
+        "{line}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    body.wrapped(head.as_bytes(), b"")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::ValueEnum;
+
+    use super::*;
+    use crate::api::answer::Verdict;
+
+    fn data() -> Arc<Data> {
+        let naming = Naming {
+            prefix: *b"abc",
+            seed: 1,
+        };
+        let sizes = Sizes {
+            vertices_per_request: 200,
+            edges_per_request: 500,
+            schema_elements: 3,
+            write_ratio: 0.5,
+            vertices: 1_000,
+            edges: 2_000,
+        };
+        Arc::new(Data::new(naming, sizes))
+    }
+
+    fn place() -> Place {
+        Place {
+            host: "localhost".into(),
+            base: "/graphs/g".into(),
+            edge_middle: "%3E1%3E1%3E%3E".into(),
+            loaded_at: "2026-01-01T00:00:00Z".into(),
+            checked: true,
+        }
+    }
+
+    fn build(scenario: Scenario, data: &Arc<Data>, times: usize) -> Vec<(String, Expect)> {
+        let mut requests = Requests::new(scenario, data, &place(), Distribution::Uniform, 9);
+        let mut out = Vec::new();
+        (0..times)
+            .map(|_| {
+                let expect = requests.build(&mut out);
+                (String::from_utf8(out.clone()).expect("text"), expect)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_scenarios_requests_are_whole_http() {
+        for scenario in Scenario::value_variants() {
+            for (text, expect) in build(*scenario, &data(), 5) {
+                assert!(
+                    !text.contains('@'),
+                    "{scenario:?}: a place was not filled: {text}"
+                );
+                let (head, body) = text.split_once("\r\n\r\n").expect("a head");
+                let said = head
+                    .lines()
+                    .find_map(|line| line.strip_prefix("Content-Length: "))
+                    .map_or(0, |length| length.parse().expect("a number"));
+                assert_eq!(said, body.len(), "{scenario:?}");
+                if !body.is_empty() {
+                    let _: serde_json::Value = serde_json::from_str(body).expect("JSON");
+                }
+                assert_eq!(expect.count, scenario.items(&data().sizes));
+            }
+        }
+    }
+
+    #[test]
+    fn inserts_never_repeat_an_element() {
+        let data = data();
+        let requests = build(Scenario::BatchInsertVertices, &data, 3);
+        let firsts: Vec<u64> = requests.iter().map(|(_, expect)| expect.first).collect();
+        assert_eq!(firsts, [0, 200, 400]);
+        assert_eq!(requests[0].0.matches("\"label\"").count(), 200);
+    }
+
+    #[test]
+    fn the_answer_must_have_what_was_asked_for() {
+        let data = data();
+        let (text, expect) = build(Scenario::VertexById, &data, 1).remove(0);
+        let id = text.split("%22").nth(1).expect("an id").to_owned();
+        assert_eq!(
+            expect.check(format!(r#"{{"id":"{id}"}}"#).as_bytes()),
+            Verdict::Right
+        );
+        assert_eq!(expect.check(br#"{"id":"other"}"#), Verdict::Wrong);
+    }
+
+    #[test]
+    fn a_batchs_answer_must_have_as_many_ids_as_were_sent() {
+        let data = data();
+        let (_, expect) = build(Scenario::BatchInsertVertices, &data, 1).remove(0);
+        let id = |at| String::from_utf8(data.naming.id(Kind::Plain, at).to_vec()).expect("text");
+        let ids: Vec<String> = (0..200).map(|at| format!("\"{}\"", id(at))).collect();
+        let all = format!("[{}]", ids.join(","));
+        let fewer = format!("[{}]", ids[..199].join(","));
+        assert_eq!(expect.check(all.as_bytes()), Verdict::Right);
+        assert_eq!(expect.check(fewer.as_bytes()), Verdict::Wrong);
+    }
+
+    #[test]
+    fn mixed_reads_and_writes() {
+        let requests = build(Scenario::Mixed, &data(), 200);
+        let writes = requests
+            .iter()
+            .filter(|(text, _)| text.starts_with("POST"))
+            .count();
+        assert!((60..140).contains(&writes), "{writes}");
+        assert!(
+            requests
+                .iter()
+                .all(|(text, it)| it.writes == text.starts_with("POST"))
+        );
+    }
+}
