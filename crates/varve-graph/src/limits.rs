@@ -7,6 +7,9 @@ pub struct Limits {
     /// Edges that the deletion of one vertex may take with it in one commit (count); with more, its edges go before it
     /// in steps. Default 200,000.
     pub vertex_delete_edges_max: usize,
+    /// Bytes of the keys and contents of the edges that the deletion of one vertex may take with it in one commit; with
+    /// more, its edges go before it in steps. What is over 1 GiB counts as that. Default 256 MiB.
+    pub vertex_delete_bytes_max: usize,
     /// Bytes of commits put into one engine write. Default 4 MiB.
     pub commit_group_bytes_max: usize,
     /// Bytes of commits that may wait for the committer; more is refused as busy. Default 64 MiB.
@@ -17,6 +20,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             vertex_delete_edges_max: 200_000,
+            vertex_delete_bytes_max: 256 << 20,
             commit_group_bytes_max: 4 << 20,
             commit_queue_bytes_max: 64 << 20,
         }

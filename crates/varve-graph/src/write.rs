@@ -23,7 +23,7 @@ pub use crate::commit::Ticket;
 use crate::error::GraphError;
 
 pub(crate) use emit::{Change, EmitContext, Emitter, PairHash, decode_element, entries_of, sides};
-pub(crate) use incident::{Reach, incident_edges};
+pub(crate) use incident::{Reach, Room, incident_edges};
 pub(crate) use internal::commit_internal;
 pub(crate) use known::{KnownPairs, KnownVertices, VertexMark};
 pub(crate) use wide::write;

@@ -27,6 +27,7 @@ struct Story {
     clock: Arc<StepClock>,
     graph: Option<Arc<Graph>>,
     edges_max: usize,
+    edge_bytes_max: usize,
 }
 
 const KEY: PropertyKeyId = PropertyKeyId(1);
@@ -39,6 +40,7 @@ impl Story {
             clock,
             graph: None,
             edges_max: 200_000,
+            edge_bytes_max: 256 << 20,
         };
         story.open();
         story
@@ -52,6 +54,7 @@ impl Story {
     fn open_on(&mut self, space: Arc<dyn Space>) {
         let mut options = GraphOptions::new(Arc::clone(&self.clock) as Arc<dyn Clock>);
         options.limits.vertex_delete_edges_max = self.edges_max;
+        options.limits.vertex_delete_bytes_max = self.edge_bytes_max;
         self.graph = Some(Graph::open("g", space, &options).expect("graph"));
     }
 
@@ -437,11 +440,8 @@ fn a_vertex_takes_its_edges_with_it_from_both_sides() {
     );
 }
 
-#[test]
-fn a_vertex_with_more_edges_than_a_commit_takes_is_deleted_all_the_same() {
-    let mut story = Story::new();
-    story.edges_max = 50;
-    story.reopen();
+/// Vertices a and b, with 120 edges from a to b whose sort values are 100 bytes and more.
+fn put_wide_vertex(story: &Story) {
     let put = |id: &str| {
         let vertex = Vertex {
             id: VertexId::text(id),
@@ -454,25 +454,25 @@ fn a_vertex_with_more_edges_than_a_commit_takes_is_deleted_all_the_same() {
     };
     let mut mutations = vec![put("a"), put("b")];
     for sort in 0..120 {
-        let (edge, ends) = (edge("a", "b", &sort.to_string()), EndCheck::Skip);
+        let (edge, ends) = (edge("a", "b", &format!("{sort:0100}")), EndCheck::Skip);
         mutations.push(Mutation::PutEdge { edge, ends });
     }
     story
         .graph()
         .write_now(&WriteRequest::now(mutations))
         .expect("a wide vertex");
+}
+
+fn delete_wide_vertex() -> WriteRequest {
     let id = ElementId::Vertex(VertexId::text("a"));
-    let request = WriteRequest::now(vec![Mutation::Delete {
+    WriteRequest::now(vec![Mutation::Delete {
         id,
         missing: Missing::Refuse,
-    }]);
-    let refused = story
-        .graph()
-        .write(&request, Contention::Refuse)
-        .expect("no error");
-    assert!(refused.is_none(), "not in place");
-    story.graph().write_now(&request).expect("deleted in steps");
-    assert_eq!(story.now(), None);
+    }])
+}
+
+/// How many edges vertex b has.
+fn edges_of_b(story: &Story) -> usize {
     let view = story.graph().view(TemporalScope::NOW).expect("view");
     let mut left = 0;
     view.adjacent(&VertexId::text("b"), &ClusteringRange::all(), &mut |_| {
@@ -480,7 +480,69 @@ fn a_vertex_with_more_edges_than_a_commit_takes_is_deleted_all_the_same() {
         Flow::Continue(())
     })
     .expect("scan");
-    assert_eq!(left, 0);
+    left
+}
+
+#[test]
+fn a_vertex_with_more_edges_than_a_commit_takes_is_deleted_all_the_same() {
+    for (edges_max, edge_bytes_max) in [(50, 256 << 20), (200_000, 5_000), (200_000, 1)] {
+        let mut story = Story::new();
+        story.edges_max = edges_max;
+        story.edge_bytes_max = edge_bytes_max;
+        story.reopen();
+        put_wide_vertex(&story);
+        let before = story.graph().published();
+        let request = delete_wide_vertex();
+        let refused = story
+            .graph()
+            .write(&request, Contention::Refuse)
+            .expect("no error");
+        assert!(refused.is_none(), "not in place");
+        let stored = story.graph().write_now(&request).expect("deleted in steps");
+        assert!(stored > before.next(), "in several commits");
+        assert_eq!(story.now(), None);
+        assert_eq!(edges_of_b(&story), 0);
+    }
+}
+
+#[test]
+fn edges_with_more_bytes_than_a_commit_takes_are_refused_where_steps_cannot_be() {
+    // The 120 edges have some 30,000 bytes.
+    let story_with = |edge_bytes_max| {
+        let mut story = Story::new();
+        story.edge_bytes_max = edge_bytes_max;
+        story.reopen();
+        put_wide_vertex(&story);
+        story
+    };
+    let mut planned = delete_wide_vertex();
+    planned.period.from = Some(Instant(9_000_000));
+    let mut both_ends = delete_wide_vertex();
+    both_ends.mutations.push(Mutation::Delete {
+        id: ElementId::Vertex(VertexId::text("b")),
+        missing: Missing::Refuse,
+    });
+    let story = story_with(20_000);
+    let id = ElementId::Vertex(VertexId::text("a"));
+    let before = story.graph().published();
+    let purged = varve_graph::maintenance::purge(story.graph(), &id).map(drop);
+    let deleted = story.graph().write_now(&planned).map(drop);
+    // What several deletions of one request take along counts together.
+    let other = story_with(40_000);
+    let both = other.graph().write_now(&both_ends).map(drop);
+    for outcome in [purged, deleted, both] {
+        let error = outcome.expect_err("too much at once");
+        assert_eq!(error.kind, varve_graph::ErrorKind::LimitExceeded);
+        let message = &error.message;
+        assert!(
+            message.contains("limits.vertex_delete_bytes_max"),
+            "{message}"
+        );
+    }
+    assert_eq!(story.graph().published(), before);
+    assert_eq!((story.now(), edges_of_b(&story)), (Some(1), 120));
+    other.graph().write_now(&planned).expect("it has room");
+    assert_eq!((other.now(), edges_of_b(&other)), (Some(1), 120));
 }
 
 #[test]

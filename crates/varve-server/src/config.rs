@@ -29,7 +29,7 @@ section! {
         max_header_bytes: usize = 64 * 1024,
         /// Number of headers of one request. Over it: 431.
         max_headers: usize = 100,
-        /// Bytes of a request body, as sent and after decompression. Over it: 413.
+        /// Bytes of a request body, as sent and after decompression. Over it: 413. At most 1 GiB.
         max_body_bytes: usize = 10 * MIB,
         /// The same for the batch resources, whose bodies may be larger.
         max_batch_body_bytes: usize = 64 * MIB,
@@ -103,6 +103,9 @@ pub struct ConfigError {
     pub reason: String,
 }
 
+/// The most that may be allowed to a body: with it, the keys of a request's elements stay below 4 GiB.
+const BODY_BYTES_MAX: usize = 1 << 30;
+
 impl ServerConfig {
     /// Refuses values with which the server could not work.
     pub fn validate(&self) -> Result<(), ConfigError> {
@@ -144,6 +147,17 @@ impl ServerConfig {
                 return Err(ConfigError {
                     option,
                     reason: "must be below 4 GiB".to_owned(),
+                });
+            }
+        }
+        for (option, value) in [
+            ("max_body_bytes", self.max_body_bytes),
+            ("max_batch_body_bytes", self.max_batch_body_bytes),
+        ] {
+            if value > BODY_BYTES_MAX {
+                return Err(ConfigError {
+                    option,
+                    reason: format!("must be at most {BODY_BYTES_MAX}, but is {value}"),
                 });
             }
         }
@@ -231,5 +245,15 @@ mod tests {
             ..ServerConfig::default()
         };
         assert_eq!(config.validate().unwrap_err().option, "gzip_level");
+        let config = ServerConfig {
+            max_batch_body_bytes: BODY_BYTES_MAX + 1,
+            max_read_request_bytes: BODY_BYTES_MAX + 1,
+            max_write_request_bytes: BODY_BYTES_MAX + 1,
+            ..ServerConfig::default()
+        };
+        assert_eq!(
+            config.validate().unwrap_err().option,
+            "max_batch_body_bytes"
+        );
     }
 }

@@ -54,6 +54,10 @@ section! {
         /// Edges that the deletion of one vertex may take with it in one commit. With more, its edges
         /// go before it in steps.
         vertex_delete_edges_max: usize = 200_000,
+        /// Bytes of the keys and contents of the edges that the deletion of vertices may take with it in one commit, at most
+        /// 1 GiB. With more, a vertex's edges go before it in steps; where that cannot be (a period is given, a purge), the
+        /// answer is 400.
+        vertex_delete_bytes_max: usize = 256 << 20,
         /// Bytes of waiting commits that are put into one write of the storage engine.
         commit_group_bytes_max: usize = 4 << 20,
         /// Bytes of commits of one graph that may wait to be written. Over it writes are answered 503.

@@ -69,6 +69,7 @@ pub(crate) fn open_graphs(
     };
     let limits = &config.limits;
     options.limits.vertex_delete_edges_max = limits.vertex_delete_edges_max;
+    options.limits.vertex_delete_bytes_max = limits.vertex_delete_bytes_max;
     options.limits.commit_group_bytes_max = limits.commit_group_bytes_max;
     options.limits.commit_queue_bytes_max = limits.commit_queue_bytes_max;
     let registry = Registry::open(engine, options)?;
@@ -130,11 +131,13 @@ mod tests {
         let config = Config::default().limits;
         let configured = [
             config.vertex_delete_edges_max,
+            config.vertex_delete_bytes_max,
             config.commit_group_bytes_max,
             config.commit_queue_bytes_max,
         ];
         let own = [
             limits.vertex_delete_edges_max,
+            limits.vertex_delete_bytes_max,
             limits.commit_group_bytes_max,
             limits.commit_queue_bytes_max,
         ];

@@ -13,7 +13,7 @@ use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::read::scan_events;
 use crate::write::{
-    Emitter, Reach, commit_internal, decode_element, entries_of, incident_edges, sides,
+    Emitter, Reach, Room, commit_internal, decode_element, entries_of, incident_edges, sides,
 };
 
 /// Microseconds of a day.
@@ -117,8 +117,8 @@ fn destroy(graph: &Graph, emitter: &mut Emitter<'_>, id: &ElementId) -> Result<(
 fn ever_incident(graph: &Graph, id: &ElementId) -> Result<Vec<EdgeId>, GraphError> {
     match id {
         ElementId::Vertex(vertex) => {
-            let limit = graph.limits().vertex_delete_edges_max;
-            incident_edges(graph.reader(), vertex, Reach::Ever, limit)
+            let mut room = Room::of(graph.limits());
+            incident_edges(graph.reader(), vertex, Reach::Ever, &mut room)
         }
         ElementId::Edge(_) => Ok(Vec::new()),
     }

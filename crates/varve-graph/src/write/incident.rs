@@ -6,6 +6,7 @@ use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest, TableId};
 use varve_model::{EdgeId, VertexId};
 
 use crate::error::{ErrorKind, GraphError};
+use crate::limits::Limits;
 
 /// Which edges of a vertex are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,15 +17,50 @@ pub(crate) enum Reach {
     Ever,
 }
 
-/// The stored edges of `vertex`, ascending and each once.
+/// How much a deletion or a purge may take along in one commit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Room {
+    /// Edges of one vertex.
+    pub(crate) edges: usize,
+    /// Bytes of the edges' keys, on both sides, and contents.
+    pub(crate) bytes: usize,
+}
+
+/// The most bytes of a [`Room`], so that the places of all keys of a request fit 32 bits.
+const ROOM_BYTES_MAX: usize = 1 << 30;
+
+impl Room {
+    /// What one commit has.
+    pub(crate) fn of(limits: &Limits) -> Self {
+        Self {
+            edges: limits.vertex_delete_edges_max,
+            bytes: limits.vertex_delete_bytes_max.min(ROOM_BYTES_MAX),
+        }
+    }
+
+    /// The smaller of both.
+    pub(crate) fn at_most(self, edges: usize, bytes: usize) -> Self {
+        Self {
+            edges: self.edges.min(edges),
+            bytes: self.bytes.min(bytes),
+        }
+    }
+}
+
+/// The bytes that an edge's row on one side stands for, its other side's keys included.
+pub(super) fn edge_bytes(partition: &[u8], clustering: &[u8], content: &[u8]) -> usize {
+    2 * (partition.len() + clustering.len()) + content.len()
+}
+
+/// The stored edges of `vertex`, ascending and each once. What they take is taken from the bytes of `room`.
 ///
 /// # Errors
-/// [`ErrorKind::LimitExceeded`] when there are more than `limit`; or when the store fails or is damaged.
+/// [`ErrorKind::LimitExceeded`] when there are more than `room` has; or when the store fails or is damaged.
 pub(crate) fn incident_edges(
     reader: &dyn Reader,
     vertex: &VertexId,
     reach: Reach,
-    limit: usize,
+    room: &mut Room,
 ) -> Result<Vec<EdgeId>, GraphError> {
     let tables: &[TableId] = match reach {
         Reach::NowOrLater => &[EDGE],
@@ -37,6 +73,7 @@ pub(crate) fn incident_edges(
     };
     let mut found: Vec<EdgeId> = Vec::new();
     let mut damaged = None;
+    let mut bytes = 0;
     for table in tables.iter().copied() {
         let request = ScanRequest {
             table,
@@ -44,17 +81,20 @@ pub(crate) fn incident_edges(
             range: &range,
             reverse: false,
         };
-        reader.scan(request, &mut |clustering, _| {
+        reader.scan(request, &mut |clustering, row| {
             let current = match table {
                 EVENT => key::split_event(clustering).map(|(current, _)| current),
                 _ => Ok(clustering),
             };
             match current.and_then(|current| key::decode_edge(&partition, current)) {
-                Ok((id, _)) if found.last() != Some(&id) => found.push(id),
+                Ok((id, _)) if found.last() != Some(&id) => {
+                    found.push(id);
+                    bytes += edge_bytes(&partition, clustering, row);
+                }
                 Ok(_) => {}
                 Err(error) => damaged = Some(error),
             }
-            if damaged.is_some() || found.len() > limit {
+            if damaged.is_some() || found.len() > room.edges || bytes > room.bytes {
                 Flow::Break(())
             } else {
                 Flow::Continue(())
@@ -64,10 +104,19 @@ pub(crate) fn incident_edges(
     if let Some(error) = damaged {
         return Err(error.into());
     }
-    if found.len() > limit {
+    if found.len() > room.edges {
+        let limit = room.edges;
         let message = format!("Vertex '{vertex}' has more than {limit} edges: delete them first");
         return Err(GraphError::new(ErrorKind::LimitExceeded, message));
     }
+    if bytes > room.bytes {
+        let message = format!(
+            "The edges of the vertices to be deleted have more bytes than limits.vertex_delete_bytes_max allows at once: \
+             delete edges of vertex '{vertex}' first"
+        );
+        return Err(GraphError::new(ErrorKind::LimitExceeded, message));
+    }
+    room.bytes -= bytes;
     found.sort_unstable();
     found.dedup();
     Ok(found)

@@ -133,7 +133,7 @@ impl Keys {
     }
 
     fn at(&self) -> u32 {
-        u32::try_from(self.bytes.len()).expect("a request's body is bounded far below 4 GiB")
+        u32::try_from(self.bytes.len()).expect("a request's body and the edges that deleted vertices take along are bounded at 1 GiB each")
     }
 }
 

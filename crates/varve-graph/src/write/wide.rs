@@ -10,12 +10,15 @@ use varve_encoding::tables::EDGE;
 use varve_kv::{ClusteringRange, Flow, ScanRequest, fail_point};
 use varve_model::{ElementId, VertexId};
 
+use super::incident::{Room, edge_bytes};
 use super::{Contention, Missing, Mutation, WriteRequest, Written, prepare};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 
 /// Edges deleted in one commit.
 const STEP: usize = 10_000;
+/// Bytes of them after which no more are taken.
+const STEP_BYTES: usize = 16 << 20;
 
 /// Prepares and submits `request`, after making a vertex that it alone deletes small enough.
 pub(crate) fn write(
@@ -61,12 +64,15 @@ fn delete_some_edges(graph: &Arc<Graph>, vertex: &VertexId) -> Result<(), GraphE
     };
     let mut edges = Vec::new();
     let mut damaged = None;
-    graph.reader().scan(request, &mut |clustering, _| {
+    let room = Room::of(graph.limits()).at_most(STEP, STEP_BYTES);
+    let mut bytes = 0;
+    graph.reader().scan(request, &mut |clustering, row| {
+        bytes += edge_bytes(&partition, clustering, row);
         match key::decode_edge(&partition, clustering) {
             Ok((id, _)) => edges.push(id),
             Err(error) => damaged = Some(error),
         }
-        if damaged.is_some() || edges.len() >= STEP {
+        if damaged.is_some() || edges.len() >= room.edges || bytes >= room.bytes {
             Flow::Break(())
         } else {
             Flow::Continue(())

@@ -13,7 +13,7 @@ use varve_model::{
 };
 
 use super::emit::{EventPeriod, ROW_BYTES, decode_element, pair_of, sides};
-use super::incident::{Reach, incident_edges};
+use super::incident::{Reach, Room, incident_edges};
 use super::keys::{Keys, RowKeys, edge_latch};
 use super::label_rules::LabelRules;
 use super::places::Places;
@@ -33,6 +33,8 @@ use crate::write::emit::Current;
 
 /// Edges that a vertex may take with it while a thread waits that serves others.
 const INLINE_EDGES_MAX: usize = 500;
+/// Bytes of them.
+const INLINE_EDGE_BYTES_MAX: usize = 1 << 20;
 /// How often a commit is prepared anew because another one held the latch of a unique value or of an edge of a vertex
 /// that is deleted.
 const ATTEMPTS_MAX: usize = 64;
@@ -60,7 +62,9 @@ pub(crate) fn prepare(
         let schema = graph.schema();
         let mut working = WorkingSet::new(graph, &schema, request.period, keys)?;
         if contention == Contention::Refuse {
-            working.edges_max = working.edges_max.min(INLINE_EDGES_MAX);
+            working.room = working
+                .room
+                .at_most(INLINE_EDGES_MAX, INLINE_EDGE_BYTES_MAX);
         }
         if let Some(taken) = working.claim_edges(&request.mutations, &mut latches)? {
             if contention == Contention::Refuse {
@@ -143,8 +147,8 @@ pub(super) struct WorkingSet<'a> {
     /// The instant at which states are looked up: the period's start, or now.
     pub(super) valid: Instant,
     pub(super) period: WritePeriod,
-    /// Edges that the deletion of one vertex may take with it.
-    edges_max: usize,
+    /// What the deletions of vertices may still take with them.
+    room: Room,
     keys: Keys,
     pub(super) elements: Vec<Working<'a>>,
     /// Where the elements stand, by the identity of their row keys.
@@ -181,7 +185,7 @@ impl<'a> WorkingSet<'a> {
             now,
             valid,
             period,
-            edges_max: graph.limits().vertex_delete_edges_max,
+            room: Room::of(graph.limits()),
             keys,
             elements: Vec::new(),
             places: Places::default(),
@@ -509,7 +513,7 @@ impl<'a> WorkingSet<'a> {
             let ElementId::Vertex(vertex) = id else {
                 continue;
             };
-            let edges = incident_edges(self.reader, vertex, reach, self.edges_max)?;
+            let edges = incident_edges(self.reader, vertex, reach, &mut self.room)?;
             let keys: Vec<LatchKey> = edges.iter().map(edge_latch).collect();
             if !latches.try_add_all(keys.clone()) {
                 return Ok(Some(keys));
