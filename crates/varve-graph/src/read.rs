@@ -8,7 +8,7 @@ mod resolve;
 mod view;
 
 pub use adjacency::Adjacent;
-pub use ever::EverPage;
+pub use ever::{EVER_ROWS_MAX, EverPage};
 pub use history::{HistoryPage, Version, VersionKind};
 pub(crate) use resolve::{Resolved, resolve, scan_events};
 pub use view::View;

@@ -55,8 +55,9 @@ pub(super) fn all_edges(context: &RequestContext) -> HandlerResult {
     ever(context, View::ever_edges)
 }
 
-/// Gives a page of ids, after the page that gave the token.
-type Ever = fn(&View, Option<&[u8]>, usize) -> Result<EverPage, GraphError>;
+/// Gives a page of ids, after the page that gave the token; the last argument may end it at any row.
+type Ever =
+    fn(&View, Option<&[u8]>, usize, &mut dyn FnMut() -> Flow) -> Result<EverPage, GraphError>;
 
 fn ever(context: &RequestContext, ever: Ever) -> HandlerResult {
     let query = context.query()?;
@@ -65,7 +66,21 @@ fn ever(context: &RequestContext, ever: Ever) -> HandlerResult {
     let bad = |token| ApiError::backend(format!("Invalid page: '{token}'"));
     let after = page.map(|token| BASE64.decode(token).map_err(|_| bad(token)));
     let view = context.graph()?.view(TemporalScope::NOW)?;
-    let found = ever(&view, after.transpose()?.as_deref(), limit)?;
+    let mut looked_at = 0_usize;
+    let mut late = Ok(());
+    let mut looked = || {
+        looked_at += 1;
+        if looked_at.is_multiple_of(DEADLINE_EVERY) {
+            late = context.check_deadline();
+        }
+        if late.is_ok() {
+            Flow::Continue(())
+        } else {
+            Flow::Break(())
+        }
+    };
+    let found = ever(&view, after.transpose()?.as_deref(), limit, &mut looked)?;
+    late?;
     let mut json = JsonWriter::with_capacity(32 * found.ids.len() + 64);
     json.begin_object().key("ids").begin_array();
     for id in &found.ids {

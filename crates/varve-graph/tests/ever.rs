@@ -1,0 +1,160 @@
+//! The listing of everything that has a history: each once, whatever the pages, and no page looks at more than its share.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use varve_encoding::tables::TABLES;
+use varve_graph::read::{EVER_ROWS_MAX, EverPage, View};
+use varve_graph::schema::{NewEdgeLabel, NewVertexLabel};
+use varve_graph::write::{EndCheck, Missing, Mutation, WriteRequest};
+use varve_graph::{ErrorKind, Graph, GraphError, GraphOptions};
+use varve_kv::{Engine, Flow, MemoryEngine};
+use varve_model::time::SystemClock;
+use varve_model::{
+    Edge, EdgeId, EdgeLabelId, ElementId, TemporalScope, Vertex, VertexId, VertexLabelId,
+};
+
+fn graph() -> Arc<Graph> {
+    let space = MemoryEngine::new()
+        .open("g", TABLES, true)
+        .expect("a space");
+    let options = GraphOptions::new(Arc::new(SystemClock));
+    let graph = Graph::open("g", space, &options).expect("a graph");
+    let catalogue = graph.catalogue();
+    catalogue
+        .create_vertex_label(NewVertexLabel::named("v"))
+        .expect("a label");
+    catalogue
+        .create_edge_label(NewEdgeLabel::between("e", "v", "v"))
+        .expect("a label");
+    graph
+}
+
+fn vertex(number: i64) -> VertexId {
+    VertexId::Number(number)
+}
+
+fn edge(source: i64, target: i64) -> EdgeId {
+    EdgeId {
+        source: vertex(source),
+        parent: EdgeLabelId(1),
+        label: EdgeLabelId(1),
+        sort_values: "".into(),
+        target: vertex(target),
+    }
+}
+
+fn put_vertex(number: i64) -> Mutation {
+    let vertex = Vertex {
+        id: vertex(number),
+        label: VertexLabelId(1),
+        properties: Default::default(),
+    };
+    let fresh = false;
+    Mutation::PutVertex { vertex, fresh }
+}
+
+fn put_edge(source: i64, target: i64) -> Mutation {
+    let edge = Edge {
+        id: edge(source, target),
+        source_label: VertexLabelId(1),
+        target_label: VertexLabelId(1),
+        properties: Default::default(),
+    };
+    let ends = EndCheck::Skip;
+    Mutation::PutEdge { edge, ends }
+}
+
+fn delete(id: ElementId) -> Mutation {
+    let missing = Missing::Refuse;
+    Mutation::Delete { id, missing }
+}
+
+type Ever =
+    fn(&View, Option<&[u8]>, usize, &mut dyn FnMut() -> Flow) -> Result<EverPage, GraphError>;
+
+/// All ids, from pages of at most `limit` ids that look at no more than `rows` rows.
+fn all(graph: &Arc<Graph>, ever: Ever, limit: usize, rows: usize) -> Vec<ElementId> {
+    let view = graph.view(TemporalScope::NOW).expect("a view");
+    let mut found = Vec::new();
+    let mut after: Option<Vec<u8>> = None;
+    loop {
+        let mut left = rows;
+        let mut looked = || {
+            if left == 0 {
+                return Flow::Break(());
+            }
+            left -= 1;
+            Flow::Continue(())
+        };
+        let page = ever(&view, after.as_deref(), limit, &mut looked).expect("a page");
+        assert!(page.ids.len() <= limit);
+        found.extend(page.ids);
+        match page.next {
+            Some(next) => {
+                assert_ne!(Some(&next), after.as_ref(), "a page that does not go on");
+                after = Some(next);
+            }
+            None => return found,
+        }
+    }
+}
+
+#[test]
+fn each_element_is_listed_once_whatever_the_pages() {
+    let graph = graph();
+    let write = |mutations| {
+        graph
+            .write_now(&WriteRequest::now(mutations))
+            .expect("stored")
+    };
+    for _ in 0..3 {
+        write((0..6).map(put_vertex).collect());
+        write((1..6).map(|target| put_edge(0, target)).collect());
+    }
+    write(vec![delete(ElementId::Vertex(vertex(5)))]);
+    write(vec![delete(ElementId::Edge(edge(0, 2)))]);
+    let vertices: BTreeSet<ElementId> = (0..6).map(|id| ElementId::Vertex(vertex(id))).collect();
+    let edges: BTreeSet<ElementId> = (1..6).map(|to| ElementId::Edge(edge(0, to))).collect();
+    for limit in [1, 2, 5, 100] {
+        for rows in [1, 2, 3, 7, 1000] {
+            for (ever, expected) in [
+                (View::ever_vertices as Ever, &vertices),
+                (View::ever_edges as Ever, &edges),
+            ] {
+                let found = all(&graph, ever, limit, rows);
+                assert_eq!(found.len(), expected.len(), "limit {limit}, rows {rows}");
+                assert_eq!(&found.into_iter().collect::<BTreeSet<_>>(), expected);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_page_looks_at_no_more_than_its_share_of_rows_that_show_nothing() {
+    let graph = graph();
+    // On both sides of each edge a row, and an event from the second writing.
+    let edges = EVER_ROWS_MAX as i64 / 2 + 10;
+    let put: Vec<Mutation> = (1..=edges).map(|target| put_edge(0, target)).collect();
+    let request = WriteRequest::now(put);
+    graph.write_now(&request).expect("stored");
+    graph.write_now(&request).expect("stored");
+    let view = graph.view(TemporalScope::NOW).expect("a view");
+    let mut looked_at = 0;
+    let mut looked = || {
+        looked_at += 1;
+        Flow::Continue(())
+    };
+    // No vertex is there, nor ever was.
+    let first = view.ever_vertices(None, 10, &mut looked).expect("a page");
+    assert_eq!(looked_at, EVER_ROWS_MAX);
+    assert!(first.ids.is_empty());
+    let after = first.next.expect("there is more");
+    let again = |after: &[u8]| view.ever_edges(Some(after), 10, &mut || Flow::Continue(()));
+    let refused = again(&after).expect_err("not a page of edges");
+    assert_eq!(refused.kind, ErrorKind::BadPage);
+    let mut looked = || Flow::Continue(());
+    let last = view.ever_vertices(Some(&after), 10, &mut looked);
+    let last = last.expect("a page");
+    assert_eq!((last.ids, last.next), (Vec::new(), None));
+}
