@@ -211,6 +211,12 @@ pub fn put_edge_clustering(id: &EdgeId, direction: Direction, out: &mut Vec<u8>)
     put_edge_body(id, id.other(direction), out);
 }
 
+/// Whether a clustering key is that of an edge at its source, the side that a write reads.
+#[must_use]
+pub fn is_out_edge(clustering: &[u8]) -> bool {
+    clustering.first() == Some(&OUT)
+}
+
 /// Start of the clustering keys of all edges of one direction.
 #[must_use]
 pub fn direction_prefix(direction: Direction) -> Vec<u8> {

@@ -13,6 +13,7 @@
 //! | `meta` | kind | name or id | record: tasks, variables, settings |
 //! | `counter` | `00` | name | 8 bytes, big endian |
 
+use varve_kv::table::always;
 use varve_kv::{TableId, TableSpec};
 
 use crate::key;
@@ -42,28 +43,36 @@ const fn spec(
     name: &'static str,
     partition_len: fn(&[u8]) -> Option<usize>,
     point_reads: bool,
+    probed: Option<fn(&[u8]) -> bool>,
     cold: bool,
 ) -> TableSpec {
     TableSpec {
         name,
         partition_len,
         point_reads,
+        probed,
         cold,
     }
 }
 
 /// The tables, in the order of their [`TableId`]s. New tables are added at the end.
 pub static TABLES: &[TableSpec] = &[
-    spec("vertex", key::vertex_id_len, true, false),
-    spec("edge", key::vertex_id_len, false, false),
-    spec("index", key::index_partition_len, false, false),
-    spec("event", key::vertex_id_len, false, true),
-    spec("event_index", key::index_partition_len, false, true),
-    spec("pending", one_byte, false, false),
-    spec("tx", four_bytes, false, true),
-    spec("schema", one_byte, false, false),
-    spec("meta", one_byte, false, false),
-    spec("counter", one_byte, true, false),
+    spec("vertex", key::vertex_id_len, true, Some(always), false),
+    spec(
+        "edge",
+        key::vertex_id_len,
+        false,
+        Some(key::is_out_edge),
+        false,
+    ),
+    spec("index", key::index_partition_len, false, None, false),
+    spec("event", key::vertex_id_len, false, None, true),
+    spec("event_index", key::index_partition_len, false, None, true),
+    spec("pending", one_byte, false, None, false),
+    spec("tx", four_bytes, false, None, true),
+    spec("schema", one_byte, false, None, false),
+    spec("meta", one_byte, false, None, false),
+    spec("counter", one_byte, true, None, false),
 ];
 
 fn one_byte(bytes: &[u8]) -> Option<usize> {

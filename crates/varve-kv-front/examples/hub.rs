@@ -13,6 +13,7 @@ static TABLES: &[TableSpec] = &[TableSpec {
     name: "edges",
     partition_len: |key| (!key.is_empty()).then_some(1),
     point_reads: false,
+    probed: None,
     cold: false,
 }];
 

@@ -239,6 +239,7 @@ fn flush(shared: &Shared, frozen: &Frozen) -> Result<(), KvError> {
         base_holds,
         rows,
         generation,
+        presence: Arc::clone(&view.presence),
     });
     shared.config.budget.give_back(table.bytes());
     fail_point::FRONT_PUBLISHED.pass();

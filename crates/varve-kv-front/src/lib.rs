@@ -21,6 +21,7 @@ mod cursor;
 mod flusher;
 mod list;
 mod options;
+mod presence;
 mod pressure;
 mod record;
 mod rows;

@@ -15,6 +15,9 @@ use crate::options::{Budget, FrontOptions};
 use crate::rows::RowCache;
 use crate::space::{FrontConfig, FrontSpace};
 
+/// Memory for knowing which rows there are: the first four segments.
+const PRESENCE_BYTES: usize = 6 << 20;
+
 /// What flushes find, for tests of what happens when they do not get on.
 #[derive(Debug, Default)]
 pub struct FlushControls {
@@ -42,6 +45,7 @@ pub struct FrontMemoryEngine {
     options: FrontOptions,
     budget: Arc<Budget>,
     rows: Arc<RowCache>,
+    presence: Arc<Budget>,
     controls: Arc<FlushControls>,
 }
 
@@ -57,6 +61,7 @@ impl FrontMemoryEngine {
             budget: Arc::new(Budget::new(limit)),
             // Small, so that rows push each other out.
             rows: Arc::new(RowCache::new(16 << 10)),
+            presence: Arc::new(Budget::new(PRESENCE_BYTES)),
             controls: Arc::default(),
         }
     }
@@ -95,6 +100,7 @@ impl Engine for FrontMemoryEngine {
             options: self.options.clone(),
             budget: Arc::clone(&self.budget),
             rows: Arc::clone(&self.rows),
+            presence: Arc::clone(&self.presence),
         };
         Ok(FrontSpace::open(
             config,

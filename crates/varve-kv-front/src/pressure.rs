@@ -147,6 +147,21 @@ impl Shared {
                 "How fast tables were flushed lately.",
                 state.bytes_per_second,
             ),
+            statistic(
+                "front_known_rows",
+                "Keys in the filter that tells of rows that they are not there, about.",
+                self.presence.keys() as f64,
+            ),
+            statistic(
+                "front_known_bytes",
+                "Memory of that filter.",
+                self.presence.bytes() as f64,
+            ),
+            statistic(
+                "front_known_whole",
+                "Whether that filter knows all rows (1), or says nothing yet (0).",
+                f64::from(u8::from(self.presence.is_whole())),
+            ),
         ]
     }
 }

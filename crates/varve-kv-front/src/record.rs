@@ -138,6 +138,7 @@ mod tests {
             name,
             partition_len: |_| Some(0),
             point_reads: false,
+            probed: None,
             cold: false,
         }
     }

@@ -14,6 +14,7 @@ use crate::base::Base;
 use crate::flusher::{self, FlushState, Frozen};
 use crate::log::{Log, LogOptions, Remover, Syncer};
 use crate::options::{Budget, FrontOptions};
+use crate::presence::Presence;
 use crate::record::{self, RecordReader};
 use crate::rows::RowCache;
 use crate::table::{Scratch, Table};
@@ -34,6 +35,8 @@ pub struct FrontConfig {
     pub budget: Arc<Budget>,
     /// Where rows of the base that are read often are kept, shared with other spaces.
     pub rows: Arc<RowCache>,
+    /// Memory for knowing which rows there are, shared with other spaces.
+    pub presence: Arc<Budget>,
 }
 
 /// A space whose writes go to a log and a table in memory, and from there sorted to a [`Base`]. Dropping it flushes
@@ -41,6 +44,8 @@ pub struct FrontConfig {
 pub struct FrontSpace {
     shared: Arc<Shared>,
     flusher: Option<JoinHandle<()>>,
+    /// Reads the keys of the sorted files for the filter of rows.
+    learner: Option<JoinHandle<()>>,
 }
 
 /// What the space and its flusher share.
@@ -48,6 +53,7 @@ pub(crate) struct Shared {
     pub(crate) config: FrontConfig,
     pub(crate) base: Arc<dyn Base>,
     view: ArcSwap<View>,
+    pub(crate) presence: Arc<Presence>,
     /// Held while the view is replaced: by a writer that freezes, by the flusher that is done with a table.
     replacing: Mutex<()>,
     writer: Mutex<Writer>,
@@ -79,6 +85,8 @@ impl FrontSpace {
     pub fn open(config: FrontConfig, base: Arc<dyn Base>) -> Result<Arc<Self>, KvError> {
         let (log, active) = replay(&config, &*base)?;
         config.budget.take(active.bytes());
+        let presence = Presence::new(config.tables, &*base, &active, Arc::clone(&config.presence));
+        let presence = Arc::new(presence);
         let tables = 0..config.tables.len();
         let view = View {
             active: Arc::new(active),
@@ -87,6 +95,7 @@ impl FrontSpace {
             base_holds: tables.map(|n| base.may_hold(table_id(n))).collect(),
             rows: Arc::new(Arc::clone(&config.rows).space()),
             generation: 0,
+            presence: Arc::clone(&presence),
         };
         let name = format!("varve-flush-{}", config.name);
         let space = config.name.clone();
@@ -94,6 +103,7 @@ impl FrontSpace {
             config,
             base,
             view: ArcSwap::from_pointee(view),
+            presence,
             replacing: Mutex::default(),
             syncer: log.syncer(),
             remover: log.remover(),
@@ -116,10 +126,18 @@ impl FrontSpace {
                 space,
                 detail: format!("no thread to flush tables: {error}"),
             })?;
+        let learner = learner(&shared);
         Ok(Arc::new(Self {
             shared,
             flusher: Some(flusher),
+            learner,
         }))
+    }
+
+    /// Not that of the view: to load a view is an operation that keeps the processor from waiting for the places of many
+    /// rows at once.
+    fn presence(&self) -> &Presence {
+        &self.shared.presence
     }
 
     fn read<T>(&self, read: impl FnOnce(Moment<'_>) -> T) -> T {
@@ -135,6 +153,22 @@ impl FrontSpace {
         self.shared.freeze(&mut self.shared.writer.lock())?;
         self.shared.wait_for_flushes()
     }
+}
+
+/// The thread that reads the keys of the sorted files, if there are any. Without it inserts are slower.
+fn learner(shared: &Arc<Shared>) -> Option<JoinHandle<()>> {
+    if !shared.presence.is_partial() {
+        return None;
+    }
+    let worker = Arc::clone(shared);
+    let learn = move || {
+        // What cannot be read is told to those who ask for it.
+        let _ = worker.presence.learn(&*worker.base);
+    };
+    std::thread::Builder::new()
+        .name(format!("varve-learn-{}", shared.config.name))
+        .spawn(learn)
+        .ok()
 }
 
 pub(crate) fn table_id(number: usize) -> varve_kv::TableId {
@@ -216,6 +250,7 @@ impl Shared {
             base_holds: view.base_holds.clone(),
             rows: Arc::clone(&view.rows),
             generation: view.generation,
+            presence: Arc::clone(&view.presence),
         });
         self.flush.lock().enqueue(Frozen {
             table: full,
@@ -264,6 +299,8 @@ impl Shared {
         let table = Arc::clone(&self.view.load().active);
         let before = table.bytes();
         table.apply(record, &mut writer.scratch);
+        self.presence
+            .add_batch(&table.arena, writer.scratch.hashed());
         self.config.budget.take(table.bytes() - before);
         fail_point::FRONT_APPLIED.pass();
         table.publish();
@@ -399,6 +436,10 @@ impl Drop for FrontSpace {
         let _ = self.shared.freeze_now();
         self.shared.flush.lock().stop();
         self.shared.changed.notify_all();
+        self.shared.presence.stop();
+        if let Some(learner) = self.learner.take() {
+            let _ = learner.join();
+        }
         if let Some(flusher) = self.flusher.take() {
             // The thread answers for its own panics.
             let _ = flusher.join();
@@ -421,6 +462,10 @@ struct FrontSnapshot {
 }
 
 impl FrontSnapshot {
+    fn presence(&self) -> &Presence {
+        &self.view.presence
+    }
+
     fn read<T>(&self, read: impl FnOnce(Moment<'_>) -> T) -> T {
         read(self.view.at(self.visible))
     }

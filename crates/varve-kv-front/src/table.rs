@@ -84,6 +84,13 @@ pub(crate) struct Scratch {
     by_shard: Vec<(u64, At)>,
 }
 
+impl Scratch {
+    /// The operations of the last batch with the hashes of their partitions.
+    pub(crate) fn hashed(&self) -> &[(u64, At)] {
+        &self.hashed
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) arena: Arena,

@@ -8,6 +8,7 @@ use varve_kv::{ClusteringRange, Flow, KvError, Reader, Row, ScanRequest, Snapsho
 
 use crate::cursor::{Cursor, Head, PartitionSpan, Tier};
 use crate::list::Span;
+use crate::presence::Presence;
 use crate::rows::{RowKey, SpaceRows};
 use crate::table::{Answer, Table, partition_hash};
 
@@ -24,6 +25,8 @@ pub(crate) struct View {
     /// Rows of `base` that were read lately, and the generation that `base` is.
     pub(crate) rows: Arc<SpaceRows>,
     pub(crate) generation: u64,
+    /// Which rows may be in any of the tiers, or in newer ones.
+    pub(crate) presence: Arc<Presence>,
 }
 
 /// A view up to a moment: the frozen tables wholly, and so many blocks of the active one.
@@ -93,16 +96,24 @@ impl<'v> Moment<'v> {
             rows,
             generation,
             base,
+            presence,
             ..
         } = self.view;
         if let Some(row) = rows.get(*generation, key) {
             found(row.value());
             return Ok(true);
         }
-        base.get_with(key.table, key.partition, key.clustering, &mut |value| {
+        if presence.lacks_hashed(key.table, key.hash, key.clustering) {
+            return Ok(false);
+        }
+        let is_there = base.get_with(key.table, key.partition, key.clustering, &mut |value| {
             rows.put(*generation, key, value);
             found(value);
-        })
+        })?;
+        if !is_there {
+            presence.missed();
+        }
+        Ok(is_there)
     }
 
     /// Whether a prefix delete removed a row of the sorted files.
@@ -266,6 +277,7 @@ impl Reader for Moment<'_> {
             values.push(match self.find(hash, table, partition, clustering) {
                 Answer::Value(value) => Some(value.to_vec()),
                 Answer::Deleted => None,
+                Answer::Nothing if self.view.presence.lacks_hashed(table, hash, clustering) => None,
                 Answer::Nothing => {
                     left.push((*partition, *clustering));
                     places.push(place);
@@ -276,10 +288,17 @@ impl Reader for Moment<'_> {
         if !left.is_empty() && self.base_holds(table) {
             let found = self.view.base.multi_get(table, &left)?;
             for (place, value) in places.into_iter().zip(found) {
+                if value.is_none() {
+                    self.view.presence.missed();
+                }
                 values[place] = value;
             }
         }
         Ok(values)
+    }
+
+    fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
+        self.view.presence.lacks(table, partition, clustering)
     }
 
     fn scan(
@@ -465,7 +484,8 @@ impl Reader for Moment<'_> {
     }
 }
 
-/// Implements [`Reader`] for a type whose method `read` calls a function with its present [`Moment`].
+/// Implements [`Reader`] for a type whose method `read` calls a function with its present [`Moment`], and whose method
+/// `presence` has the filter of its rows.
 macro_rules! read_by_moment {
     ($type:ty) => {
         impl varve_kv::Reader for $type {
@@ -486,6 +506,15 @@ macro_rules! read_by_moment {
                 found: &mut dyn FnMut(&[u8]),
             ) -> Result<bool, varve_kv::KvError> {
                 self.read(|moment| moment.get_with(table, partition, clustering, found))
+            }
+
+            fn known_absent(
+                &self,
+                table: varve_kv::TableId,
+                partition: &[u8],
+                clustering: &[u8],
+            ) -> bool {
+                self.presence().lacks(table, partition, clustering)
             }
 
             fn multi_get(

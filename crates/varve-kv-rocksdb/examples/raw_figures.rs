@@ -30,18 +30,21 @@ static TABLES: &[TableSpec] = &[
         name: "vertices",
         partition_len: |key| (key.len() >= 24).then_some(24),
         point_reads: true,
+        probed: Some(varve_kv::table::always),
         cold: false,
     },
     TableSpec {
         name: "out_edges",
         partition_len: |key| (key.len() >= 16).then_some(16),
         point_reads: false,
+        probed: None,
         cold: false,
     },
     TableSpec {
         name: "in_edges",
         partition_len: |key| (key.len() >= 16).then_some(16),
         point_reads: false,
+        probed: None,
         cold: false,
     },
 ];

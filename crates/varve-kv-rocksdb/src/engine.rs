@@ -158,6 +158,7 @@ impl RocksEngine {
             options,
             budget: Arc::clone(&self.shared.front_budget),
             rows: Arc::clone(&self.shared.rows),
+            presence: Arc::clone(&self.shared.presence),
         };
         let front = FrontSpace::open(config, space)?;
         front_log::note(name, &path)?;

@@ -26,6 +26,9 @@ const MEMTABLE_SHARE_FRONT: (usize, usize) = (1, 16);
 const FRONT_SHARE: (usize, usize) = (3, 8);
 /// Share of the memory for single rows of the files, when there is a front table: an eighth.
 const ROW_SHARE: (usize, usize) = (1, 8);
+/// Share of the memory for knowing which rows there are, when there is a front table: an eighth. The default of 768 MiB
+/// has room for some 60 million.
+const PRESENCE_SHARE: (usize, usize) = (1, 8);
 /// Front tables of one space that the share has room for: one takes writes, the others wait; and as much again as one of
 /// them for sorting it.
 const FRONT_TABLES: usize = 5;
@@ -62,6 +65,7 @@ pub(crate) struct Shared {
     pub(crate) front_budget: Arc<Budget>,
     /// Single rows of the files, for what is read through a front table.
     pub(crate) rows: Arc<RowCache>,
+    pub(crate) presence: Arc<Budget>,
 }
 
 impl Shared {
@@ -90,6 +94,10 @@ impl Shared {
             FrontTable::Off => 0,
             _ => memory_bytes / ROW_SHARE.1 * ROW_SHARE.0,
         };
+        let presence_share = match config.front {
+            FrontTable::Off => 0,
+            _ => memory_bytes / PRESENCE_SHARE.1 * PRESENCE_SHARE.0,
+        };
         let front = match &config.front {
             FrontTable::Off => None,
             FrontTable::Share(bytes) => Some(FrontOptions {
@@ -100,7 +108,8 @@ impl Shared {
             FrontTable::With(options) => Some(options.clone()),
         };
         // 0: let the cache find out how large its entries are.
-        let cache = Cache::new_hyper_clock_cache(memory_bytes - front_share - row_share, 0);
+        let cache_bytes = memory_bytes - front_share - row_share - presence_share;
+        let cache = Cache::new_hyper_clock_cache(cache_bytes, 0);
         let memtables = WriteBufferManager::new_write_buffer_manager_with_cache(
             memtable_share,
             // Writers are held back by each table's limits; a stall over all spaces could wait for an idle one.
@@ -118,6 +127,7 @@ impl Shared {
             tuning: config.tuning.clone(),
             front,
             rows: Arc::new(RowCache::new(row_share)),
+            presence: Arc::new(Budget::new(presence_share)),
             front_budget: Arc::new(Budget::new(front_share / FRONT_TABLES * (FRONT_TABLES - 1))),
         })
     }

@@ -85,6 +85,13 @@ pub trait Reader: Send + Sync {
             .collect()
     }
 
+    /// Whether a row is known not to be there without a look at any file. `false` says nothing, and is always right.
+    /// Worth asking before [`Reader::get_with`] for many rows of which few are expected to exist.
+    fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
+        let _ = (table, partition, clustering);
+        false
+    }
+
     /// Visits rows of one partition in the order of their clustering keys, calling `visit(clustering, value)` until it
     /// breaks or the range ends.
     ///

@@ -17,6 +17,15 @@ pub struct TableSpec {
     /// Whether rows are mostly read one by one (a filter on whole keys pays) rather than by scans of a partition (a
     /// filter on partition keys pays).
     pub point_reads: bool,
+    /// Whether a row with this clustering key is often asked for before it is there, as every insert asks: an engine may
+    /// then keep in memory, roughly, which of them there are ([`crate::Reader::known_absent`]). `None`: no row is.
+    pub probed: Option<fn(&[u8]) -> bool>,
     /// Whether rows are seldom read and worth stronger compression: history.
     pub cold: bool,
+}
+
+/// For [`TableSpec::probed`]: every row is.
+#[must_use]
+pub fn always(_clustering: &[u8]) -> bool {
+    true
 }

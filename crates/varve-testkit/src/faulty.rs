@@ -248,6 +248,10 @@ macro_rules! read_with_faults {
                 self.inner.get_with(table, partition, clustering, found)
             }
 
+            fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
+                self.inner.known_absent(table, partition, clustering)
+            }
+
             fn multi_get(
                 &self,
                 table: TableId,
@@ -299,6 +303,7 @@ mod tests {
         name: "t",
         partition_len: |key| key.first().map(|_| 1),
         point_reads: true,
+        probed: Some(varve_kv::table::always),
         cold: false,
     }];
 

@@ -72,6 +72,10 @@ impl Reader for RecordingSpace {
         self.inner.get(table, partition, clustering)
     }
 
+    fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
+        self.inner.known_absent(table, partition, clustering)
+    }
+
     fn scan(
         &self,
         request: ScanRequest<'_>,

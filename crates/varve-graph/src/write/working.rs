@@ -157,6 +157,8 @@ pub(super) struct WorkingSet<'a> {
     has_vertices: bool,
     /// The known labels of the ends of each mutation's edge; empty when no mutation's ends are checked.
     ends: Vec<KnownEnds>,
+    /// For each mutation, whether its element is known to have no row.
+    absent: Vec<bool>,
     /// The stored edges of the vertices that this request deletes, latched.
     incident: FxHashMap<VertexId, Vec<EdgeId>>,
 }
@@ -191,6 +193,7 @@ impl<'a> WorkingSet<'a> {
             places: Places::default(),
             has_vertices: false,
             ends: Vec::new(),
+            absent: Vec::new(),
             incident: FxHashMap::default(),
         })
     }
@@ -231,9 +234,19 @@ impl<'a> WorkingSet<'a> {
         Ok(touched)
     }
 
-    /// Looks up the known labels of all ends that are to be checked, one right after the other, so that the processor
-    /// waits for many of these far-off places at once.
+    /// Looks up what is known without reading: which elements have no row, and the labels of all ends that are to be
+    /// checked. One right after the other, so that the processor waits for many of these far-off places at once.
     fn look_ahead(&mut self, mutations: &[Mutation]) {
+        let absent = |(number, mutation): (u32, &Mutation)| match mutation {
+            Mutation::PutRow { fresh: false, .. }
+            | Mutation::PutVertex { fresh: false, .. }
+            | Mutation::PutEdge { .. } => {
+                let (table, partition, clustering) = self.keys.of(number).first();
+                self.reader.known_absent(table, partition, clustering)
+            }
+            _ => false,
+        };
+        self.absent = (0..).zip(mutations).map(absent).collect();
         let checked = |mutation: &Mutation| match mutation {
             Mutation::PutRow { ends, .. }
             | Mutation::PutEdge { ends, .. }
@@ -267,7 +280,7 @@ impl<'a> WorkingSet<'a> {
         if at < elements.len() {
             return Ok(at);
         }
-        let current = if fresh {
+        let current = if fresh || self.absent.get(keys as usize) == Some(&true) {
             None
         } else {
             read_row(self.reader, row)?

@@ -130,6 +130,7 @@ static TABLES: &[TableSpec] = &[TableSpec {
     name: "rows",
     partition_len: |key| (!key.is_empty()).then_some(1),
     point_reads: true,
+    probed: Some(varve_kv::table::always),
     cold: false,
 }];
 

@@ -174,6 +174,8 @@ fn check<R: Reader + ?Sized>(random: &mut Random, reader: &R, model: &Model) {
         got.as_ref(),
         model.get(&(table, one.clone(), clustering.clone()))
     );
+    let known_absent = reader.known_absent(table, &one, &clustering);
+    assert!(!known_absent || got.is_none());
     for reverse in [false, true] {
         let mut got = rows(reader, table, &one, &range, reverse);
         if reverse {

@@ -1,6 +1,6 @@
 //! Reads of single rows.
 
-use varve_kv::{Engine, Reader};
+use varve_kv::{Batch, Durability, Engine, Reader, Space};
 
 use super::tables::{COLD, NAMED, POINTS, SINGLE, cold, named, open, point, put};
 
@@ -127,4 +127,41 @@ pub fn multi_get_answers_in_the_order_asked(engine: &dyn Engine) {
     check(space.multi_get(POINTS, &asked).unwrap());
     check(space.clone().snapshot().multi_get(POINTS, &asked).unwrap());
     assert!(space.multi_get(POINTS, &[]).unwrap().is_empty());
+}
+
+/// "`false` says nothing, and is always right": what is there is never known to be absent, whichever way it came.
+pub fn a_row_that_is_there_is_never_known_to_be_absent(engine: &dyn Engine) {
+    let space = open(engine);
+    let mut batch = Batch::new();
+    for n in 0..2_000 {
+        batch.put(POINTS, &point(n), b"", b"v");
+        batch.put(NAMED, &named(b"many"), &n.to_be_bytes(), b"v");
+        batch.put(COLD, &cold(b"c"), &n.to_be_bytes(), b"v");
+        if n % 100 == 0 {
+            space.write(&batch, Durability::Buffered).unwrap();
+            batch.clear();
+        }
+    }
+    space.write(&batch, Durability::Sync).unwrap();
+    let check = |space: &dyn Space| {
+        for n in 0..2_000 {
+            assert!(!space.known_absent(POINTS, &point(n), b""));
+            assert!(!space.known_absent(NAMED, &named(b"many"), &n.to_be_bytes()));
+            assert!(!space.known_absent(COLD, &cold(b"c"), &n.to_be_bytes()));
+        }
+        // What is known has to be so.
+        for n in 2_000..8_000 {
+            space.known_absent(POINTS, &point(n), b"");
+            assert_eq!(space.get(POINTS, &point(n), b"").unwrap(), None);
+        }
+    };
+    check(&*space);
+    space.compact().unwrap();
+    check(&*space);
+    drop(space);
+    let space = open(engine);
+    check(&*space);
+    put(&*space, POINTS, &point(9_000), b"", b"v");
+    assert!(!space.known_absent(POINTS, &point(9_000), b""));
+    check(&*space);
 }

@@ -28,12 +28,15 @@ pub static TABLES: &[TableSpec] = &[
         name: "points",
         partition_len: |key| (key.len() >= 8).then_some(8),
         point_reads: true,
+        probed: Some(varve_kv::table::always),
         cold: false,
     },
     TableSpec {
         name: "named",
         partition_len: |key| key.iter().position(|byte| *byte == 0).map(|at| at + 1),
         point_reads: false,
+        // Some rows of a partition and not others.
+        probed: Some(|clustering| clustering.last().is_none_or(|byte| byte % 2 == 0)),
         cold: false,
     },
     TableSpec {
@@ -43,12 +46,14 @@ pub static TABLES: &[TableSpec] = &[
             (key.len() >= length).then_some(length)
         },
         point_reads: false,
+        probed: None,
         cold: true,
     },
     TableSpec {
         name: "single",
         partition_len: |_| Some(0),
         point_reads: true,
+        probed: Some(varve_kv::table::always),
         cold: false,
     },
 ];

@@ -1,0 +1,391 @@
+//! Which rows there may be: a filter in memory over the keys of all tiers.
+//!
+//! Every insert asks for a row that is not there yet. Without this it asks every table in memory and then the filter of
+//! every sorted file, some three microseconds in all; here it is one cache line. Only rows are kept that their table
+//! says are [probed](varve_kv::TableSpec::probed).
+//!
+//! **Never a false "absent".** A key is added before its batch is published, and none is ever removed. What the sorted
+//! files hold from before the space was opened is read by a thread of its own, once enough look-ups have been in vain;
+//! until it is through, the filter says nothing. It reads newer and newer states in steps, so it pins none for long: what
+//! an old state has and a newer one has not was deleted, and what a newer one has and an old one has not was added here.
+//!
+//! A split block Bloom filter (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, 2007): one bit
+//! in each of the eight words of one cache line. It grows by segments, each four times the last; when the memory for them
+//! is used up the last one goes on filling, and says "absent" ever more seldom.
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+
+use parking_lot::{Condvar, Mutex};
+use varve_kv::{Flow, KvError, OpKind, TableId, TableSpec};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::arena::{Arena, At};
+use crate::base::Base;
+use crate::options::Budget;
+use crate::table::{Table, partition_hash};
+
+/// Words of a block: one cache line.
+const LANES: usize = 8;
+const BLOCK_BYTES: usize = LANES * size_of::<u64>();
+/// Bytes of the first segment; each further one has four times the last.
+const FIRST_BYTES: usize = 64 << 10;
+/// Segments at most: 5.3 GiB, 3.8 thousand million keys.
+const SEGMENTS: usize = 9;
+/// Bits for each key before the next segment is begun: 4 of 1,000 absent keys are then taken for present ones.
+const BITS_PER_KEY: usize = 12;
+/// Look-ups in vain after which it is worth reading the keys of the sorted files.
+const LEARN_FROM: u64 = 1_000;
+/// Rows that are read in one step.
+const STEP_ROWS: usize = 10_000;
+
+/// Keys that are added before a writer gets its turn.
+const ADDED_AT_ONCE: usize = 1_000;
+
+/// What the filter can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum State {
+    /// The sorted files have rows that it does not know.
+    Partial = 0,
+    Whole = 1,
+    /// There was no memory for it.
+    Off = 2,
+}
+
+/// The filter of one space.
+#[derive(Debug)]
+pub(crate) struct Presence {
+    tables: &'static [TableSpec],
+    segments: [OnceLock<Segment>; SEGMENTS],
+    /// The segment that takes keys. The lock makes one thread at a time the one that adds.
+    filling: Mutex<usize>,
+    keys: AtomicU64,
+    bytes: AtomicUsize,
+    state: AtomicU8,
+    budget: Arc<Budget>,
+    misses: AtomicU64,
+    learner: Learner,
+}
+
+/// What the thread that reads the sorted files waits for.
+#[derive(Debug, Default)]
+struct Learner {
+    wanted: Mutex<bool>,
+    changed: Condvar,
+    stop: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Segment {
+    words: Box<[AtomicU64]>,
+    /// Where the first whole cache line begins.
+    first: usize,
+    blocks: usize,
+    keys: AtomicUsize,
+}
+
+/// The hash of a row, from that of its partition.
+#[inline]
+pub(crate) fn row_hash(partition_hash: u64, clustering: &[u8]) -> u64 {
+    xxh3_64_with_seed(clustering, partition_hash)
+}
+
+impl Segment {
+    fn new(bytes: usize) -> Self {
+        let blocks = bytes / BLOCK_BYTES;
+        // One block more than is used, so that the first can begin where a cache line does.
+        let words = bytemuck::zeroed_slice_box::<AtomicU64>((blocks + 1) * LANES);
+        let first = words.as_ptr().align_offset(BLOCK_BYTES).min(LANES);
+        Self {
+            words,
+            first,
+            blocks,
+            keys: AtomicUsize::new(0),
+        }
+    }
+
+    fn capacity(&self) -> usize {
+        self.blocks * BLOCK_BYTES * 8 / BITS_PER_KEY
+    }
+
+    #[inline]
+    fn block(&self, hash: u64) -> &[AtomicU64] {
+        let number = ((hash >> 32) * self.blocks as u64) >> 32;
+        let at = self.first + number as usize * LANES;
+        &self.words[at..at + LANES]
+    }
+
+    #[inline]
+    fn has(&self, hash: u64) -> bool {
+        let words = self.block(hash).iter().zip(bits(hash));
+        let missing = words.fold(0, |missing, (word, bit)| {
+            missing | (!word.load(Ordering::Relaxed) & bit)
+        });
+        missing == 0
+    }
+
+    /// One thread at a time.
+    fn add(&self, hash: u64) {
+        for (word, bit) in self.block(hash).iter().zip(bits(hash)) {
+            word.store(word.load(Ordering::Relaxed) | bit, Ordering::Relaxed);
+        }
+        self.keys.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The bit in each word of a block.
+#[inline]
+fn bits(hash: u64) -> impl Iterator<Item = u64> {
+    // The block is chosen by the upper half; this mixes both halves into the upper 48 bits.
+    let mixed = (hash ^ (hash >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (0..LANES).map(move |lane| 1 << ((mixed >> (16 + 6 * lane)) & 63))
+}
+
+impl Presence {
+    /// The filter of a space whose sorted files are `base` and whose log held `replayed`; it knows the latter.
+    pub(crate) fn new(
+        tables: &'static [TableSpec],
+        base: &dyn Base,
+        replayed: &Table,
+        budget: Arc<Budget>,
+    ) -> Self {
+        let partly = tables.iter().enumerate().any(|(number, table)| {
+            table.probed.is_some() && base.may_hold(crate::space::table_id(number))
+        });
+        let state = if partly { State::Partial } else { State::Whole };
+        let presence = Self {
+            tables,
+            segments: Default::default(),
+            filling: Mutex::new(0),
+            keys: AtomicU64::new(0),
+            bytes: AtomicUsize::new(0),
+            state: AtomicU8::new(state as u8),
+            budget,
+            misses: AtomicU64::new(0),
+            learner: Learner::default(),
+        };
+        for block in 0..replayed.arena.blocks() {
+            let ops = replayed.arena.ops(block);
+            presence.add_all(
+                ops.filter(|(_, op)| op.kind == OpKind::Put)
+                    .filter_map(|(_, op)| {
+                        let hash = || partition_hash(op.table, op.partition());
+                        presence.hash_of(op.table, hash, op.clustering())
+                    }),
+            );
+        }
+        presence
+    }
+
+    fn is(&self, state: State) -> bool {
+        self.state.load(Ordering::Acquire) == state as u8
+    }
+
+    fn probed(&self, table: TableId, clustering: &[u8]) -> bool {
+        self.tables[usize::from(table.0)]
+            .probed
+            .is_some_and(|probed| probed(clustering))
+    }
+
+    fn hash_of(
+        &self,
+        table: TableId,
+        partition_hash: impl FnOnce() -> u64,
+        clustering: &[u8],
+    ) -> Option<u64> {
+        self.probed(table, clustering)
+            .then(|| row_hash(partition_hash(), clustering))
+    }
+
+    /// Whether a row is known not to be in any tier.
+    #[inline]
+    pub(crate) fn lacks(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
+        self.is(State::Whole)
+            && self.probed(table, clustering)
+            && !self.has(row_hash(partition_hash(table, partition), clustering))
+    }
+
+    /// The same, when the hash of the partition is known.
+    #[inline]
+    pub(crate) fn lacks_hashed(&self, table: TableId, hash: u64, clustering: &[u8]) -> bool {
+        self.is(State::Whole)
+            && self.probed(table, clustering)
+            && !self.has(row_hash(hash, clustering))
+    }
+
+    fn has(&self, hash: u64) -> bool {
+        let segments = self.segments.iter().map_while(OnceLock::get);
+        segments.into_iter().any(|segment| segment.has(hash))
+    }
+
+    /// Adds the rows that a batch puts: its operations with the hashes of their partitions.
+    pub(crate) fn add_batch(&self, arena: &Arena, hashed: &[(u64, At)]) {
+        if self.is(State::Off) {
+            return;
+        }
+        self.add_all(hashed.iter().filter_map(|(hash, at)| {
+            let op = arena.op(*at);
+            if op.kind != OpKind::Put {
+                return None;
+            }
+            self.hash_of(op.table, || *hash, op.clustering())
+        }));
+    }
+
+    fn add_all(&self, hashes: impl Iterator<Item = u64>) {
+        let mut hashes = hashes.peekable();
+        if hashes.peek().is_none() {
+            return;
+        }
+        let mut filling = self.filling.lock();
+        let mut added = 0;
+        for hash in hashes {
+            if self.is(State::Off) {
+                break;
+            }
+            if self.has(hash) {
+                continue;
+            }
+            added += 1;
+            if let Some(segment) = self.room(&mut filling) {
+                segment.add(hash);
+            }
+        }
+        self.keys.fetch_add(added, Ordering::Relaxed);
+    }
+
+    /// The segment that the next key goes to.
+    fn room(&self, filling: &mut usize) -> Option<&Segment> {
+        if let Some(segment) = self.segments[*filling].get() {
+            let full = segment.keys.load(Ordering::Relaxed) >= segment.capacity();
+            if !full || *filling + 1 == SEGMENTS {
+                return Some(segment);
+            }
+            let Some(next) = self.begin(*filling + 1) else {
+                return Some(segment);
+            };
+            *filling += 1;
+            return Some(next);
+        }
+        let first = self.begin(0);
+        if first.is_none() {
+            self.state.store(State::Off as u8, Ordering::Release);
+        }
+        first
+    }
+
+    /// Begins a segment, if there is memory for it.
+    fn begin(&self, number: usize) -> Option<&Segment> {
+        let bytes = FIRST_BYTES << (2 * number);
+        if self.budget.used() + bytes > self.budget.limit() {
+            return None;
+        }
+        self.budget.take(bytes);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        Some(self.segments[number].get_or_init(|| Segment::new(bytes)))
+    }
+
+    /// Takes note that the sorted files were asked for a row in vain.
+    pub(crate) fn missed(&self) {
+        if !self.is(State::Partial) {
+            return;
+        }
+        if self.misses.fetch_add(1, Ordering::Relaxed) + 1 == LEARN_FROM {
+            *self.learner.wanted.lock() = true;
+            self.learner.changed.notify_all();
+        }
+    }
+
+    /// Whether there is anything to [learn](Presence::learn).
+    pub(crate) fn is_partial(&self) -> bool {
+        self.is(State::Partial)
+    }
+
+    /// Ends [`Presence::learn`].
+    pub(crate) fn stop(&self) {
+        self.learner.stop.store(true, Ordering::Release);
+        drop(self.learner.wanted.lock());
+        self.learner.changed.notify_all();
+    }
+
+    fn stopped(&self) -> bool {
+        self.learner.stop.load(Ordering::Acquire)
+    }
+
+    /// Waits until it is worth it, then adds the keys of the sorted files, and lets the filter speak. Its errors are those
+    /// of reading; the filter stays silent then.
+    pub(crate) fn learn(&self, base: &dyn Base) -> Result<(), KvError> {
+        let mut wanted = self.learner.wanted.lock();
+        while !*wanted && !self.stopped() {
+            self.learner.changed.wait(&mut wanted);
+        }
+        drop(wanted);
+        for (number, table) in self.tables.iter().enumerate() {
+            if table.probed.is_some() {
+                self.learn_table(base, crate::space::table_id(number))?;
+            }
+        }
+        if !self.stopped() {
+            let _ = self.state.compare_exchange(
+                State::Partial as u8,
+                State::Whole as u8,
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            );
+        }
+        Ok(())
+    }
+
+    fn learn_table(&self, base: &dyn Base, table: TableId) -> Result<(), KvError> {
+        let mut last: Option<(Vec<u8>, Vec<u8>)> = None;
+        let mut hashes = Vec::with_capacity(STEP_ROWS);
+        loop {
+            let after = last.take();
+            let after = after.as_ref().map(|(p, c)| (p.as_slice(), c.as_slice()));
+            let mut rows = 0;
+            base.scan_table(table, after, &mut |row| {
+                let hash = || partition_hash(table, row.partition);
+                hashes.extend(self.hash_of(table, hash, row.clustering));
+                rows += 1;
+                if rows < STEP_ROWS {
+                    return Flow::Continue(());
+                }
+                last = Some((row.partition.to_vec(), row.clustering.to_vec()));
+                Flow::Break(())
+            })?;
+            for part in hashes.chunks(ADDED_AT_ONCE) {
+                self.add_all(part.iter().copied());
+            }
+            hashes.clear();
+            if last.is_none() || self.stopped() || self.is(State::Off) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Keys that it was given, about.
+    pub(crate) fn keys(&self) -> u64 {
+        self.keys.load(Ordering::Relaxed)
+    }
+
+    /// Its memory in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// Whether it can say anything.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.is(State::Whole)
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        self.budget.give_back(self.bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,308 @@
+use std::path::Path;
+
+use varve_kv::table::always;
+use varve_kv::{Batch, Durability, Engine, MemoryEngine, Reader, Space};
+
+use super::*;
+use crate::{FrontMemoryEngine, FrontOptions};
+
+const ROWS: TableId = TableId(0);
+const SOME: TableId = TableId(1);
+const OTHERS: TableId = TableId(2);
+
+const fn spec(name: &'static str, probed: Option<fn(&[u8]) -> bool>) -> TableSpec {
+    TableSpec {
+        name,
+        partition_len: |key| (key.len() >= 8).then_some(8),
+        point_reads: true,
+        probed,
+        cold: false,
+    }
+}
+
+static TABLES: &[TableSpec] = &[
+    spec("rows", Some(always)),
+    spec("some", Some(|clustering| clustering.starts_with(b"a"))),
+    spec("others", None),
+];
+
+fn partition(n: u64) -> [u8; 8] {
+    n.to_be_bytes()
+}
+
+/// A filter over an empty space with so much memory.
+fn empty(limit: usize) -> Presence {
+    let space = MemoryEngine::new().open("space", TABLES, true).unwrap();
+    Presence::new(
+        TABLES,
+        &Nothing(space),
+        &Table::new(0),
+        Arc::new(Budget::new(limit)),
+    )
+}
+
+/// A base without rows.
+struct Nothing(Arc<dyn Space>);
+
+impl Reader for Nothing {
+    fn get(&self, _: TableId, _: &[u8], _: &[u8]) -> Result<Option<Vec<u8>>, KvError> {
+        Ok(None)
+    }
+
+    fn scan(
+        &self,
+        _: varve_kv::ScanRequest<'_>,
+        _: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        Ok(())
+    }
+
+    fn scan_table(
+        &self,
+        _: TableId,
+        _: Option<(&[u8], &[u8])>,
+        _: &mut dyn FnMut(varve_kv::Row<'_>) -> Flow,
+    ) -> Result<(), KvError> {
+        Ok(())
+    }
+}
+
+impl Space for Nothing {
+    fn write(&self, _: &Batch, _: Durability) -> Result<(), KvError> {
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), KvError> {
+        Ok(())
+    }
+
+    fn snapshot(self: Arc<Self>) -> Arc<dyn varve_kv::Snapshot> {
+        Arc::clone(&self.0).snapshot()
+    }
+
+    fn checkpoint(&self, _: &Path) -> Result<(), KvError> {
+        Ok(())
+    }
+
+    fn compact(&self) -> Result<(), KvError> {
+        Ok(())
+    }
+
+    fn verify_checksums(&self) -> Result<(), KvError> {
+        Ok(())
+    }
+
+    fn statistics(&self) -> Vec<varve_kv::Statistic> {
+        Vec::new()
+    }
+}
+
+impl Base for Nothing {
+    fn ingest(&self, _: &[crate::SortedTable<'_>]) -> Result<(), KvError> {
+        Ok(())
+    }
+
+    fn may_hold(&self, _: TableId) -> bool {
+        false
+    }
+
+    fn backlog(&self) -> f64 {
+        0.0
+    }
+}
+
+fn add(presence: &Presence, numbers: std::ops::Range<u64>) {
+    presence.add_all(numbers.map(|n| row_hash(partition_hash(ROWS, &partition(n)), b"")));
+}
+
+fn lacks(presence: &Presence, n: u64) -> bool {
+    presence.lacks(ROWS, &partition(n), b"")
+}
+
+#[test]
+fn what_was_added_is_never_absent_and_little_else_is_taken_for_present() {
+    let presence = empty(2 << 20);
+    let mut added = 0;
+    // Over three segments: 43,690 keys, 174,762, 699,050.
+    for upto in [1, 1_000, 43_000, 44_000, 200_000, 600_000] {
+        add(&presence, added..upto);
+        added = upto;
+        assert!((0..added).all(|n| !lacks(&presence, n)), "of {added}");
+        let asked = 100_000;
+        let wrong = (0..asked)
+            .filter(|n| !lacks(&presence, 1 << 40 | n))
+            .count();
+        assert!(
+            wrong * 50 < asked as usize,
+            "{wrong} of {asked} beside {added}"
+        );
+    }
+    assert_eq!(presence.bytes(), (64 + 256 + 1_024) << 10);
+    // False positives are not counted again.
+    let keys = presence.keys();
+    assert!((590_000..=600_000).contains(&keys), "{keys}");
+}
+
+#[test]
+fn keys_that_are_known_take_no_room() {
+    let presence = empty(1 << 20);
+    for _ in 0..100 {
+        add(&presence, 0..1_000);
+    }
+    assert!(presence.keys() <= 1_000);
+}
+
+#[test]
+fn without_more_memory_it_goes_on_and_is_never_wrong() {
+    let presence = empty(FIRST_BYTES);
+    add(&presence, 0..500_000);
+    assert_eq!(presence.bytes(), FIRST_BYTES);
+    assert!((0..500_000).all(|n| !lacks(&presence, n)));
+}
+
+#[test]
+fn without_any_memory_it_says_nothing() {
+    let presence = empty(FIRST_BYTES - 1);
+    assert!(lacks(&presence, 1), "nothing was added yet");
+    add(&presence, 0..10);
+    assert!((0..100).all(|n| !lacks(&presence, n)));
+    assert!(!presence.is_whole());
+}
+
+#[test]
+fn memory_is_given_back() {
+    let budget = Arc::new(Budget::new(1 << 20));
+    let space = MemoryEngine::new().open("space", TABLES, true).unwrap();
+    let presence = Presence::new(TABLES, &Nothing(space), &Table::new(0), Arc::clone(&budget));
+    add(&presence, 0..100_000);
+    assert_eq!(budget.used(), (64 + 256) << 10);
+    drop(presence);
+    assert_eq!(budget.used(), 0);
+}
+
+fn open(engine: &FrontMemoryEngine) -> Arc<dyn Space> {
+    engine.open("space", TABLES, true).unwrap()
+}
+
+fn put(space: &dyn Space, table: TableId, n: u64, clustering: &[u8]) {
+    let mut batch = Batch::new();
+    batch.put(table, &partition(n), clustering, b"value");
+    space.write(&batch, Durability::Buffered).unwrap();
+}
+
+fn whole(space: &dyn Space) -> bool {
+    let all = space.statistics();
+    let mut known = all.iter().filter(|it| it.name == "front_known_whole");
+    known.next().is_some_and(|it| it.value == 1.0)
+}
+
+fn options() -> FrontOptions {
+    FrontOptions {
+        table_bytes: 20_000,
+        ..FrontOptions::default()
+    }
+}
+
+#[test]
+fn a_space_knows_what_it_lacks_from_its_first_row_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = FrontMemoryEngine::new(dir.path(), options());
+    let space = open(&engine);
+    assert!(space.known_absent(ROWS, &partition(1), b""));
+    for n in 0..2_000 {
+        assert!(!space.known_absent(OTHERS, &partition(n), b""), "not kept");
+        put(&*space, ROWS, n, b"");
+        put(&*space, SOME, n, b"a");
+        put(&*space, SOME, n, b"b");
+        assert!(!space.known_absent(ROWS, &partition(n), b""));
+        assert!(!space.known_absent(SOME, &partition(n), b"a"));
+        assert!(!space.known_absent(SOME, &partition(n), b"b"), "not kept");
+    }
+    assert!(
+        !space.known_absent(SOME, &partition(2_001), b"b"),
+        "not kept"
+    );
+    let absent = (2_000..12_000).filter(|n| space.known_absent(ROWS, &partition(*n), b""));
+    assert!(absent.count() > 9_800);
+}
+
+/// A deleted row and its key are told apart by reading only; a row that comes back was never forgotten.
+#[test]
+fn deletes_take_nothing_away() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = FrontMemoryEngine::new(dir.path(), options());
+    let space = open(&engine);
+    put(&*space, ROWS, 1, b"");
+    let before = Arc::clone(&space).snapshot();
+    let mut batch = Batch::new();
+    batch.delete(ROWS, &partition(1), b"");
+    space.write(&batch, Durability::Buffered).unwrap();
+    assert!(!space.known_absent(ROWS, &partition(1), b""));
+    assert!(!before.known_absent(ROWS, &partition(1), b""));
+    assert_eq!(space.get(ROWS, &partition(1), b"").unwrap(), None);
+    assert!(before.get(ROWS, &partition(1), b"").unwrap().is_some());
+}
+
+/// After it is opened again a space learns what its files hold once that is worth it, and is right before, meanwhile
+/// and after, whatever is written meanwhile.
+#[test]
+fn an_opened_space_learns_what_its_files_hold() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = FrontMemoryEngine::new(dir.path(), options());
+    let space = open(&engine);
+    for n in 0..25_000 {
+        put(&*space, ROWS, n, b"");
+        put(&*space, SOME, n, b"a");
+    }
+    drop(space);
+
+    let space = open(&engine);
+    assert!(!whole(&*space));
+    put(&*space, ROWS, 1 << 20, b"");
+    let mut next = 1 << 21;
+    // It must happen; how soon is not promised.
+    while !whole(&*space) {
+        assert!(
+            !space.known_absent(ROWS, &partition(next), b""),
+            "it cannot know yet"
+        );
+        assert_eq!(space.get(ROWS, &partition(next), b"").unwrap(), None);
+        put(&*space, ROWS, next, b"");
+        next += 1;
+    }
+    for n in (0..25_000).chain([1 << 20]).chain(1 << 21..next) {
+        assert!(!space.known_absent(ROWS, &partition(n), b""));
+        assert!(space.get(ROWS, &partition(n), b"").unwrap().is_some());
+    }
+    assert!((0..25_000).all(|n| !space.known_absent(SOME, &partition(n), b"a")));
+    let absent = (next..next + 10_000).filter(|n| space.known_absent(ROWS, &partition(*n), b""));
+    assert!(absent.count() > 9_800);
+}
+
+/// What lies in the log only is known at once, and a space that is closed before it has learnt does not wait.
+#[test]
+fn an_opened_space_knows_what_its_log_held() {
+    let dir = tempfile::tempdir().unwrap();
+    let large = FrontOptions {
+        table_bytes: 1 << 20,
+        ..FrontOptions::default()
+    };
+    let engine = FrontMemoryEngine::new(dir.path(), large);
+    let space = open(&engine);
+    put(&*space, ROWS, 1, b"");
+    let copy = tempfile::tempdir().unwrap();
+    let log = copy.path().join("space");
+    std::fs::create_dir(&log).unwrap();
+    for entry in std::fs::read_dir(dir.path().join("space")).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), log.join(entry.file_name())).unwrap();
+    }
+    drop(space);
+    let crashed = open(&FrontMemoryEngine::new(
+        copy.path(),
+        FrontOptions::default(),
+    ));
+    assert!(whole(&*crashed), "its files hold nothing");
+    assert!(!crashed.known_absent(ROWS, &partition(1), b""));
+    assert!(crashed.known_absent(ROWS, &partition(2), b""));
+}
