@@ -22,7 +22,7 @@ fn open(dir: &Path, preallocate_bytes: u64) -> Result<(Log, u64), KvError> {
         sync_on_rotate: true,
     };
     let mut bytes = 0;
-    let log = Log::open(dir, options, &mut |_, payload| {
+    let log = Log::open(dir, options, &mut |_, _, payload| {
         bytes += payload.len() as u64;
         Ok(())
     })?;

@@ -15,6 +15,7 @@ mod errors;
 mod format;
 mod reader;
 mod recover;
+mod replaying;
 mod segments;
 #[cfg(test)]
 mod simulated;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 
 use varve_kv::{KvError, fail_point};
 
+pub use self::replaying::Replaying;
 pub use self::segments::Remover;
 pub use self::sync::Syncer;
 
@@ -48,8 +50,9 @@ const VERIFY_ATTEMPTS: usize = 100;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SegmentId(pub u64);
 
-/// What takes the payloads of a log that is opened, in order.
-pub type Replay<'a> = dyn FnMut(SegmentId, &[u8]) -> Result<(), KvError> + 'a;
+/// What takes the payloads of a log that is opened, in order. Whoever builds anything on them elsewhere before the log is
+/// open has it made durable first.
+pub type Replay<'a> = dyn FnMut(&Replaying<'_>, SegmentId, &[u8]) -> Result<(), KvError> + 'a;
 
 /// How a log behaves.
 #[derive(Debug, Clone)]
@@ -117,7 +120,9 @@ impl Log {
         let failed =
             |error: io::Error| errors::file_error(&options.space, "preparing the log", &error);
         let survey = Survey::new(&*disk, &options.space)?;
-        let end = survey.read(replay)?;
+        let replaying = Replaying::new(&survey);
+        let end = survey.read(&mut |segment, payload| replay(&replaying, segment, payload))?;
+        let end = end.map(|end| replaying.known(end));
         // The process that gave these names may have ended before they were durable; from here on others build on them.
         disk.sync_names().map_err(failed)?;
         for name in &survey.left_over {
@@ -399,9 +404,7 @@ fn settle(disk: &dyn Disk, segments: &mut Vec<Head>, end: recover::End) -> io::R
         } else {
             file.bytes()?
         };
-        let known = end.durable.saturating_sub(head.base);
-        write_again(&*file, HEAD_BYTES as u64 + known, stop)?;
-        file.sync()?;
+        make_durable(&*file, head, end.durable, stop)?;
         active = Some(Active {
             head: *head,
             file,
@@ -410,6 +413,13 @@ fn settle(disk: &dyn Disk, segments: &mut Vec<Head>, end: recover::End) -> io::R
         });
     }
     active.ok_or_else(|| io::Error::other("a log that was read has no segment"))
+}
+
+/// Brings a segment's content up to the offset `stop` to stable storage; what is before the position `known` is there.
+fn make_durable(file: &dyn DiskFile, head: &Head, known: u64, stop: u64) -> io::Result<()> {
+    let known = known.saturating_sub(head.base);
+    write_again(file, HEAD_BYTES as u64 + known, stop)?;
+    file.sync()
 }
 
 /// A sync that failed earlier may have left these bytes in memory only, yet marked as stored.

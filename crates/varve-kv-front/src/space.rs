@@ -180,41 +180,27 @@ fn replay(config: &FrontConfig, base: &dyn Base) -> Result<(Log, Table), KvError
     let mut active = Table::new(0);
     let mut scratch = Scratch::default();
     let mut reader = RecordReader::new(&config.name, config.tables);
-    let mut log_synced = false;
     let options = LogOptions {
         space: config.name.clone(),
         preallocate_bytes: config.options.log_preallocate_bytes,
         // A table's log is synced before the table is flushed, and no writer waits for that.
         sync_on_rotate: false,
     };
-    let log = Log::open(&config.log_dir, options, &mut |_, payload| {
+    let log = Log::open(&config.log_dir, options, &mut |log, _, payload| {
         let Some(record) = reader.read(payload)? else {
             return Ok(());
         };
         active.apply(record, &mut scratch);
         active.publish();
         if active.bytes() >= config.options.table_bytes {
-            if !log_synced {
-                sync_files(&config.log_dir).map_err(|error| KvError::Io {
-                    space: config.name.clone(),
-                    detail: format!("syncing the log: {error}"),
-                })?;
-                log_synced = true;
-            }
+            // Files that hold a part of the log must not outlive the rest of their batches.
+            log.make_durable()?;
             flusher::ingest(base, config.tables.len(), &active)?;
             active = Table::new(0);
         }
         Ok(())
     })?;
     Ok((log, active))
-}
-
-/// Syncs a log that is not open yet. Files that hold a part of it must not outlive the rest of their batches.
-fn sync_files(dir: &Path) -> std::io::Result<()> {
-    for entry in std::fs::read_dir(dir)? {
-        std::fs::File::open(entry?.path())?.sync_all()?;
-    }
-    Ok(())
 }
 
 impl Shared {

@@ -10,16 +10,20 @@ use std::sync::Arc;
 
 use varve_kv::KvError;
 
+use super::SegmentId;
 use super::disk::{Disk, DiskFile};
 use super::errors::{self, WHAT_TO_DO};
 use super::format::{self, BadHead, Head, RECORD_HEAD_BYTES};
 use super::reader::{Extent, Reader, Stop, position};
-use super::{Replay, SegmentId};
+
+/// What takes payloads, in order.
+pub(crate) type Take<'a> = dyn FnMut(SegmentId, &[u8]) -> Result<(), KvError> + 'a;
 
 /// The segments of a directory, not yet read.
+#[derive(Debug)]
 pub(crate) struct Survey<'a> {
-    disk: &'a dyn Disk,
-    space: &'a str,
+    pub(crate) disk: &'a dyn Disk,
+    pub(crate) space: &'a str,
     /// In order, without a gap.
     pub(crate) segments: Vec<Head>,
     /// Files that an interrupted rotation or removal left behind.
@@ -110,7 +114,7 @@ impl<'a> Survey<'a> {
     }
 
     /// Reads all records in order and says where they end. `None` when there is no segment.
-    pub(crate) fn read(&self, take: &mut Replay<'_>) -> Result<Option<End>, KvError> {
+    pub(crate) fn read(&self, take: &mut Take<'_>) -> Result<Option<End>, KvError> {
         let mut durable = 0;
         for (index, head) in self.segments.iter().enumerate() {
             let name = format::file_name(head.segment);

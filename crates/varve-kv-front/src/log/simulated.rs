@@ -376,8 +376,9 @@ impl DiskFile for SimulatedFile {
             return Err(io::Error::other("the disk is broken"));
         }
         let inode = &mut state.inodes[self.inode];
-        inode.changes.clear();
-        inode.stored = inode.seen.clone();
+        for change in std::mem::take(&mut inode.changes) {
+            apply(&mut inode.stored, &change);
+        }
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use varve_kv::KvError;
 
 use super::simulated::{Random, SimulatedDisk};
-use super::{Log, LogOptions, SegmentId, format};
+use super::{Log, LogOptions, Replaying, SegmentId, format};
 
 mod damage;
 mod histories;
@@ -24,10 +24,31 @@ type Records = Vec<(SegmentId, Vec<u8>)>;
 
 fn open(disk: &SimulatedDisk, options: LogOptions) -> Result<(Log, Records), KvError> {
     let mut records = Vec::new();
-    let log = Log::open_on(Arc::new(disk.clone()), options, &mut |segment, payload| {
+    let take = &mut |_: &Replaying<'_>, segment, payload: &[u8]| {
         records.push((segment, payload.to_vec()));
         Ok(())
-    })?;
+    };
+    let log = Log::open_on(Arc::new(disk.clone()), options, take)?;
+    Ok((log, records))
+}
+
+/// Opens the log, and has it made durable when so many records were replayed; `done` says that it was.
+fn open_durably(
+    disk: &SimulatedDisk,
+    options: LogOptions,
+    after: u64,
+    done: &mut bool,
+) -> Result<(Log, Records), KvError> {
+    let mut records = Vec::new();
+    let take = &mut |log: &Replaying<'_>, segment, payload: &[u8]| {
+        if records.len() as u64 >= after {
+            log.make_durable()?;
+            *done = true;
+        }
+        records.push((segment, payload.to_vec()));
+        Ok(())
+    };
+    let log = Log::open_on(Arc::new(disk.clone()), options, take)?;
     Ok((log, records))
 }
 
@@ -147,6 +168,45 @@ fn after_a_failed_sync_nothing_is_taken_until_the_log_is_opened_again() {
         let disk = disk.after_power_loss(&mut Random::new(seed));
         let (_, records) = open(&disk, options(4096, true)).expect("an old log");
         assert_eq!(records.len(), 3);
+    }
+}
+
+#[test]
+fn what_a_replay_builds_on_is_kept_also_after_a_failed_sync() {
+    for opened_durably in [false, true] {
+        let disk = SimulatedDisk::default();
+        let (mut log, _) = open(&disk, options(4096, false)).expect("a new log");
+        for number in 0..30 {
+            log.append(&payload(number)).expect("there is room");
+            if number % 10 == 9 {
+                log.rotate().expect("a rotation");
+            }
+        }
+        disk.fail_syncs(4);
+        assert!(log.sync().is_err());
+        // The process ends, and the next one stops while it replays; then the power goes.
+        let disk = disk.after_kill();
+        let mut replayed = 0;
+        let stops = &mut |log: &Replaying<'_>, _, _: &[u8]| {
+            replayed += 1;
+            if replayed == 5 {
+                if opened_durably {
+                    log.make_durable()?;
+                }
+                let space = "s".to_owned();
+                let detail = "stopped".to_owned();
+                return Err(KvError::Io { space, detail });
+            }
+            Ok(())
+        };
+        let opened = Log::open_on(Arc::new(disk.clone()), options(4096, false), stops);
+        assert!(opened.is_err());
+        let kept = (0..20).filter(|seed| {
+            let disk = disk.after_power_loss(&mut Random::new(*seed));
+            let opened = open(&disk, options(4096, false));
+            opened.is_ok_and(|(_, records)| records.len() == 30)
+        });
+        assert_eq!(kept.count() == 20, opened_durably);
     }
 }
 

@@ -130,7 +130,21 @@ fn history(seed: u64) {
         if random.one_in(4) {
             disk.stop_after(random.below(30));
         }
-        let opened = open(&disk, options(ahead, sync_on_rotate));
+        let mut made_durable = false;
+        let opened = if random.one_in(2) {
+            let after = random.below(20);
+            open_durably(
+                &disk,
+                options(ahead, sync_on_rotate),
+                after,
+                &mut made_durable,
+            )
+        } else {
+            open(&disk, options(ahead, sync_on_rotate))
+        };
+        if made_durable {
+            story.synced = story.appended.len();
+        }
         let mut half_written = None;
         match opened {
             Ok((mut log, found)) => {

@@ -6,7 +6,7 @@ use super::*;
 
 fn open_in(dir: &std::path::Path) -> (Log, Vec<u64>) {
     let mut numbers = Vec::new();
-    let log = Log::open(dir, options(1 << 16, true), &mut |_, payload| {
+    let log = Log::open(dir, options(1 << 16, true), &mut |_, _, payload| {
         numbers.push(number_of(payload));
         Ok(())
     });

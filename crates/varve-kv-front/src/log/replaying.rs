@@ -1,0 +1,64 @@
+//! A log that is being replayed and not open yet.
+
+use std::cell::Cell;
+
+use varve_kv::KvError;
+
+use super::errors;
+use super::format::file_name;
+use super::reader::position;
+use super::recover::{End, Survey};
+
+/// What a replay may do with the log that its payloads come from.
+#[derive(Debug)]
+pub struct Replaying<'a> {
+    survey: &'a Survey<'a>,
+    /// The position up to which the log was made durable.
+    durable: Cell<Option<u64>>,
+}
+
+impl<'a> Replaying<'a> {
+    pub(crate) fn new(survey: &'a Survey<'a>) -> Self {
+        Self {
+            survey,
+            durable: Cell::new(None),
+        }
+    }
+
+    /// Brings the whole log to stable storage, what is still to be replayed included, and also what only looks stored since
+    /// an earlier sync failed. Reads the log ahead, once; costs nothing from the second time on.
+    ///
+    /// # Errors
+    /// When the log is damaged further on, or files cannot be read or written.
+    pub fn make_durable(&self) -> Result<(), KvError> {
+        if self.durable.get().is_some() {
+            return Ok(());
+        }
+        let Some(end) = self.survey.read(&mut |_, _| Ok(()))? else {
+            return Ok(());
+        };
+        let (disk, space) = (self.survey.disk, self.survey.space);
+        let last = &self.survey.segments[end.segment];
+        let written = || {
+            for head in &self.survey.segments[..=end.segment] {
+                let file = disk.open(&file_name(head.segment), true)?;
+                let stop = if head == last {
+                    end.offset
+                } else {
+                    file.bytes()?
+                };
+                super::make_durable(&*file, head, end.durable, stop)?;
+            }
+            disk.sync_names()
+        };
+        written().map_err(|error| errors::file_error(space, "making the log durable", &error))?;
+        self.durable.set(Some(position(last, end.offset)));
+        Ok(())
+    }
+
+    /// What is known about the end of the log by now.
+    pub(crate) fn known(&self, end: End) -> End {
+        let durable = end.durable.max(self.durable.get().unwrap_or(0));
+        End { durable, ..end }
+    }
+}
