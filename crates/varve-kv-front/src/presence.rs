@@ -10,8 +10,8 @@
 //! an old state has and a newer one has not was deleted, and what a newer one has and an old one has not was added here.
 //!
 //! A split block Bloom filter (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, 2007): one bit
-//! in each of the eight words of one cache line. It grows by segments, each four times the last; when the memory for them
-//! is used up the last one goes on filling, and says "absent" ever more seldom.
+//! in each of the eight words of one cache line. It grows by segments, each four times the last, or what memory is left;
+//! when that is used up the last one goes on filling, and says "absent" ever more seldom.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -33,6 +33,8 @@ const BLOCK_BYTES: usize = LANES * size_of::<u64>();
 const FIRST_BYTES: usize = 64 << 10;
 /// Segments at most: 5.3 GiB, 3.8 thousand million keys.
 const SEGMENTS: usize = 9;
+/// The part of the memory that the last, largest segment leaves for other spaces: one in so many.
+const RESERVE: usize = 16;
 /// Bits for each key before the next segment is begun: 4 of 1,000 absent keys are then taken for present ones.
 const BITS_PER_KEY: usize = 12;
 /// Look-ups in vain after which it is worth reading the keys of the sorted files.
@@ -278,9 +280,15 @@ impl Presence {
 
     /// Begins a segment, if there is memory for it.
     fn begin(&self, number: usize) -> Option<&Segment> {
-        let bytes = FIRST_BYTES << (2 * number);
-        if self.budget.used() + bytes > self.budget.limit() {
-            return None;
+        let limit = self.budget.limit();
+        let left = limit.saturating_sub(self.budget.used());
+        let mut bytes = FIRST_BYTES << (2 * number);
+        if bytes > left {
+            // All there is, but for what other spaces may begin with, unless that is too little to be worth a look more.
+            bytes = left.saturating_sub(limit / RESERVE);
+            if number == 0 || bytes < FIRST_BYTES << (2 * (number - 1)) {
+                return None;
+            }
         }
         self.budget.take(bytes);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);

@@ -35,6 +35,9 @@ const HEAD: usize = 5;
 #[derive(Debug)]
 pub struct RowCache {
     sets: Box<[Mutex<Set>]>,
+    /// For each set, a bit for each of its rows: most rows that are flushed are not here, and that is seen without a look
+    /// at the set. Written under the set's lock only.
+    marks: Box<[AtomicU32]>,
     spaces: AtomicU32,
 }
 
@@ -127,6 +130,7 @@ impl RowCache {
         let each = SET_ROW_BYTES + size_of::<Mutex<Set>>();
         let sets = (bytes / each).max(1);
         Self {
+            marks: (0..sets).map(|_| AtomicU32::new(0)).collect(),
             sets: (0..sets).map(|_| Mutex::default()).collect(),
             spaces: AtomicU32::new(0),
         }
@@ -148,7 +152,7 @@ impl SpaceRows {
     pub(crate) fn get(&self, generation: u64, key: &RowKey<'_>) -> Option<Found> {
         let hash = self.hash(key);
         let floor = self.floor.load(Ordering::Acquire);
-        let mut set = self.set(hash).lock();
+        let mut set = self.cache.sets[self.set(hash)].lock();
         let kept = set.find(hash, self.space, key)?;
         if !(floor..=generation).contains(&kept.since) {
             return None;
@@ -167,15 +171,18 @@ impl SpaceRows {
             return;
         }
         let hash = self.hash(key);
-        let mut set = self.set(hash).lock();
+        let at = self.set(hash);
+        let mut set = self.cache.sets[at].lock();
         if set.room_for(bytes).is_none() && !set.was_missed(hash) {
             return;
         }
         let Some(row) = key.with_value(value) else {
             return;
         };
-        // Under the set's lock: whoever begins the next generation removes rows from this set after it.
-        if self.generation.load(Ordering::Acquire) != generation {
+        // First the mark, then the generation; whoever begins the next one does it the other way round. So either this
+        // sees the new generation, or the other sees the mark, and removes the row once it has the set's lock.
+        self.cache.marks[at].fetch_or(mark(hash), Ordering::SeqCst);
+        if self.generation.load(Ordering::SeqCst) != generation {
             return;
         }
         let since = generation;
@@ -190,24 +197,30 @@ impl SpaceRows {
             since,
             row,
         });
+        self.cache.marks[at].store(set.marks(), Ordering::SeqCst);
     }
 
     /// Begins the next generation. Until a view of it is published, [`SpaceRows::remove`] must be called for each row
     /// that changes with it, or [`SpaceRows::remove_all`].
     pub(crate) fn begin_generation(&self) -> u64 {
-        self.generation.fetch_add(1, Ordering::AcqRel) + 1
+        self.generation.fetch_add(1, Ordering::SeqCst) + 1
     }
 
     /// Removes a row that changes.
     pub(crate) fn remove(&self, key: &RowKey<'_>) {
         let hash = self.hash(key);
-        let mut set = self.set(hash).lock();
+        let at = self.set(hash);
+        if self.cache.marks[at].load(Ordering::SeqCst) & mark(hash) == 0 {
+            return;
+        }
+        let mut set = self.cache.sets[at].lock();
         for way in &mut set.ways {
             // Another row of the same hash is no loss.
             if way.as_ref().is_some_and(|kept| kept.hash == hash) {
                 *way = None;
             }
         }
+        self.cache.marks[at].store(set.marks(), Ordering::SeqCst);
     }
 
     /// Ends all rows of the space that were read before the present generation.
@@ -220,15 +233,26 @@ impl SpaceRows {
         xxh3_64_with_seed(key.clustering, key.hash ^ u64::from(self.space))
     }
 
-    fn set(&self, hash: u64) -> &Mutex<Set> {
+    /// The number of the set that a row belongs to.
+    fn set(&self, hash: u64) -> usize {
         // The high half chooses the set evenly whatever their number; the rest tells rows apart.
         let sets = self.cache.sets.len() as u64;
-        let at = (u128::from(hash) * u128::from(sets)) >> 64;
-        &self.cache.sets[at as usize]
+        ((u128::from(hash) * u128::from(sets)) >> 64) as usize
     }
 }
 
+/// The bit of a row in the marks of its set.
+fn mark(hash: u64) -> u32 {
+    // Not of the high half, which all rows of a set share.
+    1 << (hash & 31)
+}
+
 impl Set {
+    fn marks(&self) -> u32 {
+        let rows = self.ways.iter().flatten();
+        rows.fold(0, |marks, kept| marks | mark(kept.hash))
+    }
+
     fn find(&mut self, hash: u64, space: u32, key: &RowKey<'_>) -> Option<&mut Kept> {
         let mut kept = self.ways.iter_mut().flatten();
         kept.find(|kept| kept.hash == hash && kept.space == space && key.is_of(&kept.row))

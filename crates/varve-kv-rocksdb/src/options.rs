@@ -26,9 +26,9 @@ const MEMTABLE_SHARE_FRONT: (usize, usize) = (1, 16);
 const FRONT_SHARE: (usize, usize) = (3, 8);
 /// Share of the memory for single rows of the files, when there is a front table: an eighth.
 const ROW_SHARE: (usize, usize) = (1, 8);
-/// Share of the memory for knowing which rows there are, when there is a front table: an eighth. The default of 768 MiB
-/// has room for some 60 million.
-const PRESENCE_SHARE: (usize, usize) = (1, 8);
+/// Share of the memory for knowing which rows there are, when there is a front table: three sixteenths. The default of
+/// 768 MiB has room for some 90 million.
+const PRESENCE_SHARE: (usize, usize) = (3, 16);
 /// Front tables of one space that the share has room for: one takes writes, the others wait; and as much again as one of
 /// them for sorting it.
 const FRONT_TABLES: usize = 5;

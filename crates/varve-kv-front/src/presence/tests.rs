@@ -161,6 +161,16 @@ fn without_more_memory_it_goes_on_and_is_never_wrong() {
 }
 
 #[test]
+fn the_last_segment_takes_what_is_left_but_for_what_others_begin_with() {
+    let limit = 1 << 20;
+    let presence = empty(limit);
+    // 64 KiB, 256 KiB, and then not 1 MiB.
+    add(&presence, 0..500_000);
+    assert_eq!(presence.bytes(), limit - limit / RESERVE);
+    assert!((0..500_000).all(|n| !lacks(&presence, n)));
+}
+
+#[test]
 fn without_any_memory_it_says_nothing() {
     let presence = empty(FIRST_BYTES - 1);
     assert!(lacks(&presence, 1), "nothing was added yet");
