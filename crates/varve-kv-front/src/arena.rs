@@ -28,6 +28,9 @@ impl At {
     }
 }
 
+/// How many rows ahead the processor is asked to fetch, where rows are visited that lie all over the memory of a table.
+pub(crate) const PREFETCHED: usize = 8;
+
 /// Blocks of the first group; each further group holds twice as many as the one before.
 const FIRST_GROUP: u32 = 64;
 const GROUPS: usize = 26;

@@ -19,6 +19,7 @@ mod arena;
 mod base;
 mod cursor;
 mod flusher;
+mod heads;
 mod list;
 mod options;
 mod presence;

@@ -1,17 +1,24 @@
 //! The rows of one partition in a table: their places, sorted by clustering key, versions of one row oldest first.
 //!
-//! One place at first, then a short sorted list, then sorted chunks: so that a vertex costs no allocation and a vertex
-//! with a million edges takes one more at the price of a search and a short move.
+//! One place at first, then a short sorted list, then sorted chunks with an unsorted tail ([`many`]): so that a vertex
+//! costs no allocation, and one more row of a partition with a million costs no search.
+
+mod many;
 
 use std::cmp::Ordering;
 use std::ops::Bound;
 
 use crate::arena::{Arena, At};
+pub(crate) use many::{Folding, Unsorted};
+use many::{Many, Position};
 
 /// Up to so many places lie in one list.
-const LIST_MAX: usize = 64;
-/// A chunk is split in two when it has grown to so many places.
-const CHUNK_MAX: usize = 256;
+const LIST_MAX: usize = if cfg!(test) { 6 } else { 64 };
+/// So many places at most are sorted and merged into the others at once, so that whoever waits for that waits a
+/// millisecond or two; while they are sorted nobody waits.
+const FOLDED_AT_ONCE: usize = if cfg!(test) { 16 } else { 16_384 };
+/// Up to so many are sorted while others wait.
+const SORTED_IN_PLACE: usize = if cfg!(test) { 8 } else { 256 };
 /// After so many versions of one row its end is searched for, not walked to.
 const VERSIONS_WALKED: usize = 8;
 
@@ -27,17 +34,14 @@ pub(crate) struct Span<'a> {
 pub(crate) enum List {
     One(At),
     Few(Vec<At>),
-    Many(Vec<Vec<At>>),
+    Many(Box<Many>),
 }
-
-/// Where in a list: chunk, and place in it. A position past the end has the number of chunks and 0.
-type Position = (usize, usize);
 
 impl List {
     fn chunks(&self) -> usize {
         match self {
             Self::One(_) | Self::Few(_) => 1,
-            Self::Many(chunks) => chunks.len(),
+            Self::Many(many) => many.chunks(),
         }
     }
 
@@ -45,7 +49,7 @@ impl List {
         match self {
             Self::One(at) => std::slice::from_ref(at),
             Self::Few(list) => list,
-            Self::Many(chunks) => &chunks[number],
+            Self::Many(many) => many.chunk(number),
         }
     }
 
@@ -54,30 +58,21 @@ impl List {
         match self {
             Self::One(at) => *at,
             Self::Few(list) => list[0],
-            Self::Many(chunks) => chunks[0][0],
+            Self::Many(many) => many.chunk(0)[0],
         }
     }
 
-    /// The first position whose place `before` does not hold for; it holds for all before it and for none after.
-    fn position(&self, before: impl Fn(At) -> bool) -> Position {
-        let number = match self {
-            Self::One(_) | Self::Few(_) => 0,
-            Self::Many(chunks) => {
-                chunks.partition_point(|chunk| chunk.last().is_some_and(|last| before(*last)))
-            }
+    /// The first position whose place `before` does not hold for; it must hold for all places of keys less than `key`, for
+    /// none of keys greater, and for none after one it does not hold for.
+    fn position(&self, key: &[u8], before: impl Fn(At) -> bool) -> Position {
+        let list = match self {
+            Self::One(one) => std::slice::from_ref(one),
+            Self::Few(list) => list,
+            Self::Many(many) => return many.position(key, before),
         };
-        if number == self.chunks() {
-            return (number, 0);
-        }
-        let chunk = self.chunk(number);
-        let at = match chunk {
-            [one] => usize::from(before(*one)),
-            _ => chunk.partition_point(|at| before(*at)),
-        };
-        if at == chunk.len() {
-            (number + 1, 0)
-        } else {
-            (number, at)
+        match list.partition_point(|at| before(*at)) {
+            at if at == list.len() => (1, 0),
+            at => (0, at),
         }
     }
 
@@ -121,40 +116,52 @@ impl List {
             Self::Few(list) => {
                 insert_sorted(list, new, before);
                 if list.len() > LIST_MAX {
-                    *self = Self::Many(vec![std::mem::take(list)]);
+                    let many = Many::of_sorted(arena, std::mem::take(list));
+                    *self = Self::Many(Box::new(many));
                 }
             }
-            Self::Many(chunks) => {
-                let last = chunks.len() - 1;
-                let number = if chunks[last].first().is_some_and(|first| before(*first)) {
-                    last
-                } else {
-                    chunks
-                        .partition_point(|chunk| chunk.first().is_some_and(|first| before(*first)))
-                        .saturating_sub(1)
-                };
-                let chunk = &mut chunks[number];
-                let at = insert_sorted(chunk, new, before);
-                if chunk.len() == CHUNK_MAX {
-                    // Rows that come in ascending order leave full chunks behind.
-                    let keep = if at + 1 == CHUNK_MAX {
-                        CHUNK_MAX - 1
-                    } else {
-                        CHUNK_MAX / 2
-                    };
-                    let upper = chunk.split_off(keep);
-                    chunks.insert(number + 1, upper);
-                }
-            }
+            Self::Many(many) => many.push(new),
+        }
+    }
+
+    /// Whether there are places in the first `visible` blocks that have to be folded before they are looked for.
+    #[inline]
+    pub(crate) fn must_fold(&self, visible: u32) -> bool {
+        match self {
+            Self::One(_) | Self::Few(_) => false,
+            Self::Many(many) => many.unsorted(visible) > 0,
+        }
+    }
+
+    /// Folds what is not in order yet if it is little; otherwise gives a part to be sorted, while others may use the list,
+    /// and to be folded after.
+    pub(crate) fn fold_little(&mut self, arena: &Arena, visible: u32) -> Option<Unsorted> {
+        let Self::Many(many) = self else {
+            return None;
+        };
+        match many.unsorted(visible) {
+            0 => {}
+            1..=SORTED_IN_PLACE => many.fold_all(arena),
+            _ => return Some(many.oldest(FOLDED_AT_ONCE)),
+        }
+        None
+    }
+
+    /// Folds what was sorted.
+    pub(crate) fn fold(&mut self, arena: &Arena, folding: Folding) {
+        if let Self::Many(many) = self {
+            many.fold(arena, folding);
         }
     }
 
     /// The newest version of a row in the first `visible` blocks.
     pub(crate) fn find(&self, arena: &Arena, clustering: &[u8], visible: u32) -> Option<At> {
-        let past = self.position(|at| match arena.op(at).clustering().cmp(clustering) {
-            Ordering::Less => true,
-            Ordering::Equal => at.block() < visible,
-            Ordering::Greater => false,
+        let past = self.position(clustering, |at| {
+            match arena.op(at).clustering().cmp(clustering) {
+                Ordering::Less => true,
+                Ordering::Equal => at.block() < visible,
+                Ordering::Greater => false,
+            }
         });
         let found = self.place(self.before(past)?)?;
         (arena.op(found).clustering() == clustering && found.block() < visible).then_some(found)
@@ -207,7 +214,7 @@ impl List {
                 walked += 1;
                 if walked == VERSIONS_WALKED {
                     newest = self.find(arena, row, visible);
-                    position = self.position(|at| clustering(at) <= row);
+                    position = self.position(row, |at| clustering(at) <= row);
                     break;
                 }
             }
@@ -228,8 +235,8 @@ impl List {
         let clustering = |at: At| arena.op(at).clustering();
         let end = match span.to {
             Bound::Unbounded => (self.chunks(), 0),
-            Bound::Excluded(to) => self.position(|at| clustering(at) < to),
-            Bound::Included(to) => self.position(|at| clustering(at) <= to),
+            Bound::Excluded(to) => self.position(to, |at| clustering(at) < to),
+            Bound::Included(to) => self.position(to, |at| clustering(at) <= to),
         };
         let mut next = self.before(end);
         while let Some(last) = next.and_then(|position| self.place(position)) {
@@ -246,7 +253,7 @@ impl List {
                 return true;
             }
             out.extend(self.find(arena, row, visible));
-            let first = self.position(|at| clustering(at) < row);
+            let first = self.position(row, |at| clustering(at) < row);
             next = self.before(first);
         }
         false
@@ -255,8 +262,8 @@ impl List {
     fn start(&self, arena: &Arena, from: Bound<&[u8]>) -> Position {
         match from {
             Bound::Unbounded | Bound::Included([]) => (0, 0),
-            Bound::Included(from) => self.position(|at| arena.op(at).clustering() < from),
-            Bound::Excluded(from) => self.position(|at| arena.op(at).clustering() <= from),
+            Bound::Included(from) => self.position(from, |at| arena.op(at).clustering() < from),
+            Bound::Excluded(from) => self.position(from, |at| arena.op(at).clustering() <= from),
         }
     }
 }
@@ -269,12 +276,11 @@ fn past_end(row: &[u8], to: Bound<&[u8]>) -> bool {
     }
 }
 
-/// Inserts `new` behind those that `before` holds for, and returns where.
-fn insert_sorted(list: &mut Vec<At>, new: At, before: impl Fn(At) -> bool) -> usize {
+/// Inserts `new` behind those that `before` holds for.
+fn insert_sorted(list: &mut Vec<At>, new: At, before: impl Fn(At) -> bool) {
     let at = match list.last() {
         Some(last) if !before(*last) => list.partition_point(|at| before(*at)),
         _ => list.len(),
     };
     list.insert(at, new);
-    at
 }

@@ -4,19 +4,10 @@ use std::sync::Arc;
 
 use varve_kv::{OpKind, TableId};
 
-use crate::arena::{Arena, At};
+use crate::arena::{Arena, At, PREFETCHED};
 use crate::base::RunRow;
+use crate::heads::{self, Head, Item};
 use crate::table::{Table, partition_hash};
-
-/// How many rows ahead the processor is asked to fetch: they lie all over the memory of the table.
-const PREFETCHED: usize = 8;
-
-/// A place with the first bytes of its key as numbers, so that most comparisons need not look at the key.
-#[derive(Debug, Clone, Copy)]
-struct Item {
-    head: [u64; 2],
-    at: At,
-}
 
 /// All versions of the rows of one table in some blocks, sorted by key, oldest version first.
 #[derive(Debug)]
@@ -66,7 +57,7 @@ impl Gathered {
                 }
             }
         }
-        let head = head(&key[self.common..]);
+        let head = Head::of(&key[self.common..]);
         self.items.push(Item { head, at });
     }
 
@@ -75,17 +66,12 @@ impl Gathered {
     fn shrink(&mut self, arena: &Arena, first: &[u8], key: &[u8]) {
         self.common = first.iter().zip(key).take_while(|(a, b)| a == b).count();
         for item in &mut self.items {
-            item.head = head(&arena.op(item.at).key[self.common..]);
+            item.head = Head::of(&arena.op(item.at).key[self.common..]);
         }
     }
 
     fn sort(mut self, arena: &Arena, from: u32, to: u32) -> Run {
-        self.items.sort_unstable_by(|a, b| {
-            a.head
-                .cmp(&b.head)
-                .then_with(|| arena.op(a.at).key.cmp(arena.op(b.at).key))
-                .then(a.at.cmp(&b.at))
-        });
+        heads::sort(&mut self.items, |at| arena.op(at).key);
         Run {
             items: self.items,
             deletes: self.deletes,
@@ -93,15 +79,6 @@ impl Gathered {
             to,
         }
     }
-}
-
-/// The first 16 bytes as numbers; a shorter key sorts as if zeros followed, and ties are decided by the keys themselves.
-fn head(key: &[u8]) -> [u64; 2] {
-    let mut bytes = [0; 16];
-    let length = key.len().min(16);
-    bytes[..length].copy_from_slice(&key[..length]);
-    let number = u128::from_be_bytes(bytes);
-    [(number >> 64) as u64, number as u64]
 }
 
 impl Run {

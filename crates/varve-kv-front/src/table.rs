@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use smallvec::SmallVec;
 use varve_kv::{OpKind, RawOp, TableId};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -103,6 +103,8 @@ pub(crate) struct Table {
     partitions: AtomicUsize,
     /// When the first batch came.
     written: OnceLock<Instant>,
+    /// Held by the reader that folds many rows of a partition, so that no two sort the same.
+    folding: Mutex<()>,
     /// What full scans have sorted so far.
     pub(crate) sorted: Mutex<Sorted>,
 }
@@ -124,6 +126,7 @@ impl Table {
             bytes: AtomicUsize::new(0),
             partitions: AtomicUsize::new(0),
             written: OnceLock::new(),
+            folding: Mutex::default(),
             sorted: Mutex::default(),
         }
     }
@@ -233,6 +236,61 @@ impl Table {
         known.table == table && known.partition() == partition
     }
 
+    /// Reads a partition's rows, of which those in the first `visible` blocks are in order.
+    fn with_rows<T>(
+        &self,
+        hash: u64,
+        table: TableId,
+        partition: &[u8],
+        visible: u32,
+        read: impl FnOnce(&Shard, Option<&List>) -> T,
+    ) -> T {
+        let is = |known: &Partition| {
+            known.hash == hash && self.holds(known.rows.any(), table, partition)
+        };
+        let shard = self.shards[shard_of(hash)].read();
+        let known = shard.partitions.find(hash, is);
+        if known.is_none_or(|known| !known.rows.must_fold(visible)) {
+            return read(&shard, known.map(|known| &known.rows));
+        }
+        drop(shard);
+        let shard = self.fold(hash, is, visible);
+        let known = shard.partitions.find(hash, is);
+        read(&shard, known.map(|known| &known.rows))
+    }
+
+    /// Folds what is not in order yet of a partition's rows in the first `visible` blocks. A short tail is folded under
+    /// the lock; a long one in parts, which are sorted while nobody has to wait.
+    fn fold(
+        &self,
+        hash: u64,
+        is: impl Fn(&Partition) -> bool,
+        visible: u32,
+    ) -> RwLockReadGuard<'_, Shard> {
+        let lock = &self.shards[shard_of(hash)];
+        let mut alone = None;
+        let mut folding = None;
+        loop {
+            let mut shard = lock.write();
+            let Some(known) = shard.partitions.find_mut(hash, &is) else {
+                return RwLockWriteGuard::downgrade(shard);
+            };
+            if let Some(folding) = folding.take() {
+                known.rows.fold(&self.arena, folding);
+            }
+            let Some(unsorted) = known.rows.fold_little(&self.arena, visible) else {
+                return RwLockWriteGuard::downgrade(shard);
+            };
+            RwLockWriteGuard::unlock_fair(shard);
+            if alone.is_none() {
+                // Another may have done it while this one waited.
+                alone = Some(self.folding.lock());
+            } else {
+                folding = Some(unsorted.sort(&self.arena));
+            }
+        }
+    }
+
     /// What the first `visible` blocks say about a row.
     pub(crate) fn find(
         &self,
@@ -242,13 +300,11 @@ impl Table {
         clustering: &[u8],
         visible: u32,
     ) -> Answer<'_> {
-        let shard = self.shards[shard_of(hash)].read();
-        let known = shard.partitions.find(hash, |known| {
-            known.hash == hash && self.holds(known.rows.any(), table, partition)
+        let (found, cover) = self.with_rows(hash, table, partition, visible, |shard, rows| {
+            let found = rows.and_then(|rows| rows.find(&self.arena, clustering, visible));
+            let cover = self.covering(shard, hash, table, partition, clustering, visible);
+            (found, cover)
         });
-        let found = known.and_then(|known| known.rows.find(&self.arena, clustering, visible));
-        let cover = self.covering(&shard, hash, table, partition, clustering, visible);
-        drop(shard);
         match found {
             Some(at) if cover.is_none_or(|cover| cover < at) => {
                 let op = self.arena.op(at);
@@ -316,11 +372,9 @@ impl Table {
         limit: usize,
         out: &mut Vec<At>,
     ) -> bool {
-        let shard = self.shards[shard_of(hash)].read();
-        let known = shard.partitions.find(hash, |known| {
-            known.hash == hash && self.holds(known.rows.any(), table, partition)
-        });
-        known.is_some_and(|known| known.rows.collect(&self.arena, span, visible, limit, out))
+        self.with_rows(hash, table, partition, visible, |_, rows| {
+            rows.is_some_and(|rows| rows.collect(&self.arena, span, visible, limit, out))
+        })
     }
 }
 
@@ -341,3 +395,6 @@ fn group_by_shard(hashed: &[(u64, At)], by_shard: &mut Vec<(u64, At)>) {
         *next += 1;
     }
 }
+
+#[cfg(test)]
+mod tests;
