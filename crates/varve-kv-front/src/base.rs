@@ -15,8 +15,8 @@ pub trait Base: Space {
     /// nobody is shown a newer snapshot.
     ///
     /// # Errors
-    /// After [`KvError::DiskFull`] and [`KvError::ReadOnly`] the call is repeated later, whatever was stored. After any
-    /// other error the space takes no more writes until it is opened again.
+    /// After [`KvError::DiskFull`], [`KvError::ReadOnly`] and [`KvError::Busy`] the call is repeated later, whatever was
+    /// stored. After any other error the space takes no more writes until it is opened again.
     fn ingest(&self, tables: &[SortedTable<'_>]) -> Result<(), KvError>;
 
     /// Whether the table may have rows. Only a `false` must be right.

@@ -15,7 +15,7 @@ use crate::space::{Shared, table_id};
 use crate::table::{Table, partition_hash};
 use crate::view::View;
 
-/// After a flush that failed for want of room, the next try.
+/// After a flush that failed for want of room or of file descriptors, the next try.
 const RETRY: Duration = Duration::from_secs(1);
 /// How often a flusher without work looks for some.
 const LOOK: Duration = Duration::from_secs(1);
@@ -37,6 +37,7 @@ pub(crate) struct FlushState {
     queue: VecDeque<Frozen>,
     enqueued: u64,
     flushed: u64,
+    failures: u64,
     stop: bool,
     /// Why the last flush failed; none once one succeeded.
     failed: Option<KvError>,
@@ -69,19 +70,27 @@ impl FlushState {
         self.flushed
     }
 
+    /// How often a flush failed, those that succeeded later included.
+    pub(crate) fn failures(&self) -> u64 {
+        self.failures
+    }
+
     /// Why nothing is flushed at present.
     pub(crate) fn failed(&self) -> Option<&KvError> {
         self.failed.as_ref()
     }
 
-    /// Whether the failure is one that passes when there is room again.
+    /// Whether the failure is one that passes, when there is room again or descriptors are.
     pub(crate) fn may_recover(&self) -> bool {
         self.failed.as_ref().is_none_or(passes)
     }
 }
 
 fn passes(error: &KvError) -> bool {
-    matches!(error, KvError::DiskFull { .. } | KvError::ReadOnly { .. })
+    matches!(
+        error,
+        KvError::DiskFull { .. } | KvError::ReadOnly { .. } | KvError::Busy { .. }
+    )
 }
 
 /// The same error once more.
@@ -92,6 +101,10 @@ pub(crate) fn again(error: &KvError) -> KvError {
             detail: detail.clone(),
         },
         KvError::ReadOnly { space, detail } => KvError::ReadOnly {
+            space: space.clone(),
+            detail: detail.clone(),
+        },
+        KvError::Busy { space, detail } => KvError::Busy {
             space: space.clone(),
             detail: detail.clone(),
         },
@@ -169,6 +182,7 @@ fn flush_all(shared: &Shared) {
             Err(error) => {
                 let gives_up = state.stop || !passes(&error);
                 state.failed = Some(error);
+                state.failures += 1;
                 shared.changed.notify_all();
                 if gives_up {
                     return;

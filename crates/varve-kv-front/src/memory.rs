@@ -23,12 +23,18 @@ const PRESENCE_BYTES: usize = 6 << 20;
 pub struct FlushControls {
     held: AtomicBool,
     full: AtomicBool,
+    without_descriptors: AtomicBool,
 }
 
 impl FlushControls {
     /// Whether flushes wait, as if too many sorted files were to be merged first.
     pub fn hold(&self, held: bool) {
         self.held.store(held, Ordering::Release);
+    }
+
+    /// Whether flushes find no file descriptors.
+    pub fn take_descriptors(&self, taken: bool) {
+        self.without_descriptors.store(taken, Ordering::Release);
     }
 
     /// Whether flushes find the disk full.
@@ -134,6 +140,12 @@ impl Base for MemoryBase {
             return Err(KvError::DiskFull {
                 space: String::new(),
                 detail: "a test fills it".to_owned(),
+            });
+        }
+        if self.controls.without_descriptors.load(Ordering::Acquire) {
+            return Err(KvError::Busy {
+                space: String::new(),
+                detail: "a test has taken the file descriptors".to_owned(),
             });
         }
         // One batch for each table: as files are taken in, not all at once.

@@ -138,6 +138,11 @@ impl Shared {
                 state.flushed() as f64,
             ),
             statistic(
+                "front_flush_failures",
+                "Tries to flush a table that failed; for want of room or of file descriptors it is tried again each second.",
+                state.failures() as f64,
+            ),
+            statistic(
                 "front_flushed_bytes",
                 "Memory of the tables flushed since the space was opened.",
                 state.flushed_bytes as f64,

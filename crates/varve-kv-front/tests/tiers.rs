@@ -388,6 +388,30 @@ fn a_full_disk_at_flushing_passes_when_room_returns() {
     assert_eq!(all_rows(&*space, POINTS, None).len() as u64, stored + 1);
 }
 
+/// The same when file descriptors have run out: writers are told that it may pass.
+#[test]
+fn missing_descriptors_at_flushing_pass_when_some_are_free() {
+    let dir = temporary();
+    let limits = FrontOptions {
+        frozen_max: 2,
+        ..options(20_000)
+    };
+    let engine = FrontMemoryEngine::new(dir.path(), limits);
+    let space = open(&engine);
+    engine.controls().take_descriptors(true);
+    let (refusal, stored) = write_until_refused(&*space);
+    assert!(matches!(refusal, KvError::Busy { .. }), "{refusal}");
+    assert!(figure(&*space, "front_flush_failures") > 0.0);
+    engine.controls().take_descriptors(false);
+    // The next try of the flusher finds some; when that is, is not promised.
+    while figure(&*space, "front_frozen_tables") > 0.0 {
+        thread::yield_now();
+    }
+    put(&*space, POINTS, &point(stored), b"", b"v");
+    space.compact().unwrap();
+    assert_eq!(all_rows(&*space, POINTS, None).len() as u64, stored + 1);
+}
+
 /// A table that is seldom written is flushed once it is old enough, so that its log does not stay for ever.
 #[test]
 fn an_old_table_is_flushed_though_it_is_not_full() {

@@ -63,3 +63,19 @@ pub(crate) fn file_error(space: &str, doing: &str, error: &std::io::Error) -> Kv
         _ => KvError::Io { space, detail },
     }
 }
+
+/// The system's words for a process, or a machine, without file descriptors.
+const NO_DESCRIPTORS: &str = "Too many open files";
+
+/// The error of a step that leaves the store as it was when it fails: what fails for want of file descriptors passes.
+pub(crate) fn passing(error: KvError) -> KvError {
+    match error {
+        KvError::Io { space, detail } if detail.contains(NO_DESCRIPTORS) => KvError::Busy {
+            space,
+            detail: format!(
+                "the process has no file descriptors left, and flushing is tried again: {detail}"
+            ),
+        },
+        other => other,
+    }
+}

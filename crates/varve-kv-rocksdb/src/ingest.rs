@@ -3,7 +3,7 @@
 //! Each table's rows become one file that is written outside the database and then linked into it. RocksDB's log and
 //! memtables take no part, so nothing is ordered by comparison but what the files' merging needs.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,13 +13,18 @@ use varve_kv::range::prefix_end;
 use varve_kv::{KvError, TableId, TableSpec, fail_point};
 use varve_kv_front::{Base, SortedTable};
 
-use crate::errors::file_error;
+use crate::errors::{file_error, passing};
 use crate::manifest;
 use crate::options::{LEVEL0_STOP, Shared};
 use crate::space::RocksSpace;
 
 /// The directory of files that are being written, inside the space's. What is in it after a crash is of no use.
 const NEW_FILES: &str = "front-new";
+
+/// Descriptors that RocksDB may use for each file that it takes in.
+const DESCRIPTORS_A_TABLE: usize = 2;
+/// Descriptors besides: of directories, of the manifest, and what others take in the meantime.
+const DESCRIPTORS_BESIDE: usize = 12;
 
 /// What taking files in needs.
 pub(crate) struct Ingest {
@@ -79,7 +84,7 @@ impl RocksSpace {
         self.reached(&fail_point::FRONT_FILE)?;
         let mut entries = 0u64;
         let path = self.file_of(sorted.table());
-        let failed = |error: rust_rocksdb::Error| self.failed(&error);
+        let failed = |error: rust_rocksdb::Error| passing(self.failed(&error));
         let mut file = SstFileWriter::create(&self.ingest.options[usize::from(sorted.table().0)]);
         file.open(&path).map_err(failed)?;
         // Keys that are stored under a prefix without an end, to be deleted one by one.
@@ -129,17 +134,38 @@ impl RocksSpace {
         self.ingest.holds[usize::from(table.0)].store(true, Ordering::Release);
         self.db()
             .ingest_external_file_cf_opts(family, &options, vec![file])
-            .map_err(|error| self.write_failed(&error))?;
+            .map_err(|error| self.not_taken_in(&error))?;
         self.reached(&fail_point::FRONT_INGESTED)
+    }
+
+    /// File descriptors that taking in the files of all tables needs, and some more, held so that nobody else takes them
+    /// meanwhile: RocksDB opens a file after it has begun to change its manifest, and goes on no more if it cannot.
+    fn reserve_descriptors(&self) -> Result<Vec<File>, KvError> {
+        let wanted = DESCRIPTORS_A_TABLE * self.tables().len() + DESCRIPTORS_BESIDE;
+        (0..wanted)
+            .map(|_| File::open(&self.ingest.dir))
+            .collect::<std::io::Result<_>>()
+            .map_err(|error| passing(file_error(self.name(), "reserving descriptors", &error)))
+    }
+
+    /// Where RocksDB found no file descriptor before it changed anything, it can be asked again. Had it been at its
+    /// manifest, it would have told of an error that stops it.
+    fn not_taken_in(&self, error: &rust_rocksdb::Error) -> KvError {
+        match passing(self.failed(error)) {
+            busy @ KvError::Busy { .. } if self.background_failure().is_none() => busy,
+            _ => self.write_failed(error),
+        }
     }
 
     fn ingest_files(&self, tables: &[SortedTable<'_>]) -> Result<(), KvError> {
         let mut files = Vec::with_capacity(tables.len());
+        let reserved = self.reserve_descriptors()?;
         for sorted in tables {
             if let Some(file) = self.write_file(sorted)? {
                 files.push((sorted.table(), file));
             }
         }
+        drop(reserved);
         for (table, file) in &files {
             self.take_in(*table, file)?;
         }
@@ -152,7 +178,8 @@ impl Base for RocksSpace {
         self.before_write()?;
         let dir = &self.ingest.dir;
         let failed = |error: std::io::Error| {
-            file_error(self.name(), "preparing the directory of new files", &error)
+            let doing = "preparing the directory of new files";
+            passing(file_error(self.name(), doing, &error))
         };
         fs::create_dir_all(dir).map_err(failed)?;
         let done = self.ingest_files(tables);
@@ -160,8 +187,10 @@ impl Base for RocksSpace {
         let _ = fs::remove_dir_all(dir);
         done?;
         // The log of what was taken in may be removed now, so the manifest must keep what it says.
-        manifest::record(self.db().path())
-            .map_err(|error| file_error(self.name(), "noting the manifest's length", &error))
+        manifest::record(self.db().path()).map_err(|error| {
+            let doing = "noting the manifest's length";
+            passing(file_error(self.name(), doing, &error))
+        })
     }
 
     fn check(&self) -> Result<(), KvError> {

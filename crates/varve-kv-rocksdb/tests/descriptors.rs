@@ -1,0 +1,87 @@
+//! File descriptors run out and come back.
+
+#![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
+
+use std::fs::File;
+use std::process::Command;
+use std::thread;
+
+use varve_kv::{Engine, Space};
+use varve_kv_rocksdb::{MEMORY_BYTES_MIN, RocksConfig, RocksEngine};
+use varve_testkit::engine_suite::tables::{NAMED, POINTS, TABLES, all_rows, named, point, put};
+
+/// Says that this process is the one that may open few files.
+const FEW: &str = "VARVE_TEST_FEW_DESCRIPTORS";
+/// How many it may open.
+const FEW_COUNT: &str = "256";
+
+/// The limit is a process's own, so the story runs in one that nothing else runs in.
+#[test]
+fn flushing_goes_on_once_descriptors_are_free() {
+    if std::env::var_os(FEW).is_some() {
+        return run_out_of_descriptors();
+    }
+    let test = "flushing_goes_on_once_descriptors_are_free";
+    let told = Command::new("sh")
+        .args([
+            "-c",
+            &format!("ulimit -n {FEW_COUNT} && exec \"$0\" \"$@\""),
+        ])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(FEW, "1")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&told.stderr);
+    assert!(told.status.success(), "{text}");
+}
+
+fn figure(space: &dyn Space, name: &str) -> f64 {
+    let statistics = space.statistics();
+    let named = statistics.iter().find(|statistic| statistic.name == name);
+    named.unwrap().value
+}
+
+fn run_out_of_descriptors() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = RocksEngine::open(&RocksConfig {
+        memory_bytes: MEMORY_BYTES_MIN,
+        ..RocksConfig::new(&dir.path().join("data"))
+    })
+    .unwrap();
+    let space = engine.open("s", TABLES, true).unwrap();
+    let failures = || figure(&*space, "front_flush_failures");
+    let waiting = || figure(&*space, "front_frozen_tables");
+    let mut taken = Vec::new();
+    while let Ok(file) = File::open("/dev/null") {
+        taken.push(file);
+    }
+    // With each descriptor more a flush comes a step further; none of its failures may be the last word.
+    let mut rows = 0;
+    loop {
+        put(&*space, POINTS, &point(rows), b"", b"v");
+        put(&*space, NAMED, &named(b"p"), &rows.to_be_bytes(), b"v");
+        rows += 1;
+        let failed = failures();
+        // It begins with a flush; for the copy itself there are too few.
+        let _ = space.checkpoint(&dir.path().join(rows.to_string()));
+        while waiting() > 0.0 && failures() == failed {
+            thread::yield_now();
+        }
+        if figure(&*space, "front_flushes") > 0.0 {
+            break;
+        }
+        taken.pop().expect("without the others there is room");
+    }
+    assert!(failures() > 0.0, "no flush met the limit");
+    drop(taken);
+    put(&*space, POINTS, &point(rows), b"", b"v");
+    put(&*space, NAMED, &named(b"p"), &rows.to_be_bytes(), b"v");
+    rows += 1;
+    while waiting() > 0.0 {
+        thread::yield_now();
+    }
+    space.compact().unwrap();
+    assert_eq!(all_rows(&*space, POINTS, None).len() as u64, rows);
+    assert_eq!(all_rows(&*space, NAMED, None).len() as u64, rows);
+}
