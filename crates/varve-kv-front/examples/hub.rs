@@ -67,6 +67,12 @@ static CASES: &[(&str, Work)] = &[
     ("partitions of 20", |space| partitions(space, 30_000)),
     ("partitions of 50", |space| partitions(space, 12_000)),
     ("partitions of 200", |space| partitions(space, 3_000)),
+    ("a row read before each, in partitions of 10", |space| {
+        read_before_each(space, 30_000)
+    }),
+    ("a row read before each, in partitions of 50", |space| {
+        read_before_each(space, 6_000)
+    }),
 ];
 
 fn mixed(n: u64) -> u64 {
@@ -141,6 +147,20 @@ fn partitions(space: &dyn Space, partitions: u64) -> Result<u64, KvError> {
         })?;
     }
     Ok(600_000)
+}
+
+/// 300,000 rows spread over so many partitions, in batches of one; before each a row of its partition is read.
+fn read_before_each(space: &dyn Space, partitions: u64) -> Result<u64, KvError> {
+    let partition = |n: u64| {
+        (mixed(n + 7_777_777_777) % partitions)
+            .to_be_bytes()
+            .to_vec()
+    };
+    for n in 0..300_000 {
+        space.get_with(EDGES, &partition(n), &key(n / 2), &mut |_| {})?;
+        write_rows(space, n..n + 1, partition)?;
+    }
+    Ok(300_000)
 }
 
 fn cpu_nanos() -> i64 {

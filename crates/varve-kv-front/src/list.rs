@@ -1,24 +1,29 @@
 //! The rows of one partition in a table: their places, sorted by clustering key, versions of one row oldest first.
 //!
-//! One place at first, then a short sorted list, then sorted chunks with an unsorted tail ([`many`]): so that a vertex
-//! costs no allocation, and one more row of a partition with a million costs no search.
+//! One place at first, then a short list ([`few`]), then sorted chunks ([`many`]): so that a vertex costs no allocation.
+//! New places are put at the end, and are *folded* into the order of the others when somebody reads the partition: so
+//! one more row costs no comparison, be they a dozen or a million.
 
+mod few;
 mod many;
 
 use std::cmp::Ordering;
 use std::ops::Bound;
 
 use crate::arena::{Arena, At};
+use few::Few;
 pub(crate) use many::{Folding, Unsorted};
 use many::{Many, Position};
 
 /// Up to so many places lie in one list.
-const LIST_MAX: usize = if cfg!(test) { 6 } else { 64 };
+const LIST_MAX: usize = if cfg!(test) { 16 } else { 64 };
 /// So many places at most are sorted and merged into the others at once, so that whoever waits for that waits a
 /// millisecond or two; while they are sorted nobody waits.
 const FOLDED_AT_ONCE: usize = if cfg!(test) { 16 } else { 16_384 };
 /// Up to so many are sorted while others wait.
 const SORTED_IN_PLACE: usize = if cfg!(test) { 8 } else { 256 };
+/// A point read looks at so many places that are not in order one by one, rather than have them folded.
+pub(crate) const TOLERATED: usize = 4;
 /// After so many versions of one row its end is searched for, not walked to.
 const VERSIONS_WALKED: usize = 8;
 
@@ -33,9 +38,12 @@ pub(crate) struct Span<'a> {
 #[derive(Debug)]
 pub(crate) enum List {
     One(At),
-    Few(Vec<At>),
+    Few(Few),
     Many(Box<Many>),
 }
+
+// There is one for each vertex in the table.
+const _: () = assert!(size_of::<List>() == 24);
 
 impl List {
     fn chunks(&self) -> usize {
@@ -48,7 +56,7 @@ impl List {
     fn chunk(&self, number: usize) -> &[At] {
         match self {
             Self::One(at) => std::slice::from_ref(at),
-            Self::Few(list) => list,
+            Self::Few(few) => few.in_order(),
             Self::Many(many) => many.chunk(number),
         }
     }
@@ -57,7 +65,7 @@ impl List {
     pub(crate) fn any(&self) -> At {
         match self {
             Self::One(at) => *at,
-            Self::Few(list) => list[0],
+            Self::Few(few) => few.in_order()[0],
             Self::Many(many) => many.chunk(0)[0],
         }
     }
@@ -67,7 +75,7 @@ impl List {
     fn position(&self, key: &[u8], before: impl Fn(At) -> bool) -> Position {
         let list = match self {
             Self::One(one) => std::slice::from_ref(one),
-            Self::Few(list) => list,
+            Self::Few(few) => few.in_order(),
             Self::Many(many) => return many.position(key, before),
         };
         match list.partition_point(|at| before(*at)) {
@@ -99,24 +107,15 @@ impl List {
         Some((number, self.chunk(number).len() - 1))
     }
 
-    /// Adds a place, the newest of all.
-    pub(crate) fn insert(&mut self, arena: &Arena, new: At, clustering: &[u8]) {
-        let before = |at: At| arena.op(at).clustering() <= clustering;
+    /// Adds a place, the newest of all, without a look at any other.
+    pub(crate) fn insert(&mut self, arena: &Arena, new: At) {
         match self {
-            Self::One(old) => {
-                let pair = if before(*old) {
-                    [*old, new]
-                } else {
-                    [new, *old]
-                };
-                let mut list = Vec::with_capacity(4);
-                list.extend_from_slice(&pair);
-                *self = Self::Few(list);
-            }
-            Self::Few(list) => {
-                insert_sorted(list, new, before);
-                if list.len() > LIST_MAX {
-                    let many = Many::of_sorted(arena, std::mem::take(list));
+            Self::One(old) => *self = Self::Few(Few::of_two(*old, new)),
+            Self::Few(few) => {
+                few.push(new);
+                if few.len() > LIST_MAX {
+                    few.fold(arena);
+                    let many = Many::of_sorted(arena, few.in_order().to_vec());
                     *self = Self::Many(Box::new(many));
                 }
             }
@@ -124,20 +123,38 @@ impl List {
         }
     }
 
-    /// Whether there are places in the first `visible` blocks that have to be folded before they are looked for.
+    /// Asks the processor to fetch what an insertion will look at.
     #[inline]
-    pub(crate) fn must_fold(&self, visible: u32) -> bool {
+    pub(crate) fn prefetch(&self, arena: &Arena) {
         match self {
-            Self::One(_) | Self::Few(_) => false,
-            Self::Many(many) => many.unsorted(visible) > 0,
+            Self::One(at) => arena.prefetch(*at),
+            Self::Few(few) => arena.prefetch(few.in_order()[0]),
+            // It is large, so others have just looked at it.
+            Self::Many(_) => {}
         }
+    }
+
+    /// Whether more than `tolerated` places in the first `visible` blocks are not in order.
+    #[inline]
+    pub(crate) fn must_fold(&self, visible: u32, tolerated: usize) -> bool {
+        let first = match self {
+            Self::One(_) => None,
+            Self::Few(few) => few.tail().get(tolerated),
+            Self::Many(many) => many.tail().get(tolerated),
+        };
+        first.is_some_and(|at| at.block() < visible)
     }
 
     /// Folds what is not in order yet if it is little; otherwise gives a part to be sorted, while others may use the list,
     /// and to be folded after.
     pub(crate) fn fold_little(&mut self, arena: &Arena, visible: u32) -> Option<Unsorted> {
-        let Self::Many(many) = self else {
-            return None;
+        let many = match self {
+            Self::One(_) => return None,
+            Self::Few(few) => {
+                few.fold(arena);
+                return None;
+            }
+            Self::Many(many) => many,
         };
         match many.unsorted(visible) {
             0 => {}
@@ -154,8 +171,23 @@ impl List {
         }
     }
 
-    /// The newest version of a row in the first `visible` blocks.
+    /// The newest version of a row in the first `visible` blocks. A few of those may be out of order.
     pub(crate) fn find(&self, arena: &Arena, clustering: &[u8], visible: u32) -> Option<At> {
+        let newest = |tail: &mut dyn Iterator<Item = &At>| {
+            tail.take_while(|at| at.block() < visible)
+                .filter(|at| arena.op(**at).clustering() == clustering)
+                .last()
+                .copied()
+        };
+        let waits = match self {
+            Self::One(_) => None,
+            Self::Few(few) => newest(&mut few.tail().iter()),
+            Self::Many(many) => newest(&mut many.tail().iter()),
+        };
+        waits.or_else(|| self.find_in_order(arena, clustering, visible))
+    }
+
+    fn find_in_order(&self, arena: &Arena, clustering: &[u8], visible: u32) -> Option<At> {
         let past = self.position(clustering, |at| {
             match arena.op(at).clustering().cmp(clustering) {
                 Ordering::Less => true,
@@ -167,7 +199,7 @@ impl List {
         (arena.op(found).clustering() == clustering && found.block() < visible).then_some(found)
     }
 
-    /// Appends the newest version in the first `visible` blocks of each row of `span` to `out`, up to `limit` rows;
+    /// All of those must be in order: appends the newest version in the first `visible` blocks of each row of `span` to `out`, up to `limit` rows;
     /// returns whether there may be more.
     pub(crate) fn collect(
         &self,
@@ -213,7 +245,7 @@ impl List {
                 position = self.after(position);
                 walked += 1;
                 if walked == VERSIONS_WALKED {
-                    newest = self.find(arena, row, visible);
+                    newest = self.find_in_order(arena, row, visible);
                     position = self.position(row, |at| clustering(at) <= row);
                     break;
                 }
@@ -252,7 +284,7 @@ impl List {
             if out.len() == most {
                 return true;
             }
-            out.extend(self.find(arena, row, visible));
+            out.extend(self.find_in_order(arena, row, visible));
             let first = self.position(row, |at| clustering(at) < row);
             next = self.before(first);
         }
@@ -274,13 +306,4 @@ fn past_end(row: &[u8], to: Bound<&[u8]>) -> bool {
         Bound::Excluded(to) => row >= to,
         Bound::Included(to) => row > to,
     }
-}
-
-/// Inserts `new` behind those that `before` holds for.
-fn insert_sorted(list: &mut Vec<At>, new: At, before: impl Fn(At) -> bool) {
-    let at = match list.last() {
-        Some(last) if !before(*last) => list.partition_point(|at| before(*at)),
-        _ => list.len(),
-    };
-    list.insert(at, new);
 }

@@ -16,7 +16,7 @@ use varve_kv::{OpKind, RawOp, TableId};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::arena::{Arena, At};
-use crate::list::{List, Span};
+use crate::list::{List, Span, TOLERATED};
 use crate::sorted::Sorted;
 
 const SHARDS: usize = 64;
@@ -149,6 +149,13 @@ impl Table {
             group_by_shard(hashed, by_shard);
             for group in by_shard.chunk_by(|a, b| shard_of(a.0) == shard_of(b.0)) {
                 let mut shard = self.shards[shard_of(group[0].0)].write();
+                // Partitions lie all over memory: so the processor waits for several at once.
+                for (hash, _) in group {
+                    let known = shard.partitions.find(*hash, |known| known.hash == *hash);
+                    if let Some(known) = known {
+                        known.rows.prefetch(&self.arena);
+                    }
+                }
                 for (hash, at) in group {
                     self.index(&mut shard, *hash, *at);
                 }
@@ -201,7 +208,7 @@ impl Table {
         match entry {
             Entry::Occupied(mut known) => {
                 let rows = &mut known.get_mut().rows;
-                rows.insert(&self.arena, at, op.clustering());
+                rows.insert(&self.arena, at);
             }
             Entry::Vacant(place) => {
                 let rows = List::One(at);
@@ -236,13 +243,14 @@ impl Table {
         known.table == table && known.partition() == partition
     }
 
-    /// Reads a partition's rows, of which those in the first `visible` blocks are in order.
+    /// Reads a partition's rows, of which those in the first `visible` blocks are in order but for up to `unordered`.
     fn with_rows<T>(
         &self,
         hash: u64,
         table: TableId,
         partition: &[u8],
         visible: u32,
+        unordered: usize,
         read: impl FnOnce(&Shard, Option<&List>) -> T,
     ) -> T {
         let is = |known: &Partition| {
@@ -250,7 +258,7 @@ impl Table {
         };
         let shard = self.shards[shard_of(hash)].read();
         let known = shard.partitions.find(hash, is);
-        if known.is_none_or(|known| !known.rows.must_fold(visible)) {
+        if known.is_none_or(|known| !known.rows.must_fold(visible, unordered)) {
             return read(&shard, known.map(|known| &known.rows));
         }
         drop(shard);
@@ -300,11 +308,12 @@ impl Table {
         clustering: &[u8],
         visible: u32,
     ) -> Answer<'_> {
-        let (found, cover) = self.with_rows(hash, table, partition, visible, |shard, rows| {
-            let found = rows.and_then(|rows| rows.find(&self.arena, clustering, visible));
-            let cover = self.covering(shard, hash, table, partition, clustering, visible);
-            (found, cover)
-        });
+        let (found, cover) =
+            self.with_rows(hash, table, partition, visible, TOLERATED, |shard, rows| {
+                let found = rows.and_then(|rows| rows.find(&self.arena, clustering, visible));
+                let cover = self.covering(shard, hash, table, partition, clustering, visible);
+                (found, cover)
+            });
         match found {
             Some(at) if cover.is_none_or(|cover| cover < at) => {
                 let op = self.arena.op(at);
@@ -372,7 +381,7 @@ impl Table {
         limit: usize,
         out: &mut Vec<At>,
     ) -> bool {
-        self.with_rows(hash, table, partition, visible, |_, rows| {
+        self.with_rows(hash, table, partition, visible, 0, |_, rows| {
             rows.is_some_and(|rows| rows.collect(&self.arena, span, visible, limit, out))
         })
     }

@@ -54,6 +54,8 @@ pub(crate) struct Folding {
     items: Vec<Item>,
     /// The oldest of them.
     oldest: At,
+    /// What the heads are behind.
+    common: Box<[u8]>,
     outside: usize,
 }
 
@@ -82,6 +84,7 @@ impl Unsorted {
         Folding {
             items,
             oldest: self.places[0],
+            common: self.common,
             outside,
         }
     }
@@ -140,6 +143,12 @@ impl Many {
         self.tail.push_back(new);
     }
 
+    /// Those that wait to be sorted, oldest first.
+    #[inline]
+    pub(super) fn tail(&self) -> &VecDeque<At> {
+        &self.tail
+    }
+
     /// How many places wait to be sorted, if any of them is in the first `visible` blocks.
     #[inline]
     pub(super) fn unsorted(&self, visible: u32) -> usize {
@@ -185,9 +194,9 @@ impl Many {
         }
     }
 
-    /// Takes in what was sorted, unless it has been meanwhile.
+    /// Takes in what was sorted, unless the list has changed meanwhile: then it has to be sorted again, if at all.
     pub(super) fn fold(&mut self, arena: &Arena, folding: Folding) {
-        if self.tail.front() != Some(&folding.oldest) {
+        if self.tail.front() != Some(&folding.oldest) || self.common != folding.common {
             return;
         }
         let items = &folding.items;
