@@ -2,8 +2,9 @@
 //!
 //! Without a sync to wait for, a commit that finds nobody writing is written in place, by the thread that prepared it:
 //! its rows and latches are still in that core's cache, and nobody has to be woken. What arrives meanwhile waits, and is
-//! written by the same thread next, or, after [`LED_GROUPS_MAX`] groups, by the committer's own. That one also writes
-//! when syncs are to be waited for, or when the engine says that a write may have to wait, and syncs at intervals.
+//! written by the same thread next if it is little ([`LED_BYTES_MAX`]), else by the committer's own: who prepared a small
+//! commit may serve others. That thread also writes when syncs are to be waited for, or when the engine says that a write
+//! may have to wait, and syncs at intervals.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -104,6 +105,9 @@ pub(crate) struct Commit {
 
 /// Groups that one thread writes in place before it goes back to its own work.
 const LED_GROUPS_MAX: usize = 8;
+/// Bytes of others' commits that it writes in all these, at most. Single inserts have some hundred each, and writing so
+/// much takes less than a millisecond.
+const LED_BYTES_MAX: usize = 64 << 10;
 
 #[derive(Default)]
 struct State {
@@ -201,11 +205,12 @@ impl Committer {
                 "Too many writes are waiting",
             ));
         }
+        let others = state.queued_bytes;
         state.queued_bytes += bytes;
         state.queue.push(commit);
         if !state.writing {
-            if self.shared.writes_in_place() {
-                self.shared.lead(state);
+            if others <= LED_BYTES_MAX && self.shared.writes_in_place() {
+                self.shared.lead(state, others);
             } else {
                 drop(state);
                 self.shared.arrived.notify_one();
@@ -254,17 +259,23 @@ impl Shared {
         self.options.durability != DurabilityMode::Sync && !self.space.write_may_wait()
     }
 
-    /// Writes what waits, on a thread that prepared a commit.
-    fn lead(&self, state: MutexGuard<'_, State>) {
+    /// Writes what waits, on a thread that prepared a commit: its own, `others` bytes that waited before, and a little more.
+    fn lead(&self, state: MutexGuard<'_, State>, others: usize) {
         let led = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let mut state = state;
+            let mut others = others;
             for _ in 0..LED_GROUPS_MAX {
                 let (group, first) = self.next_group(&mut state);
                 drop(state);
                 self.write_group(group, first);
                 state = self.state.lock();
+                others += state.queued_bytes;
                 // Another thread may have found nobody writing in between.
-                if state.writing || state.queue.is_empty() || !self.writes_in_place() {
+                if state.writing
+                    || state.queue.is_empty()
+                    || others > LED_BYTES_MAX
+                    || !self.writes_in_place()
+                {
                     break;
                 }
             }
@@ -469,3 +480,6 @@ impl Shared {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! Who writes what: a thread that prepared a commit writes its own and little besides.
+
+use std::path::Path;
+use std::thread;
+
+use varve_encoding::tables::{META, TABLES};
+use varve_kv::{
+    Engine, Flow, MemoryEngine, Reader, Row, ScanRequest, Snapshot, Statistic, TableId,
+};
+use varve_model::time::SystemClock;
+
+use super::super::latch::Latches;
+use super::super::ticket::{Ticket, ticket};
+use super::*;
+
+/// The thread that wrote a batch, by name, and its bytes.
+type Write = (String, usize);
+
+/// A space whose first write waits until the gate is open, and that remembers who wrote.
+struct Gated {
+    space: Arc<dyn Space>,
+    open: Mutex<bool>,
+    changed: Condvar,
+    begun: Mutex<Vec<Write>>,
+}
+
+impl Gated {
+    fn open(&self) {
+        *self.open.lock() = true;
+        self.changed.notify_all();
+    }
+
+    fn wait_for_a_writer(&self) {
+        let mut open = self.open.lock();
+        while self.begun.lock().is_empty() {
+            self.changed.wait(&mut open);
+        }
+    }
+}
+
+impl Reader for Gated {
+    fn get(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<Option<Vec<u8>>, KvError> {
+        self.space.get(table, partition, clustering)
+    }
+
+    fn scan(
+        &self,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        self.space.scan(request, visit)
+    }
+
+    fn scan_table(
+        &self,
+        table: TableId,
+        after: Option<(&[u8], &[u8])>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<(), KvError> {
+        self.space.scan_table(table, after, visit)
+    }
+}
+
+impl Space for Gated {
+    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
+        let name = thread::current().name().unwrap_or_default().to_owned();
+        let mut open = self.open.lock();
+        self.begun.lock().push((name, batch.byte_len()));
+        self.changed.notify_all();
+        self.changed.wait_while(&mut open, |open| !*open);
+        drop(open);
+        self.space.write(batch, durability)
+    }
+
+    fn write_may_wait(&self) -> bool {
+        false
+    }
+
+    fn sync(&self) -> Result<(), KvError> {
+        self.space.sync()
+    }
+
+    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
+        Arc::clone(&self.space).snapshot()
+    }
+
+    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
+        self.space.checkpoint(dir)
+    }
+
+    fn compact(&self) -> Result<(), KvError> {
+        self.space.compact()
+    }
+
+    fn verify_checksums(&self) -> Result<(), KvError> {
+        self.space.verify_checksums()
+    }
+
+    fn statistics(&self) -> Vec<Statistic> {
+        self.space.statistics()
+    }
+}
+
+fn commit(latches: &Arc<Latches>, name: &str, bytes: usize) -> (Commit, Ticket) {
+    let mut batch = Batch::new();
+    batch.put(META, &[0], name.as_bytes(), &vec![0; bytes]);
+    let (ticket, completer) = ticket();
+    let commit = Commit {
+        now: Instant(1),
+        batch,
+        stamps: Stamps::default(),
+        latches: latches.acquire(Vec::new()),
+        completer,
+        published: None,
+    };
+    (commit, ticket)
+}
+
+/// The writes, when `count` commits of `bytes` each arrive while the thread `first` writes its own.
+fn writes(count: usize, bytes: usize) -> Vec<Write> {
+    let space = MemoryEngine::new().open("s", TABLES, true);
+    let gated = Arc::new(Gated {
+        space: space.expect("a space"),
+        open: Mutex::default(),
+        changed: Condvar::new(),
+        begun: Mutex::default(),
+    });
+    let options = CommitterOptions {
+        durability: DurabilityMode::None,
+        group_bytes_max: 4 << 20,
+        queue_bytes_max: 64 << 20,
+    };
+    let space = Arc::clone(&gated) as Arc<dyn Space>;
+    let committer = Committer::start(space, Arc::new(SystemClock), options).expect("a committer");
+    let latches = Latches::new();
+    thread::scope(|scope| {
+        let first = thread::Builder::new().name("first".to_owned());
+        let (own, _) = commit(&latches, "own", 100);
+        first
+            .spawn_scoped(scope, || committer.submit(own).expect("taken"))
+            .expect("a thread");
+        gated.wait_for_a_writer();
+        let tickets: Vec<Ticket> = (0..count)
+            .map(|number| {
+                let (commit, ticket) = commit(&latches, &number.to_string(), bytes);
+                committer.submit(commit).expect("taken");
+                ticket
+            })
+            .collect();
+        gated.open();
+        for ticket in tickets {
+            ticket.wait().expect("stored");
+        }
+    });
+    drop(committer);
+    std::mem::take(&mut *gated.begun.lock())
+}
+
+fn written_by(writes: &[Write], name: &str) -> usize {
+    let of_it = writes.iter().filter(|(writer, _)| writer == name);
+    of_it.map(|(_, bytes)| bytes).sum()
+}
+
+#[test]
+fn little_that_arrives_is_written_by_who_is_at_it() {
+    let writes = writes(20, 300);
+    assert_eq!(written_by(&writes, "varve-commit"), 0, "{writes:?}");
+    assert_eq!(writes.len(), 2, "the rest in one group: {writes:?}");
+}
+
+#[test]
+fn much_that_arrives_is_left_to_the_committers_own_thread() {
+    let writes = writes(40, 10_000);
+    let first = written_by(&writes, "first");
+    assert!(first < LED_BYTES_MAX + 1000, "{writes:?}");
+    assert!(written_by(&writes, "varve-commit") >= 400_000, "{writes:?}");
+}
