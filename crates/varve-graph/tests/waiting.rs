@@ -1,6 +1,7 @@
 //! What holds while commits wait, to be stored (the committer is stopped at its look at the clock) or to be prepared.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
@@ -8,20 +9,21 @@ use varve_encoding::tables::TABLES;
 use varve_graph::schema::{NewEdgeLabel, NewVertexLabel};
 use varve_graph::tasks::TaskStatus;
 use varve_graph::write::{Contention, EndCheck, Missing, Mutation, WritePeriod, WriteRequest};
-use varve_graph::{Graph, GraphOptions};
-use varve_kv::{Engine, MemoryEngine};
+use varve_graph::{ErrorKind, Graph, GraphError, GraphOptions};
+use varve_kv::{Engine, Flow, MemoryEngine};
 use varve_model::{
-    Clock, Edge, EdgeId, EdgeLabelId, ElementId, Instant, TemporalScope, Vertex, VertexId,
-    VertexLabelId,
+    Clock, CommitVersion, Edge, EdgeId, EdgeLabelId, ElementId, Instant, TemporalScope, Vertex,
+    VertexId, VertexLabelId,
 };
 
 const NOW: i64 = 1_000_000;
 /// How long a task may take before the test gives up.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
-/// A clock that stands still, and at which committers wait while it is shut.
+/// A clock that goes on only when it is told to, and at which committers wait while it is shut.
 #[derive(Default)]
 struct Gate {
+    later: AtomicI64,
     shut: Mutex<bool>,
     changed: Condvar,
 }
@@ -39,7 +41,7 @@ impl Clock for Gate {
             let mut shut = self.shut.lock();
             self.changed.wait_while(&mut shut, |shut| *shut);
         }
-        Instant(NOW)
+        Instant(NOW + self.later.load(Ordering::SeqCst))
     }
 }
 
@@ -151,4 +153,68 @@ fn what_was_read_with_an_older_schema_is_not_stored_under_a_removed_label() {
     assert_eq!(ended.expect("known").status, TaskStatus::Success);
     let error = graph.write_now(&request).expect_err("refused");
     assert_eq!(error.message, "Undefined vertex label: 'v'");
+}
+
+/// Puts vertex a while the committer waits, until the clock has gone on by `wait` microseconds; what becomes of it.
+fn put_and_wait(
+    graph: &Arc<Graph>,
+    gate: &Gate,
+    label: u32,
+    to: Option<i64>,
+    wait: i64,
+) -> Result<CommitVersion, GraphError> {
+    gate.set(true);
+    let vertex = Vertex {
+        id: VertexId::text("a"),
+        label: VertexLabelId(label),
+        properties: Default::default(),
+    };
+    let fresh = false;
+    let period = WritePeriod {
+        from: None,
+        to: to.map(Instant),
+    };
+    let request = WriteRequest {
+        mutations: vec![Mutation::PutVertex { vertex, fresh }],
+        period,
+    };
+    let written = graph.write(&request, Contention::Refuse);
+    gate.later.fetch_add(wait, Ordering::SeqCst);
+    gate.set(false);
+    written.expect("taken").expect("free").ticket.wait()
+}
+
+#[test]
+fn a_write_whose_end_passes_while_it_waits_is_not_stored() {
+    let (graph, gate) = graph();
+    let catalogue = graph.catalogue();
+    let brief = NewVertexLabel {
+        ttl: 1,
+        ..NewVertexLabel::named("brief")
+    };
+    catalogue.create_vertex_label(brief).expect("a label");
+    let id = ElementId::Vertex(VertexId::text("a"));
+    let events = || {
+        let view = graph.view(TemporalScope::NOW).expect("a view");
+        let mut count = 0;
+        view.visit_history(&id, None, &mut |_| {
+            count += 1;
+            Flow::Continue(())
+        })
+        .expect("a history");
+        count
+    };
+    let refused = put_and_wait(&graph, &gate, 1, Some(NOW + 50), 50).expect_err("too late");
+    assert_eq!(refused.kind, ErrorKind::InvalidArgument);
+    assert!(refused.message.contains("valid_to"), "{}", refused.message);
+    // A time to live of a millisecond, of which as much passes.
+    let refused = put_and_wait(&graph, &gate, 2, None, 1_000).expect_err("too late");
+    assert_eq!(refused.kind, ErrorKind::Busy);
+    assert_eq!(events(), 0);
+    let now = graph.now().0;
+    put_and_wait(&graph, &gate, 1, Some(now + 50), 40).expect("in time");
+    put_and_wait(&graph, &gate, 2, None, 900).expect("in time");
+    assert_eq!(events(), 2);
+    // Latches were released, and later writes are taken.
+    graph.write_now(&delete_vertex("a", None)).expect("stored");
 }

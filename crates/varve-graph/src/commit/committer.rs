@@ -95,12 +95,64 @@ impl Stamps {
 pub(crate) struct Commit {
     /// What counted as now when it was prepared: its version is not before, even if the clock has gone back since.
     pub(crate) now: Instant,
+    /// Its version must be before this instant.
+    pub(crate) end: Option<End>,
     pub(crate) batch: Batch,
     pub(crate) stamps: Stamps,
     pub(crate) latches: LatchSet,
     pub(crate) completer: Completer,
     /// Called after publication, before the latches are released.
     pub(crate) published: Option<Box<dyn FnOnce(CommitVersion) + Send>>,
+}
+
+/// The first end of a period that starts with a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct End {
+    pub(crate) at: Instant,
+    pub(crate) of: EndOf,
+}
+
+impl End {
+    /// The earlier one.
+    pub(crate) fn first(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        one.into_iter().chain(other).min_by_key(|end| end.at)
+    }
+}
+
+/// What ends a period.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EndOf {
+    /// The request's `valid_to`.
+    ValidTo,
+    /// The label's time to live.
+    TimeToLive,
+}
+
+impl EndOf {
+    /// What to tell when it has passed: nothing would be left of the period.
+    fn passed(self) -> CommitFailure {
+        let (kind, message) = match self {
+            Self::ValidTo => (
+                ErrorKind::InvalidArgument,
+                "The valid_to has passed while the write waited to be stored",
+            ),
+            Self::TimeToLive => (
+                ErrorKind::Busy,
+                "The time to live has passed while the write waited to be stored",
+            ),
+        };
+        let message = message.into();
+        CommitFailure { kind, message }
+    }
+}
+
+/// What is written at once.
+struct Group {
+    commits: Vec<Commit>,
+    /// The version of the first commit; the others follow.
+    first: CommitVersion,
+    /// Commits whose end has passed: they are not stored.
+    late: Vec<(Commit, EndOf)>,
 }
 
 /// Groups that one thread writes in place before it goes back to its own work.
@@ -265,9 +317,9 @@ impl Shared {
             let mut state = state;
             let mut others = others;
             for _ in 0..LED_GROUPS_MAX {
-                let (group, first) = self.next_group(&mut state);
+                let group = self.next_group(&mut state);
                 drop(state);
-                self.write_group(group, first);
+                self.write_group(group);
                 state = self.state.lock();
                 others += state.queued_bytes;
                 // Another thread may have found nobody writing in between.
@@ -338,9 +390,9 @@ impl Shared {
                     self.state.lock().unsynced_since.get_or_insert(now);
                 }
             } else if !state.queue.is_empty() {
-                let (group, first) = self.next_group(&mut state);
+                let group = self.next_group(&mut state);
                 drop(state);
-                self.write_group(group, first);
+                self.write_group(group);
             }
             if ends {
                 return;
@@ -371,8 +423,8 @@ impl Shared {
         }
     }
 
-    /// Takes the next group out of the queue and gives its commits their versions, beginning with the one returned.
-    fn next_group(&self, state: &mut State) -> (Vec<Commit>, CommitVersion) {
+    /// Takes the next group out of the queue and gives its commits their versions.
+    fn next_group(&self, state: &mut State) -> Group {
         let mut bytes = 0;
         let fits = state.queue.iter().take_while(|commit| {
             let fits =
@@ -388,12 +440,26 @@ impl Shared {
         let prepared = group.iter().map(|commit| commit.now);
         let now = prepared.fold(self.clock.now(), Instant::max);
         let first = CommitVersion::first_at(now).max(state.last.next());
-        state.last = CommitVersion(first.0 + (group.len() as u64).saturating_sub(1));
+        let (commits, late) = split_late(group, first);
+        state.last = CommitVersion(first.0 + (commits.len() as u64).saturating_sub(1));
         state.writing = true;
-        (group, first)
+        Group {
+            commits,
+            first,
+            late,
+        }
     }
 
-    fn write_group(&self, mut group: Vec<Commit>, first: CommitVersion) {
+    fn write_group(&self, group: Group) {
+        let Group {
+            commits: mut group,
+            first,
+            late,
+        } = group;
+        for (commit, of) in late {
+            drop(commit.latches);
+            commit.completer.complete(Err(of.passed()));
+        }
         let mut last = first;
         for (at, commit) in group.iter_mut().enumerate() {
             last = CommitVersion(first.0 + at as u64);
@@ -402,7 +468,11 @@ impl Shared {
         fail_point::COMMIT_NUMBERED.pass();
         let mut batch = match group.first_mut() {
             Some(commit) => std::mem::take(&mut commit.batch),
-            None => return,
+            None => {
+                self.state.lock().writing = false;
+                self.written.notify_all();
+                return;
+            }
         };
         group
             .iter()
@@ -479,6 +549,23 @@ impl Shared {
             }
         }
     }
+}
+
+/// Parts those whose end the last version of a group that begins with `first` may have reached.
+fn split_late(group: Vec<Commit>, first: CommitVersion) -> (Vec<Commit>, Vec<(Commit, EndOf)>) {
+    let reached = CommitVersion(first.0 + group.len() as u64).instant();
+    let late = |commit: &Commit| commit.end.filter(|end| end.at <= reached);
+    if !group.iter().any(|commit| late(commit).is_some()) {
+        return (group, Vec::new());
+    }
+    let mut split = (Vec::with_capacity(group.len()), Vec::new());
+    for commit in group {
+        match late(&commit) {
+            Some(end) => split.1.push((commit, end.of)),
+            None => split.0.push(commit),
+        }
+    }
+    split
 }
 
 #[cfg(test)]

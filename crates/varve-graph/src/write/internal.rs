@@ -42,6 +42,7 @@ pub(crate) fn commit_internal(
     let (ticket, completer) = ticket();
     graph.submit(Commit {
         now,
+        end: None,
         batch,
         stamps,
         latches,

@@ -7,6 +7,7 @@ use varve_model::{ElementId, Instant, PropertyKeyId};
 
 use super::WritePeriod;
 use super::emit::{Current, EventPeriod};
+use crate::commit::{End, EndOf};
 use crate::error::GraphError;
 use crate::schema::{Schema, SchemaElement, SchemaKind};
 
@@ -115,6 +116,22 @@ impl LabelRules<'_> {
             }
         }
         Ok((period.from.unwrap_or(self.now) < period.to).then_some(period))
+    }
+}
+
+impl LabelRules<'_> {
+    /// The end of a period that starts with the commit: once it has passed, nothing is left to be stored.
+    pub(super) fn end_of(&self, period: &EventPeriod) -> Option<End> {
+        let at = period.to;
+        if period.from.is_some() || at == Instant::FOREVER {
+            return None;
+        }
+        let of = if self.period.to == Some(at) {
+            EndOf::ValidTo
+        } else {
+            EndOf::TimeToLive
+        };
+        Some(End { at, of })
     }
 }
 

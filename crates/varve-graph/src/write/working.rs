@@ -23,7 +23,7 @@ use super::{
     Mutation, PairHash, State, VertexMark, WritePeriod, WriteRequest, Written, content_of,
     edge_content, vertex_content,
 };
-use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
+use crate::commit::{Commit, End, LatchKey, LatchSet, Ticket, ticket};
 use crate::element::check_link;
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
@@ -571,6 +571,7 @@ impl<'a> WorkingSet<'a> {
         let plain = self.period == WritePeriod::default();
         let new_pairs = new_pairs(&self.elements, &self.keys, pairs);
         let mut new_vertices = Vec::new();
+        let mut end: Option<End> = None;
         for (working, new_pair) in self.elements.into_iter().zip(new_pairs) {
             let Working {
                 id, keys, current, ..
@@ -588,6 +589,7 @@ impl<'a> WorkingSet<'a> {
                             new_vertices.extend(VertexMark::new(partition, label));
                         }
                     } else if let Some(period) = rules.period_of(&id, retention, ttl)? {
+                        end = End::first(end, rules.end_of(&period));
                         emitter.emit(&id, current, &Change::Put(&content), period)?;
                     }
                 }
@@ -604,6 +606,7 @@ impl<'a> WorkingSet<'a> {
                             from: rules.period.from,
                             to,
                         };
+                        end = End::first(end, rules.end_of(&period));
                         emitter.emit(&id, current, &Change::Delete, period)?;
                     }
                 }
@@ -630,6 +633,7 @@ impl<'a> WorkingSet<'a> {
         let (batch, stamps) = (emitter.batch, emitter.stamps);
         self.graph.submit(Commit {
             now,
+            end,
             batch,
             stamps,
             latches,

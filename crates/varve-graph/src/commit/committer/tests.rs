@@ -112,6 +112,7 @@ fn commit(latches: &Arc<Latches>, name: &str, bytes: usize) -> (Commit, Ticket) 
     let (ticket, completer) = ticket();
     let commit = Commit {
         now: Instant(1),
+        end: None,
         batch,
         stamps: Stamps::default(),
         latches: latches.acquire(Vec::new()),
