@@ -345,15 +345,6 @@ impl Reader for View {
         Ok(value.is_some())
     }
 
-    fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
-        let spec = &self.specs[usize::from(table.0)];
-        spec.probed.is_some_and(|probed| probed(clustering))
-            && self
-                .rows(table)
-                .get(&joined(partition, clustering))
-                .is_none()
-    }
-
     fn scan(
         &self,
         request: ScanRequest<'_>,
@@ -430,10 +421,6 @@ macro_rules! read_by_view {
                 found: &mut dyn FnMut(&[u8]),
             ) -> Result<bool, KvError> {
                 self.view().get_with(table, partition, clustering, found)
-            }
-
-            fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
-                self.view().known_absent(table, partition, clustering)
             }
 
             fn multi_get(
