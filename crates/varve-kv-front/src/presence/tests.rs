@@ -1,3 +1,5 @@
+//! What the filter of keys promises: it never hides a row that is there, through writes, flushes and restarts.
+
 use std::path::Path;
 
 use varve_kv::table::always;
