@@ -366,3 +366,37 @@ fn split(heads: &[Head], head: Head, before: impl Fn(usize) -> bool) -> usize {
     }
     from
 }
+
+#[cfg(test)]
+mod tests {
+    use varve_kv::{Batch, TableId};
+
+    use super::*;
+    use crate::record;
+
+    #[test]
+    fn heads_are_taken_anew_when_many_keys_begin_otherwise() {
+        let arena = Arena::new();
+        let add = |key: String| {
+            let mut batch = Batch::new();
+            batch.put(TableId(0), b"p", key.as_bytes(), b"");
+            let block = arena.push(record::batch(batch.bytes()));
+            let at = arena.ops(block).map(|(at, _)| at).next();
+            at.expect("a batch of one")
+        };
+        let first = (0..64).map(|n| add(format!("person/{n:04}"))).collect();
+        let later: Vec<At> = (0..64).map(|n| add(format!("place/{n:04}"))).collect();
+        let mut many = Many::of_sorted(&arena, first);
+        assert_eq!(*many.common, *b"person/00");
+        let mut kept = 0;
+        for at in later {
+            many.push(at);
+            many.fold_all(&arena);
+            assert!(many.outside * OUTSIDE_PART <= many.sorted);
+            kept += usize::from(many.outside > 0);
+        }
+        // A few alone were no reason.
+        assert_eq!((kept, &*many.common), (9, &b"p"[..]));
+        assert!(many.chunks.iter().all(|chunk| chunk.heads.is_sorted()));
+    }
+}
