@@ -19,6 +19,8 @@ const EDGES: &[(&str, &[&str])] = &[
         "varve-graph",
         &["varve-encoding", "varve-kv", "varve-model"],
     ),
+    // Pure values so far; its storage will stand on varve-graph.
+    ("varve-omrs", &[]),
     ("varve-server", &["varve-graph", "varve-kv", "varve-model"]),
     (
         "varve",

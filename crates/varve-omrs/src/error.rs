@@ -1,0 +1,87 @@
+//! What a call can fail with: the contract's exceptions and messages.
+
+mod exception;
+mod message;
+
+pub use exception::Exception;
+pub use message::Message;
+
+use std::collections::BTreeMap;
+
+use crate::json::JsonError;
+
+/// A failed call: which exception the client is to throw, and what it is told.
+///
+/// The name of the method and of the repository are not known where most errors arise; the answer that carries the error
+/// adds them (see [`Response::failed`](crate::requests::Response::failed)).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {}", .exception.name(), .message.text(.parameters))]
+pub struct OmrsError {
+    /// The class that the client throws.
+    pub exception: Exception,
+    /// What is said.
+    pub message: Message,
+    /// What the message's text names, in its order.
+    pub parameters: Vec<String>,
+    /// Further values for programs, such as `parameterName`.
+    pub properties: BTreeMap<String, String>,
+}
+
+impl OmrsError {
+    /// An error with the exception that usually goes with `message`.
+    #[must_use]
+    pub fn new(message: Message, parameters: &[&str]) -> Self {
+        Self::with_exception(message.exception(), message, parameters)
+    }
+
+    /// An error with another exception than usual.
+    #[must_use]
+    pub fn with_exception(exception: Exception, message: Message, parameters: &[&str]) -> Self {
+        let parameters = parameters.iter().map(|text| shortened(text)).collect();
+        Self {
+            exception,
+            message,
+            parameters,
+            properties: BTreeMap::new(),
+        }
+    }
+
+    /// An invalid parameter: the property `parameterName` tells programs which.
+    #[must_use]
+    pub fn of_parameter(message: Message, parameter: &str, parameters: &[&str]) -> Self {
+        let mut error = Self::with_exception(Exception::InvalidParameter, message, parameters);
+        error
+            .properties
+            .insert("parameterName".to_owned(), parameter.to_owned());
+        error
+    }
+
+    /// The number that stands in for an HTTP status (which itself is always 200).
+    #[must_use]
+    pub fn related_http_code(&self) -> u16 {
+        self.message.related_http_code()
+    }
+}
+
+impl From<JsonError> for OmrsError {
+    /// A body that cannot be read.
+    fn from(error: JsonError) -> Self {
+        let path = error.path();
+        let name = if path.is_empty() {
+            "requestBody"
+        } else {
+            &path
+        };
+        Self::of_parameter(Message::BadRequestBody, name, &[&error.to_string()])
+    }
+}
+
+/// The most characters of a parameter that are repeated to the client.
+const PARAMETER_CHARACTERS_MAX: usize = 300;
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(PARAMETER_CHARACTERS_MAX) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", &text[..end]),
+    }
+}

@@ -1,0 +1,211 @@
+//! Values that can be read from JSON and written to it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{JsonError, Limits, Reader, Writer};
+
+/// A value that can be read.
+pub trait Decode: Sized {
+    /// Reads the value that begins here.
+    ///
+    /// # Errors
+    /// When what stands here is not such a value.
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, JsonError>;
+}
+
+/// A value that can be written.
+pub trait Encode {
+    /// Writes the value.
+    fn encode(&self, writer: &mut Writer);
+}
+
+/// A value that can be a property of an object: it knows whether it is left out.
+pub trait Field: Sized {
+    /// Whether the property is left out when the object is written.
+    fn is_absent(&self) -> bool;
+
+    /// Reads the property's value.
+    ///
+    /// # Errors
+    /// When what stands here is not such a value.
+    fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError>;
+
+    /// Writes the property's value.
+    fn write(&self, writer: &mut Writer);
+}
+
+/// Reads a whole document.
+///
+/// # Errors
+/// When it is over the limits, is not JSON, or not such a value.
+pub fn decode<T: Decode>(document: &[u8], limits: Limits) -> Result<T, JsonError> {
+    let mut reader = Reader::new(document, limits)?;
+    let value = T::decode(&mut reader)?;
+    reader.end()?;
+    Ok(value)
+}
+
+/// Writes a whole document.
+#[must_use]
+pub fn encode<T: Encode + ?Sized>(value: &T) -> Vec<u8> {
+    let mut writer = Writer::new();
+    value.encode(&mut writer);
+    writer.finish()
+}
+
+impl Decode for String {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        reader.string().map(std::borrow::Cow::into_owned)
+    }
+}
+
+impl Encode for String {
+    fn encode(&self, writer: &mut Writer) {
+        writer.string(self);
+    }
+}
+
+impl Decode for i64 {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        reader.integer()
+    }
+}
+
+impl Encode for i64 {
+    fn encode(&self, writer: &mut Writer) {
+        writer.integer(*self);
+    }
+}
+
+impl Decode for i32 {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        let value = reader.integer()?;
+        Self::try_from(value)
+            .map_err(|_| reader.error("a whole number of at most 32 bits was expected"))
+    }
+}
+
+impl Encode for i32 {
+    fn encode(&self, writer: &mut Writer) {
+        writer.integer(i64::from(*self));
+    }
+}
+
+impl Decode for bool {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        reader.boolean()
+    }
+}
+
+impl Encode for bool {
+    fn encode(&self, writer: &mut Writer) {
+        writer.boolean(*self);
+    }
+}
+
+impl<T: Decode> Decode for Arc<T> {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        T::decode(reader).map(Self::new)
+    }
+}
+
+impl<T: Encode> Encode for Arc<T> {
+    fn encode(&self, writer: &mut Writer) {
+        T::encode(self, writer);
+    }
+}
+
+impl<T: Decode> Decode for Box<T> {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        T::decode(reader).map(Self::new)
+    }
+}
+
+impl<T: Encode> Encode for Box<T> {
+    fn encode(&self, writer: &mut Writer) {
+        T::encode(self, writer);
+    }
+}
+
+/// Java's primitive types have no null and are always written.
+macro_rules! always_written {
+    ($($type:ty),*) => {$(
+        impl Field for $type {
+            fn is_absent(&self) -> bool {
+                false
+            }
+
+            fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+                Self::decode(reader)
+            }
+
+            fn write(&self, writer: &mut Writer) {
+                self.encode(writer);
+            }
+        }
+    )*};
+}
+
+always_written!(i32, i64, bool);
+
+impl<T: Decode + Encode> Field for Option<T> {
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        T::decode(reader).map(Some)
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        if let Some(value) = self {
+            value.encode(writer);
+        }
+    }
+}
+
+/// An empty list is written as a missing one.
+impl<T: Decode + Encode> Field for Vec<T> {
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        let mut elements = Self::new();
+        reader.list(|reader| {
+            elements.push(T::decode(reader)?);
+            Ok(())
+        })?;
+        Ok(elements)
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        writer.list(|writer| self.iter().for_each(|element| element.encode(writer)));
+    }
+}
+
+/// An empty map is written as a missing one; a property that is `null` counts as missing.
+impl<T: Decode + Encode> Field for BTreeMap<String, T> {
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        let mut map = Self::new();
+        reader.object(|reader, key| {
+            map.insert(key.to_owned(), T::decode(reader)?);
+            Ok(())
+        })?;
+        Ok(map)
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        writer.object(|writer| {
+            for (key, value) in self {
+                writer.key(key);
+                value.encode(writer);
+            }
+        });
+    }
+}

@@ -1,0 +1,101 @@
+//! What was wrong with a document, and where.
+
+use std::fmt::Write as _;
+
+/// A document that cannot be read: what is wrong, and the path to it from the root, as in
+/// `initialProperties.instanceProperties.name.primitiveValue`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonError {
+    /// What is wrong.
+    message: String,
+    /// Byte offset in the document.
+    offset: usize,
+    /// The steps from the root, innermost first.
+    steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+/// The longest key that is quoted in a path, in characters.
+const KEY_CHARACTERS_MAX: usize = 60;
+
+impl JsonError {
+    /// An error at byte `offset`.
+    #[must_use]
+    pub fn new(offset: usize, message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            offset,
+            steps: Vec::new(),
+        }
+    }
+
+    /// The same error, seen from the object that has it in its property `key`.
+    #[must_use]
+    pub fn in_key(mut self, key: &str) -> Self {
+        self.steps
+            .push(Step::Key(key.chars().take(KEY_CHARACTERS_MAX).collect()));
+        self
+    }
+
+    /// The same error, seen from the list that has it at `index`.
+    #[must_use]
+    pub fn in_index(mut self, index: usize) -> Self {
+        self.steps.push(Step::Index(index));
+        self
+    }
+
+    /// What is wrong, without the place.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The byte offset in the document at which reading stopped.
+    #[must_use]
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+
+    /// The path from the root, empty for the root itself.
+    #[must_use]
+    pub fn path(&self) -> String {
+        let mut path = String::new();
+        for step in self.steps.iter().rev() {
+            match step {
+                Step::Key(key) => {
+                    if !path.is_empty() {
+                        path.push('.');
+                    }
+                    path.push_str(key);
+                }
+                Step::Index(index) => {
+                    let _ = write!(path, "[{index}]");
+                }
+            }
+        }
+        path
+    }
+}
+
+impl std::fmt::Display for JsonError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.steps.is_empty() {
+            write!(f, "{} at byte {}", self.message, self.offset)
+        } else {
+            write!(
+                f,
+                "{}: {} at byte {}",
+                self.path(),
+                self.message,
+                self.offset
+            )
+        }
+    }
+}
+
+impl std::error::Error for JsonError {}

@@ -1,0 +1,268 @@
+//! Responses: each is an envelope that tells of success or failure, and what was asked for.
+
+use std::collections::BTreeMap;
+
+use crate::error::OmrsError;
+use crate::instances::{Classification, EntityDetail, EntitySummary, Relationship};
+use crate::json::{Decode, Encode, RawJson, json_object};
+use crate::types::{AttributeTypeDef, TypeDef};
+
+/// What `relatedHTTPCode` says of a call that went well.
+const OK: i32 = 200;
+
+json_object! {
+    /// What every response has. The HTTP status is 200 whatever stands here.
+    pub struct ResponseEnvelope {
+        /// 200, or what an HTTP status would say of the failure.
+        related_http_code: i32 = "relatedHTTPCode",
+        /// The Java class of the exception that the client is to throw; absent when the call went well.
+        exception_class_name: Option<String> = "exceptionClassName",
+        /// The class of the exception that caused it.
+        caused_by: Option<String> = "exceptionCausedBy",
+        /// The method that failed.
+        action_description: Option<String> = "actionDescription",
+        /// What is wrong.
+        message: Option<String> = "exceptionErrorMessage",
+        /// The message's identifier.
+        message_id: Option<String> = "exceptionErrorMessageId",
+        /// What the message names.
+        message_parameters: Vec<String> = "exceptionErrorMessageParameters",
+        /// What the repository did about it.
+        system_action: Option<String> = "exceptionSystemAction",
+        /// What the user can do about it.
+        user_action: Option<String> = "exceptionUserAction",
+        /// Further values for programs.
+        properties: BTreeMap<String, RawJson> = "exceptionProperties",
+    }
+}
+
+impl ResponseEnvelope {
+    /// The envelope of a call that went well.
+    #[must_use]
+    pub fn ok() -> Self {
+        Self {
+            related_http_code: OK,
+            ..Self::default()
+        }
+    }
+
+    /// The envelope of a call of `method` of `repository` that failed. The two become the last parameters of the message.
+    #[must_use]
+    pub fn failed(error: &OmrsError, method: &str, repository: &str) -> Self {
+        let mut parameters = error.parameters.clone();
+        parameters.extend([method.to_owned(), repository.to_owned()]);
+        let said = error.message.text(&error.parameters);
+        let properties = error.properties.iter();
+        Self {
+            related_http_code: i32::from(error.related_http_code()),
+            exception_class_name: Some(error.exception.class_name()),
+            caused_by: None,
+            action_description: Some(method.to_owned()),
+            message: Some(format!("{said} (call {method} of repository {repository})")),
+            message_id: Some(error.message.id().to_owned()),
+            message_parameters: parameters,
+            system_action: Some(error.message.system_action().to_owned()),
+            user_action: Some(error.message.user_action().to_owned()),
+            properties: properties
+                .map(|(name, value)| (name.clone(), RawJson::from_string(value)))
+                .collect(),
+        }
+    }
+}
+
+/// A response of a certain class. A client accepts no other class for a call, not even with a failure.
+pub trait Response: Default + Encode + Decode {
+    /// The envelope.
+    fn envelope(&self) -> &ResponseEnvelope;
+
+    /// The envelope, to be filled in.
+    fn envelope_mut(&mut self) -> &mut ResponseEnvelope;
+
+    /// The response of a call of `method` of `repository` that failed.
+    #[must_use]
+    fn failed(error: &OmrsError, method: &str, repository: &str) -> Self {
+        let mut response = Self::default();
+        *response.envelope_mut() = ResponseEnvelope::failed(error, method, repository);
+        response
+    }
+}
+
+/// Declares a response, and how one is made of its content.
+macro_rules! response {
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident $class:literal {
+            $($(#[$field_meta:meta])* $field:ident: $type:ty = $key:literal,)*
+        }
+    ) => {
+        json_object! {
+            $(#[$meta])*
+            pub struct $name {
+                @class $class;
+                @base
+                /// Success or failure.
+                envelope: ResponseEnvelope;
+                $($(#[$field_meta])* $field: $type = $key,)*
+            }
+        }
+
+        impl $name {
+            /// The response of a call that went well.
+            #[must_use]
+            pub fn ok($($field: $type),*) -> Self {
+                Self { envelope: ResponseEnvelope::ok(), $($field),* }
+            }
+        }
+
+        impl Response for $name {
+            fn envelope(&self) -> &ResponseEnvelope {
+                &self.envelope
+            }
+
+            fn envelope_mut(&mut self) -> &mut ResponseEnvelope {
+                &mut self.envelope
+            }
+        }
+    };
+}
+
+response! {
+    /// Nothing but success or failure.
+    pub struct VoidResponse "VoidResponse" {}
+}
+
+response! {
+    /// Yes or no.
+    pub struct BooleanResponse "BooleanResponse" {
+        /// The answer.
+        flag: bool = "flag",
+    }
+}
+
+response! {
+    /// The identity of the repository's metadata collection.
+    pub struct MetadataCollectionIdResponse "MetadataCollectionIdResponse" {
+        /// The GUID.
+        metadata_collection_id: Option<String> = "metadataCollectionId",
+    }
+}
+
+response! {
+    /// A type.
+    pub struct TypeDefResponse "TypeDefResponse" {
+        /// The definition.
+        type_def: Option<TypeDef> = "typeDef",
+    }
+}
+
+response! {
+    /// An attribute type.
+    pub struct AttributeTypeDefResponse "AttributeTypeDefResponse" {
+        /// The definition.
+        attribute_type: Option<AttributeTypeDef> = "attributeTypeDef",
+    }
+}
+
+response! {
+    /// Some types.
+    pub struct TypeDefListResponse "TypeDefListResponse" {
+        /// The definitions.
+        types: Vec<TypeDef> = "typeDefs",
+    }
+}
+
+response! {
+    /// Some attribute types.
+    pub struct AttributeTypeDefListResponse "AttributeTypeDefListResponse" {
+        /// The definitions.
+        attribute_types: Vec<AttributeTypeDef> = "attributeTypeDefs",
+    }
+}
+
+response! {
+    /// Types and attribute types.
+    pub struct TypeDefGalleryResponse "TypeDefGalleryResponse" {
+        /// The attribute types.
+        attribute_types: Vec<AttributeTypeDef> = "attributeTypeDefs",
+        /// The types.
+        types: Vec<TypeDef> = "typeDefs",
+    }
+}
+
+response! {
+    /// An entity; absent when one that need not be there is not.
+    pub struct EntityDetailResponse "EntityDetailResponse" {
+        /// The entity.
+        entity: Option<EntityDetail> = "entity",
+    }
+}
+
+response! {
+    /// An entity without its properties.
+    pub struct EntitySummaryResponse "EntitySummaryResponse" {
+        /// The entity.
+        entity: Option<EntitySummary> = "entity",
+    }
+}
+
+response! {
+    /// Some entities.
+    pub struct EntityListResponse "EntityListResponse" {
+        /// Where the list begins.
+        offset: i32 = "offset",
+        /// How many it holds at most; 0 = all.
+        page_size: i32 = "pageSize",
+        /// Where the next page is.
+        next_page_url: Option<String> = "nextPageURL",
+        /// The entities.
+        entities: Vec<EntityDetail> = "entities",
+    }
+}
+
+response! {
+    /// A relationship; absent when one that need not be there is not.
+    pub struct RelationshipResponse "RelationshipResponse" {
+        /// The relationship.
+        relationship: Option<Relationship> = "relationship",
+    }
+}
+
+response! {
+    /// Some relationships.
+    pub struct RelationshipListResponse "RelationshipListResponse" {
+        /// Where the list begins.
+        offset: i32 = "offset",
+        /// How many it holds at most; 0 = all.
+        page_size: i32 = "pageSize",
+        /// Where the next page is.
+        next_page_url: Option<String> = "nextPageURL",
+        /// The relationships.
+        relationships: Vec<Relationship> = "relationships",
+    }
+}
+
+response! {
+    /// A part of the graph.
+    pub struct InstanceGraphResponse "InstanceGraphResponse" {
+        /// The entities.
+        entities: Vec<EntityDetail> = "entityElementList",
+        /// The relationships.
+        relationships: Vec<Relationship> = "relationshipElementList",
+    }
+}
+
+response! {
+    /// Some classifications.
+    pub struct ClassificationListResponse "ClassificationListResponse" {
+        /// The classifications.
+        classifications: Vec<Classification> = "classifications",
+    }
+}
+
+response! {
+    /// A classification.
+    pub struct ClassificationResponse "ClassificationResponse" {
+        /// The classification.
+        classification: Option<Classification> = "classification",
+    }
+}

@@ -1,0 +1,191 @@
+//! Whether a definition can stand in a catalogue.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::{
+    AttributeType, AttributeTypeDef, AttributeTypeKind, Catalogue, CollectionDef,
+    CollectionDefCategory, EnumDef, RelationshipEndDef, TypeDef, TypeDefCategory, TypeDefKind,
+    TypeDefLink,
+};
+use crate::error::{Message, OmrsError};
+
+/// The longest chain of supertypes: the standard's has 8. A chain that does not end within it is a circle.
+const LINEAGE_MAX: usize = 100;
+
+/// What is wrong, in words; the caller knows of which definition.
+type Fault = Result<(), String>;
+
+fn ensure(is_fine: bool, fault: impl FnOnce() -> String) -> Fault {
+    if is_fine { Ok(()) } else { Err(fault()) }
+}
+
+/// Looks at an attribute type by itself.
+pub(super) fn attribute_type(def: &AttributeTypeDef) -> Result<(), OmrsError> {
+    attribute_type_fault(def)
+        .map_err(|fault| OmrsError::new(Message::InvalidAttributeTypeDef, &[def.name(), &fault]))
+}
+
+fn attribute_type_fault(def: &AttributeTypeDef) -> Fault {
+    ensure(!def.guid().is_empty(), || "it has no GUID".to_owned())?;
+    ensure(!def.name().is_empty(), || "it has no name".to_owned())?;
+    match &def.kind {
+        AttributeTypeKind::Primitive(_) => Ok(()),
+        AttributeTypeKind::Collection(kind) => collection_fault(kind),
+        AttributeTypeKind::Enum(kind) => enum_fault(kind),
+    }
+}
+
+fn collection_fault(kind: &CollectionDef) -> Fault {
+    let wanted = match kind.category {
+        Some(CollectionDefCategory::Map) => 2,
+        Some(CollectionDefCategory::Array) => 1,
+        Some(CollectionDefCategory::Struct) => return Ok(()),
+        _ => return Err("it has no collectionDefCategory".to_owned()),
+    };
+    let found = kind.argument_types.len();
+    ensure(found == wanted, || {
+        format!("it has {found} argument types, {wanted} are needed")
+    })
+}
+
+/// Numbers may repeat: the standard's own ActivityType has two elements with the ordinal 3.
+fn enum_fault(kind: &EnumDef) -> Fault {
+    let mut names = HashSet::new();
+    for element in &kind.elements {
+        let name = element.value.as_deref().unwrap_or_default();
+        ensure(!name.is_empty(), || "an element has no value".to_owned())?;
+        ensure(names.insert(name), || {
+            format!("two elements have the value {name}")
+        })?;
+    }
+    Ok(())
+}
+
+/// Looks at what a definition says of itself, without the types it names.
+pub(super) fn type_shape(def: &TypeDef) -> Result<(), OmrsError> {
+    shape_fault(def).map_err(|fault| invalid(def, &fault))
+}
+
+fn invalid(def: &TypeDef, fault: &str) -> OmrsError {
+    OmrsError::new(Message::InvalidTypeDef, &[def.name(), fault])
+}
+
+fn shape_fault(def: &TypeDef) -> Fault {
+    ensure(!def.guid().is_empty(), || "it has no GUID".to_owned())?;
+    ensure(!def.name().is_empty(), || "it has no name".to_owned())?;
+    let body = &def.body;
+    if let Some(status) = body.initial_status {
+        ensure(body.valid_statuses.contains(&status), || {
+            format!("initialStatus {} is not in its list", status.name())
+        })?;
+    }
+    let mut names = HashSet::new();
+    for attribute in &body.attributes {
+        let name = attribute.name();
+        ensure(!name.is_empty(), || "an attribute has no name".to_owned())?;
+        ensure(names.insert(name), || {
+            format!("the attribute {name} is there twice")
+        })?;
+        ensure(attribute.attribute_type.is_some(), || {
+            format!("the attribute {name} has no type")
+        })?;
+    }
+    let TypeDefKind::Relationship(kind) = &def.kind else {
+        return Ok(());
+    };
+    for (end, name) in [(&kind.end_1, "endDef1"), (&kind.end_2, "endDef2")] {
+        let is_named = end.as_ref().is_some_and(|end| end.entity_type.is_some());
+        ensure(is_named, || format!("{name} names no entity type"))?;
+    }
+    Ok(())
+}
+
+impl Catalogue {
+    /// Puts the definitions that are known in the place of the names of attribute types.
+    pub(super) fn with_attribute_types(&self, mut def: TypeDef) -> Result<TypeDef, OmrsError> {
+        let mut fault = None;
+        for attribute in &mut def.body.attributes {
+            let Some(AttributeType::Named(name)) = &attribute.attribute_type else {
+                continue;
+            };
+            match self.attribute_type_by_name(name) {
+                Some(known) => {
+                    attribute.attribute_type = Some(AttributeType::Whole(Arc::clone(known)));
+                }
+                None => fault = Some(format!("the attribute type {name} is not known")),
+            }
+        }
+        fault.map_or_else(|| Ok(def.clone()), |fault| Err(invalid(&def, &fault)))
+    }
+
+    /// Looks at what a definition says of other types, all of which must be known by now, itself included.
+    pub(super) fn check_links(&self, def: &TypeDef) -> Result<(), OmrsError> {
+        self.link_fault(def).map_err(|fault| invalid(def, &fault))
+    }
+
+    fn link_fault(&self, def: &TypeDef) -> Fault {
+        for attribute in &def.body.attributes {
+            let Some(of) = attribute.type_def() else {
+                continue;
+            };
+            let known = self.attribute_types.identified(of.guid(), of.name())?;
+            ensure(known.is_some(), || {
+                format!("the attribute type {} is not known", of.name())
+            })?;
+        }
+        if let Some(link) = &def.body.super_type {
+            self.link_to(link, def.category())?;
+            self.lineage_ends(def)?;
+        }
+        match &def.kind {
+            TypeDefKind::Entity => Ok(()),
+            TypeDefKind::Relationship(kind) => {
+                let end = |end: &Option<RelationshipEndDef>| end.as_ref()?.entity_type.clone();
+                for link in [end(&kind.end_1), end(&kind.end_2)].iter().flatten() {
+                    self.link_to(link, TypeDefCategory::Entity)?;
+                }
+                Ok(())
+            }
+            TypeDefKind::Classification(kind) => kind
+                .valid_entity_types
+                .iter()
+                .try_for_each(|link| self.link_to(link, TypeDefCategory::Entity)),
+        }
+    }
+
+    fn link_to(&self, link: &TypeDefLink, category: TypeDefCategory) -> Fault {
+        let words = || format!("{} ({})", link.name(), link.guid());
+        let index = self
+            .linked(link)
+            .ok_or_else(|| format!("the type {} is not known", words()))?;
+        let found = &self.types.list()[index.at()];
+        ensure(found.category() == category, || {
+            format!(
+                "the type {} is not of category {}",
+                words(),
+                category.name()
+            )
+        })?;
+        let is_named_so = link.name().is_empty() || link.name() == found.name();
+        ensure(is_named_so, || {
+            format!("the type {} is called {}", words(), found.name())
+        })
+    }
+
+    fn lineage_ends(&self, def: &TypeDef) -> Fault {
+        let mut link = def.body.super_type.as_ref();
+        for _ in 0..LINEAGE_MAX {
+            let Some(next) = link else {
+                return Ok(());
+            };
+            let Some(index) = self.linked(next) else {
+                return Ok(());
+            };
+            link = self.types.list()[index.at()].body.super_type.as_ref();
+        }
+        Err(format!(
+            "its supertypes form a circle, or are more than {LINEAGE_MAX}"
+        ))
+    }
+}

@@ -1,0 +1,190 @@
+//! Patches: changes of a type from one version to the next.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{
+    AttributeType, Catalogue, ExternalStandardMapping, InstanceStatus, RelationshipEndDef, TypeDef,
+    TypeDefAttribute, TypeDefKind, TypeDefLink, TypeDefStatus, check,
+};
+use crate::error::{Message, OmrsError};
+use crate::json::{Millis, json_object};
+
+json_object! {
+    /// A change of a type. What is absent stays as it is.
+    pub struct TypeDefPatch {
+        /// The version of this object's structure.
+        header_version: Option<i64> = "headerVersion",
+        /// Which type.
+        type_guid: Option<String> = "typeDefGUID",
+        /// Which type.
+        type_name: Option<String> = "typeDefName",
+        /// Whether the type is still to be used.
+        type_status: Option<TypeDefStatus> = "typeDefStatus",
+        /// The highest version it applies to.
+        apply_to_version: i64 = "applyToVersion",
+        /// The version it leads to.
+        update_to_version: i64 = "updateToVersion",
+        /// The version it leads to, as people write it.
+        new_version_name: Option<String> = "newVersionName",
+        /// Who made the change.
+        updated_by: Option<String> = "updatedBy",
+        /// When.
+        update_time: Option<Millis> = "updateTime",
+        /// Prose.
+        description: Option<String> = "description",
+        /// The glossary term that describes the type.
+        description_guid: Option<String> = "descriptionGUID",
+        /// The type it inherits from.
+        super_type: Option<TypeDefLink> = "superType",
+        /// Attributes to add, or to put in the place of those with the same names.
+        property_definitions: Vec<TypeDefAttribute> = "propertyDefinitions",
+        /// Properties of the definition itself.
+        type_options: BTreeMap<String, String> = "typeDefOptions",
+        /// What other standards call it.
+        external_standard_mappings: Vec<ExternalStandardMapping> = "externalStandardMappings",
+        /// Which status its instances may have.
+        valid_statuses: Vec<InstanceStatus> = "validInstanceStatusList",
+        /// Which status its instances begin with.
+        initial_status: Option<InstanceStatus> = "initialStatus",
+        /// Which entities may carry it; of a classification type only.
+        valid_entity_types: Vec<TypeDefLink> = "validEntityDefs",
+        /// The first end; of a relationship type only.
+        end_1: Option<RelationshipEndDef> = "endDef1",
+        /// The second end; of a relationship type only.
+        end_2: Option<RelationshipEndDef> = "endDef2",
+        /// Whether `multiLink` is to be changed.
+        update_multi_link: bool = "updateMultiLink",
+        /// Whether two entities may be linked more than once; of a relationship type only.
+        multi_link: bool = "multiLink",
+    }
+}
+
+impl Catalogue {
+    /// Applies a patch and gives the type as it is then. A patch whose version is reached already changes nothing.
+    ///
+    /// # Errors
+    /// `TypeDefNotKnownException`; `PatchErrorException` when the patch leads backwards, applies to an older version than
+    /// the one here, changes the type of a property, has parts that the type's category does not have, or leads to a
+    /// definition that is not valid.
+    pub fn patch_type(&mut self, patch: TypeDefPatch) -> Result<Arc<TypeDef>, OmrsError> {
+        let guid = patch.type_guid.as_deref().unwrap_or_default();
+        let name = patch.type_name.as_deref().unwrap_or_default();
+        let index = self.known_type(guid, name)?;
+        let old = Arc::clone(&self.types.list()[index]);
+        if is_applied(&old, &patch)? {
+            return Ok(old);
+        }
+        let def = self
+            .with_attribute_types(patched(&old, patch)?)
+            .map_err(|error| refused(&old, &error))?;
+        let mut next = self.clone();
+        next.types.replace(index, Arc::new(def));
+        let def = Arc::clone(&next.types.list()[index]);
+        check::type_shape(&def)
+            .and_then(|()| next.check_links(&def))
+            .map_err(|error| refused(&old, &error))?;
+        next.resolve();
+        *self = next;
+        Ok(def)
+    }
+}
+
+fn refused(old: &TypeDef, error: &OmrsError) -> OmrsError {
+    let fault = error.parameters.last().map_or("", String::as_str);
+    OmrsError::new(Message::InvalidPatch, &[old.name(), fault])
+}
+
+fn is_applied(old: &TypeDef, patch: &TypeDefPatch) -> Result<bool, OmrsError> {
+    let (from, to) = (patch.apply_to_version, patch.update_to_version);
+    if to < from {
+        let words = [old.name(), &from.to_string(), &to.to_string()];
+        return Err(OmrsError::new(Message::PatchGoesBack, &words));
+    }
+    if old.version() > from && old.version() < to {
+        let words = [old.name(), &from.to_string(), &old.version().to_string()];
+        return Err(OmrsError::new(Message::PatchOfOtherVersion, &words));
+    }
+    Ok(old.version() > from)
+}
+
+fn patched(old: &TypeDef, patch: TypeDefPatch) -> Result<TypeDef, OmrsError> {
+    let mut def = old.clone();
+    let body = &mut def.body;
+    body.summary.version = patch.update_to_version;
+    replace(&mut body.summary.version_name, patch.new_version_name);
+    replace(&mut body.summary.link.status, patch.type_status);
+    replace(&mut body.updated_by, patch.updated_by);
+    replace(&mut body.update_time, patch.update_time);
+    replace(&mut body.description, patch.description);
+    replace(&mut body.description_guid, patch.description_guid);
+    replace(&mut body.super_type, patch.super_type);
+    replace(&mut body.initial_status, patch.initial_status);
+    replace_list(&mut body.valid_statuses, patch.valid_statuses);
+    let mappings = patch.external_standard_mappings;
+    replace_list(&mut body.external_standard_mappings, mappings);
+    if !patch.type_options.is_empty() {
+        body.options = patch.type_options;
+    }
+    for attribute in patch.property_definitions {
+        put_attribute(&mut def, attribute)?;
+    }
+    let has_ends = patch.end_1.is_some() || patch.end_2.is_some() || patch.update_multi_link;
+    let has_entity_types = !patch.valid_entity_types.is_empty();
+    let fits = match &mut def.kind {
+        TypeDefKind::Entity => !has_ends && !has_entity_types,
+        TypeDefKind::Relationship(kind) => {
+            replace(&mut kind.end_1, patch.end_1);
+            replace(&mut kind.end_2, patch.end_2);
+            if patch.update_multi_link {
+                kind.multi_link = patch.multi_link;
+            }
+            !has_entity_types
+        }
+        TypeDefKind::Classification(kind) => {
+            replace_list(&mut kind.valid_entity_types, patch.valid_entity_types);
+            !has_ends
+        }
+    };
+    if fits {
+        return Ok(def);
+    }
+    let fault = format!("it has parts that no {} has", def.class());
+    Err(OmrsError::new(Message::InvalidPatch, &[old.name(), &fault]))
+}
+
+fn replace<T>(old: &mut Option<T>, new: Option<T>) {
+    if new.is_some() {
+        *old = new;
+    }
+}
+
+fn replace_list<T>(old: &mut Vec<T>, new: Vec<T>) {
+    if !new.is_empty() {
+        *old = new;
+    }
+}
+
+fn put_attribute(def: &mut TypeDef, attribute: TypeDefAttribute) -> Result<(), OmrsError> {
+    let attributes = &mut def.body.attributes;
+    let old = attributes
+        .iter_mut()
+        .find(|old| old.name() == attribute.name());
+    let Some(old) = old else {
+        attributes.push(attribute);
+        return Ok(());
+    };
+    let same_type = match (&old.attribute_type, &attribute.attribute_type) {
+        (Some(AttributeType::Whole(old)), Some(AttributeType::Whole(new))) => {
+            old.guid() == new.guid()
+        }
+        (Some(AttributeType::Whole(old)), Some(AttributeType::Named(new))) => old.name() == *new,
+        _ => false,
+    };
+    if !same_type {
+        let words = [def.name(), attribute.name()];
+        return Err(OmrsError::new(Message::PatchChangesPropertyType, &words));
+    }
+    *old = attribute;
+    Ok(())
+}

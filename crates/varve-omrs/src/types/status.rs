@@ -1,0 +1,154 @@
+//! The enums of types.
+
+use crate::json::json_enum;
+
+json_enum! {
+    /// What a type is a type of.
+    pub enum TypeDefCategory {
+        Unknown = "UNKNOWN_DEF",
+        Classification = "CLASSIFICATION_DEF",
+        Entity = "ENTITY_DEF",
+        Relationship = "RELATIONSHIP_DEF",
+    }
+}
+
+json_enum! {
+    /// Whether a type is still to be used.
+    pub enum TypeDefStatus {
+        Active = "ACTIVE_TYPEDEF",
+        Renamed = "RENAMED_TYPEDEF",
+        Deprecated = "DEPRECATED_TYPEDEF",
+    }
+}
+
+json_enum! {
+    /// Whether an attribute is still to be used.
+    pub enum TypeDefAttributeStatus {
+        Active = "ACTIVE_ATTRIBUTE",
+        Renamed = "RENAMED_ATTRIBUTE",
+        Deprecated = "DEPRECATED_ATTRIBUTE",
+    }
+}
+
+json_enum! {
+    /// What an attribute's type is.
+    pub enum AttributeTypeDefCategory {
+        Unknown = "UNKNOWN_DEF",
+        Primitive = "PRIMITIVE",
+        Collection = "COLLECTION",
+        Enum = "ENUM_DEF",
+    }
+}
+
+json_enum! {
+    /// How many values an attribute has.
+    pub enum AttributeCardinality {
+        Unknown = "UNKNOWN",
+        AtMostOne = "AT_MOST_ONE",
+        OneOnly = "ONE_ONLY",
+        AtLeastOneOrdered = "AT_LEAST_ONE_ORDERED",
+        AtLeastOneUnordered = "AT_LEAST_ONE_UNORDERED",
+        AnyNumberOrdered = "ANY_NUMBER_ORDERED",
+        AnyNumberUnordered = "ANY_NUMBER_UNORDERED",
+    }
+}
+
+json_enum! {
+    /// How many relationships an entity may have at one end.
+    pub enum RelationshipEndCardinality {
+        Unknown = "UNKNOWN",
+        AtMostOne = "AT_MOST_ONE",
+        AnyNumber = "ANY_NUMBER",
+    }
+}
+
+json_enum! {
+    /// Which way classifications spread along a relationship.
+    pub enum ClassificationPropagationRule {
+        None = "NONE",
+        OneToTwo = "ONE_TO_TWO",
+        TwoToOne = "TWO_TO_ONE",
+        Both = "BOTH",
+    }
+}
+
+json_enum! {
+    /// What a collection is.
+    pub enum CollectionDefCategory {
+        Unknown = "OM_COLLECTION_UNKNOWN",
+        Map = "OM_COLLECTION_MAP",
+        Array = "OM_COLLECTION_ARRAY",
+        Struct = "OM_COLLECTION_STRUCT",
+    }
+}
+
+json_enum! {
+    /// What a primitive value is.
+    pub enum PrimitiveDefCategory {
+        /// Any value: the standard type `object`.
+        Unknown = "OM_PRIMITIVE_TYPE_UNKNOWN",
+        Boolean = "OM_PRIMITIVE_TYPE_BOOLEAN",
+        Byte = "OM_PRIMITIVE_TYPE_BYTE",
+        Char = "OM_PRIMITIVE_TYPE_CHAR",
+        Short = "OM_PRIMITIVE_TYPE_SHORT",
+        Int = "OM_PRIMITIVE_TYPE_INT",
+        Long = "OM_PRIMITIVE_TYPE_LONG",
+        Float = "OM_PRIMITIVE_TYPE_FLOAT",
+        Double = "OM_PRIMITIVE_TYPE_DOUBLE",
+        BigInteger = "OM_PRIMITIVE_TYPE_BIGINTEGER",
+        BigDecimal = "OM_PRIMITIVE_TYPE_BIGDECIMAL",
+        String = "OM_PRIMITIVE_TYPE_STRING",
+        Date = "OM_PRIMITIVE_TYPE_DATE",
+    }
+}
+
+json_enum! {
+    /// Where an instance stands in its life.
+    pub enum InstanceStatus {
+        Unknown = "UNKNOWN",
+        Draft = "DRAFT",
+        Prepared = "PREPARED",
+        Proposed = "PROPOSED",
+        Approved = "APPROVED",
+        Rejected = "REJECTED",
+        ApprovedConcept = "APPROVED_CONCEPT",
+        UnderDevelopment = "UNDER_DEVELOPMENT",
+        DevelopmentComplete = "DEVELOPMENT_COMPLETE",
+        ApprovedForDeployment = "APPROVED_FOR_DEPLOYMENT",
+        Standby = "STANDBY",
+        Active = "ACTIVE",
+        Failed = "FAILED",
+        Disabled = "DISABLED",
+        Complete = "COMPLETE",
+        Deprecated = "DEPRECATED",
+        Other = "OTHER",
+        Deleted = "DELETED",
+    }
+}
+
+impl InstanceStatus {
+    /// The contract's number of the status.
+    #[must_use]
+    pub const fn ordinal(self) -> u8 {
+        match self {
+            Self::Unknown => 0,
+            Self::Draft => 1,
+            Self::Prepared => 2,
+            Self::Proposed => 3,
+            Self::Approved => 4,
+            Self::Rejected => 5,
+            Self::ApprovedConcept => 6,
+            Self::UnderDevelopment => 7,
+            Self::DevelopmentComplete => 8,
+            Self::ApprovedForDeployment => 9,
+            Self::Standby => 10,
+            Self::Active => 15,
+            Self::Failed => 20,
+            Self::Disabled => 21,
+            Self::Complete => 22,
+            Self::Deprecated => 30,
+            Self::Other => 50,
+            Self::Deleted => 99,
+        }
+    }
+}

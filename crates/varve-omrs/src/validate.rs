@@ -1,0 +1,14 @@
+//! Whether an instance is what its type says, with the contract's exceptions when it is not.
+
+mod instance;
+mod properties;
+mod reference;
+mod type_filter;
+
+pub use instance::{
+    classification, expected_type, initial_status, instance_type, new_status, relationship_ends,
+    update_lock,
+};
+pub use properties::{completed_properties, unique_properties};
+pub use reference::{entity_copy, relationship_copy};
+pub use type_filter::{optional_type, type_filter};

@@ -1,0 +1,190 @@
+//! Types, status, classifications, relationship ends, and who may change an instance.
+
+use super::completed_properties;
+use crate::error::{Message, OmrsError};
+use crate::instances::{
+    InstanceAuditHeader, InstanceHeader, InstanceProperties, InstanceProvenanceType,
+};
+use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
+
+/// The type that an instance says it is of.
+///
+/// # Errors
+/// `TypeErrorException` when it says none, or one that is not known or not of this category.
+pub fn instance_type(
+    types: &Catalogue,
+    header: &InstanceAuditHeader,
+    category: TypeDefCategory,
+) -> Result<TypeIndex, OmrsError> {
+    let said = header.instance_type.as_deref();
+    let (guid, name) = said.map_or(("", ""), |said| (said.guid(), said.name()));
+    let index = types.instance_type_by_guid(category, guid, "type")?;
+    if name != types.get(index).name() {
+        return Err(OmrsError::new(Message::BadTypeGuid, &[guid, name]));
+    }
+    Ok(index)
+}
+
+/// Checks that an instance is of the type that the caller takes it for.
+///
+/// # Errors
+/// `InvalidParameterException` when the GUID or the name of the type is missing or another's.
+pub fn expected_type(
+    header: &InstanceHeader,
+    guid: Option<&str>,
+    name: Option<&str>,
+) -> Result<(), OmrsError> {
+    let guid = guid.unwrap_or_default();
+    let name = name.unwrap_or_default();
+    if guid.is_empty() {
+        let parameter = "typeDefGUID";
+        return Err(OmrsError::of_parameter(
+            Message::NoTypeGuid,
+            parameter,
+            &[parameter],
+        ));
+    }
+    if name.is_empty() {
+        let parameter = "typeDefName";
+        return Err(OmrsError::of_parameter(
+            Message::NoTypeName,
+            parameter,
+            &[parameter],
+        ));
+    }
+    let is = header.audit.instance_type.as_deref();
+    if is.is_some_and(|is| is.guid() == guid && is.name() == name) {
+        return Ok(());
+    }
+    let words = [header.guid(), header.audit.type_name(), name];
+    Err(OmrsError::of_parameter(
+        Message::InstanceOfOtherType,
+        "typeDefGUID",
+        &words,
+    ))
+}
+
+/// The status that a new instance begins with: the one asked for, else the type's.
+///
+/// # Errors
+/// `StatusNotSupportedException` when the type does not have the status asked for, or it is DELETED.
+pub fn initial_status(
+    types: &Catalogue,
+    index: TypeIndex,
+    asked: Option<InstanceStatus>,
+) -> Result<InstanceStatus, OmrsError> {
+    match asked {
+        Some(_) => new_status(types, index, asked),
+        None => {
+            let initial = types.get(index).def().body.initial_status;
+            Ok(initial.unwrap_or(InstanceStatus::Active))
+        }
+    }
+}
+
+/// The status that an instance is to have.
+///
+/// # Errors
+/// `StatusNotSupportedException` when none is given, the type does not have it, or it is DELETED.
+pub fn new_status(
+    types: &Catalogue,
+    index: TypeIndex,
+    status: Option<InstanceStatus>,
+) -> Result<InstanceStatus, OmrsError> {
+    let status = status.ok_or_else(|| OmrsError::new(Message::NoStatus, &["newStatus"]))?;
+    if status == InstanceStatus::Deleted {
+        return Err(OmrsError::new(Message::StatusDeleted, &[]));
+    }
+    let of = types.get(index);
+    if !of.def().body.valid_statuses.contains(&status) {
+        let words = [status.name(), of.name()];
+        return Err(OmrsError::new(Message::StatusNotInType, &words));
+    }
+    Ok(status)
+}
+
+/// Checks a classification that an entity of type `entity` is to carry; gives its type, and its properties filled in as
+/// [`completed_properties`] does.
+///
+/// # Errors
+/// `ClassificationErrorException` when there is no such classification or such an entity may not carry it,
+/// `PropertyErrorException`, `InvalidParameterException` when the name is empty.
+pub fn classification(
+    types: &Catalogue,
+    entity: TypeIndex,
+    name: &str,
+    properties: Option<InstanceProperties>,
+) -> Result<(TypeIndex, Option<InstanceProperties>), OmrsError> {
+    if name.is_empty() {
+        let parameter = "classificationName";
+        let message = Message::NoClassificationName;
+        return Err(OmrsError::of_parameter(message, parameter, &[parameter]));
+    }
+    let index = types.classification_by_name(name)?;
+    if !types.allows(entity, index) {
+        let words = [name, types.get(entity).name()];
+        return Err(OmrsError::new(Message::ClassificationNotAllowed, &words));
+    }
+    let properties = properties
+        .map(|properties| completed_properties(types, index, properties))
+        .transpose()?;
+    Ok((index, properties))
+}
+
+/// Checks the types of the entities at the ends of a relationship.
+///
+/// # Errors
+/// `InvalidParameterException` when one does not fit.
+pub fn relationship_ends(
+    types: &Catalogue,
+    relationship: TypeIndex,
+    entities: [TypeIndex; 2],
+) -> Result<(), OmrsError> {
+    let of = types.get(relationship);
+    let ends = of.ends().ok_or_else(|| {
+        OmrsError::new(
+            Message::UnknownInstanceType,
+            &[of.guid(), "relationshipTypeGUID"],
+        )
+    })?;
+    for (number, (end, entity)) in ["1", "2"].iter().zip(ends.iter().zip(entities)) {
+        if !types.is_a(entity, *end) {
+            let (wanted, found) = (types.get(*end).name(), types.get(entity).name());
+            let parameter = if *number == "1" {
+                "entityOneGUID"
+            } else {
+                "entityTwoGUID"
+            };
+            let words = [*number, of.name(), wanted, found];
+            return Err(OmrsError::of_parameter(
+                Message::WrongRelationshipEnd,
+                parameter,
+                &words,
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the repository whose metadata collection is `local` may change an instance: it is the instance's home, or
+/// replicates it for an external source. Applies to status, properties, type, identity, undo, delete, restore and purge.
+///
+/// # Errors
+/// `InvalidParameterException`.
+pub fn update_lock(header: &InstanceHeader, local: &str) -> Result<(), OmrsError> {
+    let audit = &header.audit;
+    let master = match audit.provenance {
+        Some(InstanceProvenanceType::LocalCohort) => &audit.metadata_collection_id,
+        Some(InstanceProvenanceType::ExternalSource) => &audit.replicated_by,
+        _ => &None,
+    };
+    if master.as_deref() == Some(local) {
+        return Ok(());
+    }
+    let home = audit.metadata_collection_id.as_deref().unwrap_or("unknown");
+    Err(OmrsError::of_parameter(
+        Message::NotHome,
+        "guid",
+        &[header.guid(), home],
+    ))
+}

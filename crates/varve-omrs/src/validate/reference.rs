@@ -1,0 +1,82 @@
+//! Copies of instances whose home is elsewhere. They are kept as they come, so nothing is filled in here.
+
+use super::{classification, completed_properties, instance_type, relationship_ends};
+use crate::error::{Message, OmrsError};
+use crate::instances::{EntityDetail, InstanceHeader, InstanceProperties, Relationship};
+use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
+
+/// Checks a copy of an entity; gives its type. `local` is the metadata collection of this repository.
+///
+/// # Errors
+/// `InvalidEntityException` when it has no GUID or no home, `InvalidParameterException` when its home is this repository,
+/// and those of type, properties and classifications.
+pub fn entity_copy(
+    types: &Catalogue,
+    entity: &EntityDetail,
+    local: &str,
+) -> Result<TypeIndex, OmrsError> {
+    foreign(&entity.header, local, Message::InvalidEntity, "entity")?;
+    let index = instance_type(types, &entity.header.audit, TypeDefCategory::Entity)?;
+    check_properties(types, index, entity.properties.as_ref())?;
+    for carried in &entity.classifications {
+        classification(types, index, carried.name(), carried.properties.clone())?;
+    }
+    Ok(index)
+}
+
+/// Checks a copy of a relationship; gives its type.
+///
+/// # Errors
+/// `InvalidRelationshipException` when it has no GUID, no home or not both ends, `InvalidParameterException` when its home is
+/// this repository or the types of its ends do not fit, and those of type and properties.
+pub fn relationship_copy(
+    types: &Catalogue,
+    relationship: &Relationship,
+    local: &str,
+) -> Result<TypeIndex, OmrsError> {
+    let invalid = |fault: &str| OmrsError::new(Message::InvalidRelationship, &[fault]);
+    let header = &relationship.header;
+    foreign(header, local, Message::InvalidRelationship, "relationship")?;
+    let index = instance_type(types, &header.audit, TypeDefCategory::Relationship)?;
+    check_properties(types, index, relationship.properties.as_ref())?;
+    let (Some(one), Some(two)) = (&relationship.entity_one, &relationship.entity_two) else {
+        return Err(invalid("it does not have two ends"));
+    };
+    if one.header.guid().is_empty() || two.header.guid().is_empty() {
+        return Err(invalid("an end has no GUID"));
+    }
+    let end =
+        |header: &InstanceHeader| instance_type(types, &header.audit, TypeDefCategory::Entity);
+    relationship_ends(types, index, [end(&one.header)?, end(&two.header)?])?;
+    Ok(index)
+}
+
+fn foreign(
+    header: &InstanceHeader,
+    local: &str,
+    invalid: Message,
+    parameter: &str,
+) -> Result<(), OmrsError> {
+    if header.guid().is_empty() {
+        return Err(OmrsError::new(invalid, &["it has no GUID"]));
+    }
+    match header.audit.metadata_collection_id.as_deref() {
+        None | Some("") => Err(OmrsError::new(invalid, &["it names no home"])),
+        Some(home) if home == local => {
+            let words = [header.guid()];
+            let message = Message::LocalReferenceInstance;
+            Err(OmrsError::of_parameter(message, parameter, &words))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+fn check_properties(
+    types: &Catalogue,
+    index: TypeIndex,
+    properties: Option<&InstanceProperties>,
+) -> Result<(), OmrsError> {
+    properties.map_or(Ok(()), |properties| {
+        completed_properties(types, index, properties.clone()).map(|_| ())
+    })
+}

@@ -1,0 +1,52 @@
+//! The types that a search is limited to.
+
+use crate::error::{Message, OmrsError};
+use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
+
+/// The type that a GUID names, where a missing GUID stands for all types.
+///
+/// # Errors
+/// `TypeErrorException` when there is no such type of this category.
+pub fn optional_type(
+    types: &Catalogue,
+    category: TypeDefCategory,
+    guid: Option<&str>,
+    parameter: &str,
+) -> Result<Option<TypeIndex>, OmrsError> {
+    guid.filter(|guid| !guid.is_empty())
+        .map(|guid| types.instance_type_by_guid(category, guid, parameter))
+        .transpose()
+}
+
+/// All types whose instances a search may return, supertypes before their subtypes and each once: the type with its
+/// subtypes, or only the listed ones with theirs. `None` = every type.
+///
+/// # Errors
+/// `TypeErrorException` when a GUID is not that of a type of this category, or a listed type is not a subtype.
+pub fn type_filter(
+    types: &Catalogue,
+    category: TypeDefCategory,
+    guid: Option<&str>,
+    subtype_guids: &[String],
+) -> Result<Option<Vec<TypeIndex>>, OmrsError> {
+    let supertype = optional_type(types, category, guid, "typeGUID")?;
+    if subtype_guids.is_empty() {
+        return Ok(supertype.map(|index| types.with_subtypes(index)));
+    }
+    let mut found = Vec::new();
+    for guid in subtype_guids {
+        let index = types.instance_type_by_guid(category, guid, "subtypeGUIDs")?;
+        if let Some(supertype) = supertype
+            && !types.is_a(index, supertype)
+        {
+            let words = [types.get(index).name(), types.get(supertype).name()];
+            return Err(OmrsError::new(Message::NotASubtype, &words));
+        }
+        for subtype in types.with_subtypes(index) {
+            if !found.contains(&subtype) {
+                found.push(subtype);
+            }
+        }
+    }
+    Ok(Some(found))
+}

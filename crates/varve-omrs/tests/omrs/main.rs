@@ -1,0 +1,12 @@
+//! The repository's values as a client and a server see them. One program, so that they are linked once.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on has failed, helpers of tests too"
+)]
+
+mod catalogue;
+mod contract;
+mod generate;
+mod round_trips;
+mod validation;
