@@ -11,7 +11,9 @@ mod promise;
 mod ticket;
 
 pub use committer::DurabilityMode;
-pub(crate) use committer::{Commit, Committer, CommitterOptions, End, EndOf, Stamps};
+pub(crate) use committer::{
+    Commit, Committer, CommitterOptions, End, EndOf, Stamps, stored_version,
+};
 pub(crate) use latch::{LatchKey, LatchSet, Latches};
 pub(crate) use promise::Promise;
 pub use ticket::Ticket;

@@ -14,7 +14,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use varve_encoding::key::EVENT_SUFFIX;
 use varve_encoding::row::VERSION_AT;
 use varve_encoding::tables::COUNTER;
-use varve_kv::{Batch, Durability, KvError, Space, fail_point};
+use varve_kv::{Batch, Durability, KvError, Reader, Space, fail_point};
 use varve_model::{Clock, CommitVersion, Instant};
 
 use super::latch::LatchSet;
@@ -196,6 +196,19 @@ pub(crate) struct Committer {
 const COUNTER_PARTITION: &[u8] = &[0];
 const LAST_VERSION: &[u8] = b"commit_version";
 
+/// The version of the last commit that a reader shows.
+pub(crate) fn stored_version(reader: &(impl Reader + ?Sized)) -> Result<CommitVersion, GraphError> {
+    let stored = reader.get(COUNTER, COUNTER_PARTITION, LAST_VERSION)?;
+    let Some(bytes) = stored else {
+        return Ok(CommitVersion::ZERO);
+    };
+    let bytes: [u8; 8] = bytes
+        .as_slice()
+        .try_into()
+        .map_err(|_| GraphError::new(ErrorKind::Storage, "The stored commit version is damaged"))?;
+    Ok(CommitVersion(u64::from_be_bytes(bytes)))
+}
+
 impl Committer {
     /// Starts the committer of `space`, numbering on from the last stored version.
     pub(crate) fn start(
@@ -203,16 +216,7 @@ impl Committer {
         clock: Arc<dyn Clock>,
         options: CommitterOptions,
     ) -> Result<Self, GraphError> {
-        let stored = space.get(COUNTER, COUNTER_PARTITION, LAST_VERSION)?;
-        let last = match stored.as_deref() {
-            None => CommitVersion::ZERO,
-            Some(bytes) => {
-                let bytes: [u8; 8] = bytes.try_into().map_err(|_| {
-                    GraphError::new(ErrorKind::Storage, "The stored commit version is damaged")
-                })?;
-                CommitVersion(u64::from_be_bytes(bytes))
-            }
-        };
+        let last = stored_version(&*space)?;
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
                 last,

@@ -1,15 +1,19 @@
 //! Every element that a graph ever had and did not purge, also those that exist at no point any more that a listing shows.
 //!
-//! First come the elements with a current row, then those that have events only. An element that is deleted between two
-//! pages may come on both. A page ends after so many rows, whatever they are, and the next one goes on at the row after: a
-//! page token names a row, not an element.
+//! First come the elements with a current row, then those that have events only. An element that is written to between two
+//! pages may come on both: one that was deleted when the first walk passed its place and is there again when the second
+//! does has a current row that is newer than the first page, so it is listed too. A page ends after so many rows,
+//! whatever they are, and the next one goes on at the row after: a page token names a row, not an element. It names the
+//! end of a partition instead where nothing is left in that to be listed, since keys of edges are long.
 
 use varve_encoding::key::{self, VERTEX_CLUSTERING};
+use varve_encoding::row::{Header, Kind as RowKind};
 use varve_encoding::tables::{EDGE, EVENT, VERTEX};
 use varve_kv::{Flow, TableId};
-use varve_model::{Direction, ElementId};
+use varve_model::{CommitVersion, ElementId};
 
 use super::View;
+use crate::commit::stored_version;
 use crate::error::{ErrorKind, GraphError};
 use crate::write::sides;
 
@@ -17,6 +21,10 @@ use crate::write::sides;
 pub const EVER_ROWS_MAX: usize = 100_000;
 /// Bytes of the ids of one page: a page ends after so many.
 const ID_BYTES_MAX: usize = 8 << 20;
+/// Elements with events whose current rows are looked up at once, without a word to the caller in between.
+const LOOK_UPS_MAX: usize = 256;
+/// Sorts after all clustering keys of vertices, edges and their events.
+const PARTITION_END: &[u8] = &[0xFF];
 
 /// One page of ids.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,8 +54,14 @@ impl Kind {
     fn wants(self, clustering: &[u8]) -> bool {
         match self {
             Self::Vertices => clustering == VERTEX_CLUSTERING,
-            Self::Edges => clustering.starts_with(&key::direction_prefix(Direction::Out)),
+            Self::Edges => key::is_out_edge(clustering),
         }
+    }
+
+    /// Whether neither the row with this clustering key, of either phase, is wanted nor any behind it in its partition.
+    fn is_done_at(self, clustering: &[u8]) -> bool {
+        let of_vertex = clustering.starts_with(VERTEX_CLUSTERING);
+        !of_vertex && (self == Self::Vertices || !key::is_out_edge(clustering))
     }
 }
 
@@ -96,9 +110,13 @@ impl View {
         limit: usize,
         looked: &mut dyn FnMut() -> Flow,
     ) -> Result<EverPage, GraphError> {
-        let (mut phase, mut after) = match after {
-            None => (Phase::Current, None),
-            Some(token) => parse(kind, token)?,
+        let mut token = match after {
+            None => Token {
+                phase: Phase::Current,
+                seen: stored_version(self.reader())?,
+                last: None,
+            },
+            Some(token) => Token::parse(kind, token)?,
         };
         let mut page = Page {
             kind,
@@ -109,56 +127,87 @@ impl View {
         };
         let mut ids = Vec::new();
         loop {
-            let (found, last) = self.walk(&mut page, phase, after)?;
-            match phase {
-                Phase::Current => ids.extend(found),
-                Phase::Events => {
-                    for id in found {
-                        let side = sides(&id).1.remove(0);
-                        let table = kind.table();
-                        let row = self
-                            .reader()
-                            .get(table, &side.partition, &side.clustering)?;
-                        if row.is_none() {
-                            ids.push(id);
-                        }
-                    }
+            let walked = self.walk(&mut page, token.phase, token.last)?;
+            let mut left = walked.found.into_iter().peekable();
+            while let Some(found) = left.next() {
+                let listed =
+                    token.phase == Phase::Current || self.is_only_here(kind, &found, token.seen)?;
+                if !listed {
+                    continue;
+                }
+                page.room -= 1;
+                page.id_bytes += found.bytes();
+                ids.push(found.id);
+                if page.is_filled() && left.peek().is_some() {
+                    token.last = Some(found.at);
+                    let next = Some(token.write(kind));
+                    return Ok(EverPage { ids, next });
                 }
             }
-            let next = match (last, phase) {
-                (Some(last), _) => Some((phase, Some(last))),
-                (None, Phase::Current) => {
-                    (phase, after) = (Phase::Events, None);
-                    if !page.is_full() {
-                        continue;
-                    }
-                    Some((phase, None))
-                }
-                (None, Phase::Events) => None,
-            };
-            let next = next.map(|(phase, last)| write(kind, phase, last.as_ref()));
-            return Ok(EverPage { ids, next });
+            let ended = walked.stopped.is_none();
+            token.last = walked.stopped;
+            if ended && token.phase == Phase::Events {
+                return Ok(EverPage { ids, next: None });
+            }
+            if ended {
+                token.phase = Phase::Events;
+            }
+            if page.is_filled() || page.rows >= EVER_ROWS_MAX || walked.broken {
+                let next = Some(token.write(kind));
+                return Ok(EverPage { ids, next });
+            }
         }
     }
 
-    /// The elements of a phase's rows after `after`, as many as the page takes; and the last row looked at, unless the rows
-    /// have ended.
+    /// Whether an element with events may have had no current row when the walk over those passed its place. `seen` is
+    /// the last commit before the first page.
+    fn is_only_here(
+        &self,
+        kind: Kind,
+        found: &Found,
+        seen: CommitVersion,
+    ) -> Result<bool, GraphError> {
+        let side = sides(&found.id).1.remove(0);
+        let row = self
+            .reader()
+            .get(kind.table(), &side.partition, &side.clustering)?;
+        let Some(row) = row else {
+            return Ok(true);
+        };
+        let (header, _) = Header::decode(&row)?;
+        let written = match header.kind {
+            // A marker has no version; the event that it stands for has.
+            RowKind::Marker => found.newest,
+            RowKind::Put | RowKind::Delete => header.version,
+        };
+        Ok(written > seen)
+    }
+
+    /// The elements of a phase's rows after `after`: of the current ones no more than the page takes, of those with events
+    /// as many as are looked up at once, since most of them are not listed.
     fn walk(
         &self,
         page: &mut Page<'_>,
         phase: Phase,
         after: Option<RowPlace>,
-    ) -> Result<(Vec<ElementId>, Option<RowPlace>), GraphError> {
+    ) -> Result<Walked, GraphError> {
         let table = match phase {
             Phase::Current => page.kind.table(),
             Phase::Events => EVENT,
         };
+        let most = match phase {
+            Phase::Current => page.room,
+            Phase::Events => LOOK_UPS_MAX,
+        };
         let mut walk = Walk {
+            id_bytes: page.id_bytes,
             page,
             phase,
+            most,
             found: Vec::new(),
             last: after.clone().unwrap_or_default(),
             ended: true,
+            broken: false,
             failed: None,
         };
         let from = after.as_ref();
@@ -169,9 +218,38 @@ impl View {
         })?;
         match walk.failed {
             Some(error) => Err(error),
-            None => Ok((walk.found, (!walk.ended).then_some(walk.last))),
+            None => Ok(Walked {
+                found: walk.found,
+                stopped: (!walk.ended).then_some(walk.last),
+                broken: walk.broken,
+            }),
         }
     }
+}
+
+/// An element that rows tell of.
+struct Found {
+    id: ElementId,
+    /// The version of its newest event, when events tell of it.
+    newest: CommitVersion,
+    /// The first of those rows.
+    at: RowPlace,
+}
+
+impl Found {
+    /// Of its keys.
+    fn bytes(&self) -> usize {
+        self.at.0.len() + self.at.1.len()
+    }
+}
+
+/// What a scan has found.
+struct Walked {
+    found: Vec<Found>,
+    /// The last row looked at, unless the rows have ended.
+    stopped: Option<RowPlace>,
+    /// The caller ended it.
+    broken: bool,
 }
 
 /// What a page may still take.
@@ -179,7 +257,7 @@ struct Page<'a> {
     kind: Kind,
     /// Ids.
     room: usize,
-    /// Of the ids found so far.
+    /// Of the keys of what is listed so far.
     id_bytes: usize,
     /// Looked at so far.
     rows: usize,
@@ -187,8 +265,8 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    fn is_full(&self) -> bool {
-        self.room == 0 || self.id_bytes >= ID_BYTES_MAX || self.rows >= EVER_ROWS_MAX
+    fn is_filled(&self) -> bool {
+        self.room == 0 || self.id_bytes >= ID_BYTES_MAX
     }
 }
 
@@ -196,16 +274,25 @@ impl Page<'_> {
 struct Walk<'a, 'p> {
     page: &'a mut Page<'p>,
     phase: Phase,
-    found: Vec<ElementId>,
+    /// Elements that it may find.
+    most: usize,
+    /// As if everything that was found were listed.
+    id_bytes: usize,
+    found: Vec<Found>,
     /// The last row looked at; both keys are empty before the first.
     last: RowPlace,
     ended: bool,
+    broken: bool,
     failed: Option<GraphError>,
 }
 
 impl Walk<'_, '_> {
     fn look(&mut self, partition: &[u8], clustering: &[u8]) -> Flow {
-        if self.page.is_full() || (self.page.looked)().is_break() {
+        let full = self.found.len() >= self.most
+            || self.id_bytes >= ID_BYTES_MAX
+            || self.page.rows >= EVER_ROWS_MAX;
+        self.broken = !full && (self.page.looked)().is_break();
+        if full || self.broken {
             self.ended = false;
             return Flow::Break(());
         }
@@ -214,6 +301,8 @@ impl Walk<'_, '_> {
             self.failed = Some(error);
             return Flow::Break(());
         }
+        let done = self.page.kind.is_done_at(clustering);
+        let clustering = if done { PARTITION_END } else { clustering };
         for (last, now) in [
             (&mut self.last.0, partition),
             (&mut self.last.1, clustering),
@@ -226,63 +315,85 @@ impl Walk<'_, '_> {
 
     /// Adds the element of a row, unless it is none that is wanted or the row before was of the same.
     fn take(&mut self, partition: &[u8], clustering: &[u8]) -> Result<(), GraphError> {
-        let current = element_part(self.phase, clustering)?;
+        let (current, newest) = element_part(self.phase, clustering)?;
         if !self.page.kind.wants(current) {
             return Ok(());
         }
         let (last_partition, last_clustering) = &self.last;
         // The clustering keys of events of one element differ in their last bytes only.
         let again = last_partition == partition
-            && element_part(self.phase, last_clustering).is_ok_and(|last| last == current);
+            && element_part(self.phase, last_clustering).is_ok_and(|(last, _)| last == current);
         if again {
             return Ok(());
         }
-        self.found.push(match self.page.kind {
+        let id = match self.page.kind {
             Kind::Vertices => ElementId::Vertex(key::decode_vertex_id(partition)?),
             Kind::Edges => ElementId::Edge(key::decode_edge(partition, current)?.0),
-        });
-        self.page.room -= 1;
-        self.page.id_bytes += partition.len() + current.len();
+        };
+        let at = (partition.to_vec(), clustering.to_vec());
+        let found = Found { id, newest, at };
+        self.id_bytes += found.bytes();
+        self.found.push(found);
         Ok(())
     }
 }
 
-/// The clustering key of the current row of an element that a row of a phase belongs to.
-fn element_part(phase: Phase, clustering: &[u8]) -> Result<&[u8], GraphError> {
+/// The clustering key of the current row of an element that a row of a phase belongs to, and an event's version.
+fn element_part(phase: Phase, clustering: &[u8]) -> Result<(&[u8], CommitVersion), GraphError> {
     match phase {
-        Phase::Current => Ok(clustering),
-        Phase::Events => Ok(key::split_event(clustering)?.0),
+        Phase::Current => Ok((clustering, CommitVersion::ZERO)),
+        Phase::Events => Ok(key::split_event(clustering)?),
     }
 }
 
-/// A page token: a byte for kind and phase, then the keys of the last row looked at, if there is one.
-fn write(kind: Kind, phase: Phase, last: Option<&RowPlace>) -> Vec<u8> {
-    let mut bytes = vec![kind as u8 | phase as u8];
-    if let Some((partition, clustering)) = last {
-        bytes.extend_from_slice(partition);
-        bytes.extend_from_slice(clustering);
-    }
-    bytes
+/// Where a page ended, and so the next one begins.
+struct Token {
+    phase: Phase,
+    /// The last commit before the first page.
+    seen: CommitVersion,
+    /// The last row looked at in this phase, or the end of its partition; none at the start.
+    last: Option<RowPlace>,
 }
 
-fn parse(kind: Kind, token: &[u8]) -> Result<(Phase, Option<RowPlace>), GraphError> {
-    let bad = || GraphError::new(ErrorKind::BadPage, "Invalid page");
-    let (first, row) = token.split_first().ok_or_else(bad)?;
-    let phase = match first.checked_sub(kind as u8) {
-        Some(0) => Phase::Current,
-        Some(1) => Phase::Events,
-        _ => return Err(bad()),
-    };
-    if row.is_empty() {
-        return Ok((phase, None));
+impl Token {
+    /// A byte for kind and phase, the version, then the keys of the row, if there is one.
+    fn write(&self, kind: Kind) -> Vec<u8> {
+        let mut bytes = vec![kind as u8 | self.phase as u8];
+        bytes.extend_from_slice(&self.seen.0.to_be_bytes());
+        if let Some((partition, clustering)) = &self.last {
+            bytes.extend_from_slice(partition);
+            bytes.extend_from_slice(clustering);
+        }
+        bytes
     }
-    let length = key::vertex_id_len(row).ok_or_else(bad)?;
-    let (partition, clustering) = row.split_at_checked(length).ok_or_else(bad)?;
-    let current = element_part(phase, clustering).map_err(|_| bad())?;
-    let sound = key::decode_vertex_id(partition).is_ok()
-        && (current == VERTEX_CLUSTERING || key::decode_edge(partition, current).is_ok());
-    if !sound {
-        return Err(bad());
+
+    fn parse(kind: Kind, token: &[u8]) -> Result<Self, GraphError> {
+        let bad = || GraphError::new(ErrorKind::BadPage, "Invalid page");
+        let (first, rest) = token.split_first().ok_or_else(bad)?;
+        let phase = match first.checked_sub(kind as u8) {
+            Some(0) => Phase::Current,
+            Some(1) => Phase::Events,
+            _ => return Err(bad()),
+        };
+        let (seen, row) = rest.split_first_chunk::<8>().ok_or_else(bad)?;
+        let seen = CommitVersion(u64::from_be_bytes(*seen));
+        if row.is_empty() {
+            let last = None;
+            return Ok(Self { phase, seen, last });
+        }
+        let length = key::vertex_id_len(row).ok_or_else(bad)?;
+        let (partition, clustering) = row.split_at_checked(length).ok_or_else(bad)?;
+        let names_row = || {
+            element_part(phase, clustering).is_ok_and(|(current, _)| {
+                current == VERTEX_CLUSTERING || key::decode_edge(partition, current).is_ok()
+            })
+        };
+        let sound = key::decode_vertex_id(partition).is_ok()
+            && (clustering == PARTITION_END || names_row());
+        if !sound {
+            return Err(bad());
+        }
+        let last = Some((partition.to_vec(), clustering.to_vec()));
+        Ok(Self { phase, seen, last })
     }
-    Ok((phase, Some((partition.to_vec(), clustering.to_vec()))))
 }
