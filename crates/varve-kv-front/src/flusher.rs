@@ -45,6 +45,8 @@ pub(crate) struct FlushState {
     pub(crate) not_frozen: Option<KvError>,
     /// Bytes of front tables flushed in a second, lately.
     pub(crate) bytes_per_second: f64,
+    /// What the base said last of the work that waits there.
+    pub(crate) backlog: f64,
     pub(crate) flushed_bytes: u64,
 }
 
@@ -159,9 +161,12 @@ fn flush_all(shared: &Shared) {
         let Some(frozen) = next(shared, &mut retired) else {
             return;
         };
+        let waited = wait_for_base(shared);
         let started = Instant::now();
-        let outcome = flush(shared, &frozen);
+        let outcome = waited.and_then(|()| flush(shared, &frozen));
+        let backlog = shared.base.backlog();
         let mut state = shared.flush.lock();
+        state.backlog = backlog;
         match outcome {
             Ok(()) => {
                 state.queue.pop_front();
@@ -208,6 +213,9 @@ fn next(shared: &Shared, retired: &mut Vec<Arc<Table>>) -> Option<Frozen> {
             return None;
         }
         let waited = shared.changed.wait_for(&mut state, look);
+        if state.backlog > 0.0 {
+            state.backlog = shared.base.backlog();
+        }
         let failed_before = state.not_frozen.is_some();
         drop(state);
         if waited.timed_out() && (failed_before || should_freeze(shared)) {
@@ -228,7 +236,6 @@ fn should_freeze(shared: &Shared) -> bool {
 
 /// First the files, then the view without the table: whoever has an old view has the table and not the files.
 fn flush(shared: &Shared, frozen: &Frozen) -> Result<(), KvError> {
-    wait_for_base(shared)?;
     let table = &frozen.table;
     // One file holds a part of each batch, so a power loss after it must not find the log without the other part.
     shared.syncer.sync()?;
@@ -283,13 +290,17 @@ fn end_rows(rows: &SpaceRows, table: &Table) -> u64 {
 
 /// Waits while the sorted files have too much work waiting, unless the space is to be closed.
 fn wait_for_base(shared: &Shared) -> Result<(), KvError> {
-    while shared.base.backlog() >= 1.0 {
+    loop {
+        let backlog = shared.base.backlog();
+        if backlog < 1.0 {
+            return Ok(());
+        }
         shared.base.check()?;
         let mut state = shared.flush.lock();
+        state.backlog = backlog;
         if state.stop {
-            break;
+            return Ok(());
         }
         shared.changed.wait_for(&mut state, BACKLOG_LOOK);
     }
-    Ok(())
 }

@@ -69,6 +69,23 @@ impl Budget {
         self.used.fetch_add(bytes, Ordering::Relaxed);
     }
 
+    /// Takes as much as `share` makes of what is left.
+    pub(crate) fn try_take(&self, share: impl Fn(usize) -> Option<usize>) -> Option<usize> {
+        let mut used = self.used();
+        loop {
+            let bytes = share(self.limit.saturating_sub(used))?;
+            match self.used.compare_exchange_weak(
+                used,
+                used + bytes,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => return Some(bytes),
+                Err(now) => used = now,
+            }
+        }
+    }
+
     pub(crate) fn give_back(&self, bytes: usize) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
     }

@@ -6,8 +6,9 @@
 //!
 //! **Never a false "absent".** A key is added before its batch is published, and none is ever removed. What the sorted
 //! files hold from before the space was opened is read by a thread of its own, once enough look-ups have been in vain;
-//! until it is through, the filter says nothing. It reads newer and newer states in steps, so it pins none for long: what
-//! an old state has and a newer one has not was deleted, and what a newer one has and an old one has not was added here.
+//! until it is through, the filter says nothing. It reads newer and newer states in steps, so it pins none for long. What a
+//! newer one has and an old one has not was added here. What an old one has and a newer one has not was deleted: so views
+//! of states from before it was through are never told that a row is absent.
 //!
 //! A split block Bloom filter (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, 2007): one bit
 //! in each of the eight words of one cache line. It grows by segments, each four times the last, or what memory is left;
@@ -16,6 +17,7 @@
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
 use varve_kv::{Flow, KvError, OpKind, TableId, TableSpec};
@@ -33,6 +35,8 @@ const BLOCK_BYTES: usize = LANES * size_of::<u64>();
 const FIRST_BYTES: usize = 64 << 10;
 /// Segments at most: 5.3 GiB, 3.8 thousand million keys.
 const SEGMENTS: usize = 9;
+/// The last segment has at least this part of the size that is its turn: one in so many, that of the one before it in four.
+const LEAST: usize = 16;
 /// The part of the memory that the last, largest segment leaves for other spaces: one in so many.
 const RESERVE: usize = 16;
 /// Bits for each key before the next segment is begun: 4 of 1,000 absent keys are then taken for present ones.
@@ -66,6 +70,8 @@ pub(crate) struct Presence {
     keys: AtomicU64,
     bytes: AtomicUsize,
     state: AtomicU8,
+    /// The first generation of views that it knows all rows of; written before the state is.
+    from_generation: AtomicU64,
     budget: Arc<Budget>,
     misses: AtomicU64,
     learner: Learner,
@@ -164,6 +170,7 @@ impl Presence {
             keys: AtomicU64::new(0),
             bytes: AtomicUsize::new(0),
             state: AtomicU8::new(state as u8),
+            from_generation: AtomicU64::new(0),
             budget,
             misses: AtomicU64::new(0),
             learner: Learner::default(),
@@ -201,18 +208,25 @@ impl Presence {
             .then(|| row_hash(partition_hash(), clustering))
     }
 
-    /// Whether a row is known not to be in any tier.
+    /// Whether there is known to be no such row now.
     #[inline]
-    pub(crate) fn lacks(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
+    pub(crate) fn lacks_now(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
         self.is(State::Whole)
             && self.probed(table, clustering)
             && !self.has(row_hash(partition_hash(table, partition), clustering))
     }
 
-    /// The same, when the hash of the partition is known.
+    /// Whether a row is known not to be in any tier of a view of `generation`. The hash is that of its partition.
     #[inline]
-    pub(crate) fn lacks_hashed(&self, table: TableId, hash: u64, clustering: &[u8]) -> bool {
+    pub(crate) fn lacks(
+        &self,
+        generation: u64,
+        table: TableId,
+        hash: u64,
+        clustering: &[u8],
+    ) -> bool {
         self.is(State::Whole)
+            && generation >= self.from_generation.load(Ordering::Relaxed)
             && self.probed(table, clustering)
             && !self.has(row_hash(hash, clustering))
     }
@@ -280,24 +294,22 @@ impl Presence {
 
     /// Begins a segment, if there is memory for it.
     fn begin(&self, number: usize) -> Option<&Segment> {
-        let limit = self.budget.limit();
-        let left = limit.saturating_sub(self.budget.used());
-        let mut bytes = FIRST_BYTES << (2 * number);
-        if bytes > left {
-            // All there is, but for what other spaces may begin with, unless that is too little to be worth a look more.
-            bytes = left.saturating_sub(limit / RESERVE);
-            if number == 0 || bytes < FIRST_BYTES << (2 * (number - 1)) {
-                return None;
+        let wanted = FIRST_BYTES << (2 * number);
+        let bytes = self.budget.try_take(|left| {
+            if wanted <= left {
+                return Some(wanted);
             }
-        }
-        self.budget.take(bytes);
+            // All there is, but for what other spaces may begin with, unless that is too little to be worth a look more.
+            let rest = left.saturating_sub(self.budget.limit() / RESERVE);
+            (number > 0 && rest >= wanted / LEAST).then_some(rest)
+        })?;
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         Some(self.segments[number].get_or_init(|| Segment::new(bytes)))
     }
 
     /// Takes note that the sorted files were asked for a row in vain.
-    pub(crate) fn missed(&self) {
-        if !self.is(State::Partial) {
+    pub(crate) fn missed(&self, table: TableId, clustering: &[u8]) {
+        if !self.is(State::Partial) || !self.probed(table, clustering) {
             return;
         }
         if self.misses.fetch_add(1, Ordering::Relaxed) + 1 == LEARN_FROM {
@@ -322,9 +334,14 @@ impl Presence {
         self.learner.stop.load(Ordering::Acquire)
     }
 
-    /// Waits until it is worth it, then adds the keys of the sorted files, and lets the filter speak. Its errors are those
-    /// of reading; the filter stays silent then.
-    pub(crate) fn learn(&self, base: &dyn Base) -> Result<(), KvError> {
+    /// Waits until it is worth it, then adds the keys of the sorted files, and lets the filter speak. `generation` is that
+    /// of the newest view, or of one that is about to be published. Its errors are those of reading; the filter stays
+    /// silent then.
+    pub(crate) fn learn(
+        &self,
+        base: &dyn Base,
+        generation: impl Fn() -> u64,
+    ) -> Result<(), KvError> {
         let mut wanted = self.learner.wanted.lock();
         while !*wanted && !self.stopped() {
             self.learner.changed.wait(&mut wanted);
@@ -336,6 +353,9 @@ impl Presence {
             }
         }
         if !self.stopped() {
+            // The present generation too: the next files may be in the base already, and no view of them published.
+            self.from_generation
+                .store(generation() + 1, Ordering::Relaxed);
             let _ = self.state.compare_exchange(
                 State::Partial as u8,
                 State::Whole as u8,
@@ -350,6 +370,7 @@ impl Presence {
         let mut last: Option<(Vec<u8>, Vec<u8>)> = None;
         let mut hashes = Vec::with_capacity(STEP_ROWS);
         loop {
+            let started = Instant::now();
             let after = last.take();
             let after = after.as_ref().map(|(p, c)| (p.as_slice(), c.as_slice()));
             let mut rows = 0;
@@ -369,6 +390,13 @@ impl Presence {
             hashes.clear();
             if last.is_none() || self.stopped() || self.is(State::Off) {
                 return Ok(());
+            }
+            // Half of the time is left to others.
+            let mut wanted = self.learner.wanted.lock();
+            if !self.stopped() {
+                self.learner
+                    .changed
+                    .wait_for(&mut wanted, started.elapsed());
             }
         }
     }

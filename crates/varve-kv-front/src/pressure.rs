@@ -10,6 +10,10 @@ use crate::space::Shared;
 
 /// Writers are slowed down from this part of the room on.
 const SLOW_FROM: f64 = 0.6;
+/// Writers are slowed down from this part of the base's backlog on, and at the whole of it by this many times what
+/// flushing takes: merging falls behind long before memory does, and a writer is better slow than stopped.
+const BACKLOG_FROM: f64 = 0.4;
+const BACKLOG_WEIGHT: f64 = 8.0;
 /// The most that one write is slowed down.
 const SLOW_MAX: Duration = Duration::from_millis(100);
 /// A write that finds less than this part of the active table free may be the one that freezes it.
@@ -81,9 +85,10 @@ impl Shared {
     pub(crate) fn is_pressed(&self) -> bool {
         let active = &self.view().active;
         let most = self.config.options.table_bytes;
-        active.bytes() + most / FREEZE_SHARE >= most
-            || self.is_full(active)
-            || self.load(&self.flush.lock()) > SLOW_FROM
+        active.bytes() + most / FREEZE_SHARE >= most || self.is_full(active) || {
+            let state = self.flush.lock();
+            self.load(&state) > SLOW_FROM || state.backlog > BACKLOG_FROM
+        }
     }
 
     /// The part of the room that is taken.
@@ -93,13 +98,13 @@ impl Shared {
         (state.len() as f64 + filled.min(1.0)) / (options.frozen_max as f64 + 1.0)
     }
 
-    /// How long a write is to be delayed so that flushing keeps up.
+    /// How long a write is to be delayed so that flushing and merging keep up.
     fn delay(&self, state: &FlushState, bytes: usize) -> Duration {
-        let load = self.load(state);
-        if load <= SLOW_FROM || state.bytes_per_second <= 0.0 {
+        let memory = over(self.load(state), SLOW_FROM);
+        let share = memory.max(over(state.backlog, BACKLOG_FROM) * BACKLOG_WEIGHT);
+        if share <= 0.0 || state.bytes_per_second <= 0.0 {
             return Duration::ZERO;
         }
-        let share = (load - SLOW_FROM) / (1.0 - SLOW_FROM);
         let delay = bytes as f64 / state.bytes_per_second * share;
         Duration::from_secs_f64(delay).min(SLOW_MAX)
     }
@@ -169,4 +174,9 @@ impl Shared {
             ),
         ]
     }
+}
+
+/// How far `part` is from `from` towards the whole.
+fn over(part: f64, from: f64) -> f64 {
+    ((part - from) / (1.0 - from)).clamp(0.0, 1.0)
 }

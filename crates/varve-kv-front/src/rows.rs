@@ -200,6 +200,11 @@ impl SpaceRows {
         self.cache.marks[at].store(set.marks(), Ordering::SeqCst);
     }
 
+    /// The generation that was begun last.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::SeqCst)
+    }
+
     /// Begins the next generation. Until a view of it is published, [`SpaceRows::remove`] must be called for each row
     /// that changes with it, or [`SpaceRows::remove_all`].
     pub(crate) fn begin_generation(&self) -> u64 {

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use arc_swap::ArcSwap;
 use parking_lot::{Condvar, Mutex};
 use varve_kv::fail_point::{self, FailPoint};
-use varve_kv::{Batch, Durability, KvError, Snapshot, Space, Statistic, TableSpec};
+use varve_kv::{Batch, Durability, KvError, Snapshot, Space, Statistic, TableId, TableSpec};
 
 use crate::base::Base;
 use crate::flusher::{self, FlushState, Frozen};
@@ -17,7 +17,7 @@ use crate::options::{Budget, FrontOptions};
 use crate::presence::Presence;
 use crate::record::{self, RecordReader};
 use crate::rows::RowCache;
-use crate::table::{Scratch, Table};
+use crate::table::{Scratch, Table, partition_hash};
 use crate::view::{Moment, View, read_by_moment};
 
 /// What a space is opened with, beside the base.
@@ -134,10 +134,9 @@ impl FrontSpace {
         }))
     }
 
-    /// Not that of the view: to load a view is an operation that keeps the processor from waiting for the places of many
-    /// rows at once.
-    fn presence(&self) -> &Presence {
-        &self.shared.presence
+    /// Loads no view: that is an operation that keeps the processor from waiting for the places of many rows at once.
+    fn lacks(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
+        self.shared.presence.lacks_now(table, partition, clustering)
     }
 
     fn read<T>(&self, read: impl FnOnce(Moment<'_>) -> T) -> T {
@@ -163,7 +162,9 @@ fn learner(shared: &Arc<Shared>) -> Option<JoinHandle<()>> {
     let worker = Arc::clone(shared);
     let learn = move || {
         // What cannot be read is told to those who ask for it.
-        let _ = worker.presence.learn(&*worker.base);
+        let _ = worker
+            .presence
+            .learn(&*worker.base, || worker.view().rows.generation());
     };
     std::thread::Builder::new()
         .name(format!("varve-learn-{}", shared.config.name))
@@ -448,8 +449,14 @@ struct FrontSnapshot {
 }
 
 impl FrontSnapshot {
-    fn presence(&self) -> &Presence {
-        &self.view.presence
+    fn lacks(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
+        let View {
+            presence,
+            generation,
+            ..
+        } = &*self.view;
+        let hash = partition_hash(table, partition);
+        presence.lacks(*generation, table, hash, clustering)
     }
 
     fn read<T>(&self, read: impl FnOnce(Moment<'_>) -> T) -> T {

@@ -77,6 +77,16 @@ impl<'v> Moment<'v> {
         self.view.base_holds[usize::from(table.0)]
     }
 
+    /// Whether a row is known not to be in any tier.
+    fn lacks(&self, table: TableId, hash: u64, clustering: &[u8]) -> bool {
+        let View {
+            presence,
+            generation,
+            ..
+        } = self.view;
+        presence.lacks(*generation, table, hash, clustering)
+    }
+
     fn find(&self, hash: u64, table: TableId, partition: &[u8], clustering: &[u8]) -> Answer<'v> {
         for tier in self.tiers() {
             match tier
@@ -103,7 +113,7 @@ impl<'v> Moment<'v> {
             found(row.value());
             return Ok(true);
         }
-        if presence.lacks_hashed(key.table, key.hash, key.clustering) {
+        if presence.lacks(*generation, key.table, key.hash, key.clustering) {
             return Ok(false);
         }
         let is_there = base.get_with(key.table, key.partition, key.clustering, &mut |value| {
@@ -111,7 +121,7 @@ impl<'v> Moment<'v> {
             found(value);
         })?;
         if !is_there {
-            presence.missed();
+            presence.missed(key.table, key.clustering);
         }
         Ok(is_there)
     }
@@ -277,7 +287,7 @@ impl Reader for Moment<'_> {
             values.push(match self.find(hash, table, partition, clustering) {
                 Answer::Value(value) => Some(value.to_vec()),
                 Answer::Deleted => None,
-                Answer::Nothing if self.view.presence.lacks_hashed(table, hash, clustering) => None,
+                Answer::Nothing if self.lacks(table, hash, clustering) => None,
                 Answer::Nothing => {
                     left.push((*partition, *clustering));
                     places.push(place);
@@ -289,7 +299,7 @@ impl Reader for Moment<'_> {
             let found = self.view.base.multi_get(table, &left)?;
             for (place, value) in places.into_iter().zip(found) {
                 if value.is_none() {
-                    self.view.presence.missed();
+                    self.view.presence.missed(table, keys[place].1);
                 }
                 values[place] = value;
             }
@@ -298,7 +308,7 @@ impl Reader for Moment<'_> {
     }
 
     fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
-        self.view.presence.lacks(table, partition, clustering)
+        self.lacks(table, partition_hash(table, partition), clustering)
     }
 
     fn scan(
@@ -485,7 +495,7 @@ impl Reader for Moment<'_> {
 }
 
 /// Implements [`Reader`] for a type whose method `read` calls a function with its present [`Moment`], and whose method
-/// `presence` has the filter of its rows.
+/// `lacks` asks the filter of keys.
 macro_rules! read_by_moment {
     ($type:ty) => {
         impl varve_kv::Reader for $type {
@@ -514,7 +524,7 @@ macro_rules! read_by_moment {
                 partition: &[u8],
                 clustering: &[u8],
             ) -> bool {
-                self.presence().lacks(table, partition, clustering)
+                self.lacks(table, partition, clustering)
             }
 
             fn multi_get(

@@ -40,6 +40,8 @@ const FORMAT_VERSION: i32 = 6;
 const FILE_BYTES: u64 = 64 << 20;
 const LEVEL0_SLOW_DOWN: i32 = 20;
 pub(crate) const LEVEL0_STOP: i32 = 36;
+/// Threads that merge the files of level 0 into the next: such a merge waits for no other and others wait for it.
+const MERGE_THREADS: u32 = 2;
 /// Bounds what a start after a crash must replay: about 20 ms a MiB. The tables whose rows the oldest part holds are
 /// flushed when the log grows over it.
 const LOG_BYTES_MAX: u64 = 64 << 20;
@@ -152,6 +154,7 @@ impl Shared {
         options.set_file_checksum_gen_factory(&FileChecksumGenFactory::crc32c());
         options.set_track_and_verify_wals_in_manifest(true);
         options.set_max_background_jobs(self.background_jobs);
+        options.set_max_subcompactions(MERGE_THREADS);
         options.set_allow_concurrent_memtable_write(!self.tuning.memtable_hashed);
         options.set_max_open_files(self.open_files);
         options.set_max_file_opening_threads(2);

@@ -118,7 +118,7 @@ fn add(presence: &Presence, numbers: std::ops::Range<u64>) {
 }
 
 fn lacks(presence: &Presence, n: u64) -> bool {
-    presence.lacks(ROWS, &partition(n), b"")
+    presence.lacks_now(ROWS, &partition(n), b"")
 }
 
 #[test]
@@ -289,6 +289,62 @@ fn an_opened_space_learns_what_its_files_hold() {
     assert!((0..25_000).all(|n| !space.known_absent(SOME, &partition(n), b"a")));
     let absent = (next..next + 10_000).filter(|n| space.known_absent(ROWS, &partition(*n), b""));
     assert!(absent.count() > 9_800);
+}
+
+/// A row that was deleted before the filter came to it is still there for those who hold an older state.
+#[test]
+fn an_older_snapshot_keeps_rows_that_the_filter_never_met() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = FrontMemoryEngine::new(dir.path(), options());
+    let space = open(&engine);
+    for n in 0..100 {
+        put(&*space, ROWS, n, b"");
+    }
+    drop(space);
+    let space = open(&engine);
+    let before = Arc::clone(&space).snapshot();
+    let mut batch = Batch::new();
+    for n in 0..50 {
+        batch.delete(ROWS, &partition(n), b"");
+    }
+    space.write(&batch, Durability::Buffered).unwrap();
+    space.compact().unwrap();
+    let between = Arc::clone(&space).snapshot();
+    // It must happen; how soon is not promised.
+    while !whole(&*space) {
+        assert_eq!(space.get(ROWS, &partition(1 << 30), b"").unwrap(), None);
+    }
+    for n in 0..50 {
+        assert!(!before.known_absent(ROWS, &partition(n), b""));
+        assert!(before.get(ROWS, &partition(n), b"").unwrap().is_some());
+        let many = before.multi_get(ROWS, &[(&partition(n), b"")]).unwrap();
+        assert!(many[0].is_some());
+        assert_eq!(between.get(ROWS, &partition(n), b"").unwrap(), None);
+        assert_eq!(space.get(ROWS, &partition(n), b"").unwrap(), None);
+    }
+    assert!(
+        space.known_absent(ROWS, &partition(0), b""),
+        "it never met it"
+    );
+    // A view of the next files may use it.
+    put(&*space, ROWS, 1_000, b"");
+    space.compact().unwrap();
+    let after = Arc::clone(&space).snapshot();
+    assert!(after.known_absent(ROWS, &partition(0), b""));
+    assert!(!after.known_absent(ROWS, &partition(60), b""));
+}
+
+/// The share that the default memory has is used.
+#[test]
+fn the_last_segment_may_be_smaller_than_the_one_before() {
+    let mebibyte = 1 << 20;
+    let presence = empty(144 * mebibyte / 64);
+    // A sixty-fourth of the default: 64 KiB, 256 KiB, 1 MiB, and what is left.
+    add(&presence, 0..1_600_000);
+    assert_eq!(
+        presence.bytes(),
+        144 * mebibyte / 64 - 144 * mebibyte / 64 / RESERVE
+    );
 }
 
 /// What lies in the log only is known at once, and a space that is closed before it has learnt does not wait.
