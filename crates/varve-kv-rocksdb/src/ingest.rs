@@ -139,7 +139,9 @@ impl RocksSpace {
     }
 
     /// File descriptors that taking in the files of all tables needs, and some more, held so that nobody else takes them
-    /// meanwhile: RocksDB opens a file after it has begun to change its manifest, and goes on no more if it cannot.
+    /// meanwhile: RocksDB opens a file after it has begun to change its manifest, and goes on no more if it cannot. A share
+    /// has to be given up before each table is taken in, and another thread may take that first: the race is short, but
+    /// there.
     fn reserve_descriptors(&self) -> Result<Vec<File>, KvError> {
         let wanted = DESCRIPTORS_A_TABLE * self.tables().len() + DESCRIPTORS_BESIDE;
         (0..wanted)
@@ -159,14 +161,15 @@ impl RocksSpace {
 
     fn ingest_files(&self, tables: &[SortedTable<'_>]) -> Result<(), KvError> {
         let mut files = Vec::with_capacity(tables.len());
-        let reserved = self.reserve_descriptors()?;
+        let mut reserved = self.reserve_descriptors()?;
         for sorted in tables {
             if let Some(file) = self.write_file(sorted)? {
                 files.push((sorted.table(), file));
             }
         }
-        drop(reserved);
-        for (table, file) in &files {
+        for (left, (table, file)) in (1..=files.len()).rev().zip(&files) {
+            let share = reserved.len().div_ceil(left);
+            reserved.truncate(reserved.len() - share);
             self.take_in(*table, file)?;
         }
         Ok(())
