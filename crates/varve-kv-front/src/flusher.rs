@@ -219,7 +219,7 @@ fn next(shared: &Shared, retired: &mut Vec<Arc<Table>>) -> Option<Frozen> {
         let failed_before = state.not_frozen.is_some();
         drop(state);
         if waited.timed_out() && (failed_before || should_freeze(shared)) {
-            // If the log cannot be rotated, writes say so once the table has grown too large.
+            // If the log cannot be rotated, writes say so once the table has grown too large; the next look tries again.
             let _ = shared.freeze_now();
         }
     }

@@ -251,8 +251,8 @@ impl Log {
     /// Closes the active segment, starts the next one and returns the closed one's number.
     ///
     /// # Errors
-    /// When the next segment cannot be created, the active one stays and goes on taking records. When this one cannot be
-    /// closed, as for [`Log::append`].
+    /// When the next segment cannot be created, the active one stays and goes on taking records; [`KvError::Busy`] says
+    /// that file descriptors were wanting. When this one cannot be closed, as for [`Log::append`].
     pub fn rotate(&mut self) -> Result<SegmentId, KvError> {
         self.progress.check()?;
         if self.options.sync_on_rotate {
@@ -296,8 +296,8 @@ impl Log {
             })
             .collect::<io::Result<Vec<()>>>();
         match removed {
-            // Nothing was changed, so the active segment goes on; also when descriptors have run out for a while.
-            Ok(_) => errors::file_error(&self.options.space, "starting a segment", error),
+            // Nothing was changed, so the active segment goes on.
+            Ok(_) => errors::not_created(&self.options.space, "starting a segment", error),
             Err(_) => self.progress.broke("starting a segment", error),
         }
     }

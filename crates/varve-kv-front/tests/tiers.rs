@@ -4,13 +4,15 @@
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tempfile::TempDir;
 use varve_kv::{
     Batch, ClusteringRange, Durability, Engine, KvError, OpKind, RawOp, Reader, Space, TableId,
@@ -405,6 +407,56 @@ fn missing_descriptors_at_flushing_pass_when_some_are_free() {
     engine.controls().take_descriptors(false);
     // The next try of the flusher finds some; when that is, is not promised.
     while figure(&*space, "front_frozen_tables") > 0.0 {
+        thread::yield_now();
+    }
+    put(&*space, POINTS, &point(stored), b"", b"v");
+    space.compact().unwrap();
+    assert_eq!(all_rows(&*space, POINTS, None).len() as u64, stored + 1);
+}
+
+/// Says to the test itself that it runs in a process of its own.
+const ALONE: &str = "VARVE_TEST_WITHOUT_DESCRIPTORS";
+
+/// The same when the process really has none, so that the log cannot begin a segment: the table grows to twice its size,
+/// then writers are told that it may pass, and it does.
+#[test]
+fn missing_descriptors_at_freezing_pass_when_some_are_free() {
+    if std::env::var_os(ALONE).is_none() {
+        // In a process of its own, since the other tests need descriptors.
+        let name = "missing_descriptors_at_freezing_pass_when_some_are_free";
+        let own = std::env::current_exe().unwrap();
+        let output = Command::new(own)
+            .args(["--exact", name, "--nocapture"])
+            .env(ALONE, "1")
+            .output()
+            .unwrap();
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert!(
+            output.status.success() && told.contains("1 passed"),
+            "{output:?}"
+        );
+        return;
+    }
+    const TABLE_BYTES: usize = 20_000;
+    let few = Rlimit {
+        current: Some(64),
+        maximum: getrlimit(Resource::Nofile).maximum,
+    };
+    setrlimit(Resource::Nofile, few).unwrap();
+    let dir = temporary();
+    let engine = FrontMemoryEngine::new(dir.path(), options(TABLE_BYTES));
+    let space = open(&engine);
+    put(&*space, POINTS, &point(0), b"", b"v");
+    let taken: Vec<File> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
+    let (refusal, stored) = write_until_refused(&*space);
+    assert!(matches!(refusal, KvError::Busy { .. }), "{refusal}");
+    assert!(figure(&*space, "front_bytes") >= 2.0 * TABLE_BYTES as f64);
+    assert_eq!(figure(&*space, "front_frozen_tables"), 0.0);
+    assert!(matches!(space.compact(), Err(KvError::Busy { .. })));
+    assert_eq!(all_rows(&*space, POINTS, None).len() as u64, stored);
+    drop(taken);
+    // The flusher's next try finds some; when that is, is not promised.
+    while figure(&*space, "front_flushes") == 0.0 {
         thread::yield_now();
     }
     put(&*space, POINTS, &point(stored), b"", b"v");

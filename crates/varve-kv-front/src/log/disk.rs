@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, IoSlice};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustix::fs::FallocateFlags;
 
@@ -45,12 +45,16 @@ pub(crate) trait DiskFile: Debug + Send + Sync {
 #[derive(Debug)]
 pub(crate) struct OsDisk {
     dir: PathBuf,
+    /// The directory, once its names were synced: later that needs no descriptor any more, which may be wanting just
+    /// after a file was renamed.
+    names: OnceLock<File>,
 }
 
 impl OsDisk {
     pub(crate) fn new(dir: &Path) -> Self {
         Self {
             dir: dir.to_path_buf(),
+            names: OnceLock::new(),
         }
     }
 }
@@ -93,7 +97,14 @@ impl Disk for OsDisk {
     }
 
     fn sync_names(&self) -> io::Result<()> {
-        File::open(&self.dir)?.sync_all()
+        if let Some(names) = self.names.get() {
+            return names.sync_all();
+        }
+        let names = File::open(&self.dir)?;
+        names.sync_all()?;
+        // Another may have been as fast: one is enough.
+        let _ = self.names.set(names);
+        Ok(())
     }
 
     fn path(&self, name: &str) -> PathBuf {

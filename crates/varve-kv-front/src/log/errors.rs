@@ -2,6 +2,7 @@
 
 use std::io;
 
+use rustix::io::Errno;
 use varve_kv::KvError;
 
 /// Advice for a log that cannot be read.
@@ -17,6 +18,18 @@ pub(crate) fn file_error(space: &str, doing: &str, error: &io::Error) -> KvError
         Io::StorageFull | Io::QuotaExceeded => KvError::DiskFull { space, detail },
         Io::ReadOnlyFilesystem | Io::PermissionDenied => KvError::ReadOnly { space, detail },
         _ => KvError::Io { space, detail },
+    }
+}
+
+/// What it means that a file could not be created. For want of file descriptors, of the process or of the machine, that is
+/// one that may pass: nothing was changed. A file that is there already needs none.
+pub(crate) fn not_created(space: &str, doing: &str, error: &io::Error) -> KvError {
+    match Errno::from_io_error(error) {
+        Some(Errno::MFILE | Errno::NFILE) => KvError::Busy {
+            space: space.to_owned(),
+            detail: format!("{doing}, which is tried again: no file descriptors are left: {error}"),
+        },
+        _ => file_error(space, doing, error),
     }
 }
 
