@@ -105,6 +105,12 @@ impl CommitVersion {
         Instant(i64::try_from(self.0 >> Self::LOW_BITS).unwrap_or(i64::MAX))
     }
 
+    /// The version of the commit that comes so many after this one's.
+    #[must_use]
+    pub const fn plus(self, commits: usize) -> Self {
+        Self(self.0 + commits as u64)
+    }
+
     /// The version right after this one.
     #[must_use]
     pub const fn next(self) -> Self {

@@ -105,6 +105,18 @@ pub(crate) struct Commit {
     pub(crate) published: Option<Box<dyn FnOnce(CommitVersion) + Send>>,
 }
 
+impl Commit {
+    /// Releases its latches and tells its caller that it is stored, or why not.
+    fn complete(self, version: CommitVersion, failure: Option<CommitFailure>) {
+        if let (None, Some(published)) = (&failure, self.published) {
+            published(version);
+        }
+        drop(self.latches);
+        fail_point::COMMIT_RELEASED.pass();
+        self.completer.complete(failure.map_or(Ok(version), Err));
+    }
+}
+
 /// The first end of a period that starts with a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct End {
@@ -445,7 +457,9 @@ impl Shared {
         let now = prepared.fold(self.clock.now(), Instant::max);
         let first = CommitVersion::first_at(now).max(state.last.next());
         let (commits, late) = split_late(group, first);
-        state.last = CommitVersion(first.0 + (commits.len() as u64).saturating_sub(1));
+        if let Some(others) = commits.len().checked_sub(1) {
+            state.last = first.plus(others);
+        }
         state.writing = true;
         Group {
             commits,
@@ -456,7 +470,7 @@ impl Shared {
 
     fn write_group(&self, group: Group) {
         let Group {
-            commits: mut group,
+            mut commits,
             first,
             late,
         } = group;
@@ -464,42 +478,18 @@ impl Shared {
             drop(commit.latches);
             commit.completer.complete(Err(of.passed()));
         }
-        let mut last = first;
-        for (at, commit) in group.iter_mut().enumerate() {
-            last = CommitVersion(first.0 + at as u64);
-            commit.stamps.apply(&mut commit.batch, last);
+        if commits.is_empty() {
+            self.state.lock().writing = false;
+            self.written.notify_all();
+            return;
+        }
+        let last = first.plus(commits.len() - 1);
+        for (at, commit) in commits.iter_mut().enumerate() {
+            commit.stamps.apply(&mut commit.batch, first.plus(at));
         }
         fail_point::COMMIT_NUMBERED.pass();
-        let mut batch = match group.first_mut() {
-            Some(commit) => std::mem::take(&mut commit.batch),
-            None => {
-                self.state.lock().writing = false;
-                self.written.notify_all();
-                return;
-            }
-        };
-        group
-            .iter()
-            .skip(1)
-            .for_each(|commit| batch.append(&commit.batch));
-        batch.put(
-            COUNTER,
-            COUNTER_PARTITION,
-            LAST_VERSION,
-            &last.0.to_be_bytes(),
-        );
-        let durability = match self.options.durability {
-            DurabilityMode::Sync => Durability::Sync,
-            DurabilityMode::Interval(_) | DurabilityMode::None => Durability::Buffered,
-        };
-        let outcome = self.space.write(&batch, durability);
-        let failure = outcome.err().map(|error| self.fail(&error));
-        if failure.is_none() {
-            fail_point::COMMIT_STORED.pass();
-            self.published
-                .store(last.0, std::sync::atomic::Ordering::Release);
-            fail_point::COMMIT_PUBLISHED.pass();
-        }
+        let batch = joined(&mut commits, last);
+        let failure = self.store(&batch, last).err();
         {
             let mut state = self.state.lock();
             state.writing = false;
@@ -510,21 +500,25 @@ impl Shared {
             }
         }
         self.written.notify_all();
-        for (at, commit) in group.into_iter().enumerate() {
-            let version = CommitVersion(first.0 + at as u64);
-            let Commit {
-                latches,
-                completer,
-                published,
-                ..
-            } = commit;
-            if let (None, Some(published)) = (&failure, published) {
-                published(version);
-            }
-            drop(latches);
-            fail_point::COMMIT_RELEASED.pass();
-            completer.complete(failure.clone().map_or(Ok(version), Err));
+        for (at, commit) in commits.into_iter().enumerate() {
+            commit.complete(first.plus(at), failure.clone());
         }
+    }
+
+    /// Stores the batch of a group and publishes it up to its last version.
+    fn store(&self, batch: &Batch, last: CommitVersion) -> Result<(), CommitFailure> {
+        let durability = match self.options.durability {
+            DurabilityMode::Sync => Durability::Sync,
+            DurabilityMode::Interval(_) | DurabilityMode::None => Durability::Buffered,
+        };
+        self.space
+            .write(batch, durability)
+            .map_err(|error| self.fail(&error))?;
+        fail_point::COMMIT_STORED.pass();
+        self.published
+            .store(last.0, std::sync::atomic::Ordering::Release);
+        fail_point::COMMIT_PUBLISHED.pass();
+        Ok(())
     }
 
     /// What to tell the callers of a failed write. Unless nothing of it was stored, no later write is taken.
@@ -555,16 +549,31 @@ impl Shared {
     }
 }
 
-/// Parts those whose end the last version of a group that begins with `first` may have reached.
+/// The batches of a group as one, with its last version as the counter.
+fn joined(commits: &mut [Commit], last: CommitVersion) -> Batch {
+    let mut batch = Batch::new();
+    if let Some((first, others)) = commits.split_first_mut() {
+        batch = std::mem::take(&mut first.batch);
+        others.iter().for_each(|commit| batch.append(&commit.batch));
+    }
+    batch.put(
+        COUNTER,
+        COUNTER_PARTITION,
+        LAST_VERSION,
+        &last.0.to_be_bytes(),
+    );
+    batch
+}
+
+/// Parts those whose end the version has reached that they would have in a group that begins with `first`.
 fn split_late(group: Vec<Commit>, first: CommitVersion) -> (Vec<Commit>, Vec<(Commit, EndOf)>) {
-    let reached = CommitVersion(first.0 + group.len() as u64).instant();
-    let late = |commit: &Commit| commit.end.filter(|end| end.at <= reached);
-    if !group.iter().any(|commit| late(commit).is_some()) {
+    if group.iter().all(|commit| commit.end.is_none()) {
         return (group, Vec::new());
     }
     let mut split = (Vec::with_capacity(group.len()), Vec::new());
     for commit in group {
-        match late(&commit) {
+        let reached = first.plus(split.0.len()).instant();
+        match commit.end.filter(|end| end.at <= reached) {
             Some(end) => split.1.push((commit, end.of)),
             None => split.0.push(commit),
         }

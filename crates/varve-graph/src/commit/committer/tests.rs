@@ -181,3 +181,65 @@ fn much_that_arrives_is_left_to_the_committers_own_thread() {
     assert!(first < LED_BYTES_MAX + 1000, "{writes:?}");
     assert!(written_by(&writes, "varve-commit") >= 400_000, "{writes:?}");
 }
+
+/// That the label's time to live ends at this instant.
+fn ends(at: i64) -> Option<End> {
+    Some(End {
+        at: Instant(at),
+        of: EndOf::TimeToLive,
+    })
+}
+
+#[test]
+fn an_end_is_compared_with_the_commits_own_version() {
+    let latches = Latches::new();
+    let first = CommitVersion::first_at(Instant(1000));
+    // More than have room in a microsecond: the later ones' versions are of the next.
+    let later = first.plus(299).instant();
+    assert_eq!(later, Instant(1001));
+    let commits = |late: bool| {
+        let ends_of = move |number| match number {
+            0 | 299 => ends(1001),
+            1..5 if late => ends(1000),
+            _ => None,
+        };
+        (0..300).map(move |number| (number, ends_of(number)))
+    };
+    let split = |late| {
+        let group = commits(late).map(|(number, end)| {
+            let (mut commit, _) = commit(&latches, &format!("{number:03}"), 1);
+            commit.end = end;
+            commit
+        });
+        let (kept, late) = split_late(group.collect(), first);
+        (kept.len(), late.len())
+    };
+    assert_eq!(split(false), (299, 1), "the last");
+    assert_eq!(
+        split(true),
+        (295, 5),
+        "those whose end has passed already, too"
+    );
+}
+
+#[test]
+fn a_group_of_which_nothing_is_left_uses_up_no_version() {
+    let space = MemoryEngine::new().open("s", TABLES, true);
+    let options = CommitterOptions {
+        durability: DurabilityMode::None,
+        group_bytes_max: 4 << 20,
+        queue_bytes_max: 64 << 20,
+    };
+    let space = space.expect("a space");
+    let committer = Committer::start(space, Arc::new(SystemClock), options).expect("a committer");
+    let latches = Latches::new();
+    let (mut late, ticket) = commit(&latches, "late", 1);
+    late.end = ends(2);
+    committer.submit(late).expect("taken");
+    assert_eq!(ticket.wait().expect_err("too late").kind, ErrorKind::Busy);
+    assert_eq!(committer.shared.state.lock().last, CommitVersion::ZERO);
+    let (next, ticket) = commit(&latches, "next", 1);
+    committer.submit(next).expect("taken");
+    let version = ticket.wait().expect("stored");
+    assert_eq!(committer.published(), version);
+}
