@@ -169,10 +169,10 @@ impl Graph {
         self.durability
     }
 
-    /// The instant that counts as now: the clock's, but never before the newest visible commit.
+    /// The instant that counts as now: the clock's, but never before a commit version that was given out.
     #[must_use]
     pub fn now(&self) -> Instant {
-        self.clock.now().max(self.committer.published().instant())
+        self.clock.now().max(self.committer.numbered().instant())
     }
 
     /// The newest visible commit version.

@@ -7,6 +7,7 @@
 //! may have to wait, and syncs at intervals.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant as MonotonicInstant};
 
@@ -193,7 +194,9 @@ struct Shared {
     state: Mutex<State>,
     arrived: Condvar,
     written: Condvar,
-    published: std::sync::atomic::AtomicU64,
+    published: AtomicU64,
+    /// The newest version that was given out, or told to be past, as `state` has it: for those who do not wait for that.
+    numbered: AtomicU64,
     space: Arc<dyn Space>,
     clock: Arc<dyn Clock>,
     options: CommitterOptions,
@@ -236,7 +239,8 @@ impl Committer {
             }),
             arrived: Condvar::new(),
             written: Condvar::new(),
-            published: std::sync::atomic::AtomicU64::new(last.0),
+            published: AtomicU64::new(last.0),
+            numbered: AtomicU64::new(last.0),
             space,
             clock,
             options,
@@ -289,11 +293,12 @@ impl Committer {
 
     /// The newest version whose commit, like all before it, is visible.
     pub(crate) fn published(&self) -> CommitVersion {
-        CommitVersion(
-            self.shared
-                .published
-                .load(std::sync::atomic::Ordering::Acquire),
-        )
+        CommitVersion(self.shared.published.load(Ordering::Acquire))
+    }
+
+    /// The newest version that a later commit cannot have: it was given out, stored or not, or told to be past.
+    pub(crate) fn numbered(&self) -> CommitVersion {
+        CommitVersion(self.shared.numbered.load(Ordering::Acquire))
     }
 
     /// Makes `version` past: every later commit gets a greater one, and commits up to it that are being written are
@@ -304,7 +309,8 @@ impl Committer {
         }
         let mut state = self.shared.state.lock();
         let awaited = state.last.min(version);
-        state.last = state.last.max(version);
+        let last = state.last.max(version);
+        self.shared.number(&mut state, last);
         while state.writing && state.failed.is_none() && self.published() < awaited {
             self.shared.written.wait(&mut state);
         }
@@ -458,7 +464,7 @@ impl Shared {
         let first = CommitVersion::first_at(now).max(state.last.next());
         let (commits, late) = split_late(group, first);
         if let Some(others) = commits.len().checked_sub(1) {
-            state.last = first.plus(others);
+            self.number(state, first.plus(others));
         }
         state.writing = true;
         Group {
@@ -466,6 +472,12 @@ impl Shared {
             first,
             late,
         }
+    }
+
+    /// Gives out the versions up to `last`.
+    fn number(&self, state: &mut State, last: CommitVersion) {
+        state.last = last;
+        self.numbered.store(last.0, Ordering::Release);
     }
 
     fn write_group(&self, group: Group) {
@@ -515,8 +527,7 @@ impl Shared {
             .write(batch, durability)
             .map_err(|error| self.fail(&error))?;
         fail_point::COMMIT_STORED.pass();
-        self.published
-            .store(last.0, std::sync::atomic::Ordering::Release);
+        self.published.store(last.0, Ordering::Release);
         fail_point::COMMIT_PUBLISHED.pass();
         Ok(())
     }

@@ -66,9 +66,11 @@ impl World {
         self.graph.as_ref().expect("open")
     }
 
-    /// What counts as now: never before the newest commit.
+    /// What counts as now: never before a version that was given out, be it to a commit that failed.
     pub(crate) fn now(&self) -> Instant {
-        self.clock.now().max(self.graph().published().instant())
+        let now = self.graph().now();
+        assert!(now >= self.clock.now() && now >= self.graph().published().instant());
+        now
     }
 
     fn open(&mut self) {
