@@ -77,6 +77,7 @@ impl Graph {
         space: Arc<dyn Space>,
         options: &GraphOptions,
     ) -> Result<Arc<Self>, GraphError> {
+        options.limits.validate()?;
         let tasks = Arc::new(Tasks::open(
             Arc::clone(&space),
             TaskTables::default(),

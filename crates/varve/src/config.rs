@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
+use varve_graph::Limits;
 use varve_graph::maintenance::MaintenanceOptions;
 use varve_server::{OptionDoc, ServerConfig, section};
 
@@ -54,9 +55,9 @@ section! {
         /// Edges that the deletion of one vertex may take with it in one commit. With more, its edges
         /// go before it in steps.
         vertex_delete_edges_max: usize = 200_000,
-        /// Bytes of the keys and contents of the edges that the deletion of vertices may take with it in one commit, at most
-        /// 1 GiB. With more, a vertex's edges go before it in steps; where that cannot be (a period is given, a purge), the
-        /// answer is 400.
+        /// Bytes of the keys and contents of the edges that the deletion of all vertices of one commit may take with it, at
+        /// most 1 GiB. With more, a single vertex's edges go before it in steps; where that cannot be (several vertices, a
+        /// period is given, a purge), the answer is 400.
         vertex_delete_bytes_max: usize = 256 << 20,
         /// Bytes of waiting commits that are put into one write of the storage engine.
         commit_group_bytes_max: usize = 4 << 20,
@@ -260,6 +261,10 @@ impl Config {
                 "storage.memory_mib must be 0 or at least 256",
             ));
         }
+        self.limits
+            .limits()
+            .validate()
+            .map_err(|error| ConfigError::new(error.to_string()))?;
         self.maintenance.validate()?;
         let level = self.log.level.as_str();
         if level.parse::<tracing::Level>().is_err() {
@@ -278,6 +283,18 @@ impl Config {
     fn to_table(&self) -> Table {
         Table::try_from(self)
             .expect("every option is a text, a number, a truth value or a list of texts")
+    }
+}
+
+impl LimitsConfig {
+    /// What it says, for the graphs.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            vertex_delete_edges_max: self.vertex_delete_edges_max,
+            vertex_delete_bytes_max: self.vertex_delete_bytes_max,
+            commit_group_bytes_max: self.commit_group_bytes_max,
+            commit_queue_bytes_max: self.commit_queue_bytes_max,
+        }
     }
 }
 

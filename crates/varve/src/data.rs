@@ -67,11 +67,7 @@ pub(crate) fn open_graphs(
         Durability::Interval(every) => DurabilityMode::Interval(every),
         Durability::None => DurabilityMode::None,
     };
-    let limits = &config.limits;
-    options.limits.vertex_delete_edges_max = limits.vertex_delete_edges_max;
-    options.limits.vertex_delete_bytes_max = limits.vertex_delete_bytes_max;
-    options.limits.commit_group_bytes_max = limits.commit_group_bytes_max;
-    options.limits.commit_queue_bytes_max = limits.commit_queue_bytes_max;
+    options.limits = config.limits.limits();
     let registry = Registry::open(engine, options)?;
     for name in &config.graph.create {
         registry.get_or_create(name)?;
@@ -127,21 +123,8 @@ mod tests {
 
     #[test]
     fn limits_are_the_graphs_own_unless_set() {
-        let limits = varve_graph::Limits::default();
-        let config = Config::default().limits;
-        let configured = [
-            config.vertex_delete_edges_max,
-            config.vertex_delete_bytes_max,
-            config.commit_group_bytes_max,
-            config.commit_queue_bytes_max,
-        ];
-        let own = [
-            limits.vertex_delete_edges_max,
-            limits.vertex_delete_bytes_max,
-            limits.commit_group_bytes_max,
-            limits.commit_queue_bytes_max,
-        ];
-        assert_eq!(configured, own);
+        let own = varve_graph::Limits::default();
+        assert_eq!(Config::default().limits.limits(), own);
     }
 
     #[test]

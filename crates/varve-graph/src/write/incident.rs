@@ -22,19 +22,16 @@ pub(crate) enum Reach {
 pub(crate) struct Room {
     /// Edges of one vertex.
     pub(crate) edges: usize,
-    /// Bytes of the edges' keys, on both sides, and contents.
+    /// Bytes of the edges' keys, on both sides, and contents, of all vertices of the commit.
     pub(crate) bytes: usize,
 }
-
-/// The most bytes of a [`Room`], so that the places of all keys of a request fit 32 bits.
-const ROOM_BYTES_MAX: usize = 1 << 30;
 
 impl Room {
     /// What one commit has.
     pub(crate) fn of(limits: &Limits) -> Self {
         Self {
             edges: limits.vertex_delete_edges_max,
-            bytes: limits.vertex_delete_bytes_max.min(ROOM_BYTES_MAX),
+            bytes: limits.vertex_delete_bytes_max,
         }
     }
 

@@ -63,6 +63,19 @@ fn upkeep_is_as_documented_unless_set() {
 }
 
 #[test]
+fn the_bytes_of_a_deletion_are_bounded_at_start() {
+    let flag = |value| load(None, &[], &[("limits.vertex_delete_bytes_max", value)]);
+    assert_eq!(
+        flag("1073741824").unwrap().limits.vertex_delete_bytes_max,
+        1 << 30
+    );
+    assert_eq!(
+        flag("1073741825").unwrap_err(),
+        "limits.vertex_delete_bytes_max must be at most 1073741824, but is 1073741825"
+    );
+}
+
+#[test]
 fn an_unknown_key_is_named_with_file_and_line() {
     let error = load(Some("[server]\nport = 1\nprot = 2\n"), &[], &[]).unwrap_err();
     assert!(
