@@ -13,7 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 users=${USERS:-300} batch_users=${BATCH_USERS:-20} ramp=${RAMP:-30} hold=${HOLD:-300}
 vertices=${VERTICES:-100000} edges=${EDGES:-200000} repeats=${REPEATS:-1}
-out=${OUT:-$(mktemp -d -t varve-compare.XXXXXX)}
+out=${OUT:-$(mktemp -d)}
 mkdir -p "$out"
 export VARVE_BIN=${VARVE_BIN:-$root/target/release/varve}
 # Without waiting for the disk, whose moods would be in the difference of the tools.

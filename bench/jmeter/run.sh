@@ -47,7 +47,7 @@ if (($# == 0)); then
 fi
 scenario=$1
 shift
-out=${JMETER_OUT:-$(mktemp -d -t varve-jmeter.XXXXXX)}
+out=${JMETER_OUT:-$(mktemp -d)}
 mkdir -p "$out"
 rm -f "$out/table.csv" "$out/samples.csv"
 # A connection a user, kept: JMeter would else look whether an idle one is still open before each request.
