@@ -170,7 +170,8 @@ impl Graph {
         self.durability
     }
 
-    /// The instant that counts as now: the clock's, but never before a commit version that was given out.
+    /// The instant that counts as now: the clock's, but never before a commit version that was given out, or told
+    /// to be past.
     #[must_use]
     pub fn now(&self) -> Instant {
         self.clock.now().max(self.committer.numbered().instant())
