@@ -2,7 +2,8 @@
 //!
 //! An OMRS repository holds *entities*, *relationships* between two of them, and *classifications* of entities, each an
 //! instance of a *type*; types are data, inherit from one another and can be added while the repository runs. This crate has
-//! those nouns as typed values ([`types`], [`instances`], [`requests`]), what may be said of them ([`validate`]), and the
+//! those nouns as typed values ([`types`], [`instances`], [`requests`]), what may be said of them ([`validate`]), what the
+//! repository asks of the place that it keeps them in ([`store`]), and the
 //! errors of the contract ([`error`]).
 //!
 //! The key decision: the contract *is* its JSON (which property is left out, which comes first, how an error is encoded), so
@@ -22,6 +23,7 @@ pub mod error;
 pub mod instances;
 pub mod json;
 pub mod requests;
+pub mod store;
 pub mod types;
 pub mod validate;
 

@@ -1,0 +1,314 @@
+//! What the repository needs of the place that its instances are kept in.
+//!
+//! [`Store`] opens readers at a point of time and runs transactions; [`Read`] is what both of them can look up. The rules of
+//! the contract are above this seam, bytes and indexes below it. A store keeps every state that an instance ever had until
+//! the instance is purged.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use crate::error::OmrsError;
+use crate::instances::{
+    Classification, EntityDetail, EntityProxy, InstanceHeader, InstanceProperties, Primitive,
+};
+use crate::json::Millis;
+use crate::types::{Catalogue, InstanceStatus, TypeIndex};
+
+/// An entity as it is kept.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StoredEntity {
+    /// All of it is known.
+    Detail(EntityDetail),
+    /// Only what stands for it at the end of a relationship is known.
+    Proxy(EntityProxy),
+}
+
+/// A relationship as it is kept: what is known of its ends is asked from the entities when it is told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredRelationship {
+    /// What is known of it.
+    pub header: InstanceHeader,
+    /// Its properties.
+    pub properties: Option<InstanceProperties>,
+    /// The GUIDs of the entities at its two ends.
+    pub ends: [String; 2],
+}
+
+/// One of the two kinds of instances that have a GUID.
+#[derive(Debug, Clone, PartialEq)]
+pub enum StoredInstance {
+    /// An entity.
+    Entity(StoredEntity),
+    /// A relationship.
+    Relationship(StoredRelationship),
+}
+
+/// Which kind of instances a walk is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// Entities, proxies included.
+    Entities,
+    /// Relationships.
+    Relationships,
+}
+
+/// A way through instances of a type: which of them, and in which order. Instances that are equal in the order stand by
+/// their GUIDs, ascending whatever the direction.
+#[derive(Debug, Clone)]
+pub struct Walk<'a> {
+    /// Entities or relationships.
+    pub subject: Subject,
+    /// Their type, subtypes included; `None` = all.
+    pub of: Option<TypeIndex>,
+    /// Which, and how they are ordered.
+    pub by: WalkBy<'a>,
+    /// The other way round.
+    pub reverse: bool,
+    /// Goes on after this place, which an earlier walk of the same kind told.
+    pub after: Option<&'a [u8]>,
+}
+
+/// The order of a walk, or what its instances have in common. Those with a value in common come by GUID.
+#[derive(Debug, Clone)]
+pub enum WalkBy<'a> {
+    /// All, by GUID.
+    Guid,
+    /// All, by the time they were made; without one first.
+    CreateTime,
+    /// All, by the time they were changed last; never changed first.
+    UpdateTime,
+    /// Those whose type has the property, by its value; without a value first. For single values: primitives and enums
+    /// (by symbolic name).
+    Property(&'a str),
+    /// Those whose property has this value.
+    PropertyIs(&'a str, &'a Primitive),
+    /// Those whose string property, or whose enum's symbolic name, starts with this; ordered by its value.
+    PropertyStarts(&'a str, &'a str),
+    /// Those with this text as the whole value of some string property, or of a string or symbolic name nested in one.
+    Text(&'a str),
+    /// Those with such a text that starts with this. An instance may come more than once.
+    TextStarts(&'a str),
+    /// Those with such a text that contains this, ignoring case when asked; surplus ones may come too. `None` from
+    /// [`Read::can_walk`] when the text is too short to help.
+    TextContains(&'a str),
+    /// Entities that carry the classification of this name.
+    Classification(&'a str),
+    /// Those whose home is the metadata collection with this id.
+    Home(&'a str),
+    /// Those in this status. Stores may know rare ones only ([`Read::can_walk`]).
+    Status(InstanceStatus),
+}
+
+/// What a walk shows of one instance.
+pub struct Step<'a> {
+    /// Its place, for [`Walk::after`].
+    pub place: &'a [u8],
+    /// The instance, as it is at the reader's point of time.
+    pub instance: StoredInstance,
+}
+
+/// What is done with each instance: `Break` ends the walk.
+pub type Visit<'v> = &'v mut dyn FnMut(Step<'_>) -> Result<ControlFlow<()>, OmrsError>;
+
+/// Looks up instances at one point of time, in one committed state. Deleted ones (status DELETED) are there too; purged
+/// ones are not.
+pub trait Read {
+    /// The entity with this GUID.
+    ///
+    /// # Errors
+    /// `RepositoryErrorException` when the store fails, as with every method here.
+    fn entity(&self, guid: &str) -> Result<Option<StoredEntity>, OmrsError>;
+
+    /// The relationship with this GUID.
+    ///
+    /// # Errors
+    /// As above.
+    fn relationship(&self, guid: &str) -> Result<Option<StoredRelationship>, OmrsError>;
+
+    /// Shows the relationships with this entity at either end (once, if it is at both), limited to one type if `of` says
+    /// so, in a stable order.
+    ///
+    /// # Errors
+    /// As above, and what `visit` returns.
+    fn relationships_of(
+        &self,
+        entity: &str,
+        of: Option<TypeIndex>,
+        visit: &mut dyn FnMut(StoredRelationship) -> Result<ControlFlow<()>, OmrsError>,
+    ) -> Result<(), OmrsError>;
+
+    /// Shows the instances of a walk, each exactly as it is at the point of time. Never shows one that the walk does not
+    /// describe, but for the surplus that [`WalkBy::TextContains`] allows.
+    ///
+    /// # Errors
+    /// As above, and what `visit` returns.
+    fn walk(&self, walk: &Walk<'_>, visit: Visit<'_>) -> Result<(), OmrsError>;
+
+    /// Whether such a walk is served by an index; one that is not is refused by [`Read::walk`].
+    fn can_walk(&self, walk: &Walk<'_>) -> bool;
+}
+
+/// Changes instances; reads see what it has changed. All of it is committed or nothing.
+pub trait Transaction: Read {
+    /// The time that counts as now for all of the transaction. Later than the latest state of every instance that the
+    /// transaction reads, in the store's own finer time; equal to it at most in milliseconds.
+    fn now(&self) -> Millis;
+
+    /// The newest state of an entity with a version lower than `version`.
+    ///
+    /// # Errors
+    /// As [`Read::entity`].
+    fn earlier_entity(&self, guid: &str, version: i64) -> Result<Option<EntityDetail>, OmrsError>;
+
+    /// The newest state of a relationship with a version lower than `version`.
+    ///
+    /// # Errors
+    /// As [`Read::entity`].
+    fn earlier_relationship(
+        &self,
+        guid: &str,
+        version: i64,
+    ) -> Result<Option<StoredRelationship>, OmrsError>;
+
+    /// Gives an entity a new state, from `since` on (which is not after now), or from now on.
+    ///
+    /// # Errors
+    /// When it is too large, or the store fails.
+    fn put_entity(&mut self, entity: StoredEntity, since: Option<Millis>) -> Result<(), OmrsError>;
+
+    /// Gives a relationship a new state. Its ends may differ from those it had.
+    ///
+    /// # Errors
+    /// As [`Transaction::put_entity`].
+    fn put_relationship(
+        &mut self,
+        relationship: StoredRelationship,
+        since: Option<Millis>,
+    ) -> Result<(), OmrsError>;
+
+    /// Destroys an entity with its history, and every relationship that ever had it at an end.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn purge_entity(&mut self, guid: &str) -> Result<(), OmrsError>;
+
+    /// Destroys a relationship with its history.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn purge_relationship(&mut self, guid: &str) -> Result<(), OmrsError>;
+}
+
+/// A state in an instance's history.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Version<T> {
+    /// From when on it held. Two states may share a millisecond; the later one comes later in the list.
+    pub from: Millis,
+    /// Until when (exclusive); `None` = it still does.
+    pub to: Option<Millis>,
+    /// What it was.
+    pub state: T,
+}
+
+/// Where instances are kept.
+pub trait Store: Send + Sync {
+    /// The time by the store's clock.
+    fn now(&self) -> Millis;
+
+    /// A reader of what is now, or of what was at the end of the millisecond `at`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn read(&self, at: Option<Millis>) -> Result<Box<dyn Read + '_>, OmrsError>;
+
+    /// All states that an entity ever had, oldest first; none when it is not known.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn entity_history(&self, guid: &str) -> Result<Vec<Version<StoredEntity>>, OmrsError>;
+
+    /// All states that a relationship ever had, oldest first; none when it is not known.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn relationship_history(
+        &self,
+        guid: &str,
+    ) -> Result<Vec<Version<StoredRelationship>>, OmrsError>;
+
+    /// Runs `work` and commits what it changed, durable when this returns. What `work` reads by GUID, and the relationships
+    /// of an entity that it lists, do not change until then. `work` may be called again after a conflict; `guids` are those
+    /// it is sure to touch, known beforehand to spare that. When `work` fails, nothing is changed.
+    ///
+    /// # Errors
+    /// What `work` returns, or when the store fails.
+    fn transact(
+        &self,
+        guids: &[&str],
+        work: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), OmrsError>,
+    ) -> Result<(), OmrsError>;
+
+    /// The types that instances are kept by. The repository tells of every change before an instance of the new types comes;
+    /// the store brings what it keeps into line with them.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn set_types(&self, types: Arc<Catalogue>) -> Result<(), OmrsError>;
+
+    /// A note of the repository's own (its id, its types), by name.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>, OmrsError>;
+
+    /// Keeps a note, durably.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn put_note(&self, name: &str, content: &[u8]) -> Result<(), OmrsError>;
+}
+
+impl StoredEntity {
+    /// What is known of it.
+    #[must_use]
+    pub fn header(&self) -> &InstanceHeader {
+        match self {
+            Self::Detail(entity) => &entity.header,
+            Self::Proxy(entity) => &entity.header,
+        }
+    }
+
+    /// What is known of it, to change it.
+    pub fn header_mut(&mut self) -> &mut InstanceHeader {
+        match self {
+            Self::Detail(entity) => &mut entity.header,
+            Self::Proxy(entity) => &mut entity.header,
+        }
+    }
+
+    /// The classifications it carries.
+    #[must_use]
+    pub fn classifications(&self) -> &[Classification] {
+        match self {
+            Self::Detail(entity) => &entity.classifications,
+            Self::Proxy(entity) => &entity.classifications,
+        }
+    }
+
+    /// The classifications it carries, to change them.
+    pub fn classifications_mut(&mut self) -> &mut Vec<Classification> {
+        match self {
+            Self::Detail(entity) => &mut entity.classifications,
+            Self::Proxy(entity) => &mut entity.classifications,
+        }
+    }
+
+    /// Its properties, of a proxy the unique ones.
+    #[must_use]
+    pub fn properties(&self) -> Option<&InstanceProperties> {
+        match self {
+            Self::Detail(entity) => entity.properties.as_ref(),
+            Self::Proxy(entity) => entity.unique_properties.as_ref(),
+        }
+    }
+}
