@@ -236,6 +236,16 @@ impl HistoryRequest {
 }
 
 impl FindRequest {
+    /// Checks that there is a time, as a historical call needs.
+    ///
+    /// # Errors
+    /// `InvalidParameterException` when there is none.
+    pub fn check_historical(&self) -> Result<(), OmrsError> {
+        let parameter = "asOfTime";
+        let missing = || OmrsError::of_parameter(Message::NullAsOfTime, parameter, &[parameter]);
+        self.as_of_time.map(|_| ()).ok_or_else(missing)
+    }
+
     /// The time asked for, if one is, given what time it is.
     ///
     /// # Errors

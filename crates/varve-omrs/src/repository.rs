@@ -1,0 +1,77 @@
+//! The operations of the repository: one method for each call of the contract.
+//!
+//! A [`Repository`] stands on a [`Store`]. Its methods are named like the contract's, take what the call's path, parameters
+//! and body hold, and return what its response carries. Calls with a historical twin are one method: either their body has
+//! an `asOfTime`, or they take an optional [`HistoryRequest`](crate::requests::HistoryRequest).
+
+mod checks;
+mod classifying;
+mod entities;
+mod graph;
+mod guid;
+mod headers;
+mod identity;
+mod options;
+mod reading;
+mod reference_copies;
+mod relationships;
+mod rendering;
+mod searching;
+mod types;
+
+pub use options::Options;
+pub use reading::InstanceGraph;
+pub(crate) use rendering::rendered;
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+
+use crate::error::{Message, OmrsError};
+use crate::json::Millis;
+use crate::store::{Read, Store};
+use crate::types::Catalogue;
+
+/// A metadata repository: the member of a cohort that this server is.
+pub struct Repository {
+    store: Arc<dyn Store>,
+    /// What counts as the types now. Operations take it once and stay with it.
+    types: ArcSwap<Catalogue>,
+    metadata_collection_id: String,
+    options: Options,
+}
+
+impl Repository {
+    /// The types that are known now.
+    #[must_use]
+    pub fn types(&self) -> Arc<Catalogue> {
+        self.types.load_full()
+    }
+
+    /// The place that instances are kept in.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// The name of the metadata collection, which the repository is called by.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.options.metadata_collection_name
+    }
+
+    /// `getMetadataCollectionId`: the identity of the metadata collection.
+    #[must_use]
+    pub fn get_metadata_collection_id(&self) -> &str {
+        &self.metadata_collection_id
+    }
+
+    fn reader(&self, at: Option<Millis>) -> Result<Box<dyn Read + '_>, OmrsError> {
+        self.store.read(at)
+    }
+}
+
+/// What a call that the repository does not offer fails with.
+fn not_supported(method: &str) -> OmrsError {
+    OmrsError::new(Message::MethodNotImplemented, &[method])
+}

@@ -1,0 +1,1 @@
+//! Headers of new and changed instances.

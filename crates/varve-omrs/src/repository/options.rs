@@ -1,0 +1,60 @@
+//! What a repository is opened with, and opening one.
+
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+
+use super::{Repository, guid, types};
+use crate::error::{Message, OmrsError};
+use crate::store::Store;
+
+/// The name of the note that holds the metadata collection's id.
+const ID_NOTE: &str = "metadata-collection-id";
+
+/// What a repository is opened with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// The metadata collection's id; `None` = the one kept by the store, which makes one when it is opened first.
+    pub metadata_collection_id: Option<String>,
+    /// The metadata collection's name.
+    pub metadata_collection_name: String,
+    /// What comes before `/open-metadata/repository-services` in the URLs of instances; no slash at the end.
+    pub base_url: String,
+}
+
+impl Repository {
+    /// Opens the repository that `store` keeps, a new one with the standard's types if it keeps none.
+    ///
+    /// # Errors
+    /// When the store fails, keeps types that cannot be read, or belongs to another metadata collection than the options
+    /// say.
+    pub fn open(store: Arc<dyn Store>, options: Options) -> Result<Self, OmrsError> {
+        let metadata_collection_id = kept_id(&*store, options.metadata_collection_id.as_deref())?;
+        let types = Arc::new(types::kept(&*store)?);
+        store.set_types(Arc::clone(&types))?;
+        Ok(Self {
+            store,
+            types: ArcSwap::new(types),
+            metadata_collection_id,
+            options,
+        })
+    }
+}
+
+fn kept_id(store: &dyn Store, asked: Option<&str>) -> Result<String, OmrsError> {
+    let fault = |words: &str| OmrsError::new(Message::LogicError, &[words]);
+    if let Some(kept) = store.note(ID_NOTE)? {
+        let kept = String::from_utf8(kept)
+            .map_err(|_| fault("the note of the metadata collection's id is not text"))?;
+        return match asked {
+            Some(asked) if asked != kept => {
+                let words = format!("the store belongs to metadata collection {kept}, not {asked}");
+                Err(fault(&words))
+            }
+            _ => Ok(kept),
+        };
+    }
+    let id = asked.map_or_else(guid::random, str::to_owned);
+    store.put_note(ID_NOTE, id.as_bytes())?;
+    Ok(id)
+}

@@ -1,0 +1,226 @@
+//! Reading instances by GUID, now and as they were.
+
+use super::{Repository, checks, rendered};
+use crate::error::{Message, OmrsError};
+use crate::instances::{Classification, EntityDetail, EntitySummary, Relationship};
+use crate::json::Millis;
+use crate::requests::{HistoryRangeRequest, HistoryRequest, HistorySequencingOrder};
+use crate::store::{Read, StoredEntity, StoredRelationship, Version};
+
+/// A part of the graph.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct InstanceGraph {
+    /// The entities.
+    pub entities: Vec<EntityDetail>,
+    /// The relationships.
+    pub relationships: Vec<Relationship>,
+}
+
+impl Repository {
+    /// The entity, deleted or not; none when only a proxy or nothing of it is here.
+    ///
+    /// # Errors
+    /// The contract's for `isEntityKnown`.
+    pub fn is_entity_known(&self, guid: &str) -> Result<Option<EntityDetail>, OmrsError> {
+        checks::guid(guid, "guid")?;
+        match self.reader(None)?.entity(guid)? {
+            Some(StoredEntity::Detail(entity)) => Ok(Some(entity)),
+            Some(StoredEntity::Proxy(_)) | None => Ok(None),
+        }
+    }
+
+    /// The entity without its properties; works for proxies.
+    ///
+    /// # Errors
+    /// The contract's for `getEntitySummary`.
+    pub fn get_entity_summary(&self, guid: &str) -> Result<EntitySummary, OmrsError> {
+        checks::guid(guid, "guid")?;
+        let entity = present_entity(&*self.reader(None)?, guid)?;
+        Ok(match entity {
+            StoredEntity::Detail(entity) => EntitySummary {
+                header: entity.header,
+                classifications: entity.classifications,
+            },
+            StoredEntity::Proxy(proxy) => EntitySummary {
+                header: proxy.header,
+                classifications: proxy.classifications,
+            },
+        })
+    }
+
+    /// The entity.
+    ///
+    /// # Errors
+    /// The contract's for `getEntityDetail`.
+    pub fn get_entity_detail(
+        &self,
+        guid: &str,
+        history: Option<&HistoryRequest>,
+    ) -> Result<EntityDetail, OmrsError> {
+        checks::guid(guid, "guid")?;
+        let at = self.time_asked(history)?;
+        present_detail(&*self.reader(at)?, guid)
+    }
+
+    /// The states that the entity had.
+    ///
+    /// # Errors
+    /// The contract's for `getEntityDetailHistory`.
+    pub fn get_entity_detail_history(
+        &self,
+        guid: &str,
+        request: &HistoryRangeRequest,
+    ) -> Result<Vec<EntityDetail>, OmrsError> {
+        checks::guid(guid, "guid")?;
+        request.checked_page()?;
+        let history = self.store.entity_history(guid)?;
+        if history.is_empty() {
+            return Err(OmrsError::new(Message::UnknownEntity, &[guid]));
+        }
+        let details: Vec<Version<EntityDetail>> =
+            history.into_iter().filter_map(of_detail).collect();
+        if details.is_empty() {
+            return Err(OmrsError::new(Message::ProxyOnly, &[guid]));
+        }
+        let page = paged(details, request)?;
+        Ok(page.into_iter().map(|version| version.state).collect())
+    }
+
+    /// The classifications of the entity whose home is this repository.
+    ///
+    /// # Errors
+    /// The contract's for `getHomeClassifications`.
+    pub fn get_home_classifications(
+        &self,
+        guid: &str,
+        history: Option<&HistoryRequest>,
+    ) -> Result<Vec<Classification>, OmrsError> {
+        checks::guid(guid, "guid")?;
+        let at = self.time_asked(history)?;
+        let mut entity = present_entity(&*self.reader(at)?, guid)?;
+        let mut classifications = std::mem::take(entity.classifications_mut());
+        classifications.retain(|carried| {
+            carried.audit.metadata_collection_id.as_deref() == Some(&self.metadata_collection_id)
+        });
+        Ok(classifications)
+    }
+
+    /// The relationship, deleted or not; none when it is not here.
+    ///
+    /// # Errors
+    /// The contract's for `isRelationshipKnown`.
+    pub fn is_relationship_known(&self, guid: &str) -> Result<Option<Relationship>, OmrsError> {
+        checks::guid(guid, "guid")?;
+        let read = self.reader(None)?;
+        let found = read.relationship(guid)?;
+        found
+            .map(|found| rendered(&*read, &self.types(), found))
+            .transpose()
+    }
+
+    /// The relationship.
+    ///
+    /// # Errors
+    /// The contract's for `getRelationship`.
+    pub fn get_relationship(
+        &self,
+        guid: &str,
+        history: Option<&HistoryRequest>,
+    ) -> Result<Relationship, OmrsError> {
+        checks::guid(guid, "guid")?;
+        let read = self.reader(self.time_asked(history)?)?;
+        let found = present_relationship(&*read, guid)?;
+        rendered(&*read, &self.types(), found)
+    }
+
+    /// The states that the relationship had, each with its ends as they were when it began.
+    ///
+    /// # Errors
+    /// The contract's for `getRelationshipHistory`.
+    pub fn get_relationship_history(
+        &self,
+        guid: &str,
+        request: &HistoryRangeRequest,
+    ) -> Result<Vec<Relationship>, OmrsError> {
+        checks::guid(guid, "guid")?;
+        request.checked_page()?;
+        let history = self.store.relationship_history(guid)?;
+        if history.is_empty() {
+            return Err(OmrsError::new(Message::UnknownRelationship, &[guid]));
+        }
+        let types = self.types();
+        let mut page = Vec::new();
+        for version in paged(history, request)? {
+            let then = self.reader(Some(version.from))?;
+            page.push(rendered(&*then, &types, version.state)?);
+        }
+        Ok(page)
+    }
+
+    fn time_asked(&self, history: Option<&HistoryRequest>) -> Result<Option<Millis>, OmrsError> {
+        let now = || self.store.now();
+        history.map(|request| request.checked(now())).transpose()
+    }
+}
+
+fn of_detail(version: Version<StoredEntity>) -> Option<Version<EntityDetail>> {
+    match version.state {
+        StoredEntity::Detail(state) => Some(Version {
+            from: version.from,
+            to: version.to,
+            state,
+        }),
+        StoredEntity::Proxy(_) => None,
+    }
+}
+
+/// The versions that a request asks for, of a list that is oldest first.
+fn paged<T>(
+    mut versions: Vec<Version<T>>,
+    request: &HistoryRangeRequest,
+) -> Result<Vec<Version<T>>, OmrsError> {
+    let page = request.checked_page()?;
+    versions.retain(|version| {
+        let begins_in_time = request.to_time.is_none_or(|to| version.from < to);
+        let lasts_into_it = request
+            .from_time
+            .is_none_or(|from| version.from >= from || version.to.is_none_or(|to| to > from));
+        begins_in_time && lasts_into_it
+    });
+    if request.order() == HistorySequencingOrder::Backwards {
+        versions.reverse();
+    }
+    let size = page.size.unwrap_or(usize::MAX);
+    Ok(versions.into_iter().skip(page.offset).take(size).collect())
+}
+
+/// The entity, a proxy included, which is not deleted.
+pub(super) fn present_entity(read: &dyn Read, guid: &str) -> Result<StoredEntity, OmrsError> {
+    let found = read.entity(guid)?;
+    let found = found.ok_or_else(|| OmrsError::new(Message::UnknownEntity, &[guid]))?;
+    if found.header().audit.is_deleted() {
+        return Err(OmrsError::new(Message::EntityDeleted, &[guid]));
+    }
+    Ok(found)
+}
+
+/// The entity, all of which is known, and which is not deleted.
+pub(super) fn present_detail(read: &dyn Read, guid: &str) -> Result<EntityDetail, OmrsError> {
+    match present_entity(read, guid)? {
+        StoredEntity::Detail(entity) => Ok(entity),
+        StoredEntity::Proxy(_) => Err(OmrsError::new(Message::ProxyOnly, &[guid])),
+    }
+}
+
+/// The relationship, which is not deleted.
+pub(super) fn present_relationship(
+    read: &dyn Read,
+    guid: &str,
+) -> Result<StoredRelationship, OmrsError> {
+    let found = read.relationship(guid)?;
+    let found = found.ok_or_else(|| OmrsError::new(Message::UnknownRelationship, &[guid]))?;
+    if found.header.audit.is_deleted() {
+        return Err(OmrsError::new(Message::RelationshipDeleted, &[guid]));
+    }
+    Ok(found)
+}
