@@ -1,0 +1,136 @@
+//! Classifications of entities. A change of one leaves version and update time of the entity alone.
+
+use varve_omrs::Exception;
+use varve_omrs::instances::{
+    Classification, ClassificationOrigin, EntityDetail, InstanceProperties,
+};
+use varve_omrs::requests::ClassificationRequest;
+use varve_omrs::types::{InstanceStatus, TypeIndex};
+use varve_omrs::validate;
+
+use super::{Naive, State, class, given};
+use crate::call::{Answer, Answered, At, Kind};
+
+impl Naive {
+    /// A classification as it is when made: its own header, in version 1.
+    pub(super) fn new_classification(
+        &self,
+        user: &str,
+        entity: TypeIndex,
+        asked: &Classification,
+        source: Option<(&str, Option<&str>)>,
+    ) -> Result<Classification, Exception> {
+        let properties = asked.properties.clone();
+        let (index, properties) =
+            validate::classification(&self.types, entity, asked.name(), properties)
+                .map_err(class)?;
+        let status = self.types.get(index).def().body.initial_status;
+        let status = status.unwrap_or(InstanceStatus::Active);
+        Ok(Classification {
+            audit: self.new_audit(user, index, status, source),
+            name: asked.name.clone(),
+            properties,
+            origin: asked.origin.or(Some(ClassificationOrigin::Assigned)),
+            origin_guid: asked.origin_guid.clone(),
+        })
+    }
+
+    /// The entity whose classifications are to be changed, which may be homed anywhere.
+    fn to_classify(&self, guid: &str, name: &str) -> Result<EntityDetail, Exception> {
+        given(guid)?;
+        given(name)?;
+        match self.state(Kind::Entity, guid, None) {
+            Some(State::Entity(entity)) if !entity.header.audit.is_deleted() => Ok(entity.clone()),
+            _ => Err(Exception::EntityNotKnown),
+        }
+    }
+
+    pub(super) fn classify(
+        &mut self,
+        user: &str,
+        guid: &str,
+        name: &str,
+        properties: Option<&InstanceProperties>,
+    ) -> Answered {
+        let request = ClassificationRequest {
+            properties: properties.cloned(),
+            ..Default::default()
+        };
+        self.classify_in_full(user, guid, name, &request)
+    }
+
+    pub(super) fn classify_in_full(
+        &mut self,
+        user: &str,
+        guid: &str,
+        name: &str,
+        request: &ClassificationRequest,
+    ) -> Answered {
+        let mut entity = self.to_classify(guid, name)?;
+        let asked = Classification {
+            name: Some(name.to_owned()),
+            properties: request.properties.clone(),
+            origin: request.origin,
+            origin_guid: request.origin_guid.clone(),
+            ..Default::default()
+        };
+        let source = request.metadata_collection_id.as_deref();
+        let source = source.map(|home| (home, request.metadata_collection_name.as_deref()));
+        let source = source.filter(|(home, _)| *home != self.home.0);
+        let index = self.type_of(&entity.header.audit);
+        let new = self.new_classification(user, index, &asked, source)?;
+        if entity.classification(name).is_some() {
+            return Err(Exception::ClassificationError);
+        }
+        entity.classifications.push(new);
+        self.put_now(State::Entity(entity))
+    }
+
+    pub(super) fn declassify(&mut self, guid: &str, name: &str) -> Answered {
+        let mut entity = self.to_classify(guid, name)?;
+        self.carried(&entity, name)?;
+        entity.classifications.retain(|one| one.name() != name);
+        self.put_now(State::Entity(entity))
+    }
+
+    /// The classification with this name, which the entity must have.
+    fn carried(&self, entity: &EntityDetail, name: &str) -> Result<Classification, Exception> {
+        self.types.classification_by_name(name).map_err(class)?;
+        let carried = entity.classification(name).cloned();
+        carried.ok_or(Exception::ClassificationError)
+    }
+
+    pub(super) fn update_classification(
+        &mut self,
+        user: &str,
+        guid: &str,
+        name: &str,
+        properties: &InstanceProperties,
+    ) -> Answered {
+        let mut entity = self.to_classify(guid, name)?;
+        let mut changed = self.carried(&entity, name)?;
+        let index = self.type_of(&changed.audit);
+        changed.properties = self.complete(index, Some(properties))?;
+        self.touch(&mut changed.audit, user);
+        entity.classifications.retain(|one| one.name() != name);
+        entity.classifications.push(changed);
+        self.put_now(State::Entity(entity))
+    }
+
+    /// Those classifications whose home is here, whatever the home of the entity is.
+    pub(super) fn home_classifications(&self, guid: &str, at: At) -> Answered {
+        given(guid)?;
+        self.not_in_future(at)?;
+        let classifications = match self.state(Kind::Entity, guid, at) {
+            Some(State::Entity(entity)) if !entity.header.audit.is_deleted() => {
+                &entity.classifications
+            }
+            Some(State::Proxy(proxy)) => &proxy.classifications,
+            _ => return Err(Exception::EntityNotKnown),
+        };
+        let ours = classifications
+            .iter()
+            .filter(|one| self.is_ours(&one.audit));
+        Ok(Answer::Classifications(ours.cloned().collect()))
+    }
+}

@@ -1,0 +1,204 @@
+//! Reference copies: instances that are homed elsewhere, kept as they come.
+
+use varve_omrs::Exception;
+use varve_omrs::instances::{Classification, EntityDetail, Relationship};
+use varve_omrs::requests::{InstanceGraphRequest, TypeDefValidationForRequest};
+use varve_omrs::validate;
+
+use super::header::{unknown, valid_from};
+use super::{Naive, State, class, given};
+use crate::call::{Answer, Answered, Kind};
+
+impl Naive {
+    /// A copy that is not newer than the one that is here changes nothing; a copy of what is homed here is a conflict.
+    pub(super) fn save_entity_copy(&mut self, entity: &EntityDetail) -> Answered {
+        validate::entity_copy(&self.types, entity, &self.home.0).map_err(class)?;
+        if let Some(State::Entity(known)) = self.state(Kind::Entity, entity.header.guid(), None) {
+            if self.is_ours(&known.header.audit) {
+                return Err(Exception::EntityConflict);
+            }
+            if known.header.audit.version >= entity.header.audit.version {
+                return Ok(Answer::Nothing);
+            }
+        }
+        let at = valid_from(&entity.header.audit, &entity.classifications, self.now);
+        self.put(at, State::Entity(entity.clone()));
+        Ok(Answer::Nothing)
+    }
+
+    pub(super) fn remove_entity_copy(&mut self, entity: &EntityDetail) -> Answered {
+        validate::entity_copy(&self.types, entity, &self.home.0).map_err(class)?;
+        let guid = entity.header.guid();
+        if let Some(known) = self.state(Kind::Entity, guid, None) {
+            if self.is_ours(&known.header().audit) {
+                return Err(Exception::HomeEntity);
+            }
+            self.remove(Kind::Entity, guid);
+        }
+        Ok(Answer::Nothing)
+    }
+
+    /// Ends of which nothing is known become proxies.
+    pub(super) fn save_relationship_copy(&mut self, relationship: &Relationship) -> Answered {
+        validate::relationship_copy(&self.types, relationship, &self.home.0).map_err(class)?;
+        let guid = relationship.header.guid();
+        if let Some(known) = self.state(Kind::Relationship, guid, None) {
+            if self.is_ours(&known.header().audit) {
+                return Err(Exception::RelationshipConflict);
+            }
+            if known.header().audit.version >= relationship.header.audit.version {
+                return Ok(Answer::Nothing);
+            }
+        }
+        let ends = [&relationship.entity_one, &relationship.entity_two];
+        for end in ends.into_iter().flatten() {
+            if self.state(Kind::Entity, end.header.guid(), None).is_none() {
+                self.keep_proxy(end);
+            }
+        }
+        let at = valid_from(&relationship.header.audit, &[], self.now);
+        self.put(at, State::Relationship(relationship.clone()));
+        Ok(Answer::Nothing)
+    }
+
+    pub(super) fn remove_relationship_copy(&mut self, relationship: &Relationship) -> Answered {
+        validate::relationship_copy(&self.types, relationship, &self.home.0).map_err(class)?;
+        let guid = relationship.header.guid();
+        if let Some(known) = self.state(Kind::Relationship, guid, None) {
+            if self.is_ours(&known.header().audit) {
+                return Err(Exception::HomeRelationship);
+            }
+            self.remove(Kind::Relationship, guid);
+        }
+        Ok(Answer::Nothing)
+    }
+
+    pub(super) fn purge_copy_by_id(
+        &mut self,
+        kind: Kind,
+        guid: &str,
+        home: &str,
+        of: &TypeDefValidationForRequest,
+    ) -> Answered {
+        self.foreign(kind, guid, home)?;
+        let state = self.state(kind, guid, None).ok_or(unknown(kind))?;
+        self.expect_type(state, of)?;
+        let audit = &state.header().audit;
+        if self.is_ours(audit) {
+            return Err(homed_here(kind));
+        }
+        if audit.metadata_collection_id.as_deref() != Some(home) {
+            return Err(Exception::InvalidParameter);
+        }
+        self.remove(kind, guid);
+        Ok(Answer::Nothing)
+    }
+
+    /// There is no cohort to ask, so nothing happens.
+    pub(super) fn refresh_copy(
+        &self,
+        kind: Kind,
+        guid: &str,
+        home: &str,
+        _of: &TypeDefValidationForRequest,
+    ) -> Answered {
+        self.foreign(kind, guid, home)?;
+        Ok(Answer::Nothing)
+    }
+
+    fn foreign(&self, kind: Kind, guid: &str, home: &str) -> Result<(), Exception> {
+        given(guid)?;
+        given(home)?;
+        if home == self.home.0 {
+            return Err(homed_here(kind));
+        }
+        Ok(())
+    }
+
+    /// Changes one classification only; without the entity nothing happens.
+    pub(super) fn save_classification_copy(
+        &mut self,
+        entity: &EntityDetail,
+        classification: &Classification,
+    ) -> Answered {
+        let Some(mut state) = self.classified(entity, classification)? else {
+            return Ok(Answer::Nothing);
+        };
+        let (audit, classifications) = match &mut state {
+            State::Entity(entity) => (&entity.header.audit, &mut entity.classifications),
+            State::Proxy(proxy) => (&proxy.header.audit, &mut proxy.classifications),
+            State::Relationship(_) => return Ok(Answer::Nothing),
+        };
+        let known = classifications
+            .iter()
+            .find(|one| one.name() == classification.name());
+        if known.is_some_and(|known| known.audit.version >= classification.audit.version) {
+            return Ok(Answer::Nothing);
+        }
+        classifications.retain(|one| one.name() != classification.name());
+        classifications.push(classification.clone());
+        let at = valid_from(audit, classifications, self.now);
+        self.put(at, state);
+        Ok(Answer::Nothing)
+    }
+
+    pub(super) fn purge_classification_copy(
+        &mut self,
+        entity: &EntityDetail,
+        classification: &Classification,
+    ) -> Answered {
+        let Some(mut state) = self.classified(entity, classification)? else {
+            return Ok(Answer::Nothing);
+        };
+        let classifications = match &mut state {
+            State::Entity(entity) => &mut entity.classifications,
+            State::Proxy(proxy) => &mut proxy.classifications,
+            State::Relationship(_) => return Ok(Answer::Nothing),
+        };
+        let before = classifications.len();
+        classifications.retain(|one| one.name() != classification.name());
+        if classifications.len() < before {
+            self.put(self.now, state);
+        }
+        Ok(Answer::Nothing)
+    }
+
+    /// The entity that a copy of a classification is for, if it is here.
+    fn classified(
+        &self,
+        entity: &EntityDetail,
+        classification: &Classification,
+    ) -> Result<Option<State>, Exception> {
+        given(entity.header.guid())?;
+        let home = classification.audit.metadata_collection_id.as_deref();
+        given(home.unwrap_or_default())?;
+        if home == Some(self.home.0.as_str()) {
+            return Err(Exception::InvalidParameter);
+        }
+        let Some(state) = self.state(Kind::Entity, entity.header.guid(), None) else {
+            return Ok(None);
+        };
+        let index = self.type_of(&state.header().audit);
+        let properties = classification.properties.clone();
+        validate::classification(&self.types, index, classification.name(), properties)
+            .map_err(class)?;
+        Ok(Some(state.clone()))
+    }
+
+    pub(super) fn save_copies(&mut self, graph: &InstanceGraphRequest) -> Answered {
+        for entity in &graph.entities {
+            self.save_entity_copy(entity)?;
+        }
+        for relationship in &graph.relationships {
+            self.save_relationship_copy(relationship)?;
+        }
+        Ok(Answer::Nothing)
+    }
+}
+
+fn homed_here(kind: Kind) -> Exception {
+    match kind {
+        Kind::Entity => Exception::HomeEntity,
+        Kind::Relationship => Exception::HomeRelationship,
+    }
+}

@@ -1,0 +1,406 @@
+//! Writing entities, and what is written in the same way to entities and relationships.
+
+use std::sync::Arc;
+
+use varve_omrs::Exception;
+use varve_omrs::instances::{
+    EntityDetail, EntityProxy, InstanceHeader, InstanceProperties, InstanceProvenanceType,
+};
+use varve_omrs::requests::{
+    EntityCreateRequest, TypeDefChangeRequest, TypeDefValidationForRequest,
+};
+use varve_omrs::types::{InstanceStatus, TypeDefCategory};
+use varve_omrs::validate;
+
+use super::header::{not_deleted, unknown, valid_from};
+use super::{Naive, State, class, ends, given};
+use crate::call::{Answer, Answered, Kind};
+
+impl State {
+    pub(super) fn header_mut(&mut self) -> &mut InstanceHeader {
+        match self {
+            Self::Entity(entity) => &mut entity.header,
+            Self::Proxy(proxy) => &mut proxy.header,
+            Self::Relationship(relationship) => &mut relationship.header,
+        }
+    }
+
+    fn properties_mut(&mut self) -> &mut Option<InstanceProperties> {
+        match self {
+            Self::Entity(entity) => &mut entity.properties,
+            Self::Proxy(proxy) => &mut proxy.unique_properties,
+            Self::Relationship(relationship) => &mut relationship.properties,
+        }
+    }
+}
+
+impl Kind {
+    pub(super) fn category(self) -> TypeDefCategory {
+        match self {
+            Self::Entity => TypeDefCategory::Entity,
+            Self::Relationship => TypeDefCategory::Relationship,
+        }
+    }
+}
+
+impl Naive {
+    pub(super) fn add_entity(
+        &mut self,
+        user: &str,
+        request: &EntityCreateRequest,
+        external: bool,
+    ) -> Answered {
+        let source = source(
+            external,
+            request.metadata_collection_id.as_deref(),
+            request.metadata_collection_name.as_deref(),
+        )?;
+        let guid = request.type_guid.as_deref().unwrap_or_default();
+        given(guid)?;
+        let index = self
+            .types
+            .instance_type_by_guid(TypeDefCategory::Entity, guid, "");
+        let index = index.map_err(class)?;
+        let properties = self.complete(index, request.properties.as_ref())?;
+        let mut classifications = Vec::new();
+        for asked in &request.classifications {
+            let one = self.new_classification(user, index, asked, source)?;
+            classifications.push(one);
+        }
+        let status = validate::initial_status(&self.types, index, request.status);
+        let status = status.map_err(class)?;
+        let entity = EntityDetail {
+            header: InstanceHeader {
+                audit: self.new_audit(user, index, status, source),
+                guid: Some(self.next_guid.clone()),
+                ..Default::default()
+            },
+            classifications,
+            properties,
+        };
+        self.put_now(State::Entity(entity))
+    }
+
+    pub(super) fn add_proxy(&mut self, proxy: &EntityProxy) -> Answered {
+        let audit = &proxy.header.audit;
+        given(proxy.header.guid())?;
+        given(audit.metadata_collection_id.as_deref().unwrap_or_default())?;
+        if audit.metadata_collection_id.as_ref() == Some(&self.home.0) {
+            return Err(Exception::InvalidParameter);
+        }
+        let index = validate::instance_type(&self.types, audit, TypeDefCategory::Entity);
+        let index = index.map_err(class)?;
+        self.complete(index, proxy.unique_properties.as_ref())?;
+        self.keep_proxy(proxy);
+        Ok(Answer::Nothing)
+    }
+
+    /// Keeps a proxy unless something better is known: the entity, or a newer proxy.
+    pub(super) fn keep_proxy(&mut self, proxy: &EntityProxy) {
+        let is_better = match self.state(Kind::Entity, proxy.header.guid(), None) {
+            None => true,
+            Some(State::Proxy(known)) => known.header.audit.version < proxy.header.audit.version,
+            Some(_) => false,
+        };
+        if is_better {
+            let at = valid_from(&proxy.header.audit, &proxy.classifications, self.now);
+            self.put(at, State::Proxy(proxy.clone()));
+        }
+    }
+
+    /// Writes a state as of now, and answers with what a read gives.
+    pub(super) fn put_now(&mut self, state: State) -> Answered {
+        let guid = state.header().guid().to_owned();
+        let kind = state.kind();
+        self.put(self.now, state);
+        Ok(self.answer(kind, &guid))
+    }
+
+    fn answer(&self, kind: Kind, guid: &str) -> Answer {
+        match self.state(kind, guid, None) {
+            Some(State::Entity(entity)) => Answer::Entity(Some(entity.clone())),
+            Some(State::Relationship(of)) => Answer::Relationship(Some(self.shown(of, None))),
+            _ => Answer::Nothing,
+        }
+    }
+
+    /// An instance that is to be changed: there, not deleted, ours.
+    fn changeable(&self, kind: Kind, guid: &str) -> Result<State, Exception> {
+        given(guid)?;
+        let state = self.state(kind, guid, None).ok_or(unknown(kind))?;
+        if state.header().audit.is_deleted() {
+            return Err(unknown(kind));
+        }
+        self.unlocked(state.header())?;
+        Ok(state.clone())
+    }
+
+    /// An instance that must be deleted already.
+    fn deleted(&self, kind: Kind, guid: &str) -> Result<State, Exception> {
+        given(guid)?;
+        let state = self.state(kind, guid, None).ok_or(unknown(kind))?;
+        if !state.header().audit.is_deleted() {
+            return Err(not_deleted(kind));
+        }
+        self.unlocked(state.header())?;
+        Ok(state.clone())
+    }
+
+    pub(super) fn update_status(
+        &mut self,
+        user: &str,
+        kind: Kind,
+        guid: &str,
+        status: InstanceStatus,
+    ) -> Answered {
+        if status == InstanceStatus::Deleted {
+            return Err(Exception::StatusNotSupported);
+        }
+        let mut state = self.changeable(kind, guid)?;
+        let audit = &mut state.header_mut().audit;
+        let index = self.type_of(audit);
+        let status = validate::new_status(&self.types, index, Some(status)).map_err(class)?;
+        audit.status = Some(status);
+        self.touch(audit, user);
+        self.put_now(state)
+    }
+
+    pub(super) fn update_properties(
+        &mut self,
+        user: &str,
+        kind: Kind,
+        guid: &str,
+        properties: &InstanceProperties,
+    ) -> Answered {
+        let mut state = self.changeable(kind, guid)?;
+        let index = self.type_of(&state.header().audit);
+        *state.properties_mut() = self.complete(index, Some(properties))?;
+        self.touch(&mut state.header_mut().audit, user);
+        self.put_now(state)
+    }
+
+    /// Brings back the properties and the status of the version before; without one nothing changes.
+    pub(super) fn undo(&mut self, user: &str, kind: Kind, guid: &str) -> Answered {
+        let mut state = self.changeable(kind, guid)?;
+        let version = state.header().audit.version;
+        let mut of = self.log.iter().filter(|event| event.state.is(kind, guid));
+        let earlier = of.rfind(|event| event.state.header().audit.version < version);
+        let Some(mut earlier) = earlier.map(|event| event.state.clone()) else {
+            return Ok(self.answer(kind, guid));
+        };
+        *state.properties_mut() = earlier.properties_mut().clone();
+        let audit = &mut state.header_mut().audit;
+        audit.status = earlier.header().audit.status;
+        audit.status_on_delete = earlier.header().audit.status_on_delete;
+        self.touch(audit, user);
+        self.put_now(state)
+    }
+
+    pub(super) fn delete_entity(
+        &mut self,
+        user: &str,
+        guid: &str,
+        of: &TypeDefValidationForRequest,
+    ) -> Answered {
+        let state = self.to_delete(Kind::Entity, guid, of)?;
+        for attached in self.attached(guid) {
+            let of = self.state(Kind::Relationship, &attached, None);
+            let Some(of) = of.cloned() else { continue };
+            if !self.is_ours(&of.header().audit) {
+                self.remove(Kind::Relationship, &attached);
+            } else if !of.header().audit.is_deleted() {
+                self.soft_delete(user, of)?;
+            }
+        }
+        self.soft_delete(user, state)
+    }
+
+    /// An instance that is to be deleted.
+    pub(super) fn to_delete(
+        &self,
+        kind: Kind,
+        guid: &str,
+        of: &TypeDefValidationForRequest,
+    ) -> Result<State, Exception> {
+        given(guid)?;
+        let state = self.state(kind, guid, None).ok_or(unknown(kind))?;
+        self.expect_type(state, of)?;
+        if state.header().audit.is_deleted() {
+            return Err(Exception::InvalidParameter);
+        }
+        self.unlocked(state.header())?;
+        Ok(state.clone())
+    }
+
+    pub(super) fn soft_delete(&mut self, user: &str, mut state: State) -> Answered {
+        let audit = &mut state.header_mut().audit;
+        audit.status_on_delete = audit.status;
+        audit.status = Some(InstanceStatus::Deleted);
+        self.touch(audit, user);
+        self.put_now(state)
+    }
+
+    pub(super) fn purge(
+        &mut self,
+        kind: Kind,
+        guid: &str,
+        of: &TypeDefValidationForRequest,
+    ) -> Answered {
+        let state = self.deleted(kind, guid)?;
+        self.expect_type(&state, of)?;
+        if kind == Kind::Entity {
+            for attached in self.attached(guid) {
+                self.remove(Kind::Relationship, &attached);
+            }
+        }
+        self.remove(kind, guid);
+        Ok(Answer::Nothing)
+    }
+
+    pub(super) fn restore(&mut self, user: &str, kind: Kind, guid: &str) -> Answered {
+        let mut state = self.deleted(kind, guid)?;
+        let audit = &mut state.header_mut().audit;
+        audit.status = audit.status_on_delete.take();
+        self.touch(audit, user);
+        self.put_now(state)
+    }
+
+    /// The old GUID is as if deleted; the new one goes on, and relationships follow it.
+    pub(super) fn re_identify(
+        &mut self,
+        user: &str,
+        kind: Kind,
+        old: &str,
+        new: &str,
+        of: &TypeDefValidationForRequest,
+    ) -> Answered {
+        given(new)?;
+        let state = self.changeable(kind, old)?;
+        self.expect_type(&state, of)?;
+        if self.state(kind, new, None).is_some() {
+            return Err(Exception::InvalidParameter);
+        }
+        let mut renamed = state.clone();
+        self.soft_delete(user, state)?;
+        let header = renamed.header_mut();
+        header.guid = Some(new.to_owned());
+        header.re_identified_from_guid = Some(old.to_owned());
+        self.touch(&mut header.audit, user);
+        let answer = self.put_now(renamed.clone());
+        if let State::Entity(entity) = &renamed {
+            self.re_point(old, &self.proxy(entity));
+        }
+        answer
+    }
+
+    /// Puts another entity at the ends of relationships.
+    fn re_point(&mut self, old: &str, new: &EntityProxy) {
+        for attached in self.attached(old) {
+            let of = self.state(Kind::Relationship, &attached, None);
+            let Some(State::Relationship(mut of)) = of.cloned() else {
+                continue;
+            };
+            let [one, two] = ends(&of);
+            if one == old {
+                of.entity_one = Some(new.clone());
+            }
+            if two == old {
+                of.entity_two = Some(new.clone());
+            }
+            self.put(self.now, State::Relationship(of));
+        }
+    }
+
+    pub(super) fn re_type(
+        &mut self,
+        user: &str,
+        kind: Kind,
+        guid: &str,
+        change: &TypeDefChangeRequest,
+    ) -> Answered {
+        let (Some(current), Some(new)) = (&change.current, &change.new) else {
+            return Err(Exception::InvalidParameter);
+        };
+        let of_kind = |guid: &str| self.types.instance_type_by_guid(kind.category(), guid, "");
+        let new = of_kind(new.link.guid()).map_err(class)?;
+        of_kind(current.link.guid()).map_err(class)?;
+        let mut state = self.changeable(kind, guid)?;
+        let named = TypeDefValidationForRequest {
+            type_guid: current.link.guid.clone(),
+            type_name: current.link.name.clone(),
+        };
+        self.expect_type(&state, &named)?;
+        let properties = state.properties_mut().clone();
+        *state.properties_mut() = self.complete(new, properties.as_ref())?;
+        if let State::Entity(entity) = &state {
+            for one in &entity.classifications {
+                let of = self.types.classification_by_name(one.name());
+                if !self.types.allows(new, of.map_err(class)?) {
+                    return Err(Exception::ClassificationError);
+                }
+            }
+        }
+        let audit = &mut state.header_mut().audit;
+        audit.instance_type = Some(Arc::clone(self.types.get(new).instance_type()));
+        self.touch(audit, user);
+        self.put_now(state)
+    }
+
+    pub(super) fn re_home(
+        &mut self,
+        user: &str,
+        kind: Kind,
+        guid: &str,
+        [home, new]: [&str; 2],
+        name: Option<&str>,
+        of: &TypeDefValidationForRequest,
+    ) -> Answered {
+        given(guid)?;
+        given(home)?;
+        given(new)?;
+        let state = self.state(kind, guid, None).ok_or(unknown(kind))?;
+        if state.header().audit.is_deleted() {
+            return Err(unknown(kind));
+        }
+        self.expect_type(state, of)?;
+        let mut state = state.clone();
+        let audit = &mut state.header_mut().audit;
+        let is_elsewhere = matches!(
+            audit.provenance,
+            Some(InstanceProvenanceType::LocalCohort | InstanceProvenanceType::ExternalSource)
+        );
+        let is_named = audit.metadata_collection_id.as_deref() == Some(home);
+        if self.is_ours(audit) || !is_elsewhere || !is_named {
+            return Err(Exception::InvalidParameter);
+        }
+        audit.provenance = Some(InstanceProvenanceType::LocalCohort);
+        audit.metadata_collection_id = Some(new.to_owned());
+        audit.metadata_collection_name = name.map(str::to_owned);
+        self.touch(audit, user);
+        self.put_now(state)
+    }
+
+    pub(super) fn complete(
+        &self,
+        index: varve_omrs::types::TypeIndex,
+        properties: Option<&InstanceProperties>,
+    ) -> Result<Option<InstanceProperties>, Exception> {
+        let complete = |of: &InstanceProperties| {
+            validate::completed_properties(&self.types, index, of.clone()).map_err(class)
+        };
+        properties.map(complete).transpose()
+    }
+}
+
+/// The external source that a request for a new instance names.
+pub(super) fn source<'a>(
+    external: bool,
+    home: Option<&'a str>,
+    name: Option<&'a str>,
+) -> Result<Option<(&'a str, Option<&'a str>)>, Exception> {
+    if !external {
+        return Ok(None);
+    }
+    given(home.unwrap_or_default())?;
+    Ok(home.map(|home| (home, name)))
+}
