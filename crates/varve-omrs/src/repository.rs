@@ -26,10 +26,11 @@ pub(crate) use rendering::rendered;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use parking_lot::RwLock;
 
 use crate::error::{Message, OmrsError};
 use crate::json::Millis;
-use crate::store::{Read, Store};
+use crate::store::{Read, Store, Transaction};
 use crate::types::Catalogue;
 
 /// A metadata repository: the member of a cohort that this server is.
@@ -37,6 +38,8 @@ pub struct Repository {
     store: Arc<dyn Store>,
     /// What counts as the types now. Operations take it once and stay with it.
     types: ArcSwap<Catalogue>,
+    /// Held exclusively by whoever changes the types, shared by whoever makes instances of them.
+    changing_types: RwLock<()>,
     metadata_collection_id: String,
     options: Options,
 }
@@ -68,6 +71,23 @@ impl Repository {
 
     fn reader(&self, at: Option<Millis>) -> Result<Box<dyn Read + '_>, OmrsError> {
         self.store.read(at)
+    }
+
+    /// Runs `work` as one transaction, with types that do not change meanwhile. `guids` are those it is sure to touch.
+    fn write<T>(
+        &self,
+        guids: &[&str],
+        mut work: impl FnMut(&mut dyn Transaction, &Catalogue) -> Result<T, OmrsError>,
+    ) -> Result<T, OmrsError> {
+        let _unchanged = self.changing_types.read();
+        let types = self.types();
+        let mut done = None;
+        self.store.transact(guids, &mut |transaction| {
+            done = Some(work(transaction, &types)?);
+            Ok(())
+        })?;
+        let words = ["a transaction was committed that was never run"];
+        done.ok_or_else(|| OmrsError::new(Message::LogicError, &words))
     }
 }
 

@@ -122,6 +122,8 @@ messages! {
     InvalidEntity "VARVE-OMRS-400-005" InvalidEntity "The entity is not valid: {0}";
     InvalidRelationship "VARVE-OMRS-400-006" InvalidRelationship "The relationship is not valid: {0}";
     BadPropertyValue "VARVE-OMRS-400-007" PropertyError "Property {0} of type {1} has a value that is not valid: {2}";
+    GuidTaken "VARVE-OMRS-400-020" InvalidParameter "The GUID {0} is taken by another instance";
+    TooManyRelationships "VARVE-OMRS-400-021" RepositoryError "The entity {0} has more than {1} relationships, too many to change with it in one call";
 }
 
 impl Message {

@@ -1,11 +1,19 @@
 //! Classifications: giving them to entities, changing them, taking them away.
+//!
+//! A classification has a header of its own; the entity's stays as it is, its version too.
 
-use super::{Repository, not_supported};
-use crate::error::OmrsError;
-use crate::instances::{Classification, EntityDetail, EntityProxy};
+use super::headers::{self, Author, Origin};
+use super::{Repository, checks};
+use crate::error::{Message, OmrsError};
+use crate::instances::{
+    Classification, ClassificationOrigin, EntityDetail, EntityProxy, InstanceProperties,
+};
 use crate::requests::{
     ClassificationProxyRequest, ClassificationRequest, InstancePropertiesRequest,
 };
+use crate::store::{StoredEntity, Transaction};
+use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
+use crate::validate::{classification, classification_lock, initial_status};
 
 impl Repository {
     /// Gives an entity a classification.
@@ -19,8 +27,11 @@ impl Repository {
         name: &str,
         request: InstancePropertiesRequest,
     ) -> Result<EntityDetail, OmrsError> {
-        let _ = (user, guid, name, request);
-        Err(not_supported("classifyEntity"))
+        let request = ClassificationRequest {
+            properties: request.properties,
+            ..ClassificationRequest::default()
+        };
+        self.classify_entity_detailed(user, guid, name, request)
     }
 
     /// Gives an entity a classification of which the caller knows home and origin.
@@ -34,8 +45,16 @@ impl Repository {
         name: &str,
         request: ClassificationRequest,
     ) -> Result<EntityDetail, OmrsError> {
-        let _ = (user, guid, name, request);
-        Err(not_supported("classifyEntity"))
+        checks::user_and_guid(user, guid)?;
+        check_name(name)?;
+        self.write(&[guid], |transaction, types| {
+            let found = checks::present_entity(transaction, guid)?;
+            let mut entity = StoredEntity::Detail(checks::known_detail(found)?);
+            let author = author_of(user, transaction);
+            self.classify(types, &mut entity, name, &request, author)?;
+            transaction.put_entity(entity.clone(), None)?;
+            checks::known_detail(entity)
+        })
     }
 
     /// Takes a classification away.
@@ -48,8 +67,15 @@ impl Repository {
         guid: &str,
         name: &str,
     ) -> Result<EntityDetail, OmrsError> {
-        let _ = (user, guid, name);
-        Err(not_supported("declassifyEntity"))
+        checks::user_and_guid(user, guid)?;
+        check_name(name)?;
+        self.write(&[guid], |transaction, types| {
+            let found = checks::present_entity(transaction, guid)?;
+            let mut entity = StoredEntity::Detail(checks::known_detail(found)?);
+            self.declassify(types, &mut entity, name)?;
+            transaction.put_entity(entity.clone(), None)?;
+            checks::known_detail(entity)
+        })
     }
 
     /// Gives a classification other properties.
@@ -63,8 +89,17 @@ impl Repository {
         name: &str,
         request: InstancePropertiesRequest,
     ) -> Result<EntityDetail, OmrsError> {
-        let _ = (user, guid, name, request);
-        Err(not_supported("updateEntityClassification"))
+        checks::user_and_guid(user, guid)?;
+        check_name(name)?;
+        self.write(&[guid], |transaction, types| {
+            let found = checks::present_entity(transaction, guid)?;
+            let mut entity = StoredEntity::Detail(checks::known_detail(found)?);
+            let author = author_of(user, transaction);
+            let properties = request.properties.as_ref();
+            self.reclassify(types, &mut entity, name, properties, author)?;
+            transaction.put_entity(entity.clone(), None)?;
+            checks::known_detail(entity)
+        })
     }
 
     /// As [`Self::classify_entity`], of an entity that may be known here as a proxy only, or not at all.
@@ -77,8 +112,14 @@ impl Repository {
         name: &str,
         request: ClassificationProxyRequest,
     ) -> Result<Classification, OmrsError> {
-        let _ = (user, name, request);
-        Err(not_supported("classifyEntity"))
+        let request = ClassificationProxyRequest {
+            classification: ClassificationRequest {
+                properties: request.classification.properties,
+                ..ClassificationRequest::default()
+            },
+            entity: request.entity,
+        };
+        self.classify_entity_proxy_detailed(user, name, request)
     }
 
     /// As [`Self::classify_entity_detailed`], of an entity that may be known here as a proxy only, or not at all.
@@ -91,8 +132,20 @@ impl Repository {
         name: &str,
         request: ClassificationProxyRequest,
     ) -> Result<Classification, OmrsError> {
-        let _ = (user, name, request);
-        Err(not_supported("classifyEntity"))
+        checks::user(user)?;
+        let proxy = checks::proxy(request.entity.as_ref())?;
+        check_name(name)?;
+        let guid = proxy.header.guid();
+        self.write(&[guid], |transaction, types| {
+            let mut entity = match transaction.entity(guid)? {
+                Some(_) => checks::present_entity(transaction, guid)?,
+                None => self.foreign_proxy(types, proxy)?,
+            };
+            let author = author_of(user, transaction);
+            let put = self.classify(types, &mut entity, name, &request.classification, author)?;
+            transaction.put_entity(entity, None)?;
+            Ok(put)
+        })
     }
 
     /// As [`Self::declassify_entity`]; gives the classification that was taken away.
@@ -105,8 +158,15 @@ impl Repository {
         name: &str,
         proxy: EntityProxy,
     ) -> Result<Classification, OmrsError> {
-        let _ = (user, name, proxy);
-        Err(not_supported("declassifyEntity"))
+        checks::user(user)?;
+        let guid = checks::proxy(Some(&proxy))?.header.guid();
+        check_name(name)?;
+        self.write(&[guid], |transaction, types| {
+            let mut entity = checks::present_entity(transaction, guid)?;
+            let taken = self.declassify(types, &mut entity, name)?;
+            transaction.put_entity(entity, None)?;
+            Ok(taken)
+        })
     }
 
     /// As [`Self::update_entity_classification`].
@@ -119,7 +179,134 @@ impl Repository {
         name: &str,
         request: ClassificationProxyRequest,
     ) -> Result<Classification, OmrsError> {
-        let _ = (user, name, request);
-        Err(not_supported("updateEntityClassification"))
+        checks::user(user)?;
+        let guid = checks::proxy(request.entity.as_ref())?.header.guid();
+        check_name(name)?;
+        let properties = request.classification.properties.as_ref();
+        self.write(&[guid], |transaction, types| {
+            let mut entity = checks::present_entity(transaction, guid)?;
+            let author = author_of(user, transaction);
+            let changed = self.reclassify(types, &mut entity, name, properties, author)?;
+            transaction.put_entity(entity, None)?;
+            Ok(changed)
+        })
     }
+
+    fn classify(
+        &self,
+        types: &Catalogue,
+        entity: &mut StoredEntity,
+        name: &str,
+        request: &ClassificationRequest,
+        author: Author<'_>,
+    ) -> Result<Classification, OmrsError> {
+        let of = checks::type_of(types, entity.header(), TypeDefCategory::Entity)?;
+        let source = request.metadata_collection_id.as_deref();
+        let source = source.filter(|id| !id.is_empty() && *id != self.metadata_collection_id);
+        let origin = match source {
+            Some(_) => self.external_origin(source, request.metadata_collection_name.as_deref())?,
+            None => self.own_origin(),
+        };
+        let given = Classification {
+            name: Some(name.to_owned()),
+            properties: request.properties.clone(),
+            origin: request.origin,
+            origin_guid: request.origin_guid.clone(),
+            ..Classification::default()
+        };
+        let new = new_classification(types, of, &given, author, &origin)?;
+        put_new(entity, new.clone())?;
+        Ok(new)
+    }
+
+    fn declassify(
+        &self,
+        types: &Catalogue,
+        entity: &mut StoredEntity,
+        name: &str,
+    ) -> Result<Classification, OmrsError> {
+        types.classification_by_name(name)?;
+        let at = self.changeable(entity, name)?;
+        Ok(entity.classifications_mut().remove(at))
+    }
+
+    fn reclassify(
+        &self,
+        types: &Catalogue,
+        entity: &mut StoredEntity,
+        name: &str,
+        properties: Option<&InstanceProperties>,
+        author: Author<'_>,
+    ) -> Result<Classification, OmrsError> {
+        let of = checks::type_of(types, entity.header(), TypeDefCategory::Entity)?;
+        let (_, properties) = classification(types, of, name, properties.cloned())?;
+        let at = self.changeable(entity, name)?;
+        let carried = &mut entity.classifications_mut()[at];
+        headers::change(&mut carried.audit, author);
+        carried.properties = properties;
+        Ok(carried.clone())
+    }
+
+    /// Where the classification stands, which may be changed here.
+    fn changeable(&self, entity: &StoredEntity, name: &str) -> Result<usize, OmrsError> {
+        let guid = entity.header().guid();
+        let at = position(entity, name);
+        let at = at.ok_or_else(|| OmrsError::new(Message::NotClassified, &[guid, name]))?;
+        let carried = &entity.classifications()[at];
+        classification_lock(guid, carried, &self.metadata_collection_id)?;
+        Ok(at)
+    }
+}
+
+fn author_of<'a>(user: &'a str, transaction: &dyn Transaction) -> Author<'a> {
+    Author {
+        user,
+        now: transaction.now(),
+    }
+}
+
+fn check_name(name: &str) -> Result<(), OmrsError> {
+    if name.is_empty() {
+        let (message, parameter) = (Message::NoClassificationName, "classificationName");
+        return Err(OmrsError::of_parameter(message, parameter, &[parameter]));
+    }
+    Ok(())
+}
+
+/// Where the classification of this name stands among those of the entity.
+pub(super) fn position(entity: &StoredEntity, name: &str) -> Option<usize> {
+    let mut carried = entity.classifications().iter();
+    carried.position(|carried| carried.name() == name)
+}
+
+/// A classification of an entity of type `of`, made now, with the name, properties and origin of the given one.
+pub(super) fn new_classification(
+    types: &Catalogue,
+    of: TypeIndex,
+    given: &Classification,
+    author: Author<'_>,
+    origin: &Origin,
+) -> Result<Classification, OmrsError> {
+    let (index, properties) = classification(types, of, given.name(), given.properties.clone())?;
+    let status = initial_status(types, index, None)?;
+    Ok(Classification {
+        audit: headers::new_audit(author, origin, types.get(index), status),
+        name: Some(given.name().to_owned()),
+        properties,
+        origin: given.origin.or(Some(ClassificationOrigin::Assigned)),
+        origin_guid: given.origin_guid.clone(),
+    })
+}
+
+/// Gives an entity a classification that it must not have yet.
+pub(super) fn put_new(
+    entity: &mut StoredEntity,
+    classification: Classification,
+) -> Result<(), OmrsError> {
+    if position(entity, classification.name()).is_some() {
+        let words = [entity.header().guid(), classification.name()];
+        return Err(OmrsError::new(Message::AlreadyClassified, &words));
+    }
+    entity.classifications_mut().push(classification);
+    Ok(())
 }

@@ -1,12 +1,17 @@
 //! The life of entities: adding, changing, deleting, purging, restoring.
 
-use super::{Repository, not_supported};
-use crate::error::OmrsError;
+use std::ops::ControlFlow;
+
+use super::headers::{self, Author, Kind, Origin};
+use super::{Repository, checks, classifying};
+use crate::error::{Exception, Message, OmrsError};
 use crate::instances::{EntityDetail, EntityProxy};
 use crate::requests::{
     EntityCreateRequest, InstancePropertiesRequest, TypeDefValidationForRequest,
 };
-use crate::types::InstanceStatus;
+use crate::store::{StoredEntity, StoredRelationship, Transaction};
+use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
+use crate::validate::{completed_properties, initial_status, new_status, update_lock};
 
 impl Repository {
     /// A new entity whose home is this repository.
@@ -18,8 +23,8 @@ impl Repository {
         user: &str,
         request: EntityCreateRequest,
     ) -> Result<EntityDetail, OmrsError> {
-        let _ = (user, request);
-        Err(not_supported("addEntity"))
+        checks::user(user)?;
+        self.add_entity_of(user, request, self.own_origin())
     }
 
     /// A new entity that this repository replicates for an external source.
@@ -31,17 +36,66 @@ impl Repository {
         user: &str,
         request: EntityCreateRequest,
     ) -> Result<EntityDetail, OmrsError> {
-        let _ = (user, request);
-        Err(not_supported("addExternalEntity"))
+        checks::user(user)?;
+        let id = request.metadata_collection_id.as_deref();
+        let origin = self.external_origin(id, request.metadata_collection_name.as_deref())?;
+        self.add_entity_of(user, request, origin)
     }
 
-    /// Keeps a proxy of an entity whose home is elsewhere.
+    fn add_entity_of(
+        &self,
+        user: &str,
+        request: EntityCreateRequest,
+        origin: Origin,
+    ) -> Result<EntityDetail, OmrsError> {
+        let guid = checks::type_guid(request.type_guid.as_deref(), "entityTypeGUID")?.to_owned();
+        self.write(&[], |transaction, types| {
+            let of =
+                types.instance_type_by_guid(TypeDefCategory::Entity, &guid, "entityTypeGUID")?;
+            let properties = request.properties.clone();
+            let properties = properties
+                .map(|properties| completed_properties(types, of, properties))
+                .transpose()?;
+            let author = Author {
+                user,
+                now: transaction.now(),
+            };
+            let given = request.classifications.iter();
+            let classifications = given
+                .map(|given| classifying::new_classification(types, of, given, author, &origin))
+                .collect::<Result<Vec<_>, OmrsError>>()?;
+            let status = initial_status(types, of, request.status)?;
+            let audit = headers::new_audit(author, &origin, types.get(of), status);
+            let mut entity = StoredEntity::Detail(EntityDetail {
+                header: self.new_header(Kind::Entity, audit),
+                classifications: Vec::with_capacity(classifications.len()),
+                properties,
+            });
+            for classification in classifications {
+                classifying::put_new(&mut entity, classification)?;
+            }
+            transaction.put_entity(entity.clone(), None)?;
+            checks::known_detail(entity)
+        })
+    }
+
+    /// Keeps a proxy of an entity whose home is elsewhere. What is known here in a newer version, or in whole, stays.
     ///
     /// # Errors
     /// The contract's for `addEntityProxy`.
     pub fn add_entity_proxy(&self, user: &str, proxy: EntityProxy) -> Result<(), OmrsError> {
-        let _ = (user, proxy);
-        Err(not_supported("addEntityProxy"))
+        checks::user(user)?;
+        let proxy = checks::proxy(Some(&proxy))?;
+        let guid = proxy.header.guid();
+        self.write(&[guid], |transaction, types| {
+            let new = self.foreign_proxy(types, proxy)?;
+            let version = proxy.header.audit.version;
+            match transaction.entity(guid)? {
+                Some(StoredEntity::Detail(_)) => Ok(()),
+                Some(known) if known.header().audit.version > version => Ok(()),
+                _ => transaction.put_entity(new, None),
+            }
+        })
     }
 
     /// Gives an entity another status.
@@ -54,8 +108,13 @@ impl Repository {
         guid: &str,
         status: Option<InstanceStatus>,
     ) -> Result<EntityDetail, OmrsError> {
-        let _ = (user, guid, status);
-        Err(not_supported("updateEntityStatus"))
+        self.change_entity(user, guid, |entity, types, of, author| {
+            let status = new_status(types, of, status)?;
+            self.check_home(entity)?;
+            headers::change(&mut entity.header.audit, author);
+            entity.header.audit.status = Some(status);
+            Ok(())
+        })
     }
 
     /// Puts new properties in the place of all old ones.
@@ -68,20 +127,44 @@ impl Repository {
         guid: &str,
         request: InstancePropertiesRequest,
     ) -> Result<EntityDetail, OmrsError> {
-        let _ = (user, guid, request);
-        Err(not_supported("updateEntityProperties"))
+        self.change_entity(user, guid, |entity, types, of, author| {
+            let missing = || OmrsError::new(Message::NoNewProperties, &[guid]);
+            let properties = request.properties.clone().ok_or_else(missing)?;
+            let properties = completed_properties(types, of, properties)?;
+            self.check_home(entity)?;
+            headers::change(&mut entity.header.audit, author);
+            entity.properties = Some(properties);
+            Ok(())
+        })
     }
 
-    /// Takes the latest change back.
+    /// Takes the latest change of status or properties back, as one more change; classifications stay. An entity that was
+    /// never changed is returned as it is.
     ///
     /// # Errors
     /// The contract's for `undoEntityUpdate`.
     pub fn undo_entity_update(&self, user: &str, guid: &str) -> Result<EntityDetail, OmrsError> {
-        let _ = (user, guid);
-        Err(not_supported("undoEntityUpdate"))
+        checks::user_and_guid(user, guid)?;
+        self.write(&[guid], |transaction, _| {
+            let found = checks::present_entity(transaction, guid)?;
+            let mut entity = checks::known_detail(found)?;
+            self.check_home(&entity)?;
+            let version = entity.header.audit.version;
+            let Some(earlier) = transaction.earlier_entity(guid, version)? else {
+                return Ok(entity);
+            };
+            let author = Author {
+                user,
+                now: transaction.now(),
+            };
+            headers::revert(&mut entity.header.audit, &earlier.header.audit, author);
+            entity.properties = earlier.properties;
+            put(transaction, entity)
+        })
     }
 
-    /// Deletes an entity with its relationships; it can be restored.
+    /// Deletes an entity with its relationships; it can be restored. Copies of relationships whose home is elsewhere are
+    /// removed.
     ///
     /// # Errors
     /// The contract's for `deleteEntity`.
@@ -91,11 +174,23 @@ impl Repository {
         guid: &str,
         expected: &TypeDefValidationForRequest,
     ) -> Result<EntityDetail, OmrsError> {
-        let _ = (user, guid, expected);
-        Err(not_supported("deleteEntity"))
+        checks::user_and_guid(user, guid)?;
+        self.write(&[guid], |transaction, _| {
+            let mut entity = checks::known_detail(checks::entity(transaction, guid)?)?;
+            checks::type_expected(&entity.header, expected)?;
+            checks::not_deleted_yet(&entity.header)?;
+            self.check_home(&entity)?;
+            let author = Author {
+                user,
+                now: transaction.now(),
+            };
+            self.delete_relationships_of(transaction, guid, author)?;
+            headers::delete(&mut entity.header.audit, author);
+            put(transaction, entity)
+        })
     }
 
-    /// Destroys a deleted entity with its history.
+    /// Destroys a deleted entity with its history and its relationships.
     ///
     /// # Errors
     /// The contract's for `purgeEntity`.
@@ -105,16 +200,141 @@ impl Repository {
         guid: &str,
         expected: &TypeDefValidationForRequest,
     ) -> Result<(), OmrsError> {
-        let _ = (user, guid, expected);
-        Err(not_supported("purgeEntity"))
+        checks::user_and_guid(user, guid)?;
+        self.write(&[guid], |transaction, _| {
+            let entity = checks::known_detail(checks::entity(transaction, guid)?)?;
+            checks::type_expected(&entity.header, expected)?;
+            checks::deleted(&entity.header, Exception::EntityNotDeleted)?;
+            self.check_home(&entity)?;
+            transaction.purge_entity(guid)
+        })
     }
 
-    /// Takes the deletion back.
+    /// Takes the deletion back. The relationships that were deleted with the entity stay so.
     ///
     /// # Errors
     /// The contract's for `restoreEntity`.
     pub fn restore_entity(&self, user: &str, guid: &str) -> Result<EntityDetail, OmrsError> {
-        let _ = (user, guid);
-        Err(not_supported("restoreEntity"))
+        checks::user_and_guid(user, guid)?;
+        self.write(&[guid], |transaction, _| {
+            let mut entity = checks::known_detail(checks::entity(transaction, guid)?)?;
+            checks::deleted(&entity.header, Exception::EntityNotDeleted)?;
+            self.check_home(&entity)?;
+            let author = Author {
+                user,
+                now: transaction.now(),
+            };
+            headers::restore(&mut entity.header.audit, author);
+            put(transaction, entity)
+        })
     }
+
+    /// A proxy that can be kept: its home is elsewhere, its type is known and has what it says.
+    ///
+    /// # Errors
+    /// `InvalidParameterException` when its home is this repository or not named, and those of type and properties.
+    pub(super) fn foreign_proxy(
+        &self,
+        types: &Catalogue,
+        proxy: &EntityProxy,
+    ) -> Result<StoredEntity, OmrsError> {
+        let home = proxy.header.audit.metadata_collection_id.as_deref();
+        let home = home.unwrap_or_default();
+        if home.is_empty() {
+            let (message, parameter) = (Message::MissingParameter, "metadataCollectionId");
+            return Err(OmrsError::of_parameter(message, parameter, &[parameter]));
+        }
+        if home == self.metadata_collection_id {
+            let words = [proxy.header.guid()];
+            return Err(OmrsError::of_parameter(
+                Message::LocalProxy,
+                "entityProxy",
+                &words,
+            ));
+        }
+        let of = checks::type_of(types, &proxy.header, TypeDefCategory::Entity)?;
+        if let Some(unique) = &proxy.unique_properties {
+            completed_properties(types, of, unique.clone())?;
+        }
+        Ok(StoredEntity::Proxy(proxy.clone()))
+    }
+
+    /// Checks that an entity may be changed here.
+    pub(super) fn check_home(&self, entity: &EntityDetail) -> Result<(), OmrsError> {
+        update_lock(&entity.header, &self.metadata_collection_id)
+    }
+
+    /// Changes an entity that is not deleted.
+    fn change_entity(
+        &self,
+        user: &str,
+        guid: &str,
+        mut work: impl FnMut(
+            &mut EntityDetail,
+            &Catalogue,
+            TypeIndex,
+            Author<'_>,
+        ) -> Result<(), OmrsError>,
+    ) -> Result<EntityDetail, OmrsError> {
+        checks::user_and_guid(user, guid)?;
+        self.write(&[guid], |transaction, types| {
+            let found = checks::present_entity(transaction, guid)?;
+            let mut entity = checks::known_detail(found)?;
+            let of = checks::type_of(types, &entity.header, TypeDefCategory::Entity)?;
+            let author = Author {
+                user,
+                now: transaction.now(),
+            };
+            work(&mut entity, types, of, author)?;
+            put(transaction, entity)
+        })
+    }
+
+    /// Deletes the relationships of an entity that are at home here, and removes copies of others.
+    pub(super) fn delete_relationships_of(
+        &self,
+        transaction: &mut dyn Transaction,
+        guid: &str,
+        author: Author<'_>,
+    ) -> Result<(), OmrsError> {
+        for mut relationship in relationships_of(transaction, guid)? {
+            let header = &mut relationship.header;
+            if update_lock(header, &self.metadata_collection_id).is_err() {
+                transaction.purge_relationship(header.guid())?;
+            } else if !header.audit.is_deleted() {
+                headers::delete(&mut header.audit, author);
+                transaction.put_relationship(relationship, None)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Keeps an entity as it is from now on.
+pub(super) fn put(
+    transaction: &mut dyn Transaction,
+    entity: EntityDetail,
+) -> Result<EntityDetail, OmrsError> {
+    transaction.put_entity(StoredEntity::Detail(entity.clone()), None)?;
+    Ok(entity)
+}
+
+/// The most relationships of one entity that one call changes with it.
+const RELATIONSHIPS_CHANGED_MAX: usize = 100_000;
+
+/// All relationships of an entity, deleted ones included.
+pub(super) fn relationships_of(
+    transaction: &dyn Transaction,
+    guid: &str,
+) -> Result<Vec<StoredRelationship>, OmrsError> {
+    let mut found = Vec::new();
+    transaction.relationships_of(guid, None, &mut |relationship| {
+        if found.len() == RELATIONSHIPS_CHANGED_MAX {
+            let words = [guid, &RELATIONSHIPS_CHANGED_MAX.to_string()];
+            return Err(OmrsError::new(Message::TooManyRelationships, &words));
+        }
+        found.push(relationship);
+        Ok(ControlFlow::Continue(()))
+    })?;
+    Ok(found)
 }

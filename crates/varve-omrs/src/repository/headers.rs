@@ -1,1 +1,154 @@
 //! Headers of new and changed instances.
+
+use super::{Repository, guid};
+use crate::error::{Message, OmrsError};
+use crate::instances::{InstanceAuditHeader, InstanceHeader, InstanceProvenanceType};
+use crate::json::Millis;
+use crate::types::{InstanceStatus, ResolvedType};
+
+/// What headers hold as the version of their own structure.
+const HEADER_VERSION: i64 = 1;
+
+/// Who makes or changes an instance, and when.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Author<'a> {
+    pub(super) user: &'a str,
+    pub(super) now: Millis,
+}
+
+/// Where a new instance is at home.
+#[derive(Debug, Clone)]
+pub(super) struct Origin {
+    provenance: InstanceProvenanceType,
+    metadata_collection_id: String,
+    metadata_collection_name: Option<String>,
+    replicated_by: Option<String>,
+}
+
+/// The part of an instance's URL that says what it is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Kind {
+    Entity,
+    Relationship,
+}
+
+impl Repository {
+    /// This repository.
+    pub(super) fn own_origin(&self) -> Origin {
+        Origin {
+            provenance: InstanceProvenanceType::LocalCohort,
+            metadata_collection_id: self.metadata_collection_id.clone(),
+            metadata_collection_name: Some(self.name().to_owned()),
+            replicated_by: None,
+        }
+    }
+
+    /// An external source, for which this repository replicates the instance.
+    ///
+    /// # Errors
+    /// `InvalidParameterException` when it has no id.
+    pub(super) fn external_origin(
+        &self,
+        id: Option<&str>,
+        name: Option<&str>,
+    ) -> Result<Origin, OmrsError> {
+        let parameter = "metadataCollectionId";
+        let Some(id) = id.filter(|id| !id.is_empty()) else {
+            let message = Message::MissingParameter;
+            return Err(OmrsError::of_parameter(message, parameter, &[parameter]));
+        };
+        Ok(Origin {
+            provenance: InstanceProvenanceType::ExternalSource,
+            metadata_collection_id: id.to_owned(),
+            metadata_collection_name: name.map(str::to_owned),
+            replicated_by: Some(self.metadata_collection_id.clone()),
+        })
+    }
+
+    /// The header of a new instance with a GUID of its own.
+    pub(super) fn new_header(&self, kind: Kind, audit: InstanceAuditHeader) -> InstanceHeader {
+        let guid = guid::random();
+        InstanceHeader {
+            audit,
+            instance_url: Some(self.instance_url(kind, &guid)),
+            guid: Some(guid),
+            re_identified_from_guid: None,
+        }
+    }
+
+    /// Where an instance can be read.
+    pub(super) fn instance_url(&self, kind: Kind, guid: &str) -> String {
+        let kind = match kind {
+            Kind::Entity => "entity",
+            Kind::Relationship => "relationship",
+        };
+        let mut url = format!(
+            "{}/open-metadata/repository-services/instances/{kind}/",
+            self.options.base_url
+        );
+        for byte in guid.bytes() {
+            if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+                url.push(char::from(byte));
+            } else {
+                url.push_str(&format!("%{byte:02X}"));
+            }
+        }
+        url
+    }
+}
+
+/// What is known of a new instance of a type.
+pub(super) fn new_audit(
+    author: Author<'_>,
+    origin: &Origin,
+    of: &ResolvedType,
+    status: InstanceStatus,
+) -> InstanceAuditHeader {
+    InstanceAuditHeader {
+        header_version: Some(HEADER_VERSION),
+        instance_type: Some(of.instance_type().clone()),
+        provenance: Some(origin.provenance),
+        metadata_collection_id: Some(origin.metadata_collection_id.clone()),
+        metadata_collection_name: origin.metadata_collection_name.clone(),
+        replicated_by: origin.replicated_by.clone(),
+        created_by: Some(author.user.to_owned()),
+        create_time: Some(author.now),
+        version: 1,
+        status: Some(status),
+        ..InstanceAuditHeader::default()
+    }
+}
+
+/// Notes a change of an instance.
+pub(super) fn change(audit: &mut InstanceAuditHeader, author: Author<'_>) {
+    audit.updated_by = Some(author.user.to_owned());
+    audit.update_time = Some(author.now);
+    audit.version = audit.version.saturating_add(1);
+    if !audit.maintained_by.iter().any(|user| user == author.user) {
+        audit.maintained_by.push(author.user.to_owned());
+    }
+}
+
+/// Deletes an instance, softly.
+pub(super) fn delete(audit: &mut InstanceAuditHeader, author: Author<'_>) {
+    change(audit, author);
+    audit.status_on_delete = audit.status;
+    audit.status = Some(InstanceStatus::Deleted);
+}
+
+/// Takes a deletion back.
+pub(super) fn restore(audit: &mut InstanceAuditHeader, author: Author<'_>) {
+    change(audit, author);
+    audit.status = audit.status_on_delete.take();
+}
+
+/// Takes over what undoing a change brings back of an earlier header.
+pub(super) fn revert(
+    audit: &mut InstanceAuditHeader,
+    earlier: &InstanceAuditHeader,
+    author: Author<'_>,
+) {
+    change(audit, author);
+    audit.status = earlier.status;
+    audit.status_on_delete = earlier.status_on_delete;
+}

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use parking_lot::RwLock;
 
 use super::{Repository, guid, types};
 use crate::error::{Message, OmrsError};
@@ -35,6 +36,7 @@ impl Repository {
         Ok(Self {
             store,
             types: ArcSwap::new(types),
+            changing_types: RwLock::new(()),
             metadata_collection_id,
             options,
         })

@@ -1,11 +1,12 @@
 //! Reading instances by GUID, now and as they were.
 
+use super::checks::{present_detail, present_entity, present_relationship};
 use super::{Repository, checks, rendered};
 use crate::error::{Message, OmrsError};
 use crate::instances::{Classification, EntityDetail, EntitySummary, Relationship};
 use crate::json::Millis;
 use crate::requests::{HistoryRangeRequest, HistoryRequest, HistorySequencingOrder};
-use crate::store::{Read, StoredEntity, StoredRelationship, Version};
+use crate::store::{StoredEntity, Version};
 
 /// A part of the graph.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -192,35 +193,4 @@ fn paged<T>(
     }
     let size = page.size.unwrap_or(usize::MAX);
     Ok(versions.into_iter().skip(page.offset).take(size).collect())
-}
-
-/// The entity, a proxy included, which is not deleted.
-pub(super) fn present_entity(read: &dyn Read, guid: &str) -> Result<StoredEntity, OmrsError> {
-    let found = read.entity(guid)?;
-    let found = found.ok_or_else(|| OmrsError::new(Message::UnknownEntity, &[guid]))?;
-    if found.header().audit.is_deleted() {
-        return Err(OmrsError::new(Message::EntityDeleted, &[guid]));
-    }
-    Ok(found)
-}
-
-/// The entity, all of which is known, and which is not deleted.
-pub(super) fn present_detail(read: &dyn Read, guid: &str) -> Result<EntityDetail, OmrsError> {
-    match present_entity(read, guid)? {
-        StoredEntity::Detail(entity) => Ok(entity),
-        StoredEntity::Proxy(_) => Err(OmrsError::new(Message::ProxyOnly, &[guid])),
-    }
-}
-
-/// The relationship, which is not deleted.
-pub(super) fn present_relationship(
-    read: &dyn Read,
-    guid: &str,
-) -> Result<StoredRelationship, OmrsError> {
-    let found = read.relationship(guid)?;
-    let found = found.ok_or_else(|| OmrsError::new(Message::UnknownRelationship, &[guid]))?;
-    if found.header.audit.is_deleted() {
-        return Err(OmrsError::new(Message::RelationshipDeleted, &[guid]));
-    }
-    Ok(found)
 }

@@ -1,12 +1,17 @@
 //! The life of relationships: adding, changing, deleting, purging, restoring.
 
-use super::{Repository, not_supported};
-use crate::error::OmrsError;
+use super::headers::{self, Author, Kind, Origin};
+use super::{Repository, checks, rendered};
+use crate::error::{Exception, Message, OmrsError};
 use crate::instances::Relationship;
 use crate::requests::{
     InstancePropertiesRequest, RelationshipCreateRequest, TypeDefValidationForRequest,
 };
-use crate::types::InstanceStatus;
+use crate::store::{StoredRelationship, Transaction};
+use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
+use crate::validate::{
+    completed_properties, initial_status, new_status, relationship_ends, update_lock,
+};
 
 impl Repository {
     /// A new relationship whose home is this repository.
@@ -18,8 +23,8 @@ impl Repository {
         user: &str,
         request: RelationshipCreateRequest,
     ) -> Result<Relationship, OmrsError> {
-        let _ = (user, request);
-        Err(not_supported("addRelationship"))
+        checks::user(user)?;
+        self.add_relationship_of(user, &request, &self.own_origin())
     }
 
     /// A new relationship that this repository replicates for an external source.
@@ -31,8 +36,49 @@ impl Repository {
         user: &str,
         request: RelationshipCreateRequest,
     ) -> Result<Relationship, OmrsError> {
-        let _ = (user, request);
-        Err(not_supported("addExternalRelationship"))
+        checks::user(user)?;
+        let id = request.metadata_collection_id.as_deref();
+        let origin = self.external_origin(id, request.metadata_collection_name.as_deref())?;
+        self.add_relationship_of(user, &request, &origin)
+    }
+
+    fn add_relationship_of(
+        &self,
+        user: &str,
+        request: &RelationshipCreateRequest,
+        origin: &Origin,
+    ) -> Result<Relationship, OmrsError> {
+        let parameter = "relationshipTypeGUID";
+        let type_guid = checks::type_guid(request.type_guid.as_deref(), parameter)?;
+        let ends = [&request.entity_one_guid, &request.entity_two_guid];
+        let [one, two] = ends.map(|guid| guid.as_deref().unwrap_or_default());
+        checks::guid(one, "entityOneGUID")?;
+        checks::guid(two, "entityTwoGUID")?;
+        self.write(&[one, two], |transaction, types| {
+            let of =
+                types.instance_type_by_guid(TypeDefCategory::Relationship, type_guid, parameter)?;
+            let properties = request.properties.clone();
+            let properties = properties
+                .map(|properties| completed_properties(types, of, properties))
+                .transpose()?;
+            let status = initial_status(types, of, request.status)?;
+            let end = |guid: &str| {
+                let entity = checks::present_entity(transaction, guid)?;
+                checks::type_of(types, entity.header(), TypeDefCategory::Entity)
+            };
+            relationship_ends(types, of, [end(one)?, end(two)?])?;
+            let author = Author {
+                user,
+                now: transaction.now(),
+            };
+            let audit = headers::new_audit(author, origin, types.get(of), status);
+            let relationship = StoredRelationship {
+                header: self.new_header(Kind::Relationship, audit),
+                properties,
+                ends: [one.to_owned(), two.to_owned()],
+            };
+            put(transaction, types, relationship)
+        })
     }
 
     /// Gives a relationship another status.
@@ -45,8 +91,13 @@ impl Repository {
         guid: &str,
         status: Option<InstanceStatus>,
     ) -> Result<Relationship, OmrsError> {
-        let _ = (user, guid, status);
-        Err(not_supported("updateRelationshipStatus"))
+        self.change_relationship(user, guid, |relationship, types, of, author| {
+            let status = new_status(types, of, status)?;
+            self.check_relationship_home(relationship)?;
+            headers::change(&mut relationship.header.audit, author);
+            relationship.header.audit.status = Some(status);
+            Ok(())
+        })
     }
 
     /// Puts new properties in the place of all old ones.
@@ -59,11 +110,19 @@ impl Repository {
         guid: &str,
         request: InstancePropertiesRequest,
     ) -> Result<Relationship, OmrsError> {
-        let _ = (user, guid, request);
-        Err(not_supported("updateRelationshipProperties"))
+        self.change_relationship(user, guid, |relationship, types, of, author| {
+            let missing = || OmrsError::new(Message::NoNewProperties, &[guid]);
+            let properties = request.properties.clone().ok_or_else(missing)?;
+            let properties = completed_properties(types, of, properties)?;
+            self.check_relationship_home(relationship)?;
+            headers::change(&mut relationship.header.audit, author);
+            relationship.properties = Some(properties);
+            Ok(())
+        })
     }
 
-    /// Takes the latest change back.
+    /// Takes the latest change of status or properties back, as one more change. A relationship that was never changed is
+    /// returned as it is.
     ///
     /// # Errors
     /// The contract's for `undoRelationshipUpdate`.
@@ -72,8 +131,23 @@ impl Repository {
         user: &str,
         guid: &str,
     ) -> Result<Relationship, OmrsError> {
-        let _ = (user, guid);
-        Err(not_supported("undoRelationshipUpdate"))
+        checks::user_and_guid(user, guid)?;
+        self.write(&[guid], |transaction, types| {
+            let mut relationship = checks::present_relationship(transaction, guid)?;
+            self.check_relationship_home(&relationship)?;
+            let version = relationship.header.audit.version;
+            let Some(earlier) = transaction.earlier_relationship(guid, version)? else {
+                return rendered(transaction, types, relationship);
+            };
+            let author = Author {
+                user,
+                now: transaction.now(),
+            };
+            let audit = &mut relationship.header.audit;
+            headers::revert(audit, &earlier.header.audit, author);
+            relationship.properties = earlier.properties;
+            put(transaction, types, relationship)
+        })
     }
 
     /// Deletes a relationship; it can be restored.
@@ -86,8 +160,19 @@ impl Repository {
         guid: &str,
         expected: &TypeDefValidationForRequest,
     ) -> Result<Relationship, OmrsError> {
-        let _ = (user, guid, expected);
-        Err(not_supported("deleteRelationship"))
+        checks::user_and_guid(user, guid)?;
+        self.write(&[guid], |transaction, types| {
+            let mut relationship = checks::relationship(transaction, guid)?;
+            checks::type_expected(&relationship.header, expected)?;
+            checks::not_deleted_yet(&relationship.header)?;
+            self.check_relationship_home(&relationship)?;
+            let author = Author {
+                user,
+                now: transaction.now(),
+            };
+            headers::delete(&mut relationship.header.audit, author);
+            put(transaction, types, relationship)
+        })
     }
 
     /// Destroys a deleted relationship with its history.
@@ -100,8 +185,14 @@ impl Repository {
         guid: &str,
         expected: &TypeDefValidationForRequest,
     ) -> Result<(), OmrsError> {
-        let _ = (user, guid, expected);
-        Err(not_supported("purgeRelationship"))
+        checks::user_and_guid(user, guid)?;
+        self.write(&[guid], |transaction, _| {
+            let relationship = checks::relationship(transaction, guid)?;
+            checks::type_expected(&relationship.header, expected)?;
+            checks::deleted(&relationship.header, Exception::RelationshipNotDeleted)?;
+            self.check_relationship_home(&relationship)?;
+            transaction.purge_relationship(guid)
+        })
     }
 
     /// Takes the deletion back.
@@ -109,7 +200,61 @@ impl Repository {
     /// # Errors
     /// The contract's for `restoreRelationship`.
     pub fn restore_relationship(&self, user: &str, guid: &str) -> Result<Relationship, OmrsError> {
-        let _ = (user, guid);
-        Err(not_supported("restoreRelationship"))
+        checks::user_and_guid(user, guid)?;
+        self.write(&[guid], |transaction, types| {
+            let mut relationship = checks::relationship(transaction, guid)?;
+            checks::deleted(&relationship.header, Exception::RelationshipNotDeleted)?;
+            self.check_relationship_home(&relationship)?;
+            let author = Author {
+                user,
+                now: transaction.now(),
+            };
+            headers::restore(&mut relationship.header.audit, author);
+            put(transaction, types, relationship)
+        })
     }
+
+    /// Checks that a relationship may be changed here.
+    pub(super) fn check_relationship_home(
+        &self,
+        relationship: &StoredRelationship,
+    ) -> Result<(), OmrsError> {
+        update_lock(&relationship.header, &self.metadata_collection_id)
+    }
+
+    /// Changes a relationship that is not deleted.
+    fn change_relationship(
+        &self,
+        user: &str,
+        guid: &str,
+        mut work: impl FnMut(
+            &mut StoredRelationship,
+            &Catalogue,
+            TypeIndex,
+            Author<'_>,
+        ) -> Result<(), OmrsError>,
+    ) -> Result<Relationship, OmrsError> {
+        checks::user_and_guid(user, guid)?;
+        self.write(&[guid], |transaction, types| {
+            let mut relationship = checks::present_relationship(transaction, guid)?;
+            let category = TypeDefCategory::Relationship;
+            let of = checks::type_of(types, &relationship.header, category)?;
+            let author = Author {
+                user,
+                now: transaction.now(),
+            };
+            work(&mut relationship, types, of, author)?;
+            put(transaction, types, relationship)
+        })
+    }
+}
+
+/// Keeps a relationship as it is from now on; gives it with its ends.
+pub(super) fn put(
+    transaction: &mut dyn Transaction,
+    types: &Catalogue,
+    relationship: StoredRelationship,
+) -> Result<Relationship, OmrsError> {
+    transaction.put_relationship(relationship.clone(), None)?;
+    rendered(transaction, types, relationship)
 }

@@ -3,7 +3,7 @@
 use super::completed_properties;
 use crate::error::{Message, OmrsError};
 use crate::instances::{
-    InstanceAuditHeader, InstanceHeader, InstanceProperties, InstanceProvenanceType,
+    Classification, InstanceAuditHeader, InstanceHeader, InstanceProperties, InstanceProvenanceType,
 };
 use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
 
@@ -172,7 +172,24 @@ pub fn relationship_ends(
 /// # Errors
 /// `InvalidParameterException`.
 pub fn update_lock(header: &InstanceHeader, local: &str) -> Result<(), OmrsError> {
-    let audit = &header.audit;
+    lock(&header.audit, header.guid(), local)
+}
+
+/// Checks that the repository whose metadata collection is `local` may change a classification of an entity, which need not
+/// be at home here itself.
+///
+/// # Errors
+/// `InvalidParameterException`.
+pub fn classification_lock(
+    entity: &str,
+    classification: &Classification,
+    local: &str,
+) -> Result<(), OmrsError> {
+    let name = format!("{entity} ({})", classification.name());
+    lock(&classification.audit, &name, local)
+}
+
+fn lock(audit: &InstanceAuditHeader, instance: &str, local: &str) -> Result<(), OmrsError> {
     let master = match audit.provenance {
         Some(InstanceProvenanceType::LocalCohort) => &audit.metadata_collection_id,
         Some(InstanceProvenanceType::ExternalSource) => &audit.replicated_by,
@@ -185,6 +202,6 @@ pub fn update_lock(header: &InstanceHeader, local: &str) -> Result<(), OmrsError
     Err(OmrsError::of_parameter(
         Message::NotHome,
         "guid",
-        &[header.guid(), home],
+        &[instance, home],
     ))
 }
