@@ -8,5 +8,7 @@
 mod catalogue;
 mod contract;
 mod generate;
+mod memory_store;
+mod repository;
 mod round_trips;
 mod validation;

@@ -164,11 +164,11 @@ impl Read for At {
     }
 }
 
-fn earlier<'a, T>(
-    states: Option<&'a Vec<(Millis, T)>>,
+fn earlier<T>(
+    states: Option<&Vec<(Millis, T)>>,
     version: i64,
     of: impl Fn(&T) -> i64,
-) -> Option<&'a T> {
+) -> Option<&T> {
     let mut states = states?.iter().rev().map(|(_, state)| state);
     states.find(|state| of(state) < version)
 }
@@ -205,7 +205,9 @@ impl Transaction for At {
     fn put_entity(&mut self, entity: StoredEntity, since: Option<Millis>) -> Result<(), OmrsError> {
         let guid = entity.header().guid().to_owned();
         assert!(!guid.is_empty() && since.is_none_or(|since| since <= self.now));
-        self.types.by_name(entity.header().audit.type_name()).unwrap();
+        self.types
+            .by_name(entity.header().audit.type_name())
+            .unwrap();
         let from = since.unwrap_or(self.now);
         put(&mut self.state.entities, &guid, entity, from);
         Ok(())
@@ -220,7 +222,10 @@ impl Transaction for At {
         assert!(!guid.is_empty() && since.is_none_or(|since| since <= self.now));
         for end in &relationship.ends {
             let states = &self.state.entities[end];
-            assert!(since.is_none_or(|since| states[0].0 <= since), "an end comes later");
+            assert!(
+                since.is_none_or(|since| states[0].0 <= since),
+                "an end comes later"
+            );
         }
         let from = since.unwrap_or(self.now);
         put(&mut self.state.relationships, &guid, relationship, from);

@@ -1,0 +1,179 @@
+//! The operations of the repository, on each store that there is.
+
+mod classifying;
+mod entities;
+mod reading;
+mod relationships;
+
+use std::sync::Arc;
+
+use crate::memory_store::MemoryStore;
+use varve_omrs::instances::*;
+use varve_omrs::json::Millis;
+use varve_omrs::repository::{Options, Repository};
+use varve_omrs::requests::*;
+use varve_omrs::store::Store;
+use varve_omrs::types::InstanceStatus;
+use varve_omrs::{Exception, OmrsError};
+
+/// A repository with what tests often need of it.
+pub(crate) struct Fixture {
+    pub(crate) repository: Repository,
+    pub(crate) store: Arc<dyn Store>,
+}
+
+pub(crate) fn options() -> Options {
+    Options {
+        metadata_collection_id: None,
+        metadata_collection_name: "varve".to_owned(),
+        base_url: "http://host:1/servers/varve".to_owned(),
+    }
+}
+
+/// Runs a test on a new repository of each kind of store.
+fn on_each_store(test: impl Fn(&Fixture)) {
+    test(&Fixture::on(MemoryStore::new()));
+}
+
+/// The exception and message that a call was refused with.
+fn failure<T>(result: Result<T, OmrsError>) -> (Exception, &'static str) {
+    match result {
+        Ok(_) => panic!("accepted"),
+        Err(error) => (error.exception, error.message.id()),
+    }
+}
+
+/// Properties with strings as values.
+fn strings(of: &[(&str, &str)]) -> InstanceProperties {
+    let mut properties = InstanceProperties::default();
+    for (name, value) in of {
+        properties = properties.with(name, InstancePropertyValue::string(value));
+    }
+    properties
+}
+
+fn as_request(properties: InstanceProperties) -> InstancePropertiesRequest {
+    InstancePropertiesRequest {
+        properties: Some(properties),
+    }
+}
+
+/// The text of a string property.
+fn text<'a>(properties: Option<&'a InstanceProperties>, name: &str) -> Option<&'a str> {
+    match properties?.get(name)? {
+        InstancePropertyValue::Primitive(value) => match &value.value {
+            Some(Primitive::String(text)) => Some(text),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What the caller takes an instance for: what it is.
+fn expected(header: &InstanceHeader) -> TypeDefValidationForRequest {
+    let of = header.audit.instance_type.as_deref().unwrap();
+    TypeDefValidationForRequest {
+        type_guid: of.guid.clone(),
+        type_name: of.name.clone(),
+    }
+}
+
+fn some_type(name: &str, guid: &str) -> TypeDefValidationForRequest {
+    TypeDefValidationForRequest {
+        type_guid: Some(guid.to_owned()),
+        type_name: Some(name.to_owned()),
+    }
+}
+
+fn at(time: Millis) -> HistoryRequest {
+    HistoryRequest {
+        as_of_time: Some(time),
+    }
+}
+
+/// The headers that a new instance of another repository comes with.
+fn foreign_header(f: &Fixture, type_name: &str, guid: &str) -> InstanceHeader {
+    let types = f.repository.types();
+    let of = types.get(types.by_name(type_name).unwrap());
+    InstanceHeader {
+        audit: InstanceAuditHeader {
+            header_version: Some(1),
+            instance_type: Some(of.instance_type().clone()),
+            provenance: Some(InstanceProvenanceType::LocalCohort),
+            metadata_collection_id: Some("elsewhere".to_owned()),
+            metadata_collection_name: Some("Else".to_owned()),
+            created_by: Some("eve".to_owned()),
+            create_time: Some(Millis(1_600_000_000_000)),
+            version: 1,
+            status: Some(InstanceStatus::Active),
+            ..InstanceAuditHeader::default()
+        },
+        guid: Some(guid.to_owned()),
+        ..InstanceHeader::default()
+    }
+}
+
+fn foreign_proxy(f: &Fixture, type_name: &str, guid: &str) -> EntityProxy {
+    EntityProxy {
+        header: foreign_header(f, type_name, guid),
+        unique_properties: Some(strings(&[("qualifiedName", guid)])),
+        ..EntityProxy::default()
+    }
+}
+
+impl Fixture {
+    pub(crate) fn on(store: Arc<dyn Store>) -> Self {
+        let repository = Repository::open(Arc::clone(&store), options()).unwrap();
+        Self { repository, store }
+    }
+
+    fn type_guid(&self, name: &str) -> String {
+        let types = self.repository.types();
+        types.get(types.by_name(name).unwrap()).guid().to_owned()
+    }
+
+    /// A request for an entity whose qualified name is `name`.
+    fn request(&self, type_name: &str, name: &str) -> EntityCreateRequest {
+        EntityCreateRequest {
+            type_guid: Some(self.type_guid(type_name)),
+            properties: Some(strings(&[("qualifiedName", name)])),
+            ..EntityCreateRequest::default()
+        }
+    }
+
+    /// A new entity, made by ada.
+    fn entity(&self, type_name: &str, name: &str) -> EntityDetail {
+        let request = self.request(type_name, name);
+        self.repository.add_entity("ada", request).unwrap()
+    }
+
+    fn link_request(&self, type_name: &str, one: &str, two: &str) -> RelationshipCreateRequest {
+        RelationshipCreateRequest {
+            type_guid: Some(self.type_guid(type_name)),
+            entity_one_guid: Some(one.to_owned()),
+            entity_two_guid: Some(two.to_owned()),
+            ..RelationshipCreateRequest::default()
+        }
+    }
+
+    /// A new meaning of an asset, made by ada: the asset, the term, the relationship between them.
+    fn meaning(&self) -> (EntityDetail, EntityDetail, Relationship) {
+        let asset = self.entity("Asset", "a");
+        let term = self.entity("GlossaryTerm", "t");
+        let ends = [asset.header.guid(), term.header.guid()];
+        let mut request = self.link_request("SemanticAssignment", ends[0], ends[1]);
+        request.properties = Some(strings(&[("description", "means")]));
+        let meaning = self.repository.add_relationship("ada", request).unwrap();
+        (asset, term, meaning)
+    }
+
+    /// A time after all changes up to now and before all that follow.
+    fn moment(&self) -> Millis {
+        let moment = self.store.now();
+        while self.store.now() <= moment {
+            // Clocks for tests go on with transactions only.
+            self.entity("Asset", "moment");
+        }
+        moment
+    }
+}
