@@ -10,7 +10,7 @@ use super::{
 };
 use crate::error::{Message, OmrsError};
 
-/// The longest chain of supertypes: the standard's has 8. A chain that does not end within it is a circle.
+/// The longest chain of supertypes: the standard's has 8.
 const LINEAGE_MAX: usize = 100;
 
 /// What is wrong, in words; the caller knows of which definition.
@@ -121,7 +121,8 @@ impl Catalogue {
 
     /// Looks at what a definition says of other types, all of which must be known by now, itself included.
     pub(super) fn check_links(&self, def: &TypeDef) -> Result<(), OmrsError> {
-        self.link_fault(def).map_err(|fault| invalid(def, &fault))
+        self.link_fault(def).map_err(|fault| invalid(def, &fault))?;
+        self.lineage_ends(def)
     }
 
     fn link_fault(&self, def: &TypeDef) -> Fault {
@@ -136,7 +137,6 @@ impl Catalogue {
         }
         if let Some(link) = &def.body.super_type {
             self.link_to(link, def.category())?;
-            self.lineage_ends(def)?;
         }
         match &def.kind {
             TypeDefKind::Entity => Ok(()),
@@ -173,19 +173,24 @@ impl Catalogue {
         })
     }
 
-    fn lineage_ends(&self, def: &TypeDef) -> Fault {
+    /// Checks that the chain of supertypes comes to an end, and soon enough.
+    fn lineage_ends(&self, def: &TypeDef) -> Result<(), OmrsError> {
+        let mut seen = HashSet::from([def.guid()]);
         let mut link = def.body.super_type.as_ref();
-        for _ in 0..LINEAGE_MAX {
-            let Some(next) = link else {
-                return Ok(());
-            };
-            let Some(index) = self.linked(next) else {
-                return Ok(());
-            };
-            link = self.types.list()[index.at()].body.super_type.as_ref();
+        while let Some(index) = link.and_then(|link| self.linked(link)) {
+            let found = &self.types.list()[index.at()];
+            if !seen.insert(found.guid()) {
+                return Err(invalid(def, "its supertypes form a circle"));
+            }
+            if seen.len() > LINEAGE_MAX + 1 {
+                let fault = format!("it has more than {LINEAGE_MAX} supertypes");
+                return Err(OmrsError::new(
+                    Message::TypeNotImplemented,
+                    &[def.name(), &fault],
+                ));
+            }
+            link = found.body.super_type.as_ref();
         }
-        Err(format!(
-            "its supertypes form a circle, or are more than {LINEAGE_MAX}"
-        ))
+        Ok(())
     }
 }

@@ -311,6 +311,33 @@ fn nothing_inherits_from_itself() {
     assert_eq!(exception(types.patch_type(patch)), Exception::PatchError);
 }
 
+#[test]
+fn a_hundred_supertypes_are_supported_and_no_more() {
+    let mut types = built_in();
+    let mut last = types
+        .type_by_name("OpenMetadataRoot")
+        .unwrap()
+        .body
+        .summary
+        .link
+        .clone();
+    for depth in 1..=101 {
+        let mut def = gadget();
+        let link = &mut def.body.summary.link;
+        link.guid = Some(format!("gadget-guid-{depth}"));
+        link.name = Some(format!("Gadget{depth}"));
+        let link = link.clone();
+        def.body.super_type = Some(std::mem::replace(&mut last, link));
+        def.body.attributes.clear();
+        let added = types.add_type(def);
+        if depth <= 100 {
+            added.unwrap();
+        } else {
+            assert_eq!(exception(added), Exception::TypeDefNotSupported);
+        }
+    }
+}
+
 fn patch_of_gadget() -> TypeDefPatch {
     TypeDefPatch {
         type_guid: Some("gadget-guid".to_owned()),

@@ -280,15 +280,18 @@ final class CopyChecks {
             .purgeEntityReferenceCopy(World.ADA, guid, type, "Glossary", this.world.home));
         this.checks.refused("refreshing ours", HomeEntityException.class, () -> this.collection
             .refreshEntityReferenceCopy(World.ADA, guid, type, "Glossary", this.world.home));
+        EntityDetail disguised = this.world.foreign("Glossary", guid, "qualifiedName", "ours as if it were theirs");
+        this.checks.refused("purging ours as if it were theirs", HomeEntityException.class,
+            () -> this.collection.purgeEntityReferenceCopy(World.ADA, disguised));
         this.checks.refused("purging an unknown one", EntityNotKnownException.class, () -> this.collection
             .purgeEntityReferenceCopy(World.ADA, "nope", type, "Glossary", World.ELSEWHERE));
         EntityDetail conflict = this.world.foreign("Glossary", guid, "qualifiedName", "another with our GUID");
         this.checks.refused("another home for ours", EntityConflictException.class,
             () -> this.collection.saveEntityReferenceCopy(World.ADA, conflict));
-        EntityDetail untyped = this.world.foreign("Glossary", "untyped", "qualifiedName", "untyped");
-        untyped.setType(null);
-        this.checks.refused("one without a type", InvalidEntityException.class,
-            () -> this.collection.saveEntityReferenceCopy(World.ADA, untyped));
+        EntityDetail homeless = this.world.foreign("Glossary", "homeless", "qualifiedName", "homeless");
+        homeless.setMetadataCollectionId(null);
+        this.checks.refused("one without a home", InvalidEntityException.class,
+            () -> this.collection.saveEntityReferenceCopy(World.ADA, homeless));
         EntityDetail odd = this.world.foreign("Glossary", "odd", "qualifiedName", "odd");
         odd.getType().setTypeDefGUID("nope");
         odd.getType().setTypeDefName("Nope");

@@ -9,6 +9,7 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.FunctionNotSupportedException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.InvalidParameterException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.RepositoryErrorException;
+import org.odpi.openmetadata.repositoryservices.ffdc.exception.UserNotAuthorizedException;
 
 /** Every method of a metadata collection, called through Egeria's own connector; every answer is checked. */
 public final class Main {
@@ -68,8 +69,8 @@ public final class Main {
             () -> strange.getMetadataCollectionId(World.ADA));
         OMRSMetadataCollection nobody = Repository.remote(this.url, "nobody", this.world.home).collection();
         this.checks.refused("an unknown server", InvalidParameterException.class, () -> nobody.getAllTypes(World.ADA));
-        this.checks.refused("no user", InvalidParameterException.class,
-            () -> collection.getEntityDetail(null, "some GUID"));
+        this.checks.refused("no user", UserNotAuthorizedException.class,
+            () -> collection.getEntityDetail(" ", "some GUID"));
     }
 
     private void notOffered() throws Exception {

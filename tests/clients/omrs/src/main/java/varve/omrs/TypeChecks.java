@@ -270,8 +270,19 @@ final class TypeChecks {
         orphan.setSuperType(new TypeDefLink(orphan));
         orphan.getSuperType().setName("Nope");
         orphan.getSuperType().setGUID("nope");
-        this.checks.refused("a type of an unknown supertype", TypeDefNotSupportedException.class,
+        this.checks.refused("a type of an unknown supertype", InvalidTypeDefException.class,
             () -> this.collection.addTypeDef(World.ADA, orphan));
+        TypeDefGallery chain = new TypeDefGallery();
+        chain.setTypeDefs(new ArrayList<>());
+        TypeDef last = this.world.def("Referenceable");
+        for (int i = 0; i < 101; i++) {
+            EntityDef next = entityDef("VarveTestLink" + i, "f0000000-aaaa-4bbb-8ccc-000000001" + (100 + i), "Referenceable");
+            next.setSuperType(new TypeDefLink(last));
+            chain.getTypeDefs().add(next);
+            last = next;
+        }
+        this.checks.refused("a type with too many supertypes", TypeDefNotSupportedException.class,
+            () -> this.collection.addTypeDefGallery(World.ADA, chain));
         this.checks.refused("no type", InvalidParameterException.class,
             () -> this.collection.addTypeDef(World.ADA, null));
     }
