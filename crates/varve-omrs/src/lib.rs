@@ -22,6 +22,7 @@
 pub mod error;
 pub mod instances;
 pub mod json;
+pub mod matching;
 pub mod repository;
 pub mod requests;
 pub mod store;

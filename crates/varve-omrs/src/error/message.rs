@@ -124,6 +124,10 @@ messages! {
     BadPropertyValue "VARVE-OMRS-400-007" PropertyError "Property {0} of type {1} has a value that is not valid: {2}";
     GuidTaken "VARVE-OMRS-400-020" InvalidParameter "The GUID {0} is taken by another instance";
     TooManyRelationships "VARVE-OMRS-400-021" RepositoryError "The entity {0} has more than {1} relationships, too many to change with it in one call";
+    BadPattern "VARVE-OMRS-400-030" InvalidParameter "The regular expression in {0} cannot be read: {1}";
+    NestedTooDeeply "VARVE-OMRS-400-031" InvalidParameter "The conditions at {0} are nested too deeply";
+    TooManyExamined "VARVE-OMRS-503-030" RepositoryError "More than {0} instances would have to be looked at; ask for less";
+    PatternNotSupported "VARVE-OMRS-501-030" FunctionNotSupported "The regular expression in {0} is not supported: {1}";
 }
 
 impl Message {

@@ -96,7 +96,11 @@ impl SearchProperties {
 }
 
 impl PropertyCondition {
-    fn check(&self, path: &str) -> Result<(), OmrsError> {
+    /// Checks the form of this condition and those nested in it, as [`SearchProperties::check`].
+    ///
+    /// # Errors
+    /// `InvalidParameterException`.
+    pub fn check(&self, path: &str) -> Result<(), OmrsError> {
         let is_comparison =
             self.property.is_some() || self.operator.is_some() || self.value.is_some();
         if let Some(nested) = &self.nested {

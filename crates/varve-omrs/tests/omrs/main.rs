@@ -9,6 +9,7 @@ mod catalogue;
 mod contract;
 mod generate;
 mod memory_store;
+mod patterns;
 mod repository;
 mod round_trips;
 mod validation;

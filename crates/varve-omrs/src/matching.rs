@@ -1,0 +1,27 @@
+//! Whether an instance is what a search asks for.
+//!
+//! The searches of the contract say what they want in four ways: properties to compare with, trees of conditions on
+//! properties, trees on classifications, and one text for all string properties. All of them become one [`Condition`], which
+//! [`Condition::holds`] compares with an instance and which the planner of searches reads to pick its walk. Strings to
+//! compare with are Java regular expressions ([`Pattern`]).
+
+mod build;
+mod condition;
+mod field;
+mod java_class;
+mod java_regex;
+mod number;
+mod pattern;
+mod target;
+mod translate;
+mod value;
+
+pub use build::{
+    classification_condition, classifications_condition, property_condition, search_condition,
+    text_condition,
+};
+pub use condition::{Condition, Test};
+pub use field::is_header_field;
+pub use pattern::{Pattern, Shape};
+pub use target::Target;
+pub use value::{SortValue, compare_primitives};

@@ -1,0 +1,207 @@
+//! Conditions from the bodies of requests.
+
+use super::{Condition, Pattern, Test};
+use crate::error::{Message, OmrsError};
+use crate::instances::{InstanceProperties, InstancePropertyValue, Primitive};
+use crate::requests::{
+    MatchCriteria, PropertyComparisonOperator, PropertyCondition, SearchClassifications,
+    SearchProperties,
+};
+
+/// How deep conditions may be nested.
+const DEPTH_MAX: usize = 100;
+
+/// The condition of the `…ByProperty` calls: header fields and properties by name, strings as regular expressions. `None`
+/// when nothing is asked for.
+///
+/// # Errors
+/// `InvalidParameterException` or `FunctionNotSupportedException` for a regular expression.
+pub fn property_condition(
+    properties: Option<&InstanceProperties>,
+    criteria: Option<MatchCriteria>,
+    parameter: &str,
+) -> Result<Option<Condition>, OmrsError> {
+    let Some(properties) = properties else {
+        return Ok(None);
+    };
+    let mut conditions = Vec::with_capacity(properties.values.len());
+    for (name, value) in &properties.values {
+        conditions.push(Condition::Property {
+            name: name.clone(),
+            test: value_test(value, &format!("{parameter}.{name}"), 0)?,
+        });
+    }
+    let criteria = criteria.unwrap_or(MatchCriteria::All);
+    Ok(Condition::combined(criteria, conditions))
+}
+
+/// The condition of `findEntitiesByClassification`.
+///
+/// # Errors
+/// As [`property_condition`].
+pub fn classification_condition(
+    name: &str,
+    properties: Option<&InstanceProperties>,
+    criteria: Option<MatchCriteria>,
+) -> Result<Condition, OmrsError> {
+    let condition = property_condition(properties, criteria, "matchClassificationProperties")?;
+    Ok(Condition::Classification {
+        name: name.to_owned(),
+        condition: condition.map(Box::new),
+    })
+}
+
+/// The condition of the `…ByPropertyValue` calls.
+///
+/// # Errors
+/// `InvalidParameterException` when there is nothing to search for; as [`property_condition`] otherwise.
+pub fn text_condition(criteria: Option<&str>) -> Result<Condition, OmrsError> {
+    let parameter = "searchCriteria";
+    match criteria {
+        None | Some("") => Err(OmrsError::of_parameter(
+            Message::NoSearchCriteria,
+            parameter,
+            &[parameter],
+        )),
+        Some(criteria) => Pattern::new(criteria, parameter).map(Condition::Text),
+    }
+}
+
+/// The condition that a tree of conditions is. `None` when nothing is asked for.
+///
+/// # Errors
+/// `InvalidParameterException` when a condition is malformed or nested too deeply; as [`property_condition`] otherwise.
+pub fn search_condition(
+    search: &SearchProperties,
+    path: &str,
+) -> Result<Option<Condition>, OmrsError> {
+    nested_condition(search, path, 0)
+}
+
+/// The condition that conditions on classifications are. `None` when nothing is asked for.
+///
+/// # Errors
+/// As [`search_condition`].
+pub fn classifications_condition(
+    search: &SearchClassifications,
+    path: &str,
+) -> Result<Option<Condition>, OmrsError> {
+    search.check(path)?;
+    let mut conditions = Vec::with_capacity(search.conditions.len());
+    for (index, condition) in search.conditions.iter().enumerate() {
+        let path = format!("{path}.conditions[{index}].matchProperties");
+        let properties = condition.match_properties.as_ref();
+        let properties = properties.map(|search| search_condition(search, &path));
+        conditions.push(Condition::Classification {
+            name: condition.name.clone().unwrap_or_default(),
+            condition: properties.transpose()?.flatten().map(Box::new),
+        });
+    }
+    let criteria = search.match_criteria.unwrap_or(MatchCriteria::All);
+    Ok(Condition::combined(criteria, conditions))
+}
+
+fn nested_condition(
+    search: &SearchProperties,
+    path: &str,
+    depth: usize,
+) -> Result<Option<Condition>, OmrsError> {
+    if depth > DEPTH_MAX {
+        return Err(OmrsError::of_parameter(
+            Message::NestedTooDeeply,
+            path,
+            &[path],
+        ));
+    }
+    let mut conditions = Vec::with_capacity(search.conditions.len());
+    for (index, condition) in search.conditions.iter().enumerate() {
+        let path = format!("{path}.conditions[{index}]");
+        if let (Some(nested), None, None, None) = (
+            &condition.nested,
+            &condition.property,
+            condition.operator,
+            &condition.value,
+        ) {
+            let path = format!("{path}.nestedConditions");
+            conditions.extend(nested_condition(nested, &path, depth + 1)?);
+        } else {
+            condition.check(&path)?;
+            conditions.push(comparison(condition, &path)?);
+        }
+    }
+    let criteria = search.match_criteria.unwrap_or(MatchCriteria::All);
+    Ok(Condition::combined(criteria, conditions))
+}
+
+/// A condition on one property, of checked form.
+fn comparison(condition: &PropertyCondition, path: &str) -> Result<Condition, OmrsError> {
+    use PropertyComparisonOperator as Operator;
+    let bad = || OmrsError::of_parameter(Message::BadCondition, path, &[path]);
+    let operator = condition.operator.ok_or_else(bad)?;
+    let value = condition.value.as_ref();
+    let test = match (operator, value) {
+        (Operator::IsNull, _) => Test::Missing,
+        (Operator::NotNull, _) => Test::Present,
+        (_, None) => return Err(bad()),
+        (Operator::Eq, Some(value)) => Test::Is(value.clone()),
+        (Operator::Neq, Some(value)) => Test::IsNot(value.clone()),
+        (Operator::In, Some(InstancePropertyValue::Array(array))) => {
+            Test::OneOf(array.elements().cloned().collect())
+        }
+        (Operator::Like, Some(value)) => match string(value) {
+            Some(text) => Test::Matches(Pattern::new(text, path)?),
+            None => return Err(bad()),
+        },
+        (_, Some(InstancePropertyValue::Primitive(value))) => {
+            let limit = value.value.clone().ok_or_else(bad)?;
+            Test::Compares(operator, limit)
+        }
+        (_, Some(_)) => return Err(bad()),
+    };
+    Ok(Condition::Property {
+        name: condition.property.clone().ok_or_else(bad)?,
+        test,
+    })
+}
+
+fn string(value: &InstancePropertyValue) -> Option<&str> {
+    match value {
+        InstancePropertyValue::Primitive(value) => super::value::string(value),
+        _ => None,
+    }
+}
+
+/// The test that a value of the `…ByProperty` calls stands for.
+fn value_test(
+    value: &InstancePropertyValue,
+    parameter: &str,
+    depth: usize,
+) -> Result<Test, OmrsError> {
+    if depth > DEPTH_MAX {
+        let words = [parameter];
+        return Err(OmrsError::of_parameter(
+            Message::NestedTooDeeply,
+            parameter,
+            &words,
+        ));
+    }
+    let parts = match value {
+        InstancePropertyValue::Primitive(primitive) => {
+            return match &primitive.value {
+                None => Ok(Test::Missing),
+                Some(Primitive::String(text)) => Pattern::new(text, parameter).map(Test::Matches),
+                Some(_) => Ok(Test::Is(value.clone())),
+            };
+        }
+        InstancePropertyValue::Enum(_) => return Ok(Test::Is(value.clone())),
+        InstancePropertyValue::Struct(value) => value.attributes.as_ref(),
+        InstancePropertyValue::Map(value) => value.values.as_ref(),
+        InstancePropertyValue::Array(value) => value.values.as_ref(),
+    };
+    let mut tests = std::collections::BTreeMap::new();
+    for (name, value) in parts.into_iter().flat_map(|parts| &parts.values) {
+        let test = value_test(value, &format!("{parameter}.{name}"), depth + 1)?;
+        tests.insert(name.clone(), test);
+    }
+    Ok(Test::Parts(tests))
+}

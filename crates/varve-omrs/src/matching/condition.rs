@@ -1,0 +1,227 @@
+//! What a search asks of an instance, as one tree.
+
+use std::collections::BTreeMap;
+
+use super::field::{FieldValue, header_field, is_header_field};
+use super::value::{are_equal, compare_primitives, same_value, some_text, string};
+use super::{Pattern, Target};
+use crate::instances::{
+    InstanceProperties, InstancePropertyValue, Primitive, PrimitivePropertyValue,
+};
+use crate::requests::{MatchCriteria, PropertyComparisonOperator};
+
+/// A condition on an instance.
+#[derive(Debug, Clone)]
+pub enum Condition {
+    /// All of them hold.
+    All(Vec<Condition>),
+    /// At least one of them holds.
+    Any(Vec<Condition>),
+    /// None of them holds.
+    None(Vec<Condition>),
+    /// The property of this name, or the header field of this name, passes the test. Where an instance has both, it is
+    /// enough that one of them does.
+    Property {
+        /// The name of the property or field.
+        name: String,
+        /// The test.
+        test: Test,
+    },
+    /// Some string property, or a string or symbolic name nested in one, matches.
+    Text(Pattern),
+    /// The entity carries the classification of this name, which passes the condition.
+    Classification {
+        /// The classification's name.
+        name: String,
+        /// What its properties and header must be.
+        condition: Option<Box<Condition>>,
+    },
+}
+
+/// A test of one value.
+#[derive(Debug, Clone)]
+pub enum Test {
+    /// It is there and the same.
+    Is(InstancePropertyValue),
+    /// It is another, or there is none.
+    IsNot(InstancePropertyValue),
+    /// It is a string, or a header field's constant, that matches.
+    Matches(Pattern),
+    /// It is a map, an array or a struct with parts of exactly these names, each of which passes its test.
+    Parts(BTreeMap<String, Test>),
+    /// It is a number or a date, and stands so to another.
+    Compares(PropertyComparisonOperator, Primitive),
+    /// It is one of several.
+    OneOf(Vec<InstancePropertyValue>),
+    /// There is none.
+    Missing,
+    /// There is one.
+    Present,
+}
+
+impl Condition {
+    /// A condition from several and how many of them must hold; no condition at all from none.
+    #[must_use]
+    pub fn combined(criteria: MatchCriteria, mut conditions: Vec<Self>) -> Option<Self> {
+        match (criteria, conditions.len()) {
+            (_, 0) => None,
+            (MatchCriteria::All | MatchCriteria::Any, 1) => conditions.pop(),
+            (MatchCriteria::All, _) => Some(Self::All(conditions)),
+            (MatchCriteria::Any, _) => Some(Self::Any(conditions)),
+            (MatchCriteria::None, _) => Some(Self::None(conditions)),
+        }
+    }
+
+    /// Whether it holds for an instance.
+    #[must_use]
+    pub fn holds(&self, target: &Target<'_>) -> bool {
+        match self {
+            Self::All(conditions) => conditions.iter().all(|of| of.holds(target)),
+            Self::Any(conditions) => conditions.iter().any(|of| of.holds(target)),
+            Self::None(conditions) => !conditions.iter().any(|of| of.holds(target)),
+            Self::Property { name, test } => property_passes(target, name, test),
+            Self::Text(pattern) => target.properties.is_some_and(|properties| {
+                let mut matches = |text: &str| pattern.matches(text);
+                let mut values = properties.values.values();
+                values.any(|value| some_text(value, &mut matches))
+            }),
+            Self::Classification { name, condition } => {
+                target.classifications.iter().any(|classification| {
+                    classification.name() == name
+                        && condition
+                            .as_ref()
+                            .is_none_or(|condition| condition.holds(&classification.into()))
+                })
+            }
+        }
+    }
+}
+
+fn property_passes(target: &Target<'_>, name: &str, test: &Test) -> bool {
+    let value = target
+        .properties
+        .and_then(|properties| properties.get(name));
+    let value = value.filter(|value| !is_null(value));
+    let field = if is_header_field(name) {
+        header_field(target, name)
+    } else {
+        None
+    };
+    let is_there = value.is_some() || field.is_some();
+    match test {
+        Test::Missing => !is_there,
+        Test::Present => is_there,
+        Test::IsNot(wanted) => {
+            !value.is_some_and(|value| same_value(wanted, value))
+                && !field.is_some_and(|field| field_is(&field, wanted))
+        }
+        _ => {
+            value.is_some_and(|value| test.passes(value))
+                || field.is_some_and(|field| test.passes_field(&field))
+        }
+    }
+}
+
+/// Java's null counts as no value.
+fn is_null(value: &InstancePropertyValue) -> bool {
+    let InstancePropertyValue::Primitive(value) = value else {
+        return false;
+    };
+    value.value.is_none()
+}
+
+impl Test {
+    fn passes(&self, value: &InstancePropertyValue) -> bool {
+        match self {
+            Self::Is(wanted) => same_value(wanted, value),
+            Self::IsNot(wanted) => !same_value(wanted, value),
+            Self::Matches(pattern) => match value {
+                InstancePropertyValue::Primitive(value) => {
+                    string(value).is_some_and(|text| pattern.matches(text))
+                }
+                _ => false,
+            },
+            Self::Parts(tests) => parts_pass(tests, value),
+            Self::Compares(operator, limit) => match value {
+                InstancePropertyValue::Primitive(PrimitivePropertyValue {
+                    value: Some(value),
+                    ..
+                }) => compares(value, *operator, limit),
+                _ => false,
+            },
+            Self::OneOf(wanted) => wanted.iter().any(|wanted| same_value(wanted, value)),
+            Self::Missing => false,
+            Self::Present => true,
+        }
+    }
+
+    fn passes_field(&self, field: &FieldValue<'_>) -> bool {
+        match self {
+            Self::Is(wanted) => field_is(field, wanted),
+            Self::IsNot(wanted) => !field_is(field, wanted),
+            Self::Matches(pattern) => match field {
+                FieldValue::Text(text) => pattern.matches(text),
+                FieldValue::Texts(texts) => texts.iter().any(|text| pattern.matches(text)),
+                FieldValue::Number(_) => false,
+            },
+            Self::Compares(operator, limit) => match field {
+                FieldValue::Number(number) => compares(number, *operator, limit),
+                FieldValue::Text(_) | FieldValue::Texts(_) => false,
+            },
+            Self::OneOf(wanted) => wanted.iter().any(|wanted| field_is(field, wanted)),
+            Self::Parts(_) | Self::Missing => false,
+            Self::Present => true,
+        }
+    }
+}
+
+fn parts_pass(tests: &BTreeMap<String, Test>, value: &InstancePropertyValue) -> bool {
+    let parts: Option<&InstanceProperties> = match value {
+        InstancePropertyValue::Struct(value) => value.attributes.as_ref(),
+        InstancePropertyValue::Map(value) => value.values.as_ref(),
+        InstancePropertyValue::Array(value) => value.values.as_ref(),
+        InstancePropertyValue::Primitive(_) | InstancePropertyValue::Enum(_) => return false,
+    };
+    let count = parts.map_or(0, |parts| parts.values.len());
+    let passes = |(name, test): (&String, &Test)| {
+        let part = parts.and_then(|parts| parts.get(name));
+        part.is_some_and(|part| test.passes(part))
+    };
+    count == tests.len() && tests.iter().all(passes)
+}
+
+fn field_is(field: &FieldValue<'_>, wanted: &InstancePropertyValue) -> bool {
+    let wanted_text = match wanted {
+        InstancePropertyValue::Primitive(wanted) => string(wanted),
+        InstancePropertyValue::Enum(wanted) => wanted.symbolic_name.as_deref(),
+        _ => None,
+    };
+    match (field, wanted) {
+        (FieldValue::Text(text), _) => wanted_text == Some(text),
+        (FieldValue::Texts(texts), _) => {
+            texts.iter().any(|text| wanted_text == Some(text.as_str()))
+        }
+        (
+            FieldValue::Number(number),
+            InstancePropertyValue::Primitive(PrimitivePropertyValue {
+                value: Some(wanted),
+                ..
+            }),
+        ) => are_equal(number, wanted),
+        (FieldValue::Number(_), _) => false,
+    }
+}
+
+fn compares(value: &Primitive, operator: PropertyComparisonOperator, limit: &Primitive) -> bool {
+    use PropertyComparisonOperator as Operator;
+    let Some(order) = compare_primitives(value, limit) else {
+        return false;
+    };
+    match operator {
+        Operator::Lt => order.is_lt(),
+        Operator::Lte => order.is_le(),
+        Operator::Gt => order.is_gt(),
+        Operator::Gte => order.is_ge(),
+        _ => false,
+    }
+}

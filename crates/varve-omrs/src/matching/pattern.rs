@@ -1,0 +1,336 @@
+//! Java regular expressions that a whole string is compared with.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use regex::Regex;
+
+use super::java_regex::{Dot, Fault, Fold, Node, parse};
+use super::translate;
+use crate::error::{Message, OmrsError};
+
+/// How many compiled expressions are kept for the next search.
+const COMPILED_MAX: usize = 64;
+
+/// A Java regular expression that a whole string is compared with.
+///
+/// Those that repositories quote texts with (the text itself, one that starts with it, ends with it or contains it, each
+/// with or without regard to case) are recognised and compared as texts; all others are translated for the `regex` crate,
+/// whose time is linear in the string. What that crate cannot do (references back, looking around, possessive repetition) is
+/// not supported.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    /// What is known of the strings that match.
+    shape: Shape,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    Text(Quoted),
+    General(Arc<Regex>),
+}
+
+/// A text with or without a run of anything before and after it.
+#[derive(Debug, Clone)]
+struct Quoted {
+    before: Option<Dot>,
+    /// In lower case where case does not count.
+    text: String,
+    after: Option<Dot>,
+    ignores_case: bool,
+}
+
+/// What is known of the strings that match a pattern, for an index to find them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Shape {
+    /// Only this one does. Regards case.
+    Is(String),
+    /// They all start with this. Regards case.
+    Starts(String),
+    /// They all contain this, perhaps in other case.
+    Contains(String),
+    /// Nothing.
+    Unknown,
+}
+
+impl Pattern {
+    /// Reads an expression; `parameter` says where it was given.
+    ///
+    /// # Errors
+    /// `InvalidParameterException` when Java would refuse it too; `FunctionNotSupportedException` when it asks for what is
+    /// not done here.
+    pub fn new(text: &str, parameter: &str) -> Result<Self, OmrsError> {
+        Self::parsed(text).map_err(|fault| match fault {
+            Fault::Syntax(why) => {
+                OmrsError::of_parameter(Message::BadPattern, parameter, &[parameter, &why])
+            }
+            Fault::NotSupported(why) => {
+                OmrsError::new(Message::PatternNotSupported, &[parameter, &why])
+            }
+        })
+    }
+
+    fn parsed(text: &str) -> Result<Self, Fault> {
+        if let Some(quoted) = one_quote(text) {
+            return Ok(Self {
+                shape: quoted.shape(),
+                kind: Kind::Text(quoted),
+            });
+        }
+        let node = parse(text)?;
+        if let Some(quoted) = quoted(&node) {
+            return Ok(Self {
+                shape: quoted.shape(),
+                kind: Kind::Text(quoted),
+            });
+        }
+        let regex = compiled(text, &node)?;
+        Ok(Self {
+            shape: general_shape(&node),
+            kind: Kind::General(regex),
+        })
+    }
+
+    /// The expression that only `text` matches.
+    #[must_use]
+    pub fn exactly(text: &str) -> Self {
+        Self {
+            shape: Shape::Is(text.to_owned()),
+            kind: Kind::Text(Quoted {
+                before: None,
+                text: text.to_owned(),
+                after: None,
+                ignores_case: false,
+            }),
+        }
+    }
+
+    /// Whether all of `text` matches.
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
+        match &self.kind {
+            Kind::Text(quoted) => quoted.matches(text),
+            Kind::General(regex) => regex.is_match(text),
+        }
+    }
+
+    /// What is known of the strings that match.
+    #[must_use]
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+}
+
+/// Compiling takes long beside matching one string, and clients page through a search with the same expression.
+fn compiled(text: &str, node: &Node) -> Result<Arc<Regex>, Fault> {
+    static COMPILED: OnceLock<Mutex<HashMap<String, Arc<Regex>>>> = OnceLock::new();
+    let cache = COMPILED.get_or_init(Mutex::default);
+    let known = || cache.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(regex) = known().get(text) {
+        return Ok(Arc::clone(regex));
+    }
+    let regex = Arc::new(translate::compile(node)?);
+    let mut known = known();
+    if known.len() >= COMPILED_MAX {
+        known.clear();
+    }
+    known.insert(text.to_owned(), Arc::clone(&regex));
+    Ok(regex)
+}
+
+/// Recognises the four usual forms by their first and last characters, without looking at each one between: values may be
+/// megabytes long.
+fn one_quote(text: &str) -> Option<Quoted> {
+    let (text, ignores_case) = match text.strip_prefix("(?i)") {
+        None => (text, false),
+        Some(text) => (text, true),
+    };
+    let (text, before) = match text.strip_prefix(".*") {
+        None => (text, None),
+        Some(text) => (text, Some(Dot::NoTerminator)),
+    };
+    let (text, after) = match text.strip_suffix("\\E.*") {
+        None => (text.strip_suffix("\\E")?, None),
+        Some(text) => (text, Some(Dot::NoTerminator)),
+    };
+    let text = text.strip_prefix("\\Q")?;
+    if text.contains("\\E") {
+        return None;
+    }
+    let has_case = text.contains(|character: char| character.is_ascii_alphabetic());
+    let ignores_case = ignores_case && has_case;
+    Some(Quoted {
+        before,
+        text: if ignores_case {
+            text.to_ascii_lowercase()
+        } else {
+            text.to_owned()
+        },
+        after,
+        ignores_case,
+    })
+}
+
+/// The parts of an expression one after the other.
+fn parts(node: &Node) -> &[Node] {
+    match node {
+        Node::Sequence(nodes) => nodes,
+        _ => std::slice::from_ref(node),
+    }
+}
+
+fn any_run(node: Option<&Node>) -> Option<Dot> {
+    match node {
+        Some(Node::Repeat(repeated, 0, None)) => match **repeated {
+            Node::Dot(dot) => Some(dot),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Recognises a text with or without a run of anything before and after it.
+fn quoted(node: &Node) -> Option<Quoted> {
+    let mut nodes = parts(node);
+    let before = any_run(nodes.first());
+    nodes = &nodes[usize::from(before.is_some())..];
+    let after = any_run(nodes.last());
+    nodes = &nodes[..nodes.len() - usize::from(after.is_some())];
+    let mut text = String::with_capacity(nodes.len());
+    let mut folded = None;
+    for node in nodes {
+        let Node::Char(character, fold) = node else {
+            return None;
+        };
+        let counts = character.is_ascii_alphabetic() || *fold == Fold::Unicode;
+        if counts && *folded.get_or_insert(*fold) != *fold {
+            return None;
+        }
+        text.push(*character);
+    }
+    let ignores_case = match folded {
+        None | Some(Fold::None) => false,
+        Some(Fold::Ascii) => true,
+        Some(Fold::Unicode) => return None,
+    };
+    if ignores_case {
+        text.make_ascii_lowercase();
+    }
+    Some(Quoted {
+        before,
+        text,
+        after,
+        ignores_case,
+    })
+}
+
+/// What can be said of the strings that match an expression that is not a quoted text.
+fn general_shape(node: &Node) -> Shape {
+    let nodes = parts(node);
+    let literal = |node: &Node| match node {
+        Node::Char(character, fold) if *fold != Fold::Unicode => Some((*character, *fold)),
+        _ => None,
+    };
+    let start: String = nodes
+        .iter()
+        .map_while(|node| match node {
+            Node::Char(character, Fold::None) => Some(*character),
+            _ => None,
+        })
+        .collect();
+    if !start.is_empty() {
+        return Shape::Starts(start);
+    }
+    let runs = nodes.split(|node| literal(node).is_none());
+    let longest = runs.max_by_key(|run| run.len()).unwrap_or_default();
+    if longest.is_empty() {
+        return Shape::Unknown;
+    }
+    let characters = longest.iter().filter_map(literal);
+    Shape::Contains(characters.map(|(character, _)| character).collect())
+}
+
+impl Quoted {
+    fn shape(&self) -> Shape {
+        match (self.before, self.after) {
+            _ if self.text.is_empty() && (self.before.is_some() || self.after.is_some()) => {
+                Shape::Unknown
+            }
+            (None, None) if !self.ignores_case => Shape::Is(self.text.clone()),
+            (None, Some(_)) if !self.ignores_case => Shape::Starts(self.text.clone()),
+            _ => Shape::Contains(self.text.clone()),
+        }
+    }
+
+    fn matches(&self, text: &str) -> bool {
+        let wanted = self.text.as_str();
+        match (self.before, self.after) {
+            (None, None) => self.same(text),
+            (None, Some(after)) => {
+                let split = split_at(text, wanted.len());
+                split.is_some_and(|(start, rest)| self.same(start) && allows(after, rest))
+            }
+            (Some(before), None) => {
+                let split = text.len().checked_sub(wanted.len());
+                let split = split.and_then(|at| split_at(text, at));
+                split.is_some_and(|(rest, end)| self.same(end) && allows(before, rest))
+            }
+            (Some(before), Some(after)) if self.ignores_case => {
+                contains(&text.to_ascii_lowercase(), wanted, before, after)
+            }
+            (Some(before), Some(after)) => contains(text, wanted, before, after),
+        }
+    }
+
+    fn same(&self, text: &str) -> bool {
+        if self.ignores_case {
+            text.eq_ignore_ascii_case(&self.text)
+        } else {
+            text == self.text
+        }
+    }
+}
+
+fn split_at(text: &str, at: usize) -> Option<(&str, &str)> {
+    text.split_at_checked(at)
+}
+
+fn is_terminator(dot: Dot, character: char) -> bool {
+    match dot {
+        Dot::All => false,
+        Dot::NoLineFeed => character == '\n',
+        Dot::NoTerminator => {
+            matches!(character, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
+        }
+    }
+}
+
+/// Whether a run of dots matches all of `text`.
+fn allows(dot: Dot, text: &str) -> bool {
+    match dot {
+        Dot::All => true,
+        Dot::NoLineFeed => !text.as_bytes().contains(&b'\n'),
+        Dot::NoTerminator => !text.contains(|character| is_terminator(dot, character)),
+    }
+}
+
+/// Whether `wanted` stands somewhere in `text` with nothing before and after it that the dots leave out.
+fn contains(text: &str, wanted: &str, before: Dot, after: Dot) -> bool {
+    let first_barrier = text
+        .find(|character| is_terminator(before, character))
+        .unwrap_or(text.len());
+    let last_barrier = text
+        .char_indices()
+        .rfind(|(_, character)| is_terminator(after, *character))
+        .map_or(0, |(at, character)| at + character.len_utf8());
+    // Where the text may stand: not after the first barrier, and such that its end is not before the last one.
+    let mut start = last_barrier.saturating_sub(wanted.len());
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    match text[start..].find(wanted) {
+        Some(at) => start + at <= first_barrier,
+        None => false,
+    }
+}
