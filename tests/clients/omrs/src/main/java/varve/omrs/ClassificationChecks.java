@@ -147,8 +147,6 @@ final class ClassificationChecks {
             () -> this.collection.declassifyEntity(World.ADA, guid, NAME));
         this.checks.refused("the classifications of an unknown entity", EntityNotKnownException.class,
             () -> this.collection.getHomeClassifications(World.ADA, "nope"));
-        this.checks.refused("no name", InvalidParameterException.class,
-            () -> this.collection.updateEntityClassification(World.ADA, guid, null, null));
         this.checks.equal("untouched", entity, this.collection.getEntityDetail(World.ADA, guid));
     }
 }

@@ -7,7 +7,6 @@ import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollec
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.MatchCriteria;
 import org.odpi.openmetadata.repositoryservices.connectors.stores.metadatacollectionstore.properties.instances.EntityDetail;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.FunctionNotSupportedException;
-import org.odpi.openmetadata.repositoryservices.ffdc.exception.InvalidParameterException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.RepositoryErrorException;
 import org.odpi.openmetadata.repositoryservices.ffdc.exception.UserNotAuthorizedException;
 
@@ -68,7 +67,9 @@ public final class Main {
         this.checks.refused("an id that is not the registered one", RepositoryErrorException.class,
             () -> strange.getMetadataCollectionId(World.ADA));
         OMRSMetadataCollection nobody = Repository.remote(this.url, "nobody", this.world.home).collection();
-        this.checks.refused("an unknown server", InvalidParameterException.class, () -> nobody.getAllTypes(World.ADA));
+        // The connector takes an invalid serverName for a platform without that server.
+        this.checks.refused("an unknown server", RepositoryErrorException.class,
+            () -> nobody.getEntityDetail(World.ADA, "some GUID"));
         this.checks.refused("no user", UserNotAuthorizedException.class,
             () -> collection.getEntityDetail(" ", "some GUID"));
     }

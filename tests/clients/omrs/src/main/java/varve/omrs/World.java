@@ -108,7 +108,11 @@ final class World {
         }
         if (value instanceof Enum one) {
             String type = this.helper.getAttributeTypeDefByName(ADA, one.type()).getGUID();
-            return this.helper.addEnumPropertyToInstance(ADA, properties, name, type, one.type(), one.ordinal(), "props");
+            this.helper.addEnumPropertyToInstance(ADA, properties, name, type, one.type(), one.ordinal(), "props");
+            // The helper leaves out what a repository fills in.
+            properties.getPropertyValue(name).setTypeGUID(type);
+            properties.getPropertyValue(name).setTypeName(one.type());
+            return properties;
         }
         properties.setProperty(name, value instanceof InstancePropertyValue ready ? ready : primitive(value));
         return properties;
