@@ -20,11 +20,13 @@
 //! ```
 
 pub mod error;
+pub mod graph_queries;
 pub mod instances;
 pub mod json;
 pub mod matching;
 pub mod repository;
 pub mod requests;
+pub mod search;
 pub mod store;
 pub mod types;
 pub mod validate;

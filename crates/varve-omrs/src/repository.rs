@@ -30,6 +30,7 @@ use parking_lot::RwLock;
 
 use crate::error::{Message, OmrsError};
 use crate::json::Millis;
+use crate::search::Searcher;
 use crate::store::{Read, Store, Transaction};
 use crate::types::Catalogue;
 
@@ -42,6 +43,7 @@ pub struct Repository {
     changing_types: RwLock<()>,
     metadata_collection_id: String,
     options: Options,
+    searcher: Searcher,
 }
 
 impl Repository {

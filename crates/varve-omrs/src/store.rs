@@ -146,6 +146,16 @@ pub trait Read {
 
     /// Whether such a walk is served by an index; one that is not is refused by [`Read::walk`].
     fn can_walk(&self, walk: &Walk<'_>) -> bool;
+
+    /// A number for the committed state that is read: two readers of now, or two of the same point of time, which tell the
+    /// same number show the same instances at the same places of every walk. So a walk can go on in another reader. `None` =
+    /// not known, which is always right and makes each page of a search begin at the start.
+    ///
+    /// For a point of time in the past, only what changes the past need change the number: a purge, and what is written with
+    /// an earlier time.
+    fn state(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// Changes instances; reads see what it has changed. All of it is committed or nothing.

@@ -1,10 +1,14 @@
 //! Walking from entity to entity.
 
 use super::InstanceGraph;
-use super::{Repository, not_supported};
-use crate::error::OmrsError;
+use super::{Repository, checks, rendered};
+use crate::error::{Message, OmrsError};
+use crate::graph_queries::{RelatedQuery, SubGraph, WalkLimits, linking, neighbourhood, related};
 use crate::instances::EntityDetail;
 use crate::requests::{EntityNeighborhoodFindRequest, FindRequest, RelatedEntitiesFindRequest};
+use crate::search::Order;
+use crate::store::{Read, StoredEntity};
+use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
 
 impl Repository {
     /// What lies on the paths between two entities.
@@ -17,8 +21,15 @@ impl Repository {
         end: &str,
         request: &FindRequest,
     ) -> Result<InstanceGraph, OmrsError> {
-        let _ = (start, end, request);
-        Err(not_supported("getLinkingEntities"))
+        checks::guid(start, "startEntityGUID")?;
+        checks::guid(end, "endEntityGUID")?;
+        let at = request.checked_time(self.store.now())?;
+        let types = self.types();
+        let read = self.reader(at)?;
+        let ends = [known(&*read, start)?, known(&*read, end)?];
+        let limits = self.searcher.limits();
+        let found = linking(&*read, &types, ends, request, limits)?;
+        told(&*read, &types, found)
     }
 
     /// What is at most `level` relationships away from an entity; negative = no limit.
@@ -31,8 +42,27 @@ impl Repository {
         level: i32,
         request: &EntityNeighborhoodFindRequest,
     ) -> Result<InstanceGraph, OmrsError> {
-        let _ = (start, level, request);
-        Err(not_supported("getEntityNeighborhood"))
+        checks::guid(start, "entityGUID")?;
+        let at = request.find.checked_time(self.store.now())?;
+        let types = self.types();
+        let (entity, relationship) = (TypeDefCategory::Entity, TypeDefCategory::Relationship);
+        let of = |category, guids, parameter| named(&types, category, guids, parameter);
+        let walked = WalkLimits {
+            find: request.find.clone(),
+            entity_types: of(entity, &request.entity_type_guids, "entityTypeGUIDs")?,
+            relationship_types: of(
+                relationship,
+                &request.relationship_type_guids,
+                "relationshipTypeGUIDs",
+            )?,
+            classifications: request.classifications.clone(),
+        };
+        let read = self.reader(at)?;
+        let start = known(&*read, start)?;
+        let levels = usize::try_from(level).ok();
+        let limits = self.searcher.limits();
+        let found = neighbourhood(&*read, &types, start, levels, &walked, limits)?;
+        told(&*read, &types, found)
     }
 
     /// All entities connected to one, at whatever distance, itself included.
@@ -44,7 +74,53 @@ impl Repository {
         start: &str,
         request: &RelatedEntitiesFindRequest,
     ) -> Result<Vec<EntityDetail>, OmrsError> {
-        let _ = (start, request);
-        Err(not_supported("getRelatedEntities"))
+        checks::guid(start, "startEntityGUID")?;
+        let find = &request.paged.find;
+        let at = find.checked_time(self.store.now())?;
+        let types = self.types();
+        let guids = &request.entity_type_guids;
+        let query = RelatedQuery {
+            page: request.paged.checked_page()?,
+            order: Order::from(&request.paged),
+            wanted: WalkLimits {
+                find: find.clone(),
+                entity_types: named(&types, TypeDefCategory::Entity, guids, "entityTypeGUIDs")?,
+                relationship_types: Vec::new(),
+                classifications: request.classifications.clone(),
+            },
+        };
+        let read = self.reader(at)?;
+        let start = known(&*read, start)?;
+        related(&*read, &types, start, &query, self.searcher.limits())
     }
+}
+
+/// The entity that a walk begins or ends at. One of which only a proxy is known has nothing to be told.
+fn known(read: &dyn Read, guid: &str) -> Result<EntityDetail, OmrsError> {
+    match read.entity(guid)? {
+        Some(StoredEntity::Detail(entity)) if entity.header.audit.is_deleted() => {
+            Err(OmrsError::new(Message::EntityDeleted, &[guid]))
+        }
+        Some(StoredEntity::Detail(entity)) => Ok(entity),
+        Some(StoredEntity::Proxy(_)) | None => Err(OmrsError::new(Message::UnknownEntity, &[guid])),
+    }
+}
+
+fn named(
+    types: &Catalogue,
+    category: TypeDefCategory,
+    guids: &[String],
+    parameter: &str,
+) -> Result<Vec<TypeIndex>, OmrsError> {
+    let of = |guid: &String| types.instance_type_by_guid(category, guid, parameter);
+    guids.iter().map(of).collect()
+}
+
+fn told(read: &dyn Read, types: &Catalogue, found: SubGraph) -> Result<InstanceGraph, OmrsError> {
+    let relationships = found.relationships.into_iter();
+    let relationships = relationships.map(|found| rendered(read, types, found));
+    Ok(InstanceGraph {
+        entities: found.entities,
+        relationships: relationships.collect::<Result<_, _>>()?,
+    })
 }

@@ -7,6 +7,7 @@ use parking_lot::RwLock;
 
 use super::{Repository, guid, types};
 use crate::error::{Message, OmrsError};
+use crate::search::Searcher;
 use crate::store::Store;
 
 /// The name of the note that holds the metadata collection's id.
@@ -39,6 +40,7 @@ impl Repository {
             changing_types: RwLock::new(()),
             metadata_collection_id,
             options,
+            searcher: Searcher::default(),
         })
     }
 }

@@ -1,14 +1,32 @@
 //! Finding instances by type, properties, classifications, text, and at the other end of an entity.
 
-use super::{Repository, not_supported};
-use crate::error::OmrsError;
+use super::{Repository, checks, rendered};
+use crate::error::{Message, OmrsError};
+use crate::graph_queries::relationships_of_entity;
 use crate::instances::{EntityDetail, Relationship};
-use crate::requests::{
-    EntityFindRequest, EntityPropertyFindRequest, InstanceFindRequest, PropertyMatchFindRequest,
-    TypeLimitedFindRequest,
+use crate::matching::{
+    Condition, classification_condition, classifications_condition, property_condition,
+    search_condition, text_condition,
 };
+use crate::requests::{
+    EntityFindRequest, EntityPropertyFindRequest, InstanceFindRequest, MatchCriteria,
+    PagedFindRequest, PropertyMatchFindRequest, TypeLimitedFindRequest,
+};
+use crate::search::{Limits, Query, TypeLimit};
+use crate::store::{StoredEntity, StoredInstance, Subject};
+use crate::types::{Catalogue, TypeDefCategory};
+
+/// Where conditions on properties are given.
+const MATCH_PROPERTIES: &str = "matchProperties";
 
 impl Repository {
+    /// Bounds what searches and graph queries may cost.
+    #[must_use]
+    pub fn with_limits(mut self, limits: Limits) -> Self {
+        self.searcher = crate::search::Searcher::new(limits);
+        self
+    }
+
     /// Entities by trees of conditions on properties and classifications.
     ///
     /// # Errors
@@ -17,8 +35,26 @@ impl Repository {
         &self,
         request: &EntityFindRequest,
     ) -> Result<Vec<EntityDetail>, OmrsError> {
-        let _ = (request,);
-        Err(not_supported("findEntities"))
+        let of_subtypes = &request.instances.of_subtypes;
+        let of_type = &of_subtypes.of_type;
+        self.entities_found(&of_type.paged, |types| {
+            let limit = type_limit(
+                types,
+                Subject::Entities,
+                of_type,
+                &of_subtypes.subtype_guids,
+            )?;
+            let mut query = Query::new(Subject::Entities, limit, &of_type.paged)?;
+            let properties = request.instances.match_properties.as_ref();
+            let properties = properties.map(|search| search_condition(search, MATCH_PROPERTIES));
+            let classifications = request.match_classifications.as_ref();
+            let classifications = classifications
+                .map(|search| classifications_condition(search, "matchClassifications"));
+            let conditions = [properties.transpose()?, classifications.transpose()?];
+            let conditions = conditions.into_iter().flatten().flatten().collect();
+            query.condition = Condition::combined(MatchCriteria::All, conditions);
+            Ok(query)
+        })
     }
 
     /// Entities by properties.
@@ -29,8 +65,17 @@ impl Repository {
         &self,
         request: &EntityPropertyFindRequest,
     ) -> Result<Vec<EntityDetail>, OmrsError> {
-        let _ = (request,);
-        Err(not_supported("findEntitiesByProperty"))
+        let matching = &request.matching;
+        self.entities_found(&matching.of_type.paged, |types| {
+            let mut query = query_of(types, Subject::Entities, &matching.of_type)?;
+            query.classifications.clone_from(&request.classifications);
+            query.condition = property_condition(
+                matching.match_properties.as_ref(),
+                matching.match_criteria,
+                MATCH_PROPERTIES,
+            )?;
+            Ok(query)
+        })
     }
 
     /// Entities that carry the classification `name`, by its properties.
@@ -42,8 +87,26 @@ impl Repository {
         name: &str,
         request: &PropertyMatchFindRequest,
     ) -> Result<Vec<EntityDetail>, OmrsError> {
-        let _ = (name, request);
-        Err(not_supported("findEntitiesByClassification"))
+        self.entities_found(&request.of_type.paged, |types| {
+            if name.is_empty() {
+                let parameter = "classificationName";
+                let words = [parameter];
+                return Err(OmrsError::of_parameter(
+                    Message::NoClassificationName,
+                    parameter,
+                    &words,
+                ));
+            }
+            types.classification_by_name(name)?;
+            let mut query = query_of(types, Subject::Entities, &request.of_type)?;
+            let properties = request.match_properties.as_ref();
+            query.condition = Some(classification_condition(
+                name,
+                properties,
+                request.match_criteria,
+            )?);
+            Ok(query)
+        })
     }
 
     /// Entities with a text that matches a regular expression.
@@ -55,8 +118,14 @@ impl Repository {
         search_criteria: &str,
         request: &EntityPropertyFindRequest,
     ) -> Result<Vec<EntityDetail>, OmrsError> {
-        let _ = (search_criteria, request);
-        Err(not_supported("findEntitiesByPropertyValue"))
+        let of_type = &request.matching.of_type;
+        self.entities_found(&of_type.paged, |types| {
+            let condition = text_condition(Some(search_criteria))?;
+            let mut query = query_of(types, Subject::Entities, of_type)?;
+            query.classifications.clone_from(&request.classifications);
+            query.condition = Some(condition);
+            Ok(query)
+        })
     }
 
     /// Relationships by a tree of conditions on properties.
@@ -67,8 +136,16 @@ impl Repository {
         &self,
         request: &InstanceFindRequest,
     ) -> Result<Vec<Relationship>, OmrsError> {
-        let _ = (request,);
-        Err(not_supported("findRelationships"))
+        let of_type = &request.of_subtypes.of_type;
+        let subtypes = &request.of_subtypes.subtype_guids;
+        self.relationships_found(&of_type.paged, |types| {
+            let limit = type_limit(types, Subject::Relationships, of_type, subtypes)?;
+            let mut query = Query::new(Subject::Relationships, limit, &of_type.paged)?;
+            if let Some(search) = &request.match_properties {
+                query.condition = search_condition(search, MATCH_PROPERTIES)?;
+            }
+            Ok(query)
+        })
     }
 
     /// Relationships by properties.
@@ -79,8 +156,15 @@ impl Repository {
         &self,
         request: &PropertyMatchFindRequest,
     ) -> Result<Vec<Relationship>, OmrsError> {
-        let _ = (request,);
-        Err(not_supported("findRelationshipsByProperty"))
+        self.relationships_found(&request.of_type.paged, |types| {
+            let mut query = query_of(types, Subject::Relationships, &request.of_type)?;
+            query.condition = property_condition(
+                request.match_properties.as_ref(),
+                request.match_criteria,
+                MATCH_PROPERTIES,
+            )?;
+            Ok(query)
+        })
     }
 
     /// Relationships with a text that matches a regular expression.
@@ -92,8 +176,12 @@ impl Repository {
         search_criteria: &str,
         request: &TypeLimitedFindRequest,
     ) -> Result<Vec<Relationship>, OmrsError> {
-        let _ = (search_criteria, request);
-        Err(not_supported("findRelationshipsByPropertyValue"))
+        self.relationships_found(&request.paged, |types| {
+            let condition = text_condition(Some(search_criteria))?;
+            let mut query = query_of(types, Subject::Relationships, request)?;
+            query.condition = Some(condition);
+            Ok(query)
+        })
     }
 
     /// The relationships with an entity at either end.
@@ -105,7 +193,81 @@ impl Repository {
         guid: &str,
         request: &TypeLimitedFindRequest,
     ) -> Result<Vec<Relationship>, OmrsError> {
-        let _ = (guid, request);
-        Err(not_supported("getRelationshipsForEntity"))
+        checks::guid(guid, "entityGUID")?;
+        let at = request.paged.find.checked_time(self.store.now())?;
+        let types = self.types();
+        let query = query_of(&types, Subject::Relationships, request)?;
+        let read = self.reader(at)?;
+        if read.entity(guid)?.is_none() {
+            return Err(OmrsError::new(Message::UnknownEntity, &[guid]));
+        }
+        let found = relationships_of_entity(&*read, &query, guid, self.searcher.limits())?;
+        let rendered = |found| rendered(&*read, &types, found);
+        found.into_iter().map(rendered).collect()
     }
+
+    /// Runs a query for entities, made with the types as they are.
+    fn entities_found(
+        &self,
+        request: &PagedFindRequest,
+        query: impl FnOnce(&Catalogue) -> Result<Query, OmrsError>,
+    ) -> Result<Vec<EntityDetail>, OmrsError> {
+        let at = request.find.checked_time(self.store.now())?;
+        let types = self.types();
+        let query = query(&types)?;
+        let read = self.reader(at)?;
+        let found = self.searcher.find(&*read, &types, &query, at)?;
+        Ok(found.into_iter().filter_map(detail).collect())
+    }
+
+    /// Runs a query for relationships, made with the types as they are.
+    fn relationships_found(
+        &self,
+        request: &PagedFindRequest,
+        query: impl FnOnce(&Catalogue) -> Result<Query, OmrsError>,
+    ) -> Result<Vec<Relationship>, OmrsError> {
+        let at = request.find.checked_time(self.store.now())?;
+        let types = self.types();
+        let query = query(&types)?;
+        let read = self.reader(at)?;
+        let mut relationships = Vec::with_capacity(query.page.size.unwrap_or(0).min(1000));
+        for found in self.searcher.find(&*read, &types, &query, at)? {
+            if let StoredInstance::Relationship(found) = found {
+                relationships.push(rendered(&*read, &types, found)?);
+            }
+        }
+        Ok(relationships)
+    }
+}
+
+fn detail(found: StoredInstance) -> Option<EntityDetail> {
+    match found {
+        StoredInstance::Entity(StoredEntity::Detail(entity)) => Some(entity),
+        _ => None,
+    }
+}
+
+fn query_of(
+    types: &Catalogue,
+    subject: Subject,
+    request: &TypeLimitedFindRequest,
+) -> Result<Query, OmrsError> {
+    Query::new(
+        subject,
+        type_limit(types, subject, request, &[])?,
+        &request.paged,
+    )
+}
+
+fn type_limit(
+    types: &Catalogue,
+    subject: Subject,
+    request: &TypeLimitedFindRequest,
+    subtypes: &[String],
+) -> Result<TypeLimit, OmrsError> {
+    let category = match subject {
+        Subject::Entities => TypeDefCategory::Entity,
+        Subject::Relationships => TypeDefCategory::Relationship,
+    };
+    TypeLimit::new(types, category, request.type_guid.as_deref(), subtypes)
 }

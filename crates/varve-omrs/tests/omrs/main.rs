@@ -8,8 +8,10 @@
 mod catalogue;
 mod contract;
 mod generate;
+mod graph_queries;
 mod memory_store;
 mod patterns;
 mod repository;
 mod round_trips;
+mod search;
 mod validation;

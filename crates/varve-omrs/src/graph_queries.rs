@@ -1,0 +1,130 @@
+//! Walking from entity to entity along relationships, at one point of time.
+//!
+//! What these queries cost is in proportion to what they touch, and bounded by the [`Limits`] of searches: each relationship
+//! and each entity that is looked at counts.
+
+mod incident;
+mod linking;
+mod neighbourhood;
+
+pub use incident::relationships_of_entity;
+pub use linking::linking;
+pub use neighbourhood::{RelatedQuery, SubGraph, WalkLimits, neighbourhood, related};
+
+use std::ops::ControlFlow;
+
+use crate::error::{Message, OmrsError};
+use crate::instances::{EntityDetail, InstanceAuditHeader};
+use crate::search::Limits;
+use crate::store::{Read, StoredEntity, StoredRelationship};
+use crate::types::{Catalogue, InstanceStatus, TypeIndex};
+
+/// Counts what a query looks at.
+#[derive(Debug)]
+struct Meter {
+    examined: usize,
+    examined_max: usize,
+}
+
+impl Meter {
+    fn new(limits: &Limits) -> Self {
+        Self {
+            examined: 0,
+            examined_max: limits.examined_max,
+        }
+    }
+
+    /// Counts one more.
+    fn count(&mut self) -> Result<(), OmrsError> {
+        self.examined += 1;
+        if self.examined > self.examined_max {
+            let words = self.examined_max.to_string();
+            return Err(OmrsError::new(Message::TooManyExamined, &[&words]));
+        }
+        Ok(())
+    }
+}
+
+/// Decides along what a walk goes.
+#[derive(Clone, Copy)]
+struct Step<'a> {
+    types: &'a Catalogue,
+    limits: &'a WalkLimits,
+}
+
+impl<'a> Step<'a> {
+    fn new(types: &'a Catalogue, limits: &'a WalkLimits) -> Self {
+        Self { types, limits }
+    }
+
+    fn takes_entity(&self, entity: &EntityDetail) -> bool {
+        let names = &self.limits.classifications;
+        self.takes(&entity.header.audit, &self.limits.entity_types)
+            && (names.is_empty()
+                || names
+                    .iter()
+                    .any(|name| entity.classification(name).is_some()))
+    }
+
+    fn takes_relationship(&self, relationship: &StoredRelationship) -> bool {
+        self.takes(&relationship.header.audit, &self.limits.relationship_types)
+    }
+
+    fn takes(&self, audit: &InstanceAuditHeader, of: &[TypeIndex]) -> bool {
+        let is_of = || {
+            let index = self.types.by_name(audit.type_name());
+            index.is_some_and(|index| of.iter().any(|of| self.types.is_a(index, *of)))
+        };
+        let status = audit.status.unwrap_or(InstanceStatus::Unknown);
+        self.limits.find.takes(status) && (of.is_empty() || is_of())
+    }
+}
+
+/// Goes from entities to entities.
+struct Stepper<'a> {
+    read: &'a dyn Read,
+    step: Step<'a>,
+    meter: Meter,
+}
+
+impl<'a> Stepper<'a> {
+    fn new(
+        read: &'a dyn Read,
+        types: &'a Catalogue,
+        walked: &'a WalkLimits,
+        limits: &Limits,
+    ) -> Self {
+        Self {
+            read,
+            step: Step::new(types, walked),
+            meter: Meter::new(limits),
+        }
+    }
+
+    /// The relationships of an entity that may be walked along, in a stable order.
+    fn relationships(&mut self, from: &str) -> Result<Vec<StoredRelationship>, OmrsError> {
+        let of = match self.step.limits.relationship_types[..] {
+            [only] => Some(only),
+            _ => None,
+        };
+        let mut found = Vec::new();
+        let (meter, step) = (&mut self.meter, self.step);
+        self.read.relationships_of(from, of, &mut |relationship| {
+            meter.count()?;
+            if step.takes_relationship(&relationship) {
+                found.push(relationship);
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(found)
+    }
+
+    /// The entity if it may be walked to. One of which only a proxy is known has nothing to be told.
+    fn entity(&mut self, guid: &str) -> Result<Option<EntityDetail>, OmrsError> {
+        self.meter.count()?;
+        Ok(match self.read.entity(guid)? {
+            Some(StoredEntity::Detail(entity)) if self.step.takes_entity(&entity) => Some(entity),
+            _ => None,
+        })
+    }
+}

@@ -1,0 +1,332 @@
+//! Walks that lead to all instances that a condition can hold for.
+
+use crate::instances::{InstancePropertyValue, Primitive, PrimitivePropertyValue};
+use crate::matching::{Condition, Shape, Test, is_header_field};
+use crate::store::{Read, Walk, WalkBy};
+use crate::types::{AttributeTypeKind, Catalogue, InstanceStatus, PrimitiveDefCategory, TypeIndex};
+
+use super::Query;
+
+/// The most selective ways that are tried beside the walk in the query's order.
+const WAYS_MAX: usize = 2;
+/// The most walks that one way joins.
+const JOINED_MAX: usize = 64;
+
+/// What the instances of a walk have in common, or the order of a walk of all.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Access {
+    Guid,
+    CreateTime,
+    UpdateTime,
+    Property(String),
+    PropertyIs(String, Primitive),
+    PropertyStarts(String, String),
+    Text(String),
+    TextStarts(String),
+    TextContains(String),
+    Classification(String),
+    Home(String),
+    Status(InstanceStatus),
+}
+
+impl Access {
+    pub(super) fn by(&self) -> WalkBy<'_> {
+        match self {
+            Self::Guid => WalkBy::Guid,
+            Self::CreateTime => WalkBy::CreateTime,
+            Self::UpdateTime => WalkBy::UpdateTime,
+            Self::Property(name) => WalkBy::Property(name),
+            Self::PropertyIs(name, value) => WalkBy::PropertyIs(name, value),
+            Self::PropertyStarts(name, start) => WalkBy::PropertyStarts(name, start),
+            Self::Text(text) => WalkBy::Text(text),
+            Self::TextStarts(start) => WalkBy::TextStarts(start),
+            Self::TextContains(part) => WalkBy::TextContains(part),
+            Self::Classification(name) => WalkBy::Classification(name),
+            Self::Home(id) => WalkBy::Home(id),
+            Self::Status(status) => WalkBy::Status(*status),
+        }
+    }
+
+    /// How few instances such a walk is expected to have, the fewest first.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::PropertyIs(..) => 0,
+            Self::Text(_) => 1,
+            Self::PropertyStarts(..) => 2,
+            Self::Classification(_) => 3,
+            Self::TextStarts(_) => 4,
+            Self::Status(_) => 5,
+            Self::TextContains(_) => 6,
+            Self::Home(_) => 7,
+            Self::Guid | Self::CreateTime | Self::UpdateTime | Self::Property(_) => 8,
+        }
+    }
+
+    /// Whether such a walk is by GUID.
+    pub(super) fn is_by_guid(&self) -> bool {
+        matches!(
+            self,
+            Self::Guid
+                | Self::PropertyIs(..)
+                | Self::Text(_)
+                | Self::Classification(_)
+                | Self::Home(_)
+                | Self::Status(_)
+        )
+    }
+
+    /// Whether an instance may come more than once.
+    pub(super) fn repeats(&self) -> bool {
+        matches!(
+            self,
+            Self::TextStarts(_) | Self::TextContains(_) | Self::PropertyStarts(..)
+        )
+    }
+
+    /// Whether what it is expected to lead to is so little that it is tried before the walk in the query's order.
+    pub(super) fn is_narrow(&self) -> bool {
+        self.rank() <= 1
+    }
+}
+
+/// Finds ways to what a query asks for.
+pub(super) struct Ways<'a> {
+    pub(super) read: &'a dyn Read,
+    pub(super) types: &'a Catalogue,
+    pub(super) query: &'a Query,
+}
+
+impl Ways<'_> {
+    /// The best ways, the most selective first. Each is a list of walks which together lead to all that is asked for.
+    pub(super) fn best(&self) -> Vec<Vec<Access>> {
+        let mut ways = Vec::new();
+        if let Some(condition) = &self.query.condition {
+            self.add_ways(condition, &mut ways);
+        }
+        let names = &self.query.classifications;
+        if !names.is_empty() && names.len() <= JOINED_MAX {
+            ways.push(names.iter().cloned().map(Access::Classification).collect());
+        }
+        let statuses = &self.query.find.statuses;
+        if !statuses.is_empty() {
+            ways.push(statuses.iter().copied().map(Access::Status).collect());
+        }
+        ways.retain(|way: &Vec<Access>| way.iter().all(|access| self.is_served(access, false)));
+        ways.sort_by_key(|way| worst(way));
+        ways.dedup();
+        ways.truncate(WAYS_MAX);
+        ways
+    }
+
+    pub(super) fn is_served(&self, access: &Access, reverse: bool) -> bool {
+        self.read.can_walk(&Walk {
+            subject: self.query.subject,
+            of: self.query.types.of,
+            by: access.by(),
+            reverse,
+            after: None,
+        })
+    }
+
+    fn add_ways(&self, condition: &Condition, ways: &mut Vec<Vec<Access>>) {
+        match condition {
+            Condition::All(conditions) => {
+                for condition in conditions {
+                    self.add_ways(condition, ways);
+                }
+            }
+            Condition::Any(conditions) => ways.extend(self.joined(conditions)),
+            Condition::None(_) => {}
+            Condition::Property { name, test } => ways.extend(self.property(name, test)),
+            Condition::Text(pattern) => {
+                ways.extend(text_access(pattern.shape()).map(|of| vec![of]))
+            }
+            Condition::Classification { name, .. } => {
+                ways.push(vec![Access::Classification(name.clone())]);
+            }
+        }
+    }
+
+    /// A way for each alternative, joined.
+    fn joined(&self, conditions: &[Condition]) -> Option<Vec<Access>> {
+        let mut joined = Vec::new();
+        for condition in conditions {
+            let mut ways = Vec::new();
+            self.add_ways(condition, &mut ways);
+            ways.retain(|way| way.iter().all(|access| self.is_served(access, false)));
+            joined.extend(ways.into_iter().min_by_key(|way| worst(way))?);
+            if joined.len() > JOINED_MAX {
+                return None;
+            }
+        }
+        Some(joined)
+    }
+
+    fn property(&self, name: &str, test: &Test) -> Option<Vec<Access>> {
+        if is_header_field(name) {
+            return self.header_field(name, test);
+        }
+        match test {
+            Test::Is(value) => Some(vec![self.value(name, value)?]),
+            Test::OneOf(values) if values.len() <= JOINED_MAX => {
+                values.iter().map(|value| self.value(name, value)).collect()
+            }
+            Test::Matches(pattern) => {
+                let access = match pattern.shape() {
+                    Shape::Is(text) => self.text_value(name, text)?,
+                    Shape::Starts(start) => Access::PropertyStarts(name.to_owned(), start.clone()),
+                    Shape::Contains(part) => Access::TextContains(part.clone()),
+                    Shape::Unknown => return None,
+                };
+                Some(vec![access])
+            }
+            _ => None,
+        }
+    }
+
+    /// Header fields that stores know. A type may have a property of the same name, which counts too.
+    fn header_field(&self, name: &str, test: &Test) -> Option<Vec<Access>> {
+        let text = match test {
+            Test::Matches(pattern) => match pattern.shape() {
+                Shape::Is(text) => text,
+                _ => return None,
+            },
+            Test::Is(InstancePropertyValue::Primitive(PrimitivePropertyValue {
+                value: Some(Primitive::String(text)),
+                ..
+            })) => text,
+            _ => return None,
+        };
+        let field = match name {
+            "metadataCollectionId" => Access::Home(text.clone()),
+            _ => return None,
+        };
+        match self.kind(name) {
+            Kind::Undefined => Some(vec![field]),
+            _ => Some(vec![field, self.text_value(name, text)?]),
+        }
+    }
+
+    fn text_value(&self, name: &str, text: &str) -> Option<Access> {
+        let is_text = matches!(
+            self.kind(name),
+            Kind::Primitive(PrimitiveDefCategory::String)
+        );
+        let value = Primitive::String(text.to_owned());
+        is_text.then(|| Access::PropertyIs(name.to_owned(), value))
+    }
+
+    fn value(&self, name: &str, value: &InstancePropertyValue) -> Option<Access> {
+        let InstancePropertyValue::Primitive(PrimitivePropertyValue {
+            value: Some(value), ..
+        }) = value
+        else {
+            return None;
+        };
+        let Kind::Primitive(category) = self.kind(name) else {
+            return None;
+        };
+        let value = as_stored(value, category)?;
+        Some(Access::PropertyIs(name.to_owned(), value))
+    }
+
+    /// What the types of the query say of a property.
+    pub(super) fn kind(&self, name: &str) -> Kind {
+        let of = self.query.types.of;
+        if let Some(kind) = of.and_then(|of| kind_in(self.types, of, name)) {
+            return kind;
+        }
+        let mut found = Kind::Undefined;
+        let subtypes = match of {
+            Some(of) => self.types.with_subtypes(of),
+            None => self.types.types().map(|(index, _)| index).collect(),
+        };
+        for index in subtypes {
+            match kind_in(self.types, index, name) {
+                None => {}
+                Some(kind) if found == Kind::Undefined || found == kind => found = kind,
+                Some(_) => return Kind::Mixed,
+            }
+        }
+        found
+    }
+
+    /// Whether every instance that the query is about has a property of this name, with a value or without.
+    pub(super) fn all_have(&self, name: &str) -> bool {
+        let of = self.query.types.of;
+        of.is_some_and(|of| self.types.get(of).property(name).is_some())
+    }
+}
+
+/// What the types that a query is about say of a property.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// None of them has it.
+    Undefined,
+    /// All that have it have it of this kind.
+    Primitive(PrimitiveDefCategory),
+    /// An enum.
+    Enum,
+    /// Values without an order.
+    Collection,
+    /// Some have it of one kind, some of another.
+    Mixed,
+}
+
+fn kind_in(types: &Catalogue, index: TypeIndex, name: &str) -> Option<Kind> {
+    let property = types.get(index).property(name)?;
+    let Some(def) = property.attribute.type_def() else {
+        return Some(Kind::Mixed);
+    };
+    Some(match &def.kind {
+        AttributeTypeKind::Primitive(kind) => {
+            Kind::Primitive(kind.category.unwrap_or(PrimitiveDefCategory::Unknown))
+        }
+        AttributeTypeKind::Enum(_) => Kind::Enum,
+        AttributeTypeKind::Collection(_) => Kind::Collection,
+    })
+}
+
+/// A value of another category that is equal to `value`, where an index tells equal values by equal bytes.
+fn as_stored(value: &Primitive, category: PrimitiveDefCategory) -> Option<Primitive> {
+    use PrimitiveDefCategory as Category;
+    let whole = match value {
+        Primitive::Byte(value) => Some(i64::from(*value)),
+        Primitive::Short(value) => Some(i64::from(*value)),
+        Primitive::Int(value) => Some(i64::from(*value)),
+        Primitive::Long(value) => Some(*value),
+        Primitive::Date(value) => Some(value.0),
+        _ => None,
+    };
+    if let Some(whole) = whole {
+        return match category {
+            Category::Byte => whole.try_into().ok().map(Primitive::Byte),
+            Category::Short => whole.try_into().ok().map(Primitive::Short),
+            Category::Int => whole.try_into().ok().map(Primitive::Int),
+            Category::Long => Some(Primitive::Long(whole)),
+            Category::Date => Some(Primitive::Date(crate::json::Millis(whole))),
+            _ => None,
+        };
+    }
+    match value {
+        Primitive::Boolean(_) | Primitive::String(_) | Primitive::Char(_) => {}
+        // Zero has two forms which are equal.
+        Primitive::Float(number) if *number != 0.0 && number.is_finite() => {}
+        Primitive::Double(number) if *number != 0.0 && number.is_finite() => {}
+        _ => return None,
+    }
+    (value.category() == category).then(|| value.clone())
+}
+
+fn text_access(shape: &Shape) -> Option<Access> {
+    match shape {
+        Shape::Is(text) => Some(Access::Text(text.clone())),
+        Shape::Starts(start) => Some(Access::TextStarts(start.clone())),
+        Shape::Contains(part) => Some(Access::TextContains(part.clone())),
+        Shape::Unknown => None,
+    }
+}
+
+fn worst(way: &[Access]) -> u8 {
+    way.iter().map(Access::rank).max().unwrap_or(u8::MAX)
+}

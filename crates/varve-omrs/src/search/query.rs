@@ -1,0 +1,132 @@
+//! What is asked for.
+
+use crate::error::OmrsError;
+use crate::matching::{Condition, Target};
+use crate::requests::{FindRequest, Page, PagedFindRequest};
+use crate::store::{StoredEntity, StoredInstance, Subject};
+use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
+use crate::validate::{optional_type, type_filter};
+
+use super::Order;
+use super::order::header_of;
+
+/// The types that a query is limited to, each with its subtypes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TypeLimit {
+    /// The type; `None` = all.
+    pub of: Option<TypeIndex>,
+    /// Types of which an instance must be one; none listed = no matter.
+    pub listed: Vec<TypeIndex>,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+pub struct Query {
+    /// Entities or relationships. Of entities, those of which only a proxy is known are not found.
+    pub subject: Subject,
+    /// Their types.
+    pub types: TypeLimit,
+    /// Which status they must have; none listed = any but DELETED.
+    pub find: FindRequest,
+    /// Classifications of which an entity must have one; none listed = no matter.
+    pub classifications: Vec<String>,
+    /// What must hold of them.
+    pub condition: Option<Condition>,
+    /// The order.
+    pub order: Order,
+    /// The part of the ordered result that is asked for.
+    pub page: Page,
+}
+
+impl TypeLimit {
+    /// The types that GUIDs name.
+    ///
+    /// # Errors
+    /// `TypeErrorException` when there is no such type of the category, or a listed one is not a subtype.
+    pub fn new(
+        types: &Catalogue,
+        category: TypeDefCategory,
+        guid: Option<&str>,
+        subtype_guids: &[String],
+    ) -> Result<Self, OmrsError> {
+        let of = optional_type(types, category, guid, "typeGUID")?;
+        if subtype_guids.is_empty() {
+            return Ok(Self {
+                of,
+                listed: Vec::new(),
+            });
+        }
+        type_filter(types, category, guid, subtype_guids)?;
+        let mut listed = Vec::with_capacity(subtype_guids.len());
+        for guid in subtype_guids {
+            listed.push(types.instance_type_by_guid(category, guid, "subtypeGUIDs")?);
+        }
+        if let [only] = listed[..] {
+            return Ok(Self {
+                of: Some(only),
+                listed: Vec::new(),
+            });
+        }
+        Ok(Self { of, listed })
+    }
+
+    /// Whether instances of a type are among them. `of` is not looked at: walks keep to it.
+    fn lists(&self, types: &Catalogue, type_name: &str) -> bool {
+        self.listed.is_empty()
+            || types
+                .by_name(type_name)
+                .is_some_and(|index| self.listed.iter().any(|of| types.is_a(index, *of)))
+    }
+}
+
+impl Query {
+    /// A query for all instances of some types in the order and page that a request asks for.
+    ///
+    /// # Errors
+    /// `PagingErrorException`, `PropertyErrorException`: see [`PagedFindRequest::checked_page`].
+    pub fn new(
+        subject: Subject,
+        types: TypeLimit,
+        request: &PagedFindRequest,
+    ) -> Result<Self, OmrsError> {
+        Ok(Self {
+            subject,
+            types,
+            find: FindRequest {
+                statuses: request.find.statuses.clone(),
+                as_of_time: None,
+            },
+            classifications: Vec::new(),
+            condition: None,
+            order: Order::from(request),
+            page: request.checked_page()?,
+        })
+    }
+
+    /// Whether an instance that a walk of the type shows is one that is asked for.
+    pub(super) fn takes(&self, types: &Catalogue, instance: &StoredInstance) -> bool {
+        if let StoredInstance::Entity(StoredEntity::Proxy(_)) = instance {
+            return false;
+        }
+        let target = Target::from(instance);
+        let status = target.audit.status.unwrap_or(InstanceStatus::Unknown);
+        self.find.takes(status)
+            && self
+                .types
+                .lists(types, header_of(instance).audit.type_name())
+            && self.is_classified(&target)
+            && self
+                .condition
+                .as_ref()
+                .is_none_or(|condition| condition.holds(&target))
+    }
+
+    fn is_classified(&self, target: &Target<'_>) -> bool {
+        self.classifications.is_empty()
+            || target.classifications.iter().any(|carried| {
+                self.classifications
+                    .iter()
+                    .any(|name| name == carried.name())
+            })
+    }
+}

@@ -1,0 +1,429 @@
+//! Walks from entity to entity on small random graphs, compared with following every path.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use varve_omrs::Exception;
+use varve_omrs::graph_queries::{
+    RelatedQuery, SubGraph, WalkLimits, linking, neighbourhood, related, relationships_of_entity,
+};
+use varve_omrs::instances::{EntityDetail, EntityProxy, InstanceAuditHeader, InstanceHeader};
+use varve_omrs::json::Millis;
+use varve_omrs::requests::{FindRequest, Page};
+use varve_omrs::search::{Limits, Order, Query, TypeLimit};
+use varve_omrs::store::{Read, StoredEntity, StoredInstance, StoredRelationship, Subject};
+use varve_omrs::types::{Catalogue, InstanceStatus};
+use varve_testkit::random::Random;
+
+use crate::search::indexed::Indexed;
+
+const EVERYTHING: Page = Page {
+    offset: 0,
+    size: None,
+};
+
+fn header(types: &Catalogue, name: &str, guid: String, status: InstanceStatus) -> InstanceHeader {
+    let index = types.by_name(name).unwrap();
+    InstanceHeader {
+        audit: InstanceAuditHeader {
+            instance_type: Some(Arc::clone(types.get(index).instance_type())),
+            status: Some(status),
+            create_time: Some(Millis(1)),
+            ..Default::default()
+        },
+        guid: Some(guid),
+        ..Default::default()
+    }
+}
+
+fn entity(types: &Catalogue, number: usize, status: InstanceStatus) -> EntityDetail {
+    let name = if number.is_multiple_of(3) {
+        "Asset"
+    } else {
+        "Person"
+    };
+    EntityDetail {
+        header: header(types, name, format!("e{number}"), status),
+        ..Default::default()
+    }
+}
+
+fn relationship(
+    types: &Catalogue,
+    number: usize,
+    ends: [usize; 2],
+    status: InstanceStatus,
+) -> StoredRelationship {
+    let name = if number.is_multiple_of(4) {
+        "ForeignKey"
+    } else {
+        "SemanticAssignment"
+    };
+    StoredRelationship {
+        header: header(types, name, format!("r{number:03}"), status),
+        properties: None,
+        ends: ends.map(|end| format!("e{end}")),
+    }
+}
+
+/// A graph with loops, several relationships between the same entities, deleted ones, and a proxy now and then.
+fn graph(random: &mut Random, types: &Arc<Catalogue>, count: usize, links: usize) -> Indexed {
+    let status = |random: &mut Random| {
+        if random.one_in(12) {
+            InstanceStatus::Deleted
+        } else {
+            InstanceStatus::Active
+        }
+    };
+    let mut all = Vec::new();
+    for number in 0..count {
+        let detail = entity(types, number, status(random));
+        all.push(StoredInstance::Entity(if number > 1 && random.one_in(12) {
+            StoredEntity::Proxy(EntityProxy {
+                header: detail.header,
+                ..Default::default()
+            })
+        } else {
+            StoredEntity::Detail(detail)
+        }));
+    }
+    for number in 0..links {
+        let ends = [random.below(count), random.below(count)];
+        let link = relationship(types, number, ends, status(random));
+        all.push(StoredInstance::Relationship(link));
+    }
+    Indexed::new(Arc::clone(types), all)
+}
+
+fn detail(read: &Indexed, guid: &str) -> EntityDetail {
+    match read.entity(guid).unwrap() {
+        Some(StoredEntity::Detail(entity)) => entity,
+        other => panic!("{guid}: {other:?}"),
+    }
+}
+
+/// What may be walked along: the entities, and relationships by GUID with their ends.
+fn walkable(
+    read: &Indexed,
+    types: &Catalogue,
+    walked: &WalkLimits,
+) -> (BTreeSet<String>, BTreeMap<String, [String; 2]>) {
+    let mut entities = BTreeSet::new();
+    let mut links = BTreeMap::new();
+    let is_of = |audit: &InstanceAuditHeader, of: &[varve_omrs::types::TypeIndex]| {
+        let index = types.by_name(audit.type_name()).unwrap();
+        of.is_empty() || of.iter().any(|of| types.is_a(index, *of))
+    };
+    for instance in &read.all {
+        match instance {
+            StoredInstance::Entity(StoredEntity::Detail(entity)) => {
+                let audit = &entity.header.audit;
+                if walked.find.takes(audit.status.unwrap()) && is_of(audit, &walked.entity_types) {
+                    entities.insert(entity.header.guid().to_owned());
+                }
+            }
+            StoredInstance::Entity(StoredEntity::Proxy(_)) => {}
+            StoredInstance::Relationship(link) => {
+                let audit = &link.header.audit;
+                if walked.find.takes(audit.status.unwrap())
+                    && is_of(audit, &walked.relationship_types)
+                {
+                    links.insert(link.header.guid().to_owned(), link.ends.clone());
+                }
+            }
+        }
+    }
+    (entities, links)
+}
+
+fn told(graph: &SubGraph) -> (BTreeSet<String>, BTreeSet<String>) {
+    let entities = graph.entities.iter().map(|of| of.header.guid().to_owned());
+    let links = graph.relationships.iter();
+    let links = links.map(|of| of.header.guid().to_owned());
+    let told = (
+        entities.collect::<BTreeSet<_>>(),
+        links.collect::<BTreeSet<_>>(),
+    );
+    assert_eq!(told.0.len(), graph.entities.len(), "an entity twice");
+    assert_eq!(
+        told.1.len(),
+        graph.relationships.len(),
+        "a relationship twice"
+    );
+    told
+}
+
+struct Paths<'a> {
+    entities: &'a BTreeSet<String>,
+    links: &'a BTreeMap<String, [String; 2]>,
+    end: String,
+    path: Vec<String>,
+    along: Vec<String>,
+    found: (BTreeSet<String>, BTreeSet<String>),
+}
+
+impl Paths<'_> {
+    fn follow(&mut self, from: &str) {
+        if from == self.end {
+            self.found.0.extend(self.path.iter().cloned());
+            self.found.1.extend(self.along.iter().cloned());
+            return;
+        }
+        for (guid, [one, two]) in self.links {
+            let to = match (one == from, two == from) {
+                (true, _) => two,
+                (_, true) => one,
+                _ => continue,
+            };
+            if self.path.contains(to) || !self.entities.contains(to) {
+                continue;
+            }
+            self.path.push(to.clone());
+            self.along.push(guid.clone());
+            self.follow(to);
+            self.path.pop();
+            self.along.pop();
+        }
+    }
+}
+
+#[test]
+fn linking_finds_all_paths_and_nothing_else() {
+    let types = Arc::new(Catalogue::built_in());
+    let mut links_found = 0;
+    for seed in 0..600 {
+        let mut random = Random::new(seed);
+        let count = 2 + random.below(8);
+        let links = random.below(14);
+        let read = graph(&mut random, &types, count, links);
+        let find = FindRequest::default();
+        let walked = WalkLimits::default();
+        let (entities, links) = walkable(&read, &types, &walked);
+        let mut paths = Paths {
+            entities: &entities,
+            links: &links,
+            end: "e1".to_owned(),
+            path: vec!["e0".to_owned()],
+            along: Vec::new(),
+            found: Default::default(),
+        };
+        if entities.contains("e0") && entities.contains("e1") {
+            paths.follow("e0");
+        }
+        let ends = ["e0", "e1"].map(|guid| detail(&read, guid));
+        if ends.iter().any(|end| end.header.audit.is_deleted()) {
+            continue;
+        }
+        let found = linking(&read, &types, ends, &find, &Limits::default()).unwrap();
+        assert_eq!(told(&found), paths.found, "seed {seed}: {links:?}");
+        links_found += found.relationships.len();
+    }
+    assert!(links_found > 1000, "only {links_found} links in all graphs");
+}
+
+#[test]
+fn an_entity_is_linked_to_itself_by_nothing_else() {
+    let types = Arc::new(Catalogue::built_in());
+    let read = graph(&mut Random::new(2), &types, 5, 20);
+    let ends = ["e0", "e0"].map(|guid| detail(&read, guid));
+    let find = FindRequest::default();
+    let found = linking(&read, &types, ends, &find, &Limits::default()).unwrap();
+    assert_eq!(
+        told(&found),
+        (BTreeSet::from(["e0".to_owned()]), BTreeSet::new())
+    );
+}
+
+/// The entities and relationships within so many steps, by their definition.
+fn within(
+    entities: &BTreeSet<String>,
+    links: &BTreeMap<String, [String; 2]>,
+    levels: usize,
+) -> (BTreeSet<String>, BTreeSet<String>) {
+    let mut found = BTreeSet::from(["e0".to_owned()]);
+    let mut along = BTreeSet::new();
+    for _ in 0..levels {
+        let before = found.clone();
+        for (guid, [one, two]) in links {
+            for (from, to) in [(one, two), (two, one)] {
+                let may_be_there = to == "e0" || entities.contains(to);
+                if before.contains(from) && may_be_there {
+                    found.insert(to.clone());
+                    along.insert(guid.clone());
+                }
+            }
+        }
+    }
+    (found, along)
+}
+
+#[test]
+fn neighbourhoods_reach_as_far_as_asked() {
+    let types = Arc::new(Catalogue::built_in());
+    for seed in 0..300 {
+        let mut random = Random::new(seed);
+        let count = 2 + random.below(20);
+        let links = random.below(30);
+        let read = graph(&mut random, &types, count, links);
+        let of = |name: &str| vec![types.by_name(name).unwrap()];
+        let walked = WalkLimits {
+            find: FindRequest::default(),
+            entity_types: if random.one_in(3) {
+                of("Person")
+            } else {
+                Vec::new()
+            },
+            relationship_types: if random.one_in(3) {
+                of("SemanticAssignment")
+            } else {
+                Vec::new()
+            },
+            classifications: Vec::new(),
+        };
+        let (entities, links) = walkable(&read, &types, &walked);
+        for levels in [Some(0), Some(1), Some(2), Some(3), None] {
+            let start = detail(&read, "e0");
+            let limits = Limits::default();
+            let found = neighbourhood(&read, &types, start, levels, &walked, &limits).unwrap();
+            let wanted = within(&entities, &links, levels.unwrap_or(count));
+            assert_eq!(told(&found), wanted, "seed {seed}, {levels:?}");
+        }
+    }
+}
+
+#[test]
+fn related_entities_come_in_pages() {
+    let types = Arc::new(Catalogue::built_in());
+    for seed in 0..200 {
+        let mut random = Random::new(seed);
+        let count = 2 + random.below(20);
+        let links = random.below(40);
+        let read = graph(&mut random, &types, count, links);
+        let (entities, links) = walkable(&read, &types, &WalkLimits::default());
+        let (closure, _) = within(&entities, &links, count);
+        let persons = random.one_in(2);
+        let is_wanted = |guid: &String| {
+            let of = detail(&read, guid).header.audit;
+            entities.contains(guid) && (!persons || of.type_name() == "Person")
+        };
+        let wanted: BTreeSet<String> = closure.into_iter().filter(is_wanted).collect();
+        for order in [Order::Any, Order::Guid, Order::CreateTime { reverse: true }] {
+            let mut query = RelatedQuery {
+                wanted: WalkLimits::default(),
+                order: order.clone(),
+                page: EVERYTHING,
+            };
+            if persons {
+                query.wanted.entity_types = vec![types.by_name("Person").unwrap()];
+            }
+            let find = |query: &RelatedQuery| {
+                let start = detail(&read, "e0");
+                let found = related(&read, &types, start, query, &Limits::default()).unwrap();
+                let guids = found.iter().map(|of| of.header.guid().to_owned());
+                guids.collect::<Vec<_>>()
+            };
+            let whole = find(&query);
+            assert_eq!(whole.iter().cloned().collect::<BTreeSet<_>>(), wanted);
+            assert_eq!(whole.len(), wanted.len());
+            assert!(order == Order::Any || whole.is_sorted());
+            let mut paged = Vec::new();
+            for offset in (0..whole.len() + 3).step_by(3) {
+                query.page = Page {
+                    offset,
+                    size: Some(3),
+                };
+                paged.extend(find(&query));
+            }
+            assert_eq!(paged, whole);
+        }
+    }
+}
+
+#[test]
+fn relationships_of_an_entity_come_in_order_and_pages() {
+    let types = Arc::new(Catalogue::built_in());
+    let read = graph(&mut Random::new(4), &types, 4, 40);
+    let mut query = Query {
+        subject: Subject::Relationships,
+        types: TypeLimit::default(),
+        find: FindRequest::default(),
+        classifications: Vec::new(),
+        condition: None,
+        order: Order::Any,
+        page: EVERYTHING,
+    };
+    let (_, links) = walkable(&read, &types, &WalkLimits::default());
+    let has_end = |(_, ends): &(&String, &[String; 2])| ends.iter().any(|end| end == "e0");
+    let wanted = links.iter().filter(has_end).map(|(guid, _)| guid.clone());
+    let wanted: Vec<String> = wanted.collect();
+    assert!(wanted.len() > 8);
+    for order in [Order::Any, Order::Guid] {
+        query.order = order;
+        let mut paged = Vec::new();
+        for offset in (0..40).step_by(4) {
+            query.page = Page {
+                offset,
+                size: Some(4),
+            };
+            let found = relationships_of_entity(&read, &query, "e0", &Limits::default());
+            paged.extend(found.unwrap().iter().map(|of| of.header.guid().to_owned()));
+        }
+        assert_eq!(paged, wanted);
+    }
+}
+
+#[test]
+fn what_would_cost_too_much_is_refused() {
+    let types = Arc::new(Catalogue::built_in());
+    let mut all = Vec::new();
+    for number in 0..500 {
+        let detail = entity(&types, number, InstanceStatus::Active);
+        all.push(StoredInstance::Entity(StoredEntity::Detail(detail)));
+        let link = relationship(&types, number, [0, number], InstanceStatus::Active);
+        all.push(StoredInstance::Relationship(link));
+    }
+    let read = Indexed::new(Arc::clone(&types), all);
+    let limits = Limits { examined_max: 300 };
+    let start = || detail(&read, "e0");
+    let walked = WalkLimits::default();
+    let refused = |error: varve_omrs::OmrsError| {
+        assert_eq!(error.exception, Exception::RepositoryError, "{error}");
+    };
+    refused(neighbourhood(&read, &types, start(), None, &walked, &limits).unwrap_err());
+    let ends = [start(), detail(&read, "e7")];
+    refused(linking(&read, &types, ends, &FindRequest::default(), &limits).unwrap_err());
+    let query = RelatedQuery {
+        wanted: walked,
+        order: Order::Guid,
+        page: EVERYTHING,
+    };
+    refused(related(&read, &types, start(), &query, &limits).unwrap_err());
+}
+
+#[test]
+fn paths_of_many_entities_need_no_recursion() {
+    let types = Arc::new(Catalogue::built_in());
+    let count = 1500;
+    let mut all = Vec::new();
+    for number in 0..count {
+        let detail = entity(&types, number, InstanceStatus::Active);
+        all.push(StoredInstance::Entity(StoredEntity::Detail(detail)));
+        if number > 0 {
+            let ends = [number - 1, number];
+            let link = relationship(&types, number, ends, InstanceStatus::Active);
+            all.push(StoredInstance::Relationship(link));
+        }
+    }
+    let read = Indexed::new(Arc::clone(&types), all);
+    let ends = [0, count - 1].map(|number| detail(&read, &format!("e{number}")));
+    let found = linking(
+        &read,
+        &types,
+        ends,
+        &FindRequest::default(),
+        &Limits::default(),
+    );
+    let found = found.unwrap();
+    assert_eq!(found.entities.len(), count);
+    assert_eq!(found.relationships.len(), count - 1);
+}
