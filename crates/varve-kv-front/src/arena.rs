@@ -28,6 +28,22 @@ impl At {
     }
 }
 
+/// Bytes that the processor fetches at once.
+const CACHE_LINE: usize = 64;
+
+/// Asks the processor to fetch what will be read soon.
+#[inline]
+pub(crate) fn prefetch<T>(soon: &T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch reads nothing as far as the program can tell, and is harmless for any address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(soon).cast()) }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = soon;
+}
+
 /// How many rows ahead the processor is asked to fetch, where rows are visited that lie all over the memory of a table.
 pub(crate) const PREFETCHED: usize = 8;
 
@@ -88,15 +104,10 @@ impl Arena {
     /// Asks the processor to fetch an operation's first bytes, which will be read soon.
     #[inline]
     pub(crate) fn prefetch(&self, at: At) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            if let Some(first) = self.block(at.block()).get(at.offset()..) {
-                // SAFETY: a prefetch reads nothing as far as the program can tell, and is harmless for any address.
-                unsafe {
-                    _mm_prefetch::<_MM_HINT_T0>(first.as_ptr().cast());
-                    _mm_prefetch::<_MM_HINT_T0>(first.as_ptr().wrapping_add(64).cast());
-                }
+        let block = self.block(at.block());
+        for place in [at.offset(), at.offset() + CACHE_LINE] {
+            if let Some(byte) = block.get(place) {
+                prefetch(byte);
             }
         }
     }

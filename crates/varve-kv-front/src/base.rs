@@ -30,6 +30,15 @@ pub trait Base: Space {
         Ok(())
     }
 
+    /// Told before [`Base::ingest`]: whether nearly all rows that come are new, so that merging them with what is there
+    /// frees no room.
+    fn expect(&self, new_rows: bool) {
+        let _ = new_rows;
+    }
+
+    /// Called about once a second while nothing is to be flushed: time for work that was put off.
+    fn settle(&self) {}
+
     /// How much sorted work waits, as a part of what may wait before writers have to be held: 1 is the limit.
     fn backlog(&self) -> f64;
 }

@@ -218,6 +218,9 @@ fn next(shared: &Shared, retired: &mut Vec<Arc<Table>>) -> Option<Frozen> {
         }
         let failed_before = state.not_frozen.is_some();
         drop(state);
+        if waited.timed_out() {
+            shared.base.settle();
+        }
         if waited.timed_out() && (failed_before || should_freeze(shared)) {
             // If the log cannot be rotated, writes say so once the table has grown too large; the next look tries again.
             let _ = shared.freeze_now();
@@ -240,6 +243,7 @@ fn flush(shared: &Shared, frozen: &Frozen) -> Result<(), KvError> {
     // One file holds a part of each batch, so a power loss after it must not find the log without the other part.
     shared.syncer.sync()?;
     let _ingesting = shared.ingesting.lock();
+    shared.base.expect(shared.presence.take_new());
     shared.taken_in_partly.store(true, Ordering::Relaxed);
     ingest(&*shared.base, shared.config.tables.len(), table)?;
     shared.taken_in_partly.store(false, Ordering::Relaxed);

@@ -11,7 +11,7 @@
 //! of states from before it was through are never told that a row is absent.
 //!
 //! A split block Bloom filter (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, 2007): one bit
-//! in each of the eight words of one cache line. It grows by segments, each four times the last, or what memory is left;
+//! in each of the eight words of one cache line. It grows by segments, each sixteen times the last, or what memory is left;
 //! when that is used up the last one goes on filling, and says "absent" ever more seldom.
 
 use std::sync::Arc;
@@ -20,10 +20,11 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
+use smallvec::SmallVec;
 use varve_kv::{Flow, KvError, OpKind, TableId, TableSpec};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::arena::{Arena, At};
+use crate::arena::{self, Arena, At};
 use crate::base::Base;
 use crate::options::Budget;
 use crate::table::{Table, partition_hash};
@@ -31,18 +32,30 @@ use crate::table::{Table, partition_hash};
 /// Words of a block: one cache line.
 const LANES: usize = 8;
 const BLOCK_BYTES: usize = LANES * size_of::<u64>();
-/// Bytes of the first segment; each further one has four times the last.
+/// Bytes of the first segment.
 const FIRST_BYTES: usize = 64 << 10;
-/// Segments at most: 5.3 GiB, 3.8 thousand million keys.
-const SEGMENTS: usize = 9;
-/// The last segment has at least this part of the size that is its turn: one in so many, that of the one before it in four.
+/// Each further segment has two to this power times the bytes of the last: few segments, since each is a look at a
+/// far-off place, and one more that may be wrong.
+const GROWTH: usize = 4;
+/// Segments at most: 4.3 GiB, 3 thousand million keys.
+const SEGMENTS: usize = 5;
+/// The last segment has at least this part of the size that is its turn, one in so many: as much as the one before it.
 const LEAST: usize = 16;
 /// The part of the memory that the last, largest segment leaves for other spaces: one in so many.
 const RESERVE: usize = 16;
 /// Bits for each key before the next segment is begun: 4 of 1,000 absent keys are then taken for present ones.
 const BITS_PER_KEY: usize = 12;
+/// The same in segments of up to [`SMALL_BYTES`], whose errors add to those of the large one: 3 of 10,000.
+const BITS_PER_KEY_SMALL: usize = 20;
+const SMALL_BYTES: usize = 16 << 20;
+/// Keys whose places the processor is asked for together.
+const AT_ONCE: usize = 32;
+/// A segment of up to so many bytes lies in the processor's caches.
+const NEAR_BYTES: usize = 1 << 20;
 /// Look-ups in vain after which it is worth reading the keys of the sorted files.
 const LEARN_FROM: u64 = 1_000;
+/// Rows are nearly all new when one in so many is not, or the filter takes it for one that is not.
+const NEARLY_ALL: u64 = 10;
 /// Rows that are read in one step.
 const STEP_ROWS: usize = 10_000;
 
@@ -74,6 +87,9 @@ pub(crate) struct Presence {
     from_generation: AtomicU64,
     budget: Arc<Budget>,
     misses: AtomicU64,
+    /// Since it was last asked: rows put that were new, and rows put or deleted that there were.
+    put_new: AtomicU64,
+    put_again: AtomicU64,
     learner: Learner,
 }
 
@@ -114,8 +130,17 @@ impl Segment {
         }
     }
 
+    fn bytes(&self) -> usize {
+        self.blocks * BLOCK_BYTES
+    }
+
     fn capacity(&self) -> usize {
-        self.blocks * BLOCK_BYTES * 8 / BITS_PER_KEY
+        let bits_per_key = if self.bytes() <= SMALL_BYTES {
+            BITS_PER_KEY_SMALL
+        } else {
+            BITS_PER_KEY
+        };
+        self.bytes() * 8 / bits_per_key
     }
 
     #[inline]
@@ -123,6 +148,11 @@ impl Segment {
         let number = ((hash >> 32) * self.blocks as u64) >> 32;
         let at = self.first + number as usize * LANES;
         &self.words[at..at + LANES]
+    }
+
+    #[inline]
+    fn prefetch(&self, hash: u64) {
+        arena::prefetch(&self.block(hash)[0]);
     }
 
     #[inline]
@@ -173,6 +203,8 @@ impl Presence {
             from_generation: AtomicU64::new(0),
             budget,
             misses: AtomicU64::new(0),
+            put_new: AtomicU64::new(0),
+            put_again: AtomicU64::new(0),
             learner: Learner::default(),
         };
         for block in 0..replayed.arena.blocks() {
@@ -231,6 +263,39 @@ impl Presence {
             && !self.has(row_hash(hash, clustering))
     }
 
+    /// [`Presence::lacks`] of each of `rows`, or [`Presence::lacks_now`] where no generation is given.
+    pub(crate) fn lacks_each(
+        &self,
+        rows: &[(TableId, &[u8], &[u8])],
+        generation: Option<u64>,
+    ) -> Vec<bool> {
+        let known = |generation| generation >= self.from_generation.load(Ordering::Relaxed);
+        if !self.is(State::Whole) || !generation.is_none_or(known) {
+            return vec![false; rows.len()];
+        }
+        let hash = |(table, partition, clustering): &(TableId, &[u8], &[u8])| {
+            self.hash_of(*table, || partition_hash(*table, partition), clustering)
+        };
+        let mut lacking = Vec::with_capacity(rows.len());
+        for part in rows.chunks(AT_ONCE) {
+            let hashes: SmallVec<[Option<u64>; AT_ONCE]> = part.iter().map(hash).collect();
+            self.prefetch(hashes.iter().flatten());
+            let lacks = |hash: &Option<u64>| hash.is_some_and(|hash| !self.has(hash));
+            lacking.extend(hashes.iter().map(lacks));
+        }
+        lacking
+    }
+
+    /// Asks the processor for the places of many keys, so that it waits for all of them at once.
+    fn prefetch<'h>(&self, hashes: impl Iterator<Item = &'h u64> + Clone) {
+        for segment in self.segments.iter().map_while(OnceLock::get) {
+            // What is small is in the processor's caches.
+            if segment.bytes() > NEAR_BYTES {
+                hashes.clone().for_each(|hash| segment.prefetch(*hash));
+            }
+        }
+    }
+
     fn has(&self, hash: u64) -> bool {
         let segments = self.segments.iter().map_while(OnceLock::get);
         segments.into_iter().any(|segment| segment.has(hash))
@@ -244,6 +309,7 @@ impl Presence {
         self.add_all(hashed.iter().filter_map(|(hash, at)| {
             let op = arena.op(*at);
             if op.kind != OpKind::Put {
+                self.put_again.fetch_add(1, Ordering::Relaxed);
                 return None;
             }
             self.hash_of(op.table, || *hash, op.clustering())
@@ -256,20 +322,26 @@ impl Presence {
             return;
         }
         let mut filling = self.filling.lock();
-        let mut added = 0;
-        for hash in hashes {
-            if self.is(State::Off) {
-                break;
-            }
-            if self.has(hash) {
-                continue;
-            }
-            added += 1;
-            if let Some(segment) = self.room(&mut filling) {
-                segment.add(hash);
+        let (mut added, mut again) = (0, 0);
+        let mut part: SmallVec<[u64; AT_ONCE]> = SmallVec::new();
+        while hashes.peek().is_some() && !self.is(State::Off) {
+            part.clear();
+            part.extend(hashes.by_ref().take(AT_ONCE));
+            self.prefetch(part.iter());
+            for hash in &part {
+                if self.has(*hash) {
+                    again += 1;
+                    continue;
+                }
+                added += 1;
+                if let Some(segment) = self.room(&mut filling) {
+                    segment.add(*hash);
+                }
             }
         }
         self.keys.fetch_add(added, Ordering::Relaxed);
+        self.put_new.fetch_add(added, Ordering::Relaxed);
+        self.put_again.fetch_add(again, Ordering::Relaxed);
     }
 
     /// The segment that the next key goes to.
@@ -294,13 +366,16 @@ impl Presence {
 
     /// Begins a segment, if there is memory for it.
     fn begin(&self, number: usize) -> Option<&Segment> {
-        let wanted = FIRST_BYTES << (2 * number);
+        let wanted = FIRST_BYTES << (GROWTH * number);
+        let next_least = (wanted << GROWTH) / LEAST;
         let bytes = self.budget.try_take(|left| {
-            if wanted <= left {
-                return Some(wanted);
-            }
-            // All there is, but for what other spaces may begin with, unless that is too little to be worth a look more.
+            // All there is, but for what other spaces may begin with.
             let rest = left.saturating_sub(self.budget.limit() / RESERVE);
+            if wanted <= left {
+                // Too little to be worth a look more would be left.
+                let whole = number > 0 && left - wanted < next_least;
+                return Some(if whole { rest.max(wanted) } else { wanted });
+            }
             (number > 0 && rest >= wanted / LEAST).then_some(rest)
         })?;
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
@@ -399,6 +474,13 @@ impl Presence {
                     .wait_for(&mut wanted, started.elapsed());
             }
         }
+    }
+
+    /// Whether nearly all rows that were written since the last call are known to have been new.
+    pub(crate) fn take_new(&self) -> bool {
+        let new = self.put_new.swap(0, Ordering::Relaxed);
+        let again = self.put_again.swap(0, Ordering::Relaxed);
+        self.is(State::Whole) && again * NEARLY_ALL <= new
     }
 
     /// Keys that it was given, about.

@@ -139,6 +139,10 @@ impl FrontSpace {
         self.shared.presence.lacks_now(table, partition, clustering)
     }
 
+    fn lacks_each(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
+        self.shared.presence.lacks_each(rows, None)
+    }
+
     fn read<T>(&self, read: impl FnOnce(Moment<'_>) -> T) -> T {
         let view = self.shared.view.load();
         read(view.now())
@@ -457,6 +461,15 @@ impl FrontSnapshot {
         } = &*self.view;
         let hash = partition_hash(table, partition);
         presence.lacks(*generation, table, hash, clustering)
+    }
+
+    fn lacks_each(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
+        let View {
+            presence,
+            generation,
+            ..
+        } = &*self.view;
+        presence.lacks_each(rows, Some(*generation))
     }
 
     fn read<T>(&self, read: impl FnOnce(Moment<'_>) -> T) -> T {

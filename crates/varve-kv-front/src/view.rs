@@ -494,8 +494,8 @@ impl Reader for Moment<'_> {
     }
 }
 
-/// Implements [`Reader`] for a type whose method `read` calls a function with its present [`Moment`], and whose method
-/// `lacks` asks the filter of keys.
+/// Implements [`Reader`] for a type whose method `read` calls a function with its present [`Moment`], and whose methods
+/// `lacks` and `lacks_each` ask the filter of keys.
 macro_rules! read_by_moment {
     ($type:ty) => {
         impl varve_kv::Reader for $type {
@@ -525,6 +525,10 @@ macro_rules! read_by_moment {
                 clustering: &[u8],
             ) -> bool {
                 self.lacks(table, partition, clustering)
+            }
+
+            fn known_absent_each(&self, rows: &[(varve_kv::TableId, &[u8], &[u8])]) -> Vec<bool> {
+                self.lacks_each(rows)
             }
 
             fn multi_get(

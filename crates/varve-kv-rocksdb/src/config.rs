@@ -1,6 +1,7 @@
 //! What an operator may choose.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use varve_kv_front::FrontOptions;
 
@@ -11,8 +12,8 @@ pub const MEMORY_BYTES_DEFAULT: u64 = 512 << 20;
 /// read costs a thousand times what it should.
 pub const MEMORY_BYTES_MIN: u64 = 64 << 20;
 
-/// At how many bytes a front table is flushed when nothing is said: larger ones are no faster.
-pub const FRONT_TABLE_BYTES_DEFAULT: usize = 64 << 20;
+/// At how many bytes a front table is flushed when nothing is said: 160 MiB. The larger, the fewer files to merge.
+pub const FRONT_TABLE_BYTES_DEFAULT: usize = 160 << 20;
 
 /// Settings of a [`RocksEngine`](crate::RocksEngine).
 #[derive(Debug, Clone)]
@@ -39,7 +40,7 @@ pub enum FrontTable {
     /// a space is opened.
     Off,
     /// A front table that is flushed at so many bytes; all of them share three eighths of [`RocksConfig::memory_bytes`],
-    /// and no table gets more than a fifth of that.
+    /// and no table gets more than a third of that.
     Share(usize),
     /// A front table with these options; its memory comes besides.
     With(FrontOptions),
@@ -83,8 +84,16 @@ pub struct Tuning {
     pub encode_batches: bool,
     /// Files in level 0 of a table that start a compaction: flushed memtables.
     pub level0_compact: i32,
-    /// The same with a front table: fewer compactions of more files cost less.
+    /// The same with a front table, and without tiers: fewer compactions of more files cost less.
     pub level0_compact_front: i32,
+    /// Whether the files of a front table are merged in tiers rather than in levels.
+    pub tiers: bool,
+    /// Sorted runs of a table that are merged while tables are flushed one after the other.
+    pub runs_loading: i32,
+    /// The same once none has been flushed for `quiet_after`.
+    pub runs_quiet: i32,
+    /// See `runs_quiet`.
+    pub quiet_after: Duration,
     /// Bytes of the first level below level 0.
     pub level_base_bytes: u64,
     /// From how many rows on a batch is put in the order of its keys.
@@ -105,6 +114,10 @@ impl Default for Tuning {
             encode_batches: true,
             level0_compact: 4,
             level0_compact_front: 8,
+            tiers: true,
+            runs_loading: 32,
+            runs_quiet: 6,
+            quiet_after: Duration::from_secs(30),
             level_base_bytes: 256 << 20,
             sort_batches_from: 64,
         }

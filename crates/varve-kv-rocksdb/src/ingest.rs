@@ -17,6 +17,7 @@ use crate::errors::{file_error, passing};
 use crate::manifest;
 use crate::options::{LEVEL0_STOP, Shared};
 use crate::space::RocksSpace;
+use crate::tiers::{self, Pace};
 
 /// The directory of files that are being written, inside the space's. What is in it after a crash is of no use.
 const NEW_FILES: &str = "front-new";
@@ -33,6 +34,7 @@ pub(crate) struct Ingest {
     options: Vec<Options>,
     /// By table, whether it may have rows.
     holds: Vec<AtomicBool>,
+    pace: Pace,
 }
 
 impl Ingest {
@@ -55,6 +57,7 @@ impl Ingest {
             dir,
             options: options.collect(),
             holds: holds.collect(),
+            pace: Pace::new(tables, &shared.tuning),
         }
     }
 }
@@ -189,6 +192,9 @@ impl Base for RocksSpace {
         // Files that were taken in have left; what an error left over is written again.
         let _ = fs::remove_dir_all(dir);
         done?;
+        if self.shared().in_tiers() {
+            self.ingest.pace.flushed(self.db(), self.tables());
+        }
         // The log of what was taken in may be removed now, so the manifest must keep what it says.
         manifest::record(self.db().path()).map_err(|error| {
             let doing = "noting the manifest's length";
@@ -212,6 +218,10 @@ impl Base for RocksSpace {
     }
 
     fn backlog(&self) -> f64 {
+        let tuning = &self.shared().tuning;
+        if self.shared().in_tiers() {
+            return tiers::backlog(self.db(), self.tables(), tuning);
+        }
         let files = |table: &TableSpec| {
             let family = self.db().cf_handle(table.name)?;
             let name = property::num_files_at_level(0);
@@ -222,5 +232,15 @@ impl Base for RocksSpace {
         };
         let most = self.tables().iter().filter_map(files).max().unwrap_or(0);
         most as f64 / f64::from(LEVEL0_STOP)
+    }
+
+    fn expect(&self, new_rows: bool) {
+        self.ingest.pace.expect(new_rows);
+    }
+
+    fn settle(&self) {
+        if self.shared().in_tiers() {
+            self.ingest.pace.settle(self.db(), self.tables());
+        }
     }
 }

@@ -33,6 +33,7 @@ mod partition;
 mod snapshot;
 mod space;
 mod statistics;
+mod tiers;
 mod view;
 mod wal;
 

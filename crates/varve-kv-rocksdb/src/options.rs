@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rust_rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, Cache, ChecksumType, DBCompressionType, DBRecoveryMode,
-    DataBlockIndexType, FileChecksumGenFactory, LogLevel, MemtableFactory, Options,
+    DataBlockIndexType, Env, FileChecksumGenFactory, LogLevel, MemtableFactory, Options,
     WriteBufferManager,
 };
 use rustix::process::{Resource, getrlimit};
@@ -14,6 +14,7 @@ use varve_kv_front::{Budget, FrontOptions, RowCache};
 use crate::config::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, Tuning};
 use crate::health::Listener;
 use crate::partition;
+use crate::tiers;
 
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
@@ -26,12 +27,14 @@ const MEMTABLE_SHARE_FRONT: (usize, usize) = (1, 16);
 const FRONT_SHARE: (usize, usize) = (3, 8);
 /// Share of the memory for single rows of the files, when there is a front table: an eighth.
 const ROW_SHARE: (usize, usize) = (1, 8);
-/// Share of the memory for knowing which rows there are, when there is a front table: three sixteenths. The default of
-/// 768 MiB has room for some 90 million.
-const PRESENCE_SHARE: (usize, usize) = (3, 16);
-/// Front tables of one space that the share has room for: one takes writes, the others wait; and as much again as one of
-/// them for sorting it.
-const FRONT_TABLES: usize = 5;
+/// Share of the memory for knowing which rows there are, when there is a front table: a quarter. The default of 1,280 MiB
+/// has room for some 200 million.
+const PRESENCE_SHARE: (usize, usize) = (1, 4);
+/// Front tables of one space that the share has room for: one takes writes, another is flushed, a third waits or is being
+/// sorted. The larger they are, the fewer files have to be merged.
+const FRONT_TABLES: usize = 3;
+/// Tables of a space that may wait to be flushed, the one that is being flushed included.
+const FROZEN_TABLES: usize = 1;
 /// Memtables of one table, the ones being flushed included; then its writers wait.
 const MEMTABLES_PER_TABLE_MAX: i32 = 4;
 /// Size of a piece of a partitioned index or filter.
@@ -40,8 +43,13 @@ const FORMAT_VERSION: i32 = 6;
 const FILE_BYTES: u64 = 64 << 20;
 const LEVEL0_SLOW_DOWN: i32 = 20;
 pub(crate) const LEVEL0_STOP: i32 = 36;
-/// Threads that merge the files of level 0 into the next: such a merge waits for no other and others wait for it.
+/// Threads that share one merge, where its result is not a file of level 0.
 const MERGE_THREADS: u32 = 2;
+/// Levels, or runs, whose files are not compressed: the newest.
+const PLAIN_LEVELS: usize = 2;
+const PLAIN_LEVELS_TIERS: usize = 4;
+/// Threads for merges of everything, which take long: the others go on beside them. For the whole process.
+const WHOLE_MERGES: i32 = 1;
 /// Bounds what a start after a crash must replay: about 20 ms a MiB. The tables whose rows the oldest part holds are
 /// flushed when the log grows over it.
 const LOG_BYTES_MAX: u64 = 64 << 20;
@@ -104,7 +112,7 @@ impl Shared {
             FrontTable::Off => None,
             FrontTable::Share(bytes) => Some(FrontOptions {
                 table_bytes: (front_share / FRONT_TABLES).min(*bytes),
-                frozen_max: FRONT_TABLES - 2,
+                frozen_max: FROZEN_TABLES,
                 ..FrontOptions::default()
             }),
             FrontTable::With(options) => Some(options.clone()),
@@ -139,6 +147,11 @@ impl Shared {
         self.memtables.get_usage()
     }
 
+    /// Whether files are merged in tiers: those of a front table are, the files of RocksDB's memtables in levels.
+    pub(crate) fn in_tiers(&self) -> bool {
+        self.front.is_some() && self.tuning.tiers
+    }
+
     fn memtable_size(&self) -> usize {
         (self.memtable_share / 3).min(self.tuning.memtable_bytes)
     }
@@ -154,6 +167,10 @@ impl Shared {
         options.set_file_checksum_gen_factory(&FileChecksumGenFactory::crc32c());
         options.set_track_and_verify_wals_in_manifest(true);
         options.set_max_background_jobs(self.background_jobs);
+        if let Ok(mut environment) = Env::new() {
+            environment.set_bottom_priority_background_threads(WHOLE_MERGES);
+            options.set_env(&environment);
+        }
         options.set_max_subcompactions(MERGE_THREADS);
         options.set_allow_concurrent_memtable_write(!self.tuning.memtable_hashed);
         options.set_max_open_files(self.open_files);
@@ -179,20 +196,28 @@ impl Shared {
         options.set_level_compaction_dynamic_level_bytes(true);
         options.set_max_bytes_for_level_base(self.tuning.level_base_bytes);
         options.set_target_file_size_base(FILE_BYTES);
+        options.set_num_levels(tiers::LEVELS as i32);
         options.set_level_zero_file_num_compaction_trigger(match self.front {
             Some(_) => self.tuning.level0_compact_front,
             None => self.tuning.level0_compact,
         });
         options.set_level_zero_slowdown_writes_trigger(LEVEL0_SLOW_DOWN);
         options.set_level_zero_stop_writes_trigger(LEVEL0_STOP);
-        // The first two levels are rewritten soon.
+        if self.in_tiers() {
+            tiers::set(&mut options, &self.tuning);
+        }
+        // The newest are rewritten soon.
         let compressed = if self.tuning.compress {
             DBCompressionType::Lz4
         } else {
             DBCompressionType::None
         };
-        let mut levels = [compressed; 7];
-        levels[..2].fill(DBCompressionType::None);
+        let mut levels = [compressed; tiers::LEVELS];
+        let plain = match self.in_tiers() {
+            true => PLAIN_LEVELS_TIERS,
+            false => PLAIN_LEVELS,
+        };
+        levels[..plain].fill(DBCompressionType::None);
         options.set_compression_per_level(&levels);
         options.set_bottommost_compression_type(if table.cold {
             DBCompressionType::Zstd

@@ -87,6 +87,10 @@ impl RocksSpace {
         &self.db
     }
 
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

@@ -7,6 +7,7 @@ use varve_kv::{Statistic, TableSpec};
 
 use crate::health::Events;
 use crate::options::Shared;
+use crate::tiers;
 
 fn statistic(name: &'static str, help: &'static str, value: f64) -> Statistic {
     Statistic { name, help, value }
@@ -86,6 +87,11 @@ pub(crate) fn collect(
             "pending_compaction_bytes",
             "Bytes that compactions still have to rewrite, estimated.",
             of_tables(property::ESTIMATE_PENDING_COMPACTION_BYTES),
+        ),
+        statistic(
+            "sorted_runs",
+            "Sorted runs of files that a read may have to look through, of the table that has the most.",
+            tiers::most(db, tables) as f64,
         ),
         statistic(
             "running_compactions",

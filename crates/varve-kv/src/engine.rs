@@ -92,6 +92,14 @@ pub trait Reader: Send + Sync {
         false
     }
 
+    /// [`Reader::known_absent`] of each of `rows`: table, partition key and clustering key. Asked together, so that an
+    /// engine can look at many far-off places of memory at once.
+    fn known_absent_each(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
+        rows.iter()
+            .map(|(table, partition, clustering)| self.known_absent(*table, partition, clustering))
+            .collect()
+    }
+
     /// Visits rows of one partition in the order of their clustering keys, calling `visit(clustering, value)` until it
     /// breaks or the range ends.
     ///

@@ -76,6 +76,10 @@ impl Reader for RecordingSpace {
         self.inner.known_absent(table, partition, clustering)
     }
 
+    fn known_absent_each(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
+        self.inner.known_absent_each(rows)
+    }
+
     fn scan(
         &self,
         request: ScanRequest<'_>,

@@ -237,16 +237,22 @@ impl<'a> WorkingSet<'a> {
     /// Looks up what is known without reading: which elements have no row, and the labels of all ends that are to be
     /// checked. One right after the other, so that the processor waits for many of these far-off places at once.
     fn look_ahead(&mut self, mutations: &[Mutation]) {
-        let absent = |(number, mutation): (u32, &Mutation)| match mutation {
-            Mutation::PutRow { fresh: false, .. }
-            | Mutation::PutVertex { fresh: false, .. }
-            | Mutation::PutEdge { .. } => {
-                let (table, partition, clustering) = self.keys.of(number).first();
-                self.reader.known_absent(table, partition, clustering)
-            }
-            _ => false,
+        let may_be_absent = |mutation: &Mutation| {
+            matches!(
+                mutation,
+                Mutation::PutRow { fresh: false, .. }
+                    | Mutation::PutVertex { fresh: false, .. }
+                    | Mutation::PutEdge { .. }
+            )
         };
-        self.absent = (0..).zip(mutations).map(absent).collect();
+        let asked: Vec<_> = (0..)
+            .zip(mutations)
+            .filter(|(_, mutation)| may_be_absent(mutation))
+            .map(|(number, _)| self.keys.of(number).first())
+            .collect();
+        let mut answers = self.reader.known_absent_each(&asked).into_iter();
+        let absent = |mutation| may_be_absent(mutation) && answers.next() == Some(true);
+        self.absent = mutations.iter().map(absent).collect();
         let checked = |mutation: &Mutation| match mutation {
             Mutation::PutRow { ends, .. }
             | Mutation::PutEdge { ends, .. }

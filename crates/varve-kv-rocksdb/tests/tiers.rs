@@ -1,0 +1,163 @@
+//! Files merged in tiers: stores whose files are in levels go on in them, and back, and a store that is not written any
+//! more is left with few runs.
+
+#![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use varve_kv::{Batch, ClusteringRange, Durability, Engine, Space};
+use varve_kv_front::FrontOptions;
+use varve_kv_rocksdb::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, RocksEngine, Tuning};
+use varve_testkit::engine_suite::tables::{NAMED, POINTS, TABLES, named, point, rows};
+
+const ROWS: u64 = 4_000;
+
+fn open(dir: &Path, front: FrontTable, tuning: Tuning) -> Arc<dyn Space> {
+    let config = RocksConfig {
+        memory_bytes: MEMORY_BYTES_MIN,
+        front,
+        tuning,
+        ..RocksConfig::new(dir)
+    };
+    RocksEngine::open(&config)
+        .unwrap()
+        .open("s", TABLES, true)
+        .unwrap()
+}
+
+fn tiny() -> FrontTable {
+    FrontTable::With(FrontOptions {
+        table_bytes: 16 << 10,
+        log_preallocate_bytes: 4096,
+        ..FrontOptions::default()
+    })
+}
+
+fn levels() -> Tuning {
+    Tuning {
+        tiers: false,
+        level_base_bytes: 64 << 10,
+        ..Tuning::default()
+    }
+}
+
+fn tiers() -> Tuning {
+    Tuning {
+        runs_loading: 6,
+        ..Tuning::default()
+    }
+}
+
+/// What row `n` holds after the rounds up to `round`: written anew in every round that divides it, removed by some.
+fn value(n: u64, round: u64) -> Option<u64> {
+    let last = (0..=round)
+        .rev()
+        .find(|round| n.is_multiple_of(*round + 1))?;
+    (last == 0 || !n.is_multiple_of(7)).then_some(last)
+}
+
+fn write(space: &dyn Space, round: u64) {
+    for first in (0..ROWS).step_by(50) {
+        let mut batch = Batch::new();
+        // In no order, so that the rows of each file lie among those of all others.
+        let scattered = (first..first + 50).map(|n| n * 1_597 % ROWS);
+        for n in scattered.filter(|n| n.is_multiple_of(round + 1)) {
+            let stored = value(n, round).map(u64::to_be_bytes);
+            match &stored {
+                Some(value) => {
+                    batch.put(POINTS, &point(n), b"", value);
+                    batch.put(NAMED, &named(b"all"), &n.to_be_bytes(), value);
+                }
+                None => {
+                    batch.delete(POINTS, &point(n), b"");
+                    batch.delete(NAMED, &named(b"all"), &n.to_be_bytes());
+                }
+            }
+        }
+        space.write(&batch, Durability::Buffered).unwrap();
+    }
+}
+
+fn check(space: &dyn Space, round: u64) {
+    let expected = |n| value(n, round).map(|value| value.to_be_bytes().to_vec());
+    for n in 0..ROWS {
+        assert_eq!(
+            space.get(POINTS, &point(n), b"").unwrap(),
+            expected(n),
+            "{n} in {round}"
+        );
+    }
+    let stored = rows(space, NAMED, &named(b"all"), &ClusteringRange::all(), false);
+    let of = |n: u64| expected(n).map(|value| (n.to_be_bytes().to_vec(), value));
+    assert_eq!(
+        stored,
+        (0..ROWS).filter_map(of).collect::<Vec<_>>(),
+        "{round}"
+    );
+    space.verify_checksums().unwrap();
+}
+
+#[test]
+fn a_store_in_levels_goes_on_in_tiers_and_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let ways = [
+        (tiny(), levels()),
+        (tiny(), tiers()),
+        (FrontTable::Off, Tuning::default()),
+        (tiny(), tiers()),
+        (tiny(), levels()),
+        (tiny(), tiers()),
+    ];
+    for (round, (front, tuning)) in (0..).zip(ways) {
+        let space = open(dir.path(), front, tuning);
+        if round > 0 {
+            check(&*space, round - 1);
+        }
+        write(&*space, round);
+        check(&*space, round);
+        if round == 0 {
+            // So that there is a lower level.
+            space.compact().unwrap();
+            check(&*space, round);
+            write(&*space, round);
+        }
+    }
+}
+
+fn runs(space: &dyn Space) -> f64 {
+    let all = space.statistics();
+    let mut runs = all.iter().filter(|it| it.name == "sorted_runs");
+    runs.next().unwrap().value
+}
+
+#[test]
+fn few_runs_are_left_once_nothing_is_flushed() {
+    let dir = tempfile::tempdir().unwrap();
+    let tuning = Tuning {
+        runs_loading: 1_000,
+        runs_quiet: 3,
+        quiet_after: Duration::from_secs(3_600),
+        ..Tuning::default()
+    };
+    let space = open(dir.path(), tiny(), tuning.clone());
+    write(&*space, 0);
+    space.sync().unwrap();
+    drop(space);
+    // Closing flushed what was left.
+    let space = open(dir.path(), tiny(), tuning.clone());
+    assert!(runs(&*space) > 10.0, "nothing is merged under load");
+    drop(space);
+    let tuning = Tuning {
+        quiet_after: Duration::ZERO,
+        ..tuning
+    };
+    let space = open(dir.path(), tiny(), tuning);
+    let until = Instant::now() + Duration::from_secs(60);
+    while runs(&*space) >= 3.0 {
+        assert!(Instant::now() < until, "{} runs", runs(&*space));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    check(&*space, 0);
+}
