@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 
 use crate::api::result::ResultFile;
 use crate::api::{self, ApiArguments, report, table};
+use crate::metadata::{self, MetadataArguments};
 
 /// `varve bench`
 #[derive(Debug, Args)]
@@ -20,6 +21,8 @@ pub struct BenchArguments {
 enum Command {
     /// Run load tests against a server of HugeGraph's REST API
     Api(Box<ApiArguments>),
+    /// Run Egeria's performance suite against an open-metadata repository (OMRS REST API)
+    Metadata(Box<MetadataArguments>),
     /// Print the Markdown table of a result file
     Table {
         /// JSON file that a run wrote
@@ -111,6 +114,7 @@ enum Command {
 pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
     match &arguments.command {
         Command::Api(arguments) => return api::run(arguments),
+        Command::Metadata(arguments) => return metadata::run(arguments),
         Command::Table { file } => print!("{}", table::markdown(&ResultFile::read(file)?)),
         Command::Report {
             files,

@@ -6,11 +6,11 @@
 mod chart;
 mod compare;
 mod overview;
-mod page;
+pub(crate) mod page;
 mod published;
 mod rows;
 mod tables;
-mod text;
+pub(crate) mod text;
 
 use std::path::Path;
 

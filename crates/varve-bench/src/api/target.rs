@@ -36,7 +36,7 @@ pub(crate) struct Target {
 }
 
 /// Host, port and `Host` header of `http://host:port`.
-fn parse_url(url: &str) -> Result<(SocketAddr, String)> {
+pub(crate) fn parse_url(url: &str) -> Result<(SocketAddr, String)> {
     let rest = match url.split_once("://") {
         Some(("http", rest)) => rest,
         Some((scheme, _)) => bail!("{url}: {scheme} is not supported, only http"),

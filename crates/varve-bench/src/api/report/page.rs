@@ -27,7 +27,7 @@ pub(super) const READING: &str = r#"<section id="reading"><h2>How to read this</
 "#;
 
 /// The HTML document around `body`.
-pub(super) fn document(title: &str, body: &str) -> String {
+pub(crate) fn document(title: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -101,7 +101,7 @@ pub(super) fn markdown_heading(file: &ResultFile) -> String {
 }
 
 /// The machine in a line.
-fn machine(environment: &Environment) -> String {
+pub(crate) fn machine(environment: &Environment) -> String {
     let mut parts: Vec<String> = Vec::new();
     parts.extend(environment.machine.clone());
     if environment.cpu_count > 0 {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// Text that stands inside an element or a quoted attribute.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
@@ -21,7 +21,7 @@ pub(super) fn escape(text: &str) -> String {
 }
 
 /// A whole number with separators of thousands.
-pub(super) fn whole(number: f64) -> String {
+pub(crate) fn whole(number: f64) -> String {
     let digits = format!("{:.0}", number.abs());
     let mut out = String::new();
     if number <= -0.5 {
@@ -37,7 +37,7 @@ pub(super) fn whole(number: f64) -> String {
 }
 
 /// A number with three digits that count, or all before the point.
-pub(super) fn three(number: f64) -> String {
+pub(crate) fn three(number: f64) -> String {
     match number.abs() {
         size if size >= 99.95 => whole(number),
         size if size >= 9.995 => format!("{number:.1}"),
@@ -46,17 +46,17 @@ pub(super) fn three(number: f64) -> String {
 }
 
 /// Whole milliseconds, cut off as JMeter's are.
-pub(super) fn whole_ms(us: f64) -> String {
+pub(crate) fn whole_ms(us: f64) -> String {
     whole((us / 1_000.0).floor())
 }
 
 /// Milliseconds with three digits that count.
-pub(super) fn ms(us: f64) -> String {
+pub(crate) fn ms(us: f64) -> String {
     three(us / 1_000.0)
 }
 
 /// A size in the unit that fits.
-pub(super) fn bytes(size: f64) -> String {
+pub(crate) fn bytes(size: f64) -> String {
     for (unit, name) in [(1_u64 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
         if size >= unit as f64 {
             return format!("{} {name}", three(size / unit as f64));
@@ -66,7 +66,7 @@ pub(super) fn bytes(size: f64) -> String {
 }
 
 /// A tick of an axis: short, and without zeros that say nothing.
-pub(super) fn tick(number: f64) -> String {
+pub(crate) fn tick(number: f64) -> String {
     let (scaled, unit) = match number.abs() {
         size if size >= 1e6 => (number / 1e6, "M"),
         size if size >= 1e5 => (number / 1e3, "k"),
@@ -80,7 +80,7 @@ pub(super) fn tick(number: f64) -> String {
 }
 
 /// A row of a Markdown table.
-pub(super) fn markdown_line(out: &mut String, cells: &[String]) {
+pub(crate) fn markdown_line(out: &mut String, cells: &[String]) {
     for cell in cells {
         let _ = write!(out, "| {} ", cell.replace('|', "\\|").replace('\n', " "));
     }

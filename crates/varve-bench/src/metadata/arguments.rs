@@ -1,0 +1,228 @@
+//! The options of `varve bench metadata`.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::Args;
+
+use super::profile::{Profile, ROWS};
+
+/// Instances of a type that are created at most: the suite's own limit is the volume `9999-…` of its names.
+const INSTANCES_MAX: u32 = 9_999;
+/// The longest page that is asked for.
+const PAGE_MAX: u32 = 1_000;
+
+/// `varve bench metadata`
+#[derive(Debug, Clone, Args)]
+pub struct MetadataArguments {
+    /// Address of the repository's platform; a path is kept
+    #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
+    pub(crate) url: String,
+    /// Name of the server on the platform
+    #[arg(long, default_value = "varve", value_name = "NAME")]
+    pub(crate) server_name: String,
+    /// User that acts
+    #[arg(long, default_value = "bench", value_name = "NAME")]
+    pub(crate) user: String,
+    /// Start this binary as the server, with an empty data folder for each volume
+    #[arg(long, value_name = "VARVE", conflicts_with = "url")]
+    pub(crate) serve: Option<PathBuf>,
+    /// With --serve: when a write is acknowledged; else what to call the repository's durability
+    #[arg(
+        long,
+        value_name = "MODE",
+        default_value_if("serve", clap::builder::ArgPredicate::IsPresent, "sync")
+    )]
+    pub(crate) durability: Option<String>,
+    /// With --serve: set an option of the server; may be repeated
+    #[arg(long, value_name = "SECTION.OPTION=VALUE", requires = "serve")]
+    pub(crate) serve_set: Vec<String>,
+    /// The repository's process on this machine [default: who listens on the port]
+    #[arg(long, value_name = "PID")]
+    pub(crate) server_pid: Option<u32>,
+
+    /// Instances of each type and page of searches, as the published columns are called; several run one after another
+    #[arg(
+        long,
+        value_delimiter = ',',
+        default_value = "0005-02",
+        value_name = "INSTANCES-PAGE,…"
+    )]
+    pub(crate) volume: Vec<Volume>,
+    /// Run these profiles only, by name or number; what they work on must be there
+    #[arg(long, value_delimiter = ',', value_name = "PROFILE,…", value_parser = profile)]
+    pub(crate) profiles: Vec<Profile>,
+    /// Leave out profiles (by name or number) or methods
+    #[arg(long, value_delimiter = ',', value_name = "PROFILE|METHOD,…", value_parser = skipped)]
+    pub(crate) skip: Vec<Skipped>,
+    /// Only the first so many types of each category
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) types: Option<u32>,
+    /// Count searches that only find the instances of a test case nowhere, instead of in the rows of the searches
+    #[arg(long)]
+    pub(crate) no_booking: bool,
+    /// Seed of values
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    pub(crate) seed: u64,
+
+    /// Run nothing: report on these files, which earlier runs wrote
+    #[arg(long, value_delimiter = ',', value_name = "FILE,…", conflicts_with_all = ["serve", "evidence", "json"])]
+    pub(crate) from: Vec<PathBuf>,
+    /// Write the results to this file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<PathBuf>,
+    /// Write the time of every call into this folder, in the published form: a folder for each volume
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) evidence: Option<PathBuf>,
+    /// Write the report: one HTML page that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+    /// Write the tables as Markdown to this file [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) markdown: Option<PathBuf>,
+    /// What the run is for
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// What to call the repository [default: varve]
+    #[arg(long, default_value = "varve", value_name = "NAME")]
+    pub(crate) name: String,
+    /// What to call this machine
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) machine: Option<String>,
+    /// No progress
+    #[arg(long)]
+    pub(crate) quiet: bool,
+}
+
+/// How much: instances of each type, and the page of the timed searches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Volume {
+    pub(crate) instances: u32,
+    pub(crate) page: u32,
+}
+
+impl FromStr for Volume {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wanted = || {
+            format!(
+                "expected <instances>-<page> as in 0005-02, up to {INSTANCES_MAX}-{PAGE_MAX} and from 1"
+            )
+        };
+        let (instances, page) = text.split_once('-').ok_or_else(wanted)?;
+        let number = |text: &str, max| {
+            let number: Option<u32> = text.parse().ok();
+            number
+                .filter(|number| (1..=max).contains(number))
+                .ok_or_else(wanted)
+        };
+        Ok(Self {
+            instances: number(instances, INSTANCES_MAX)?,
+            page: number(page, PAGE_MAX)?,
+        })
+    }
+}
+
+impl fmt::Display for Volume {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}", self.instances, self.page)
+    }
+}
+
+/// What is left out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Skipped {
+    Profile(Profile),
+    Method(&'static str),
+}
+
+fn profile(text: &str) -> Result<Profile, String> {
+    let known = || {
+        let names: Vec<&str> = Profile::ALL.iter().map(|it| it.name()).collect();
+        format!("no such profile; there are {}", names.join(", "))
+    };
+    Profile::named(text).ok_or_else(known)
+}
+
+fn skipped(text: &str) -> Result<Skipped, String> {
+    let method = ROWS.iter().map(|info| info.row.method);
+    match method.into_iter().find(|method| *method == text.trim()) {
+        Some(method) => Ok(Skipped::Method(method)),
+        None => profile(text)
+            .map(Skipped::Profile)
+            .map_err(|error| format!("no method of the table, and {error}")),
+    }
+}
+
+/// Which profiles and methods run.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Selection {
+    /// Empty: all.
+    profiles: Vec<Profile>,
+    skipped: Vec<Skipped>,
+}
+
+impl Selection {
+    pub(crate) fn new(arguments: &MetadataArguments) -> Self {
+        Self {
+            profiles: arguments.profiles.clone(),
+            skipped: arguments.skip.clone(),
+        }
+    }
+
+    pub(crate) fn runs(&self, profile: Profile) -> bool {
+        let is_named = self.profiles.is_empty() || self.profiles.contains(&profile);
+        is_named && !self.skipped.contains(&Skipped::Profile(profile))
+    }
+
+    /// Whether the method is not to be timed. Related entities feed the walks between two.
+    pub(crate) fn leaves_out(&self, method: &str) -> bool {
+        let is_left_out = |name: &str| {
+            let mut skipped = self.skipped.iter();
+            skipped.any(|it| matches!(it, Skipped::Method(method) if *method == name))
+        };
+        let fed_by_left_out = method == "getLinkingEntities" && is_left_out("getRelatedEntities");
+        is_left_out(method) || fed_by_left_out
+    }
+
+    /// Whether nothing is left out.
+    pub(crate) fn is_all(&self) -> bool {
+        self.profiles.is_empty() && self.skipped.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn volumes_are_named_as_the_published_columns_are() {
+        let volume: Volume = "1280-10".parse().expect("a volume");
+        assert_eq!((volume.instances, volume.page), (1_280, 10));
+        assert_eq!(Volume::to_string(&volume), "1280-10");
+        let small: Volume = "5-2".parse().expect("a volume");
+        assert_eq!(small.to_string(), "0005-02");
+        for wrong in ["", "5", "0-2", "5-0", "10000-1", "5-x", "-5-2"] {
+            assert!(wrong.parse::<Volume>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn profiles_and_methods_are_left_out_by_name() {
+        let selection = Selection {
+            profiles: Vec::new(),
+            skipped: ["getRelatedEntities", "graph history queries", "31"]
+                .map(|text| skipped(text).expect("known"))
+                .to_vec(),
+        };
+        assert!(!selection.runs(Profile::GraphHistoryQueries));
+        assert!(!selection.runs(Profile::RelationshipPurge));
+        assert!(selection.runs(Profile::GraphQueries));
+        assert!(selection.leaves_out("getRelatedEntities"));
+        assert!(selection.leaves_out("getLinkingEntities"));
+        assert!(!selection.leaves_out("getEntityNeighborhood"));
+        assert!(skipped("getEverything").is_err());
+    }
+}

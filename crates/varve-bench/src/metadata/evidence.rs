@@ -1,0 +1,150 @@
+//! The evidence of each timed call in the published form: a file for each profile, written while the suite runs, since a
+//! large volume has millions of calls.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde_json::json;
+
+use super::profile::{Profile, Row};
+
+/// The files, opened as their profiles have calls.
+#[derive(Debug)]
+pub(crate) struct Evidence {
+    folder: PathBuf,
+    files: BTreeMap<Profile, ProfileFile>,
+    /// The first thing that went wrong. Times go on being taken; the run ends with it.
+    error: Option<anyhow::Error>,
+}
+
+#[derive(Debug)]
+struct ProfileFile {
+    writer: BufWriter<File>,
+    first: bool,
+}
+
+impl Evidence {
+    /// Evidence in `folder`, which is made if it is not there.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub(crate) fn new(folder: &Path) -> Result<Self> {
+        let shown = folder.display();
+        std::fs::create_dir_all(folder).with_context(|| format!("making the folder {shown}"))?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            files: BTreeMap::new(),
+            error: None,
+        })
+    }
+
+    /// Adds a call that belongs to `row`, made for the profile and type of `case`.
+    pub(crate) fn add(&mut self, row: Row, case: (Profile, &str), elapsed: Duration) {
+        if self.error.is_none()
+            && let Err(error) = self.write(row, case, elapsed)
+        {
+            self.error = Some(error);
+        }
+    }
+
+    fn write(
+        &mut self,
+        row: Row,
+        (profile, of_type): (Profile, &str),
+        time: Duration,
+    ) -> Result<()> {
+        if !self.files.contains_key(&row.profile) {
+            let file = ProfileFile::new(&self.folder, row.profile)?;
+            self.files.insert(row.profile, file);
+        }
+        let Some(file) = self.files.get_mut(&row.profile) else {
+            return Ok(());
+        };
+        let case = profile.case_id();
+        let piece = json!({
+            "profileId": row.profile.id(),
+            "testCaseId": format!("{case}-{of_type}"),
+            "assertionId": format!("{case}-{}", row.method),
+            "methodName": row.method,
+            "elapsedTime": time.as_millis() as u64,
+            "elapsedMicroseconds": time.as_micros() as u64,
+        });
+        let comma = if file.first { "\n" } else { ",\n" };
+        file.first = false;
+        write!(file.writer, "{comma}{piece}")?;
+        Ok(())
+    }
+
+    /// Completes the files.
+    ///
+    /// # Errors
+    /// When anything could not be written.
+    pub(crate) fn finish(self) -> Result<()> {
+        if let Some(error) = self.error {
+            return Err(error.context("writing the evidence"));
+        }
+        for mut file in self.files.into_values() {
+            write!(file.writer, "\n]}}]}}\n")?;
+            file.writer.flush().context("writing the evidence")?;
+        }
+        Ok(())
+    }
+}
+
+impl ProfileFile {
+    fn new(folder: &Path, profile: Profile) -> Result<Self> {
+        let path = folder.join(format!("profile-{:03}.json", profile.id()));
+        let file = File::create(&path).with_context(|| format!("making {}", path.display()))?;
+        let mut writer = BufWriter::new(file);
+        let (id, name) = (profile.id(), json!(profile.name()));
+        write!(
+            writer,
+            "{{\"id\":{id},\"name\":{name},\"requirementResults\":[{{\"name\":{name},\"positiveTestEvidence\":["
+        )?;
+        Ok(Self {
+            writer,
+            first: true,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_have_the_published_form() {
+        let folder = tempfile::TempDir::new().expect("a folder");
+        let mut evidence = Evidence::new(folder.path()).expect("a folder");
+        let row = Row::new(Profile::EntitySearch, "findEntities");
+        for us in [700, 12_345] {
+            let case = (Profile::EntityRetrieval, "Asset");
+            evidence.add(row, case, Duration::from_micros(us));
+        }
+        evidence.finish().expect("written");
+        let path = folder.path().join("profile-002.json");
+        let text = std::fs::read_to_string(path).expect("a file");
+        let file: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        assert_eq!(
+            (&file["id"], &file["name"]),
+            (&json!(2), &json!("Entity search"))
+        );
+        let pieces = &file["requirementResults"][0]["positiveTestEvidence"];
+        assert_eq!(pieces.as_array().map(Vec::len), Some(2));
+        assert_eq!(
+            pieces[1],
+            json!({
+                "profileId": 2,
+                "testCaseId": "repository-entity-retrieval-performance-Asset",
+                "assertionId": "repository-entity-retrieval-performance-findEntities",
+                "methodName": "findEntities",
+                "elapsedTime": 12,
+                "elapsedMicroseconds": 12_345,
+            })
+        );
+    }
+}

@@ -1,0 +1,134 @@
+//! What the profiles ask: a module for each group of them, and the order in which they run.
+
+mod classification;
+mod creation;
+mod family;
+mod graph;
+mod life;
+mod request;
+mod retrieval;
+mod retype;
+mod search;
+mod update;
+
+pub(crate) use family::Answer;
+use family::{Entities, Relationships};
+
+use super::client::Failure;
+use super::plan::PlannedType;
+use super::profile::Profile;
+use super::suite::Suite;
+
+/// The types that a stage goes over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Types {
+    Entities,
+    Relationships,
+    Classifications,
+}
+
+/// A test case: what a profile does with one type.
+type Case = fn(&mut Suite, &PlannedType) -> Result<(), Failure>;
+
+/// A profile's test cases.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pass {
+    pub(crate) profile: Profile,
+    pub(crate) case: Case,
+}
+
+/// Test cases that run type by type.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Stage {
+    pub(crate) over: Types,
+    /// All of a type run before those of the next.
+    pub(crate) passes: &'static [Pass],
+    /// What earlier stages left behind is of no use to this one.
+    pub(crate) begins: bool,
+}
+
+const fn stage(over: Types, passes: &'static [Pass]) -> Stage {
+    Stage {
+        over,
+        passes,
+        begins: true,
+    }
+}
+
+/// A further stage of the profile before it.
+const fn further(over: Types, passes: &'static [Pass]) -> Stage {
+    Stage {
+        over,
+        passes,
+        begins: false,
+    }
+}
+
+const fn pass(profile: Profile, case: Case) -> Pass {
+    Pass { profile, case }
+}
+
+use Profile as P;
+use Types::{Classifications as C, Entities as E, Relationships as R};
+
+/// All stages in order.
+#[rustfmt::skip]
+pub(crate) const STAGES: &[Stage] = &[
+    stage(E, &[pass(P::EntityCreation, creation::entities)]),
+    stage(E, &[pass(P::EntitySearch, search::entities)]),
+    stage(R, &[pass(P::RelationshipCreation, creation::relationships)]),
+    stage(R, &[pass(P::RelationshipSearch, search::relationships)]),
+    stage(C, &[pass(P::EntityClassification, classification::classify)]),
+    stage(C, &[pass(P::ClassificationSearch, classification::search)]),
+    stage(E, &[pass(P::EntityUpdate, update::entities)]),
+    stage(R, &[pass(P::RelationshipUpdate, update::relationships)]),
+    stage(C, &[pass(P::ClassificationUpdate, classification::update)]),
+    stage(E, &[pass(P::EntityUndo, update::undo::<Entities>)]),
+    stage(R, &[pass(P::RelationshipUndo, update::undo::<Relationships>)]),
+    stage(E, &[
+        pass(P::EntityRetrieval, retrieval::entities),
+        pass(P::EntityHistoryRetrieval, retrieval::entity_history),
+    ]),
+    stage(R, &[
+        pass(P::RelationshipRetrieval, retrieval::relationships),
+        pass(P::RelationshipHistoryRetrieval, retrieval::relationship_history),
+    ]),
+    stage(E, &[pass(P::EntityHistorySearch, search::entity_history)]),
+    stage(R, &[pass(P::RelationshipHistorySearch, search::relationship_history)]),
+    stage(E, &[pass(P::GraphQueries, graph::now)]),
+    stage(E, &[pass(P::GraphHistoryQueries, graph::history)]),
+    stage(E, &[pass(P::EntityReHome, life::re_home::<Entities>)]),
+    stage(R, &[pass(P::RelationshipReHome, life::re_home::<Relationships>)]),
+    stage(C, &[pass(P::EntityDeclassify, classification::declassify)]),
+    stage(E, &[pass(P::EntityRetype, retype::without_properties)]),
+    further(E, &[pass(P::EntityRetype, retype::to_sub_type)]),
+    further(E, &[pass(P::EntityRetype, retype::from_super_type)]),
+    stage(R, &[pass(P::RelationshipRetype, retype::relationships)]),
+    stage(E, &[pass(P::EntityReIdentify, life::re_identify::<Entities>)]),
+    stage(R, &[pass(P::RelationshipReIdentify, life::re_identify::<Relationships>)]),
+    stage(R, &[pass(P::RelationshipDelete, life::delete::<Relationships>)]),
+    stage(E, &[pass(P::EntityDelete, life::delete::<Entities>)]),
+    stage(E, &[pass(P::EntityRestore, life::restore::<Entities>)]),
+    stage(R, &[pass(P::RelationshipRestore, life::restore::<Relationships>)]),
+    stage(R, &[pass(P::RelationshipPurge, life::delete_all::<Relationships>)]),
+    further(R, &[pass(P::RelationshipPurge, life::purge::<Relationships>)]),
+    stage(E, &[pass(P::EntityPurge, life::delete_all::<Entities>)]),
+    further(E, &[pass(P::EntityPurge, life::purge::<Entities>)]),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn profiles_run_in_the_order_of_their_numbers() {
+        let mut ids: Vec<u16> = STAGES
+            .iter()
+            .flat_map(|stage| stage.passes)
+            .map(|pass| pass.profile.id())
+            .collect();
+        assert!(ids.is_sorted(), "{ids:?}");
+        ids.dedup();
+        assert_eq!(ids, (1..=32).collect::<Vec<u16>>());
+    }
+}

@@ -1,0 +1,169 @@
+//! Profiles 5, 6, 9 and 22: classifications of entities.
+
+use varve_omrs::instances::{
+    Classification, ClassificationOrigin, EntityDetail, InstanceProperties,
+};
+use varve_omrs::requests::{
+    ClassificationWithEntityRequest, EntityDetailResponse, EntityListResponse,
+    InstancePropertiesRequest, MatchCriteria, SequencingOrder as Order, VoidResponse,
+};
+
+use super::super::client::{Failure, escaped};
+use super::super::plan::PlannedType;
+use super::super::profile::{Profile as P, Row};
+use super::super::suite::Suite;
+use super::creation::copy_header;
+use super::family::Entities;
+use super::request::{Search, of_home};
+use super::search::wanted;
+
+const SEARCH: Row = Row::new(P::ClassificationSearch, "findEntitiesByClassification");
+
+/// Classifies entities of the last type that may carry the classification.
+pub(super) fn classify(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    let Some(entity_type) = of.entity_types.first() else {
+        return Ok(());
+    };
+    let name = escaped(&of.name);
+    let row = Row::new(P::EntityClassification, "classifyEntity");
+    suite.step(row, |suite, row| {
+        let found = suite.first::<Entities>(&entity_type.guid, None)?;
+        for (number, guid) in found.iter().enumerate() {
+            let body = InstancePropertiesRequest {
+                properties: suite.values.properties(&of.set, number as u64),
+            };
+            let path = format!("/instances/entity/{}/classification/{name}", escaped(guid));
+            suite.change::<EntityDetailResponse>(row, &path, &body)?;
+        }
+        Ok(())
+    })?;
+    let row = Row::new(P::EntityClassification, "saveClassificationReferenceCopy");
+    suite.step(row, |suite, row| {
+        for (number, entity) in copies(suite, &entity_type.guid)?.into_iter().enumerate() {
+            let body = ClassificationWithEntityRequest {
+                classification: Some(Classification {
+                    audit: copy_header(suite, of),
+                    name: Some(of.name.clone()),
+                    properties: suite.values.properties(&of.set, number as u64),
+                    origin: Some(ClassificationOrigin::Assigned),
+                    origin_guid: None,
+                }),
+                entity: Some(entity),
+            };
+            let path = "/instances/entities/classifications/reference-copy";
+            suite.change::<VoidResponse>(row, path, &body)?;
+        }
+        Ok(())
+    })
+}
+
+/// Entities of a type that are reference copies.
+fn copies(suite: &mut Suite, type_guid: &str) -> Result<Vec<EntityDetail>, Failure> {
+    let search = Search::first(type_guid, suite.instances());
+    let body = search.entity_properties(Some(of_home(&suite.copies)), Some(MatchCriteria::All));
+    let row = Row::new(P::EntitySearch, "findEntitiesByProperty");
+    let path = "/instances/entities/by-property";
+    let found: EntityListResponse = suite.set_up(row, path, &body)?;
+    Ok(found.entities)
+}
+
+fn path_of_search(of: &PlannedType) -> String {
+    let name = escaped(&of.name);
+    format!("/instances/entities/by-classification/{name}")
+}
+
+/// Searches by the classification alone, by one of its properties, by both of two, by either, and by neither.
+pub(super) fn search(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    suite.step(SEARCH, |suite, row| {
+        use MatchCriteria::{All, Any, None as Neither};
+        let path = path_of_search(of);
+        let page = u64::from(suite.volume.page);
+        let search =
+            |suite: &mut Suite, properties: Option<&InstanceProperties>, criteria, order| {
+                let search = Search {
+                    size: page,
+                    order: Some(order),
+                    ..Search::default()
+                };
+                let body = search.matching(properties.cloned(), criteria);
+                let found = suite.search::<EntityListResponse>(row, &path, &body);
+                found.map(drop)
+            };
+        search(suite, None, None, Order::CreationDateRecent)?;
+        let pair = of.first_pair();
+        let Some(one) = pair[0] else {
+            return Ok(());
+        };
+        let first = wanted(suite, &[one]);
+        search(suite, Some(&first), Some(All), Order::CreationDateOldest)?;
+        let Some(two) = pair[1] else {
+            return Ok(());
+        };
+        let mut both = wanted(suite, &[two]);
+        both.values.extend(first.values);
+        search(suite, Some(&both), Some(All), Order::LastUpdateRecent)?;
+        search(suite, Some(&both), Some(Any), Order::LastUpdateOldest)?;
+        search(suite, Some(&both), Some(Neither), Order::Guid)
+    })
+}
+
+/// Entities that carry the classification, where that is at home at `home`.
+fn carriers(suite: &mut Suite, of: &PlannedType, home: &str) -> Result<Vec<EntityDetail>, Failure> {
+    let search = Search {
+        size: suite.instances(),
+        ..Search::default()
+    };
+    let body = search.matching(Some(of_home(home)), Some(MatchCriteria::All));
+    let found: EntityListResponse = suite.set_up(SEARCH, &path_of_search(of), &body)?;
+    Ok(found.entities)
+}
+
+/// Gives the classifications that we are the home of new properties.
+pub(super) fn update(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    if !of.declares_attributes {
+        return Ok(());
+    }
+    let row = Row::new(P::ClassificationUpdate, "updateEntityClassification");
+    suite.step(row, |suite, row| {
+        let home = suite.home.clone();
+        let found = carriers(suite, of, &home)?;
+        for (number, entity) in found.iter().enumerate() {
+            let properties = suite.values.properties(&of.set, number as u64);
+            if properties.is_none() {
+                break;
+            }
+            let body = InstancePropertiesRequest { properties };
+            let (guid, name) = (escaped(entity.header.guid()), escaped(&of.name));
+            let path = format!("/instances/entity/{guid}/classification/{name}/properties");
+            suite.change::<EntityDetailResponse>(row, &path, &body)?;
+        }
+        Ok(())
+    })
+}
+
+/// Takes the classification away: ours by declassifying, reference copies by purging.
+pub(super) fn declassify(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    let row = Row::new(P::EntityDeclassify, "declassifyEntity");
+    suite.step(row, |suite, row| {
+        let home = suite.home.clone();
+        for entity in carriers(suite, of, &home)? {
+            let (guid, name) = (escaped(entity.header.guid()), escaped(&of.name));
+            let path = format!("/instances/entity/{guid}/classification/{name}/delete");
+            suite.post_nothing::<EntityDetailResponse>(row, &path)?;
+        }
+        Ok(())
+    })?;
+    let row = Row::new(P::EntityDeclassify, "purgeClassificationReferenceCopy");
+    suite.step(row, |suite, row| {
+        let home = suite.copies.clone();
+        for entity in carriers(suite, of, &home)? {
+            let body = ClassificationWithEntityRequest {
+                classification: entity.classification(&of.name).cloned(),
+                entity: Some(entity),
+            };
+            let path = "/instances/entities/classifications/reference-copy/purge";
+            suite.change::<VoidResponse>(row, path, &body)?;
+        }
+        Ok(())
+    })
+}

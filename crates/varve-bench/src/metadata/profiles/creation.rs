@@ -1,0 +1,139 @@
+//! Profiles 1 and 3: entities and relationships, our own and reference copies.
+
+use varve_omrs::instances::{
+    EntityDetail, EntityProxy, InstanceAuditHeader, InstanceHeader, InstanceProvenanceType,
+    Relationship,
+};
+use varve_omrs::requests::{
+    EntityCreateRequest, EntityDetailResponse, RelationshipCreateRequest, RelationshipResponse,
+    VoidResponse,
+};
+use varve_omrs::types::InstanceStatus;
+
+use super::super::client::Failure;
+use super::super::plan::{EndType, PlannedType};
+use super::super::profile::{Profile as P, Row};
+use super::super::suite::Suite;
+use super::super::values::now;
+use super::family::Entities;
+
+/// Creates the entities of a type.
+pub(super) fn entities(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    suite.step(Row::new(P::EntityCreation, "addEntity"), |suite, row| {
+        for number in 0..suite.instances() {
+            let body = EntityCreateRequest {
+                type_guid: Some(of.guid.clone()),
+                properties: suite.values.properties(&of.set, number),
+                ..EntityCreateRequest::default()
+            };
+            suite.change::<EntityDetailResponse>(row, "/instances/entity", &body)?;
+            suite.created += 1;
+        }
+        Ok(())
+    })?;
+    let row = Row::new(P::EntityCreation, "saveEntityReferenceCopy");
+    suite.step(row, |suite, row| {
+        for number in 0..suite.instances() {
+            let body = EntityDetail {
+                header: InstanceHeader {
+                    audit: copy_header(suite, of),
+                    guid: Some(suite.guid()),
+                    ..InstanceHeader::default()
+                },
+                classifications: Vec::new(),
+                properties: suite.values.properties(&of.set, number),
+            };
+            suite.change::<VoidResponse>(row, "/instances/entities/reference-copy", &body)?;
+            suite.created += 1;
+        }
+        Ok(())
+    })
+}
+
+/// The header of a reference copy of that type.
+pub(super) fn copy_header(suite: &Suite, of: &PlannedType) -> InstanceAuditHeader {
+    InstanceAuditHeader {
+        instance_type: Some(of.instance_type.clone()),
+        status: Some(of.initial_status),
+        ..header_of_copies(suite)
+    }
+}
+
+fn header_of_copies(suite: &Suite) -> InstanceAuditHeader {
+    InstanceAuditHeader {
+        header_version: Some(1),
+        provenance: Some(InstanceProvenanceType::LocalCohort),
+        metadata_collection_id: Some(suite.copies.clone()),
+        created_by: Some(suite.user.clone()),
+        create_time: Some(now()),
+        version: 1,
+        ..InstanceAuditHeader::default()
+    }
+}
+
+/// Creates the relationships of a type.
+pub(super) fn relationships(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    suite.step(
+        Row::new(P::RelationshipCreation, "addRelationship"),
+        |suite, row| add_relationships(suite, of, row),
+    )?;
+    let row = Row::new(P::RelationshipCreation, "saveRelationshipReferenceCopy");
+    suite.step(row, |suite, row| {
+        for number in 0..suite.instances() {
+            let mut ends = of.entity_types.iter().map(|end| proxy(suite, end));
+            let (entity_one, entity_two) = (ends.next(), ends.next());
+            drop(ends);
+            let body = Relationship {
+                header: InstanceHeader {
+                    audit: copy_header(suite, of),
+                    guid: Some(suite.guid()),
+                    ..InstanceHeader::default()
+                },
+                properties: suite.values.properties(&of.set, number),
+                entity_one,
+                entity_two,
+            };
+            suite.change::<VoidResponse>(row, "/instances/relationships/reference-copy", &body)?;
+            suite.created += 1;
+        }
+        Ok(())
+    })
+}
+
+fn add_relationships(suite: &mut Suite, of: &PlannedType, row: Row) -> Result<(), Failure> {
+    let [one, two] = of.entity_types.as_slice() else {
+        return Ok(());
+    };
+    let ones = suite.first::<Entities>(&one.guid, None)?;
+    let twos = suite.first::<Entities>(&two.guid, None)?;
+    for (number, (one, two)) in ones.into_iter().zip(twos).enumerate() {
+        let body = RelationshipCreateRequest {
+            type_guid: Some(of.guid.clone()),
+            properties: suite.values.properties(&of.set, number as u64),
+            entity_one_guid: Some(one),
+            entity_two_guid: Some(two),
+            ..RelationshipCreateRequest::default()
+        };
+        suite.change::<RelationshipResponse>(row, "/instances/relationship", &body)?;
+        suite.created += 1;
+    }
+    Ok(())
+}
+
+/// A proxy of an entity that the repository does not know.
+fn proxy(suite: &mut Suite, of: &EndType) -> EntityProxy {
+    let audit = InstanceAuditHeader {
+        instance_type: Some(of.instance_type.clone()),
+        status: Some(InstanceStatus::Active),
+        ..header_of_copies(suite)
+    };
+    EntityProxy {
+        header: InstanceHeader {
+            audit,
+            guid: Some(suite.guid()),
+            ..InstanceHeader::default()
+        },
+        classifications: Vec::new(),
+        unique_properties: None,
+    }
+}

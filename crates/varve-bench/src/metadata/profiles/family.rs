@@ -1,0 +1,239 @@
+//! Entities and relationships: what the two have in common, so that a profile is written once for both.
+
+use varve_omrs::json::Encode;
+use varve_omrs::requests::{
+    EntityDetailResponse, EntityListResponse, EntitySummaryResponse, InstanceGraphResponse,
+    MatchCriteria, RelationshipListResponse, RelationshipResponse, Response, SearchProperties,
+    VoidResponse,
+};
+
+use super::super::profile::{Profile as P, Row};
+use super::request::Search;
+use varve_omrs::instances::InstanceProperties;
+
+/// A response that can be told to hold something.
+pub(crate) trait Answer: Response {
+    /// Instances that it holds.
+    fn instances(&self) -> u64;
+
+    /// Whether it holds none although it could.
+    fn is_empty(&self) -> bool {
+        self.instances() == 0
+    }
+}
+
+impl Answer for EntityDetailResponse {
+    fn instances(&self) -> u64 {
+        self.entity.iter().len() as u64
+    }
+}
+
+impl Answer for EntitySummaryResponse {
+    fn instances(&self) -> u64 {
+        self.entity.iter().len() as u64
+    }
+}
+
+impl Answer for RelationshipResponse {
+    fn instances(&self) -> u64 {
+        self.relationship.iter().len() as u64
+    }
+}
+
+impl Answer for EntityListResponse {
+    fn instances(&self) -> u64 {
+        self.entities.len() as u64
+    }
+}
+
+impl Answer for RelationshipListResponse {
+    fn instances(&self) -> u64 {
+        self.relationships.len() as u64
+    }
+}
+
+impl Answer for InstanceGraphResponse {
+    fn instances(&self) -> u64 {
+        (self.entities.len() + self.relationships.len()) as u64
+    }
+}
+
+impl Answer for VoidResponse {
+    fn instances(&self) -> u64 {
+        0
+    }
+
+    fn is_empty(&self) -> bool {
+        false
+    }
+}
+
+/// A response with a list.
+pub(crate) trait Listing: Answer {
+    /// The GUIDs of what is in it.
+    fn guids(&self) -> Vec<String>;
+}
+
+impl Listing for EntityListResponse {
+    fn guids(&self) -> Vec<String> {
+        let headers = self.entities.iter().map(|it| &it.header);
+        headers.map(|it| it.guid().to_owned()).collect()
+    }
+}
+
+impl Listing for RelationshipListResponse {
+    fn guids(&self) -> Vec<String> {
+        let headers = self.relationships.iter().map(|it| &it.header);
+        headers.map(|it| it.guid().to_owned()).collect()
+    }
+}
+
+/// The rows of the changes that both families know.
+pub(crate) struct Rows {
+    pub(crate) undo: Row,
+    pub(crate) re_home: Row,
+    pub(crate) re_identify: Row,
+    pub(crate) delete: Row,
+    pub(crate) restore: Row,
+    pub(crate) purge: Row,
+    pub(crate) purge_copy: Row,
+}
+
+/// The rows of the searches that both families know.
+pub(crate) struct SearchRows {
+    pub(crate) find: Row,
+    pub(crate) by_property: Row,
+    pub(crate) by_value: Row,
+}
+
+/// Entities or relationships.
+pub(crate) trait Family {
+    /// The response with one.
+    type One: Answer;
+    /// The response with a list of them.
+    type Many: Listing;
+    /// In paths of one.
+    const ONE: &'static str;
+    /// In paths of many.
+    const MANY: &'static str;
+    /// What the parameter of a new GUID is called.
+    const NEW_GUID: &'static str;
+    const ROWS: Rows;
+    const SEARCHES: SearchRows;
+    const PAST_SEARCHES: SearchRows;
+
+    /// The body of a search with conditions.
+    fn find(search: &Search<'_>, conditions: Option<SearchProperties>) -> Box<dyn Encode>;
+
+    /// The body of a search by properties.
+    fn by_property(
+        search: &Search<'_>,
+        properties: Option<InstanceProperties>,
+        criteria: Option<MatchCriteria>,
+    ) -> Box<dyn Encode>;
+
+    /// The body of a search for a value of any property.
+    fn by_value(search: &Search<'_>) -> Box<dyn Encode>;
+
+    /// The rows of searches in the present, or as of some time.
+    fn searches(past: bool) -> SearchRows {
+        match past {
+            true => Self::PAST_SEARCHES,
+            false => Self::SEARCHES,
+        }
+    }
+}
+
+/// Entities.
+pub(crate) struct Entities;
+/// Relationships.
+pub(crate) struct Relationships;
+
+impl Family for Entities {
+    type One = EntityDetailResponse;
+    type Many = EntityListResponse;
+    const ONE: &'static str = "entity";
+    const MANY: &'static str = "entities";
+    const NEW_GUID: &'static str = "newEntityGUID";
+    const ROWS: Rows = Rows {
+        undo: Row::new(P::EntityUndo, "undoEntityUpdate"),
+        re_home: Row::new(P::EntityReHome, "reHomeEntity"),
+        re_identify: Row::new(P::EntityReIdentify, "reIdentifyEntity"),
+        delete: Row::new(P::EntityDelete, "deleteEntity"),
+        restore: Row::new(P::EntityRestore, "restoreEntity"),
+        purge: Row::new(P::EntityPurge, "purgeEntity"),
+        purge_copy: Row::new(P::EntityPurge, "purgeEntityReferenceCopy"),
+    };
+    const SEARCHES: SearchRows = SearchRows {
+        find: Row::new(P::EntitySearch, "findEntities"),
+        by_property: Row::new(P::EntitySearch, "findEntitiesByProperty"),
+        by_value: Row::new(P::EntitySearch, "findEntitiesByPropertyValue"),
+    };
+    const PAST_SEARCHES: SearchRows = SearchRows {
+        find: Row::new(P::EntityHistorySearch, "findEntities"),
+        by_property: Row::new(P::EntityHistorySearch, "findEntitiesByProperty"),
+        by_value: Row::new(P::EntityHistorySearch, "findEntitiesByPropertyValue"),
+    };
+
+    fn find(search: &Search<'_>, conditions: Option<SearchProperties>) -> Box<dyn Encode> {
+        Box::new(search.entities(conditions))
+    }
+
+    fn by_property(
+        search: &Search<'_>,
+        properties: Option<InstanceProperties>,
+        criteria: Option<MatchCriteria>,
+    ) -> Box<dyn Encode> {
+        Box::new(search.entity_properties(properties, criteria))
+    }
+
+    fn by_value(search: &Search<'_>) -> Box<dyn Encode> {
+        Box::new(search.entity_properties(None, None))
+    }
+}
+
+impl Family for Relationships {
+    type One = RelationshipResponse;
+    type Many = RelationshipListResponse;
+    const ONE: &'static str = "relationship";
+    const MANY: &'static str = "relationships";
+    const NEW_GUID: &'static str = "newRelationshipGUID";
+    const ROWS: Rows = Rows {
+        undo: Row::new(P::RelationshipUndo, "undoRelationshipUpdate"),
+        re_home: Row::new(P::RelationshipReHome, "reHomeRelationship"),
+        re_identify: Row::new(P::RelationshipReIdentify, "reIdentifyRelationship"),
+        delete: Row::new(P::RelationshipDelete, "deleteRelationship"),
+        restore: Row::new(P::RelationshipRestore, "restoreRelationship"),
+        purge: Row::new(P::RelationshipPurge, "purgeRelationship"),
+        purge_copy: Row::new(P::RelationshipPurge, "purgeRelationshipReferenceCopy"),
+    };
+    const SEARCHES: SearchRows = SearchRows {
+        find: Row::new(P::RelationshipSearch, "findRelationships"),
+        by_property: Row::new(P::RelationshipSearch, "findRelationshipsByProperty"),
+        by_value: Row::new(P::RelationshipSearch, "findRelationshipsByPropertyValue"),
+    };
+    const PAST_SEARCHES: SearchRows = SearchRows {
+        find: Row::new(P::RelationshipHistorySearch, "findRelationships"),
+        by_property: Row::new(P::RelationshipHistorySearch, "findRelationshipsByProperty"),
+        by_value: Row::new(
+            P::RelationshipHistorySearch,
+            "findRelationshipsByPropertyValue",
+        ),
+    };
+
+    fn find(search: &Search<'_>, conditions: Option<SearchProperties>) -> Box<dyn Encode> {
+        Box::new(search.instances(conditions))
+    }
+
+    fn by_property(
+        search: &Search<'_>,
+        properties: Option<InstanceProperties>,
+        criteria: Option<MatchCriteria>,
+    ) -> Box<dyn Encode> {
+        Box::new(search.matching(properties, criteria))
+    }
+
+    fn by_value(search: &Search<'_>) -> Box<dyn Encode> {
+        Box::new(search.of_type())
+    }
+}

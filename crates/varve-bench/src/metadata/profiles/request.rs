@@ -1,0 +1,205 @@
+//! Bodies of requests, and the searches by which test cases find their instances.
+
+use varve_omrs::instances::{InstanceProperties, InstancePropertyValue, Primitive};
+use varve_omrs::json::Millis;
+use varve_omrs::requests::{
+    EntityFindRequest, EntityPropertyFindRequest, FindRequest, InstanceFindRequest, MatchCriteria,
+    PagedFindRequest, PropertyComparisonOperator, PropertyCondition, PropertyMatchFindRequest,
+    SearchProperties, SequencingOrder, SubtypeLimitedFindRequest, TypeDefValidationForRequest,
+    TypeLimitedFindRequest,
+};
+use varve_omrs::types::InstanceStatus;
+
+use super::super::client::Failure;
+use super::super::plan::PlannedType;
+use super::super::suite::Suite;
+use super::super::values::exactly;
+use super::family::{Family, Listing as _};
+
+/// The header field by which instances of one home are found.
+const HOME: &str = "metadataCollectionId";
+
+/// A search: of what, as of when, in which order, which page.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Search<'a> {
+    /// GUID of the type.
+    pub(crate) type_guid: Option<&'a str>,
+    pub(crate) offset: u64,
+    pub(crate) size: u64,
+    pub(crate) order: Option<SequencingOrder>,
+    /// The property to order by.
+    pub(crate) by: Option<&'a str>,
+    pub(crate) statuses: &'a [InstanceStatus],
+    pub(crate) as_of: Option<Millis>,
+}
+
+impl<'a> Search<'a> {
+    /// The first `size` instances of a type, in any order.
+    pub(crate) fn first(type_guid: &'a str, size: u64) -> Self {
+        Self {
+            type_guid: Some(type_guid),
+            size,
+            ..Self::default()
+        }
+    }
+
+    /// What ends the path of a search: history has its own.
+    pub(crate) fn ending(&self) -> &'static str {
+        match self.as_of {
+            Some(_) => "/history",
+            None => "",
+        }
+    }
+
+    pub(crate) fn paged(&self) -> PagedFindRequest {
+        PagedFindRequest {
+            find: FindRequest {
+                statuses: self.statuses.to_vec(),
+                as_of_time: self.as_of,
+            },
+            sequencing_property: self.by.map(str::to_owned),
+            order: self.order,
+            offset: narrow(self.offset),
+            page_size: narrow(self.size),
+        }
+    }
+
+    pub(crate) fn of_type(&self) -> TypeLimitedFindRequest {
+        TypeLimitedFindRequest {
+            paged: self.paged(),
+            type_guid: self.type_guid.map(str::to_owned),
+        }
+    }
+
+    pub(crate) fn instances(&self, conditions: Option<SearchProperties>) -> InstanceFindRequest {
+        InstanceFindRequest {
+            of_subtypes: SubtypeLimitedFindRequest {
+                of_type: self.of_type(),
+                subtype_guids: Vec::new(),
+            },
+            match_properties: conditions,
+        }
+    }
+
+    pub(crate) fn entities(&self, conditions: Option<SearchProperties>) -> EntityFindRequest {
+        EntityFindRequest {
+            instances: self.instances(conditions),
+            match_classifications: None,
+        }
+    }
+
+    pub(crate) fn matching(
+        &self,
+        properties: Option<InstanceProperties>,
+        criteria: Option<MatchCriteria>,
+    ) -> PropertyMatchFindRequest {
+        PropertyMatchFindRequest {
+            of_type: self.of_type(),
+            match_properties: properties,
+            match_criteria: criteria,
+        }
+    }
+
+    pub(crate) fn entity_properties(
+        &self,
+        properties: Option<InstanceProperties>,
+        criteria: Option<MatchCriteria>,
+    ) -> EntityPropertyFindRequest {
+        EntityPropertyFindRequest {
+            matching: self.matching(properties, criteria),
+            classifications: Vec::new(),
+        }
+    }
+}
+
+/// The contract's numbers are 32 bits wide; pages are far shorter.
+fn narrow(number: u64) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
+/// What matches instances of one home.
+pub(crate) fn of_home(id: &str) -> InstanceProperties {
+    InstanceProperties::default().with(HOME, InstancePropertyValue::string(&exactly(id)))
+}
+
+/// What matches instances of one home that have been updated.
+pub(crate) fn updated(id: &str) -> SearchProperties {
+    let condition = |property: &str, operator, value| PropertyCondition {
+        property: Some(property.to_owned()),
+        operator: Some(operator),
+        value: Some(value),
+        nested: None,
+    };
+    let first = InstancePropertyValue::primitive(Primitive::Long(1));
+    SearchProperties {
+        conditions: vec![
+            condition("version", PropertyComparisonOperator::Gt, first),
+            condition(
+                HOME,
+                PropertyComparisonOperator::Eq,
+                InstancePropertyValue::string(id),
+            ),
+        ],
+        match_criteria: Some(MatchCriteria::All),
+    }
+}
+
+/// Which type the caller takes an instance to be of.
+pub(crate) fn taken_for(of: &PlannedType) -> TypeDefValidationForRequest {
+    TypeDefValidationForRequest {
+        type_guid: Some(of.guid.clone()),
+        type_name: Some(of.name.clone()),
+    }
+}
+
+impl Suite {
+    /// The first instances of a type, as many as were created of each.
+    pub(super) fn first<F: Family>(
+        &mut self,
+        type_guid: &str,
+        as_of: Option<Millis>,
+    ) -> Result<Vec<String>, Failure> {
+        let search = Search {
+            as_of,
+            ..Search::first(type_guid, self.instances())
+        };
+        let path = format!("/instances/{}{}", F::MANY, search.ending());
+        let row = F::searches(as_of.is_some()).find;
+        let body = F::find(&search, None);
+        let found: F::Many = self.set_up(row, &path, &*body)?;
+        Ok(found.guids())
+    }
+
+    /// The instances of a type that have a home, at most `size`.
+    pub(super) fn homed<F: Family>(
+        &mut self,
+        of: &PlannedType,
+        home: &str,
+        size: u64,
+        statuses: &[InstanceStatus],
+    ) -> Result<F::Many, Failure> {
+        let search = Search {
+            statuses,
+            ..Search::first(&of.guid, size)
+        };
+        let body = F::by_property(&search, Some(of_home(home)), Some(MatchCriteria::All));
+        let path = format!("/instances/{}/by-property", F::MANY);
+        self.set_up(F::SEARCHES.by_property, &path, &*body)
+    }
+
+    /// The GUIDs of as many instances of a type as were created, of those that are at home here.
+    pub(super) fn own<F: Family>(&mut self, of: &PlannedType) -> Result<Vec<String>, Failure> {
+        let (home, size) = (self.home.clone(), self.instances());
+        Ok(self.homed::<F>(of, &home, size, &[])?.guids())
+    }
+
+    /// The same of those that are reference copies.
+    pub(super) fn copied<F: Family>(
+        &mut self,
+        of: &PlannedType,
+        size: u64,
+    ) -> Result<Vec<String>, Failure> {
+        let copies = self.copies.clone();
+        Ok(self.homed::<F>(of, &copies, size, &[])?.guids())
+    }
+}

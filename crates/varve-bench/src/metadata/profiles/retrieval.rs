@@ -1,0 +1,91 @@
+//! Profiles 12 to 15: reading by GUID, now, as of the time before updates, and all versions.
+
+use varve_omrs::requests::{
+    EntityDetailResponse, EntitySummaryResponse, HistoryRangeRequest, HistoryRequest,
+    HistorySequencingOrder, RelationshipResponse,
+};
+
+use super::super::client::{Failure, escaped};
+use super::super::plan::PlannedType;
+use super::super::profile::{Profile as P, Row};
+use super::super::suite::Suite;
+use super::family::{Answer, Entities, Family, Relationships};
+
+/// Versions that are asked for at most: what servers of the platform allow unless told otherwise.
+const VERSIONS_MAX: i32 = 1_000;
+
+pub(super) fn entities(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    let guids = suite.first::<Entities>(&of.guid, None)?;
+    let row = |method| Row::new(P::EntityRetrieval, method);
+    each::<EntityDetailResponse>(suite, row("isEntityKnown"), &guids, "entity", "/existence")?;
+    let summary = row("getEntitySummary");
+    each::<EntitySummaryResponse>(suite, summary, &guids, "entity", "/summary")?;
+    each::<EntityDetailResponse>(suite, row("getEntityDetail"), &guids, "entity", "")
+}
+
+pub(super) fn relationships(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    let guids = suite.first::<Relationships>(&of.guid, None)?;
+    let row = |method| Row::new(P::RelationshipRetrieval, method);
+    let (known, whole) = (row("isRelationshipKnown"), row("getRelationship"));
+    each::<RelationshipResponse>(suite, known, &guids, "relationship", "/existence")?;
+    each::<RelationshipResponse>(suite, whole, &guids, "relationship", "")
+}
+
+/// Reads each instance once.
+fn each<R: Answer>(
+    suite: &mut Suite,
+    row: Row,
+    guids: &[String],
+    kind: &str,
+    ending: &str,
+) -> Result<(), Failure> {
+    suite.step(row, |suite, row| {
+        for guid in guids {
+            let path = format!("/instances/{kind}/{}{ending}", escaped(guid));
+            suite.get::<R>(row, &path)?;
+        }
+        Ok(())
+    })
+}
+
+pub(super) fn entity_history(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    let row = |method| Row::new(P::EntityHistoryRetrieval, method);
+    let (as_of, all) = (row("getEntityDetail"), row("getEntityDetailHistory"));
+    past::<Entities>(suite, of, as_of, all)
+}
+
+pub(super) fn relationship_history(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    let row = |method| Row::new(P::RelationshipHistoryRetrieval, method);
+    let (as_of, all) = (row("getRelationship"), row("getRelationshipHistory"));
+    past::<Relationships>(suite, of, as_of, all)
+}
+
+fn past<F: Family>(
+    suite: &mut Suite,
+    of: &PlannedType,
+    as_of_row: Row,
+    all_row: Row,
+) -> Result<(), Failure> {
+    let as_of_time = suite.as_of;
+    let guids = suite.first::<F>(&of.guid, as_of_time)?;
+    suite.step(as_of_row, |suite, row| {
+        let body = HistoryRequest { as_of_time };
+        for guid in &guids {
+            let path = format!("/instances/{}/{}/history", F::ONE, escaped(guid));
+            suite.change::<F::One>(row, &path, &body)?;
+        }
+        Ok(())
+    })?;
+    suite.step(all_row, |suite, row| {
+        let body = HistoryRangeRequest {
+            page_size: VERSIONS_MAX,
+            order: Some(HistorySequencingOrder::Backwards),
+            ..HistoryRangeRequest::default()
+        };
+        for guid in &guids {
+            let path = format!("/instances/{}/{}/history/all", F::ONE, escaped(guid));
+            suite.change::<F::Many>(row, &path, &body)?;
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,74 @@
+//! Profiles 23 and 24: other types. Entities lose their properties, get a subtype, and get their type back.
+
+use varve_omrs::instances::InstanceProperties;
+use varve_omrs::requests::{EntityDetailResponse, InstancePropertiesRequest, TypeDefChangeRequest};
+use varve_omrs::types::TypeDefSummary;
+
+use super::super::client::{Failure, escaped};
+use super::super::plan::PlannedType;
+use super::super::profile::{Profile as P, Row};
+use super::super::suite::Suite;
+use super::family::{Entities, Relationships};
+
+/// Finds the entities for all three passes, and takes the properties of those that are to get a subtype.
+pub(super) fn without_properties(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    let guids = suite.own::<Entities>(of)?;
+    suite.keys.own.insert(of.name.clone(), guids.clone());
+    if of.sub_type.is_none() {
+        return Ok(());
+    }
+    let row = Row::new(P::EntityUpdate, "nullPropertiesForEntities");
+    suite.step(row, |suite, row| {
+        let body = InstancePropertiesRequest {
+            properties: Some(InstanceProperties::default()),
+        };
+        for guid in &guids {
+            let path = format!("/instances/entity/{}/properties", escaped(guid));
+            suite.change::<EntityDetailResponse>(row, &path, &body)?;
+        }
+        Ok(())
+    })
+}
+
+/// From the type to its first subtype.
+pub(super) fn to_sub_type(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    let Some(sub_type) = &of.sub_type else {
+        return Ok(());
+    };
+    let row = Row::new(P::EntityRetype, "reTypeEntitySub");
+    change_type(suite, of, row, (&of.summary, sub_type))
+}
+
+/// From the supertype to the type: the supertype is what the suite says that the entities have, whatever they have.
+pub(super) fn from_super_type(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    let Some(super_type) = &of.super_type else {
+        return Ok(());
+    };
+    let row = Row::new(P::EntityRetype, "reTypeEntitySuper");
+    change_type(suite, of, row, (super_type, &of.summary))
+}
+
+fn change_type(
+    suite: &mut Suite,
+    of: &PlannedType,
+    row: Row,
+    (current, new): (&TypeDefSummary, &TypeDefSummary),
+) -> Result<(), Failure> {
+    suite.step(row, |suite, row| {
+        let body = TypeDefChangeRequest {
+            current: Some(current.clone()),
+            new: Some(new.clone()),
+        };
+        let guids = suite.keys.own.get(&of.name).cloned();
+        for guid in guids.unwrap_or_default() {
+            let path = format!("/instances/entity/{}/type", escaped(&guid));
+            suite.change::<EntityDetailResponse>(row, &path, &body)?;
+        }
+        Ok(())
+    })
+}
+
+/// Relationships are only searched: no type of theirs has a subtype.
+pub(super) fn relationships(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    suite.own::<Relationships>(of).map(drop)
+}

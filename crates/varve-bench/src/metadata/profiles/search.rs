@@ -1,0 +1,163 @@
+//! Profiles 2, 4, 16 and 17: searches for entities and relationships, in the present and as of the time before updates.
+
+use varve_omrs::instances::InstanceProperties;
+use varve_omrs::requests::{MatchCriteria, SequencingOrder as Order};
+
+use super::super::client::{Failure, escaped};
+use super::super::plan::{Attribute, PlannedType};
+use super::super::profile::Row;
+use super::super::suite::Suite;
+use super::super::values::exactly;
+use super::family::{Answer as _, Entities, Family, Relationships};
+use super::request::Search;
+
+pub(super) fn entities(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    all_of::<Entities>(suite, of, false)
+}
+
+pub(super) fn relationships(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    all_of::<Relationships>(suite, of, false)
+}
+
+pub(super) fn entity_history(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    all_of::<Entities>(suite, of, true)
+}
+
+pub(super) fn relationship_history(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
+    all_of::<Relationships>(suite, of, true)
+}
+
+fn all_of<F: Family>(suite: &mut Suite, of: &PlannedType, past: bool) -> Result<(), Failure> {
+    let rows = F::searches(past);
+    let page = Search {
+        as_of: suite.as_of.filter(|_| past),
+        ..Search::first(&of.guid, u64::from(suite.volume.page))
+    };
+    suite.step(rows.find, |suite, row| pages::<F>(suite, row, &page))?;
+    suite.step(rows.by_value, |suite, row| {
+        by_value::<F>(suite, row, of, &page)
+    })?;
+    suite.step(rows.by_property, |suite, row| {
+        by_property::<F>(suite, row, of, &page)
+    })
+}
+
+/// Every instance of the type, page by page until one is empty.
+fn pages<F: Family>(suite: &mut Suite, row: Row, page: &Search<'_>) -> Result<(), Failure> {
+    let path = format!("/instances/{}{}", F::MANY, page.ending());
+    let mut page = page.clone();
+    loop {
+        let body = F::find(&page, None);
+        let found: F::Many = suite.search(row, &path, &*body)?;
+        if found.is_empty() {
+            return Ok(());
+        }
+        page.offset += found.instances();
+    }
+}
+
+/// The regular expressions by which a value is searched for, each with its order: exactly, its begin, its middle, its end,
+/// and the begin without quotes.
+pub(super) fn patterns(value: &str) -> [(String, Order); 5] {
+    let all: Vec<char> = value.chars().collect();
+    let text = |characters: &[char]| characters.iter().collect::<String>();
+    let begin = text(&all[..all.len() - 1]);
+    let middle = text(&all[1..all.len() - 1]);
+    let end = text(&all[1..]);
+    [
+        (exactly(value), Order::CreationDateOldest),
+        (format!("{}.*", exactly(&begin)), Order::CreationDateRecent),
+        (format!(".*{}.*", exactly(&middle)), Order::LastUpdateOldest),
+        (format!(".*{}", exactly(&end)), Order::LastUpdateRecent),
+        (format!("{begin}.*"), Order::Guid),
+    ]
+}
+
+/// Searches for the value that every second instance has in its first string.
+fn by_value<F: Family>(
+    suite: &mut Suite,
+    row: Row,
+    of: &PlannedType,
+    page: &Search<'_>,
+) -> Result<(), Failure> {
+    let Some(attribute) = of.searched_string() else {
+        return Ok(());
+    };
+    for (pattern, order) in patterns(&attribute.name) {
+        let search = Search {
+            order: Some(order),
+            ..page.clone()
+        };
+        let (many, ending, pattern) = (F::MANY, page.ending(), escaped(&pattern));
+        let path = format!("/instances/{many}/by-property-value{ending}?searchCriteria={pattern}");
+        let body = F::by_value(&search);
+        suite.search::<F::Many>(row, &path, &*body)?;
+    }
+    Ok(())
+}
+
+/// Properties that are searched for.
+pub(super) fn wanted(suite: &mut Suite, attributes: &[&Attribute]) -> InstanceProperties {
+    let mut properties = InstanceProperties::default();
+    for attribute in attributes {
+        if let Some(value) = suite.values.to_match(attribute) {
+            properties.values.insert(attribute.name.clone(), value);
+        }
+    }
+    properties
+}
+
+/// Searches by one property, by both of two, by either, and by neither.
+fn by_property<F: Family>(
+    suite: &mut Suite,
+    row: Row,
+    of: &PlannedType,
+    page: &Search<'_>,
+) -> Result<(), Failure> {
+    use MatchCriteria::{All, Any, None as Neither};
+    let pair = of.searched_pair();
+    let Some(one) = pair[0] else {
+        return Ok(());
+    };
+    let path = format!("/instances/{}/by-property{}", F::MANY, page.ending());
+    let search = |suite: &mut Suite, properties: &InstanceProperties, criteria, by, order| {
+        let search = Search {
+            by: Some(by),
+            order: Some(order),
+            ..page.clone()
+        };
+        let body = F::by_property(&search, Some(properties.clone()), Some(criteria));
+        suite.search::<F::Many>(row, &path, &*body).map(drop)
+    };
+    let first = wanted(suite, &[one]);
+    search(suite, &first, All, &one.name, Order::PropertyAscending)?;
+    let Some(two) = pair[1] else {
+        return Ok(());
+    };
+    let mut both = wanted(suite, &[two]);
+    // The same value of the first property in every search: it may be a random one.
+    both.values.extend(first.values.clone());
+    search(suite, &both, All, &two.name, Order::PropertyDescending)?;
+    search(suite, &both, Any, &two.name, Order::PropertyAscending)?;
+    search(suite, &both, Neither, &one.name, Order::PropertyDescending)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_searched_for_in_five_ways() {
+        let texts = patterns("name").map(|(text, _)| text);
+        assert_eq!(
+            texts,
+            [
+                "\\Qname\\E",
+                "\\Qnam\\E.*",
+                ".*\\Qam\\E.*",
+                ".*\\Qame\\E",
+                "nam.*"
+            ]
+        );
+    }
+}

@@ -1,0 +1,185 @@
+//! What the suite measured: a histogram a row, the test cases that failed, and the evidence of each call if wanted.
+
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+
+use super::client::Failure;
+use super::evidence::Evidence;
+use super::median::{median_interval, median_of};
+use super::profile::{Profile, ROWS, Row};
+use super::result::{FailedCase, RowResult};
+use crate::api::measure::buckets;
+
+/// Significant digits of the histograms.
+const DIGITS: u8 = 3;
+/// The longest time that is told apart: half an hour, in nanoseconds.
+const LONGEST_NS: u64 = 1_800_000_000_000;
+/// Failed test cases of a profile that are kept in full; the others are counted.
+const KEPT_FAILURES: usize = 20;
+
+/// A timed call that belongs to a row.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Call {
+    pub(crate) elapsed: Duration,
+    /// Instances that its answer held.
+    pub(crate) instances: u64,
+    /// Bytes of its answer.
+    pub(crate) bytes: u64,
+}
+
+/// The times.
+#[derive(Debug)]
+pub(crate) struct Recorder {
+    rows: Vec<RowTally>,
+    failures: Vec<FailedCase>,
+    evidence: Option<Evidence>,
+    calls: u64,
+    failed: u64,
+}
+
+#[derive(Debug, Default)]
+struct RowTally {
+    histogram: Option<Histogram<u64>>,
+    instances: u64,
+    bytes: u64,
+    not_supported: bool,
+}
+
+impl Recorder {
+    pub(crate) fn new(evidence: Option<Evidence>) -> Self {
+        Self {
+            rows: ROWS.iter().map(|_| RowTally::default()).collect(),
+            failures: Vec::new(),
+            evidence,
+            calls: 0,
+            failed: 0,
+        }
+    }
+
+    /// Adds a call to `row`. `case` names the profile and the type that it was made for.
+    pub(crate) fn add(&mut self, row: Row, case: (Profile, &str), call: Call) {
+        self.calls += 1;
+        let tally = &mut self.rows[row.position()];
+        tally.instances += call.instances;
+        tally.bytes += call.bytes;
+        let ns = call.elapsed.as_nanos().min(u128::from(LONGEST_NS)) as u64;
+        let histogram = tally.histogram.get_or_insert_with(|| {
+            Histogram::new_with_bounds(1, LONGEST_NS, DIGITS)
+                .expect("the bounds and digits are valid")
+        });
+        histogram.saturating_record(ns.max(1));
+        if let Some(evidence) = &mut self.evidence {
+            evidence.add(row, case, call.elapsed);
+        }
+    }
+
+    /// The repository does not do what `row` times.
+    pub(crate) fn not_supported(&mut self, row: Row) {
+        self.rows[row.position()].not_supported = true;
+    }
+
+    /// A test case ended early.
+    pub(crate) fn failed(&mut self, profile: Profile, case: &str, failure: &Failure) {
+        self.failed += 1;
+        let kept = self.failures.iter();
+        if kept.filter(|it| it.profile == profile.name()).count() >= KEPT_FAILURES {
+            return;
+        }
+        self.failures.push(FailedCase {
+            profile: profile.name().to_owned(),
+            case: case.to_owned(),
+            exception: failure.exception.clone(),
+            message: failure.message.clone(),
+            request: failure.request.clone(),
+            answer: failure.answer.clone(),
+        });
+    }
+
+    /// Timed calls so far.
+    pub(crate) fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    /// Test cases that failed so far.
+    pub(crate) fn failures(&self) -> u64 {
+        self.failed
+    }
+
+    /// The rows and the failures.
+    ///
+    /// # Errors
+    /// When the evidence could not be written.
+    pub(crate) fn finish(self) -> anyhow::Result<(Vec<RowResult>, Vec<FailedCase>)> {
+        if let Some(evidence) = self.evidence {
+            evidence.finish()?;
+        }
+        let rows = ROWS.iter().zip(&self.rows);
+        let rows = rows.map(|(info, tally)| tally.result(info.row)).collect();
+        Ok((rows, self.failures))
+    }
+}
+
+impl RowTally {
+    fn result(&self, row: Row) -> RowResult {
+        let mut result = RowResult {
+            profile: row.profile.name().to_owned(),
+            method: row.method.to_owned(),
+            not_supported: self.not_supported,
+            instances: self.instances,
+            bytes: self.bytes,
+            ..RowResult::default()
+        };
+        let Some(histogram) = &self.histogram else {
+            return result;
+        };
+        let us = |ns: u64| ns as f64 / 1e3;
+        let at = |quantile: f64| us(histogram.value_at_quantile(quantile));
+        result.calls = histogram.len();
+        result.median_ms = median_of(histogram, |ns| (ns / 1_000_000) as f64);
+        result.median_us = median_of(histogram, us).unwrap_or_default();
+        if let Some((low, high)) = median_interval(histogram) {
+            (result.median_low_us, result.median_high_us) = (us(low), us(high));
+        }
+        result.mean_us = histogram.mean() / 1e3;
+        result.p90_us = at(0.9);
+        result.p99_us = at(0.99);
+        result.max_us = us(histogram.max());
+        result.histogram_ns = buckets(histogram);
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_has_whole_milliseconds_cut_off_and_microseconds() {
+        let mut recorder = Recorder::new(None);
+        let row = Row::new(Profile::EntityCreation, "addEntity");
+        for us in [900, 1_900, 2_500] {
+            let call = Call {
+                elapsed: Duration::from_micros(us),
+                instances: 1,
+                bytes: 10,
+            };
+            recorder.add(row, (row.profile, "Asset"), call);
+        }
+        recorder.not_supported(Row::new(Profile::EntityUndo, "undoEntityUpdate"));
+        assert_eq!(recorder.calls(), 3);
+        let (rows, _) = recorder.finish().expect("no files");
+        assert_eq!(rows[0].median_ms, Some(1.0));
+        assert!((rows[0].median_us - 1_900.0).abs() < 2.0, "{:?}", rows[0]);
+        assert!((rows[0].max_us - 2_500.0).abs() < 4.0, "{:?}", rows[0]);
+        assert_eq!(
+            (rows[0].calls, rows[0].instances, rows[0].bytes),
+            (3, 3, 30)
+        );
+        let undo = rows.iter().find(|it| it.not_supported).expect("a row");
+        assert_eq!(
+            (undo.method.as_str(), undo.median_ms),
+            ("undoEntityUpdate", None)
+        );
+    }
+}

@@ -1,0 +1,53 @@
+//! The report: the published table with our column beside it, the distributions, what misses the limits, how medians grow
+//! with the volume, the point plot, and the test cases that failed. As one HTML page, and as Markdown.
+
+mod page;
+mod plot;
+mod table;
+
+use super::result::{MetadataFile, VolumeRun};
+
+/// A run with the file that it is in.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shown<'a> {
+    file: &'a MetadataFile,
+    run: &'a VolumeRun,
+}
+
+/// The runs in the order of their volumes.
+fn shown(files: &[MetadataFile]) -> Vec<Shown<'_>> {
+    let runs = files
+        .iter()
+        .flat_map(|file| file.runs.iter().map(move |run| Shown { file, run }));
+    let mut runs: Vec<Shown<'_>> = runs.collect();
+    runs.sort_by_key(|it| (it.run.instances_per_type, it.run.max_search_results));
+    runs
+}
+
+/// The page.
+pub(super) fn html(files: &[MetadataFile]) -> String {
+    page::html(files, &shown(files))
+}
+
+/// The tables for documents.
+pub(super) fn markdown(files: &[MetadataFile]) -> String {
+    let runs = shown(files);
+    let mut out = String::new();
+    for run in &runs {
+        out += &format!(
+            "### {} {}\n\n{}\n\n",
+            run.file.title,
+            run.run.volume,
+            page::words(*run)
+        );
+        out += &table::published(*run).markdown();
+        out += &table::missed(*run).map_or_else(String::new, |table| table.markdown());
+        out += &table::profiles(*run).markdown();
+        out += &table::failures(*run).map_or_else(String::new, |table| table.markdown());
+    }
+    out += &table::growth(&runs).map_or_else(String::new, |table| table.markdown());
+    out
+}
+
+#[cfg(test)]
+mod tests;

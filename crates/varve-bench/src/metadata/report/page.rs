@@ -1,0 +1,117 @@
+//! The page around the tables.
+
+use std::fmt::Write as _;
+
+use super::super::profile::Profile;
+use super::super::result::MetadataFile;
+use super::Shown;
+use super::{plot, table};
+use crate::api::report::page::{document, machine};
+use crate::api::report::text::{escape, whole};
+
+const READING: &str = r#"<section id="reading"><h2>How to read this</h2><dl>
+<dt>Volume</dt><dd>Instances of each type, once as the repository's own and once as reference copies, and the page of the timed searches.</dd>
+<dt>N</dt><dd>Timed calls. Searches that only find the instances of a test case count in the rows of the searches, as in the published runs.</dd>
+<dt>Whole ms</dt><dd>The median of times cut off to whole milliseconds, as the published figures are: what takes less than a millisecond reads 0.</dd>
+<dt>Median, 90 %, 99 %, max</dt><dd>Of the true times, from the request as a value to the answer as a value: JSON both ways, HTTP and the server.</dd>
+<dt>95 % of medians</dt><dd>The bootstrap interval of the median.</dd>
+<dt>Published</dt><dd>Medians of the XTDB and the JanusGraph connector of Egeria 3.4, in whole milliseconds, measured by their project on its machine through a platform in between: not the same machine, and not the same path.</dd>
+</dl></section>
+"#;
+
+/// What ran, in a line.
+pub(super) fn words(of: Shown<'_>) -> String {
+    let run = of.run;
+    let mut words = format!(
+        "{} instances of each type, page {}: {} instances created, {} timed calls in {:.0} s",
+        run.instances_per_type,
+        run.max_search_results,
+        whole(run.instances_created as f64),
+        whole(run.rows.iter().map(|it| it.calls as f64).sum()),
+        run.seconds,
+    );
+    if let Some(durability) = &of.file.repository.durability {
+        let _ = write!(words, ", durability {durability}");
+    }
+    let failed: u64 = run.profiles.iter().map(|it| it.failed).sum();
+    let _ = write!(words, ", {failed} failed test cases");
+    if !run.booking {
+        words += ", set-up searches not counted";
+    }
+    if !run.complete {
+        words += "; not the whole suite";
+    }
+    words + "."
+}
+
+pub(super) fn html(files: &[MetadataFile], runs: &[Shown<'_>]) -> String {
+    let title = files.first().map_or("Open metadata suite", |it| &it.title);
+    let mut out = format!("<header><h1>{}</h1>", escape(title));
+    if let Some(file) = files.first() {
+        let machine = machine(&file.environment);
+        let _ = write!(out, "<p class=\"machine\">{}</p>", escape(&machine));
+    }
+    out.push_str("</header>\n");
+    for run in runs {
+        let _ = write!(
+            out,
+            "<section><h2>{} {}</h2><p>{}</p>\n",
+            escape(&run.file.repository.name),
+            escape(&run.run.volume),
+            escape(&words(*run))
+        );
+        out += &table::published(*run).html();
+        out += &table::missed(*run).map_or_else(String::new, |table| table.html());
+        let _ = write!(
+            out,
+            "<details><summary>Profiles<span>times, CPU, memory</span></summary>{}</details>\n",
+            table::profiles(*run).html()
+        );
+        out += &table::failures(*run).map_or_else(String::new, |table| table.html());
+        out.push_str("</section>\n");
+    }
+    if let Some(growth) = table::growth(runs) {
+        let _ = write!(
+            out,
+            "<section><h2>By volume</h2>{}</section>\n",
+            growth.html()
+        );
+    }
+    out += "<section><h2>All medians</h2>";
+    out += &plot::html(runs);
+    out += "</section>\n";
+    out += READING;
+    out += &environment(files);
+    document(title, &out)
+}
+
+/// Profile 999: what the suite ran with, a block a file.
+fn environment(files: &[MetadataFile]) -> String {
+    let mut out = format!("<section><h2>{}</h2>", Profile::Environment.name());
+    for file in files {
+        let (environment, repository) = (&file.environment, &file.repository);
+        let facts = [
+            ("Repository", repository.url.clone()),
+            ("Server name", repository.server_name.clone()),
+            ("User", repository.user.clone()),
+            (
+                "Metadata collection",
+                repository.metadata_collection_id.clone(),
+            ),
+            ("Machine", machine(environment)),
+            (
+                "Start to end",
+                format!("{} to {}", environment.started, environment.ended),
+            ),
+            ("Tool", environment.tool_version.clone()),
+            ("Seed", environment.seed.to_string()),
+            ("Command", environment.command_line.join(" ")),
+        ];
+        out.push_str("<dl>");
+        for (name, value) in facts {
+            let _ = write!(out, "<dt>{name}</dt><dd>{}</dd>", escape(&value));
+        }
+        out.push_str("</dl>\n");
+    }
+    out + "</section>\n"
+}

@@ -1,0 +1,183 @@
+//! The JSON file of `varve bench metadata`: what ran, and what came out.
+//!
+//! These types are the file, and `docs/bench.md` describes it. Times are microseconds where a name ends in `_us`,
+//! milliseconds in `_ms`, seconds in `_s`; a median in milliseconds is that of whole ones, cut off, as the published figures
+//! are. Readers accept absent fields.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+
+use crate::api::result::{Buckets, Environment};
+
+/// What the file says it is.
+const SUITE: &str = "egeria-performance";
+
+/// A whole file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct MetadataFile {
+    /// [`SUITE`].
+    pub(crate) suite: String,
+    pub(crate) title: String,
+    pub(crate) environment: Environment,
+    pub(crate) repository: Repository,
+    /// One for each volume, in the order they ran.
+    pub(crate) runs: Vec<VolumeRun>,
+}
+
+/// The repository measured.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Repository {
+    /// What tables call it.
+    pub(crate) name: String,
+    pub(crate) url: String,
+    pub(crate) server_name: String,
+    pub(crate) user: String,
+    pub(crate) metadata_collection_id: String,
+    /// When a write is acknowledged, if known.
+    pub(crate) durability: Option<String>,
+}
+
+/// The suite at one volume.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct VolumeRun {
+    /// As in `0005-02`.
+    pub(crate) volume: String,
+    pub(crate) instances_per_type: u32,
+    pub(crate) max_search_results: u32,
+    /// Whether set-up searches are counted in the rows of the searches.
+    pub(crate) booking: bool,
+    pub(crate) started: String,
+    pub(crate) seconds: f64,
+    /// Instances that the suite created, reference copies included.
+    pub(crate) instances_created: u64,
+    /// Whether everything ran: all types and all profiles, to the end.
+    pub(crate) complete: bool,
+    pub(crate) profiles: Vec<ProfileRun>,
+    pub(crate) rows: Vec<RowResult>,
+    pub(crate) failures: Vec<FailedCase>,
+}
+
+/// A profile that ran.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct ProfileRun {
+    pub(crate) id: u16,
+    pub(crate) name: String,
+    pub(crate) seconds: f64,
+    /// Test cases: one a type.
+    pub(crate) cases: u64,
+    pub(crate) failed: u64,
+    /// CPU time that the server used, if its process is known.
+    pub(crate) server_cpu_s: Option<f64>,
+    /// Resident memory of the server at the end of the profile, in bytes.
+    pub(crate) server_resident_bytes: Option<u64>,
+}
+
+/// A row of the table.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct RowResult {
+    pub(crate) profile: String,
+    pub(crate) method: String,
+    /// Timed calls.
+    pub(crate) calls: u64,
+    /// The repository says that it does not do this.
+    pub(crate) not_supported: bool,
+    pub(crate) median_ms: Option<f64>,
+    pub(crate) median_us: f64,
+    /// The 95 % bootstrap interval of the median.
+    pub(crate) median_low_us: f64,
+    pub(crate) median_high_us: f64,
+    pub(crate) mean_us: f64,
+    pub(crate) p90_us: f64,
+    pub(crate) p99_us: f64,
+    pub(crate) max_us: f64,
+    /// Instances that the answers held.
+    pub(crate) instances: u64,
+    /// Bytes of the answers.
+    pub(crate) bytes: u64,
+    /// Times in nanoseconds, and how often each.
+    pub(crate) histogram_ns: Buckets,
+}
+
+/// A test case that ended early.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct FailedCase {
+    pub(crate) profile: String,
+    /// The type that it was about.
+    pub(crate) case: String,
+    pub(crate) exception: String,
+    pub(crate) message: String,
+    pub(crate) request: String,
+    pub(crate) answer: String,
+}
+
+/// What a row's median may be at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Limit {
+    /// Reads by GUID, and of history.
+    Read,
+    /// Changes.
+    Write,
+    /// Searches, and walks through the graph.
+    Search,
+}
+
+impl Limit {
+    /// In microseconds.
+    pub(crate) const fn median_us(self) -> f64 {
+        match self {
+            Self::Read => 200.0,
+            Self::Write => 500.0,
+            Self::Search => 1_000.0,
+        }
+    }
+
+    /// What 99 % of the calls of any row may take at most, in microseconds.
+    pub(crate) const LINE99_US: f64 = 10_000.0;
+    /// How many times its median at the smallest volume a row may have at the largest.
+    pub(crate) const GROWTH: f64 = 2.0;
+}
+
+impl MetadataFile {
+    /// An empty file.
+    pub(crate) fn new(title: &str, environment: Environment, repository: Repository) -> Self {
+        Self {
+            suite: SUITE.to_owned(),
+            title: title.to_owned(),
+            environment,
+            repository,
+            runs: Vec::new(),
+        }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, or is something else.
+    pub(crate) fn read(path: &Path) -> Result<Self> {
+        let shown = path.display();
+        let text = std::fs::read_to_string(path).with_context(|| format!("reading {shown}"))?;
+        let file: Self = serde_json::from_str(&text).with_context(|| format!("{shown}"))?;
+        ensure!(
+            file.suite == SUITE,
+            "{shown} is not a result of `varve bench metadata`"
+        );
+        Ok(file)
+    }
+
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(crate) fn write(&self, path: &Path) -> Result<()> {
+        let text = serde_json::to_string_pretty(self).context("the result as JSON")?;
+        std::fs::write(path, text + "\n").with_context(|| format!("writing {}", path.display()))
+    }
+}

@@ -1,0 +1,224 @@
+//! The open-metadata suite against a repository of few abilities: what is counted, what is booked where, and that the
+//! failure of one test case is not that of the run.
+
+mod stub;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Parser;
+use serde_json::Value;
+
+use stub::{Manner, Stub};
+
+#[derive(Parser)]
+struct Line {
+    #[command(flatten)]
+    arguments: varve_bench::BenchArguments,
+}
+
+/// Exit code when test cases failed.
+const FAILED: u8 = 3;
+
+fn run(words: &str) -> anyhow::Result<ExitCode> {
+    let line = ["varve", "metadata", "--quiet"].into_iter();
+    let line = line.chain(words.split_whitespace());
+    let arguments = Line::try_parse_from(line)
+        .expect("the words parse")
+        .arguments;
+    varve_bench::run(&arguments)
+}
+
+fn read(path: &Path) -> Value {
+    let text = std::fs::read_to_string(path).expect("a file");
+    serde_json::from_str(&text).expect("JSON")
+}
+
+/// Runs the suite with the first three types at volume 5-2; the outcome and the JSON file.
+fn against(stub: &Stub, words: &str) -> (anyhow::Result<ExitCode>, Value) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join("result.json");
+    let (url, shown) = (stub.url(), json.display());
+    let markdown = folder.path().join("tables.md");
+    let tables = markdown.display();
+    let outcome = run(&format!(
+        "--url {url} --volume 5-2 --types 3 --json {shown} --markdown {tables} {words}"
+    ));
+    (outcome, read(&json))
+}
+
+fn row<'a>(file: &'a Value, profile: &str, method: &str) -> &'a Value {
+    let rows = file["runs"][0]["rows"].as_array().expect("rows");
+    let found = rows
+        .iter()
+        .find(|it| it["profile"] == profile && it["method"] == method);
+    found.expect("a row")
+}
+
+fn calls(file: &Value, profile: &str, method: &str) -> u64 {
+    row(file, profile, method)["calls"]
+        .as_u64()
+        .expect("a number")
+}
+
+#[test]
+fn calls_are_counted_by_row_and_set_up_searches_are_booked() {
+    let stub = Stub::start(Manner::Right);
+    let (code, file) = against(&stub, "--profiles 1,2,12");
+    assert_eq!(code.expect("run"), ExitCode::SUCCESS);
+    assert_eq!(calls(&file, "Entity creation", "addEntity"), 15);
+    assert_eq!(
+        calls(&file, "Entity creation", "saveEntityReferenceCopy"),
+        15
+    );
+    // Ten instances of each of three types in pages of two, and a search for the first ones to read.
+    assert_eq!(calls(&file, "Entity search", "findEntities"), 15 + 3);
+    for method in ["isEntityKnown", "getEntitySummary", "getEntityDetail"] {
+        assert_eq!(calls(&file, "Entity retrieval", method), 15, "{method}");
+    }
+    assert_eq!(file["runs"][0]["instances_created"], 30);
+    assert_eq!(file["runs"][0]["complete"], false);
+    assert_eq!(stub.connections(), 1, "the connection stays open");
+    let by_value = row(&file, "Entity search", "findEntitiesByPropertyValue");
+    assert_eq!(
+        (&by_value["not_supported"], &by_value["calls"]),
+        (&true.into(), &0.into())
+    );
+    let asked = stub.refused();
+    let exact =
+        |it: &String| it.contains("by-property-value?searchCriteria=%5CQ") && it.ends_with("%5CE");
+    // What is not supported is not asked for again within the test case.
+    assert_eq!(asked.iter().filter(|it| exact(it)).count(), 3, "{asked:?}");
+    assert_eq!(asked.len(), 3, "{asked:?}");
+}
+
+#[test]
+fn set_up_searches_need_not_be_counted() {
+    let stub = Stub::start(Manner::Right);
+    let (_, file) = against(&stub, "--profiles 1,2,12 --no-booking");
+    assert_eq!(calls(&file, "Entity search", "findEntities"), 15);
+    assert_eq!(file["runs"][0]["booking"], false);
+}
+
+#[test]
+fn a_refused_call_ends_its_test_case_only() {
+    let stub = Stub::start(Manner::Refuses(8));
+    let (code, file) = against(&stub, "--profiles 1");
+    assert_eq!(code.expect("run"), ExitCode::from(FAILED));
+    // The third entity of the second type; its reference copies are left out with it.
+    assert_eq!(calls(&file, "Entity creation", "addEntity"), 5 + 2 + 5);
+    assert_eq!(
+        calls(&file, "Entity creation", "saveEntityReferenceCopy"),
+        10
+    );
+    let profile = &file["runs"][0]["profiles"][0];
+    assert_eq!(
+        (&profile["cases"], &profile["failed"]),
+        (&3.into(), &1.into())
+    );
+    let failures = file["runs"][0]["failures"].as_array().expect("failures");
+    assert_eq!(failures.len(), 1);
+    assert_eq!(failures[0]["exception"], "EntityConflictException");
+    assert_eq!(failures[0]["message"], "as told");
+    let request = failures[0]["request"].as_str().expect("a request");
+    assert!(
+        request.starts_with("POST /platform/servers/varve/"),
+        "{request}"
+    );
+    assert!(
+        request.contains("\"class\":\"EntityCreateRequest\""),
+        "{request}"
+    );
+    let answer = failures[0]["answer"].as_str().expect("an answer");
+    assert!(answer.contains("EntityConflictException"), "{answer}");
+}
+
+#[test]
+fn when_the_repository_goes_away_what_was_measured_is_kept() {
+    // One request for the metadata collection, then five entities and two reference copies.
+    let stub = Stub::start(Manner::Leaves(8));
+    let (outcome, file) = against(&stub, "--profiles 1,2");
+    let error = outcome.expect_err("gone").to_string();
+    assert!(error.contains("the repository is gone"), "{error}");
+    assert_eq!(calls(&file, "Entity creation", "addEntity"), 5);
+    let copies = calls(&file, "Entity creation", "saveEntityReferenceCopy");
+    assert_eq!(copies, 2);
+    assert_eq!(file["runs"][0]["complete"], false);
+}
+
+#[test]
+fn methods_and_profiles_can_be_left_out() {
+    let stub = Stub::start(Manner::Right);
+    let words = "--profiles 1,2,12 --skip addEntity,getEntityDetail,2";
+    let (_, file) = against(&stub, words);
+    assert_eq!(calls(&file, "Entity creation", "addEntity"), 0);
+    assert_eq!(
+        calls(&file, "Entity creation", "saveEntityReferenceCopy"),
+        15
+    );
+    assert_eq!(calls(&file, "Entity retrieval", "getEntityDetail"), 0);
+    assert_eq!(calls(&file, "Entity retrieval", "isEntityKnown"), 15);
+    assert_eq!(calls(&file, "Entity search", "findEntities"), 3);
+}
+
+/// Everything runs, although nearly nothing is supported: the profiles have what they need, or find nothing to do.
+#[test]
+fn a_repository_of_few_abilities_has_no_failed_test_case_where_it_says_so() {
+    let stub = Stub::start(Manner::Right);
+    let (code, file) = against(&stub, "");
+    assert_eq!(
+        code.expect("run"),
+        ExitCode::SUCCESS,
+        "{}",
+        file["runs"][0]["failures"]
+    );
+    let profiles = file["runs"][0]["profiles"].as_array().expect("profiles");
+    assert_eq!(profiles.len(), 32);
+    let identity = row(&file, "Entity re-identify", "reIdentifyEntity");
+    assert_eq!(identity["not_supported"], true);
+}
+
+#[test]
+fn files_hold_what_reports_and_other_programs_need() {
+    let stub = Stub::start(Manner::Right);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let (json, evidence) = (path("run.json"), path("evidence"));
+    let words = format!(
+        "--url {} --types 3 --profiles 1,12 --volume 0005-02,0002-01 --json {} --evidence {} --markdown {}",
+        stub.url(),
+        json.display(),
+        evidence.display(),
+        path("run.md").display()
+    );
+    assert_eq!(run(&words).expect("run"), ExitCode::SUCCESS);
+    let file = read(&json);
+    assert_eq!(file["runs"].as_array().map(Vec::len), Some(2));
+    assert_eq!(calls(&file, "Entity creation", "addEntity"), 15);
+    let pieces = read(&evidence.join("0005-02/profile-012.json"));
+    let pieces = pieces["requirementResults"][0]["positiveTestEvidence"].clone();
+    assert_eq!(pieces.as_array().map(Vec::len), Some(45));
+    assert!(evidence.join("0002-01/profile-001.json").is_file());
+
+    let (page, tables) = (path("page.html"), path("again.md"));
+    let words = format!(
+        "--from {} --report {} --markdown {}",
+        json.display(),
+        page.display(),
+        tables.display()
+    );
+    assert_eq!(run(&words).expect("reported"), ExitCode::SUCCESS);
+    let text = |path: &Path| std::fs::read_to_string(path).expect("written");
+    assert_eq!(text(&tables), text(&path("run.md")));
+    assert!(text(&tables).contains("**Growth**"), "two volumes");
+    assert!(text(&page).contains("<svg"));
+}
+
+#[test]
+fn what_is_no_repository_is_told() {
+    let error = run("--url http://127.0.0.1:1 --volume 5-2").expect_err("nothing there");
+    assert!(
+        format!("{error:#}").contains("no OMRS repository answers"),
+        "{error:#}"
+    );
+}
