@@ -1,10 +1,12 @@
 //! Walking from entity to entity.
 
-use super::InstanceGraph;
-use super::{Repository, checks, rendered};
+use std::collections::HashMap;
+
+use super::rendering::proxy;
+use super::{InstanceGraph, Repository, checks, rendered};
 use crate::error::{Message, OmrsError};
 use crate::graph_queries::{RelatedQuery, SubGraph, WalkLimits, linking, neighbourhood, related};
-use crate::instances::EntityDetail;
+use crate::instances::{EntityDetail, Relationship};
 use crate::requests::{EntityNeighborhoodFindRequest, FindRequest, RelatedEntitiesFindRequest};
 use crate::search::Order;
 use crate::store::{Read, StoredEntity};
@@ -116,11 +118,37 @@ fn named(
     guids.iter().map(of).collect()
 }
 
+/// A part of the graph, its relationships with proxies of their ends, which were found too.
 fn told(read: &dyn Read, types: &Catalogue, found: SubGraph) -> Result<InstanceGraph, OmrsError> {
-    let relationships = found.relationships.into_iter();
-    let relationships = relationships.map(|found| rendered(read, types, found));
+    let entities: Vec<StoredEntity> = found
+        .entities
+        .into_iter()
+        .map(StoredEntity::Detail)
+        .collect();
+    let by_guid: HashMap<&str, &StoredEntity> = entities
+        .iter()
+        .map(|entity| (entity.header().guid(), entity))
+        .collect();
+    let mut relationships = Vec::with_capacity(found.relationships.len());
+    for relationship in found.relationships {
+        let ends = relationship.ends.each_ref().map(String::as_str);
+        let known = ends.map(|end| by_guid.get(end).map(|entity| proxy(types, entity)));
+        relationships.push(match known {
+            [Some(one), Some(two)] => Relationship {
+                header: relationship.header,
+                properties: relationship.properties,
+                entity_one: Some(one),
+                entity_two: Some(two),
+            },
+            _ => rendered(read, types, relationship)?,
+        });
+    }
+    let details = entities.into_iter().filter_map(|entity| match entity {
+        StoredEntity::Detail(entity) => Some(entity),
+        StoredEntity::Proxy(_) => None,
+    });
     Ok(InstanceGraph {
-        entities: found.entities,
-        relationships: relationships.collect::<Result<_, _>>()?,
+        entities: details.collect(),
+        relationships,
     })
 }

@@ -5,7 +5,7 @@ use crate::matching::{Condition, Shape, Test, is_header_field};
 use crate::store::{Read, Walk, WalkBy};
 use crate::types::{AttributeTypeKind, Catalogue, InstanceStatus, PrimitiveDefCategory, TypeIndex};
 
-use super::Query;
+use super::{Order, Query};
 
 /// The most selective ways that are tried beside the walk in the query's order.
 const WAYS_MAX: usize = 2;
@@ -63,7 +63,7 @@ impl Access {
     }
 
     /// Whether such a walk is by GUID.
-    pub(super) fn is_by_guid(&self) -> bool {
+    fn is_by_guid(&self) -> bool {
         matches!(
             self,
             Self::Guid
@@ -85,7 +85,22 @@ impl Access {
 
     /// Whether what it is expected to lead to is so little that it is tried before the walk in the query's order.
     pub(super) fn is_narrow(&self) -> bool {
-        self.rank() <= 1
+        match self {
+            Self::PropertyIs(_, value) => !matches!(value, Primitive::Boolean(_)),
+            _ => false,
+        }
+    }
+
+    /// Whether such a walk, as it is, shows what it leads to in an order.
+    pub(super) fn is_in(&self, order: &Order) -> bool {
+        match order {
+            Order::Guid => self.is_by_guid(),
+            // All have the same value.
+            Order::Property { name, .. } => {
+                matches!(self, Self::PropertyIs(property, _) if property == name)
+            }
+            _ => false,
+        }
     }
 }
 
@@ -198,7 +213,8 @@ impl Ways<'_> {
             _ => return None,
         };
         let field = match name {
-            "metadataCollectionId" => Access::Home(text.clone()),
+            // Stores gather what has the same home whatever its type.
+            "metadataCollectionId" if self.query.types.of.is_none() => Access::Home(text.clone()),
             _ => return None,
         };
         match self.kind(name) {

@@ -14,7 +14,7 @@ use crate::store::{Read, StoredInstance, Subject, Walk};
 use crate::types::{Catalogue, PrimitiveDefCategory};
 
 /// How many instances each way looks at in its first turn. Each turn is twice as long as the one before.
-const FIRST_TURN: usize = 64;
+const FIRST_TURN: usize = 32;
 /// The longest turn.
 const TURN_MAX: usize = 1 << 16;
 /// The most results of which the GUIDs are kept for the pages to come.
@@ -139,7 +139,7 @@ impl<'a> Race<'a> {
             let is_narrow = walks.iter().all(Access::is_narrow);
             let list = if is_narrow { &mut narrow } else { &mut wide };
             list.push(match &walks[..] {
-                [walk] if order == Order::Guid && walk.is_by_guid() => {
+                [walk] if walk.is_in(&order) => {
                     Way::InOrder(InOrder::new(vec![Segment::all(walk.clone(), false)]))
                 }
                 _ => Way::Collected(Collected::new(order.clone(), walks)),
