@@ -3,8 +3,11 @@
 //! One tag byte, then: nothing (null, false, true), 8 bytes big endian (integer, IEEE double), or a length in 4 bytes
 //! big endian and the content (text, list, map). New readers read old records: members are found by name.
 
+mod stream;
+
 use varve_model::Datum;
 
+pub use self::stream::{Cursor, Members, Token, put_bool, put_float, put_int, put_null, put_text};
 use crate::DecodeError;
 
 const NULL: u8 = 0;
@@ -108,11 +111,13 @@ impl<'a> Reader<'a> {
     }
 
     fn text(&mut self) -> Result<String, DecodeError> {
+        self.borrowed_text().map(str::to_owned)
+    }
+
+    fn borrowed_text(&mut self) -> Result<&'a str, DecodeError> {
         let length = u32::from_be_bytes(self.array()?) as usize;
         let bytes = self.take(length)?;
-        std::str::from_utf8(bytes)
-            .map(str::to_owned)
-            .map_err(|_| self.error())
+        std::str::from_utf8(bytes).map_err(|_| self.error())
     }
 
     fn datum(&mut self, depth: usize) -> Result<Datum, DecodeError> {

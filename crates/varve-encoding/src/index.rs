@@ -32,7 +32,12 @@ pub enum IndexId {
     VertexLabel(VertexLabelId),
     /// The source vertices that have, or had, an edge of an edge label.
     EdgeLabel(EdgeLabelId),
+    /// An index whose entries are made by the program that opens the graph, under a number of its own.
+    Derived(u32),
 }
+
+/// First byte of the partitions of derived indexes.
+pub const KIND_DERIVED: u8 = 4;
 
 impl IndexId {
     fn parts(self) -> (u8, u32) {
@@ -40,6 +45,7 @@ impl IndexId {
             Self::Label(id) => (1, id.0),
             Self::VertexLabel(id) => (2, id.0),
             Self::EdgeLabel(id) => (3, id.0),
+            Self::Derived(number) => (KIND_DERIVED, number),
         }
     }
 }
@@ -48,15 +54,23 @@ impl IndexId {
 /// and label indexes).
 #[must_use]
 pub fn partition(index: IndexId, bucket: u8, first: &[u8]) -> Vec<u8> {
-    let (kind, id) = index.parts();
     let mut out = Vec::with_capacity(7 + first.len());
+    put_partition(index, bucket, first, &mut out);
+    out
+}
+
+/// Appends [`partition`].
+///
+/// # Panics
+/// When `first` is longer than 255 bytes; ordered values are not.
+pub fn put_partition(index: IndexId, bucket: u8, first: &[u8], out: &mut Vec<u8>) {
+    let (kind, id) = index.parts();
     out.push(kind);
     out.extend_from_slice(&id.to_be_bytes());
     out.push(bucket);
     let length = u8::try_from(first.len()).expect("ordered values are at most 150 bytes");
     out.push(length);
     out.extend_from_slice(first);
-    out
 }
 
 /// Partition key of the entries of an index without a first value, in its only bucket: what [`partition`] gives.
@@ -107,8 +121,48 @@ pub fn ordered(value: &Value) -> Vec<u8> {
 #[must_use]
 pub fn ordered_token(token: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(token.len() + 2);
-    put_bounded(TEXT, token.as_bytes(), &mut out);
+    put_ordered_text(token, &mut out);
     out
+}
+
+/// Appends a text's ordered bytes.
+pub fn put_ordered_text(text: &str, out: &mut Vec<u8>) {
+    put_bounded(TEXT, text.as_bytes(), out);
+}
+
+/// Appends the ordered bytes of a blob.
+pub fn put_ordered_blob(bytes: &[u8], out: &mut Vec<u8>) {
+    put_bounded(BLOB, bytes, out);
+}
+
+/// Appends a whole number's or date's ordered bytes.
+pub fn put_ordered_whole(number: i64, out: &mut Vec<u8>) {
+    out.push(WHOLE);
+    out.extend_from_slice(&flip(number));
+}
+
+/// Appends the ordered bytes of a number with a fraction.
+pub fn put_ordered_real(number: f64, out: &mut Vec<u8>) {
+    put_real(number, out);
+}
+
+/// Appends what the ordered bytes of all texts begin with that begin with `prefix`: of a long one, with its first
+/// [`INDEXED_BYTES_MAX`] bytes.
+pub fn put_text_prefix(prefix: &str, out: &mut Vec<u8>) {
+    let bytes = prefix.as_bytes();
+    out.push(TEXT);
+    put_escaped(&bytes[..bytes.len().min(INDEXED_BYTES_MAX)], out);
+    out.pop();
+}
+
+/// Length of the ordered values at the front of an entry's clustering key; the element follows.
+#[must_use]
+pub fn values_len(clustering: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(length) = ordered_len(&clustering[at..]) {
+        at += length;
+    }
+    at
 }
 
 /// The first value of a unique index's entry: the tuple itself, or its hash when it is long.

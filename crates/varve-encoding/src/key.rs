@@ -336,6 +336,73 @@ pub fn decode_element(bytes: &[u8]) -> Result<ElementId, DecodeError> {
     }
 }
 
+const ORDERED_TEXT_VERTEX: u8 = 0x03;
+
+/// Appends an element key as the entries of derived indexes end with one: texts by their bytes, whatever their length, and
+/// edges by their sort values first.
+pub fn put_ordered_element(id: &ElementId, out: &mut Vec<u8>) {
+    match id {
+        ElementId::Vertex(VertexId::Text(text)) => {
+            out.push(ORDERED_TEXT_VERTEX);
+            put_escaped(text.as_bytes(), out);
+        }
+        ElementId::Vertex(id) => {
+            out.push(ELEMENT_VERTEX);
+            put_vertex_id(id, out);
+        }
+        ElementId::Edge(id) => {
+            out.push(ELEMENT_EDGE);
+            put_escaped(id.sort_values.as_bytes(), out);
+            put_schema_id(id.parent.0, out);
+            put_schema_id(if id.parent == id.label { 0 } else { id.label.0 }, out);
+            put_vertex_id(&id.source, out);
+            put_vertex_id(&id.target, out);
+        }
+    }
+}
+
+/// What the keys of [`put_ordered_element`] begin with of every edge with these sort values.
+pub fn put_ordered_edges(sort_values: &str, out: &mut Vec<u8>) {
+    out.push(ELEMENT_EDGE);
+    put_escaped(sort_values.as_bytes(), out);
+}
+
+/// Reads an element key of [`put_ordered_element`] that fills `bytes`.
+///
+/// # Errors
+/// When they hold anything else.
+pub fn decode_ordered_element(bytes: &[u8]) -> Result<ElementId, DecodeError> {
+    let error = || DecodeError::new("an ordered element key", bytes, 0);
+    let text = |escaped: Vec<u8>| CompactString::from_utf8(escaped).map_err(|_| error());
+    match bytes.split_first() {
+        Some((&ELEMENT_VERTEX, id)) => match decode_vertex_id(id)? {
+            VertexId::Text(_) => Err(error()),
+            id => Ok(ElementId::Vertex(id)),
+        },
+        Some((&ORDERED_TEXT_VERTEX, body)) => match take_escaped(body) {
+            Some((id, [])) => Ok(ElementId::Vertex(VertexId::Text(text(id)?))),
+            _ => Err(error()),
+        },
+        Some((&ELEMENT_EDGE, body)) => {
+            let (sort_values, rest) = take_escaped(body).ok_or_else(error)?;
+            let (parent, rest) = take_schema_id(rest).ok_or_else(error)?;
+            let (label, rest) = take_schema_id(rest).ok_or_else(error)?;
+            if label == parent {
+                return Err(error());
+            }
+            let (source, rest) = take_vertex_id(rest)?;
+            Ok(ElementId::Edge(EdgeId {
+                source,
+                parent: EdgeLabelId(parent),
+                label: EdgeLabelId(if label == 0 { parent } else { label }),
+                sort_values: text(sort_values)?,
+                target: decode_vertex_id(rest)?,
+            }))
+        }
+        _ => Err(error()),
+    }
+}
+
 /// Partition and clustering key of an element's current row; an edge's on its source's side.
 #[must_use]
 pub fn current(id: &ElementId) -> (Vec<u8>, Vec<u8>) {

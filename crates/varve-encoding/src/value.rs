@@ -78,6 +78,19 @@ pub fn put_text(text: &str, out: &mut Vec<u8>) {
     put_bytes(TEXT, text.as_bytes(), out);
 }
 
+/// Appends what [`put_value`] appends for a [`Value::Object`] whose nested value is encoded already ([`crate::datum`]).
+pub fn put_object(datum: &[u8], out: &mut Vec<u8>) {
+    put_bytes(OBJECT, datum, out);
+}
+
+/// The encoded nested value of an OBJECT, from its [`ValueRef::Nested`].
+#[must_use]
+pub fn object_bytes(nested: &[u8]) -> Option<&[u8]> {
+    let (tag, rest) = nested.split_first()?;
+    let (bytes, rest) = take_bytes(rest)?;
+    (*tag == OBJECT && rest.is_empty()).then_some(bytes)
+}
+
 /// Reads a value; also returns what follows.
 #[must_use]
 pub fn take_value(bytes: &[u8]) -> Option<(Value, &[u8])> {
@@ -188,7 +201,16 @@ pub fn take_value_ref(bytes: &[u8]) -> Option<(ValueRef<'_>, &[u8])> {
             let (uuid, rest) = rest.split_first_chunk::<16>()?;
             (ValueRef::Uuid(u128::from_be_bytes(*uuid)), rest)
         }
-        OBJECT | LIST | SET => {
+        OBJECT => {
+            let (object, after) = take_bytes(rest)?;
+            let mut cursor = datum::Cursor::new(object);
+            cursor.skip().ok()?;
+            if !cursor.is_at_end() {
+                return None;
+            }
+            (ValueRef::Nested(&bytes[..bytes.len() - after.len()]), after)
+        }
+        LIST | SET => {
             let (_, after) = take_nested(bytes, 0)?;
             (ValueRef::Nested(&bytes[..bytes.len() - after.len()]), after)
         }

@@ -136,7 +136,15 @@ impl Random {
     /// Own bytes of a random kind.
     fn encoded(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
-        match self.below(9) {
+        match self.below(10) {
+            8 => {
+                index::put_ordered(Some(&self.value(0)), &mut out);
+                let id = match self.below(2) {
+                    0 => ElementId::Vertex(self.vertex_id()),
+                    _ => ElementId::Edge(self.edge_id()),
+                };
+                key::put_ordered_element(&id, &mut out);
+            }
             0 => key::put_vertex_id(&self.vertex_id(), &mut out),
             1 => out = key::edge_clustering(&self.edge_id(), Direction::In),
             2 => key::put_element(&ElementId::Edge(self.edge_id()), &mut out),
@@ -246,6 +254,7 @@ fn check(bytes: &[u8]) {
     if let Some(length) = index::ordered_len(bytes) {
         assert!(length <= bytes.len());
     }
+    assert!(index::values_len(bytes) <= bytes.len());
     for values in 0..3 {
         let _ = index::element_key(bytes, values);
     }
@@ -265,6 +274,11 @@ fn check_keys(bytes: &[u8]) {
     if let Ok(id) = key::decode_element(bytes) {
         let mut again = Vec::new();
         key::put_element(&id, &mut again);
+        assert_eq!(again, bytes);
+    }
+    if let Ok(id) = key::decode_ordered_element(bytes) {
+        let mut again = Vec::new();
+        key::put_ordered_element(&id, &mut again);
         assert_eq!(again, bytes);
     }
     if let Ok((at, id)) = key::decode_pending(bytes) {
@@ -347,4 +361,7 @@ fn check_values(bytes: &[u8]) {
     if let Ok(read) = datum::decode(bytes) {
         assert_eq!(datum::to_bytes(&read), bytes);
     }
+    let mut cursor = datum::Cursor::new(bytes);
+    let passed = cursor.skip().is_ok() && cursor.is_at_end();
+    assert_eq!(passed, datum::decode(bytes).is_ok());
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use parking_lot::RwLock;
 use varve_encoding::key;
 use varve_encoding::row;
 use varve_encoding::tables::{EDGE, VERTEX};
@@ -16,7 +17,9 @@ use crate::commit::{
     Commit, Committer, CommitterOptions, DurabilityMode, LatchKey, Latches, Promise,
 };
 use crate::error::{ErrorKind, GraphError};
+use crate::index::{Deriver, DeriverSource};
 use crate::limits::Limits;
+use crate::notes::Notes;
 use crate::read::{HistoryPage, Point, Version, View, read_element};
 use crate::schema::{Catalogue, Schema, SchemaBodies, SchemaTables};
 use crate::snowflake::Snowflake;
@@ -33,6 +36,8 @@ pub struct GraphOptions {
     pub limits: Limits,
     /// Where the time comes from.
     pub clock: Arc<dyn Clock>,
+    /// Where the derivers of graphs with derived indexes come from.
+    pub derivers: Option<Arc<dyn DeriverSource>>,
 }
 
 impl GraphOptions {
@@ -43,6 +48,7 @@ impl GraphOptions {
             durability: DurabilityMode::default(),
             limits: Limits::default(),
             clock,
+            derivers: None,
         }
     }
 }
@@ -65,6 +71,7 @@ pub struct Graph {
     pairs: Arc<KnownPairs>,
     vertices: Arc<KnownVertices>,
     snowflake: Snowflake,
+    deriver: RwLock<Option<Arc<dyn Deriver>>>,
 }
 
 impl Graph {
@@ -78,6 +85,10 @@ impl Graph {
         options: &GraphOptions,
     ) -> Result<Arc<Self>, GraphError> {
         options.limits.validate()?;
+        let deriver = match &options.derivers {
+            Some(source) => source.deriver(name, &*space)?,
+            None => None,
+        };
         let tasks = Arc::new(Tasks::open(
             Arc::clone(&space),
             TaskTables::default(),
@@ -114,6 +125,7 @@ impl Graph {
             pairs: Arc::default(),
             vertices: Arc::default(),
             snowflake: Snowflake::default(),
+            deriver: RwLock::new(deriver),
         });
         let elements = Arc::new(ElementBodies::new(&graph));
         graph
@@ -150,6 +162,12 @@ impl Graph {
     #[must_use]
     pub fn variables(&self) -> Variables {
         Variables::new(Arc::clone(&self.space), varve_encoding::tables::META)
+    }
+
+    /// The notes of the program that the graph serves.
+    #[must_use]
+    pub fn notes(&self) -> Notes {
+        Notes::new(Arc::clone(&self.space))
     }
 
     /// The stored rows, for maintenance and verification.
@@ -220,6 +238,20 @@ impl Graph {
         }
     }
 
+    /// Runs `work` in a transaction and waits until what it changed is stored. `touched` is what it is sure to touch, known
+    /// beforehand. `work` may run again: when it touches what another commit is changing, or what was changed since it
+    /// began.
+    ///
+    /// # Errors
+    /// What `work` returns (nothing is changed then), or when the store fails.
+    pub fn transact<T, E: From<GraphError>>(
+        self: &Arc<Self>,
+        touched: &[write::Touch<'_>],
+        work: &mut dyn FnMut(&mut write::Transaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        write::transact(self, touched, work)
+    }
+
     /// The committed state of this moment, read at `scope`. A transaction time in `scope` is made past first, so that
     /// the same question gets the same answer for ever.
     ///
@@ -228,7 +260,14 @@ impl Graph {
     pub fn view(&self, scope: TemporalScope) -> Result<View, GraphError> {
         self.settle(scope)?;
         let snapshot = Arc::clone(&self.space).snapshot();
-        Ok(View::new(snapshot, self.schema(), scope, self.now()))
+        let deriver = self.deriver();
+        Ok(View::new(
+            snapshot,
+            self.schema(),
+            deriver,
+            scope,
+            self.now(),
+        ))
     }
 
     /// Calls `found` with the content of a vertex's row ([`row::vertex_parts`]); returns whether the vertex exists.
@@ -347,6 +386,19 @@ impl Graph {
             }
         }
         Ok(())
+    }
+
+    /// What makes the entries of the graph's derived indexes.
+    #[must_use]
+    pub fn deriver(&self) -> Option<Arc<dyn Deriver>> {
+        self.deriver.read().clone()
+    }
+
+    /// Puts another deriver in the place of the one that the graph was opened with, and waits until every write that does
+    /// not know it has ended. What is stored keeps its entries: [`crate::index::rebuild_derived`] adds those that are missing.
+    pub fn set_deriver(&self, deriver: Option<Arc<dyn Deriver>>) {
+        *self.deriver.write() = deriver;
+        self.await_older_writes();
     }
 
     /// Waits until every write that may have begun with an older schema is stored or given up.

@@ -12,6 +12,7 @@ pub mod graph;
 pub mod index;
 pub mod limits;
 pub mod maintenance;
+pub mod notes;
 pub mod query;
 pub mod read;
 pub mod registry;

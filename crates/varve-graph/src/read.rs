@@ -1,6 +1,7 @@
 //! Reads at one point of both times: rows, resolution over events, adjacency, history.
 
 mod adjacency;
+mod derived;
 mod ever;
 mod history;
 mod lookup;
@@ -8,8 +9,11 @@ mod resolve;
 mod view;
 
 pub use adjacency::Adjacent;
+pub use derived::{DerivedStep, DerivedWalk};
+pub(crate) use derived::{Overlay, Source, ever_derived};
 pub use ever::{EVER_ROWS_MAX, EverPage};
-pub use history::{HistoryPage, Version, VersionKind};
+pub(crate) use history::visit_events;
+pub use history::{Event, HistoryPage, Version, VersionKind};
 pub(crate) use resolve::{Resolved, resolve, scan_events};
 pub use view::View;
 pub(crate) use view::{Point, read_element};

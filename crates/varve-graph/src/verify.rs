@@ -21,6 +21,7 @@ use varve_model::{CommitVersion, Instant};
 
 use crate::error::GraphError;
 use crate::graph::Graph;
+use crate::index::Deriver;
 use crate::read::View;
 use crate::schema::Schema;
 
@@ -92,6 +93,7 @@ type RowOf = (Vec<u8>, Vec<u8>, Vec<u8>);
 struct Check<'a> {
     reader: &'a dyn Reader,
     schema: &'a Schema,
+    deriver: Option<&'a dyn Deriver>,
     now: Instant,
     published: CommitVersion,
     report: VerifyReport,
@@ -107,6 +109,7 @@ impl<'a> Check<'a> {
         Self {
             reader: view.reader(),
             schema: view.schema(),
+            deriver: view.deriver(),
             now: view.valid(),
             published,
             report: VerifyReport::default(),

@@ -11,6 +11,7 @@ mod known;
 mod label_rules;
 mod places;
 mod settling;
+mod transaction;
 mod unique;
 mod wide;
 mod working;
@@ -26,6 +27,8 @@ pub(crate) use emit::{Change, EmitContext, Emitter, PairHash, decode_element, en
 pub(crate) use incident::{Reach, Room, incident_edges};
 pub(crate) use internal::commit_internal;
 pub(crate) use known::{KnownPairs, KnownVertices, VertexMark};
+pub(crate) use transaction::transact;
+pub use transaction::{EdgeVisit, Touch, Transaction};
 pub(crate) use wide::write;
 use working::prepare;
 

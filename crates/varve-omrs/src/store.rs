@@ -196,7 +196,8 @@ pub trait Transaction: Read {
         since: Option<Millis>,
     ) -> Result<(), OmrsError>;
 
-    /// Destroys an entity with its history, and every relationship that ever had it at an end.
+    /// Destroys an entity with its history, and every relationship that has it at an end, with all its history. Of a
+    /// relationship that has other ends now, the states in which it had this one.
     ///
     /// # Errors
     /// When the store fails.

@@ -19,8 +19,10 @@ const EDGES: &[(&str, &[&str])] = &[
         "varve-graph",
         &["varve-encoding", "varve-kv", "varve-model"],
     ),
-    // Pure values so far; its storage will stand on varve-graph.
-    ("varve-omrs", &[]),
+    (
+        "varve-omrs",
+        &["varve-encoding", "varve-graph", "varve-kv", "varve-model"],
+    ),
     ("varve-server", &["varve-graph", "varve-kv", "varve-model"]),
     (
         "varve",

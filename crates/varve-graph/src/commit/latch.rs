@@ -146,6 +146,15 @@ impl Latches {
         taken.is_ok()
     }
 
+    /// Makes the shared latch of the only holder exclusive.
+    fn try_raise(&self, key: LatchKey) -> bool {
+        // Whoever waits asks for it anew.
+        let raised = |state| (state & !AWAITED == 1).then_some(EXCLUSIVE);
+        let slot = &self.slots[key.slot() as usize];
+        slot.fetch_update(Ordering::AcqRel, Ordering::Acquire, raised)
+            .is_ok()
+    }
+
     fn unlock(&self, key: LatchKey) {
         let slot = key.slot();
         if slot >= SLOTS {
@@ -219,6 +228,32 @@ impl LatchSet {
             self.held.push(key);
         }
         taken
+    }
+
+    /// Takes one more latch without waiting, also exclusively where this commit alone holds it shared. `false` when others
+    /// are in the way.
+    pub(crate) fn try_hold(&mut self, key: LatchKey) -> bool {
+        let same = |held: &LatchKey| held.slot() == key.slot();
+        let Some(at) = self.held.iter().position(same) else {
+            let taken = self.table.try_lock(key);
+            if taken {
+                self.held.push(key);
+            }
+            return taken;
+        };
+        if self.held[at].is_exclusive() || !key.is_exclusive() {
+            return true;
+        }
+        let alone = self.table.try_raise(key);
+        if alone {
+            self.held[at] = key;
+        }
+        alone
+    }
+
+    /// What is held.
+    pub(crate) fn held(&self) -> &[LatchKey] {
+        &self.held
     }
 
     /// Takes more latches without waiting. `false` when another commit holds one of them, or this one holds a slot
@@ -299,6 +334,26 @@ mod tests {
             waiter.join().expect("it was let in");
         });
         assert!(table.try_acquire(vec![LatchKey::shared(b"a")]).is_some());
+    }
+
+    #[test]
+    fn the_only_shared_holder_can_become_the_exclusive_one() {
+        let table = Latches::new();
+        let mut one = table.acquire(vec![LatchKey::shared(b"a")]);
+        let other = table.acquire(vec![LatchKey::shared(b"a")]);
+        assert!(!one.try_hold(LatchKey::exclusive(b"a")));
+        drop(other);
+        assert!(one.try_hold(LatchKey::exclusive(b"a")));
+        assert!(one.try_hold(LatchKey::shared(b"a")));
+        assert!(one.try_hold(LatchKey::edge(b"e")));
+        assert!(table.try_acquire(vec![LatchKey::shared(b"a")]).is_none());
+        assert!(table.try_acquire(vec![LatchKey::edge(b"e")]).is_none());
+        drop(one);
+        assert!(
+            table
+                .try_acquire(vec![LatchKey::exclusive(b"a"), LatchKey::edge(b"e")])
+                .is_some()
+        );
     }
 
     #[test]

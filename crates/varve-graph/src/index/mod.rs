@@ -4,12 +4,17 @@
 //! of the index label, the element's id and its properties, and whoever writes an element derives the entries of its
 //! old and new state and stores the difference.
 
+mod derived;
+mod derived_rebuild;
 mod entries;
 mod holders;
 mod rebuild;
 pub mod tokenizer;
 mod uniqueness;
 
+pub(crate) use derived::derived_entries;
+pub use derived::{DERIVED_FIRST_BYTES_MAX, DerivedEntries, Deriver, DeriverSource};
+pub use derived_rebuild::rebuild_derived;
 pub use entries::{IndexEntry, edge_label_entry, entries, vertex_label_entry};
 pub(crate) use holders::holders;
 pub(crate) use rebuild::{rebuild, remove};

@@ -45,7 +45,7 @@ pub(crate) fn rebuild(
     walk(
         graph,
         current,
-        progress,
+        Some(progress),
         &|partition, clustering, value| wanted(label, vertices, partition, clustering, value),
         &mut |found: Vec<Found>| {
             let claims = claims(label, &found);
@@ -62,7 +62,7 @@ pub(crate) fn rebuild(
     walk(
         graph,
         EVENT,
-        progress,
+        Some(progress),
         &|partition, clustering, value| {
             let (current, _) = key::split_event(clustering)?;
             if (current == key::VERTEX_CLUSTERING) != vertices {
@@ -110,7 +110,7 @@ fn check_unique(
     walk(
         graph,
         INDEX,
-        progress,
+        Some(progress),
         &|partition, clustering, _| {
             let of = partition.starts_with(&prefix);
             Ok(of.then(|| (partition.to_vec(), clustering.to_vec())))
@@ -138,13 +138,13 @@ fn conflict_found(label: &IndexLabel, id: &ElementId) -> GraphError {
 }
 
 /// A stored state of an element that the label indexes.
-struct Found {
-    id: ElementId,
-    header: Header,
-    content: Vec<u8>,
+pub(super) struct Found {
+    pub(super) id: ElementId,
+    pub(super) header: Header,
+    pub(super) content: Vec<u8>,
 }
 
-fn ids(found: &[Found]) -> Vec<ElementId> {
+pub(super) fn ids(found: &[Found]) -> Vec<ElementId> {
     let mut ids: Vec<ElementId> = found.iter().map(|found| found.id.clone()).collect();
     ids.dedup();
     ids
@@ -282,7 +282,11 @@ fn add_past(
 
 /// Whether an event outside the current table may decide now or later: its period goes on, and the current row is not a
 /// newer one without an end.
-fn may_decide(emitter: &Emitter<'_>, graph: &Graph, found: &Found) -> Result<bool, GraphError> {
+pub(super) fn may_decide(
+    emitter: &Emitter<'_>,
+    graph: &Graph,
+    found: &Found,
+) -> Result<bool, GraphError> {
     if found.header.period().to <= graph.now() {
         return Ok(false);
     }
@@ -307,7 +311,7 @@ pub(crate) fn remove(
         walk(
             graph,
             table,
-            progress,
+            Some(progress),
             &|partition, clustering, _| {
                 let of = partition.starts_with(&prefix);
                 Ok(of.then(|| (partition.to_vec(), clustering.to_vec())))
@@ -328,19 +332,19 @@ pub(crate) fn remove(
 }
 
 /// What a row (partition, clustering key, value) gives, if anything.
-type Take<'a, T> = dyn Fn(&[u8], &[u8], &[u8]) -> Result<Option<T>, GraphError> + 'a;
+pub(super) type Take<'a, T> = dyn Fn(&[u8], &[u8], &[u8]) -> Result<Option<T>, GraphError> + 'a;
 
 /// Walks a table, gathers what `take` finds, and hands it to `give` in chunks.
-fn walk<T>(
+pub(super) fn walk<T>(
     graph: &Graph,
     table: TableId,
-    progress: &TaskProgress,
+    progress: Option<&TaskProgress>,
     take: &Take<'_, T>,
     give: &mut dyn FnMut(Vec<T>) -> Result<(), GraphError>,
 ) -> Result<(), GraphError> {
     let mut after: Option<(Vec<u8>, Vec<u8>)> = None;
     loop {
-        progress.check()?;
+        progress.map_or(Ok(()), TaskProgress::check)?;
         let mut seen = 0;
         let mut taken = Vec::new();
         let mut failed = None;
@@ -364,7 +368,9 @@ fn walk<T>(
         if let Some(error) = failed {
             return Err(error);
         }
-        progress.add(taken.len() as u64);
+        if let Some(progress) = progress {
+            progress.add(taken.len() as u64);
+        }
         fail_point::INDEX_STEP.pass();
         if !taken.is_empty() {
             give(taken)?;

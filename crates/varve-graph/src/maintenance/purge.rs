@@ -11,6 +11,7 @@ use varve_model::{CommitVersion, Datum, EdgeId, ElementId};
 use crate::commit::Ticket;
 use crate::error::GraphError;
 use crate::graph::Graph;
+use crate::index::derived_entries;
 use crate::read::scan_events;
 use crate::write::{
     Emitter, Reach, Room, commit_internal, decode_element, entries_of, incident_edges, sides,
@@ -40,7 +41,7 @@ pub fn purge(graph: &Arc<Graph>, id: &ElementId) -> Result<Ticket, GraphError> {
             for element in &doomed {
                 destroy(graph, emitter, element)?;
             }
-            record(graph, emitter, id, edges.len());
+            record(graph, emitter, std::slice::from_ref(id), edges.len());
             Ok(())
         })?;
         if found == edges {
@@ -50,11 +51,16 @@ pub fn purge(graph: &Arc<Graph>, id: &ElementId) -> Result<Ticket, GraphError> {
     }
 }
 
-/// Leaves the record that `id` was purged with so many edges.
-fn record(graph: &Graph, emitter: &mut Emitter<'_>, id: &ElementId, edges: usize) {
+/// Leaves the record that elements were purged with so many edges.
+pub(crate) fn record(graph: &Graph, emitter: &mut Emitter<'_>, ids: &[ElementId], edges: usize) {
+    let named = |id: &ElementId| Datum::Text(id.to_string());
+    let element = match ids {
+        [id] => named(id),
+        _ => Datum::List(ids.iter().map(named).collect()),
+    };
     let record = Datum::Map(vec![
         ("kind".to_owned(), Datum::Text("purge".to_owned())),
-        ("element".to_owned(), Datum::Text(id.to_string())),
+        ("element".to_owned(), element),
         (
             "edges".to_owned(),
             Datum::Int(i64::try_from(edges).unwrap_or(i64::MAX)),
@@ -68,7 +74,12 @@ fn record(graph: &Graph, emitter: &mut Emitter<'_>, id: &ElementId, edges: usize
     emitter.stamps.key(at);
 }
 
-fn destroy(graph: &Graph, emitter: &mut Emitter<'_>, id: &ElementId) -> Result<(), GraphError> {
+/// Removes every row and entry of `id`.
+pub(crate) fn destroy(
+    graph: &Graph,
+    emitter: &mut Emitter<'_>,
+    id: &ElementId,
+) -> Result<(), GraphError> {
     let (table, sides) = sides(id);
     let mut contents = Vec::new();
     if let Some(current) = emitter
@@ -100,6 +111,11 @@ fn destroy(graph: &Graph, emitter: &mut Emitter<'_>, id: &ElementId) -> Result<(
             emitter
                 .batch
                 .delete(EVENT_INDEX, &entry.partition, &entry.clustering);
+        }
+        let derived = derived_entries(graph.deriver().as_deref(), id, content)?;
+        for (partition, clustering) in derived.iter() {
+            emitter.batch.delete(INDEX, partition, clustering);
+            emitter.batch.delete(EVENT_INDEX, partition, clustering);
         }
     }
     for side in &sides {

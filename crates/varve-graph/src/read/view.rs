@@ -11,7 +11,9 @@ use varve_model::{
 };
 
 use super::resolve;
+use crate::commit::stored_version;
 use crate::error::GraphError;
+use crate::index::Deriver;
 use crate::schema::Schema;
 
 /// One committed state of a graph at one point of both times. Every read of a request goes through one view, so that
@@ -20,6 +22,7 @@ use crate::schema::Schema;
 pub struct View {
     reader: Arc<dyn Snapshot>,
     schema: Arc<Schema>,
+    deriver: Option<Arc<dyn Deriver>>,
     scope: TemporalScope,
     now: Instant,
 }
@@ -28,12 +31,14 @@ impl View {
     pub(crate) fn new(
         reader: Arc<dyn Snapshot>,
         schema: Arc<Schema>,
+        deriver: Option<Arc<dyn Deriver>>,
         scope: TemporalScope,
         now: Instant,
     ) -> Self {
         Self {
             reader,
             schema,
+            deriver,
             scope,
             now,
         }
@@ -49,6 +54,11 @@ impl View {
     #[must_use]
     pub fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    /// What makes the entries of derived indexes.
+    pub(crate) fn deriver(&self) -> Option<&dyn Deriver> {
+        self.deriver.as_deref()
     }
 
     /// The point of both times that was asked for.
@@ -67,6 +77,14 @@ impl View {
     #[must_use]
     pub fn version(&self) -> CommitVersion {
         self.scope.transaction.unwrap_or(CommitVersion::MAX)
+    }
+
+    /// The last commit that this view's committed state has, whatever the point of time that it shows.
+    ///
+    /// # Errors
+    /// When the store fails or is damaged.
+    pub fn last_commit(&self) -> Result<CommitVersion, GraphError> {
+        stored_version(self.reader())
     }
 
     /// Calls `found` with the content of the vertex's row ([`row::vertex_parts`]); returns whether the vertex exists.

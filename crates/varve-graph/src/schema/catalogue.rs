@@ -234,6 +234,33 @@ impl Catalogue {
         self.change(|draft| vertex_label::create(draft, new))
     }
 
+    /// Creates what is not there yet, all at once: property keys, then vertex labels, then edge labels.
+    ///
+    /// # Errors
+    /// As [`Catalogue::create_property_key`].
+    pub fn create_many(
+        &self,
+        property_keys: Vec<NewPropertyKey>,
+        vertex_labels: Vec<NewVertexLabel>,
+        edge_labels: Vec<NewEdgeLabel>,
+    ) -> Result<(), GraphError> {
+        if property_keys.is_empty() && vertex_labels.is_empty() && edge_labels.is_empty() {
+            return Ok(());
+        }
+        self.change(|draft| {
+            for new in property_keys {
+                property_key::create(draft, new)?;
+            }
+            for new in vertex_labels {
+                vertex_label::create(draft, new)?;
+            }
+            for new in edge_labels {
+                edge_label::create(draft, new)?;
+            }
+            Ok(())
+        })
+    }
+
     /// Changes a vertex label.
     ///
     /// # Errors

@@ -90,7 +90,7 @@ impl Check<'_> {
         self.head(id, &header, &events);
         if header.kind == Kind::Put {
             let element = decode_element(id, content)?;
-            self.present_entries(&element)?;
+            self.present_entries(&element, content)?;
         } else {
             self.report.markers += 1;
         }
@@ -139,7 +139,7 @@ impl Check<'_> {
         if let Some(row) = self.reader.get(EVENT, partition, clustering)? {
             let (_, content) = Header::decode(&row)?;
             let element = decode_element(id, content)?;
-            self.present_entries(&element)?;
+            self.present_entries(&element, content)?;
         }
         Ok(())
     }
@@ -256,7 +256,7 @@ impl Check<'_> {
         }
         if header.kind == Kind::Put {
             let element = decode_element(&id, content)?;
-            self.past_entries(&element)?;
+            self.past_entries(&element, content)?;
         }
         let side = (partition.to_vec(), current.to_vec());
         if self.walked.as_ref() != Some(&side) {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use varve_encoding::index::{element_key, ordered_len};
+use varve_encoding::index::{KIND_DERIVED, element_key, ordered_len, values_len};
 use varve_encoding::key;
 use varve_encoding::tables::{EVENT_INDEX, INDEX};
 use varve_kv::TableId;
@@ -11,7 +11,7 @@ use varve_model::{Element, ElementId, IndexLabel, IndexLabelId};
 
 use super::elements::state_now;
 use super::{Check, Wrong};
-use crate::index::{self, IndexEntry, edge_label_entry, vertex_label_entry};
+use crate::index::{self, IndexEntry, derived_entries, edge_label_entry, vertex_label_entry};
 use crate::schema::is_queryable;
 
 /// First byte of the partitions of an index label's entries.
@@ -45,47 +45,57 @@ impl Check<'_> {
     }
 
     /// What is now has every entry in the present's index.
-    pub(super) fn present_entries(&mut self, element: &Element) -> Result<(), Wrong> {
+    pub(super) fn present_entries(
+        &mut self,
+        element: &Element,
+        content: &[u8],
+    ) -> Result<(), Wrong> {
         for entry in self.entries(element) {
             if self
                 .reader
                 .get(INDEX, &entry.partition, &entry.clustering)?
                 .is_none()
             {
-                self.missing(element, &entry);
+                self.missing(&element.id(), &entry.partition);
+            }
+        }
+        let id = element.id();
+        for (partition, clustering) in derived_entries(self.deriver, &id, content)?.iter() {
+            if self.reader.get(INDEX, partition, clustering)?.is_none() {
+                self.missing(&id, partition);
             }
         }
         Ok(())
     }
 
     /// What was has its entries in either index.
-    pub(super) fn past_entries(&mut self, element: &Element) -> Result<(), Wrong> {
+    pub(super) fn past_entries(&mut self, element: &Element, content: &[u8]) -> Result<(), Wrong> {
         if !self.keeps_all(element) {
             return Ok(());
         }
         for entry in self.entries(element) {
             let (partition, clustering) = (&entry.partition, &entry.clustering);
-            let present = self.reader.get(INDEX, partition, clustering)?.is_some();
-            let found = present
-                || self
-                    .reader
-                    .get(EVENT_INDEX, partition, clustering)?
-                    .is_some();
             // A unique value that was given up is nobody's.
-            if !found && !entry.unique {
-                self.missing(element, &entry);
+            if !entry.unique && !self.in_either(partition, clustering)? {
+                self.missing(&element.id(), partition);
+            }
+        }
+        let id = element.id();
+        for (partition, clustering) in derived_entries(self.deriver, &id, content)?.iter() {
+            if !self.in_either(partition, clustering)? {
+                self.missing(&id, partition);
             }
         }
         Ok(())
     }
 
-    fn missing(&mut self, element: &Element, entry: &IndexEntry) {
-        let id = element.id();
-        let hex: String = entry
-            .partition
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+    fn in_either(&self, partition: &[u8], clustering: &[u8]) -> Result<bool, Wrong> {
+        let get = |table| self.reader.get(table, partition, clustering);
+        Ok(get(INDEX)?.is_some() || get(EVENT_INDEX)?.is_some())
+    }
+
+    fn missing(&mut self, id: &ElementId, partition: &[u8]) {
+        let hex: String = partition.iter().map(|byte| format!("{byte:02x}")).collect();
         self.problem(|| format!("{id}: it has no entry in the index partition {hex}"));
     }
 
@@ -99,6 +109,10 @@ impl Check<'_> {
             self.report.index_entries += 1;
         } else {
             self.report.event_index_entries += 1;
+        }
+        if partition.first() == Some(&KIND_DERIVED) {
+            key::decode_ordered_element(&clustering[values_len(clustering)..])?;
+            return Ok(());
         }
         let values = (0..).map_while(|skipped| element_key(clustering, skipped));
         let element = values

@@ -20,7 +20,7 @@ use super::keys::RowKeys;
 use super::settling::Settling;
 use crate::commit::Stamps;
 use crate::error::GraphError;
-use crate::index::{self, IndexEntry};
+use crate::index::{self, DerivedEntries, Deriver, IndexEntry, derived_entries};
 use crate::read::scan_events;
 use crate::schema::Schema;
 
@@ -98,6 +98,8 @@ pub(crate) enum Change<'a> {
 pub(crate) struct EmitContext<'a> {
     pub(crate) reader: &'a dyn Reader,
     pub(crate) schema: &'a Schema,
+    /// Makes the entries of derived indexes.
+    pub(crate) deriver: Option<&'a dyn Deriver>,
     /// The instant that counts as now for the whole commit.
     pub(crate) now: Instant,
     /// Tells whether the (edge label, source) entry of that hash was put into the index lately.
@@ -201,6 +203,7 @@ impl<'a> Emitter<'a> {
         id: &ElementId,
         content: &[u8],
     ) -> Result<(), GraphError> {
+        self.put_derived(INDEX, id, content)?;
         if indexes.is_empty() {
             return Ok(());
         }
@@ -212,6 +215,23 @@ impl<'a> Emitter<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Puts the entries of a state in derived indexes.
+    fn put_derived(
+        &mut self,
+        table: TableId,
+        id: &ElementId,
+        content: &[u8],
+    ) -> Result<(), GraphError> {
+        for (partition, clustering) in self.derived(id, content)?.iter() {
+            self.batch.put(table, partition, clustering, &[]);
+        }
+        Ok(())
+    }
+
+    fn derived(&self, id: &ElementId, content: &[u8]) -> Result<DerivedEntries, GraphError> {
+        derived_entries(self.context.deriver, id, content)
     }
 
     fn lists_vertices(&self, label: VertexLabelId) -> bool {
@@ -398,6 +418,7 @@ impl<'a> Emitter<'a> {
                         .put(target, &entry.partition, &entry.clustering, &[]);
                 }
             }
+            self.put_derived(target, id, content)?;
             self.put_edge_pair(id);
         }
         Ok(())
@@ -538,8 +559,44 @@ impl<'a> Emitter<'a> {
             self.batch
                 .put(INDEX, &entry.partition, &entry.clustering, &[]);
         }
+        self.move_derived(id, old, new, certain, retention)?;
         if new.is_some() && old.is_none() {
             self.put_edge_pair(id);
+        }
+        Ok(())
+    }
+
+    /// [`Emitter::move_entries`] for derived indexes.
+    fn move_derived(
+        &mut self,
+        id: &ElementId,
+        old: Option<&Current>,
+        new: Option<&[u8]>,
+        certain: bool,
+        retention: Retention,
+    ) -> Result<(), GraphError> {
+        if self.context.deriver.is_none() {
+            return Ok(());
+        }
+        let none = || Ok(DerivedEntries::default());
+        let old = old.map_or_else(none, |old| self.derived(id, &old.content))?;
+        let new = new.map_or_else(none, |new| self.derived(id, new))?;
+        let (mut gone, batch) = (Vec::new(), &mut self.batch);
+        DerivedEntries::compare(
+            &old,
+            &new,
+            |partition, clustering| gone.push((partition, clustering)),
+            |partition, clustering| {
+                batch.put(INDEX, partition, clustering, &[]);
+            },
+        );
+        for (partition, clustering) in gone {
+            if certain {
+                self.batch.delete(INDEX, partition, clustering);
+            }
+            if retention != Retention::None {
+                self.batch.put(EVENT_INDEX, partition, clustering, &[]);
+            }
         }
         Ok(())
     }
@@ -571,14 +628,20 @@ impl<'a> Emitter<'a> {
 
     /// The index entries of a state of `id`, its vertex label's included.
     fn entries(&self, id: &ElementId, content: &[u8]) -> Result<Vec<IndexEntry>, GraphError> {
-        if let ElementId::Edge(edge) = id
-            && self
-                .context
-                .schema
-                .indexes_of_edge_label(edge.label)
-                .is_empty()
-        {
-            return Ok(Vec::new());
+        let schema = self.context.schema;
+        match id {
+            ElementId::Vertex(vertex) => {
+                let label = row::vertex_label(content)?;
+                if schema.indexes_of_vertex_label(label).is_empty() {
+                    let listed = self.lists_vertices(label);
+                    let entry = listed.then(|| index::vertex_label_entry(label, vertex));
+                    return Ok(entry.into_iter().collect());
+                }
+            }
+            ElementId::Edge(edge) if schema.indexes_of_edge_label(edge.label).is_empty() => {
+                return Ok(Vec::new());
+            }
+            ElementId::Edge(_) => {}
         }
         let element = decode_element(id, content)?;
         Ok(entries_of(self.context.schema, id, &element))

@@ -25,11 +25,13 @@ pub(crate) fn commit_internal(
     keys.extend(claims.iter().map(|claim| LatchKey::exclusive(claim)));
     let latches = graph.latches.acquire(keys);
     let (schema, now) = (graph.schema(), graph.now());
+    let deriver = graph.deriver();
     // A pair is put again without a look at the cache: these commits are rare.
     let known = |_| false;
     let context = EmitContext {
         reader: graph.reader(),
         schema: &schema,
+        deriver: deriver.as_deref(),
         now,
         known_pair: &known,
     };

@@ -27,6 +27,7 @@ use crate::commit::{Commit, End, LatchKey, LatchSet, Ticket, ticket};
 use crate::element::check_link;
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
+use crate::index::Deriver;
 use crate::read::{Resolved, resolve};
 use crate::schema::Schema;
 use crate::write::emit::Current;
@@ -142,6 +143,7 @@ type KnownEnds = (Option<VertexLabelId>, Option<VertexLabelId>);
 pub(super) struct WorkingSet<'a> {
     pub(super) graph: &'a Arc<Graph>,
     pub(super) schema: &'a Schema,
+    deriver: Option<Arc<dyn Deriver>>,
     pub(super) reader: &'a dyn Reader,
     pub(super) now: Instant,
     /// The instant at which states are looked up: the period's start, or now.
@@ -183,6 +185,8 @@ impl<'a> WorkingSet<'a> {
         Ok(Self {
             graph,
             schema,
+            // As the latches are held: whoever changes it waits for those who do not know the change.
+            deriver: graph.deriver(),
             reader,
             now,
             valid,
@@ -569,6 +573,7 @@ impl<'a> WorkingSet<'a> {
         let context = EmitContext {
             reader: self.reader,
             schema,
+            deriver: self.deriver.as_deref(),
             now,
             known_pair: &known,
         };

@@ -128,6 +128,9 @@ messages! {
     NestedTooDeeply "VARVE-OMRS-400-031" InvalidParameter "The conditions at {0} are nested too deeply";
     TooManyExamined "VARVE-OMRS-503-030" RepositoryError "More than {0} instances would have to be looked at; ask for less";
     PatternNotSupported "VARVE-OMRS-501-030" FunctionNotSupported "The regular expression in {0} is not supported: {1}";
+    StoreLimit "VARVE-OMRS-400-101" RepositoryError "The store's limits do not allow this: {0}";
+    StoreFailed "VARVE-OMRS-500-101" RepositoryError "The store failed: {0}";
+    StoreBusy "VARVE-OMRS-503-101" RepositoryError "The store is busy: {0}";
 }
 
 impl Message {

@@ -1,0 +1,218 @@
+//! Derived indexes: entries that the program which opens a graph makes from its elements, beside those of index labels.
+//!
+//! An entry is a pure function of an element's id and content, so whoever writes the element puts the difference between the
+//! entries of its old and of its new state, and moves what is gone to the past's index, exactly as for index labels. Entries
+//! are hints here too: a reader fetches the element and asks whether it has the entry at its point of time.
+
+use std::sync::Arc;
+
+use varve_encoding::index::{IndexId, put_partition};
+use varve_encoding::key;
+use varve_kv::Reader;
+use varve_model::ElementId;
+
+use crate::error::GraphError;
+
+/// The longest first value of a derived entry, in bytes.
+pub const DERIVED_FIRST_BYTES_MAX: usize = 255;
+
+/// Says which entries elements have.
+pub trait Deriver: Send + Sync {
+    /// Adds the entries of an element whose row has this content ([`crate::content`]).
+    ///
+    /// # Errors
+    /// When the content is damaged.
+    fn derive(
+        &self,
+        id: &ElementId,
+        content: &[u8],
+        entries: &mut DerivedEntries,
+    ) -> Result<(), GraphError>;
+}
+
+/// Where the deriver of a graph comes from when the graph is opened.
+pub trait DeriverSource: Send + Sync {
+    /// The deriver of the graph of that name, by what the graph has stored; `None` when it has none.
+    ///
+    /// # Errors
+    /// When what it has stored is damaged.
+    fn deriver(
+        &self,
+        graph: &str,
+        stored: &dyn Reader,
+    ) -> Result<Option<Arc<dyn Deriver>>, GraphError>;
+}
+
+/// The entries of one state of one element.
+#[derive(Debug, Default)]
+pub struct DerivedEntries {
+    bytes: Vec<u8>,
+    spans: Vec<Span>,
+    element: Vec<u8>,
+}
+
+/// Where an entry's partition key begins and ends, and where its clustering key ends.
+#[derive(Debug, Clone, Copy)]
+struct Span {
+    start: u32,
+    middle: u32,
+    end: u32,
+}
+
+impl DerivedEntries {
+    /// Adds an entry of the index `index`: `first` is the part that its partition has, `further` are ordered values
+    /// ([`varve_encoding::index`]), by which the entries of a partition stand before they stand by their elements.
+    ///
+    /// # Panics
+    /// When `first` is longer than [`DERIVED_FIRST_BYTES_MAX`].
+    pub fn put(&mut self, index: u32, first: &[u8], further: &[u8]) {
+        let start = self.at();
+        put_partition(IndexId::Derived(index), 0, first, &mut self.bytes);
+        let middle = self.at();
+        self.bytes.extend_from_slice(further);
+        self.bytes.extend_from_slice(&self.element);
+        let end = self.at();
+        self.spans.push(Span { start, middle, end });
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// The bytes of all keys.
+    #[must_use]
+    pub fn byte_len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Partition and clustering keys, ascending and each once.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.spans.iter().map(|span| self.keys(*span))
+    }
+
+    fn keys(&self, span: Span) -> (&[u8], &[u8]) {
+        let part = |from: u32, to: u32| &self.bytes[from as usize..to as usize];
+        (part(span.start, span.middle), part(span.middle, span.end))
+    }
+
+    fn at(&self) -> u32 {
+        u32::try_from(self.bytes.len())
+            .expect("an element is bounded at megabytes, and so are its entries")
+    }
+
+    /// Whether this entry is among them.
+    #[must_use]
+    pub fn contain(&self, partition: &[u8], clustering: &[u8]) -> bool {
+        let asked = (partition, clustering);
+        let found = self
+            .spans
+            .binary_search_by(|span| self.keys(*span).cmp(&asked));
+        found.is_ok()
+    }
+
+    /// The entries that `old` has and `new` has not are shown to `gone`, the others way round to `come`.
+    pub(crate) fn compare<'a>(
+        old: &'a Self,
+        new: &'a Self,
+        mut gone: impl FnMut(&'a [u8], &'a [u8]),
+        mut come: impl FnMut(&'a [u8], &'a [u8]),
+    ) {
+        let (mut old, mut new) = (old.iter().peekable(), new.iter().peekable());
+        loop {
+            match (old.peek(), new.peek()) {
+                (Some(left), Some(right)) if left == right => {
+                    old.next();
+                    new.next();
+                }
+                (Some(left), right) if right.is_none_or(|right| left < right) => {
+                    gone(left.0, left.1);
+                    old.next();
+                }
+                (_, Some((partition, clustering))) => {
+                    come(partition, clustering);
+                    new.next();
+                }
+                (_, None) => return,
+            }
+        }
+    }
+}
+
+/// The entries that `deriver` makes of an element's state; none without a deriver.
+pub(crate) fn derived_entries(
+    deriver: Option<&dyn Deriver>,
+    id: &ElementId,
+    content: &[u8],
+) -> Result<DerivedEntries, GraphError> {
+    let mut entries = DerivedEntries::default();
+    let Some(deriver) = deriver else {
+        return Ok(entries);
+    };
+    key::put_ordered_element(id, &mut entries.element);
+    deriver.derive(id, content, &mut entries)?;
+    let mut spans = std::mem::take(&mut entries.spans);
+    spans.sort_unstable_by(|a, b| entries.keys(*a).cmp(&entries.keys(*b)));
+    spans.dedup_by(|a, b| entries.keys(*a) == entries.keys(*b));
+    entries.spans = spans;
+    Ok(entries)
+}
+
+#[cfg(test)]
+mod tests {
+    use varve_encoding::index::put_ordered_whole;
+    use varve_model::VertexId;
+
+    use super::*;
+
+    /// An entry for each byte of the content.
+    struct Bytes;
+
+    impl Deriver for Bytes {
+        fn derive(
+            &self,
+            _: &ElementId,
+            content: &[u8],
+            entries: &mut DerivedEntries,
+        ) -> Result<(), GraphError> {
+            for byte in content {
+                let mut further = Vec::new();
+                put_ordered_whole(i64::from(*byte), &mut further);
+                entries.put(7, b"x", &further);
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_difference_of_two_states_is_what_is_gone_and_what_has_come() {
+        let id = ElementId::Vertex(VertexId::text("a"));
+        let of = |content: &[u8]| derived_entries(Some(&Bytes), &id, content).expect("entries");
+        let (old, new) = (of(&[3, 1, 3, 9]), of(&[2, 3, 10]));
+        assert_eq!(old.len(), 3);
+        assert!(old.iter().is_sorted());
+        let (mut gone, mut come) = (Vec::new(), Vec::new());
+        DerivedEntries::compare(
+            &old,
+            &new,
+            |p, c| gone.push((p.to_vec(), c.to_vec())),
+            |p, c| come.push((p.to_vec(), c.to_vec())),
+        );
+        let only = |a: &DerivedEntries, b: &DerivedEntries| -> Vec<(Vec<u8>, Vec<u8>)> {
+            a.iter()
+                .filter(|(p, c)| !b.contain(p, c))
+                .map(|(p, c)| (p.to_vec(), c.to_vec()))
+                .collect()
+        };
+        assert_eq!((gone.len(), come.len()), (2, 2));
+        assert_eq!((gone, come), (only(&old, &new), only(&new, &old)));
+        assert!(derived_entries(None, &id, &[1]).expect("none").is_empty());
+    }
+}

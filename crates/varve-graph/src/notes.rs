@@ -1,0 +1,46 @@
+//! Notes: values by name that the program which a graph serves keeps with it. Clients do not see them.
+
+use std::sync::Arc;
+
+use varve_encoding::tables::META;
+use varve_kv::{Batch, Durability, Reader, Space};
+
+use crate::error::GraphError;
+
+/// Partition of notes in the `meta` table.
+const PARTITION: &[u8] = b"n";
+
+/// The notes of one graph.
+pub struct Notes(Arc<dyn Space>);
+
+impl Notes {
+    pub(crate) fn new(space: Arc<dyn Space>) -> Self {
+        Self(space)
+    }
+
+    /// The note of that name.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn get(&self, name: &str) -> Result<Option<Vec<u8>>, GraphError> {
+        Ok(self.0.get(META, PARTITION, name.as_bytes())?)
+    }
+
+    /// Keeps a note; it is on stable storage when this returns.
+    ///
+    /// # Errors
+    /// When it cannot be stored.
+    pub fn put(&self, name: &str, content: &[u8]) -> Result<(), GraphError> {
+        let mut batch = Batch::new();
+        batch.put(META, PARTITION, name.as_bytes(), content);
+        Ok(self.0.write(&batch, Durability::Sync)?)
+    }
+}
+
+/// The note of that name in a graph that is being opened.
+///
+/// # Errors
+/// When the store fails.
+pub fn read(stored: &dyn Reader, name: &str) -> Result<Option<Vec<u8>>, GraphError> {
+    Ok(stored.get(META, PARTITION, name.as_bytes())?)
+}

@@ -1,0 +1,412 @@
+//! Walks over derived indexes: elements in the order of their entries, at one point of both times.
+//!
+//! Entries are hints: each element that one leads to is fetched at the point and shown only if it has the entry there. At
+//! another point than now the past's index is walked together with the present's.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+use varve_encoding::index::{IndexId, partition, values_len};
+use varve_encoding::key;
+use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
+use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest, TableId};
+use varve_model::ElementId;
+
+use super::view::{Point, View, read_element};
+use crate::error::GraphError;
+use crate::index::{Deriver, derived_entries};
+
+/// Entries read at once, at first and at most: walks are mostly over after a page.
+const CHUNK_MIN: usize = 16;
+const CHUNK_MAX: usize = 512;
+
+/// Which entries are walked, and how. Elements whose values are equal come by their keys, ascending whatever the direction.
+#[derive(Debug, Clone)]
+pub struct DerivedWalk<'a> {
+    /// Which index.
+    pub index: u32,
+    /// The first values of its partitions that are walked together, as if they were one.
+    pub firsts: &'a [Vec<u8>],
+    /// Which clustering keys.
+    pub range: ClusteringRange,
+    /// By descending values; without values, by descending elements.
+    pub reverse: bool,
+    /// Only what comes after the entry with this clustering key.
+    pub after: Option<&'a [u8]>,
+    /// Elements are shown without a look whether they have the entry: whoever is shown them looks at them himself. One
+    /// that several partitions lead to is shown once.
+    pub unchecked: bool,
+}
+
+/// An element that a walk has come to.
+#[derive(Debug)]
+pub struct DerivedStep<'a> {
+    /// The clustering key of its entry, for [`DerivedWalk::after`].
+    pub clustering: &'a [u8],
+    /// Which element.
+    pub id: &'a ElementId,
+    /// Content of its row.
+    pub content: &'a [u8],
+}
+
+/// What a transaction has changed and not committed.
+#[derive(Debug, Default)]
+pub(crate) struct Overlay {
+    /// The contents of the elements that it has changed; `None` = they are gone.
+    pub(crate) contents: FxHashMap<ElementId, Option<Vec<u8>>>,
+    /// Partition and clustering keys of their entries.
+    pub(crate) entries: BTreeSet<(Vec<u8>, Vec<u8>)>,
+}
+
+impl View {
+    /// Shows the elements of a walk until `visit` breaks.
+    ///
+    /// # Errors
+    /// When the store fails or is damaged.
+    pub fn walk_derived(
+        &self,
+        walk: &DerivedWalk<'_>,
+        visit: &mut dyn FnMut(DerivedStep<'_>) -> Flow,
+    ) -> Result<(), GraphError> {
+        let source = Source {
+            reader: self.reader(),
+            point: self.point(),
+            deriver: self.deriver(),
+            overlay: None,
+        };
+        source.walk(walk, visit)
+    }
+
+    /// Every element that has, or ever had, an entry in this partition of a derived index, whatever the point of time. Some
+    /// may come that never had one.
+    ///
+    /// # Errors
+    /// When the store fails or is damaged.
+    pub fn ever_derived(&self, index: u32, first: &[u8]) -> Result<Vec<ElementId>, GraphError> {
+        ever_derived(self.reader(), index, first)
+    }
+}
+
+pub(crate) fn ever_derived(
+    reader: &dyn Reader,
+    index: u32,
+    first: &[u8],
+) -> Result<Vec<ElementId>, GraphError> {
+    let partition = partition(IndexId::Derived(index), 0, first);
+    let range = ClusteringRange::all();
+    let mut keys = Vec::new();
+    for table in [INDEX, EVENT_INDEX] {
+        scan(
+            reader,
+            table,
+            &partition,
+            &range,
+            false,
+            usize::MAX,
+            &mut keys,
+        )?;
+    }
+    keys.sort_unstable();
+    keys.dedup();
+    let element = |key: &Vec<u8>| Ok(key::decode_ordered_element(&key[values_len(key)..])?);
+    keys.iter().map(element).collect()
+}
+
+/// Appends up to `limit` clustering keys of a partition.
+fn scan(
+    reader: &dyn Reader,
+    table: TableId,
+    partition: &[u8],
+    range: &ClusteringRange,
+    reverse: bool,
+    limit: usize,
+    keys: &mut Vec<Vec<u8>>,
+) -> Result<(), GraphError> {
+    let most = keys.len().saturating_add(limit);
+    let request = ScanRequest {
+        table,
+        partition,
+        range,
+        reverse,
+    };
+    reader.scan(request, &mut |clustering, _| {
+        keys.push(clustering.to_vec());
+        if keys.len() < most {
+            Flow::Continue(())
+        } else {
+            Flow::Break(())
+        }
+    })?;
+    Ok(())
+}
+
+/// Where a walk reads.
+pub(crate) struct Source<'a> {
+    pub(crate) reader: &'a dyn Reader,
+    pub(crate) point: Point,
+    pub(crate) deriver: Option<&'a dyn Deriver>,
+    pub(crate) overlay: Option<&'a Overlay>,
+}
+
+/// A clustering key and the number of the partition that has it.
+type Key = (Vec<u8>, usize);
+
+/// Some entries in the order of a walk, and whether there are no more.
+struct Chunk {
+    keys: Vec<Key>,
+    ended: bool,
+}
+
+impl Source<'_> {
+    pub(crate) fn walk(
+        &self,
+        walk: &DerivedWalk<'_>,
+        visit: &mut dyn FnMut(DerivedStep<'_>) -> Flow,
+    ) -> Result<(), GraphError> {
+        let firsts = walk.firsts.iter();
+        let partitions: Vec<Vec<u8>> = firsts
+            .map(|first| partition(IndexId::Derived(walk.index), 0, first))
+            .collect();
+        let mut stepper = Stepper {
+            source: self,
+            partitions: &partitions,
+            chunk: CHUNK_MIN,
+            unchecked: walk.unchecked,
+            content: Vec::new(),
+        };
+        let mut range = walk.range.clone();
+        if !walk.reverse {
+            if let Some(after) = walk.after {
+                range.from = range.from.max(right_after(after));
+            }
+            return stepper.forward(range, visit).map(drop);
+        }
+        if let Some(after) = walk.after {
+            let (start, end) = group_of(after);
+            let from = right_after(after);
+            let group = ClusteringRange {
+                from,
+                to: Some(end),
+            };
+            if stepper.forward(group, visit)?.is_break() {
+                return Ok(());
+            }
+            range.to = Some(range.to.map_or(start.clone(), |to| to.min(start)));
+        }
+        stepper.backward(range, visit)
+    }
+}
+
+fn right_after(key: &[u8]) -> Vec<u8> {
+    [key, &[0]].concat()
+}
+
+/// The bounds of the clustering keys that have the same values as `key`: elements' keys begin with less than 4, values do
+/// not. Without values, each key is a group of its own.
+fn group_of(key: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let values = &key[..values_len(key)];
+    if values.is_empty() {
+        return (key.to_vec(), right_after(key));
+    }
+    (values.to_vec(), [values, &[4]].concat())
+}
+
+struct Stepper<'s> {
+    source: &'s Source<'s>,
+    partitions: &'s [Vec<u8>],
+    chunk: usize,
+    unchecked: bool,
+    content: Vec<u8>,
+}
+
+impl Stepper<'_> {
+    fn forward(
+        &mut self,
+        mut range: ClusteringRange,
+        visit: &mut dyn FnMut(DerivedStep<'_>) -> Flow,
+    ) -> Result<Flow, GraphError> {
+        loop {
+            let chunk = self.next_chunk(&range, false)?;
+            if self.show(&chunk.keys, visit)?.is_break() {
+                return Ok(Flow::Break(()));
+            }
+            match chunk.keys.last() {
+                Some((last, _)) if !chunk.ended => range.from = right_after(last),
+                _ => return Ok(Flow::Continue(())),
+            }
+        }
+    }
+
+    fn backward(
+        &mut self,
+        mut range: ClusteringRange,
+        visit: &mut dyn FnMut(DerivedStep<'_>) -> Flow,
+    ) -> Result<(), GraphError> {
+        loop {
+            let chunk = self.next_chunk(&range, true)?;
+            let mut rest = chunk.keys.as_slice();
+            while let Some((first, _)) = rest.first() {
+                let (start, end) = group_of(first);
+                let members = rest.iter().take_while(|(key, _)| *key >= start).count();
+                let (group, others) = rest.split_at(members);
+                if others.is_empty() && !chunk.ended {
+                    // There may be more of these: they are read from their start on if they fill the chunk.
+                    if members < chunk.keys.len() {
+                        break;
+                    }
+                    let group = ClusteringRange {
+                        from: start.clone(),
+                        to: Some(end),
+                    };
+                    if self.forward(group, visit)?.is_break() {
+                        return Ok(());
+                    }
+                } else {
+                    let mut group = group.to_vec();
+                    group.sort_unstable();
+                    if self.show(&group, visit)?.is_break() {
+                        return Ok(());
+                    }
+                }
+                range.to = Some(start);
+                rest = others;
+            }
+            if chunk.ended {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The next entries of all partitions and tables, merged.
+    fn next_chunk(&mut self, range: &ClusteringRange, reverse: bool) -> Result<Chunk, GraphError> {
+        let limit = self.chunk;
+        self.chunk = (limit * 4).min(CHUNK_MAX);
+        let source = self.source;
+        let tables: &[TableId] = if source.point.scope.is_now() {
+            &[INDEX]
+        } else {
+            &[INDEX, EVENT_INDEX]
+        };
+        let ascending = |a: &[u8], b: &[u8]| if reverse { b.cmp(a) } else { a.cmp(b) };
+        let mut keys: Vec<Key> = Vec::new();
+        // Behind the last key of a source that has more, other sources are ahead of it.
+        let mut bound: Option<Vec<u8>> = None;
+        for (number, partition) in self.partitions.iter().enumerate() {
+            for table in tables {
+                let mut found = Vec::new();
+                scan(
+                    source.reader,
+                    *table,
+                    partition,
+                    range,
+                    reverse,
+                    limit,
+                    &mut found,
+                )?;
+                if found.len() == limit
+                    && let Some(last) = found.last()
+                    && bound
+                        .as_ref()
+                        .is_none_or(|bound| ascending(last, bound) == Ordering::Less)
+                {
+                    bound = Some(last.clone());
+                }
+                keys.extend(found.into_iter().map(|key| (key, number)));
+            }
+            for (_, own) in source
+                .overlay
+                .iter()
+                .flat_map(|it| it.entries_of(partition))
+            {
+                if range.from <= *own && range.to.as_ref().is_none_or(|to| own < to) {
+                    keys.push((own.clone(), number));
+                }
+            }
+        }
+        if self.partitions.len() > 1 || tables.len() > 1 || source.overlay.is_some() {
+            keys.sort_unstable_by(|a, b| ascending(&a.0, &b.0).then(a.1.cmp(&b.1)));
+            keys.dedup();
+        }
+        if let Some(bound) = &bound {
+            keys.retain(|(key, _)| ascending(key, bound) != Ordering::Greater);
+        }
+        let ended = bound.is_none();
+        Ok(Chunk { keys, ended })
+    }
+
+    /// Shows the elements that have these entries; of equal keys in several partitions the first that is right.
+    fn show(
+        &mut self,
+        keys: &[Key],
+        visit: &mut dyn FnMut(DerivedStep<'_>) -> Flow,
+    ) -> Result<Flow, GraphError> {
+        let mut shown: Option<&[u8]> = None;
+        for (clustering, partition) in keys {
+            if shown == Some(clustering) {
+                continue;
+            }
+            let id = key::decode_ordered_element(&clustering[values_len(clustering)..])?;
+            if !self.fetch(&id)? {
+                continue;
+            }
+            if !self.unchecked {
+                let has = derived_entries(self.source.deriver, &id, &self.content)?;
+                if !has.contain(&self.partitions[*partition], clustering) {
+                    continue;
+                }
+            }
+            shown = Some(clustering);
+            let step = DerivedStep {
+                clustering,
+                id: &id,
+                content: &self.content,
+            };
+            if visit(step).is_break() {
+                return Ok(Flow::Break(()));
+            }
+        }
+        Ok(Flow::Continue(()))
+    }
+
+    /// Reads the content of an element; `false` when it does not exist.
+    fn fetch(&mut self, id: &ElementId) -> Result<bool, GraphError> {
+        self.content.clear();
+        let own = self.source.overlay.and_then(|it| it.contents.get(id));
+        if let Some(own) = own {
+            self.content
+                .extend_from_slice(own.as_deref().unwrap_or_default());
+            return Ok(own.is_some());
+        }
+        let (partition, clustering) = key::current(id);
+        let table = match id {
+            ElementId::Vertex(_) => VERTEX,
+            ElementId::Edge(_) => EDGE,
+        };
+        let content = &mut self.content;
+        let Source { reader, point, .. } = *self.source;
+        read_element(
+            reader,
+            table,
+            &partition,
+            &clustering,
+            point,
+            &mut |found| {
+                content.extend_from_slice(found);
+            },
+        )
+    }
+}
+
+impl Overlay {
+    fn entries_of<'o>(
+        &'o self,
+        partition: &[u8],
+    ) -> impl Iterator<Item = &'o (Vec<u8>, Vec<u8>)> + use<'o> {
+        let partition = partition.to_vec();
+        let from = (partition.clone(), Vec::new());
+        self.entries
+            .range(from..)
+            .take_while(move |(of, _)| *of == partition)
+    }
+}

@@ -1,0 +1,594 @@
+//! Transactions: reads and changes of elements that are not known beforehand, committed together.
+//!
+//! What a transaction reads it latches, so it stays as it is until the commit: two transactions that touch the same elements
+//! have one order. A latch that is not free is never waited for while others are held: everything is released, all that was
+//! needed so far is taken in order, and the work runs again. So nobody waits in a circle.
+//!
+//! **Time.** One instant counts as now for the whole transaction, and what it changes is valid from then on (or from an
+//! earlier instant). It is later than the start of every state that the transaction has seen of the elements it touches: if
+//! one of them was written meanwhile, the work runs again with a later now. So the states of an element that follow one
+//! another have growing starts, whatever the clock does.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+use varve_encoding::key;
+use varve_encoding::row::{Header, Kind};
+use varve_encoding::tables::{EDGE, VERTEX};
+use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest};
+use varve_model::{Direction, EdgeId, ElementId, Instant, TemporalScope, VertexId};
+
+use super::emit::{Change, EmitContext, Emitter, EventPeriod};
+use super::incident::{Reach, Room, incident_edges};
+use super::keys::edge_latch;
+use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
+use crate::error::{ErrorKind, GraphError};
+use crate::graph::Graph;
+use crate::index::{Deriver, derived_entries};
+use crate::maintenance;
+use crate::read::{DerivedStep, DerivedWalk, Event, Overlay, Point, Source, ever_derived};
+use crate::read::{resolve, visit_events};
+use crate::schema::Schema;
+
+/// How often the work of a transaction runs at most.
+const ATTEMPTS_MAX: usize = 64;
+
+/// What a transaction will touch.
+#[derive(Debug, Clone, Copy)]
+pub enum Touch<'a> {
+    /// A vertex is read.
+    Read(&'a VertexId),
+    /// A vertex is changed, or its edges are listed.
+    Change(&'a VertexId),
+    /// A name of the program's own ([`Transaction::hold`]).
+    Name(&'a [u8]),
+}
+
+/// Called with an edge and the content of its row; a break ends the visits.
+pub type EdgeVisit<'v, E> = &'v mut dyn FnMut(&EdgeId, &[u8]) -> Result<Flow, E>;
+
+/// What becomes of an element.
+enum Outcome {
+    Put {
+        content: Vec<u8>,
+        from: Option<Instant>,
+    },
+    Delete {
+        from: Option<Instant>,
+    },
+    /// It is only purged.
+    Gone,
+}
+
+struct Changed {
+    id: ElementId,
+    purge: bool,
+    outcome: Outcome,
+}
+
+/// Why the work has to run again.
+#[derive(Debug, Clone, Copy)]
+enum Retry {
+    /// This latch was taken.
+    Latch(LatchKey),
+    /// A state that started then was seen.
+    Later(Instant),
+}
+
+/// Reads elements as they are now and collects changes of them.
+pub struct Transaction<'g> {
+    graph: &'g Arc<Graph>,
+    schema: Arc<Schema>,
+    deriver: Option<Arc<dyn Deriver>>,
+    latches: RefCell<LatchSet>,
+    retry: Cell<Option<Retry>>,
+    now: Instant,
+    changed: Vec<Changed>,
+    places: FxHashMap<ElementId, usize>,
+    /// Edges that went with purged vertices.
+    purged_edges: usize,
+}
+
+/// [`Graph::transact`].
+pub(crate) fn transact<T, E: From<GraphError>>(
+    graph: &Arc<Graph>,
+    touched: &[Touch<'_>],
+    work: &mut dyn FnMut(&mut Transaction<'_>) -> Result<T, E>,
+) -> Result<T, E> {
+    let mut wanted = vec![LatchKey::SCHEMA];
+    wanted.extend(touched.iter().map(|touch| match touch {
+        Touch::Read(id) => LatchKey::shared(&key::vertex_id(id)),
+        Touch::Change(id) => LatchKey::exclusive(&key::vertex_id(id)),
+        Touch::Name(name) => LatchKey::exclusive(name),
+    }));
+    let mut floor = Instant::MIN;
+    for _ in 0..ATTEMPTS_MAX {
+        let latches = graph.latches.acquire(wanted.clone());
+        let mut transaction = Transaction::begin(graph, latches, floor);
+        let done = work(&mut transaction);
+        let retry = match transaction.retry.take() {
+            Some(retry) => retry,
+            None => {
+                let value = done?;
+                match transaction.commit()? {
+                    Ok(ticket) => {
+                        ticket.wait()?;
+                        return Ok(value);
+                    }
+                    Err(retry) => retry,
+                }
+            }
+        };
+        wanted.extend_from_slice(transaction.latches.borrow().held());
+        match retry {
+            Retry::Latch(key) => wanted.push(key),
+            Retry::Later(seen) => floor = floor.max(seen.plus_micros(1)),
+        }
+    }
+    Err(GraphError::new(
+        ErrorKind::Busy,
+        "Other writes kept changing the same elements",
+    )
+    .into())
+}
+
+impl<'g> Transaction<'g> {
+    fn begin(graph: &'g Arc<Graph>, latches: LatchSet, floor: Instant) -> Self {
+        Self {
+            graph,
+            schema: graph.schema(),
+            deriver: graph.deriver(),
+            latches: RefCell::new(latches),
+            retry: Cell::new(None),
+            now: graph.now().max(floor),
+            changed: Vec::new(),
+            places: FxHashMap::default(),
+            purged_edges: 0,
+        }
+    }
+
+    /// The instant that counts as now, from which on changes are valid.
+    #[must_use]
+    pub fn now(&self) -> Instant {
+        self.now
+    }
+
+    /// The graph's schema.
+    #[must_use]
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Whether the work is to run again: what it returns is not looked at.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.retry.get().is_some()
+    }
+
+    /// Keeps other transactions that hold the same name away until this one has ended.
+    ///
+    /// # Errors
+    /// When the work has to run again; what it returns then does not matter. So for all that follow.
+    pub fn hold(&self, name: &[u8]) -> Result<(), GraphError> {
+        self.latch(LatchKey::exclusive(name))
+    }
+
+    fn latch(&self, key: LatchKey) -> Result<(), GraphError> {
+        if self.latches.borrow_mut().try_hold(key) {
+            return Ok(());
+        }
+        Err(self.again(Retry::Latch(key)))
+    }
+
+    fn again(&self, retry: Retry) -> GraphError {
+        if self.retry.get().is_none() {
+            self.retry.set(Some(retry));
+        }
+        GraphError::new(ErrorKind::Busy, "The transaction runs again")
+    }
+
+    fn reader(&self) -> &dyn Reader {
+        self.graph.reader()
+    }
+
+    fn latch_vertex(&self, id: &VertexId, exclusively: bool) -> Result<(), GraphError> {
+        let partition = key::vertex_id(id);
+        self.latch(if exclusively {
+            LatchKey::exclusive(&partition)
+        } else {
+            LatchKey::shared(&partition)
+        })
+    }
+
+    fn latch_change(&self, id: &ElementId) -> Result<(), GraphError> {
+        match id {
+            ElementId::Vertex(id) => self.latch_vertex(id, true),
+            ElementId::Edge(id) => {
+                self.latch_vertex(&id.source, false)?;
+                self.latch_vertex(&id.target, false)?;
+                self.latch(edge_latch(id))
+            }
+        }
+    }
+
+    /// Calls `found` with the content of a vertex's row; returns whether the vertex exists.
+    ///
+    /// # Errors
+    /// As [`Transaction::hold`], or when the store fails or is damaged.
+    pub fn with_vertex(
+        &self,
+        id: &VertexId,
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, GraphError> {
+        self.latch_vertex(id, false)?;
+        self.element(&ElementId::Vertex(id.clone()), found)
+    }
+
+    /// Calls `found` with the content of an edge's row; returns whether the edge exists.
+    ///
+    /// # Errors
+    /// As [`Transaction::with_vertex`].
+    pub fn with_edge(&self, id: &EdgeId, found: &mut dyn FnMut(&[u8])) -> Result<bool, GraphError> {
+        self.latch(edge_latch(id))?;
+        self.element(&ElementId::Edge(id.clone()), found)
+    }
+
+    fn element(&self, id: &ElementId, found: &mut dyn FnMut(&[u8])) -> Result<bool, GraphError> {
+        if let Some(at) = self.places.get(id) {
+            return Ok(match &self.changed[*at].outcome {
+                Outcome::Put { content, .. } => {
+                    found(content);
+                    true
+                }
+                Outcome::Delete { .. } | Outcome::Gone => false,
+            });
+        }
+        let (partition, clustering) = key::current(id);
+        let table = match id {
+            ElementId::Vertex(_) => VERTEX,
+            ElementId::Edge(_) => EDGE,
+        };
+        let mut outcome = Ok(false);
+        self.reader()
+            .get_with(table, &partition, &clustering, &mut |row| {
+                outcome = self.visit_row(&partition, &clustering, row, found);
+            })?;
+        outcome
+    }
+
+    /// Shows the content that a current row says the element has now.
+    fn visit_row(
+        &self,
+        partition: &[u8],
+        clustering: &[u8],
+        row: &[u8],
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, GraphError> {
+        let (header, content) = Header::decode(row)?;
+        if header.kind == Kind::Put && header.until > self.now {
+            self.check_start(&header)?;
+            found(content);
+            return Ok(true);
+        }
+        let newest = varve_model::CommitVersion::MAX;
+        let resolved = resolve(
+            self.reader(),
+            partition,
+            clustering,
+            Some(row),
+            self.now,
+            newest,
+        )?;
+        if let Some(resolved) = &resolved {
+            self.check_start(&resolved.header)?;
+            found(&resolved.content);
+        }
+        Ok(resolved.is_some())
+    }
+
+    /// A state that began when this transaction did, or later, was committed meanwhile.
+    fn check_start(&self, header: &Header) -> Result<(), GraphError> {
+        let from = header.period().from;
+        if from < self.now {
+            return Ok(());
+        }
+        Err(self.again(Retry::Later(from)))
+    }
+
+    /// Visits the edges of a vertex, those that this transaction put last.
+    ///
+    /// # Errors
+    /// As [`Transaction::with_vertex`], and what `visit` returns.
+    pub fn edges_of<E: From<GraphError>>(
+        &self,
+        vertex: &VertexId,
+        visit: EdgeVisit<'_, E>,
+    ) -> Result<(), E> {
+        self.latch_vertex(vertex, true)?;
+        let partition = key::vertex_id(vertex);
+        let range = ClusteringRange::all();
+        let request = ScanRequest {
+            table: EDGE,
+            partition: &partition,
+            range: &range,
+            reverse: false,
+        };
+        let mut ended = Ok(Flow::Continue(()));
+        let scanned = self.reader().scan(request, &mut |clustering, row| {
+            ended = self.adjacent(&partition, clustering, row, visit);
+            match ended {
+                Ok(flow) => flow,
+                Err(_) => Flow::Break(()),
+            }
+        });
+        scanned.map_err(GraphError::from)?;
+        if ended?.is_break() {
+            return Ok(());
+        }
+        for changed in &self.changed {
+            let (ElementId::Edge(id), Outcome::Put { content, .. }) =
+                (&changed.id, &changed.outcome)
+            else {
+                continue;
+            };
+            let touches = id.source == *vertex || id.target == *vertex;
+            if touches && visit(id, content)?.is_break() {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn adjacent<E: From<GraphError>>(
+        &self,
+        partition: &[u8],
+        clustering: &[u8],
+        row: &[u8],
+        visit: EdgeVisit<'_, E>,
+    ) -> Result<Flow, E> {
+        let (id, side) = key::decode_edge(partition, clustering).map_err(GraphError::from)?;
+        // An edge from a vertex to itself is stored twice.
+        let again = side == Direction::In && id.source == id.target;
+        let id = ElementId::Edge(id);
+        if again || self.places.contains_key(&id) {
+            return Ok(Flow::Continue(()));
+        }
+        let ElementId::Edge(edge) = &id else {
+            return Ok(Flow::Continue(()));
+        };
+        let mut visited = Ok(Flow::Continue(()));
+        self.visit_row(partition, clustering, row, &mut |content| {
+            visited = visit(edge, content);
+        })?;
+        visited
+    }
+
+    /// Shows the events of an element that this transaction has read or changed, newest first, without its own changes.
+    ///
+    /// # Errors
+    /// As [`Transaction::with_vertex`].
+    pub fn visit_events(
+        &self,
+        id: &ElementId,
+        visit: &mut dyn FnMut(Event<'_>) -> Flow,
+    ) -> Result<(), GraphError> {
+        visit_events(self.reader(), id, visit)
+    }
+
+    /// [`crate::read::View::ever_derived`], of what is committed.
+    ///
+    /// # Errors
+    /// As [`Transaction::with_vertex`].
+    pub fn ever_derived(&self, index: u32, first: &[u8]) -> Result<Vec<ElementId>, GraphError> {
+        ever_derived(self.reader(), index, first)
+    }
+
+    /// [`crate::read::View::walk_derived`] of what is now, with the changes of this transaction. What it shows is not
+    /// held still.
+    ///
+    /// # Errors
+    /// As [`Transaction::with_vertex`].
+    pub fn walk_derived(
+        &self,
+        walk: &DerivedWalk<'_>,
+        visit: &mut dyn FnMut(DerivedStep<'_>) -> Flow,
+    ) -> Result<(), GraphError> {
+        let mut overlay = Overlay::default();
+        for changed in &self.changed {
+            let content = match &changed.outcome {
+                Outcome::Put { content, .. } => Some(content.clone()),
+                Outcome::Delete { .. } | Outcome::Gone => None,
+            };
+            if let Some(content) = &content {
+                let own = derived_entries(self.deriver.as_deref(), &changed.id, content)?;
+                let keys = own.iter().map(|(p, c)| (p.to_vec(), c.to_vec()));
+                overlay.entries.extend(keys);
+            }
+            overlay.contents.insert(changed.id.clone(), content);
+        }
+        let snapshot = Arc::clone(self.graph.space()).snapshot();
+        let source = Source {
+            reader: &*snapshot,
+            point: Point {
+                scope: TemporalScope::NOW,
+                now: self.graph.now().max(self.now),
+            },
+            deriver: self.deriver.as_deref(),
+            overlay: Some(&overlay),
+        };
+        source.walk(walk, visit)
+    }
+
+    fn change(&mut self, id: &ElementId, outcome: Outcome) {
+        match self.places.get(id) {
+            Some(at) => self.changed[*at].outcome = outcome,
+            None => {
+                self.places.insert(id.clone(), self.changed.len());
+                self.changed.push(Changed {
+                    id: id.clone(),
+                    purge: false,
+                    outcome,
+                });
+            }
+        }
+    }
+
+    /// Gives an element a new state from `from` on, which is not after now, or from now on. Of several states that one
+    /// transaction gives an element the last one is stored. Neither the content nor the ends of an edge are checked.
+    ///
+    /// # Errors
+    /// As [`Transaction::with_vertex`]; [`ErrorKind::InvalidArgument`] when `from` is still to come.
+    pub fn put(
+        &mut self,
+        id: &ElementId,
+        content: Vec<u8>,
+        from: Option<Instant>,
+    ) -> Result<(), GraphError> {
+        self.latch_change(id)?;
+        self.check_not_future(from)?;
+        self.change(id, Outcome::Put { content, from });
+        Ok(())
+    }
+
+    fn check_not_future(&self, from: Option<Instant>) -> Result<(), GraphError> {
+        if from.is_some_and(|from| from > self.now) {
+            let message = "A transaction writes what is or was, not what will be";
+            return Err(GraphError::invalid(message));
+        }
+        Ok(())
+    }
+
+    /// Says that an element does not exist from `from` on, or from now on. The edges of a vertex are not touched.
+    ///
+    /// # Errors
+    /// As [`Transaction::put`].
+    pub fn delete(&mut self, id: &ElementId, from: Option<Instant>) -> Result<(), GraphError> {
+        self.latch_change(id)?;
+        self.check_not_future(from)?;
+        self.change(id, Outcome::Delete { from });
+        Ok(())
+    }
+
+    /// Every edge that a vertex ever had, ascending, with those of this transaction. The vertex is held.
+    ///
+    /// # Errors
+    /// As [`Transaction::with_vertex`]; [`ErrorKind::LimitExceeded`] when they are more than one commit may take.
+    pub fn ever_incident(&self, vertex: &VertexId) -> Result<Vec<EdgeId>, GraphError> {
+        self.latch_vertex(vertex, true)?;
+        let mut room = Room::of(self.graph.limits());
+        let mut edges = incident_edges(self.reader(), vertex, Reach::Ever, &mut room)?;
+        let own = self.changed.iter().filter_map(|changed| match &changed.id {
+            ElementId::Edge(id) if id.source == *vertex || id.target == *vertex => Some(id.clone()),
+            _ => None,
+        });
+        edges.extend(own);
+        edges.sort_unstable();
+        edges.dedup();
+        Ok(edges)
+    }
+
+    /// Destroys an element with all its versions; a vertex takes every edge that it ever had with it.
+    ///
+    /// # Errors
+    /// As [`Transaction::ever_incident`].
+    pub fn purge(&mut self, id: &ElementId) -> Result<(), GraphError> {
+        self.latch_change(id)?;
+        if let ElementId::Vertex(vertex) = id {
+            for edge in self.ever_incident(vertex)? {
+                self.purge(&ElementId::Edge(edge))?;
+                self.purged_edges += 1;
+            }
+        }
+        self.change(id, Outcome::Gone);
+        let at = self.places[id];
+        self.changed[at].purge = true;
+        Ok(())
+    }
+
+    /// Builds the batch and hands it over, with the latches. Otherwise says why the work has to run again.
+    fn commit(&mut self) -> Result<Result<Ticket, Retry>, GraphError> {
+        if self.changed.is_empty() {
+            return Ok(Ok(Ticket::done(self.graph.published())));
+        }
+        let pairs = Arc::clone(self.graph.pairs());
+        let known = |hash| pairs.contain(hash);
+        let mut emitter = Emitter::new(EmitContext {
+            reader: self.graph.reader(),
+            schema: &self.schema,
+            deriver: self.deriver.as_deref(),
+            now: self.now,
+            known_pair: &known,
+        });
+        for changed in &self.changed {
+            if let Some(retry) = self.emit(&mut emitter, changed)? {
+                return Ok(Err(retry));
+            }
+        }
+        let purged: Vec<ElementId> = self.purged().cloned().collect();
+        if !purged.is_empty() {
+            maintenance::record(self.graph, &mut emitter, &purged, self.purged_edges);
+        }
+        let new_pairs = std::mem::take(&mut emitter.new_pairs);
+        let (batch, stamps) = (emitter.batch, emitter.stamps);
+        if batch.is_empty() {
+            return Ok(Ok(Ticket::done(self.graph.published())));
+        }
+        let (ticket, completer) = ticket();
+        let latches = self.latches.replace(self.graph.latches.acquire(Vec::new()));
+        let remember = Arc::clone(self.graph.pairs());
+        self.graph.submit(Commit {
+            now: self.now,
+            end: None,
+            batch,
+            stamps,
+            latches,
+            completer,
+            published: Some(Box::new(move |_| remember.remember(new_pairs))),
+        })?;
+        Ok(Ok(ticket))
+    }
+
+    /// The elements that were purged, but for edges that went with vertices where a vertex is named.
+    fn purged(&self) -> impl Iterator<Item = &ElementId> {
+        let vertices = self.purged_edges > 0;
+        let named = move |changed: &&Changed| {
+            changed.purge && !(vertices && matches!(changed.id, ElementId::Edge(_)))
+        };
+        self.changed.iter().filter(named).map(|changed| &changed.id)
+    }
+
+    fn emit(
+        &self,
+        emitter: &mut Emitter<'_>,
+        changed: &Changed,
+    ) -> Result<Option<Retry>, GraphError> {
+        let id = &changed.id;
+        let mut current = None;
+        if changed.purge {
+            maintenance::destroy(self.graph, emitter, id)?;
+        } else {
+            current = emitter.read_current(id)?;
+        }
+        if let Some(current) = &current
+            && current.header.kind == Kind::Put
+            && current.header.period().from >= self.now
+        {
+            return Ok(Some(Retry::Later(current.header.period().from)));
+        }
+        let period = |from: Option<Instant>| EventPeriod {
+            from: Some(from.unwrap_or(self.now)),
+            to: Instant::FOREVER,
+        };
+        match &changed.outcome {
+            Outcome::Put { content, from } => {
+                emitter.emit(id, current, &Change::Put(content), period(*from))?;
+            }
+            Outcome::Delete { from } if current.is_some() => {
+                emitter.emit(id, current, &Change::Delete, period(*from))?;
+            }
+            Outcome::Delete { .. } | Outcome::Gone => {}
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,240 @@
+//! The repository's instances on a graph: entities are vertices, relationships are edges, with their whole history.
+//!
+//! An entity is the vertex whose id is its GUID and whose label is its type; a relationship is an edge whose label is its
+//! type and whose sort values are its GUID, so that there may be several between two entities. What is found by other things
+//! than GUIDs is found by derived index entries ([`entries`]), which follow from the types by [`rules`].
+
+mod decode;
+mod encode;
+mod entries;
+mod history;
+mod plan;
+mod read;
+mod rules;
+mod state;
+mod transaction;
+
+use std::sync::Arc;
+
+use parking_lot::{Mutex, RwLock};
+use varve_graph::index::{Deriver, DeriverSource, rebuild_derived};
+use varve_graph::{ErrorKind, Graph, GraphError};
+use varve_kv::Reader;
+use varve_model::{ElementId, Instant, TemporalScope};
+
+use self::entries::InstanceDeriver;
+use self::read::{GraphReader, vertex_of};
+use self::rules::Rules;
+use self::state::{Keys, State, ensure_labels};
+use self::transaction::GraphTransaction;
+use crate::error::{Message, OmrsError};
+use crate::json::Millis;
+use crate::store::{Read, Store, StoredEntity, StoredRelationship, Transaction, Version};
+use crate::types::Catalogue;
+
+/// The name of the note that holds the rules and the ids of the property keys.
+const RULES: &str = "rules";
+/// What the names of the repository's own notes begin with.
+const NOTES: &str = "note ";
+
+/// Opens derivers of graphs that hold instances, for whoever opens graphs without the repository.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct InstanceDerivers;
+
+impl DeriverSource for InstanceDerivers {
+    fn deriver(
+        &self,
+        _: &str,
+        stored: &dyn Reader,
+    ) -> Result<Option<Arc<dyn Deriver>>, GraphError> {
+        let Some(kept) = Kept::read(stored)? else {
+            return Ok(None);
+        };
+        Ok(Some(Arc::new(InstanceDeriver {
+            rules: kept.rules,
+            keys: kept.keys,
+        })))
+    }
+}
+
+/// The rules as they are stored.
+struct Kept {
+    rules: Rules,
+    keys: Keys,
+    /// Labels of entity and relationship types whose instances' entries are to be made anew.
+    pending: (Vec<u32>, Vec<u32>),
+}
+
+impl Kept {
+    fn read(stored: &dyn Reader) -> Result<Option<Self>, GraphError> {
+        let Some(bytes) = varve_graph::notes::read(stored, RULES)? else {
+            return Ok(None);
+        };
+        let (rules, keys, pending) = Rules::decode(&bytes)?;
+        Ok(Some(Self {
+            rules,
+            keys,
+            pending,
+        }))
+    }
+}
+
+/// A [`Store`] on a graph.
+pub struct GraphStore {
+    graph: Arc<Graph>,
+    state: RwLock<Option<Arc<State>>>,
+    /// Held by whoever changes the types.
+    changing: Mutex<()>,
+}
+
+impl GraphStore {
+    /// The instances that `graph` holds. Nothing can be read or changed before the types are told.
+    #[must_use]
+    pub fn open(graph: Arc<Graph>) -> Self {
+        Self {
+            graph,
+            state: RwLock::new(None),
+            changing: Mutex::new(()),
+        }
+    }
+
+    /// The graph below.
+    #[must_use]
+    pub fn graph(&self) -> &Arc<Graph> {
+        &self.graph
+    }
+
+    fn state(&self) -> Result<Arc<State>, OmrsError> {
+        let state = self.state.read().clone();
+        state.ok_or_else(|| {
+            let words = "the store was asked before it knew the types";
+            OmrsError::new(Message::LogicError, &[words])
+        })
+    }
+
+    /// Makes entries anew of instances of types whose rules have changed.
+    fn rebuild(&self, (entities, relationships): &(Vec<u32>, Vec<u32>)) -> Result<(), GraphError> {
+        let label_of = |content: &[u8]| varve_encoding::row::vertex_label(content).map(|it| it.0);
+        rebuild_derived(&self.graph, &|id, content| match id {
+            ElementId::Vertex(_) => label_of(content).is_ok_and(|label| entities.contains(&label)),
+            ElementId::Edge(edge) => relationships.contains(&edge.label.0),
+        })
+    }
+}
+
+impl From<GraphError> for OmrsError {
+    fn from(error: GraphError) -> Self {
+        let message = match error.kind {
+            ErrorKind::Busy => Message::StoreBusy,
+            ErrorKind::LimitExceeded => Message::StoreLimit,
+            _ => Message::StoreFailed,
+        };
+        Self::new(message, &[&error.message])
+    }
+}
+
+impl Store for GraphStore {
+    fn now(&self) -> Millis {
+        Millis(self.graph.now().millis())
+    }
+
+    fn read(&self, at: Option<Millis>) -> Result<Box<dyn Read + '_>, OmrsError> {
+        let scope = match at {
+            None => TemporalScope::NOW,
+            Some(at) => TemporalScope {
+                valid: Some(last_of(at)),
+                transaction: None,
+            },
+        };
+        Ok(Box::new(GraphReader {
+            view: self.graph.view(scope)?,
+            state: self.state()?,
+        }))
+    }
+
+    fn entity_history(&self, guid: &str) -> Result<Vec<Version<StoredEntity>>, OmrsError> {
+        let view = self.graph.view(TemporalScope::NOW)?;
+        history::of_entity(&view, &*self.state()?, guid)
+    }
+
+    fn relationship_history(
+        &self,
+        guid: &str,
+    ) -> Result<Vec<Version<StoredRelationship>>, OmrsError> {
+        let view = self.graph.view(TemporalScope::NOW)?;
+        history::of_relationship(&view, &*self.state()?, guid)
+    }
+
+    fn transact(
+        &self,
+        guids: &[&str],
+        work: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), OmrsError>,
+    ) -> Result<(), OmrsError> {
+        let ids: Vec<_> = guids.iter().map(|guid| vertex_of(guid)).collect();
+        let names: Vec<_> = guids
+            .iter()
+            .map(|guid| transaction::held_name(guid))
+            .collect();
+        let mut touched = Vec::with_capacity(2 * guids.len());
+        touched.extend(ids.iter().map(varve_graph::write::Touch::Read));
+        touched.extend(
+            names
+                .iter()
+                .map(|name| varve_graph::write::Touch::Name(name)),
+        );
+        self.graph.transact(&touched, &mut |inner| {
+            // Under the latches: whoever changes the types waits for what began before.
+            let state = self.state()?;
+            work(&mut GraphTransaction::new(inner, state))
+        })
+    }
+
+    fn set_types(&self, types: Arc<Catalogue>) -> Result<(), OmrsError> {
+        let _one_at_a_time = self.changing.lock();
+        let labels = ensure_labels(&self.graph, &types)?;
+        let keys = Keys::of(&self.graph.schema()).ok_or_else(|| {
+            let words = "the graph has other properties of the names that the store needs";
+            OmrsError::new(Message::LogicError, &[words])
+        })?;
+        let notes = self.graph.notes();
+        let kept = Kept::read(&**self.graph.space())?;
+        let (before, mut pending) = match kept {
+            Some(kept) => (kept.rules, kept.pending),
+            None => (Rules::default(), (Vec::new(), Vec::new())),
+        };
+        let rules = Rules::of(&types, &labels, &before);
+        let changed = rules.changed_since(&before);
+        pending.0.extend(changed.0);
+        pending.1.extend(changed.1);
+        let is_new = rules != before;
+        if is_new {
+            notes.put(RULES, &rules.to_bytes(keys, &pending))?;
+        }
+        let deriver = InstanceDeriver {
+            rules: rules.clone(),
+            keys,
+        };
+        self.graph.set_deriver(Some(Arc::new(deriver)));
+        let rules = Arc::new(rules);
+        let state = State::new(types, keys, Arc::clone(&rules), labels);
+        *self.state.write() = Some(Arc::new(state));
+        if !(pending.0.is_empty() && pending.1.is_empty()) {
+            self.rebuild(&pending)?;
+            notes.put(RULES, &rules.to_bytes(keys, &(Vec::new(), Vec::new())))?;
+        }
+        Ok(())
+    }
+
+    fn note(&self, name: &str) -> Result<Option<Vec<u8>>, OmrsError> {
+        Ok(self.graph.notes().get(&format!("{NOTES}{name}"))?)
+    }
+
+    fn put_note(&self, name: &str, content: &[u8]) -> Result<(), OmrsError> {
+        Ok(self.graph.notes().put(&format!("{NOTES}{name}"), content)?)
+    }
+}
+
+/// The last instant of a millisecond.
+fn last_of(at: Millis) -> Instant {
+    Instant::from_millis(at.0).plus_micros(999)
+}

@@ -1,0 +1,557 @@
+//! Stored content back to instances: the other way round of [`super::encode`].
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use varve_encoding::DecodeError;
+use varve_encoding::datum::{Cursor, Token};
+use varve_encoding::row::PropertyReader;
+use varve_encoding::value::{ValueRef, object_bytes};
+use varve_graph::GraphError;
+
+use super::encode::{expected_category, expected_header};
+use super::state::Keys;
+use crate::instances::{
+    ArrayPropertyValue, BigDecimal, BigInteger, Classification, ClassificationOrigin, EntityDetail,
+    EntityProxy, EnumPropertyValue, InstanceAuditHeader, InstanceHeader, InstanceProperties,
+    InstancePropertyValue, InstanceProvenanceType, InstanceType, MapPropertyValue, Primitive,
+    PrimitivePropertyValue, PropertyValueHeader, StructPropertyValue,
+};
+use crate::json::{self, Limits, Millis, RawJson};
+use crate::store::{StoredEntity, StoredRelationship};
+use crate::types::{
+    AttributeTypeDef, Catalogue, InstanceStatus, PrimitiveDefCategory, ResolvedType,
+};
+
+type Decoded<T> = Result<T, DecodeError>;
+
+/// Reads instances with the types at hand.
+#[derive(Clone, Copy)]
+pub(super) struct Decoder<'a> {
+    pub(super) types: &'a Catalogue,
+}
+
+/// The nested values of an instance.
+#[derive(Default)]
+pub(super) struct Parts<'a> {
+    pub(super) header: &'a [u8],
+    pub(super) properties: Option<&'a [u8]>,
+    pub(super) classifications: Option<&'a [u8]>,
+}
+
+impl<'a> Parts<'a> {
+    /// Finds them in an element's properties.
+    pub(super) fn of(mut reader: PropertyReader<'a>, keys: Keys) -> Decoded<Self> {
+        let mut parts = Self::default();
+        while let Some((key, value)) = reader.next_property()? {
+            let ValueRef::Nested(nested) = value else {
+                continue;
+            };
+            let bytes = object_bytes(nested);
+            let bytes = bytes.ok_or_else(|| DecodeError::new("a nested value", nested, 0))?;
+            if key.0 == keys.header {
+                parts.header = bytes;
+            } else if key.0 == keys.properties {
+                parts.properties = Some(bytes);
+            } else if key.0 == keys.classifications {
+                parts.classifications = Some(bytes);
+            }
+        }
+        Ok(parts)
+    }
+}
+
+impl Decoder<'_> {
+    /// The entity with this GUID and type.
+    pub(super) fn entity(
+        &self,
+        guid: &str,
+        of: Option<&ResolvedType>,
+        parts: &Parts<'_>,
+    ) -> Result<StoredEntity, GraphError> {
+        let (header, is_proxy) = header(guid, of, parts.header)?;
+        let properties = properties_of(parts, of)?;
+        let classifications = match parts.classifications {
+            Some(bytes) => self.classifications(bytes)?,
+            None => Vec::new(),
+        };
+        Ok(if is_proxy {
+            StoredEntity::Proxy(EntityProxy {
+                header,
+                classifications,
+                unique_properties: properties,
+            })
+        } else {
+            StoredEntity::Detail(EntityDetail {
+                header,
+                classifications,
+                properties,
+            })
+        })
+    }
+
+    /// The relationship with this GUID, type and ends.
+    pub(super) fn relationship(
+        guid: &str,
+        of: Option<&ResolvedType>,
+        ends: [&str; 2],
+        parts: &Parts<'_>,
+    ) -> Result<StoredRelationship, GraphError> {
+        let (header, _) = header(guid, of, parts.header)?;
+        Ok(StoredRelationship {
+            header,
+            properties: properties_of(parts, of)?,
+            ends: ends.map(str::to_owned),
+        })
+    }
+
+    fn classifications(&self, bytes: &[u8]) -> Decoded<Vec<Classification>> {
+        let mut cursor = Cursor::new(bytes);
+        let Token::List(count) = cursor.token()? else {
+            return Err(cursor.error());
+        };
+        (0..count)
+            .map(|_| self.classification(&mut cursor))
+            .collect()
+    }
+
+    fn classification(&self, cursor: &mut Cursor<'_>) -> Decoded<Classification> {
+        let mut made = Classification {
+            origin: Some(ClassificationOrigin::Assigned),
+            ..Classification::default()
+        };
+        let mut of = None;
+        let mut audit = Audit::default();
+        let members = map(cursor)?;
+        for _ in 0..members {
+            match cursor.name()? {
+                "n" => {
+                    let name = text(cursor)?;
+                    of = self.types.by_name(name).map(|index| self.types.get(index));
+                    made.name = Some(name.to_owned());
+                }
+                "o" => made.origin = named(cursor, ClassificationOrigin::from_name)?,
+                "og" => made.origin_guid = Some(text(cursor)?.to_owned()),
+                "pp" => made.properties = Some(properties(cursor, of)?),
+                name => audit.read(name, cursor)?,
+            }
+        }
+        made.audit = audit.finish(of, cursor)?;
+        Ok(made)
+    }
+}
+
+fn properties_of(
+    parts: &Parts<'_>,
+    of: Option<&ResolvedType>,
+) -> Decoded<Option<InstanceProperties>> {
+    let Some(bytes) = parts.properties else {
+        return Ok(None);
+    };
+    properties(&mut Cursor::new(bytes), of).map(Some)
+}
+
+fn header(guid: &str, of: Option<&ResolvedType>, bytes: &[u8]) -> Decoded<(InstanceHeader, bool)> {
+    let mut cursor = Cursor::new(bytes);
+    let mut made = InstanceHeader {
+        guid: Some(guid.to_owned()),
+        ..InstanceHeader::default()
+    };
+    let mut is_proxy = false;
+    let mut audit = Audit::default();
+    let members = map(&mut cursor)?;
+    for _ in 0..members {
+        match cursor.name()? {
+            "px" => is_proxy = cursor.token()? == Token::Bool(true),
+            "url" => made.instance_url = Some(text(&mut cursor)?.to_owned()),
+            "rg" => made.re_identified_from_guid = Some(text(&mut cursor)?.to_owned()),
+            name => audit.read(name, &mut cursor)?,
+        }
+    }
+    made.audit = audit.finish(of, &cursor)?;
+    Ok((made, is_proxy))
+}
+
+/// The version of an instance, from the bytes of its header.
+pub(super) fn version(header: &[u8]) -> Decoded<i64> {
+    let mut cursor = Cursor::new(header);
+    let members = map(&mut cursor)?;
+    for _ in 0..members {
+        if cursor.name()? == "v" {
+            return int(&mut cursor);
+        }
+        cursor.skip()?;
+    }
+    Ok(0)
+}
+
+fn map(cursor: &mut Cursor<'_>) -> Decoded<u32> {
+    match cursor.token()? {
+        Token::Map(members) => Ok(members),
+        _ => Err(cursor.error()),
+    }
+}
+
+fn text<'a>(cursor: &mut Cursor<'a>) -> Decoded<&'a str> {
+    match cursor.token()? {
+        Token::Text(text) => Ok(text),
+        _ => Err(cursor.error()),
+    }
+}
+
+fn int(cursor: &mut Cursor<'_>) -> Decoded<i64> {
+    match cursor.token()? {
+        Token::Int(number) => Ok(number),
+        _ => Err(cursor.error()),
+    }
+}
+
+fn optional_int(cursor: &mut Cursor<'_>) -> Decoded<Option<i64>> {
+    match cursor.token()? {
+        Token::Int(number) => Ok(Some(number)),
+        Token::Null => Ok(None),
+        _ => Err(cursor.error()),
+    }
+}
+
+fn optional_text(cursor: &mut Cursor<'_>) -> Decoded<Option<String>> {
+    match cursor.token()? {
+        Token::Text(text) => Ok(Some(text.to_owned())),
+        Token::Null => Ok(None),
+        _ => Err(cursor.error()),
+    }
+}
+
+fn named<T>(cursor: &mut Cursor<'_>, of: impl Fn(&str) -> Option<T>) -> Decoded<Option<T>> {
+    match cursor.token()? {
+        Token::Null => Ok(None),
+        Token::Text(name) => match of(name) {
+            Some(named) => Ok(Some(named)),
+            None => Err(cursor.error()),
+        },
+        _ => Err(cursor.error()),
+    }
+}
+
+/// An audit header that is being read: what it says of its type may be told by the catalogue.
+struct Audit {
+    made: InstanceAuditHeader,
+    type_version: Option<i64>,
+}
+
+impl Default for Audit {
+    fn default() -> Self {
+        Self {
+            made: InstanceAuditHeader {
+                header_version: Some(1),
+                provenance: Some(InstanceProvenanceType::LocalCohort),
+                status: Some(InstanceStatus::Active),
+                ..InstanceAuditHeader::default()
+            },
+            type_version: None,
+        }
+    }
+}
+
+impl Audit {
+    fn read(&mut self, name: &str, cursor: &mut Cursor<'_>) -> Decoded<()> {
+        let made = &mut self.made;
+        match name {
+            "hv" => made.header_version = optional_int(cursor)?,
+            "tv" => self.type_version = Some(int(cursor)?),
+            "ty" => {
+                let json = text(cursor)?;
+                let said: InstanceType =
+                    json::decode(json.as_bytes(), Limits::DEFAULT).map_err(|_| cursor.error())?;
+                made.instance_type = Some(Arc::new(said));
+            }
+            "pr" => made.provenance = named(cursor, InstanceProvenanceType::from_name)?,
+            "mc" => made.metadata_collection_id = Some(text(cursor)?.to_owned()),
+            "mn" => made.metadata_collection_name = Some(text(cursor)?.to_owned()),
+            "rb" => made.replicated_by = Some(text(cursor)?.to_owned()),
+            "li" => made.license = Some(text(cursor)?.to_owned()),
+            "cb" => made.created_by = Some(text(cursor)?.to_owned()),
+            "ub" => made.updated_by = Some(text(cursor)?.to_owned()),
+            "mb" => {
+                let Token::List(count) = cursor.token()? else {
+                    return Err(cursor.error());
+                };
+                for _ in 0..count {
+                    made.maintained_by.push(text(cursor)?.to_owned());
+                }
+            }
+            "ct" => made.create_time = Some(Millis(int(cursor)?)),
+            "ut" => made.update_time = Some(Millis(int(cursor)?)),
+            "v" => made.version = int(cursor)?,
+            "st" => made.status = named(cursor, InstanceStatus::from_name)?,
+            "sd" => made.status_on_delete = named(cursor, InstanceStatus::from_name)?,
+            "mp" => made.mapping_properties = mapping(cursor)?,
+            _ => cursor.skip()?,
+        }
+        Ok(())
+    }
+
+    fn finish(
+        self,
+        of: Option<&ResolvedType>,
+        cursor: &Cursor<'_>,
+    ) -> Decoded<InstanceAuditHeader> {
+        let mut made = self.made;
+        if let Some(version) = self.type_version {
+            let known = of.ok_or_else(|| cursor.error())?.instance_type();
+            made.instance_type = Some(if known.version == version {
+                Arc::clone(known)
+            } else {
+                Arc::new(InstanceType {
+                    version,
+                    ..InstanceType::clone(known)
+                })
+            });
+        }
+        Ok(made)
+    }
+}
+
+fn mapping(cursor: &mut Cursor<'_>) -> Decoded<BTreeMap<String, RawJson>> {
+    let mut mapping = BTreeMap::new();
+    for _ in 0..map(cursor)? {
+        let name = cursor.name()?.to_owned();
+        let value = raw_json(text(cursor)?, cursor)?;
+        mapping.insert(name, value);
+    }
+    Ok(mapping)
+}
+
+fn raw_json(text: &str, cursor: &Cursor<'_>) -> Decoded<RawJson> {
+    json::decode(text.as_bytes(), Limits::DEFAULT).map_err(|_| cursor.error())
+}
+
+fn properties(cursor: &mut Cursor<'_>, of: Option<&ResolvedType>) -> Decoded<InstanceProperties> {
+    match cursor.token()? {
+        Token::Map(members) => properties_map(members, cursor, of, 0),
+        _ => Err(cursor.error()),
+    }
+}
+
+/// More levels than any that is written.
+const DEPTH_MAX: usize = 64;
+
+fn nested(cursor: &mut Cursor<'_>, depth: usize) -> Decoded<Option<InstanceProperties>> {
+    match cursor.token()? {
+        Token::Null => Ok(None),
+        Token::Map(members) => properties_map(members, cursor, None, depth + 1).map(Some),
+        _ => Err(cursor.error()),
+    }
+}
+
+fn properties_map(
+    members: u32,
+    cursor: &mut Cursor<'_>,
+    of: Option<&ResolvedType>,
+    depth: usize,
+) -> Decoded<InstanceProperties> {
+    if depth > DEPTH_MAX {
+        return Err(cursor.error());
+    }
+    let mut made = InstanceProperties {
+        header_version: Some(1),
+        ..InstanceProperties::default()
+    };
+    for _ in 0..members {
+        match cursor.name()? {
+            "hv" => made.header_version = optional_int(cursor)?,
+            "ef" => made.effective_from = Some(Millis(int(cursor)?)),
+            "et" => made.effective_to = Some(Millis(int(cursor)?)),
+            "vs" => {
+                for _ in 0..map(cursor)? {
+                    let name = cursor.name()?;
+                    let attribute = of.and_then(|of| of.property(name));
+                    let def = attribute.and_then(|property| property.attribute.type_def());
+                    let value = value(cursor, def.map(|def| &**def), depth)?;
+                    made.values.insert(name.to_owned(), value);
+                }
+            }
+            _ => cursor.skip()?,
+        }
+    }
+    Ok(made)
+}
+
+fn value(
+    cursor: &mut Cursor<'_>,
+    def: Option<&AttributeTypeDef>,
+    depth: usize,
+) -> Decoded<InstancePropertyValue> {
+    match cursor.token()? {
+        Token::Map(members) => compound(members, cursor, def, depth),
+        Token::List(items) => long_primitive(items, cursor, def),
+        plain => {
+            let category = expected_category(def)
+                .filter(|category| fits(*category, plain))
+                .unwrap_or_else(|| usual_category(plain));
+            Ok(InstancePropertyValue::Primitive(PrimitivePropertyValue {
+                header: expected_header(def),
+                category,
+                value: primitive(category, plain, cursor)?,
+            }))
+        }
+    }
+}
+
+/// Whether a plain value may be of a kind: it is not where the attribute has gone from the type since.
+fn fits(category: PrimitiveDefCategory, plain: Token<'_>) -> bool {
+    use PrimitiveDefCategory as Of;
+    match plain {
+        Token::Bool(_) => category == Of::Boolean,
+        Token::Int(_) => matches!(
+            category,
+            Of::Byte | Of::Short | Of::Int | Of::Long | Of::Date
+        ),
+        Token::Float(_) => matches!(category, Of::Float | Of::Double),
+        Token::Text(_) => {
+            matches!(
+                category,
+                Of::String | Of::Char | Of::BigInteger | Of::BigDecimal
+            )
+        }
+        _ => true,
+    }
+}
+
+fn usual_category(plain: Token<'_>) -> PrimitiveDefCategory {
+    match plain {
+        Token::Bool(_) => PrimitiveDefCategory::Boolean,
+        Token::Int(_) => PrimitiveDefCategory::Long,
+        Token::Float(_) => PrimitiveDefCategory::Double,
+        _ => PrimitiveDefCategory::String,
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "what was a float is one again"
+)]
+fn primitive(
+    category: PrimitiveDefCategory,
+    plain: Token<'_>,
+    cursor: &Cursor<'_>,
+) -> Decoded<Option<Primitive>> {
+    use PrimitiveDefCategory as Of;
+    let wrong = || cursor.error();
+    Ok(Some(match (category, plain) {
+        (_, Token::Null) => return Ok(None),
+        (Of::Boolean, Token::Bool(flag)) => Primitive::Boolean(flag),
+        (Of::Byte, Token::Int(number)) => {
+            Primitive::Byte(i8::try_from(number).map_err(|_| wrong())?)
+        }
+        (Of::Short, Token::Int(number)) => {
+            Primitive::Short(i16::try_from(number).map_err(|_| wrong())?)
+        }
+        (Of::Int, Token::Int(number)) => {
+            Primitive::Int(i32::try_from(number).map_err(|_| wrong())?)
+        }
+        (Of::Long, Token::Int(number)) => Primitive::Long(number),
+        (Of::Date, Token::Int(number)) => Primitive::Date(Millis(number)),
+        (Of::Float, Token::Float(number)) => Primitive::Float(number as f32),
+        (Of::Double, Token::Float(number)) => Primitive::Double(number),
+        (Of::String, Token::Text(text)) => Primitive::String(text.to_owned()),
+        (Of::Char, Token::Text(text)) => Primitive::Char(text.chars().next().ok_or_else(wrong)?),
+        (Of::BigInteger, Token::Text(text)) => {
+            Primitive::BigInteger(BigInteger::from_text(text).ok_or_else(wrong)?)
+        }
+        (Of::BigDecimal, Token::Text(text)) => {
+            Primitive::BigDecimal(BigDecimal::from_text(text).ok_or_else(wrong)?)
+        }
+        (Of::Unknown, Token::Text(text)) => Primitive::Object(raw_json(text, cursor)?),
+        _ => return Err(wrong()),
+    }))
+}
+
+fn value_header(cursor: &mut Cursor<'_>) -> Decoded<PropertyValueHeader> {
+    Ok(PropertyValueHeader {
+        header_version: optional_int(cursor)?,
+        type_guid: optional_text(cursor)?,
+        type_name: optional_text(cursor)?,
+    })
+}
+
+fn long_primitive(
+    items: u32,
+    cursor: &mut Cursor<'_>,
+    def: Option<&AttributeTypeDef>,
+) -> Decoded<InstancePropertyValue> {
+    let number = int(cursor)?;
+    let category = usize::try_from(number)
+        .ok()
+        .and_then(|at| PrimitiveDefCategory::ALL.get(at).copied())
+        .ok_or_else(|| cursor.error())?;
+    let plain = cursor.token()?;
+    let value = primitive(category, plain, cursor)?;
+    let header = match items {
+        2 => expected_header(def),
+        5 => value_header(cursor)?,
+        _ => return Err(cursor.error()),
+    };
+    Ok(InstancePropertyValue::Primitive(PrimitivePropertyValue {
+        header,
+        category,
+        value,
+    }))
+}
+
+fn compound(
+    members: u32,
+    cursor: &mut Cursor<'_>,
+    def: Option<&AttributeTypeDef>,
+    depth: usize,
+) -> Decoded<InstancePropertyValue> {
+    let mut header = None;
+    let mut made = None;
+    for _ in 0..members {
+        match (cursor.name()?, &mut made) {
+            ("e", _) => {
+                let ordinal = int(cursor)?;
+                made = Some(InstancePropertyValue::Enum(EnumPropertyValue {
+                    ordinal: i32::try_from(ordinal).map_err(|_| cursor.error())?,
+                    ..EnumPropertyValue::default()
+                }));
+            }
+            ("s", Some(InstancePropertyValue::Enum(value))) => {
+                value.symbolic_name = Some(text(cursor)?.to_owned());
+            }
+            ("d", Some(InstancePropertyValue::Enum(value))) => {
+                value.description = Some(text(cursor)?.to_owned());
+            }
+            ("u", _) => {
+                made = Some(InstancePropertyValue::Struct(StructPropertyValue {
+                    attributes: nested(cursor, depth)?,
+                    ..StructPropertyValue::default()
+                }));
+            }
+            ("m", _) => {
+                made = Some(InstancePropertyValue::Map(MapPropertyValue {
+                    values: nested(cursor, depth)?,
+                    ..MapPropertyValue::default()
+                }));
+            }
+            ("a", _) => {
+                made = Some(InstancePropertyValue::Array(ArrayPropertyValue {
+                    values: nested(cursor, depth)?,
+                    ..ArrayPropertyValue::default()
+                }));
+            }
+            ("c", Some(InstancePropertyValue::Array(value))) => {
+                let count = int(cursor)?;
+                value.count = i32::try_from(count).map_err(|_| cursor.error())?;
+            }
+            ("h", _) => match cursor.token()? {
+                Token::List(3) => header = Some(value_header(cursor)?),
+                _ => return Err(cursor.error()),
+            },
+            _ => cursor.skip()?,
+        }
+    }
+    let mut made = made.ok_or_else(|| cursor.error())?;
+    *made.header_mut() = header.unwrap_or_else(|| expected_header(def));
+    Ok(made)
+}

@@ -1,0 +1,440 @@
+//! The index entries of instances, made from their stored content.
+//!
+//! An entry is (number of the index; first value: a level and what all entries of the partition have in common; further
+//! values: what they are ordered by; the element). A level is the label's id of a type, or 0 for all types.
+
+use varve_encoding::DecodeError;
+use varve_encoding::datum::{Cursor, Token};
+use varve_encoding::index::{
+    put_ordered, put_ordered_blob, put_ordered_real, put_ordered_text, put_ordered_whole,
+};
+use varve_encoding::key::put_schema_id;
+use varve_encoding::row::{edge_parts, vertex_parts};
+use varve_graph::GraphError;
+use varve_graph::index::{DerivedEntries, Deriver};
+use varve_model::{ElementId, Value};
+
+use super::decode::Parts;
+use super::rules::{Rules, TypeRules, is_big_number};
+use super::state::Keys;
+use crate::store::Subject;
+use crate::types::InstanceStatus;
+
+/// What an index orders or gathers. Its number is that of the index of entities; relationships' is 16 more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// (level) -> nothing: all by GUID.
+    Guid = 1,
+    /// (level) -> time or missing.
+    CreateTime = 2,
+    /// (level) -> time or missing.
+    UpdateTime = 3,
+    /// (level, property) -> value or missing.
+    Property = 4,
+    /// (all types, or the type itself) -> text.
+    Text = 5,
+    /// (name) -> nothing.
+    Classification = 6,
+    /// (id of the metadata collection) -> nothing.
+    Home = 7,
+    /// (level) -> nothing: those in status DELETED.
+    Deleted = 8,
+    /// (GUID) -> nothing: the edges that are, or were, the relationship with this GUID.
+    Relationship = 9,
+}
+
+impl Kind {
+    /// The number of the index.
+    pub(super) const fn number(self, subject: Subject) -> u32 {
+        match subject {
+            Subject::Entities => self as u32,
+            Subject::Relationships => self as u32 + 16,
+        }
+    }
+}
+
+/// The longest name that is kept as it is in a first value; of longer ones a hash is.
+const NAME_BYTES_MAX: usize = 128;
+
+/// The first value of a partition that is called by a name.
+pub(super) fn named_first(name: &str) -> Vec<u8> {
+    if name.len() <= NAME_BYTES_MAX {
+        return name.as_bytes().to_vec();
+    }
+    let mut first = vec![0xFF];
+    first.extend_from_slice(&xxhash_rust::xxh3::xxh3_128(name.as_bytes()).to_be_bytes());
+    first
+}
+
+/// The first value of a partition of a level, and of a property of it.
+pub(super) fn level_first(level: u32, property: Option<u32>) -> Vec<u8> {
+    let mut first = Vec::with_capacity(8);
+    put_schema_id(level, &mut first);
+    if let Some(property) = property {
+        put_schema_id(property, &mut first);
+    }
+    first
+}
+
+/// Appends the ordered bytes of a time or of its absence.
+pub(super) fn put_time(time: Option<i64>, out: &mut Vec<u8>) {
+    match time {
+        Some(time) => put_ordered_whole(time, out),
+        None => put_ordered(None::<&Value>, out),
+    }
+}
+
+/// Appends bytes that stand in the order of decimal numbers of any size: sign, exponent, digits; what is negative the
+/// other way round. Beyond some sixty digits numbers are in no order.
+pub(super) fn put_decimal(text: &str, out: &mut Vec<u8>) {
+    let (negative, number) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text),
+    };
+    let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let exponent: i64 = exponent.trim_start_matches('+').parse().unwrap_or_default();
+    let digits = format!("{whole}{fraction}");
+    let significant = digits.trim_start_matches('0');
+    let leading = i64::try_from(digits.len() - significant.len()).unwrap_or_default();
+    let significant = significant.trim_end_matches('0');
+    let mut key = Vec::with_capacity(significant.len() + 10);
+    if significant.is_empty() {
+        key.push(0x80);
+    } else {
+        let point = i64::try_from(whole.len()).unwrap_or_default() - leading + exponent;
+        key.push(0xC0);
+        key.extend_from_slice(&(point ^ i64::MIN).to_be_bytes());
+        key.extend_from_slice(significant.as_bytes());
+        key.push(0);
+        if negative {
+            key.iter_mut().for_each(|byte| *byte = !*byte);
+        }
+    }
+    put_ordered_blob(&key, out);
+}
+
+/// Makes the entries of a graph's instances.
+pub(super) struct InstanceDeriver {
+    pub(super) rules: Rules,
+    pub(super) keys: Keys,
+}
+
+impl Deriver for InstanceDeriver {
+    fn derive(
+        &self,
+        id: &ElementId,
+        content: &[u8],
+        entries: &mut DerivedEntries,
+    ) -> Result<(), GraphError> {
+        let (subject, label, properties) = match id {
+            ElementId::Vertex(_) => {
+                let (label, properties) = vertex_parts(content)?;
+                (Subject::Entities, label.0, properties)
+            }
+            ElementId::Edge(edge) => {
+                let (_, _, properties) = edge_parts(content)?;
+                let first = named_first(&edge.sort_values);
+                let index = Kind::Relationship.number(Subject::Relationships);
+                entries.put(index, &first, &[]);
+                (Subject::Relationships, edge.label.0, properties)
+            }
+        };
+        let rules = match subject {
+            Subject::Entities => &self.rules.entities,
+            Subject::Relationships => &self.rules.relationships,
+        };
+        // What is of no known type was not written by this repository.
+        let Some(rules) = rules.get(&label) else {
+            return Ok(());
+        };
+        let parts = Parts::of(properties, self.keys)?;
+        let mut making = Making {
+            subject,
+            label,
+            rules,
+            entries,
+            further: Vec::with_capacity(64),
+        };
+        making.header(parts.header)?;
+        making.properties(parts.properties)?;
+        making.classifications(parts.classifications)?;
+        Ok(())
+    }
+}
+
+struct Making<'a> {
+    subject: Subject,
+    label: u32,
+    rules: &'a TypeRules,
+    entries: &'a mut DerivedEntries,
+    further: Vec<u8>,
+}
+
+type Made = Result<(), DecodeError>;
+
+impl Making<'_> {
+    fn put(&mut self, kind: Kind, first: &[u8]) {
+        let index = kind.number(self.subject);
+        self.entries.put(index, first, &self.further);
+    }
+
+    fn put_levels(&mut self, kind: Kind) {
+        let rules = self.rules;
+        for level in &rules.levels {
+            self.put(kind, &level_first(*level, None));
+        }
+    }
+
+    fn header(&mut self, bytes: &[u8]) -> Made {
+        let (mut created, mut updated, mut deleted) = (None, None, false);
+        let mut cursor = Cursor::new(bytes);
+        let Token::Map(members) = cursor.token()? else {
+            return Err(cursor.error());
+        };
+        self.further.clear();
+        for _ in 0..members {
+            match (cursor.name()?, cursor.token()?) {
+                ("ct", Token::Int(time)) => created = Some(time),
+                ("ut", Token::Int(time)) => updated = Some(time),
+                ("st", Token::Text(name)) => deleted = name == InstanceStatus::Deleted.name(),
+                ("mc", Token::Text(home)) => self.put(Kind::Home, &named_first(home)),
+                (_, token) => skip_rest(token, &mut cursor)?,
+            }
+        }
+        self.put_levels(Kind::Guid);
+        if deleted {
+            self.put_levels(Kind::Deleted);
+        }
+        for (kind, time) in [(Kind::CreateTime, created), (Kind::UpdateTime, updated)] {
+            self.further.clear();
+            put_time(time, &mut self.further);
+            self.put_levels(kind);
+        }
+        Ok(())
+    }
+
+    fn properties(&mut self, bytes: Option<&[u8]>) -> Made {
+        let rules = self.rules;
+        let mut next = 0;
+        let mut found: Vec<bool> = vec![false; rules.properties.len()];
+        if let Some(bytes) = bytes {
+            let mut cursor = Cursor::new(bytes);
+            let Token::Map(members) = cursor.token()? else {
+                return Err(cursor.error());
+            };
+            for _ in 0..members {
+                if cursor.name()? != "vs" {
+                    cursor.skip()?;
+                    continue;
+                }
+                let Token::Map(values) = cursor.token()? else {
+                    return Err(cursor.error());
+                };
+                for _ in 0..values {
+                    let name = cursor.name()?;
+                    let rest = &rules.properties[next..];
+                    let at = next + rest.partition_point(|rule| *rule.name < *name);
+                    next = at;
+                    let big = rules
+                        .properties
+                        .get(at)
+                        .filter(|rule| rule.name == name)
+                        .map(|rule| rule.big);
+                    self.further.clear();
+                    let single = self.value(&mut cursor, big.unwrap_or_default())?;
+                    if big.is_some() && single {
+                        found[at] = true;
+                        self.put_property(at);
+                    }
+                }
+            }
+        }
+        self.further.clear();
+        put_ordered(None::<&Value>, &mut self.further);
+        for (at, found) in found.iter().enumerate() {
+            if !found {
+                self.put_property(at);
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the entries of a property whose value is ready.
+    fn put_property(&mut self, at: usize) {
+        let rule = &self.rules.properties[at];
+        let rules = self.rules;
+        let below = rules.levels.iter().skip(rule.from as usize);
+        for level in std::iter::once(&rules.levels[0]).chain(below) {
+            self.put(Kind::Property, &level_first(*level, Some(rule.number)));
+        }
+    }
+
+    /// Reads one value of a property: makes its ordered bytes ready and says so if it is single, and puts the entries of the
+    /// texts in it.
+    fn value(&mut self, cursor: &mut Cursor<'_>, big: bool) -> Result<bool, DecodeError> {
+        let single = match cursor.token()? {
+            Token::Null => false,
+            Token::Bool(flag) => {
+                put_ordered(Some(&Value::Boolean(flag)), &mut self.further);
+                true
+            }
+            Token::Int(number) => {
+                put_ordered_whole(number, &mut self.further);
+                true
+            }
+            Token::Float(number) => {
+                put_ordered_real(number, &mut self.further);
+                true
+            }
+            Token::Text(digits) if big => {
+                put_decimal(digits, &mut self.further);
+                true
+            }
+            Token::Text(text) => {
+                self.text(text);
+                true
+            }
+            Token::List(items) => return self.stated(items, cursor),
+            Token::Map(members) => return self.compound(members, cursor),
+        };
+        Ok(single)
+    }
+
+    /// A text as a value, and its own entries.
+    fn text(&mut self, text: &str) {
+        self.further.clear();
+        put_ordered_text(text, &mut self.further);
+        self.put(Kind::Text, &level_first(super::rules::ANY, None));
+        self.put(Kind::Text, &level_first(self.label, None));
+    }
+
+    /// A primitive of a stated kind: the kind's number, the value, and perhaps a header.
+    fn stated(&mut self, items: u32, cursor: &mut Cursor<'_>) -> Result<bool, DecodeError> {
+        let Token::Int(kind) = cursor.token()? else {
+            return Err(cursor.error());
+        };
+        let single = if kind == 0 {
+            // Any JSON has no order, and is no text.
+            cursor.skip()?;
+            false
+        } else {
+            self.value(cursor, is_big_number(kind))?
+        };
+        for _ in 2..items {
+            cursor.skip()?;
+        }
+        Ok(single)
+    }
+
+    fn compound(&mut self, members: u32, cursor: &mut Cursor<'_>) -> Result<bool, DecodeError> {
+        let mut ordinal = None;
+        let mut named = false;
+        for _ in 0..members {
+            match (cursor.name()?, cursor.token()?) {
+                ("e", Token::Int(number)) => ordinal = Some(number),
+                ("s", Token::Text(name)) => {
+                    self.text(name);
+                    named = true;
+                }
+                ("u" | "m" | "a", Token::Map(members)) => self.nested(members, cursor)?,
+                (_, token) => skip_rest(token, cursor)?,
+            }
+        }
+        if let (Some(ordinal), false) = (ordinal, named) {
+            put_ordered_whole(ordinal, &mut self.further);
+        }
+        Ok(ordinal.is_some())
+    }
+
+    /// The properties of a struct, map or array.
+    fn nested(&mut self, members: u32, cursor: &mut Cursor<'_>) -> Made {
+        for _ in 0..members {
+            match (cursor.name()?, cursor.token()?) {
+                ("vs", Token::Map(values)) => {
+                    for _ in 0..values {
+                        cursor.name()?;
+                        self.value(cursor, false)?;
+                        self.further.clear();
+                    }
+                }
+                (_, token) => skip_rest(token, cursor)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn classifications(&mut self, bytes: Option<&[u8]>) -> Made {
+        let Some(bytes) = bytes else { return Ok(()) };
+        let mut cursor = Cursor::new(bytes);
+        let Token::List(count) = cursor.token()? else {
+            return Err(cursor.error());
+        };
+        self.further.clear();
+        for _ in 0..count {
+            let Token::Map(members) = cursor.token()? else {
+                return Err(cursor.error());
+            };
+            for _ in 0..members {
+                match (cursor.name()?, cursor.token()?) {
+                    ("n", Token::Text(name)) => self.put(Kind::Classification, &named_first(name)),
+                    (_, token) => skip_rest(token, &mut cursor)?,
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Passes over what follows a token of a value that is not wanted.
+fn skip_rest(token: Token<'_>, cursor: &mut Cursor<'_>) -> Made {
+    match token {
+        Token::List(count) => (0..count).try_for_each(|_| cursor.skip()),
+        Token::Map(count) => (0..count).try_for_each(|_| {
+            cursor.name()?;
+            cursor.skip()
+        }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_stand_in_their_order() {
+        let sorted = [
+            "-1e20",
+            "-123.45",
+            "-123.4",
+            "-2",
+            "-0.5",
+            "-0.05",
+            "0",
+            "0.0005",
+            "0.05",
+            "0.5",
+            "1",
+            "9",
+            "10",
+            "12.34",
+            "12.35",
+            "123",
+            "1000",
+            "1e5",
+            "12345678901234567890",
+        ];
+        let key = |text: &str| {
+            let mut out = Vec::new();
+            put_decimal(text, &mut out);
+            out
+        };
+        for pair in sorted.windows(2) {
+            assert!(key(pair[0]) < key(pair[1]), "{pair:?}");
+        }
+        assert_eq!(key("1.0"), key("1.00"));
+        assert_eq!(key("1e3"), key("1000"));
+        assert_eq!(key("-0.0"), key("0"));
+    }
+}

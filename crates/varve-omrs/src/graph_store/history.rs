@@ -1,0 +1,110 @@
+//! All states that an instance ever had.
+
+use varve_graph::GraphError;
+use varve_graph::read::{Event, View};
+use varve_kv::Flow;
+use varve_model::{CommitVersion, EdgeId, ElementId, Instant};
+
+use super::read::{relationship_first, vertex_of};
+use super::state::State;
+use crate::error::OmrsError;
+use crate::json::Millis;
+use crate::store::{StoredEntity, StoredRelationship, Version};
+
+/// A state and when it was written, from which instant on, until when at most.
+struct Put<T> {
+    version: CommitVersion,
+    from: Instant,
+    to: Instant,
+    state: Option<T>,
+}
+
+/// The periods in which states hold that were written at these versions, oldest first: the newest one that speaks of an
+/// instant decides.
+fn timeline<T>(mut puts: Vec<Put<T>>) -> Vec<Version<T>> {
+    // Of what one commit wrote at two places, what exists counts.
+    puts.sort_by(|a, b| {
+        let newest_first = b.version.cmp(&a.version);
+        newest_first.then(b.state.is_some().cmp(&a.state.is_some()))
+    });
+    let mut bound = Instant::FOREVER;
+    let mut versions = Vec::new();
+    for put in puts {
+        let to = put.to.min(bound);
+        if put.from >= to {
+            continue;
+        }
+        bound = put.from;
+        if let Some(state) = put.state {
+            versions.push(Version {
+                from: Millis(put.from.millis()),
+                to: (to < Instant::FOREVER).then(|| Millis(to.millis())),
+                state,
+            });
+        }
+    }
+    versions.reverse();
+    versions
+}
+
+fn puts_of<T>(
+    view: &View,
+    id: &ElementId,
+    decode: impl Fn(&[u8]) -> Result<T, GraphError>,
+    puts: &mut Vec<Put<T>>,
+) -> Result<(), OmrsError> {
+    let mut failed = None;
+    view.visit_events(
+        id,
+        &mut |event: Event<'_>| match event.content.map(&decode).transpose() {
+            Ok(state) => {
+                puts.push(Put {
+                    version: event.version,
+                    from: event.period.from,
+                    to: event.period.to,
+                    state,
+                });
+                Flow::Continue(())
+            }
+            Err(error) => {
+                failed = Some(error);
+                Flow::Break(())
+            }
+        },
+    )?;
+    failed.map_or(Ok(()), |error| Err(error.into()))
+}
+
+pub(super) fn of_entity(
+    view: &View,
+    state: &State,
+    guid: &str,
+) -> Result<Vec<Version<StoredEntity>>, OmrsError> {
+    let mut puts = Vec::new();
+    let id = ElementId::Vertex(vertex_of(guid));
+    let decode = |content: &[u8]| state.entity(guid, content).map(|(entity, _)| entity);
+    puts_of(view, &id, decode, &mut puts)?;
+    Ok(timeline(puts))
+}
+
+/// The edges that are, or ever were, the relationship with this GUID.
+pub(super) fn edges_of(found: Vec<ElementId>, guid: &str) -> impl Iterator<Item = EdgeId> {
+    found.into_iter().filter_map(move |id| match id {
+        ElementId::Edge(id) if id.sort_values == guid => Some(id),
+        _ => None,
+    })
+}
+
+pub(super) fn of_relationship(
+    view: &View,
+    state: &State,
+    guid: &str,
+) -> Result<Vec<Version<StoredRelationship>>, OmrsError> {
+    let (index, first) = relationship_first(guid);
+    let mut puts = Vec::new();
+    for id in edges_of(view.ever_derived(index, &first)?, guid) {
+        let decode = |content: &[u8]| state.relationship(&id, content).map(|(it, _)| it);
+        puts_of(view, &ElementId::Edge(id.clone()), decode, &mut puts)?;
+    }
+    Ok(timeline(puts))
+}

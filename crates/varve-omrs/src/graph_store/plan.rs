@@ -1,0 +1,286 @@
+//! Which entries serve a walk.
+
+use varve_encoding::index::{
+    put_ordered, put_ordered_real, put_ordered_text, put_ordered_whole, put_text_prefix, values_len,
+};
+use varve_kv::ClusteringRange;
+use varve_model::Value;
+
+use super::entries::{Kind, level_first, named_first, put_decimal, put_time};
+use super::rules::{ANY, is_single};
+use super::state::State;
+use crate::instances::{InstanceProperties, InstancePropertyValue, Primitive};
+use crate::json::Millis;
+use crate::store::{StoredInstance, Subject, Walk, WalkBy};
+use crate::types::{InstanceStatus, TypeDefCategory, TypeIndex};
+
+/// The most subtypes whose texts are walked apart; those of types with more are found among all texts.
+const TEXT_TYPES_MAX: usize = 32;
+
+/// A walk in terms of entries.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) index: u32,
+    pub(super) firsts: Vec<Vec<u8>>,
+    pub(super) range: ClusteringRange,
+    pub(super) reverse: bool,
+}
+
+/// The entries that serve `walk`; `None` when none do.
+pub(super) fn plan(state: &State, walk: &Walk<'_>) -> Option<Plan> {
+    let category = match walk.subject {
+        Subject::Entities => TypeDefCategory::Entity,
+        Subject::Relationships => TypeDefCategory::Relationship,
+    };
+    if let Some(of) = walk.of
+        && state.types.get(of).def().category() != category
+    {
+        return None;
+    }
+    let (kind, range) = match &walk.by {
+        WalkBy::Guid => (Kind::Guid, ClusteringRange::all()),
+        WalkBy::CreateTime => (Kind::CreateTime, ClusteringRange::all()),
+        WalkBy::UpdateTime => (Kind::UpdateTime, ClusteringRange::all()),
+        WalkBy::Property(_) => (Kind::Property, ClusteringRange::all()),
+        WalkBy::PropertyIs(_, value) => (Kind::Property, equal_to(&ordered_primitive(value)?)),
+        WalkBy::PropertyStarts(_, prefix) => (Kind::Property, starting_with(prefix)),
+        WalkBy::Text(text) => {
+            let mut value = Vec::new();
+            put_ordered_text(text, &mut value);
+            (Kind::Text, equal_to(&value))
+        }
+        WalkBy::TextStarts(prefix) => (Kind::Text, starting_with(prefix)),
+        WalkBy::TextContains(_) => return None,
+        WalkBy::Classification(_) => (Kind::Classification, ClusteringRange::all()),
+        WalkBy::Home(_) => (Kind::Home, ClusteringRange::all()),
+        WalkBy::Status(InstanceStatus::Deleted) => (Kind::Deleted, ClusteringRange::all()),
+        WalkBy::Status(_) => return None,
+    };
+    let firsts = match &walk.by {
+        WalkBy::Property(name) | WalkBy::PropertyIs(name, _) | WalkBy::PropertyStarts(name, _) => {
+            property_level(state, walk, name)?
+        }
+        WalkBy::Text(_) | WalkBy::TextStarts(_) => text_levels(state, walk),
+        WalkBy::Classification(_) if walk.subject == Subject::Relationships => return None,
+        WalkBy::Classification(name) | WalkBy::Home(name) => vec![named_first(name)],
+        _ => vec![level_first(level(state, walk)?, None)],
+    };
+    // Instances that have a value in common come by GUID in either direction.
+    let in_common = matches!(
+        walk.by,
+        WalkBy::Classification(_) | WalkBy::Home(_) | WalkBy::Status(_)
+    );
+    Some(Plan {
+        index: kind.number(walk.subject),
+        firsts,
+        range,
+        reverse: walk.reverse && !in_common,
+    })
+}
+
+/// The level of a walk's type. That of all types, which is the root's, has others too.
+fn level(state: &State, walk: &Walk<'_>) -> Option<u32> {
+    let Some(of) = walk.of else {
+        return Some(ANY);
+    };
+    let label = state.label(of)?;
+    let is_root = walk.subject == Subject::Entities && label == state.rules.root;
+    Some(if is_root { ANY } else { label })
+}
+
+/// Where the entries of a property are: at the type's level if the type has the property, otherwise at that of all types.
+fn property_level(state: &State, walk: &Walk<'_>, name: &str) -> Option<Vec<Vec<u8>>> {
+    let number = state.rules.number_of(name)?;
+    let level = match walk.of {
+        Some(of) if !has_single(state, of, name) => ANY,
+        _ => level(state, walk)?,
+    };
+    Some(vec![level_first(level, Some(number))])
+}
+
+/// Whether instances of a type have entries by this property.
+fn has_single(state: &State, of: TypeIndex, name: &str) -> bool {
+    let property = state.types.get(of).property(name);
+    property
+        .and_then(|property| property.attribute.type_def())
+        .is_some_and(|def| is_single(def))
+}
+
+/// Where texts are: with each type and its subtypes if they are few, otherwise with all.
+fn text_levels(state: &State, walk: &Walk<'_>) -> Vec<Vec<u8>> {
+    let all = || vec![level_first(ANY, None)];
+    let Some(of) = walk.of else { return all() };
+    let types = state.types.with_subtypes(of);
+    if types.len() > TEXT_TYPES_MAX {
+        return all();
+    }
+    let labels = types.iter().filter_map(|of| state.label(*of));
+    labels.map(|label| level_first(label, None)).collect()
+}
+
+/// The clustering keys whose only value is this one.
+fn equal_to(value: &[u8]) -> ClusteringRange {
+    ClusteringRange {
+        from: value.to_vec(),
+        // Elements' keys begin with less than 4, further values do not.
+        to: Some([value, &[4]].concat()),
+    }
+}
+
+fn starting_with(prefix: &str) -> ClusteringRange {
+    let mut from = Vec::new();
+    put_text_prefix(prefix, &mut from);
+    let mut to = from.clone();
+    // A tag of 20 begins it, so there is a byte to be counted up.
+    while to.last() == Some(&0xFF) {
+        to.pop();
+    }
+    if let Some(last) = to.last_mut() {
+        *last += 1;
+    }
+    ClusteringRange { from, to: Some(to) }
+}
+
+/// The ordered bytes of a primitive; `None` for any JSON.
+fn ordered_primitive(value: &Primitive) -> Option<Vec<u8>> {
+    let mut out = Vec::new();
+    match value {
+        Primitive::Boolean(flag) => put_ordered(Some(&Value::Boolean(*flag)), &mut out),
+        Primitive::Byte(number) => put_ordered_whole(i64::from(*number), &mut out),
+        Primitive::Short(number) => put_ordered_whole(i64::from(*number), &mut out),
+        Primitive::Int(number) => put_ordered_whole(i64::from(*number), &mut out),
+        Primitive::Long(number) => put_ordered_whole(*number, &mut out),
+        Primitive::Date(time) => put_ordered_whole(time.0, &mut out),
+        Primitive::Float(number) => put_ordered_real(f64::from(*number), &mut out),
+        Primitive::Double(number) => put_ordered_real(*number, &mut out),
+        Primitive::Char(character) => {
+            put_ordered_text(character.encode_utf8(&mut [0; 4]), &mut out);
+        }
+        Primitive::String(text) => put_ordered_text(text, &mut out),
+        Primitive::BigInteger(number) => put_decimal(number.text(), &mut out),
+        Primitive::BigDecimal(number) => put_decimal(number.text(), &mut out),
+        Primitive::Object(_) => return None,
+    }
+    Some(out)
+}
+
+/// The ordered bytes of a property's value.
+fn ordered_value(value: Option<&InstancePropertyValue>) -> Vec<u8> {
+    let known = match value {
+        Some(InstancePropertyValue::Primitive(value)) => {
+            value.value.as_ref().and_then(ordered_primitive)
+        }
+        Some(InstancePropertyValue::Enum(value)) => {
+            let mut out = Vec::new();
+            match &value.symbolic_name {
+                Some(name) => put_ordered_text(name, &mut out),
+                None => put_ordered_whole(i64::from(value.ordinal), &mut out),
+            }
+            Some(out)
+        }
+        _ => None,
+    };
+    known.unwrap_or_else(|| {
+        let mut missing = Vec::new();
+        put_ordered(None::<&Value>, &mut missing);
+        missing
+    })
+}
+
+/// Whether an instance of the type `own` that an entry led to is what the walk describes, and has that entry: the instance
+/// may have changed, and entries keep the start of long texts only, and numbers without their scale.
+pub(super) fn is_described(
+    state: &State,
+    walk: &Walk<'_>,
+    own: Option<TypeIndex>,
+    instance: &StoredInstance,
+    clustering: &[u8],
+) -> bool {
+    if let Some(of) = walk.of
+        && !own.is_some_and(|own| state.types.is_a(own, of))
+    {
+        return false;
+    }
+    let values = &clustering[..values_len(clustering)];
+    let (header, properties) = match instance {
+        StoredInstance::Entity(entity) => (entity.header(), entity.properties()),
+        StoredInstance::Relationship(relationship) => {
+            (&relationship.header, relationship.properties.as_ref())
+        }
+    };
+    let audit = &header.audit;
+    let is_time = |time: Option<Millis>| {
+        let mut out = Vec::with_capacity(16);
+        put_time(time.map(|time| time.0), &mut out);
+        out == values
+    };
+    let value = |name: &str| properties.and_then(|properties| properties.get(name));
+    let stands_here = |name: &str| {
+        own.is_some_and(|own| has_single(state, own, name)) && ordered_value(value(name)) == values
+    };
+    match &walk.by {
+        WalkBy::Guid => true,
+        WalkBy::CreateTime => is_time(audit.create_time),
+        WalkBy::UpdateTime => is_time(audit.update_time),
+        WalkBy::Property(name) => stands_here(name),
+        WalkBy::PropertyIs(name, wanted) => stands_here(name) && is_value(value(name), wanted),
+        WalkBy::PropertyStarts(name, prefix) => {
+            stands_here(name) && text_of(value(name)).is_some_and(|text| text.starts_with(prefix))
+        }
+        WalkBy::Text(wanted) => any_text(properties, &|text| text == *wanted),
+        WalkBy::TextStarts(prefix) => any_text(properties, &|text| {
+            let mut out = Vec::with_capacity(text.len() + 2);
+            text.starts_with(prefix) && {
+                put_ordered_text(text, &mut out);
+                out == values
+            }
+        }),
+        WalkBy::TextContains(_) => false,
+        WalkBy::Classification(name) => match instance {
+            StoredInstance::Entity(entity) => {
+                let mut carried = entity.classifications().iter();
+                carried.any(|of| of.name() == *name)
+            }
+            StoredInstance::Relationship(_) => false,
+        },
+        WalkBy::Home(home) => audit.metadata_collection_id.as_deref() == Some(home),
+        WalkBy::Status(status) => audit.status == Some(*status),
+    }
+}
+
+fn is_value(value: Option<&InstancePropertyValue>, wanted: &Primitive) -> bool {
+    match (value, wanted) {
+        (Some(InstancePropertyValue::Primitive(found)), wanted) => {
+            found.value.as_ref() == Some(wanted)
+        }
+        (Some(InstancePropertyValue::Enum(found)), Primitive::String(name)) => {
+            found.symbolic_name.as_ref() == Some(name)
+        }
+        _ => false,
+    }
+}
+
+/// The text that a value is, or the symbolic name.
+fn text_of(value: Option<&InstancePropertyValue>) -> Option<&str> {
+    match value? {
+        InstancePropertyValue::Primitive(value) => match value.value.as_ref()? {
+            Primitive::String(text) => Some(text),
+            _ => None,
+        },
+        InstancePropertyValue::Enum(value) => value.symbolic_name.as_deref(),
+        _ => None,
+    }
+}
+
+fn any_text(properties: Option<&InstanceProperties>, is: &dyn Fn(&str) -> bool) -> bool {
+    let values = properties.into_iter().flat_map(|of| of.values.values());
+    values.into_iter().any(|value| match value {
+        InstancePropertyValue::Primitive(value) => {
+            matches!(&value.value, Some(Primitive::String(text)) if is(text))
+        }
+        InstancePropertyValue::Enum(value) => value.symbolic_name.as_deref().is_some_and(is),
+        InstancePropertyValue::Struct(value) => any_text(value.attributes.as_ref(), is),
+        InstancePropertyValue::Map(value) => any_text(value.values.as_ref(), is),
+        InstancePropertyValue::Array(value) => any_text(value.values.as_ref(), is),
+    })
+}

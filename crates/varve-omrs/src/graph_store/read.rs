@@ -1,0 +1,238 @@
+//! Looking instances up at one point of time.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use varve_encoding::key;
+use varve_encoding::row::{edge_parts, vertex_parts};
+use varve_graph::GraphError;
+use varve_graph::read::{DerivedStep, DerivedWalk, View};
+use varve_kv::{ClusteringRange, Flow};
+use varve_model::{EdgeId, ElementId, VertexId};
+
+use super::decode::{Decoder, Parts};
+use super::entries::{Kind, named_first};
+use super::plan::{Plan, is_described, plan};
+use super::state::State;
+use crate::error::{Message, OmrsError};
+use crate::store::{
+    Read, Step, StoredEntity, StoredInstance, StoredRelationship, Subject, Visit, Walk,
+};
+use crate::types::TypeIndex;
+
+impl State {
+    fn decoder(&self) -> Decoder<'_> {
+        Decoder { types: &self.types }
+    }
+
+    /// The entity that a vertex's content holds, and its type.
+    pub(super) fn entity(
+        &self,
+        guid: &str,
+        content: &[u8],
+    ) -> Result<(StoredEntity, Option<TypeIndex>), GraphError> {
+        let (label, properties) = vertex_parts(content)?;
+        let of = self.entity_type(label.0);
+        let parts = Parts::of(properties, self.keys)?;
+        let entity = self.decoder().entity(guid, self.resolved(of), &parts)?;
+        Ok((entity, of))
+    }
+
+    /// The relationship that an edge's content holds, and its type.
+    pub(super) fn relationship(
+        &self,
+        id: &EdgeId,
+        content: &[u8],
+    ) -> Result<(StoredRelationship, Option<TypeIndex>), GraphError> {
+        let (_, _, properties) = edge_parts(content)?;
+        let of = self.relationship_type(id.label.0);
+        let parts = Parts::of(properties, self.keys)?;
+        let ends = [guid_of(&id.source)?, guid_of(&id.target)?];
+        let guid = &id.sort_values;
+        let relationship = Decoder::relationship(guid, self.resolved(of), ends, &parts)?;
+        Ok((relationship, of))
+    }
+
+    /// The instance that an element's content holds, and its type.
+    fn instance(
+        &self,
+        id: &ElementId,
+        content: &[u8],
+    ) -> Result<(StoredInstance, Option<TypeIndex>), GraphError> {
+        Ok(match id {
+            ElementId::Vertex(id) => {
+                let (entity, of) = self.entity(guid_of(id)?, content)?;
+                (StoredInstance::Entity(entity), of)
+            }
+            ElementId::Edge(id) => {
+                let (relationship, of) = self.relationship(id, content)?;
+                (StoredInstance::Relationship(relationship), of)
+            }
+        })
+    }
+
+    /// Walks with `walker`, which runs the walk over the entries.
+    pub(super) fn walk(
+        &self,
+        walk: &Walk<'_>,
+        visit: Visit<'_>,
+        walker: Walker<'_>,
+    ) -> Result<(), OmrsError> {
+        let Some(plan) = plan(self, walk) else {
+            let words = "a walk was asked for that no index serves";
+            return Err(OmrsError::new(Message::LogicError, &[words]));
+        };
+        let Plan {
+            index,
+            firsts,
+            range,
+            reverse,
+        } = plan;
+        let derived = DerivedWalk {
+            index,
+            firsts: &firsts,
+            range,
+            reverse,
+            after: walk.after,
+            unchecked: true,
+        };
+        let mut failed = None;
+        walker(&derived, &mut |step: DerivedStep<'_>| {
+            let shown = self.show(walk, &step, visit);
+            shown.unwrap_or_else(|error| {
+                failed = Some(error);
+                Flow::Break(())
+            })
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn show(
+        &self,
+        walk: &Walk<'_>,
+        step: &DerivedStep<'_>,
+        visit: Visit<'_>,
+    ) -> Result<Flow, OmrsError> {
+        let (instance, own) = self.instance(step.id, step.content)?;
+        if !is_described(self, walk, own, &instance, step.clustering) {
+            return Ok(Flow::Continue(()));
+        }
+        let place = step.clustering;
+        visit(Step { place, instance })
+    }
+}
+
+/// Runs a walk over derived entries.
+pub(super) type Walker<'w> =
+    &'w dyn Fn(&DerivedWalk<'_>, &mut dyn FnMut(DerivedStep<'_>) -> Flow) -> Result<(), GraphError>;
+
+/// The GUID that a vertex has as its id.
+pub(super) fn guid_of(id: &VertexId) -> Result<&str, GraphError> {
+    match id {
+        VertexId::Text(guid) => Ok(guid),
+        other => Err(GraphError::invalid(format!(
+            "Vertex '{other}' is not an entity: its id is not a text"
+        ))),
+    }
+}
+
+/// The vertex of an entity.
+pub(super) fn vertex_of(guid: &str) -> VertexId {
+    VertexId::text(guid)
+}
+
+/// What the partition of a relationship's edges is called.
+pub(super) fn relationship_first(guid: &str) -> (u32, Vec<u8>) {
+    let index = Kind::Relationship.number(Subject::Relationships);
+    (index, named_first(guid))
+}
+
+/// Reads at a view's point of time.
+pub(super) struct GraphReader {
+    pub(super) view: View,
+    pub(super) state: Arc<State>,
+}
+
+impl Read for GraphReader {
+    fn entity(&self, guid: &str) -> Result<Option<StoredEntity>, OmrsError> {
+        let mut found = None;
+        self.view.with_vertex(&vertex_of(guid), &mut |content| {
+            found = Some(self.state.entity(guid, content));
+        })?;
+        Ok(found.transpose()?.map(|(entity, _)| entity))
+    }
+
+    fn relationship(&self, guid: &str) -> Result<Option<StoredRelationship>, OmrsError> {
+        let (index, first) = relationship_first(guid);
+        let walk = DerivedWalk {
+            index,
+            firsts: &[first],
+            range: ClusteringRange::all(),
+            reverse: false,
+            after: None,
+            unchecked: true,
+        };
+        let mut found = None;
+        self.view.walk_derived(&walk, &mut |step| match step.id {
+            ElementId::Edge(id) if id.sort_values == guid => {
+                found = Some(self.state.relationship(id, step.content));
+                Flow::Break(())
+            }
+            _ => Flow::Continue(()),
+        })?;
+        Ok(found.transpose()?.map(|(relationship, _)| relationship))
+    }
+
+    fn relationships_of(
+        &self,
+        entity: &str,
+        of: Option<TypeIndex>,
+        visit: &mut dyn FnMut(StoredRelationship) -> Result<ControlFlow<()>, OmrsError>,
+    ) -> Result<(), OmrsError> {
+        let vertex = vertex_of(entity);
+        let owner = key::vertex_id(&vertex);
+        let mut failed = None;
+        let mut show = |clustering: &[u8], content: &[u8]| -> Result<Flow, OmrsError> {
+            let (id, side) = key::decode_edge(&owner, clustering).map_err(GraphError::from)?;
+            // One that begins and ends here is stored twice.
+            let again = side == varve_model::Direction::In && id.source == id.target;
+            if again || !self.state.is_edge_of(&id, of) {
+                return Ok(Flow::Continue(()));
+            }
+            visit(self.state.relationship(&id, content)?.0)
+        };
+        let range = ClusteringRange::all();
+        self.view.adjacent(&vertex, &range, &mut |edge| {
+            show(edge.clustering, edge.content).unwrap_or_else(|error| {
+                failed = Some(error);
+                Flow::Break(())
+            })
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn walk(&self, walk: &Walk<'_>, visit: Visit<'_>) -> Result<(), OmrsError> {
+        self.state.walk(walk, visit, &|derived, visit| {
+            self.view.walk_derived(derived, visit)
+        })
+    }
+
+    fn can_walk(&self, walk: &Walk<'_>) -> bool {
+        plan(&self.state, walk).is_some()
+    }
+
+    fn state(&self) -> Option<u64> {
+        // Without one, the store fails elsewhere too.
+        self.view.last_commit().ok().map(|version| version.0)
+    }
+}
+
+impl State {
+    /// Whether an edge is a relationship of that type.
+    pub(super) fn is_edge_of(&self, id: &EdgeId, of: Option<TypeIndex>) -> bool {
+        of.is_none_or(|of| {
+            let own = self.relationship_type(id.label.0);
+            own.is_some_and(|own| self.types.is_a(own, of))
+        })
+    }
+}

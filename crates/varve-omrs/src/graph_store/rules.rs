@@ -1,0 +1,319 @@
+//! Which index entries instances of a type have: what follows from the types, in numbers, so that entries can be made
+//! without them.
+//!
+//! The rules are stored with the graph, so that whoever opens it keeps its indexes, whether or not he knows the types. Types
+//! are known by their labels' ids, properties by numbers that are given once. A change of the types changes the rules; where
+//! that concerns instances that there may be, their entries are made anew.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+use varve_encoding::DecodeError;
+use varve_encoding::datum;
+use varve_model::Datum;
+
+use super::encode::category_number;
+use super::state::Keys;
+use crate::types::{
+    AttributeTypeDef, AttributeTypeKind, Catalogue, PrimitiveDefCategory, ResolvedType,
+    TypeDefCategory, TypeIndex,
+};
+
+/// The level of all types. Levels of types are their labels' ids, which begin with 1.
+pub(super) const ANY: u32 = 0;
+
+/// The rules of all types.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Rules {
+    /// The label of the root that most entity types descend from: its level is that of all types.
+    pub(super) root: u32,
+    /// By the labels of entity types.
+    pub(super) entities: BTreeMap<u32, TypeRules>,
+    /// By the labels of relationship types.
+    pub(super) relationships: BTreeMap<u32, TypeRules>,
+    /// The names of properties: each one's place is its number.
+    pub(super) names: Vec<String>,
+}
+
+/// The rules of one type.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct TypeRules {
+    /// The levels that its instances are listed at: of all types, then from the root down to the type itself.
+    pub(super) levels: Vec<u32>,
+    /// Its properties of single values, by name.
+    pub(super) properties: Vec<PropertyRule>,
+}
+
+/// The rule of one property of a type.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct PropertyRule {
+    pub(super) name: String,
+    /// Its number, the same in all types.
+    pub(super) number: u32,
+    /// The place in the type's levels of the first below that of all types whose type has the property.
+    pub(super) from: u32,
+    /// Texts that are digits of big numbers, and stand in their order.
+    pub(super) big: bool,
+}
+
+/// Whether an attribute has single values that stand in an order: primitives and enums.
+pub(super) fn is_single(def: &AttributeTypeDef) -> bool {
+    match &def.kind {
+        AttributeTypeKind::Primitive(kind) => {
+            !matches!(kind.category, None | Some(PrimitiveDefCategory::Unknown))
+        }
+        AttributeTypeKind::Enum(_) => true,
+        AttributeTypeKind::Collection(_) => false,
+    }
+}
+
+fn is_big(def: &AttributeTypeDef) -> bool {
+    match &def.kind {
+        AttributeTypeKind::Primitive(kind) => kind.category.is_some_and(is_big_category),
+        _ => false,
+    }
+}
+
+fn is_big_category(category: PrimitiveDefCategory) -> bool {
+    let big = [
+        PrimitiveDefCategory::BigInteger,
+        PrimitiveDefCategory::BigDecimal,
+    ];
+    big.contains(&category)
+}
+
+/// Whether this is the number of a kind of big numbers.
+pub(super) fn is_big_number(category: i64) -> bool {
+    let big = [
+        PrimitiveDefCategory::BigInteger,
+        PrimitiveDefCategory::BigDecimal,
+    ];
+    big.map(category_number).contains(&category)
+}
+
+impl Rules {
+    /// The rules that follow from `types`, whose labels are `labels`. Numbers, and rules of labels whose types have gone,
+    /// are those of `before`.
+    pub(super) fn of(types: &Catalogue, labels: &FxHashMap<TypeIndex, u32>, before: &Self) -> Self {
+        let mut rules = before.clone();
+        if !labels.values().any(|label| *label == before.root) {
+            rules.root = main_root(types, labels);
+        }
+        let numbers = before.names.iter().cloned().zip(0..);
+        let mut numbers: FxHashMap<String, u32> = numbers.collect();
+        for (index, of) in types.types() {
+            let Some(label) = labels.get(&index) else {
+                continue;
+            };
+            let made = rules.of_type(types, of, labels, &mut numbers);
+            if of.def().category() == TypeDefCategory::Entity {
+                rules.entities.insert(*label, made);
+            } else {
+                rules.relationships.insert(*label, made);
+            }
+        }
+        rules
+    }
+
+    fn of_type(
+        &mut self,
+        types: &Catalogue,
+        of: &ResolvedType,
+        labels: &FxHashMap<TypeIndex, u32>,
+        numbers: &mut FxHashMap<String, u32>,
+    ) -> TypeRules {
+        let is_entity = of.def().category() == TypeDefCategory::Entity;
+        let root = self.root;
+        let label_of = |index: &TypeIndex| labels.get(index).copied().unwrap_or_default();
+        let is_listed = |index: &&TypeIndex| !(is_entity && label_of(index) == root);
+        let listed: Vec<TypeIndex> = of.lineage().iter().filter(is_listed).copied().collect();
+        let mut levels = vec![ANY];
+        levels.extend(listed.iter().map(label_of));
+        let mut properties = Vec::new();
+        for property in of.properties() {
+            let name = property.attribute.name();
+            let single = property.attribute.type_def();
+            let Some(def) = single.filter(|def| is_single(def)) else {
+                continue;
+            };
+            let has = |index: &TypeIndex| types.get(*index).property(name).is_some();
+            let first = listed.iter().position(has).unwrap_or(listed.len());
+            let names = &mut self.names;
+            let number = *numbers.entry(name.to_owned()).or_insert_with(|| {
+                names.push(name.to_owned());
+                u32::try_from(names.len() - 1).unwrap_or(u32::MAX)
+            });
+            properties.push(PropertyRule {
+                name: name.to_owned(),
+                number,
+                from: u32::try_from(first + 1).unwrap_or(u32::MAX),
+                big: is_big(def),
+            });
+        }
+        TypeRules { levels, properties }
+    }
+
+    /// The labels of entity and relationship types whose instances have other entries by `self` than by `before`.
+    pub(super) fn changed_since(&self, before: &Self) -> (Vec<u32>, Vec<u32>) {
+        let changed = |now: &BTreeMap<u32, TypeRules>, old: &BTreeMap<u32, TypeRules>| {
+            let differs = |(label, rules): &(&u32, &TypeRules)| {
+                old.get(label).is_some_and(|before| before != *rules)
+            };
+            now.iter()
+                .filter(differs)
+                .map(|(label, _)| *label)
+                .collect()
+        };
+        (
+            changed(&self.entities, &before.entities),
+            changed(&self.relationships, &before.relationships),
+        )
+    }
+
+    /// The number of a property.
+    pub(super) fn number_of(&self, name: &str) -> Option<u32> {
+        let at = self.names.iter().position(|known| known == name)?;
+        u32::try_from(at).ok()
+    }
+
+    /// As bytes. `pending` are labels whose instances' entries are still to be made anew.
+    pub(super) fn to_bytes(&self, keys: Keys, pending: &(Vec<u32>, Vec<u32>)) -> Vec<u8> {
+        let number = |number: &u32| Datum::Int(i64::from(*number));
+        let numbers = |all: &[u32]| Datum::List(all.iter().map(number).collect());
+        let property = |rule: &PropertyRule| {
+            Datum::List(vec![
+                number(&rule.number),
+                number(&rule.from),
+                Datum::Bool(rule.big),
+            ])
+        };
+        let rules = |(label, of): (&u32, &TypeRules)| {
+            Datum::List(vec![
+                number(label),
+                numbers(&of.levels),
+                Datum::List(of.properties.iter().map(property).collect()),
+            ])
+        };
+        let all = |of: &BTreeMap<u32, TypeRules>| Datum::List(of.iter().map(rules).collect());
+        let names = self.names.iter().cloned().map(Datum::Text).collect();
+        datum::to_bytes(&Datum::Map(vec![
+            ("version".to_owned(), Datum::Int(1)),
+            (
+                "keys".to_owned(),
+                numbers(&[keys.header, keys.properties, keys.classifications]),
+            ),
+            ("root".to_owned(), number(&self.root)),
+            ("names".to_owned(), Datum::List(names)),
+            ("entities".to_owned(), all(&self.entities)),
+            ("relationships".to_owned(), all(&self.relationships)),
+            (
+                "pending".to_owned(),
+                Datum::List(vec![numbers(&pending.0), numbers(&pending.1)]),
+            ),
+        ]))
+    }
+
+    /// Reads what [`Rules::to_bytes`] wrote.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Read, DecodeError> {
+        let record = datum::decode(bytes)?;
+        read(&record).ok_or_else(|| DecodeError::new("rules of index entries", bytes, 0))
+    }
+}
+
+/// The entity type without a supertype that most others descend from; of several the first by name.
+fn main_root(types: &Catalogue, labels: &FxHashMap<TypeIndex, u32>) -> u32 {
+    let entities = types.types().filter(|(index, of)| {
+        of.depth() == 0
+            && labels.contains_key(index)
+            && of.def().category() == TypeDefCategory::Entity
+    });
+    let best = entities.max_by_key(|(index, of)| {
+        let members = types.with_subtypes(*index).len();
+        (members, std::cmp::Reverse(of.name().to_owned()))
+    });
+    best.map_or(0, |(index, _)| labels[&index])
+}
+
+/// Rules, the ids of the property keys, and labels whose instances' entries are to be made anew.
+type Read = (Rules, Keys, (Vec<u32>, Vec<u32>));
+
+fn read(record: &Datum) -> Option<Read> {
+    if record.get("version") != Some(&Datum::Int(1)) {
+        return None;
+    }
+    let names: Option<Vec<String>> = list(record.get("names")?)?
+        .iter()
+        .map(|name| match name {
+            Datum::Text(name) => Some(name.clone()),
+            _ => None,
+        })
+        .collect();
+    let names = names?;
+    let all = |member: &str| -> Option<BTreeMap<u32, TypeRules>> {
+        let rules = list(record.get(member)?)?.iter();
+        rules.map(|rule| rules_of(rule, &names)).collect()
+    };
+    let (entities, relationships) = (all("entities")?, all("relationships")?);
+    let [first, second] = list(record.get("pending")?)? else {
+        return None;
+    };
+    let pending = (numbers(first)?, numbers(second)?);
+    let root = number(record.get("root")?)?;
+    let rules = Rules {
+        root,
+        entities,
+        relationships,
+        names,
+    };
+    let [header, properties, classifications] = numbers(record.get("keys")?)?[..] else {
+        return None;
+    };
+    let keys = Keys {
+        header,
+        properties,
+        classifications,
+    };
+    Some((rules, keys, pending))
+}
+
+fn rules_of(rule: &Datum, names: &[String]) -> Option<(u32, TypeRules)> {
+    let [label, levels, properties] = list(rule)? else {
+        return None;
+    };
+    let property = |rule: &Datum| {
+        let [of, from, Datum::Bool(big)] = list(rule)? else {
+            return None;
+        };
+        let number = number(of)?;
+        Some(PropertyRule {
+            name: names.get(number as usize)?.clone(),
+            number,
+            from: self::number(from)?,
+            big: *big,
+        })
+    };
+    let properties: Option<Vec<PropertyRule>> = list(properties)?.iter().map(property).collect();
+    let rules = TypeRules {
+        levels: numbers(levels)?,
+        properties: properties?,
+    };
+    Some((number(label)?, rules))
+}
+
+fn list(datum: &Datum) -> Option<&[Datum]> {
+    match datum {
+        Datum::List(items) => Some(items),
+        _ => None,
+    }
+}
+
+fn number(datum: &Datum) -> Option<u32> {
+    match datum {
+        Datum::Int(number) => u32::try_from(*number).ok(),
+        _ => None,
+    }
+}
+
+fn numbers(datum: &Datum) -> Option<Vec<u32>> {
+    list(datum)?.iter().map(number).collect()
+}

@@ -1,0 +1,313 @@
+//! Changing instances.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use compact_str::CompactString;
+use varve_encoding::row::vertex_label;
+use varve_graph::GraphError;
+use varve_graph::read::Event;
+use varve_graph::write;
+use varve_kv::Flow;
+use varve_model::id::{EDGE_ID_BYTES_MAX, VERTEX_ID_BYTES_MAX};
+use varve_model::{EdgeId, EdgeLabelId, ElementId, Instant};
+
+use super::decode::{Parts, version};
+use super::encode::Encoder;
+use super::history::edges_of;
+use super::plan::plan;
+use super::read::{relationship_first, vertex_of};
+use super::state::State;
+use crate::error::{Message, OmrsError};
+use crate::instances::{EntityDetail, InstanceHeader};
+use crate::json::Millis;
+use crate::store::{Read, StoredEntity, StoredRelationship, Transaction, Visit, Walk};
+use crate::types::TypeIndex;
+
+/// What the name of a relationship is held under begins with, unlike any vertex's key.
+const RELATIONSHIP: u8 = b'r';
+
+/// The name that a relationship is held under.
+pub(super) fn held_name(guid: &str) -> Vec<u8> {
+    [&[RELATIONSHIP], guid.as_bytes()].concat()
+}
+
+/// A transaction of the graph, in terms of instances.
+pub(super) struct GraphTransaction<'a, 'g> {
+    inner: &'a mut write::Transaction<'g>,
+    state: Arc<State>,
+    /// The edges that this transaction has found or put relationships at.
+    edges: RefCell<HashMap<String, Option<EdgeId>>>,
+}
+
+impl<'a, 'g> GraphTransaction<'a, 'g> {
+    pub(super) fn new(inner: &'a mut write::Transaction<'g>, state: Arc<State>) -> Self {
+        Self {
+            inner,
+            state,
+            edges: RefCell::default(),
+        }
+    }
+
+    /// The edge that is the relationship with this GUID now.
+    fn edge(&self, guid: &str) -> Result<Option<EdgeId>, OmrsError> {
+        if let Some(edge) = self.edges.borrow().get(guid) {
+            return Ok(edge.clone());
+        }
+        self.inner.hold(&held_name(guid))?;
+        let mut found = None;
+        for id in self.ever_edges(guid)? {
+            if self.inner.with_edge(&id, &mut |_| {})? {
+                found = Some(id);
+                break;
+            }
+        }
+        let mut edges = self.edges.borrow_mut();
+        edges.insert(guid.to_owned(), found.clone());
+        Ok(found)
+    }
+
+    /// Every edge that is, or was, the relationship with this GUID, as far as committed.
+    fn ever_edges(&self, guid: &str) -> Result<Vec<EdgeId>, OmrsError> {
+        let (index, first) = relationship_first(guid);
+        let found = self.inner.ever_derived(index, &first)?;
+        Ok(edges_of(found, guid).collect())
+    }
+
+    fn encoder(&self) -> Encoder<'_> {
+        Encoder {
+            types: &self.state.types,
+            keys: self.state.keys,
+        }
+    }
+
+    /// The type that a header names, and its label.
+    fn type_of(&self, header: &InstanceHeader) -> Result<(TypeIndex, u32), OmrsError> {
+        let name = header.audit.type_name();
+        let of = self.state.types.by_name(name);
+        of.and_then(|of| Some((of, self.state.label(of)?)))
+            .ok_or_else(|| {
+                let words =
+                    format!("an instance of type {name} was given, which the store does not know");
+                OmrsError::new(Message::LogicError, &[&words])
+            })
+    }
+
+    /// The label of an entity's vertex; 0 when there is none.
+    fn label_at(&self, guid: &str) -> Result<u32, OmrsError> {
+        let mut label = Ok(0);
+        self.inner.with_vertex(&vertex_of(guid), &mut |content| {
+            label = vertex_label(content).map(|label| label.0);
+        })?;
+        Ok(label.map_err(GraphError::from)?)
+    }
+
+    /// The newest state of an element whose version is lower than that given.
+    fn earlier<T>(
+        &self,
+        id: &ElementId,
+        below: i64,
+        decode: impl Fn(&[u8]) -> Result<Option<T>, GraphError>,
+    ) -> Result<Option<T>, OmrsError> {
+        let state = &self.state;
+        let look = |content: &[u8]| -> Result<Option<T>, GraphError> {
+            let properties = match id {
+                ElementId::Vertex(_) => varve_encoding::row::vertex_parts(content)?.1,
+                ElementId::Edge(_) => varve_encoding::row::edge_parts(content)?.2,
+            };
+            let parts = Parts::of(properties, state.keys)?;
+            if version(parts.header)? >= below {
+                return Ok(None);
+            }
+            decode(content)
+        };
+        let mut found = Ok(None);
+        self.inner.visit_events(id, &mut |event: Event<'_>| {
+            found = event.content.map_or(Ok(None), &look);
+            match found {
+                Ok(None) => Flow::Continue(()),
+                _ => Flow::Break(()),
+            }
+        })?;
+        Ok(found?)
+    }
+}
+
+fn too_long(what: &str, most: usize) -> OmrsError {
+    let fault = format!("its {what} must have 1 to {most} bytes");
+    OmrsError::new(Message::InvalidEntity, &[&fault])
+}
+
+fn instant(time: Option<Millis>) -> Option<Instant> {
+    time.map(|time| Instant::from_millis(time.0))
+}
+
+impl Read for GraphTransaction<'_, '_> {
+    fn entity(&self, guid: &str) -> Result<Option<StoredEntity>, OmrsError> {
+        let mut found = None;
+        self.inner.with_vertex(&vertex_of(guid), &mut |content| {
+            found = Some(self.state.entity(guid, content));
+        })?;
+        Ok(found.transpose()?.map(|(entity, _)| entity))
+    }
+
+    fn relationship(&self, guid: &str) -> Result<Option<StoredRelationship>, OmrsError> {
+        let Some(id) = self.edge(guid)? else {
+            return Ok(None);
+        };
+        let mut found = None;
+        self.inner.with_edge(&id, &mut |content| {
+            found = Some(self.state.relationship(&id, content));
+        })?;
+        Ok(found.transpose()?.map(|(relationship, _)| relationship))
+    }
+
+    fn relationships_of(
+        &self,
+        entity: &str,
+        of: Option<TypeIndex>,
+        visit: &mut dyn FnMut(StoredRelationship) -> Result<ControlFlow<()>, OmrsError>,
+    ) -> Result<(), OmrsError> {
+        let vertex = vertex_of(entity);
+        self.inner.edges_of(&vertex, &mut |id, content| {
+            if !self.state.is_edge_of(id, of) {
+                return Ok(Flow::Continue(()));
+            }
+            visit(self.state.relationship(id, content)?.0)
+        })
+    }
+
+    fn walk(&self, walk: &Walk<'_>, visit: Visit<'_>) -> Result<(), OmrsError> {
+        self.state.walk(walk, visit, &|derived, visit| {
+            self.inner.walk_derived(derived, visit)
+        })
+    }
+
+    fn can_walk(&self, walk: &Walk<'_>) -> bool {
+        plan(&self.state, walk).is_some()
+    }
+}
+
+impl Transaction for GraphTransaction<'_, '_> {
+    fn now(&self) -> Millis {
+        Millis(self.inner.now().millis())
+    }
+
+    fn earlier_entity(&self, guid: &str, below: i64) -> Result<Option<EntityDetail>, OmrsError> {
+        let vertex = vertex_of(guid);
+        self.inner.with_vertex(&vertex, &mut |_| {})?;
+        self.earlier(&ElementId::Vertex(vertex), below, |content| {
+            Ok(match self.state.entity(guid, content)?.0 {
+                StoredEntity::Detail(entity) => Some(entity),
+                StoredEntity::Proxy(_) => None,
+            })
+        })
+    }
+
+    fn earlier_relationship(
+        &self,
+        guid: &str,
+        below: i64,
+    ) -> Result<Option<StoredRelationship>, OmrsError> {
+        let Some(id) = self.edge(guid)? else {
+            return Ok(None);
+        };
+        // The states that it had between other ends are older than those it had here.
+        let mut edges = vec![id.clone()];
+        edges.extend(
+            self.ever_edges(guid)?
+                .into_iter()
+                .filter(|edge| *edge != id),
+        );
+        let mut best: Option<StoredRelationship> = None;
+        for id in edges {
+            let decode = |content: &[u8]| Ok(Some(self.state.relationship(&id, content)?.0));
+            let found = self.earlier(&ElementId::Edge(id.clone()), below, decode)?;
+            let version = |of: &StoredRelationship| of.header.audit.version;
+            if let Some(found) = found
+                && best
+                    .as_ref()
+                    .is_none_or(|best| version(best) < version(&found))
+            {
+                best = Some(found);
+            }
+        }
+        Ok(best)
+    }
+
+    fn put_entity(&mut self, entity: StoredEntity, since: Option<Millis>) -> Result<(), OmrsError> {
+        let guid = entity.header().guid();
+        if guid.is_empty() || guid.len() > VERTEX_ID_BYTES_MAX {
+            return Err(too_long("GUID", VERTEX_ID_BYTES_MAX));
+        }
+        let (of, label) = self.type_of(entity.header())?;
+        let of = self.state.types.get(of);
+        let content = self.encoder().entity(label, of, &entity)?;
+        let id = ElementId::Vertex(vertex_of(guid));
+        Ok(self.inner.put(&id, content, instant(since))?)
+    }
+
+    fn put_relationship(
+        &mut self,
+        relationship: StoredRelationship,
+        since: Option<Millis>,
+    ) -> Result<(), OmrsError> {
+        let guid = relationship.header.guid().to_owned();
+        let [one, two] = &relationship.ends;
+        let bytes = guid.len() + one.len() + two.len();
+        // What an edge's id has beside these is less than 64 bytes.
+        let most = EDGE_ID_BYTES_MAX - 64;
+        let is_end = |guid: &String| (1..=VERTEX_ID_BYTES_MAX).contains(&guid.len());
+        if guid.is_empty() || bytes > most || !is_end(one) || !is_end(two) {
+            return Err(too_long("GUID, with those of its ends,", most));
+        }
+        let (of, label) = self.type_of(&relationship.header)?;
+        let before = self.edge(&guid)?;
+        let ends = [self.label_at(one)?, self.label_at(two)?];
+        let id = EdgeId {
+            source: vertex_of(one),
+            parent: EdgeLabelId(label),
+            label: EdgeLabelId(label),
+            sort_values: CompactString::new(&guid),
+            target: vertex_of(two),
+        };
+        let of = self.state.types.get(of);
+        let content = self.encoder().relationship(ends, of, &relationship)?;
+        let since = instant(since);
+        if let Some(before) = before.filter(|before| *before != id) {
+            self.inner.delete(&ElementId::Edge(before), since)?;
+        }
+        self.inner
+            .put(&ElementId::Edge(id.clone()), content, since)?;
+        self.edges.borrow_mut().insert(guid, Some(id));
+        Ok(())
+    }
+
+    fn purge_entity(&mut self, guid: &str) -> Result<(), OmrsError> {
+        let vertex = vertex_of(guid);
+        for edge in self.inner.ever_incident(&vertex)? {
+            let relationship = edge.sort_values.to_string();
+            let now = self.edge(&relationship)?;
+            // One that has other ends now lives on without the states that it had here.
+            if now.is_none_or(|now| now.source == vertex || now.target == vertex) {
+                self.purge_relationship(&relationship)?;
+            }
+        }
+        Ok(self.inner.purge(&ElementId::Vertex(vertex))?)
+    }
+
+    fn purge_relationship(&mut self, guid: &str) -> Result<(), OmrsError> {
+        let now = self.edge(guid)?;
+        let mut edges = self.ever_edges(guid)?;
+        edges.extend(now);
+        edges.sort_unstable();
+        edges.dedup();
+        for edge in edges {
+            self.inner.purge(&ElementId::Edge(edge))?;
+        }
+        self.edges.borrow_mut().insert(guid.to_owned(), None);
+        Ok(())
+    }
+}

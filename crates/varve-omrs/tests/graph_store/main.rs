@@ -1,0 +1,8 @@
+//! The store of instances on a graph.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail by it")]
+
+mod basics;
+mod concurrency;
+mod model;
+mod world;

@@ -1,0 +1,226 @@
+//! A store on a graph in memory, and instances to put into it.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use varve_encoding::tables::TABLES;
+use varve_graph::{DurabilityMode, Graph, GraphOptions};
+use varve_kv::{Engine, MemoryEngine};
+use varve_model::{Clock, Instant};
+use varve_omrs::graph_store::{GraphStore, InstanceDerivers};
+use varve_omrs::instances::*;
+use varve_omrs::json::Millis;
+use varve_omrs::store::*;
+use varve_omrs::types::Catalogue;
+
+/// A clock that is set by hand, in microseconds.
+pub(crate) struct HandClock(AtomicI64);
+
+impl HandClock {
+    pub(crate) fn advance(&self, micros: i64) {
+        self.0.fetch_add(micros, Ordering::SeqCst);
+    }
+}
+
+impl Clock for HandClock {
+    fn now(&self) -> Instant {
+        Instant(self.0.load(Ordering::SeqCst))
+    }
+}
+
+pub(crate) struct World {
+    pub(crate) engine: Arc<dyn Engine>,
+    pub(crate) clock: Arc<HandClock>,
+    pub(crate) store: GraphStore,
+    pub(crate) types: Arc<Catalogue>,
+}
+
+/// When the clock begins.
+pub(crate) const START: i64 = 1_700_000_000_000_000;
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let clock = Arc::new(HandClock(AtomicI64::new(START)));
+        let engine: Arc<dyn Engine> = Arc::new(MemoryEngine::new());
+        let types = Arc::new(Catalogue::built_in());
+        let store = open(&engine, &clock);
+        store.set_types(Arc::clone(&types)).expect("types");
+        Self {
+            engine,
+            clock,
+            store,
+            types,
+        }
+    }
+
+    /// An entity of a type as a client would make it.
+    pub(crate) fn entity(
+        &self,
+        of: &str,
+        guid: &str,
+        properties: &[(&str, Primitive)],
+    ) -> EntityDetail {
+        EntityDetail {
+            header: self.header(of, guid),
+            classifications: Vec::new(),
+            properties: Some(self.properties(of, properties)),
+        }
+    }
+
+    pub(crate) fn header(&self, of: &str, guid: &str) -> InstanceHeader {
+        let index = self.types.by_name(of).expect("a type");
+        InstanceHeader {
+            audit: InstanceAuditHeader {
+                header_version: Some(1),
+                instance_type: Some(Arc::clone(self.types.get(index).instance_type())),
+                provenance: Some(InstanceProvenanceType::LocalCohort),
+                metadata_collection_id: Some("home".to_owned()),
+                metadata_collection_name: Some("varve".to_owned()),
+                created_by: Some("ada".to_owned()),
+                create_time: Some(self.store.now()),
+                version: 1,
+                status: Some(varve_omrs::types::InstanceStatus::Active),
+                ..InstanceAuditHeader::default()
+            },
+            guid: Some(guid.to_owned()),
+            ..InstanceHeader::default()
+        }
+    }
+
+    pub(crate) fn properties(&self, of: &str, values: &[(&str, Primitive)]) -> InstanceProperties {
+        let index = self.types.by_name(of).expect("a type");
+        let values = values.iter().map(|(name, value)| {
+            let value = InstancePropertyValue::primitive(value.clone());
+            ((*name).to_owned(), value)
+        });
+        let properties = InstanceProperties {
+            header_version: Some(1),
+            values: values.collect(),
+            ..InstanceProperties::default()
+        };
+        varve_omrs::validate::completed_properties(&self.types, index, properties)
+            .expect("valid properties")
+    }
+
+    pub(crate) fn relationship(&self, of: &str, guid: &str, ends: [&str; 2]) -> StoredRelationship {
+        StoredRelationship {
+            header: self.header(of, guid),
+            properties: None,
+            ends: ends.map(str::to_owned),
+        }
+    }
+
+    pub(crate) fn put(&self, entity: &EntityDetail) {
+        let guid = entity.header.guid().to_owned();
+        self.store
+            .transact(&[&guid], &mut |transaction| {
+                transaction.put_entity(StoredEntity::Detail(entity.clone()), None)
+            })
+            .expect("stored");
+    }
+
+    pub(crate) fn put_relationship(&self, relationship: &StoredRelationship) {
+        self.store
+            .transact(&[], &mut |transaction| {
+                transaction.put_relationship(relationship.clone(), None)
+            })
+            .expect("stored");
+    }
+
+    pub(crate) fn reader(&self, at: Option<Millis>) -> Box<dyn Read + '_> {
+        self.store.read(at).expect("a reader")
+    }
+
+    /// The GUIDs of a walk, page by page of two.
+    pub(crate) fn guids(&self, at: Option<Millis>, walk: &Walk<'_>) -> Vec<String> {
+        let reader = self.reader(at);
+        assert!(reader.can_walk(walk), "{walk:?}");
+        let whole = guids_of(&*reader, walk, usize::MAX).0;
+        let (mut paged, mut after): (Vec<String>, Option<Vec<u8>>) = (Vec::new(), None);
+        loop {
+            let page = Walk {
+                after: after.as_deref(),
+                ..walk.clone()
+            };
+            let (mut found, place) = guids_of(&*reader, &page, 2);
+            let ended = found.is_empty();
+            paged.append(&mut found);
+            if ended {
+                break;
+            }
+            after = place;
+        }
+        assert_eq!(whole, paged, "{walk:?}");
+        whole
+    }
+
+    /// Closes the graph and opens it again.
+    pub(crate) fn restart(&mut self) {
+        let other = open(
+            &(Arc::new(MemoryEngine::new()) as Arc<dyn Engine>),
+            &self.clock,
+        );
+        drop(std::mem::replace(&mut self.store, other));
+        self.store = open(&self.engine, &self.clock);
+        self.verify();
+        self.store
+            .set_types(Arc::clone(&self.types))
+            .expect("types");
+    }
+
+    pub(crate) fn verify(&self) {
+        let report =
+            varve_graph::verify::verify(self.store.graph(), &mut |_| true).expect("a report");
+        assert!(report.is_sound(), "{:#?}", report.problems);
+    }
+}
+
+pub(crate) fn open(engine: &Arc<dyn Engine>, clock: &Arc<HandClock>) -> GraphStore {
+    let space = engine.open("metadata", TABLES, true).expect("a space");
+    let mut options = GraphOptions::new(Arc::clone(clock) as Arc<dyn Clock>);
+    options.durability = DurabilityMode::None;
+    options.derivers = Some(Arc::new(InstanceDerivers));
+    GraphStore::open(Graph::open("metadata", space, &options).expect("a graph"))
+}
+
+pub(crate) fn guids_of(
+    reader: &dyn Read,
+    walk: &Walk<'_>,
+    most: usize,
+) -> (Vec<String>, Option<Vec<u8>>) {
+    let (mut guids, mut place) = (Vec::new(), None);
+    reader
+        .walk(walk, &mut |step| {
+            guids.push(guid_of(&step.instance).to_owned());
+            place = Some(step.place.to_vec());
+            Ok(if guids.len() < most {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            })
+        })
+        .expect("a walk");
+    (guids, place)
+}
+
+pub(crate) fn guid_of(instance: &StoredInstance) -> &str {
+    match instance {
+        StoredInstance::Entity(entity) => entity.header().guid(),
+        StoredInstance::Relationship(relationship) => relationship.header.guid(),
+    }
+}
+
+pub(crate) fn all<'a>(subject: Subject, by: WalkBy<'a>) -> Walk<'a> {
+    Walk {
+        subject,
+        of: None,
+        by,
+        reverse: false,
+        after: None,
+    }
+}
+
+pub(crate) fn text(text: &str) -> Primitive {
+    Primitive::String(text.to_owned())
+}
