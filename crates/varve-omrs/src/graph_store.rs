@@ -33,7 +33,7 @@ use crate::store::{Read, Store, StoredEntity, StoredRelationship, Transaction, V
 use crate::types::Catalogue;
 
 /// The name of the note that holds the rules and the ids of the property keys.
-const RULES: &str = "rules";
+const RULES: &str = "open-metadata rules";
 /// What the names of the repository's own notes begin with.
 const NOTES: &str = "note ";
 

@@ -9,6 +9,7 @@ use varve_graph::{DurabilityMode, GraphOptions, Registry};
 use varve_kv::Engine;
 use varve_kv::memory::MemoryEngine;
 use varve_model::time::SystemClock;
+use varve_omrs::graph_store::InstanceDerivers;
 
 use crate::CommandError;
 use crate::config::{Config, Durability};
@@ -68,6 +69,8 @@ pub(crate) fn open_graphs(
         Durability::None => DurabilityMode::None,
     };
     options.limits = config.limits.limits();
+    // So that what any command writes, purges or verifies of open metadata has its index entries.
+    options.derivers = Some(Arc::new(InstanceDerivers));
     let registry = Registry::open(engine, options)?;
     for name in &config.graph.create {
         registry.get_or_create(name)?;

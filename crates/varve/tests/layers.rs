@@ -32,6 +32,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "varve-kv",
             "varve-kv-rocksdb",
             "varve-model",
+            "varve-omrs",
             "varve-server",
         ],
     ),
