@@ -191,10 +191,12 @@ final class TypeChecks {
     }
 
     private void values() throws Exception {
-        Object[] values = {true, (byte) -7, 'ä', (short) 30000, -5, 1L << 60, 0.5f, 1e300, new BigInteger("12345678901234567890123"),
-                           new BigDecimal("0.1000000000000000055511151231257827"), "ü \\ \" \n", new Date(1_600_000_000_123L)};
-        String[] kinds = {"boolean", "byte", "char", "short", "int", "long", "float", "double", "biginteger", "bigdecimal",
-                          "string", "date"};
+        Object[] values = {true, (byte) -7, 'ä', (short) 30000, -5, 1L << 60, 5L, 0.5f, 2f, 1e300, 3d,
+            new BigInteger("12345678901234567890123"), BigInteger.valueOf(1L << 40), BigInteger.TEN,
+            new BigDecimal("0.1000000000000000055511151231257827"), BigDecimal.valueOf(42), BigDecimal.valueOf(1L << 40),
+            "ü \\ \" \n", new Date(1_600_000_000_123L), new Date(-1)};
+        String[] kinds = {"boolean", "byte", "char", "short", "int", "long", "long", "float", "float", "double", "double",
+            "biginteger", "biginteger", "biginteger", "bigdecimal", "bigdecimal", "bigdecimal", "string", "date", "date"};
         for (int i = 0; i < values.length; i++) {
             EntityDetail made = this.world.entity(THING, "qualifiedName", "value-" + kinds[i], "a " + kinds[i], values[i]);
             EntityDetail read = this.collection.getEntityDetail(World.ADA, made.getGUID());
@@ -253,7 +255,7 @@ final class TypeChecks {
         this.checks.refused("a type that is there and says something else", TypeDefKnownException.class,
             () -> this.collection.addTypeDef(World.ADA, altered));
         EnumDef shades = colour();
-        shades.getElementDefs().remove(1);
+        shades.setElementDefs(new ArrayList<>(shades.getElementDefs().subList(0, 1)));
         this.checks.refused("an attribute type that is there and says something else", TypeDefKnownException.class,
             () -> this.collection.addAttributeTypeDef(World.ADA, shades));
         EntityDef conflict = entityDef("Database", "f0000000-aaaa-4bbb-8ccc-000000000005", "Referenceable");
@@ -272,15 +274,16 @@ final class TypeChecks {
         orphan.getSuperType().setGUID("nope");
         this.checks.refused("a type of an unknown supertype", InvalidTypeDefException.class,
             () -> this.collection.addTypeDef(World.ADA, orphan));
-        TypeDefGallery chain = new TypeDefGallery();
-        chain.setTypeDefs(new ArrayList<>());
+        List<TypeDef> links = new ArrayList<>();
         TypeDef last = this.world.def("Referenceable");
         for (int i = 0; i < 101; i++) {
             EntityDef next = entityDef("VarveTestLink" + i, "f0000000-aaaa-4bbb-8ccc-000000001" + (100 + i), "Referenceable");
             next.setSuperType(new TypeDefLink(last));
-            chain.getTypeDefs().add(next);
+            links.add(next);
             last = next;
         }
+        TypeDefGallery chain = new TypeDefGallery();
+        chain.setTypeDefs(links);
         this.checks.refused("a type with too many supertypes", TypeDefNotSupportedException.class,
             () -> this.collection.addTypeDefGallery(World.ADA, chain));
         this.checks.refused("no type", InvalidParameterException.class,
