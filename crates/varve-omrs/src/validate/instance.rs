@@ -25,7 +25,8 @@ pub fn instance_type(
     Ok(index)
 }
 
-/// Checks that an instance is of the type that the caller takes it for.
+/// Checks that an instance is of the type that the caller takes it for. A supertype will do: callers find instances by a type,
+/// and get those of its subtypes too.
 ///
 /// # Errors
 /// `InvalidParameterException` when the GUID or the name of the type is missing or another's.
@@ -53,7 +54,12 @@ pub fn expected_type(
         ));
     }
     let is = header.audit.instance_type.as_deref();
-    if is.is_some_and(|is| is.guid() == guid && is.name() == name) {
+    let is_it = is.is_some_and(|is| {
+        let mut supers = is.super_types.iter();
+        (is.guid() == guid && is.name() == name)
+            || supers.any(|of| of.guid() == guid && of.name() == name)
+    });
+    if is_it {
         return Ok(());
     }
     let words = [header.guid(), header.audit.type_name(), name];

@@ -430,9 +430,20 @@ fn the_type_that_the_caller_expects_is_compared() {
     let header = copy_of(&types, "Database", "home").header;
     let guid = types.get(type_named(&types, "Database")).guid();
     assert_eq!(expected_type(&header, Some(guid), Some("Database")), Ok(()));
+    let guid_of = |name| types.get(type_named(&types, name)).guid();
+    let of_supertype = expected_type(&header, Some(guid_of("Asset")), Some("Asset"));
+    assert_eq!(
+        of_supertype,
+        Ok(()),
+        "who searches by a type finds its subtypes"
+    );
     let refused = |guid, name| failure(expected_type(&header, guid, name)).1;
     assert_eq!(
         refused(Some(guid), Some("Asset")),
+        "OMRS-REPOSITORY-400-039"
+    );
+    assert_eq!(
+        refused(Some(guid_of("Process")), Some("Process")),
         "OMRS-REPOSITORY-400-039"
     );
     assert_eq!(refused(None, Some("Database")), "OMRS-REPOSITORY-400-022");
