@@ -109,11 +109,21 @@ fn variants() -> Vec<Variant> {
         },
         Variant {
             front: FrontTable::Share(64 << 20),
-            ..with("front, 4 in level 0", |t| t.level0_compact_front = 4)
+            ..with("front, 8 runs", |t| t.runs_loading = 8)
         },
         Variant {
             front: FrontTable::Share(64 << 20),
-            ..with("front, 12 in level 0", |t| t.level0_compact_front = 12)
+            ..with("front, levels of 4 files", |t| {
+                t.tiers = false;
+                t.level0_compact_front = 4;
+            })
+        },
+        Variant {
+            front: FrontTable::Share(64 << 20),
+            ..with("front, levels of 12 files", |t| {
+                t.tiers = false;
+                t.level0_compact_front = 12;
+            })
         },
         with("puts by calls", |t| t.encode_batches = false),
         with("unsorted", |t| t.sort_batches_from = usize::MAX),

@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rust_rocksdb::properties as property;
-use rust_rocksdb::{DB, DBCompactionStyle, Options, UniversalCompactOptions};
+use rust_rocksdb::{
+    DB, DBCompactionStyle, Options, UniversalCompactOptions, UniversalCompactionStopStyle,
+};
 use varve_kv::TableSpec;
 
 use crate::config::Tuning;
@@ -23,6 +25,10 @@ pub(crate) const LEVELS: usize = 7;
 const NEWER_PERCENT_MAX: i32 = 300;
 /// The same while nearly all rows that come are new: never.
 const NEWER_PERCENT_INSERTING: i32 = 1_000_000;
+/// Neighbours are merged together when neither is larger than the other by more percent than this. RocksDB's own rule
+/// compares with the sum of the newer ones; these are not compressed and the older ones are, so each merge would take
+/// the older ones in again.
+const LIKE_PERCENT: i32 = 100;
 /// Runs above the number that are merged at which nothing more is flushed.
 const WAITING_MAX: i32 = 40;
 /// Two flushes within this time: the space is being loaded.
@@ -35,6 +41,8 @@ const UNIVERSAL: &str = "compaction_options_universal";
 pub(crate) fn set(options: &mut Options, tuning: &Tuning) {
     let mut universal = UniversalCompactOptions::default();
     universal.set_max_size_amplification_percent(NEWER_PERCENT_MAX);
+    universal.set_stop_style(UniversalCompactionStopStyle::Similar);
+    universal.set_size_ratio(LIKE_PERCENT);
     options.set_compaction_style(DBCompactionStyle::Universal);
     options.set_universal_compaction_options(&universal);
     options.set_level_compaction_dynamic_level_bytes(false);
