@@ -27,7 +27,7 @@ use crate::json::Millis;
 use crate::store::{Read, StoredInstance};
 use crate::types::Catalogue;
 
-use memory::Key;
+use memory::{Key, Place};
 use plan::Race;
 
 /// Answers queries.
@@ -75,11 +75,16 @@ impl Searcher {
             .and_then(|key| self.memory.place(key, query.page.offset));
         let mut race = Race::new(read, types, query, earlier.as_ref());
         let (page, place) = race.run(&self.limits)?;
-        if let (Some(key), Some(place)) = (key, place)
-            && query.page.size == Some(page.len())
-        {
-            self.memory
-                .remember(key, query.page.offset + page.len(), place);
+        if let (Some(key), Some(size)) = (key, query.page.size) {
+            // Nothing comes after a page that is not full.
+            let place = match page.len() < size {
+                true => Some(Place::List(Arc::default())),
+                false => place,
+            };
+            if let Some(place) = place {
+                let offset = query.page.offset.saturating_add(size);
+                self.memory.remember(key, offset, place);
+            }
         }
         Ok(page)
     }

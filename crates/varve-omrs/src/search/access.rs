@@ -47,6 +47,15 @@ impl Access {
         }
     }
 
+    /// The type that such a walk is limited to. Stores gather what has a classification or a home whatever its type: those of
+    /// other types are passed over here, where they are counted, so that no turn takes long.
+    pub(super) fn walked_type(&self, query: &Query) -> Option<TypeIndex> {
+        match self {
+            Self::Classification(_) | Self::Home(_) => None,
+            _ => query.types.of,
+        }
+    }
+
     /// How few instances such a walk is expected to have, the fewest first.
     fn rank(&self) -> u8 {
         match self {
@@ -136,7 +145,7 @@ impl Ways<'_> {
     pub(super) fn is_served(&self, access: &Access, reverse: bool) -> bool {
         self.read.can_walk(&Walk {
             subject: self.query.subject,
-            of: self.query.types.of,
+            of: access.walked_type(self.query),
             by: access.by(),
             reverse,
             after: None,
@@ -213,7 +222,7 @@ impl Ways<'_> {
             _ => return None,
         };
         let field = match name {
-            // Stores gather what has the same home whatever its type.
+            // Of what has the same home, few are of a certain type.
             "metadataCollectionId" if self.query.types.of.is_none() => Access::Home(text.clone()),
             _ => return None,
         };

@@ -138,12 +138,13 @@ impl<'a> Race<'a> {
         for walks in ways.best() {
             let is_narrow = walks.iter().all(Access::is_narrow);
             let list = if is_narrow { &mut narrow } else { &mut wide };
-            list.push(match &walks[..] {
+            match &walks[..] {
                 [walk] if walk.is_in(&order) => {
-                    Way::InOrder(InOrder::new(vec![Segment::all(walk.clone(), false)]))
+                    let segments = vec![Segment::all(walk.clone(), false)];
+                    list.insert(0, Way::InOrder(InOrder::new(segments)));
                 }
-                _ => Way::Collected(Collected::new(order.clone(), walks)),
-            });
+                _ => list.push(Way::Collected(Collected::new(order.clone(), walks))),
+            }
         }
         let in_order = match segments {
             Some(segments) => Some(Way::InOrder(InOrder::new(segments))),
@@ -325,7 +326,7 @@ fn go_on(
     let from = after.take();
     let walk = Walk {
         subject: query.subject,
-        of: query.types.of,
+        of: access.walked_type(query),
         by: access.by(),
         reverse,
         after: from.as_deref(),

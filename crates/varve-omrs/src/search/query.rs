@@ -70,12 +70,15 @@ impl TypeLimit {
         Ok(Self { of, listed })
     }
 
-    /// Whether instances of a type are among them. `of` is not looked at: walks keep to it.
-    fn lists(&self, types: &Catalogue, type_name: &str) -> bool {
-        self.listed.is_empty()
-            || types
-                .by_name(type_name)
-                .is_some_and(|index| self.listed.iter().any(|of| types.is_a(index, *of)))
+    /// Whether instances of a type are among them.
+    fn includes(&self, types: &Catalogue, type_name: &str) -> bool {
+        if self.of.is_none() && self.listed.is_empty() {
+            return true;
+        }
+        types.by_name(type_name).is_some_and(|index| {
+            let is_listed = self.listed.iter().any(|of| types.is_a(index, *of));
+            self.of.is_none_or(|of| types.is_a(index, of)) && (self.listed.is_empty() || is_listed)
+        })
     }
 }
 
@@ -103,7 +106,7 @@ impl Query {
         })
     }
 
-    /// Whether an instance that a walk of the type shows is one that is asked for.
+    /// Whether an instance is one that is asked for.
     pub(super) fn takes(&self, types: &Catalogue, instance: &StoredInstance) -> bool {
         if let StoredInstance::Entity(StoredEntity::Proxy(_)) = instance {
             return false;
@@ -113,7 +116,7 @@ impl Query {
         self.find.takes(status)
             && self
                 .types
-                .lists(types, header_of(instance).audit.type_name())
+                .includes(types, header_of(instance).audit.type_name())
             && self.is_classified(&target)
             && self
                 .condition

@@ -154,7 +154,10 @@ fn a_page_costs_no_more_for_those_before_it() {
     let searcher = Searcher::new(Limits { examined_max: 400 });
     let found = paged(&searcher, &read, &types, &mut query, 10);
     assert!(found.len() > 400, "{}", found.len());
-    query.page.offset -= 10;
+    query.page.offset = found.len().next_multiple_of(10);
+    let after = searcher.find(&read, &types, &query, None).unwrap();
+    assert_eq!(guids(&after), Vec::<String>::new());
+    query.page.offset -= 20;
     let error = Searcher::new(Limits { examined_max: 400 })
         .find(&read, &types, &query, None)
         .expect_err("from the start it is too far");
