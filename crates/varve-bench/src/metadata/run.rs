@@ -99,7 +99,7 @@ fn measure_volume(
 ) -> Result<(VolumeRun, Result<()>)> {
     let durability = arguments.durability.as_deref().unwrap_or("sync");
     let served = match &arguments.serve {
-        Some(binary) => Some(Served::start(binary, durability, &arguments.serve_set)?),
+        Some(binary) => Some(Served::start(binary, durability, &settings_of(arguments))?),
         None => None,
     };
     let url = served.as_ref().map_or(&arguments.url, |served| &served.url);
@@ -144,6 +144,17 @@ fn measure_volume(
         failures,
     };
     Ok((run, outcome))
+}
+
+/// What a server of our own is started with: it is a metadata repository under the name that the paths have.
+fn settings_of(arguments: &MetadataArguments) -> Vec<String> {
+    let name = serde_json::Value::from(arguments.server_name.as_str());
+    let mut settings = vec![
+        "omrs.enabled=true".to_owned(),
+        format!("omrs.server_names=[{name}]"),
+    ];
+    settings.extend(arguments.serve_set.iter().cloned());
+    settings
 }
 
 fn write(arguments: &MetadataArguments, files: &[MetadataFile]) -> Result<()> {
