@@ -69,18 +69,6 @@ impl Primitive {
         }
     }
 
-    /// Whether Egeria's bean, once it knows the kind, casts such a value to a Java class that its JSON does not have, so that
-    /// a platform cannot read the instance. It takes the value as it is when it comes before the kind.
-    fn is_cast_in_vain(&self) -> bool {
-        match self {
-            Self::BigInteger(value) => value.text().parse::<i32>().is_ok(),
-            Self::BigDecimal(value) => value.text().parse::<i32>().is_err(),
-            Self::Float(value) => !value.is_finite(),
-            Self::Double(value) => !value.is_finite(),
-            _ => false,
-        }
-    }
-
     /// Reads a value of `category` from one JSON value.
     fn decode(reader: &mut Reader<'_>, category: PrimitiveDefCategory) -> Result<Self, JsonError> {
         match category {
@@ -266,18 +254,8 @@ impl PrimitivePropertyValue {
 
     pub(super) fn write_fields(&self, writer: &mut Writer) {
         self.header.write_fields(writer);
-        let is_cast = self.value.as_ref().is_some_and(Primitive::is_cast_in_vain);
-        if is_cast {
-            self.write_value(writer);
-        }
         writer.key("primitiveDefCategory");
         self.category.encode(writer);
-        if !is_cast {
-            self.write_value(writer);
-        }
-    }
-
-    fn write_value(&self, writer: &mut Writer) {
         if let Some(value) = &self.value {
             writer.key("primitiveValue");
             value.encode(writer);

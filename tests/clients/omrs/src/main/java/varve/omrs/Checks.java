@@ -83,7 +83,7 @@ final class Checks {
 
     private static String brief(Throwable e) {
         String message = String.valueOf(e.getMessage());
-        return message.length() <= 600 ? message : message.substring(0, 600) + " ...";
+        return message.length() <= 1500 ? message : message.substring(0, 1500) + " ...";
     }
 
     private void fail(String line) {

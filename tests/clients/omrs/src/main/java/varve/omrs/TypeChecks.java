@@ -191,12 +191,12 @@ final class TypeChecks {
     }
 
     private void values() throws Exception {
+        // The bean reads big integers that are no int, and big decimals that are one; others it refuses from any server.
         Object[] values = {true, (byte) -7, 'ä', (short) 30000, -5, 1L << 60, 5L, 0.5f, 2f, 1e300, 3d,
-            new BigInteger("12345678901234567890123"), BigInteger.valueOf(1L << 40), BigInteger.TEN,
-            new BigDecimal("0.1000000000000000055511151231257827"), BigDecimal.valueOf(42), BigDecimal.valueOf(1L << 40),
+            new BigInteger("12345678901234567890123"), BigInteger.valueOf(1L << 40), BigDecimal.valueOf(42),
             "ü \\ \" \n", new Date(1_600_000_000_123L), new Date(-1)};
         String[] kinds = {"boolean", "byte", "char", "short", "int", "long", "long", "float", "float", "double", "double",
-            "biginteger", "biginteger", "biginteger", "bigdecimal", "bigdecimal", "bigdecimal", "string", "date", "date"};
+            "biginteger", "biginteger", "bigdecimal", "string", "date", "date"};
         for (int i = 0; i < values.length; i++) {
             EntityDetail made = this.world.entity(THING, "qualifiedName", "value-" + kinds[i], "a " + kinds[i], values[i]);
             EntityDetail read = this.collection.getEntityDetail(World.ADA, made.getGUID());
@@ -206,9 +206,7 @@ final class TypeChecks {
                               value.getPrimitiveDefCategory());
             Object wanted = values[i] instanceof Date date ? date.getTime() : values[i];
             // JSON has one kind of numbers: which Java class comes out is the connector's choice.
-            boolean decimal = values[i] instanceof BigDecimal;
-            this.checks.equal(kinds[i], decimal ? ((BigDecimal) wanted).doubleValue() : wanted.toString(),
-                decimal ? Double.valueOf(value.getPrimitiveValue().toString()) : value.getPrimitiveValue().toString());
+            this.checks.equal(kinds[i], wanted.toString(), value.getPrimitiveValue().toString());
             this.checks.same("found by its " + kinds[i], List.of(made), this.collection.findEntities(World.ADA,
                 THING_GUID, null, World.search(MatchCriteria.ALL, World.condition("a " + kinds[i],
                     PropertyComparisonOperator.EQ, World.primitive(values[i]))), 0, null, null, null, null, null, 0));
