@@ -144,7 +144,7 @@ impl Client {
         body: Option<&dyn Encode>,
     ) -> Result<Timed<R>, Failure> {
         let start = Instant::now();
-        let body = body.map(|body| encode(body));
+        let body = body.map(encode);
         self.write_request(method, path, body.as_deref());
         let outcome = self.exchange();
         let (length, result) = match outcome {

@@ -42,7 +42,7 @@ impl Values {
     }
 
     /// A value to search for: that of the first instance, and of strings the regular expression that they match exactly.
-    pub(crate) fn to_match(&mut self, attribute: &Attribute) -> Option<InstancePropertyValue> {
+    pub(crate) fn match_value(&mut self, attribute: &Attribute) -> Option<InstancePropertyValue> {
         let value = match self.value(attribute, 0)? {
             Primitive::String(text) => Primitive::String(exactly(&text)),
             value => value,
@@ -199,7 +199,7 @@ mod tests {
         let mut values = Values::new(1, 5);
         let name = attribute("name", Category::String, true);
         let wanted = InstancePropertyValue::string("\\Qname.0\\E");
-        assert_eq!(values.to_match(&name), Some(wanted));
+        assert_eq!(values.match_value(&name), Some(wanted));
     }
 
     #[test]

@@ -100,7 +100,7 @@ fn by_value<F: Family>(
 pub(super) fn wanted(suite: &mut Suite, attributes: &[&Attribute]) -> InstanceProperties {
     let mut properties = InstanceProperties::default();
     for attribute in attributes {
-        if let Some(value) = suite.values.to_match(attribute) {
+        if let Some(value) = suite.values.match_value(attribute) {
             properties.values.insert(attribute.name.clone(), value);
         }
     }

@@ -53,27 +53,27 @@ pub(super) fn html(files: &[MetadataFile], runs: &[Shown<'_>]) -> String {
     }
     out.push_str("</header>\n");
     for run in runs {
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<section><h2>{} {}</h2><p>{}</p>\n",
+            "<section><h2>{} {}</h2><p>{}</p>",
             escape(&run.file.repository.name),
             escape(&run.run.volume),
             escape(&words(*run))
         );
         out += &table::published(*run).html();
         out += &table::missed(*run).map_or_else(String::new, |table| table.html());
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<details><summary>Profiles<span>times, CPU, memory</span></summary>{}</details>\n",
+            "<details><summary>Profiles<span>times, CPU, memory</span></summary>{}</details>",
             table::profiles(*run).html()
         );
         out += &table::failures(*run).map_or_else(String::new, |table| table.html());
         out.push_str("</section>\n");
     }
     if let Some(growth) = table::growth(runs) {
-        let _ = write!(
+        let _ = writeln!(
             out,
-            "<section><h2>By volume</h2>{}</section>\n",
+            "<section><h2>By volume</h2>{}</section>",
             growth.html()
         );
     }
