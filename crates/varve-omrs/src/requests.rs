@@ -8,8 +8,8 @@ mod types;
 
 pub use change::{
     ClassificationProxyRequest, ClassificationRequest, ClassificationWithEntityRequest,
-    EntityCreateRequest, InstanceGraphRequest, InstancePropertiesRequest,
-    RelationshipCreateRequest,
+    EntityCreateRequest, EntityProxyRequest, InstanceGraphRequest, InstancePropertiesRequest,
+    ProxyClassificationRequest, RelationshipCreateRequest,
 };
 pub use find::{
     EntityFindRequest, EntityNeighborhoodFindRequest, EntityPropertyFindRequest, FindRequest,
@@ -29,6 +29,6 @@ pub use search::{
     SearchClassifications, SearchProperties,
 };
 pub use types::{
-    TypeDefChangeRequest, TypeDefDeleteRequest, TypeDefReIdentifyRequest,
+    TypeDefChangeRequest, TypeDefDeleteRequest, TypeDefProperties, TypeDefReIdentifyRequest,
     TypeDefValidationForRequest,
 };

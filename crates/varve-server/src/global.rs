@@ -76,9 +76,9 @@ fn root(context: &RequestContext) -> HandlerResult {
         .headers()
         .get(header::HOST)
         .and_then(|value| value.to_str().ok());
-    let routes = context.state().router().routes();
-    let categories: std::collections::BTreeSet<_> =
-        routes.iter().map(|route| route.category).collect();
+    let categories: std::collections::BTreeSet<_> = hugegraph_routes(context)
+        .map(|route| route.category)
+        .collect();
     let mut json = JsonWriter::with_capacity(512);
     json.begin_object();
     json.key("service").string("hugegraph");
@@ -96,10 +96,16 @@ fn root(context: &RequestContext) -> HandlerResult {
     Ok(Response::ok(json.finish()).content_type(ContentType::JsonBare))
 }
 
+/// The resources that clients of HugeGraph are told of.
+fn hugegraph_routes(context: &RequestContext) -> impl Iterator<Item = &'static Route> {
+    let routes = context.state().router().routes().iter().copied();
+    routes.filter(|route| route.refusal.is_none())
+}
+
 /// Lists all resources with their parameters.
 fn apis(context: &RequestContext) -> HandlerResult {
     let mut groups: BTreeMap<&str, BTreeMap<&str, Vec<&Route>>> = BTreeMap::new();
-    for route in context.state().router().routes() {
+    for route in hugegraph_routes(context) {
         groups
             .entry(route.category)
             .or_default()

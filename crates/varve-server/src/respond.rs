@@ -114,6 +114,15 @@ impl Response {
         self.header(header::RETRY_AFTER, HeaderValue::from(seconds))
     }
 
+    /// 200 with another body, as JSON; what else the answer asks for stays.
+    #[must_use]
+    pub(crate) fn replaced_by(mut self, body: Vec<u8>) -> Self {
+        self.status = StatusCode::OK;
+        self.content_type = ContentType::JsonBare;
+        self.body = body.into();
+        self
+    }
+
     /// The connection is closed after this answer.
     #[must_use]
     pub(crate) fn closing(mut self) -> Self {

@@ -3,8 +3,9 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::errors::HandlerResult;
+use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
+use crate::state::AppState;
 
 /// The future of an [`Handler::Async`] handler. It stays on its core, so it need not be `Send`.
 pub type HandlerFuture = Pin<Box<dyn Future<Output = HandlerResult>>>;
@@ -108,6 +109,16 @@ impl Parameter {
     }
 }
 
+/// How a resource of another contract than HugeGraph's tells of what went wrong before or beside its handler: limits,
+/// panics, full queues.
+#[derive(Debug, Clone, Copy)]
+pub struct Refusal {
+    /// What the contract calls the resource.
+    pub method: &'static str,
+    /// The body that goes with status 200, as JSON.
+    pub encode: fn(&AppState, &'static str, &ApiError) -> Vec<u8>,
+}
+
 /// One resource and verb.
 #[derive(Debug)]
 pub struct Route {
@@ -134,6 +145,8 @@ pub struct Route {
     pub gzip: bool,
     /// Whether answers may be `text/plain`.
     pub text: bool,
+    /// How failures are told, where that is not HugeGraph's way. Such a route is not HugeGraph's, and not in `/apis`.
+    pub refusal: Option<Refusal>,
 }
 
 impl Route {
@@ -156,6 +169,7 @@ impl Route {
             batch: false,
             gzip: false,
             text: false,
+            refusal: None,
         }
     }
 
@@ -226,6 +240,13 @@ impl Route {
     #[must_use]
     pub const fn text(mut self) -> Self {
         self.text = true;
+        self
+    }
+
+    /// Tells of failures in another way than HugeGraph's.
+    #[must_use]
+    pub const fn refusing(mut self, refusal: Refusal) -> Self {
+        self.refusal = Some(refusal);
         self
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The table is compiled into a tree of segments once; a look-up walks it with a handful of short string comparisons
 //! and allocates only for percent-encoded segments. Both path forms lead to the same routes: `/graphs/…`, and
-//! `/graphspaces/DEFAULT/graphs/…`.
+//! `/graphspaces/DEFAULT/graphs/…`; so do the two of the metadata repository, with and without `enterprise`.
 
 use http::Method;
 use smallvec::SmallVec;
@@ -21,6 +21,8 @@ pub enum PathForm {
     Short,
     /// `/graphspaces/DEFAULT/…`.
     GraphSpace,
+    /// `…/repository-services/users/{userId}/enterprise/…`: meant for all repositories of a cohort.
+    Enterprise,
 }
 
 /// A compiled route table.
@@ -126,12 +128,26 @@ impl Router {
         // Not `ok_or_else(ApiError::…)`: an error notes the place that called its constructor.
         let segments = path::split(path)
             .map_err(|error| ApiError::bad_request(format!("Malformed path: {error}")))?;
-        let Some(segments) = segments else {
+        let Some(mut segments) = segments else {
             return Err(ApiError::unknown_path());
         };
+        if is_enterprise(&segments, path) {
+            segments.remove(ENTERPRISE_SEGMENT);
+            return self.route(method, &segments, path, PathForm::Enterprise);
+        }
         let (form, skip) = graph_space(&segments, path)?;
+        self.route(method, &segments[skip..], path, form)
+    }
+
+    fn route(
+        &self,
+        method: &Method,
+        segments: &[Segment],
+        path: &str,
+        form: PathForm,
+    ) -> Result<Found, ApiError> {
         let mut captures = Captures::new();
-        let Some(node) = self.walk(0, &segments[skip..], path, &mut captures) else {
+        let Some(node) = self.walk(0, segments, path, &mut captures) else {
             return Err(ApiError::unknown_path());
         };
         if method == Method::OPTIONS {
@@ -219,6 +235,17 @@ fn graph_space(segments: &Segments, path: &str) -> Result<(PathForm, usize), Api
             )))
         }
     }
+}
+
+/// Where `enterprise` stands in a path of the metadata repository: after
+/// `servers/{serverName}/open-metadata/repository-services/users/{userId}`.
+const ENTERPRISE_SEGMENT: usize = 6;
+
+fn is_enterprise(segments: &Segments, path: &str) -> bool {
+    segments.len() > ENTERPRISE_SEGMENT
+        && segments[ENTERPRISE_SEGMENT].text(path) == "enterprise"
+        && segments[0].text(path) == "servers"
+        && segments[4].text(path) == "users"
 }
 
 #[cfg(test)]

@@ -6,5 +6,6 @@ use crate::route::Route;
 pub(crate) fn tables() -> Vec<&'static [Route]> {
     let mut tables = vec![crate::global::ROUTES, crate::admin::ROUTES];
     tables.extend(crate::hugegraph::tables());
+    tables.extend(crate::omrs::tables());
     tables
 }

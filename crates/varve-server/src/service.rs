@@ -212,6 +212,10 @@ impl Exchange {
                     let query = parts.uri.query();
                     query.map_or(Ok(()), |query| time_parameters::check(route, query))
                 });
+                let checked = checked.and_then(|()| {
+                    let graph = captures.first().map(|graph| graph.text(parts.uri.path()));
+                    state.check_writable(route, graph.unwrap_or_default())
+                });
                 match checked {
                     Ok(()) => Lookup::Found(route, captures, form),
                     Err(error) => Lookup::Decided(Box::new(Err(error))),
@@ -263,7 +267,15 @@ impl Exchange {
             if error.status() == StatusCode::INTERNAL_SERVER_ERROR && !error.is_by_design() {
                 tracing::error!(%uri, message = error.message(), "internal error");
             }
-            error.to_response(state.trace())
+            let refusal = state.router().routes().get(self.route);
+            match refusal.and_then(|route| route.refusal) {
+                // Who may not come in is told so by HTTP, whatever the contract of the resource.
+                Some(refusal) if error.status() != StatusCode::UNAUTHORIZED => {
+                    let body = (refusal.encode)(state, refusal.method, &error);
+                    error.to_response(false).replaced_by(body)
+                }
+                _ => error.to_response(state.trace()),
+            }
         })
     }
 

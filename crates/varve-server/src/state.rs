@@ -15,7 +15,8 @@ use crate::blocking::{BlockingPool, PoolError};
 use crate::config::{ConfigError, ServerConfig};
 use crate::errors::ApiError;
 use crate::metrics::Metrics;
-use crate::route::Route;
+use crate::omrs::Metadata;
+use crate::route::{Class, Route};
 use crate::router::Router;
 
 /// Why a server could not be set up.
@@ -45,6 +46,7 @@ pub struct AppState {
     pool: BlockingPool,
     metrics: Metrics,
     graphs: Arc<Registry>,
+    metadata: Option<Metadata>,
     trace: AtomicBool,
     stopping: AtomicBool,
     jobs: crate::admin::Jobs,
@@ -74,6 +76,16 @@ impl AppState {
         graphs: Arc<Registry>,
         more: &[&'static [Route]],
     ) -> Result<Arc<Self>, SetupError> {
+        Self::with_metadata(config, graphs, more, None)
+    }
+
+    /// Sets up the state with further routes and a metadata repository, which one of these graphs keeps.
+    pub fn with_metadata(
+        config: ServerConfig,
+        graphs: Arc<Registry>,
+        more: &[&'static [Route]],
+        metadata: Option<Metadata>,
+    ) -> Result<Arc<Self>, SetupError> {
         config.validate()?;
         let mut tables = crate::routes::tables();
         tables.extend_from_slice(more);
@@ -92,6 +104,7 @@ impl AppState {
             incidents: AtomicU64::new(0),
             open_connections: std::sync::atomic::AtomicUsize::new(0),
             graphs,
+            metadata,
             router,
             pool,
             config,
@@ -111,6 +124,33 @@ impl AppState {
     /// The graphs.
     pub fn graphs(&self) -> &Arc<Registry> {
         &self.graphs
+    }
+
+    /// The metadata repository, if this server is one.
+    pub(crate) fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref()
+    }
+
+    /// 403 if the route would change the graph of the metadata repository behind its back. Compaction changes nothing.
+    pub(crate) fn check_writable(&self, route: &Route, graph: &str) -> Result<(), ApiError> {
+        let changes = route.class == Class::Write
+            && route.pattern.starts_with("graphs/{graph}")
+            && !route.pattern.ends_with("/compact");
+        if changes {
+            self.check_name_is_free(graph)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// 403 if this is the graph of the metadata repository.
+    pub(crate) fn check_name_is_free(&self, graph: &str) -> Result<(), ApiError> {
+        match &self.metadata {
+            Some(metadata) if metadata.graph == graph => Err(ApiError::forbidden(format!(
+                "The graph '{graph}' belongs to the metadata repository and can only be read here"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// The jobs of `/admin`.

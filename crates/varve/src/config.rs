@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 use varve_graph::Limits;
 use varve_graph::maintenance::MaintenanceOptions;
-use varve_server::{OptionDoc, ServerConfig, section};
+use varve_server::{OmrsConfig, OptionDoc, ServerConfig, section};
 
 pub(crate) use document::{markdown, toml_text};
 
@@ -101,6 +101,8 @@ pub(crate) struct Config {
     pub(crate) limits: LimitsConfig,
     /// `[maintenance]`
     pub(crate) maintenance: MaintenanceConfig,
+    /// `[omrs]`
+    pub(crate) omrs: OmrsConfig,
     /// `[log]`
     pub(crate) log: LogConfig,
 }
@@ -139,6 +141,11 @@ const SECTIONS: &[Section] = &[
         name: "maintenance",
         about: "Upkeep that runs beside the requests",
         options: MaintenanceConfig::DOCS,
+    },
+    Section {
+        name: "omrs",
+        about: "The open-metadata repository (Egeria OMRS), see [metadata-rest.md](metadata-rest.md)",
+        options: OmrsConfig::DOCS,
     },
     Section {
         name: "log",
@@ -266,6 +273,9 @@ impl Config {
             .validate()
             .map_err(|error| ConfigError::new(error.to_string()))?;
         self.maintenance.validate()?;
+        self.omrs
+            .validate()
+            .map_err(|error| ConfigError::new(error.to_string()))?;
         let level = self.log.level.as_str();
         if level.parse::<tracing::Level>().is_err() {
             let text =

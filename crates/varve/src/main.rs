@@ -11,6 +11,7 @@ mod data;
 mod dump;
 mod load;
 mod logging;
+mod metadata;
 mod rest;
 mod serve;
 mod verify;

@@ -9,7 +9,7 @@ use varve_server::AppState;
 use crate::CommandError;
 use crate::cli::ServeArguments;
 use crate::config::Config;
-use crate::{data, logging};
+use crate::{data, logging, metadata};
 
 /// Serves until SIGTERM or SIGINT, then answers what is in work and closes the data.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> {
@@ -17,6 +17,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     logging::start(&config.log.level);
     let engine = data::open_engine(&config)?;
     let graphs = data::open_graphs(&config, engine)?;
+    let metadata = metadata::open(&config, &graphs)?;
     let maintenance = Maintenance::start(
         Arc::clone(&graphs),
         config.maintenance.options(),
@@ -26,9 +27,18 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     if server_config.backup_root.as_os_str().is_empty() && config.storage.engine != "memory" {
         server_config.backup_root = config.storage.data_dir.join("backups");
     }
-    let state = AppState::with_graphs(server_config, Arc::clone(&graphs))?;
+    let identity = metadata.as_ref().map(|metadata| {
+        let repository = &metadata.repository;
+        repository.get_metadata_collection_id().to_owned()
+    });
+    let state = AppState::with_metadata(server_config, Arc::clone(&graphs), &[], metadata)?;
     let server = varve_server::start(&state)?;
     announce(&config, &server.address().to_string(), &graphs.names());
+    if let Some(identity) = identity {
+        let name = config.omrs.server_names.first();
+        let name = name.map_or("<any name>", String::as_str);
+        println!("  metadata    /servers/{name}, metadata collection {identity}");
+    }
     server.run_until_signal()?;
     drop(maintenance);
     for name in graphs.names() {

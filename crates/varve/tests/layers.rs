@@ -23,7 +23,10 @@ const EDGES: &[(&str, &[&str])] = &[
         "varve-omrs",
         &["varve-encoding", "varve-graph", "varve-kv", "varve-model"],
     ),
-    ("varve-server", &["varve-graph", "varve-kv", "varve-model"]),
+    (
+        "varve-server",
+        &["varve-graph", "varve-kv", "varve-model", "varve-omrs"],
+    ),
     (
         "varve",
         &[

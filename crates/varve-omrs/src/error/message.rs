@@ -121,6 +121,12 @@ messages! {
     MissingParameter "VARVE-OMRS-400-004" InvalidParameter "Nothing was given in {0}";
     InvalidEntity "VARVE-OMRS-400-005" InvalidEntity "The entity is not valid: {0}";
     InvalidRelationship "VARVE-OMRS-400-006" InvalidRelationship "The relationship is not valid: {0}";
+    BadRequest "VARVE-OMRS-400-008" InvalidParameter "The request cannot be served: {0}";
+    BadNumber "VARVE-OMRS-400-009" InvalidParameter "{0} must be a whole number; {1} was given";
+    UnknownServer "VARVE-OMRS-404-001" InvalidParameter "No server is called {0} here";
+    Forbidden "VARVE-OMRS-403-001" UserNotAuthorized "{0}";
+    ServerFailure "VARVE-OMRS-500-001" RepositoryError "{0}";
+    Unavailable "VARVE-OMRS-503-001" RepositoryError "{0}";
     BadPropertyValue "VARVE-OMRS-400-007" PropertyError "Property {0} of type {1} has a value that is not valid: {2}";
     GuidTaken "VARVE-OMRS-400-020" InvalidParameter "The GUID {0} is taken by another instance";
     TooManyRelationships "VARVE-OMRS-400-021" RepositoryError "The entity {0} has more than {1} relationships, too many to change with it in one call";
@@ -188,7 +194,7 @@ mod tests {
             assert!(seen.insert(message.id()), "{} twice", message.id());
             let code = message.related_http_code();
             assert!(
-                [400, 404, 500, 501, 503].contains(&code),
+                [400, 403, 404, 500, 501, 503].contains(&code),
                 "{}",
                 message.id()
             );

@@ -74,12 +74,45 @@ json_object! {
 }
 
 json_object! {
-    /// `classifyEntity` of an entity of which the caller has a proxy.
+    /// `classifyEntity` in full, of an entity of which the caller has a proxy.
     pub struct ClassificationProxyRequest {
-        @class "ClassificationProxyRequest" | "ProxyClassificationRequest";
+        @class "ClassificationProxyRequest";
         @base
         /// The classification.
         classification: ClassificationRequest;
+        /// The entity.
+        entity: Option<EntityProxy> = "entityProxy",
+    }
+}
+
+json_object! {
+    /// A classification's properties, for an entity of which the caller has a proxy.
+    pub struct ProxyClassificationRequest {
+        @class "ProxyClassificationRequest";
+        @base
+        /// The properties.
+        classification: InstancePropertiesRequest;
+        /// The entity.
+        entity: Option<EntityProxy> = "entityProxy",
+    }
+}
+
+impl From<ProxyClassificationRequest> for ClassificationProxyRequest {
+    fn from(request: ProxyClassificationRequest) -> Self {
+        Self {
+            classification: ClassificationRequest {
+                properties: request.classification.properties,
+                ..ClassificationRequest::default()
+            },
+            entity: request.entity,
+        }
+    }
+}
+
+json_object! {
+    /// An entity of which the caller has a proxy.
+    pub struct EntityProxyRequest {
+        @class "EntityProxyRequest" | "OMRSAPIRequest";
         /// The entity.
         entity: Option<EntityProxy> = "entityProxy",
     }

@@ -1,6 +1,8 @@
 //! Bodies that name types.
 
-use crate::json::json_object;
+use std::collections::BTreeMap;
+
+use crate::json::{RawJson, json_object};
 use crate::types::TypeDefSummary;
 
 json_object! {
@@ -44,5 +46,14 @@ json_object! {
         @class "TypeDefDeleteRequest";
         /// The type's name.
         name: Option<String> = "obsoleteTypeDefName",
+    }
+}
+
+json_object! {
+    /// `findTypeDefsByProperty`: the names count, whatever stands for values.
+    pub struct TypeDefProperties {
+        @class "TypeDefProperties";
+        /// The properties that a type must have.
+        properties: BTreeMap<String, RawJson> = "typeDefProperties",
     }
 }

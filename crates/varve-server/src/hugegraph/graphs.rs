@@ -131,6 +131,7 @@ fn create_from_properties(context: &RequestContext) -> HandlerResult {
     let name = store
         .filter(|name| !name.is_empty())
         .unwrap_or(context.graph_name());
+    context.state().check_name_is_free(name)?;
     context.state().graphs().create(name)?;
     Ok(description(context, name))
 }

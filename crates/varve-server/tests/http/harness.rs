@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use varve_server::{
-    ApiError, AppState, Class, Handler, HandlerResult, RequestContext, Response, Route,
+    ApiError, AppState, Class, Handler, HandlerResult, Metadata, RequestContext, Response, Route,
     RunningServer, ServerConfig,
 };
 
@@ -139,13 +139,21 @@ pub(crate) struct TestServer {
 impl TestServer {
     /// Starts with two threads on a free port.
     pub(crate) fn start(config: ServerConfig) -> Self {
+        Self::on(config, varve_server::in_memory().unwrap(), None)
+    }
+
+    /// The same on these graphs, of which one may keep a metadata repository.
+    pub(crate) fn on(
+        config: ServerConfig,
+        graphs: Arc<varve_graph::Registry>,
+        metadata: Option<Metadata>,
+    ) -> Self {
         let config = ServerConfig {
             port: 0,
             threads: 2,
             ..config
         };
-        let state =
-            AppState::with_routes(config, varve_server::in_memory().unwrap(), &[ROUTES]).unwrap();
+        let state = AppState::with_metadata(config, graphs, &[ROUTES], metadata).unwrap();
         let running = Some(varve_server::start(&state).unwrap());
         Self { state, running }
     }

@@ -1,0 +1,71 @@
+//! The REST API of the open-metadata repository (OMRS): 99 calls below
+//! `/servers/{serverName}/open-metadata/repository-services`.
+//!
+//! The contract differs from HugeGraph's in nearly everything, so the room keeps apart: the HTTP status is 200 whatever
+//! happened and the failure is in the body, in the response's class of the very call; bodies and answers are read and
+//! written by `varve-omrs`. A room of calls is a table of [`call!`](call::call) lines, each with the contract's name of the
+//! method, its path, where it runs, the class of its response, and what it asks the repository. Reads by GUID run in place;
+//! searches and writes on the pool, since the first have no bound and the second wait for the disk.
+
+mod call;
+mod classifications;
+mod config;
+mod entities;
+mod history;
+mod identity;
+mod reference_copies;
+mod relationships;
+mod searches;
+mod types;
+
+pub use config::OmrsConfig;
+
+use std::sync::Arc;
+
+use varve_omrs::json::Limits;
+use varve_omrs::repository::Repository;
+
+use crate::route::Route;
+
+/// The tables of all calls.
+pub(crate) fn tables() -> Vec<&'static [Route]> {
+    vec![
+        types::ROUTES,
+        entities::ROUTES,
+        relationships::ROUTES,
+        classifications::ROUTES,
+        history::ROUTES,
+        searches::ROUTES,
+        identity::ROUTES,
+        reference_copies::ROUTES,
+    ]
+}
+
+/// The metadata repository that a server is, and how it is reached.
+pub struct Metadata {
+    /// The repository.
+    pub repository: Arc<Repository>,
+    /// The graph that keeps it, which nothing else may change.
+    pub graph: String,
+    /// The names by which paths may call the server; none = any.
+    pub server_names: Vec<String>,
+    /// What a body may hold.
+    pub limits: Limits,
+}
+
+impl std::fmt::Debug for Metadata {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Metadata")
+            .field("graph", &self.graph)
+            .field("server_names", &self.server_names)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Metadata {
+    /// Whether the server goes by this name.
+    fn is_called(&self, name: &str) -> bool {
+        self.server_names.is_empty() || self.server_names.iter().any(|known| known == name)
+    }
+}

@@ -1,0 +1,238 @@
+//! One call: what came with it, and how its answer or its failure is told.
+
+use http::StatusCode;
+use varve_omrs::OmrsError;
+use varve_omrs::error::Message;
+use varve_omrs::json::{Decode, decode, encode};
+use varve_omrs::repository::Repository;
+use varve_omrs::requests::{
+    EntityFindRequest, EntityNeighborhoodFindRequest, EntityPropertyFindRequest, FindRequest,
+    InstanceFindRequest, PropertyMatchFindRequest, RelatedEntitiesFindRequest,
+    Response as OmrsResponse, TypeLimitedFindRequest,
+};
+
+use super::Metadata;
+use crate::errors::{ApiError, HandlerResult};
+use crate::request::RequestContext;
+use crate::respond::{ContentType, Response};
+use crate::router::PathForm;
+use crate::state::AppState;
+
+/// What the repository is called in messages where there is none.
+const NO_REPOSITORY: &str = "none";
+
+/// A line of a table of calls: `call!("method", verb "path below the user", Where, Response, |call| …)`. `Read` runs in place,
+/// `Search` and `Write` on the pool. Behind `anonymous` stands a path that names no user.
+macro_rules! call {
+    (anonymous $method:literal, $verb:ident $path:literal, $where:ident, $response:ident, $work:expr) => {
+        $crate::omrs::call::call!(
+            @at concat!("servers/{serverName}/open-metadata/repository-services/", $path),
+            $method, $verb, $where, $response, $work
+        )
+    };
+    ($method:literal, $verb:ident $path:literal, $where:ident, $response:ident, $work:expr) => {
+        $crate::omrs::call::call!(
+            @at concat!("servers/{serverName}/open-metadata/repository-services/users/{userId}/", $path),
+            $method, $verb, $where, $response, $work
+        )
+    };
+    (@at $pattern:expr, $method:literal, $verb:ident, $where:ident, $response:ident, $work:expr) => {
+        $crate::route::Route::$verb(
+            $pattern,
+            $crate::omrs::call::call!(@handler $where, |context| {
+                $crate::omrs::call::answer::<varve_omrs::requests::$response>(context, $method, $work)
+            }),
+        )
+        .class($crate::omrs::call::call!(@class $where))
+        .of("metadata", $method)
+        .any_body()
+        .refusing($crate::route::Refusal {
+            method: $method,
+            encode: $crate::omrs::call::refuse::<varve_omrs::requests::$response>,
+        })
+    };
+    (@handler Read, $handler:expr) => { $crate::route::Handler::Inline($handler) };
+    (@handler Search, $handler:expr) => { $crate::route::Handler::Pooled($handler) };
+    (@handler Write, $handler:expr) => { $crate::route::Handler::Pooled($handler) };
+    (@class Write) => { $crate::route::Class::Write };
+    (@class $read:ident) => { $crate::route::Class::Read };
+}
+
+pub(super) use call;
+
+/// A call that reached the repository it asks for.
+pub(super) struct Call<'a> {
+    context: &'a RequestContext,
+    metadata: &'a Metadata,
+}
+
+impl<'a> Call<'a> {
+    fn of(context: &'a RequestContext) -> Result<Self, OmrsError> {
+        if context.path_form() == PathForm::Enterprise {
+            return Err(OmrsError::new(Message::NoEnterpriseRepository, &[]));
+        }
+        let Some(metadata) = context.state().metadata() else {
+            return Err(OmrsError::new(Message::NoLocalRepository, &[]));
+        };
+        let server = context.path_parameter("serverName");
+        if !metadata.is_called(server) {
+            let words = OmrsError::of_parameter(Message::UnknownServer, "serverName", &[server]);
+            return Err(words);
+        }
+        let is_anonymous = !context.route().pattern.contains("{userId}");
+        if !is_anonymous && context.path_parameter("userId").trim().is_empty() {
+            return Err(OmrsError::new(Message::NullUser, &[]));
+        }
+        Ok(Self { context, metadata })
+    }
+
+    /// The repository.
+    pub(super) fn repository(&self) -> &'a Repository {
+        &self.metadata.repository
+    }
+
+    /// Who calls.
+    pub(super) fn user(&self) -> &'a str {
+        self.context.path_parameter("userId")
+    }
+
+    /// A value of the path.
+    pub(super) fn path(&self, name: &str) -> &'a str {
+        self.context.path_parameter(name)
+    }
+
+    /// The GUID in the path.
+    pub(super) fn guid(&self) -> &'a str {
+        self.path("guid")
+    }
+
+    /// A parameter of the query, if it is there; empty is not the same as absent.
+    pub(super) fn query(&self, name: &str) -> Result<Option<&'a str>, OmrsError> {
+        match self.context.query() {
+            Ok(query) => Ok(query.get(name)),
+            Err(error) => Err(told(&error)),
+        }
+    }
+
+    /// A text of the query; empty where there is none, which the repository refuses in its own words.
+    pub(super) fn text(&self, name: &str) -> Result<&'a str, OmrsError> {
+        Ok(self.query(name)?.unwrap_or_default())
+    }
+
+    /// A whole number of the query, which must be there.
+    pub(super) fn integer(&self, name: &str) -> Result<i32, OmrsError> {
+        let Some(text) = self.query(name)?.filter(|text| !text.is_empty()) else {
+            return Err(missing(name));
+        };
+        text.trim()
+            .parse()
+            .map_err(|_| OmrsError::of_parameter(Message::BadNumber, name, &[name, text]))
+    }
+
+    /// The body; absent if there is none or it is `null`.
+    pub(super) fn optional_body<T: Decode>(&self) -> Result<Option<T>, OmrsError> {
+        let body = self.context.body().trim_ascii();
+        if body.is_empty() || body == b"null" {
+            return Ok(None);
+        }
+        Ok(Some(decode(body, self.metadata.limits)?))
+    }
+
+    /// The body of a request; one that is not there says nothing.
+    pub(super) fn body<T: Decode + Default>(&self) -> Result<T, OmrsError> {
+        Ok(self.optional_body()?.unwrap_or_default())
+    }
+
+    /// A body that must be there; `name` says what it is.
+    pub(super) fn needed_body<T: Decode>(&self, name: &str) -> Result<T, OmrsError> {
+        self.optional_body()?.ok_or_else(|| missing(name))
+    }
+
+    /// The body of a call that takes an instance as it is; `message` is said when there is none.
+    pub(super) fn instance<T: Decode>(&self, message: Message) -> Result<T, OmrsError> {
+        let missing = || OmrsError::of_parameter(message, "instance", &["the body"]);
+        self.optional_body()?.ok_or_else(missing)
+    }
+
+    /// The body of a search. Below `/history` it must say as of when; elsewhere it may.
+    pub(super) fn search<T: Decode + Default + Search>(&self) -> Result<T, OmrsError> {
+        let request: T = self.body()?;
+        if self.context.route().pattern.ends_with("/history") {
+            request.find().check_historical()?;
+        }
+        Ok(request)
+    }
+}
+
+fn missing(parameter: &str) -> OmrsError {
+    OmrsError::of_parameter(Message::MissingParameter, parameter, &[parameter])
+}
+
+/// A body of a search, which has what all of them have.
+pub(super) trait Search {
+    /// Status and time.
+    fn find(&self) -> &FindRequest;
+}
+
+macro_rules! search {
+    ($($request:ident: $($part:ident).*;)*) => {$(
+        impl Search for $request {
+            fn find(&self) -> &FindRequest {
+                &self$(.$part)*
+            }
+        }
+    )*};
+}
+
+search! {
+    FindRequest: ;
+    EntityNeighborhoodFindRequest: find;
+    RelatedEntitiesFindRequest: paged.find;
+    TypeLimitedFindRequest: paged.find;
+    PropertyMatchFindRequest: of_type.paged.find;
+    EntityPropertyFindRequest: matching.of_type.paged.find;
+    InstanceFindRequest: of_subtypes.of_type.paged.find;
+    EntityFindRequest: instances.of_subtypes.of_type.paged.find;
+}
+
+/// Answers a call: with what `work` found, or in the same class with what failed.
+pub(super) fn answer<R: OmrsResponse>(
+    context: &RequestContext,
+    method: &'static str,
+    work: impl FnOnce(&Call<'_>) -> Result<R, OmrsError>,
+) -> HandlerResult {
+    let response = Call::of(context).and_then(|call| work(&call));
+    let response = response.unwrap_or_else(|error| {
+        if error.related_http_code() == 500 {
+            tracing::error!(method, uri = %context.uri(), %error, "the metadata repository failed");
+        }
+        R::failed(&error, method, repository_name(context.state()))
+    });
+    Ok(Response::ok(encode(&response)).content_type(ContentType::JsonBare))
+}
+
+/// Tells of a failure that is the server's rather than the repository's.
+pub(super) fn refuse<R: OmrsResponse>(
+    state: &AppState,
+    method: &'static str,
+    error: &ApiError,
+) -> Vec<u8> {
+    encode(&R::failed(&told(error), method, repository_name(state)))
+}
+
+fn repository_name(state: &AppState) -> &str {
+    let metadata = state.metadata();
+    metadata.map_or(NO_REPOSITORY, |metadata| metadata.repository.name())
+}
+
+fn told(error: &ApiError) -> OmrsError {
+    let words = [error.message()];
+    match error.status() {
+        StatusCode::FORBIDDEN => OmrsError::new(Message::Forbidden, &words),
+        StatusCode::SERVICE_UNAVAILABLE => OmrsError::new(Message::Unavailable, &words),
+        status if status.is_client_error() => {
+            OmrsError::of_parameter(Message::BadRequest, "request", &words)
+        }
+        _ => OmrsError::new(Message::ServerFailure, &words),
+    }
+}

@@ -1,0 +1,69 @@
+//! The graph of the repository through the other doors.
+
+use super::*;
+
+#[test]
+fn the_graph_can_be_read_and_not_changed() {
+    let world = World::new();
+    let made = world.entity("Glossary", &[("qualifiedName", "g")]);
+    let server = &world.server;
+    server.get("/graphs").is(200, r#"{"graphs":["metadata"]}"#);
+    let listed = server.get("/graphs/metadata/graph/vertices");
+    assert_eq!(listed.status, 200);
+    assert!(listed.text().contains(guid(&made)), "{}", listed.text());
+    assert_eq!(
+        server.get("/graphs/metadata/schema/vertexlabels").status,
+        200
+    );
+    for (verb, path, body) in [
+        ("POST", "graph/vertices", r#"{"label":"x","properties":{}}"#),
+        ("POST", "graph/batch", "{}"),
+        ("PUT", "graph/vertices/batch", "{}"),
+        ("DELETE", "graph/vertices/1", ""),
+        ("DELETE", "graph/vertices/1/history", ""),
+        (
+            "POST",
+            "schema/propertykeys",
+            r#"{"name":"x","data_type":"TEXT"}"#,
+        ),
+        ("DELETE", "schema/vertexlabels/x", ""),
+        ("PUT", "jobs/rebuild/indexlabels/x", ""),
+        ("PUT", "variables/x", r#"{"data":1}"#),
+        ("PUT", "mode", r#""NONE""#),
+        (
+            "DELETE",
+            "clear?confirm_message=I%27m+sure+to+delete+all+data",
+            "",
+        ),
+    ] {
+        for base in ["/graphs", "/graphspaces/DEFAULT/graphs"] {
+            let request = verb_line(verb, &format!("{base}/metadata/{path}"), body);
+            let answer = server.exchange(&request);
+            assert_eq!(answer.status, 403, "{verb} {path}: {}", answer.text());
+            assert!(answer.text().contains("belongs to the metadata repository"));
+        }
+    }
+    let drop = "/graphs/metadata?confirm_message=I%27m+sure+to+drop+the+graph";
+    assert_eq!(server.exchange(&verb_line("DELETE", drop, "")).status, 403);
+    assert_eq!(
+        server
+            .exchange(&verb_line("POST", "/graphs/metadata", "{}"))
+            .status,
+        403
+    );
+    let properties = "store=metadata\n";
+    let request = format!(
+        "POST /graphs/other HTTP/1.1\r\nhost: h\r\ncontent-type: text/plain\r\ncontent-length: {}\r\n\r\n{properties}",
+        properties.len()
+    );
+    assert_eq!(server.exchange(&request).status, 403);
+    let compact = verb_line("PUT", "/graphs/metadata/compact", "");
+    assert_eq!(server.exchange(&compact).status, 200);
+    assert_eq!(
+        server
+            .exchange(&verb_line("POST", "/graphs/other", "{}"))
+            .status,
+        201
+    );
+    assert_eq!(world.read(guid(&made)), made);
+}

@@ -1,0 +1,146 @@
+//! Requests as no good client sends them.
+
+use varve_omrs::OmrsError;
+use varve_omrs::json::Millis;
+use varve_omrs::store::{Read, StoredEntity, StoredRelationship, Transaction, Version};
+use varve_omrs::types::Catalogue;
+
+use super::*;
+
+#[test]
+fn only_the_configured_names_are_the_server() {
+    let world = World::new();
+    let path = "/servers/nobody/open-metadata/repository-services/users/ada/types/all";
+    let (exception, id) = world.refused("TypeDefGalleryResponse", "GET", path, "");
+    assert_eq!(
+        (exception.as_str(), id.as_str()),
+        ("InvalidParameterException", "VARVE-OMRS-404-001")
+    );
+    let path = "/servers/varve/open-metadata/repository-services/users/%20/types/all";
+    let (exception, id) = world.refused("TypeDefGalleryResponse", "GET", path, "");
+    assert_eq!(
+        (exception.as_str(), id.as_str()),
+        ("UserNotAuthorizedException", "OMRS-REST-API-400-001")
+    );
+}
+
+#[test]
+fn values_of_paths_are_decoded_once() {
+    let world = World::new();
+    for (coded, plain) in [
+        ("a%2Fb", "a/b"),
+        ("a%252Fb", "a%2Fb"),
+        ("a+b", "a+b"),
+        ("%E2%82%AC", "€"),
+    ] {
+        let path = format!("instances/entity/{coded}");
+        let answer = world.server.call("EntityDetailResponse", "GET", &path, "");
+        assert_eq!(failure(&answer).0, "EntityNotKnownException");
+        assert_eq!(answer["exceptionErrorMessageParameters"][0], plain);
+    }
+}
+
+#[test]
+fn bodies_that_cannot_be_read_are_invalid_parameters() {
+    let world = World::new();
+    let deep = format!("{}{}", r#"{"x":"#.repeat(10_000), "}".repeat(10_000));
+    let nested = format!(r#"{{"class":"EntityCreateRequest","initialProperties":{deep}}}"#);
+    for body in [
+        "{",
+        "[]",
+        "3",
+        r#"{"class":"EntityDetail"}"#,
+        "\u{1}",
+        &deep,
+        &nested,
+    ] {
+        let (exception, _) =
+            world.refused("EntityDetailResponse", "POST", "instances/entity", body);
+        let start: String = body.chars().take(40).collect();
+        assert_eq!(exception, "InvalidParameterException", "{start}");
+    }
+    let (exception, id) = world.refused("EntityDetailResponse", "POST", "instances/entity", "");
+    assert_eq!(
+        (exception.as_str(), id.as_str()),
+        ("InvalidParameterException", "OMRS-REPOSITORY-400-034")
+    );
+}
+
+#[test]
+fn media_types_do_not_matter() {
+    let world = World::new();
+    let request = format!(
+        "POST {USERS}/types/typedefs/by-category HTTP/1.1\r\nhost: h\r\ncontent-type: text/plain\r\ncontent-length: 12\r\n\r\n\"ENTITY_DEF\""
+    );
+    let answer = world.server.exchange(&request);
+    assert_eq!(answer.status, 200);
+    assert!(answer.text().contains(r#""relatedHTTPCode":200"#));
+    let request = format!("GET {USERS}/types/all HTTP/1.1\r\nhost: h\r\naccept: text/html\r\n\r\n");
+    let answer = world.server.exchange(&request);
+    assert_eq!(answer.status, 200);
+    assert!(answer.text().contains("InvalidParameterException"));
+}
+
+/// A store that panics when it is read.
+struct Broken;
+
+impl Store for Broken {
+    fn now(&self) -> Millis {
+        Millis(0)
+    }
+
+    fn read(&self, _: Option<Millis>) -> Result<Box<dyn Read + '_>, OmrsError> {
+        panic!("on purpose")
+    }
+
+    fn entity_history(&self, _: &str) -> Result<Vec<Version<StoredEntity>>, OmrsError> {
+        panic!("on purpose")
+    }
+
+    fn relationship_history(&self, _: &str) -> Result<Vec<Version<StoredRelationship>>, OmrsError> {
+        panic!("on purpose")
+    }
+
+    fn transact(
+        &self,
+        _: &[&str],
+        _: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), OmrsError>,
+    ) -> Result<(), OmrsError> {
+        panic!("on purpose")
+    }
+
+    fn set_types(&self, _: Arc<Catalogue>) -> Result<(), OmrsError> {
+        Ok(())
+    }
+
+    fn note(&self, _: &str) -> Result<Option<Vec<u8>>, OmrsError> {
+        Ok(None)
+    }
+
+    fn put_note(&self, _: &str, _: &[u8]) -> Result<(), OmrsError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_panic_is_told_in_the_body() {
+    let graphs = varve_server::in_memory().unwrap();
+    let broken = Some(metadata(Arc::new(Broken)));
+    let server = TestServer::on(ServerConfig::default(), graphs, broken);
+    for (class, verb, path) in [
+        ("EntityDetailResponse", "GET", "instances/entity/1"),
+        ("EntityDetailResponse", "GET", "instances/entity/1/restore"),
+        (
+            "EntityListResponse",
+            "POST",
+            "instances/entity/1/history/all",
+        ),
+    ] {
+        let answer = server.call(class, verb, path, "");
+        let (exception, id) = failure(&answer);
+        assert_eq!(
+            (exception, id),
+            ("RepositoryErrorException", "VARVE-OMRS-500-001")
+        );
+    }
+}
