@@ -12,6 +12,8 @@ mod plan;
 mod read;
 mod rules;
 mod state;
+#[cfg(test)]
+mod tests;
 mod transaction;
 
 use std::sync::Arc;

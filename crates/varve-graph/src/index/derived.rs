@@ -93,7 +93,7 @@ impl DerivedEntries {
         self.bytes.len()
     }
 
-    /// Partition and clustering keys, ascending and each once.
+    /// Partition and clustering keys, in no order; some may come twice.
     pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         self.spans.iter().map(|span| self.keys(*span))
     }
@@ -111,20 +111,28 @@ impl DerivedEntries {
     /// Whether this entry is among them.
     #[must_use]
     pub fn contain(&self, partition: &[u8], clustering: &[u8]) -> bool {
-        let asked = (partition, clustering);
-        let found = self
-            .spans
-            .binary_search_by(|span| self.keys(*span).cmp(&asked));
-        found.is_ok()
+        self.iter().any(|entry| entry == (partition, clustering))
+    }
+
+    /// Puts them in ascending order, each once.
+    fn sort(&mut self) {
+        let mut spans = std::mem::take(&mut self.spans);
+        spans.sort_unstable_by(|a, b| self.keys(*a).cmp(&self.keys(*b)));
+        spans.dedup_by(|a, b| self.keys(*a) == self.keys(*b));
+        self.spans = spans;
     }
 
     /// The entries that `old` has and `new` has not are shown to `gone`, the others way round to `come`.
     pub(crate) fn compare<'a>(
-        old: &'a Self,
-        new: &'a Self,
+        old: &'a mut Self,
+        new: &'a mut Self,
         mut gone: impl FnMut(&'a [u8], &'a [u8]),
         mut come: impl FnMut(&'a [u8], &'a [u8]),
     ) {
+        if !old.is_empty() && !new.is_empty() {
+            old.sort();
+            new.sort();
+        }
         let (mut old, mut new) = (old.iter().peekable(), new.iter().peekable());
         loop {
             match (old.peek(), new.peek()) {
@@ -158,10 +166,6 @@ pub(crate) fn derived_entries(
     };
     key::put_ordered_element(id, &mut entries.element);
     deriver.derive(id, content, &mut entries)?;
-    let mut spans = std::mem::take(&mut entries.spans);
-    spans.sort_unstable_by(|a, b| entries.keys(*a).cmp(&entries.keys(*b)));
-    spans.dedup_by(|a, b| entries.keys(*a) == entries.keys(*b));
-    entries.spans = spans;
     Ok(entries)
 }
 
@@ -195,13 +199,11 @@ mod tests {
     fn the_difference_of_two_states_is_what_is_gone_and_what_has_come() {
         let id = ElementId::Vertex(VertexId::text("a"));
         let of = |content: &[u8]| derived_entries(Some(&Bytes), &id, content).expect("entries");
-        let (old, new) = (of(&[3, 1, 3, 9]), of(&[2, 3, 10]));
-        assert_eq!(old.len(), 3);
-        assert!(old.iter().is_sorted());
+        let (mut old, mut new) = (of(&[3, 1, 3, 9]), of(&[2, 3, 10]));
         let (mut gone, mut come) = (Vec::new(), Vec::new());
         DerivedEntries::compare(
-            &old,
-            &new,
+            &mut old,
+            &mut new,
             |p, c| gone.push((p.to_vec(), c.to_vec())),
             |p, c| come.push((p.to_vec(), c.to_vec())),
         );
@@ -211,7 +213,7 @@ mod tests {
                 .map(|(p, c)| (p.to_vec(), c.to_vec()))
                 .collect()
         };
-        assert_eq!((gone.len(), come.len()), (2, 2));
+        assert_eq!((old.len(), gone.len(), come.len()), (3, 2, 2));
         assert_eq!((gone, come), (only(&old, &new), only(&new, &old)));
         assert!(derived_entries(None, &id, &[1]).expect("none").is_empty());
     }

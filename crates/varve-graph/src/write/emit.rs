@@ -579,12 +579,12 @@ impl<'a> Emitter<'a> {
             return Ok(());
         }
         let none = || Ok(DerivedEntries::default());
-        let old = old.map_or_else(none, |old| self.derived(id, &old.content))?;
-        let new = new.map_or_else(none, |new| self.derived(id, new))?;
+        let mut old = old.map_or_else(none, |old| self.derived(id, &old.content))?;
+        let mut new = new.map_or_else(none, |new| self.derived(id, new))?;
         let (mut gone, batch) = (Vec::new(), &mut self.batch);
         DerivedEntries::compare(
-            &old,
-            &new,
+            &mut old,
+            &mut new,
             |partition, clustering| gone.push((partition, clustering)),
             |partition, clustering| {
                 batch.put(INDEX, partition, clustering, &[]);

@@ -18,7 +18,7 @@ use crate::instances::{
     InstanceProperties, InstancePropertyValue, InstanceProvenanceType, InstanceType, Primitive,
     PrimitivePropertyValue, PropertyValueHeader,
 };
-use crate::json::{self, Encode};
+use crate::json::{self, Encode, Millis};
 use crate::store::{StoredEntity, StoredRelationship};
 use crate::types::{
     AttributeTypeDef, AttributeTypeKind, Catalogue, InstanceStatus, PrimitiveDefCategory,
@@ -37,9 +37,10 @@ pub(super) struct Encoder<'a> {
 }
 
 impl Encoder<'_> {
-    /// The content of an entity of the vertex label `label` and of the type `of`.
+    /// The content of an entity of the vertex label `label` and of the type `of`, which holds from `from` on.
     pub(super) fn entity(
         &self,
+        from: Millis,
         label: u32,
         of: &ResolvedType,
         entity: &StoredEntity,
@@ -50,7 +51,7 @@ impl Encoder<'_> {
         let (header, classifications) = (entity.header(), entity.classifications());
         self.put_parts(
             of,
-            (header, is_proxy),
+            (header, is_proxy, from),
             entity.properties(),
             classifications,
             &mut content,
@@ -58,9 +59,10 @@ impl Encoder<'_> {
         Ok(content)
     }
 
-    /// The content of a relationship between vertices with these labels.
+    /// The content of a relationship between vertices with these labels, which holds from `from` on.
     pub(super) fn relationship(
         &self,
+        from: Millis,
         ends: [u32; 2],
         of: &ResolvedType,
         relationship: &StoredRelationship,
@@ -70,20 +72,20 @@ impl Encoder<'_> {
             put_schema_id(label, &mut content);
         }
         let (header, properties) = (&relationship.header, relationship.properties.as_ref());
-        self.put_parts(of, (header, false), properties, &[], &mut content)?;
+        self.put_parts(of, (header, false, from), properties, &[], &mut content)?;
         Ok(content)
     }
 
     fn put_parts(
         &self,
         of: &ResolvedType,
-        (header, is_proxy): (&InstanceHeader, bool),
+        (header, is_proxy, from): (&InstanceHeader, bool, Millis),
         properties: Option<&InstanceProperties>,
         classifications: &[Classification],
         content: &mut Vec<u8>,
     ) -> Result<(), OmrsError> {
         let mut parts: Vec<(u32, Vec<u8>)> = Vec::with_capacity(3);
-        parts.push((self.keys.header, header_bytes(header, is_proxy, of)));
+        parts.push((self.keys.header, header_bytes(header, is_proxy, from, of)));
         if let Some(properties) = properties {
             let mut out = Vec::with_capacity(512);
             put_properties(properties, Some(of), 0, &mut out)?;
@@ -177,11 +179,22 @@ fn put_header_version(version: Option<i64>, map: &mut Members, out: &mut Vec<u8>
     }
 }
 
-fn header_bytes(header: &InstanceHeader, is_proxy: bool, of: &ResolvedType) -> Vec<u8> {
+fn header_bytes(
+    header: &InstanceHeader,
+    is_proxy: bool,
+    from: Millis,
+    of: &ResolvedType,
+) -> Vec<u8> {
     let mut out = Vec::with_capacity(384);
     let mut map = Members::map(&mut out);
     if is_proxy {
         map.member("px", &mut out);
+        put_bool(true, &mut out);
+    }
+    // Walks in the order of times, as of a time, need not look at what is later, but for these.
+    let times = [header.audit.create_time, header.audit.update_time];
+    if times.iter().flatten().any(|time| *time > from) {
+        map.member("ah", &mut out);
         put_bool(true, &mut out);
     }
     put_audit(&header.audit, Some(of), &mut map, &mut out);

@@ -29,7 +29,7 @@ pub(super) enum Kind {
     CreateTime = 2,
     /// (level) -> time or missing.
     UpdateTime = 3,
-    /// (level, property) -> value or missing.
+    /// (level of a type that has it, property) -> value or missing.
     Property = 4,
     /// (all types, or the type itself) -> text.
     Text = 5,
@@ -41,6 +41,10 @@ pub(super) enum Kind {
     Deleted = 8,
     /// (GUID) -> nothing: the edges that are, or were, the relationship with this GUID.
     Relationship = 9,
+    /// (level) -> time: those whose header is ahead of the time from which it holds here, by when they were made.
+    CreatedAhead = 10,
+    /// (level) -> time or missing: the same, by when they were changed last.
+    UpdatedAhead = 11,
 }
 
 impl Kind {
@@ -187,7 +191,7 @@ impl Making<'_> {
     }
 
     fn header(&mut self, bytes: &[u8]) -> Made {
-        let (mut created, mut updated, mut deleted) = (None, None, false);
+        let (mut created, mut updated, mut deleted, mut ahead) = (None, None, false, false);
         let mut cursor = Cursor::new(bytes);
         let Token::Map(members) = cursor.token()? else {
             return Err(cursor.error());
@@ -198,6 +202,7 @@ impl Making<'_> {
                 ("ct", Token::Int(time)) => created = Some(time),
                 ("ut", Token::Int(time)) => updated = Some(time),
                 ("st", Token::Text(name)) => deleted = name == InstanceStatus::Deleted.name(),
+                ("ah", Token::Bool(flag)) => ahead = flag,
                 ("mc", Token::Text(home)) => self.put(Kind::Home, &named_first(home)),
                 (_, token) => skip_rest(token, &mut cursor)?,
             }
@@ -206,10 +211,16 @@ impl Making<'_> {
         if deleted {
             self.put_levels(Kind::Deleted);
         }
-        for (kind, time) in [(Kind::CreateTime, created), (Kind::UpdateTime, updated)] {
+        for (kind, if_ahead, time) in [
+            (Kind::CreateTime, Kind::CreatedAhead, created),
+            (Kind::UpdateTime, Kind::UpdatedAhead, updated),
+        ] {
             self.further.clear();
             put_time(time, &mut self.further);
             self.put_levels(kind);
+            if ahead {
+                self.put_levels(if_ahead);
+            }
         }
         Ok(())
     }
@@ -264,8 +275,7 @@ impl Making<'_> {
     fn put_property(&mut self, at: usize) {
         let rule = &self.rules.properties[at];
         let rules = self.rules;
-        let below = rules.levels.iter().skip(rule.from as usize);
-        for level in std::iter::once(&rules.levels[0]).chain(below) {
+        for level in rules.levels.iter().skip(rule.from as usize) {
             self.put(Kind::Property, &level_first(*level, Some(rule.number)));
         }
     }

@@ -4,7 +4,7 @@ use varve_encoding::index::{
     put_ordered, put_ordered_real, put_ordered_text, put_ordered_whole, put_text_prefix, values_len,
 };
 use varve_kv::ClusteringRange;
-use varve_model::Value;
+use varve_model::{Instant, Value};
 
 use super::entries::{Kind, level_first, named_first, put_decimal, put_time};
 use super::rules::{ANY, is_single};
@@ -17,17 +17,81 @@ use crate::types::{InstanceStatus, TypeDefCategory, TypeIndex};
 /// The most subtypes whose texts are walked apart; those of types with more are found among all texts.
 const TEXT_TYPES_MAX: usize = 32;
 
-/// A walk in terms of entries.
+/// The most types whose entries by a property are walked together.
+const PROPERTY_TYPES_MAX: usize = 256;
+
+/// A part of a walk in terms of entries.
 #[derive(Debug)]
-pub(super) struct Plan {
+pub(super) struct Part<'a> {
     pub(super) index: u32,
     pub(super) firsts: Vec<Vec<u8>>,
     pub(super) range: ClusteringRange,
     pub(super) reverse: bool,
+    pub(super) after: Option<&'a [u8]>,
 }
 
-/// The entries that serve `walk`; `None` when none do.
-pub(super) fn plan(state: &State, walk: &Walk<'_>) -> Option<Plan> {
+/// The entries that serve `walk` as of `at`, in parts one after the other; `None` when none do.
+pub(super) fn plan<'a>(
+    state: &State,
+    walk: &Walk<'a>,
+    at: Option<Instant>,
+) -> Option<Vec<Part<'a>>> {
+    let part = whole(state, walk)?;
+    let ahead = match (&walk.by, at) {
+        (WalkBy::CreateTime, Some(at)) => (Kind::CreatedAhead, at),
+        (WalkBy::UpdateTime, Some(at)) => (Kind::UpdatedAhead, at),
+        _ => return Some(vec![part]),
+    };
+    Some(split_by_time(walk.subject, part, ahead))
+}
+
+/// What was made or changed later than the time that is shown is passed over, however much it is: only headers that are
+/// ahead of their time can say so, and those have entries of their own.
+fn split_by_time<'a>(
+    subject: Subject,
+    part: Part<'a>,
+    (kind, at): (Kind, Instant),
+) -> Vec<Part<'a>> {
+    let mut bound = Vec::with_capacity(16);
+    put_time(Some(at.millis()), &mut bound);
+    bound.push(4);
+    let ahead = Part {
+        index: kind.number(subject),
+        firsts: part.firsts.clone(),
+        range: ClusteringRange {
+            from: bound.clone(),
+            to: None,
+        },
+        ..part
+    };
+    let in_time = Part {
+        range: ClusteringRange {
+            from: Vec::new(),
+            to: Some(bound.clone()),
+        },
+        ..part
+    };
+    let (mut first, second) = if in_time.reverse {
+        (ahead, in_time)
+    } else {
+        (in_time, ahead)
+    };
+    let Some(after) = first.after else {
+        return vec![first, second];
+    };
+    // The place to go on at lies in one of the two.
+    if (after >= &bound[..]) == first.reverse {
+        let second = Part {
+            after: None,
+            ..second
+        };
+        return vec![first, second];
+    }
+    first.after = None;
+    vec![second]
+}
+
+fn whole<'a>(state: &State, walk: &Walk<'a>) -> Option<Part<'a>> {
     let category = match walk.subject {
         Subject::Entities => TypeDefCategory::Entity,
         Subject::Relationships => TypeDefCategory::Relationship,
@@ -58,7 +122,7 @@ pub(super) fn plan(state: &State, walk: &Walk<'_>) -> Option<Plan> {
     };
     let firsts = match &walk.by {
         WalkBy::Property(name) | WalkBy::PropertyIs(name, _) | WalkBy::PropertyStarts(name, _) => {
-            property_level(state, walk, name)?
+            property_levels(state, walk, name)?
         }
         WalkBy::Text(_) | WalkBy::TextStarts(_) => text_levels(state, walk),
         WalkBy::Classification(_) if walk.subject == Subject::Relationships => return None,
@@ -70,11 +134,12 @@ pub(super) fn plan(state: &State, walk: &Walk<'_>) -> Option<Plan> {
         walk.by,
         WalkBy::Classification(_) | WalkBy::Home(_) | WalkBy::Status(_)
     );
-    Some(Plan {
+    Some(Part {
         index: kind.number(walk.subject),
         firsts,
         range,
         reverse: walk.reverse && !in_common,
+        after: walk.after,
     })
 }
 
@@ -88,14 +153,31 @@ fn level(state: &State, walk: &Walk<'_>) -> Option<u32> {
     Some(if is_root { ANY } else { label })
 }
 
-/// Where the entries of a property are: at the type's level if the type has the property, otherwise at that of all types.
-fn property_level(state: &State, walk: &Walk<'_>, name: &str) -> Option<Vec<Vec<u8>>> {
+/// Where the entries of a property are: at the type's level if the type has the property, otherwise at those of the topmost
+/// types below it that have it.
+fn property_levels(state: &State, walk: &Walk<'_>, name: &str) -> Option<Vec<Vec<u8>>> {
     let number = state.rules.number_of(name)?;
-    let level = match walk.of {
-        Some(of) if !has_single(state, of, name) => ANY,
-        _ => level(state, walk)?,
+    let first = |level: u32| level_first(level, Some(number));
+    if walk.of.is_some_and(|of| has_single(state, of, name)) {
+        return Some(vec![first(level(state, walk)?)]);
+    }
+    let mut levels = Vec::new();
+    let mut open: Vec<TypeIndex> = match walk.of {
+        Some(of) => vec![of],
+        None => state.roots(walk.subject).to_vec(),
     };
-    Some(vec![level_first(level, Some(number))])
+    while let Some(of) = open.pop() {
+        if has_single(state, of, name) {
+            let one = Walk {
+                of: Some(of),
+                ..walk.clone()
+            };
+            levels.push(first(level(state, &one)?));
+        } else {
+            open.extend_from_slice(state.types.get(of).direct_subtypes());
+        }
+    }
+    (levels.len() <= PROPERTY_TYPES_MAX).then_some(levels)
 }
 
 /// Whether instances of a type have entries by this property.

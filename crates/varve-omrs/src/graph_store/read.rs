@@ -8,11 +8,11 @@ use varve_encoding::row::{edge_parts, vertex_parts};
 use varve_graph::GraphError;
 use varve_graph::read::{DerivedStep, DerivedWalk, View};
 use varve_kv::{ClusteringRange, Flow};
-use varve_model::{EdgeId, ElementId, VertexId};
+use varve_model::{EdgeId, ElementId, Instant, VertexId};
 
 use super::decode::{Decoder, Parts};
 use super::entries::{Kind, named_first};
-use super::plan::{Plan, is_described, plan};
+use super::plan::{is_described, plan};
 use super::state::State;
 use crate::error::{Message, OmrsError};
 use crate::store::{
@@ -71,39 +71,41 @@ impl State {
         })
     }
 
-    /// Walks with `walker`, which runs the walk over the entries.
+    /// Walks as of `at` with `walker`, which runs a walk over entries.
     pub(super) fn walk(
         &self,
         walk: &Walk<'_>,
+        at: Option<Instant>,
         visit: Visit<'_>,
         walker: Walker<'_>,
     ) -> Result<(), OmrsError> {
-        let Some(plan) = plan(self, walk) else {
+        let Some(parts) = plan(self, walk, at) else {
             let words = "a walk was asked for that no index serves";
             return Err(OmrsError::new(Message::LogicError, &[words]));
         };
-        let Plan {
-            index,
-            firsts,
-            range,
-            reverse,
-        } = plan;
-        let derived = DerivedWalk {
-            index,
-            firsts: &firsts,
-            range,
-            reverse,
-            after: walk.after,
-            unchecked: true,
-        };
-        let mut failed = None;
-        walker(&derived, &mut |step: DerivedStep<'_>| {
-            let shown = self.show(walk, &step, visit);
-            shown.unwrap_or_else(|error| {
-                failed = Some(error);
-                Flow::Break(())
-            })
-        })?;
+        let (mut failed, mut is_over) = (None, false);
+        for part in parts {
+            let derived = DerivedWalk {
+                index: part.index,
+                firsts: &part.firsts,
+                range: part.range,
+                reverse: part.reverse,
+                after: part.after,
+                unchecked: true,
+            };
+            walker(&derived, &mut |step: DerivedStep<'_>| {
+                let shown = self.show(walk, &step, visit);
+                let flow = shown.unwrap_or_else(|error| {
+                    failed = Some(error);
+                    Flow::Break(())
+                });
+                is_over = flow.is_break();
+                flow
+            })?;
+            if is_over {
+                break;
+            }
+        }
         failed.map_or(Ok(()), Err)
     }
 
@@ -212,13 +214,14 @@ impl Read for GraphReader {
     }
 
     fn walk(&self, walk: &Walk<'_>, visit: Visit<'_>) -> Result<(), OmrsError> {
-        self.state.walk(walk, visit, &|derived, visit| {
+        let at = self.view.scope().valid;
+        self.state.walk(walk, at, visit, &|derived, visit| {
             self.view.walk_derived(derived, visit)
         })
     }
 
     fn can_walk(&self, walk: &Walk<'_>) -> bool {
-        plan(&self.state, walk).is_some()
+        plan(&self.state, walk, None).is_some()
     }
 
     fn state(&self) -> Option<u64> {

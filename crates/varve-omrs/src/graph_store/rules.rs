@@ -50,7 +50,7 @@ pub(super) struct PropertyRule {
     pub(super) name: String,
     /// Its number, the same in all types.
     pub(super) number: u32,
-    /// The place in the type's levels of the first below that of all types whose type has the property.
+    /// The place in the type's levels of the first whose type has the property. The level of all types is the root's.
     pub(super) from: u32,
     /// Texts that are digits of big numbers, and stand in their order.
     pub(super) big: bool,
@@ -138,6 +138,11 @@ impl Rules {
             };
             let has = |index: &TypeIndex| types.get(*index).property(name).is_some();
             let first = listed.iter().position(has).unwrap_or(listed.len());
+            let root_has = of
+                .lineage()
+                .first()
+                .is_some_and(|index| is_entity && label_of(index) == root && has(index));
+            let from = if root_has { 0 } else { first + 1 };
             let names = &mut self.names;
             let number = *numbers.entry(name.to_owned()).or_insert_with(|| {
                 names.push(name.to_owned());
@@ -146,7 +151,7 @@ impl Rules {
             properties.push(PropertyRule {
                 name: name.to_owned(),
                 number,
-                from: u32::try_from(first + 1).unwrap_or(u32::MAX),
+                from: u32::try_from(from).unwrap_or(u32::MAX),
                 big: is_big(def),
             });
         }

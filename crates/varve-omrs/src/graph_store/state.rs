@@ -8,6 +8,7 @@ use varve_graph::{Graph, GraphError, Schema};
 use varve_model::value::DataType;
 
 use super::rules::Rules;
+use crate::store::Subject;
 use crate::types::{Catalogue, ResolvedType, TypeDefCategory, TypeIndex};
 
 /// The property keys that hold the parts of instances.
@@ -44,6 +45,8 @@ pub(super) struct State {
     labels: FxHashMap<TypeIndex, u32>,
     entity_types: FxHashMap<u32, TypeIndex>,
     relationship_types: FxHashMap<u32, TypeIndex>,
+    /// The types of entities, and of relationships, without a supertype.
+    roots: [Vec<TypeIndex>; 2],
 }
 
 impl State {
@@ -55,7 +58,13 @@ impl State {
     ) -> Self {
         let (mut entity_types, mut relationship_types) =
             (FxHashMap::default(), FxHashMap::default());
+        let mut roots = [Vec::new(), Vec::new()];
         for (index, label) in &labels {
+            let of = types.get(*index);
+            if of.depth() == 0 {
+                let is_entity = of.def().category() == TypeDefCategory::Entity;
+                roots[usize::from(!is_entity)].push(*index);
+            }
             match types.get(*index).def().category() {
                 TypeDefCategory::Entity => entity_types.insert(*label, *index),
                 _ => relationship_types.insert(*label, *index),
@@ -68,6 +77,15 @@ impl State {
             labels,
             entity_types,
             relationship_types,
+            roots,
+        }
+    }
+
+    /// The types of a kind of instances without a supertype.
+    pub(super) fn roots(&self, subject: Subject) -> &[TypeIndex] {
+        match subject {
+            Subject::Entities => &self.roots[0],
+            Subject::Relationships => &self.roots[1],
         }
     }
 

@@ -180,13 +180,13 @@ impl Read for GraphTransaction<'_, '_> {
     }
 
     fn walk(&self, walk: &Walk<'_>, visit: Visit<'_>) -> Result<(), OmrsError> {
-        self.state.walk(walk, visit, &|derived, visit| {
+        self.state.walk(walk, None, visit, &|derived, visit| {
             self.inner.walk_derived(derived, visit)
         })
     }
 
     fn can_walk(&self, walk: &Walk<'_>) -> bool {
-        plan(&self.state, walk).is_some()
+        plan(&self.state, walk, None).is_some()
     }
 }
 
@@ -244,7 +244,8 @@ impl Transaction for GraphTransaction<'_, '_> {
         }
         let (of, label) = self.type_of(entity.header())?;
         let of = self.state.types.get(of);
-        let content = self.encoder().entity(label, of, &entity)?;
+        let from = since.unwrap_or_else(|| self.now());
+        let content = self.encoder().entity(from, label, of, &entity)?;
         let id = ElementId::Vertex(vertex_of(guid));
         Ok(self.inner.put(&id, content, instant(since))?)
     }
@@ -274,7 +275,8 @@ impl Transaction for GraphTransaction<'_, '_> {
             target: vertex_of(two),
         };
         let of = self.state.types.get(of);
-        let content = self.encoder().relationship(ends, of, &relationship)?;
+        let from = since.unwrap_or_else(|| self.now());
+        let content = self.encoder().relationship(from, ends, of, &relationship)?;
         let since = instant(since);
         if let Some(before) = before.filter(|before| *before != id) {
             self.inner.delete(&ElementId::Edge(before), since)?;

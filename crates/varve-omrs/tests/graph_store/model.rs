@@ -179,6 +179,11 @@ impl Run {
         let guid = self.guid();
         let mut header = self.world.header(name, &guid);
         header.audit.metadata_collection_id = Some(self.random.of(&["home", "away"]).to_owned());
+        if self.random.below(10) == 0 {
+            // A copy from a repository whose clock is ahead.
+            let now = self.world.store.now().0;
+            header.audit.create_time = Some(Millis(now + self.random.below(40) as i64 - 20));
+        }
         let properties = self.properties(of);
         if self.random.below(6) == 0 {
             return StoredEntity::Proxy(EntityProxy {

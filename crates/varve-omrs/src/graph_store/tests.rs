@@ -1,0 +1,260 @@
+//! Stored content: every kind of value comes back, and damage is told, never a panic.
+
+use std::sync::Arc;
+
+use varve_encoding::row::vertex_parts;
+use varve_graph::index::{DerivedEntries, Deriver};
+use varve_model::ElementId;
+
+use super::decode::{Decoder, Parts};
+use super::encode::Encoder;
+use super::entries::InstanceDeriver;
+use super::read::vertex_of;
+use super::rules::Rules;
+use super::state::Keys;
+use crate::instances::*;
+use crate::json::{Limits, Millis, RawJson, decode};
+use crate::store::StoredEntity;
+use crate::types::{Catalogue, InstanceStatus, PrimitiveDefCategory, TypeIndex};
+
+const KEYS: Keys = Keys {
+    header: 1,
+    properties: 2,
+    classifications: 3,
+};
+const LABEL: u32 = 7;
+
+struct Fixture {
+    types: Catalogue,
+    of: TypeIndex,
+    deriver: InstanceDeriver,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let types = Catalogue::built_in();
+        let of = types.by_name("Database").unwrap();
+        let labels = [(of, LABEL)].into_iter().collect();
+        let rules = Rules::of(&types, &labels, &Rules::default());
+        let deriver = InstanceDeriver { rules, keys: KEYS };
+        Self { types, of, deriver }
+    }
+
+    fn encode(&self, entity: &StoredEntity) -> Vec<u8> {
+        let encoder = Encoder {
+            types: &self.types,
+            keys: KEYS,
+        };
+        let of = self.types.get(self.of);
+        encoder.entity(Millis(0), LABEL, of, entity).unwrap()
+    }
+
+    fn decode(&self, content: &[u8]) -> Option<StoredEntity> {
+        let (_, properties) = vertex_parts(content).ok()?;
+        let parts = Parts::of(properties, KEYS).ok()?;
+        let decoder = Decoder { types: &self.types };
+        let of = Some(self.types.get(self.of));
+        decoder.entity("guid", of, &parts).ok()
+    }
+
+    fn derive(&self, content: &[u8]) -> Option<DerivedEntries> {
+        let mut entries = DerivedEntries::default();
+        let id = ElementId::Vertex(vertex_of("guid"));
+        self.deriver.derive(&id, content, &mut entries).ok()?;
+        Some(entries)
+    }
+}
+
+fn raw(json: &str) -> RawJson {
+    decode(json.as_bytes(), Limits::DEFAULT).unwrap()
+}
+
+fn primitives() -> Vec<Primitive> {
+    vec![
+        Primitive::Boolean(true),
+        Primitive::Byte(-8),
+        Primitive::Char('ß'),
+        Primitive::Short(-300),
+        Primitive::Int(i32::MIN),
+        Primitive::Long(i64::MAX),
+        Primitive::Float(1.1),
+        Primitive::Double(-0.0),
+        Primitive::BigInteger(BigInteger::from_text("123456789012345678901234567890").unwrap()),
+        Primitive::BigDecimal(BigDecimal::from_text("-12.3400e-7").unwrap()),
+        Primitive::String("one\0two".to_owned()),
+        Primitive::Date(Millis(-1)),
+        Primitive::Object(raw(r#"{"a":[1,null]}"#)),
+    ]
+}
+
+/// An entity with every kind of value, none of which the type knows.
+fn everything(fixture: &Fixture) -> StoredEntity {
+    let mut properties = InstanceProperties {
+        header_version: None,
+        effective_from: Some(Millis(5)),
+        ..InstanceProperties::default()
+    };
+    for (number, value) in primitives().into_iter().enumerate() {
+        let mut value = PrimitivePropertyValue::of(value);
+        value.header.header_version = (number % 3 == 0).then_some(1);
+        value.header.type_name = (number % 2 == 0).then(|| "other".to_owned());
+        let value = InstancePropertyValue::Primitive(value);
+        properties.values.insert(format!("p{number}"), value);
+    }
+    let null = PrimitivePropertyValue {
+        category: PrimitiveDefCategory::Int,
+        ..PrimitivePropertyValue::of(Primitive::Int(1))
+    };
+    let null = PrimitivePropertyValue {
+        value: None,
+        ..null
+    };
+    let nested = InstanceProperties::default().with("0", InstancePropertyValue::Primitive(null));
+    let nested = nested.with("1", InstancePropertyValue::string("deep"));
+    let values = [
+        InstancePropertyValue::Enum(EnumPropertyValue {
+            ordinal: 3,
+            symbolic_name: Some("Three".to_owned()),
+            description: Some("prose".to_owned()),
+            ..EnumPropertyValue::default()
+        }),
+        InstancePropertyValue::Struct(StructPropertyValue {
+            attributes: Some(nested.clone()),
+            ..StructPropertyValue::default()
+        }),
+        InstancePropertyValue::Map(MapPropertyValue::default()),
+        InstancePropertyValue::Array(ArrayPropertyValue {
+            count: 2,
+            values: Some(nested),
+            ..ArrayPropertyValue::default()
+        }),
+    ];
+    for (number, value) in values.into_iter().enumerate() {
+        properties.values.insert(format!("v{number}"), value);
+    }
+    properties
+        .values
+        .insert("name".to_owned(), InstancePropertyValue::string("plain"));
+    let known = fixture.types.get(fixture.of).instance_type();
+    let other = InstanceType {
+        description: Some("another".to_owned()),
+        ..InstanceType::clone(known)
+    };
+    let audit = InstanceAuditHeader {
+        instance_type: Some(Arc::new(other)),
+        replicated_by: Some("r".to_owned()),
+        maintained_by: vec!["a".to_owned(), "b".to_owned()],
+        create_time: Some(Millis(1)),
+        update_time: Some(Millis(2)),
+        version: 9,
+        status: Some(InstanceStatus::Deleted),
+        status_on_delete: Some(InstanceStatus::Draft),
+        mapping_properties: [("m".to_owned(), raw("1.50"))].into_iter().collect(),
+        ..InstanceAuditHeader::default()
+    };
+    let classification = Classification {
+        audit: audit.clone(),
+        name: Some("Confidentiality".to_owned()),
+        properties: Some(properties.clone()),
+        origin: Some(ClassificationOrigin::Propagated),
+        origin_guid: Some("from".to_owned()),
+    };
+    StoredEntity::Detail(EntityDetail {
+        header: InstanceHeader {
+            audit,
+            guid: Some("guid".to_owned()),
+            instance_url: Some("url".to_owned()),
+            re_identified_from_guid: Some("before".to_owned()),
+        },
+        classifications: vec![classification, Classification::default()],
+        properties: Some(properties),
+    })
+}
+
+#[test]
+fn every_kind_of_value_comes_back() {
+    let fixture = Fixture::new();
+    let entity = everything(&fixture);
+    let content = fixture.encode(&entity);
+    assert_eq!(fixture.decode(&content), Some(entity));
+    assert!(
+        fixture
+            .derive(&content)
+            .is_some_and(|entries| entries.len() > 10)
+    );
+}
+
+#[test]
+fn an_empty_entity_comes_back() {
+    let fixture = Fixture::new();
+    let header = InstanceHeader {
+        guid: Some("guid".to_owned()),
+        ..InstanceHeader::default()
+    };
+    let proxy = StoredEntity::Proxy(EntityProxy {
+        header,
+        ..EntityProxy::default()
+    });
+    assert_eq!(fixture.decode(&fixture.encode(&proxy)), Some(proxy));
+}
+
+#[test]
+fn properties_that_nest_too_deep_are_refused() {
+    let fixture = Fixture::new();
+    let deep = |levels: usize| {
+        let inner = InstanceProperties::default();
+        let properties = (0..levels).fold(inner, |inner, _| {
+            let value = InstancePropertyValue::Map(MapPropertyValue {
+                values: Some(inner),
+                ..MapPropertyValue::default()
+            });
+            InstanceProperties::default().with("k", value)
+        });
+        StoredEntity::Detail(EntityDetail {
+            header: InstanceHeader {
+                guid: Some("guid".to_owned()),
+                ..InstanceHeader::default()
+            },
+            properties: Some(properties),
+            ..EntityDetail::default()
+        })
+    };
+    let most = deep(30);
+    assert_eq!(fixture.decode(&fixture.encode(&most)), Some(most));
+    let encoder = Encoder {
+        types: &fixture.types,
+        keys: KEYS,
+    };
+    let of = fixture.types.get(fixture.of);
+    assert!(encoder.entity(Millis(0), LABEL, of, &deep(31)).is_err());
+}
+
+#[test]
+fn damaged_content_never_panics() {
+    let fixture = Fixture::new();
+    let content = fixture.encode(&everything(&fixture));
+    let mut state = 2026_u64;
+    let mut below = |bound: usize| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % bound
+    };
+    for _ in 0..20_000 {
+        let mut bytes = content.clone();
+        for _ in 0..=below(3) {
+            let at = below(bytes.len());
+            match below(4) {
+                0 => bytes[at] ^= 1 << below(8),
+                1 => bytes[at] = [0, 1, 3, 5, 6, 7, 0xFF][below(7)],
+                2 => bytes.truncate(at + 1),
+                _ => {
+                    bytes.remove(at);
+                    bytes.push(0);
+                }
+            }
+        }
+        let _ = fixture.decode(&bytes);
+        let _ = fixture.derive(&bytes);
+    }
+}
