@@ -7,8 +7,8 @@ pub struct Limits {
     pub examined_max: usize,
 }
 
-/// Enough to page through a repository of millions of instances without having been there before.
-const EXAMINED_MAX: usize = 20_000_000;
+/// Enough to page through a repository of millions of instances without having been there before; some ten seconds of work.
+const EXAMINED_MAX: usize = 5_000_000;
 
 impl Default for Limits {
     fn default() -> Self {
