@@ -1,11 +1,9 @@
 //! The metadata repository's calls: how requests reach them and how failures are told.
 
-mod copies;
 mod doors;
 mod instances;
 mod odd;
 mod searches;
-mod types;
 
 use std::sync::Arc;
 
@@ -14,6 +12,7 @@ use varve_omrs::graph_store::GraphStore;
 use varve_omrs::json::Limits;
 use varve_omrs::repository::{Options, Repository};
 use varve_omrs::store::Store;
+use varve_omrs::types::Catalogue;
 use varve_server::{Metadata, ServerConfig};
 
 use crate::described;
@@ -110,9 +109,8 @@ impl World {
     }
 
     fn type_guid(&self, name: &str) -> String {
-        let path = format!("types/typedef/name/{name}");
-        let answer = self.done("TypeDefResponse", "GET", &path, "");
-        guid(&answer["typeDef"]).to_owned()
+        let types = Catalogue::built_in();
+        types.type_by_name(name).unwrap().guid().to_owned()
     }
 
     /// A new entity.

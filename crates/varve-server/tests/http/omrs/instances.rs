@@ -130,6 +130,8 @@ fn a_relationship_is_made_read_and_changed() {
     let of = format!("instances/entity/{}/relationships", guid(&one));
     let found = world.done("RelationshipListResponse", "POST", &of, "");
     assert_eq!(found["relationships"], json!([changed["relationship"]]));
+    let undone = world.done("RelationshipResponse", "GET", &path("/previous"), "");
+    assert_eq!(undone["relationship"]["version"], 3);
     let body = expected(&made);
     world.done("RelationshipResponse", "POST", &path("/delete"), &body);
     let found = world.done("RelationshipListResponse", "POST", &of, "{}");
@@ -137,7 +139,6 @@ fn a_relationship_is_made_read_and_changed() {
     let gone = world.refused("RelationshipResponse", "GET", &path(""), "");
     assert_eq!(gone.0, "RelationshipNotKnownException");
     world.done("RelationshipResponse", "GET", &path("/restore"), "");
-    world.done("RelationshipResponse", "GET", &path("/previous"), "");
     let known = world.done("RelationshipResponse", "GET", &path("/existence"), "");
     assert_eq!(known["relationship"]["status"], "ACTIVE");
     let early = world.refused("VoidResponse", "POST", &path("/purge"), &body);

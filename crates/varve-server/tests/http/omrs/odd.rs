@@ -3,7 +3,6 @@
 use varve_omrs::OmrsError;
 use varve_omrs::json::Millis;
 use varve_omrs::store::{Read, StoredEntity, StoredRelationship, Transaction, Version};
-use varve_omrs::types::Catalogue;
 
 use super::*;
 
@@ -62,7 +61,7 @@ fn bodies_that_cannot_be_read_are_invalid_parameters() {
     let (exception, id) = world.refused("EntityDetailResponse", "POST", "instances/entity", "");
     assert_eq!(
         (exception.as_str(), id.as_str()),
-        ("InvalidParameterException", "OMRS-REPOSITORY-400-034")
+        ("InvalidParameterException", "OMRS-REPOSITORY-400-022")
     );
 }
 
@@ -70,7 +69,7 @@ fn bodies_that_cannot_be_read_are_invalid_parameters() {
 fn media_types_do_not_matter() {
     let world = World::new();
     let request = format!(
-        "POST {USERS}/types/typedefs/by-category HTTP/1.1\r\nhost: h\r\ncontent-type: text/plain\r\ncontent-length: 12\r\n\r\n\"ENTITY_DEF\""
+        "POST {USERS}/instances/entities HTTP/1.1\r\nhost: h\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\n{{}}"
     );
     let answer = world.server.exchange(&request);
     assert_eq!(answer.status, 200);
