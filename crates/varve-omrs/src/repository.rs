@@ -11,6 +11,7 @@ mod graph;
 mod guid;
 mod headers;
 mod identity;
+mod kept_types;
 mod options;
 mod reading;
 mod reference_copies;
@@ -28,6 +29,7 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use parking_lot::RwLock;
 
+use self::kept_types::KeptTypes;
 use crate::error::{Message, OmrsError};
 use crate::json::Millis;
 use crate::search::Searcher;
@@ -40,7 +42,7 @@ pub struct Repository {
     /// What counts as the types now. Operations take it once and stay with it.
     types: ArcSwap<Catalogue>,
     /// Held exclusively by whoever changes the types, shared by whoever makes instances of them.
-    changing_types: RwLock<()>,
+    kept_types: RwLock<KeptTypes>,
     metadata_collection_id: String,
     options: Options,
     searcher: Searcher,
@@ -81,7 +83,7 @@ impl Repository {
         guids: &[&str],
         mut work: impl FnMut(&mut dyn Transaction, &Catalogue) -> Result<T, OmrsError>,
     ) -> Result<T, OmrsError> {
-        let _unchanged = self.changing_types.read();
+        let _unchanged = self.kept_types.read();
         let types = self.types();
         let mut done = None;
         self.store.transact(guids, &mut |transaction| {

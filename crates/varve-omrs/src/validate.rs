@@ -6,8 +6,8 @@ mod reference;
 mod type_filter;
 
 pub use instance::{
-    classification, classification_lock, expected_type, initial_status, instance_type, new_status,
-    relationship_ends, update_lock,
+    classification, classification_lock, expected_type, initial_status, instance_lock,
+    instance_type, new_status, relationship_ends, update_lock,
 };
 pub use properties::{completed_properties, unique_properties};
 pub use reference::{entity_copy, relationship_copy};

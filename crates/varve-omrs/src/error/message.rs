@@ -129,6 +129,9 @@ messages! {
     Unavailable "VARVE-OMRS-503-001" RepositoryError "{0}";
     BadPropertyValue "VARVE-OMRS-400-007" PropertyError "Property {0} of type {1} has a value that is not valid: {2}";
     GuidTaken "VARVE-OMRS-400-020" InvalidParameter "The GUID {0} is taken by another instance";
+    NotReHomed "VARVE-OMRS-400-022" InvalidParameter "The instance {0}, whose home is {1}, cannot be given another home here: it is this repository's, read-only, or at home elsewhere than was said";
+    CopyOfOwn "VARVE-OMRS-400-023" EntityConflict "A copy of {0} came from elsewhere, but it is at home in this repository";
+    OtherHome "VARVE-OMRS-400-024" InvalidParameter "The home of {0} is {1}, another than was said";
     TooManyRelationships "VARVE-OMRS-400-021" RepositoryError "The entity {0} has more than {1} relationships, too many to change with it in one call";
     BadPattern "VARVE-OMRS-400-030" InvalidParameter "The regular expression in {0} cannot be read: {1}";
     NestedTooDeeply "VARVE-OMRS-400-031" InvalidParameter "The conditions at {0} are nested too deeply";

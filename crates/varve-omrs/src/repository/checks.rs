@@ -1,10 +1,10 @@
 //! Checks that come before the effect of a call: that what must be there is.
 
 use crate::error::{Exception, Message, OmrsError};
-use crate::instances::{EntityDetail, EntityProxy, InstanceHeader};
+use crate::instances::{EntityDetail, EntityProxy, InstanceHeader, InstanceProperties};
 use crate::requests::TypeDefValidationForRequest;
 use crate::store::{Read, StoredEntity, StoredRelationship};
-use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
+use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
 use crate::validate::{expected_type, instance_type};
 
 /// Checks that a GUID was given in `parameter`.
@@ -140,4 +140,21 @@ pub(super) fn proxy(given: Option<&EntityProxy>) -> Result<&EntityProxy, OmrsErr
     let given = given.ok_or_else(missing)?;
     guid(given.header.guid(), parameter)?;
     Ok(given)
+}
+
+/// Checks that a status was given, and not the one that deleting gives.
+pub(super) fn status_given(status: Option<InstanceStatus>) -> Result<(), OmrsError> {
+    match status {
+        None => Err(OmrsError::new(Message::NoStatus, &["newStatus"])),
+        Some(InstanceStatus::Deleted) => Err(OmrsError::new(Message::StatusDeleted, &[])),
+        Some(_) => Ok(()),
+    }
+}
+
+/// The properties that an instance is to have.
+pub(super) fn properties_given(
+    guid: &str,
+    given: Option<InstanceProperties>,
+) -> Result<InstanceProperties, OmrsError> {
+    given.ok_or_else(|| OmrsError::new(Message::NoNewProperties, &[guid]))
 }

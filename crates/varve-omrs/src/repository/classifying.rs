@@ -13,7 +13,7 @@ use crate::requests::{
 };
 use crate::store::{StoredEntity, Transaction};
 use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
-use crate::validate::{classification, classification_lock, initial_status};
+use crate::validate::{classification, classification_lock, completed_properties, initial_status};
 
 impl Repository {
     /// Gives an entity a classification.
@@ -238,13 +238,18 @@ impl Repository {
         properties: Option<&InstanceProperties>,
         author: Author<'_>,
     ) -> Result<Classification, OmrsError> {
-        let of = checks::type_of(types, entity.header(), TypeDefCategory::Entity)?;
-        let (_, properties) = classification(types, of, name, properties.cloned())?;
+        let index = types.classification_by_name(name)?;
         let at = self.changeable(entity, name)?;
-        let carried = &mut entity.classifications_mut()[at];
+        let properties = properties.cloned();
+        let properties = properties
+            .map(|properties| completed_properties(types, index, properties))
+            .transpose()?;
+        // The one changed last comes last, as a new one does.
+        let mut carried = entity.classifications_mut().remove(at);
         headers::change(&mut carried.audit, author);
         carried.properties = properties;
-        Ok(carried.clone())
+        entity.classifications_mut().push(carried.clone());
+        Ok(carried)
     }
 
     /// Where the classification stands, which may be changed here.

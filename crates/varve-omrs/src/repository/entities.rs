@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::headers::{self, Author, Kind, Origin};
+use super::reference_copies::entity_since;
 use super::{Repository, checks, classifying};
 use crate::error::{Exception, Message, OmrsError};
 use crate::instances::{EntityDetail, EntityProxy};
@@ -92,8 +93,11 @@ impl Repository {
             let version = proxy.header.audit.version;
             match transaction.entity(guid)? {
                 Some(StoredEntity::Detail(_)) => Ok(()),
-                Some(known) if known.header().audit.version > version => Ok(()),
-                _ => transaction.put_entity(new, None),
+                Some(known) if known.header().audit.version >= version => Ok(()),
+                _ => {
+                    let since = entity_since(&new, transaction.now());
+                    transaction.put_entity(new, since)
+                }
             }
         })
     }
@@ -108,6 +112,7 @@ impl Repository {
         guid: &str,
         status: Option<InstanceStatus>,
     ) -> Result<EntityDetail, OmrsError> {
+        checks::status_given(status)?;
         self.change_entity(user, guid, |entity, types, of, author| {
             let status = new_status(types, of, status)?;
             self.check_home(entity)?;
@@ -127,10 +132,9 @@ impl Repository {
         guid: &str,
         request: InstancePropertiesRequest,
     ) -> Result<EntityDetail, OmrsError> {
+        let properties = checks::properties_given(guid, request.properties)?;
         self.change_entity(user, guid, |entity, types, of, author| {
-            let missing = || OmrsError::new(Message::NoNewProperties, &[guid]);
-            let properties = request.properties.clone().ok_or_else(missing)?;
-            let properties = completed_properties(types, of, properties)?;
+            let properties = completed_properties(types, of, properties.clone())?;
             self.check_home(entity)?;
             headers::change(&mut entity.header.audit, author);
             entity.properties = Some(properties);
@@ -203,9 +207,9 @@ impl Repository {
         checks::user_and_guid(user, guid)?;
         self.write(&[guid], |transaction, _| {
             let entity = checks::known_detail(checks::entity(transaction, guid)?)?;
-            checks::type_expected(&entity.header, expected)?;
             checks::deleted(&entity.header, Exception::EntityNotDeleted)?;
             self.check_home(&entity)?;
+            checks::type_expected(&entity.header, expected)?;
             transaction.purge_entity(guid)
         })
     }

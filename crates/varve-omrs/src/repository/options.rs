@@ -5,7 +5,8 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use parking_lot::RwLock;
 
-use super::{Repository, guid, types};
+use super::kept_types::KeptTypes;
+use super::{Repository, guid};
 use crate::error::{Message, OmrsError};
 use crate::search::Searcher;
 use crate::store::Store;
@@ -32,12 +33,13 @@ impl Repository {
     /// say.
     pub fn open(store: Arc<dyn Store>, options: Options) -> Result<Self, OmrsError> {
         let metadata_collection_id = kept_id(&*store, options.metadata_collection_id.as_deref())?;
-        let types = Arc::new(types::kept(&*store)?);
+        let (kept_types, types) = KeptTypes::open(&*store)?;
+        let types = Arc::new(types);
         store.set_types(Arc::clone(&types))?;
         Ok(Self {
             store,
             types: ArcSwap::new(types),
-            changing_types: RwLock::new(()),
+            kept_types: RwLock::new(kept_types),
             metadata_collection_id,
             options,
             searcher: Searcher::default(),

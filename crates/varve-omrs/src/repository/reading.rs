@@ -87,7 +87,7 @@ impl Repository {
         Ok(page.into_iter().map(|version| version.state).collect())
     }
 
-    /// The classifications of the entity whose home is this repository.
+    /// The classifications of the entity whose home is this repository, or which it replicates for an external source.
     ///
     /// # Errors
     /// The contract's for `getHomeClassifications`.
@@ -100,9 +100,7 @@ impl Repository {
         let at = self.time_asked(history)?;
         let mut entity = present_entity(&*self.reader(at)?, guid)?;
         let mut classifications = std::mem::take(entity.classifications_mut());
-        classifications.retain(|carried| {
-            carried.audit.metadata_collection_id.as_deref() == Some(&self.metadata_collection_id)
-        });
+        classifications.retain(|carried| self.is_own(&carried.audit));
         Ok(classifications)
     }
 

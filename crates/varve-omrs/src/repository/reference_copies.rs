@@ -1,14 +1,24 @@
-//! Copies of instances whose home is elsewhere.
+//! Copies of instances whose home is elsewhere. They are kept as they come, from the time on that they tell of.
 
-use super::{Repository, not_supported};
-use crate::error::OmrsError;
-use crate::instances::{EntityDetail, Relationship};
+use super::{Repository, checks, classifying};
+use crate::error::{Exception, Message, OmrsError};
+use crate::instances::{
+    Classification, EntityDetail, EntityProxy, InstanceAuditHeader, InstanceHeader, Relationship,
+};
+use crate::json::Millis;
 use crate::requests::{
     ClassificationWithEntityRequest, InstanceGraphRequest, TypeDefValidationForRequest,
 };
+use crate::store::{StoredEntity, StoredRelationship, Transaction};
+use crate::types::{Catalogue, TypeDefCategory};
+use crate::validate::{classification, entity_copy, instance_lock, relationship_copy};
+
+/// The most copies that one transaction keeps: more of them in one call are kept in several.
+const COPIES_PER_TRANSACTION: usize = 1000;
 
 impl Repository {
-    /// Keeps a copy of an entity as it comes.
+    /// Keeps a copy of an entity as it comes, but for classifications whose home is this repository: they stay as they are.
+    /// A copy that is older than the one that is here changes nothing.
     ///
     /// # Errors
     /// The contract's for `saveEntityReferenceCopy`.
@@ -17,8 +27,10 @@ impl Repository {
         user: &str,
         entity: EntityDetail,
     ) -> Result<(), OmrsError> {
-        let _ = (user, entity);
-        Err(not_supported("saveEntityReferenceCopy"))
+        checks::user(user)?;
+        self.write(&[entity.header.guid()], |transaction, types| {
+            self.save_entity(transaction, types, &entity)
+        })
     }
 
     /// Removes a copy whose original was deleted.
@@ -30,11 +42,10 @@ impl Repository {
         user: &str,
         entity: EntityDetail,
     ) -> Result<(), OmrsError> {
-        let _ = (user, entity);
-        Err(not_supported("deleteEntityReferenceCopy"))
+        self.purge_entity_reference_copy(user, entity)
     }
 
-    /// Removes a copy.
+    /// Removes a copy, its history and its relationships. When it is not here, nothing happens.
     ///
     /// # Errors
     /// The contract's for `purgeEntityReferenceCopy`.
@@ -43,11 +54,19 @@ impl Repository {
         user: &str,
         entity: EntityDetail,
     ) -> Result<(), OmrsError> {
-        let _ = (user, entity);
-        Err(not_supported("purgeEntityReferenceCopy"))
+        checks::user(user)?;
+        let guid = entity.header.guid();
+        self.write(&[guid], |transaction, types| {
+            entity_copy(types, &entity, &self.metadata_collection_id)?;
+            let Some(known) = transaction.entity(guid)? else {
+                return Ok(());
+            };
+            self.check_foreign(known.header(), Exception::HomeEntity)?;
+            transaction.purge_entity(guid)
+        })
     }
 
-    /// Removes the copy with this GUID.
+    /// Removes the copy with this GUID, its history and its relationships.
     ///
     /// # Errors
     /// The contract's for `purgeEntityReferenceCopy`.
@@ -58,11 +77,20 @@ impl Repository {
         home: &str,
         expected: &TypeDefValidationForRequest,
     ) -> Result<(), OmrsError> {
-        let _ = (user, guid, home, expected);
-        Err(not_supported("purgeEntityReferenceCopy"))
+        checks::user_and_guid(user, guid)?;
+        let message = Message::LocalReferenceInstance;
+        self.check_foreign_home(guid, home, message, Exception::HomeEntity)?;
+        self.write(&[guid], |transaction, _| {
+            let known = checks::entity(transaction, guid)?;
+            let header = known.header();
+            checks::type_expected(header, expected)?;
+            self.check_foreign(header, Exception::HomeEntity)?;
+            check_named_home(header, home)?;
+            transaction.purge_entity(guid)
+        })
     }
 
-    /// Asks the home to send the entity again.
+    /// Asks the home to send the entity again, if there is anyone to ask: a repository by itself is in no cohort.
     ///
     /// # Errors
     /// The contract's for `refreshEntityReferenceCopy`.
@@ -71,13 +99,13 @@ impl Repository {
         user: &str,
         guid: &str,
         home: &str,
-        expected: &TypeDefValidationForRequest,
+        _expected: &TypeDefValidationForRequest,
     ) -> Result<(), OmrsError> {
-        let _ = (user, guid, home, expected);
-        Err(not_supported("refreshEntityReferenceCopy"))
+        checks::user_and_guid(user, guid)?;
+        self.check_foreign_home(guid, home, Message::HomeRefresh, Exception::HomeEntity)
     }
 
-    /// Keeps a copy of a classification.
+    /// Keeps a copy of a classification. When the entity is not here, nothing happens.
     ///
     /// # Errors
     /// The contract's for `saveClassificationReferenceCopy`.
@@ -86,11 +114,27 @@ impl Repository {
         user: &str,
         request: ClassificationWithEntityRequest,
     ) -> Result<(), OmrsError> {
-        let _ = (user, request);
-        Err(not_supported("saveClassificationReferenceCopy"))
+        checks::user(user)?;
+        let (guid, given) = self.foreign_classification(&request)?;
+        self.write(&[guid], |transaction, types| {
+            let Some(mut entity) = self.entity_to_classify(transaction, types, guid, given)? else {
+                return Ok(());
+            };
+            let at = classifying::position(&entity, given.name());
+            let carried = entity.classifications_mut();
+            if let Some(at) = at {
+                if carried[at].audit.version >= given.audit.version {
+                    return Ok(());
+                }
+                carried.remove(at);
+            }
+            carried.push(given.clone());
+            let since = entity_since(&entity, transaction.now());
+            transaction.put_entity(entity, since)
+        })
     }
 
-    /// Removes a copy of a classification.
+    /// Removes a copy of a classification. When it is not here, nothing happens.
     ///
     /// # Errors
     /// The contract's for `purgeClassificationReferenceCopy`.
@@ -99,11 +143,22 @@ impl Repository {
         user: &str,
         request: ClassificationWithEntityRequest,
     ) -> Result<(), OmrsError> {
-        let _ = (user, request);
-        Err(not_supported("purgeClassificationReferenceCopy"))
+        checks::user(user)?;
+        let (guid, given) = self.foreign_classification(&request)?;
+        self.write(&[guid], |transaction, types| {
+            let Some(mut entity) = self.entity_to_classify(transaction, types, guid, given)? else {
+                return Ok(());
+            };
+            let Some(at) = classifying::position(&entity, given.name()) else {
+                return Ok(());
+            };
+            entity.classifications_mut().remove(at);
+            transaction.put_entity(entity, None)
+        })
     }
 
-    /// Keeps a copy of a relationship as it comes; of ends that are not known, proxies.
+    /// Keeps a copy of a relationship as it comes; of ends that are not known, proxies. A copy that is older than the one
+    /// that is here changes nothing.
     ///
     /// # Errors
     /// The contract's for `saveRelationshipReferenceCopy`.
@@ -112,8 +167,11 @@ impl Repository {
         user: &str,
         relationship: Relationship,
     ) -> Result<(), OmrsError> {
-        let _ = (user, relationship);
-        Err(not_supported("saveRelationshipReferenceCopy"))
+        checks::user(user)?;
+        let guids = guids_of(&relationship);
+        self.write(&guids, |transaction, types| {
+            self.save_relationship(transaction, types, &relationship)
+        })
     }
 
     /// Removes a copy whose original was deleted.
@@ -125,11 +183,10 @@ impl Repository {
         user: &str,
         relationship: Relationship,
     ) -> Result<(), OmrsError> {
-        let _ = (user, relationship);
-        Err(not_supported("deleteRelationshipReferenceCopy"))
+        self.purge_relationship_reference_copy(user, relationship)
     }
 
-    /// Removes a copy.
+    /// Removes a copy and its history. When it is not here, nothing happens.
     ///
     /// # Errors
     /// The contract's for `purgeRelationshipReferenceCopy`.
@@ -138,11 +195,19 @@ impl Repository {
         user: &str,
         relationship: Relationship,
     ) -> Result<(), OmrsError> {
-        let _ = (user, relationship);
-        Err(not_supported("purgeRelationshipReferenceCopy"))
+        checks::user(user)?;
+        let guid = relationship.header.guid();
+        self.write(&[guid], |transaction, types| {
+            relationship_copy(types, &relationship, &self.metadata_collection_id)?;
+            let Some(known) = transaction.relationship(guid)? else {
+                return Ok(());
+            };
+            self.check_foreign(&known.header, Exception::HomeRelationship)?;
+            transaction.purge_relationship(guid)
+        })
     }
 
-    /// Removes the copy with this GUID.
+    /// Removes the copy with this GUID and its history.
     ///
     /// # Errors
     /// The contract's for `purgeRelationshipReferenceCopy`.
@@ -153,11 +218,19 @@ impl Repository {
         home: &str,
         expected: &TypeDefValidationForRequest,
     ) -> Result<(), OmrsError> {
-        let _ = (user, guid, home, expected);
-        Err(not_supported("purgeRelationshipReferenceCopy"))
+        checks::user_and_guid(user, guid)?;
+        let message = Message::LocalReferenceInstance;
+        self.check_foreign_home(guid, home, message, Exception::HomeRelationship)?;
+        self.write(&[guid], |transaction, _| {
+            let known = checks::relationship(transaction, guid)?;
+            checks::type_expected(&known.header, expected)?;
+            self.check_foreign(&known.header, Exception::HomeRelationship)?;
+            check_named_home(&known.header, home)?;
+            transaction.purge_relationship(guid)
+        })
     }
 
-    /// Asks the home to send the relationship again.
+    /// Asks the home to send the relationship again, if there is anyone to ask.
     ///
     /// # Errors
     /// The contract's for `refreshRelationshipReferenceCopy`.
@@ -166,13 +239,14 @@ impl Repository {
         user: &str,
         guid: &str,
         home: &str,
-        expected: &TypeDefValidationForRequest,
+        _expected: &TypeDefValidationForRequest,
     ) -> Result<(), OmrsError> {
-        let _ = (user, guid, home, expected);
-        Err(not_supported("refreshRelationshipReferenceCopy"))
+        checks::user_and_guid(user, guid)?;
+        let exception = Exception::HomeRelationship;
+        self.check_foreign_home(guid, home, Message::HomeRefresh, exception)
     }
 
-    /// Keeps copies of many instances.
+    /// Keeps copies of many instances: entities first, then relationships, up to the first that is refused.
     ///
     /// # Errors
     /// The contract's for `saveInstanceReferenceCopies`.
@@ -181,7 +255,226 @@ impl Repository {
         user: &str,
         request: InstanceGraphRequest,
     ) -> Result<(), OmrsError> {
-        let _ = (user, request);
-        Err(not_supported("saveInstanceReferenceCopies"))
+        checks::user(user)?;
+        for some in request.entities.chunks(COPIES_PER_TRANSACTION) {
+            let guids: Vec<&str> = some.iter().map(|entity| entity.header.guid()).collect();
+            self.write(&guids, |transaction, types| {
+                let mut some = some.iter();
+                some.try_for_each(|entity| self.save_entity(transaction, types, entity))
+            })?;
+        }
+        for some in request.relationships.chunks(COPIES_PER_TRANSACTION) {
+            let guids: Vec<&str> = some.iter().flat_map(guids_of).collect();
+            self.write(&guids, |transaction, types| {
+                let mut some = some.iter();
+                some.try_for_each(|of| self.save_relationship(transaction, types, of))
+            })?;
+        }
+        Ok(())
     }
+
+    fn save_entity(
+        &self,
+        transaction: &mut dyn Transaction,
+        types: &Catalogue,
+        given: &EntityDetail,
+    ) -> Result<(), OmrsError> {
+        entity_copy(types, given, &self.metadata_collection_id)?;
+        let mut entity = given.clone();
+        if let Some(known) = transaction.entity(given.header.guid())? {
+            if self.is_own(&known.header().audit) {
+                return Err(conflict(&given.header, Exception::EntityConflict));
+            }
+            let is_older = given.header.audit.version < known.header().audit.version;
+            if is_older && matches!(known, StoredEntity::Detail(_)) {
+                return Ok(());
+            }
+            for own in known.classifications() {
+                if self.is_own(&own.audit) {
+                    let carried = &mut entity.classifications;
+                    carried.retain(|carried| carried.name() != own.name());
+                    carried.push(own.clone());
+                }
+            }
+        }
+        let entity = StoredEntity::Detail(entity);
+        let since = entity_since(&entity, transaction.now());
+        transaction.put_entity(entity, since)
+    }
+
+    fn save_relationship(
+        &self,
+        transaction: &mut dyn Transaction,
+        types: &Catalogue,
+        given: &Relationship,
+    ) -> Result<(), OmrsError> {
+        relationship_copy(types, given, &self.metadata_collection_id)?;
+        let guid = given.header.guid();
+        if let Some(known) = transaction.relationship(guid)? {
+            if self.is_own(&known.header.audit) {
+                return Err(conflict(&given.header, Exception::RelationshipConflict));
+            }
+            if given.header.audit.version < known.header.audit.version {
+                return Ok(());
+            }
+        }
+        let now = transaction.now();
+        let mut since = past(state_time(&given.header.audit, &[]), now);
+        for end in [&given.entity_one, &given.entity_two].into_iter().flatten() {
+            if !self.had_end(transaction, end, since)? {
+                since = None;
+            }
+        }
+        let ends = [&given.entity_one, &given.entity_two].map(|end| {
+            let guid = end.as_ref().and_then(|end| end.header.guid.clone());
+            guid.unwrap_or_default()
+        });
+        let relationship = StoredRelationship {
+            header: given.header.clone(),
+            properties: given.properties.clone(),
+            ends,
+        };
+        transaction.put_relationship(relationship, since)
+    }
+
+    /// Sees to it that the entity at an end is known, as a proxy at least. Whether it was at a time.
+    fn had_end(
+        &self,
+        transaction: &mut dyn Transaction,
+        end: &EntityProxy,
+        at: Option<Millis>,
+    ) -> Result<bool, OmrsError> {
+        let guid = end.header.guid();
+        if transaction.entity(guid)?.is_some() {
+            return match at {
+                Some(_) => Ok(self.reader(at)?.entity(guid)?.is_some()),
+                None => Ok(false),
+            };
+        }
+        if end.header.audit.metadata_collection_id.as_deref() == Some(&self.metadata_collection_id)
+        {
+            return Err(OmrsError::new(Message::UnknownEntity, &[guid]));
+        }
+        let proxy = StoredEntity::Proxy(end.clone());
+        let since = entity_since(&proxy, transaction.now());
+        transaction.put_entity(proxy, since)?;
+        Ok(since.is_some_and(|since| at.is_some_and(|at| since <= at)))
+    }
+
+    /// A classification that is at home elsewhere, and the entity that it is for.
+    fn foreign_classification<'a>(
+        &self,
+        request: &'a ClassificationWithEntityRequest,
+    ) -> Result<(&'a str, &'a Classification), OmrsError> {
+        let null = |parameter: &str| {
+            OmrsError::of_parameter(Message::NullReferenceInstance, parameter, &[parameter])
+        };
+        let entity = request.entity.as_ref().ok_or_else(|| null("entity"))?;
+        let given = request.classification.as_ref();
+        let given = given.ok_or_else(|| null("classification"))?;
+        let guid = entity.header.guid();
+        checks::guid(guid, "entity")?;
+        let home = given.audit.metadata_collection_id.as_deref();
+        checks::guid(
+            home.unwrap_or_default(),
+            "classification.metadataCollectionId",
+        )?;
+        if home == Some(&self.metadata_collection_id) {
+            let message = Message::LocalReferenceInstance;
+            let words = [given.name()];
+            return Err(OmrsError::of_parameter(message, "classification", &words));
+        }
+        Ok((guid, given))
+    }
+
+    /// The entity that a copy of a classification is for, if it is here.
+    fn entity_to_classify(
+        &self,
+        transaction: &dyn Transaction,
+        types: &Catalogue,
+        guid: &str,
+        given: &Classification,
+    ) -> Result<Option<StoredEntity>, OmrsError> {
+        let Some(entity) = transaction.entity(guid)? else {
+            return Ok(None);
+        };
+        let of = checks::type_of(types, entity.header(), TypeDefCategory::Entity)?;
+        classification(types, of, given.name(), given.properties.clone())?;
+        let mut carried = entity.classifications().iter();
+        let known = carried.find(|carried| carried.name() == given.name());
+        if known.is_some_and(|known| self.is_own(&known.audit)) {
+            return Err(conflict(entity.header(), Exception::EntityConflict));
+        }
+        Ok(Some(entity))
+    }
+
+    /// Whether an instance is changed here: its home is this repository, or it replicates it for an external source.
+    pub(super) fn is_own(&self, audit: &InstanceAuditHeader) -> bool {
+        instance_lock(audit, "", &self.metadata_collection_id).is_ok()
+    }
+
+    fn check_foreign(
+        &self,
+        header: &InstanceHeader,
+        exception: Exception,
+    ) -> Result<(), OmrsError> {
+        if self.is_own(&header.audit) {
+            let message = Message::LocalReferenceInstance;
+            let words = [header.guid()];
+            return Err(OmrsError::with_exception(exception, message, &words));
+        }
+        Ok(())
+    }
+
+    fn check_foreign_home(
+        &self,
+        guid: &str,
+        home: &str,
+        message: Message,
+        exception: Exception,
+    ) -> Result<(), OmrsError> {
+        checks::guid(home, "homeMetadataCollectionId")?;
+        if home == self.metadata_collection_id {
+            return Err(OmrsError::with_exception(exception, message, &[guid]));
+        }
+        Ok(())
+    }
+}
+
+/// The GUIDs of a relationship and of its ends.
+fn guids_of(relationship: &Relationship) -> [&str; 3] {
+    let [one, two] = [&relationship.entity_one, &relationship.entity_two]
+        .map(|end| end.as_ref().map_or("", |end| end.header.guid()));
+    [relationship.header.guid(), one, two]
+}
+
+fn conflict(header: &InstanceHeader, exception: Exception) -> OmrsError {
+    OmrsError::with_exception(exception, Message::CopyOfOwn, &[header.guid()])
+}
+
+fn check_named_home(header: &InstanceHeader, home: &str) -> Result<(), OmrsError> {
+    let is = header.audit.metadata_collection_id.as_deref();
+    if is == Some(home) {
+        return Ok(());
+    }
+    let words = [header.guid(), is.unwrap_or("unknown")];
+    let (message, parameter) = (Message::OtherHome, "homeMetadataCollectionId");
+    Err(OmrsError::of_parameter(message, parameter, &words))
+}
+
+/// From when on a state of an entity holds: the time of its latest change, classifications included.
+pub(super) fn entity_since(entity: &StoredEntity, now: Millis) -> Option<Millis> {
+    let time = state_time(&entity.header().audit, entity.classifications());
+    past(time, now)
+}
+
+fn state_time(audit: &InstanceAuditHeader, carried: &[Classification]) -> Option<Millis> {
+    let changed = |audit: &InstanceAuditHeader| audit.update_time.or(audit.create_time);
+    let classified = carried.iter().filter_map(|carried| changed(&carried.audit));
+    changed(audit).into_iter().chain(classified).max()
+}
+
+/// A time that others tell, unless it has not come yet.
+fn past(time: Option<Millis>, now: Millis) -> Option<Millis> {
+    time.filter(|time| *time <= now)
 }

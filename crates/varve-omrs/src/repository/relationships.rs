@@ -2,7 +2,7 @@
 
 use super::headers::{self, Author, Kind, Origin};
 use super::{Repository, checks, rendered};
-use crate::error::{Exception, Message, OmrsError};
+use crate::error::{Exception, OmrsError};
 use crate::instances::Relationship;
 use crate::requests::{
     InstancePropertiesRequest, RelationshipCreateRequest, TypeDefValidationForRequest,
@@ -91,6 +91,7 @@ impl Repository {
         guid: &str,
         status: Option<InstanceStatus>,
     ) -> Result<Relationship, OmrsError> {
+        checks::status_given(status)?;
         self.change_relationship(user, guid, |relationship, types, of, author| {
             let status = new_status(types, of, status)?;
             self.check_relationship_home(relationship)?;
@@ -110,10 +111,9 @@ impl Repository {
         guid: &str,
         request: InstancePropertiesRequest,
     ) -> Result<Relationship, OmrsError> {
+        let properties = checks::properties_given(guid, request.properties)?;
         self.change_relationship(user, guid, |relationship, types, of, author| {
-            let missing = || OmrsError::new(Message::NoNewProperties, &[guid]);
-            let properties = request.properties.clone().ok_or_else(missing)?;
-            let properties = completed_properties(types, of, properties)?;
+            let properties = completed_properties(types, of, properties.clone())?;
             self.check_relationship_home(relationship)?;
             headers::change(&mut relationship.header.audit, author);
             relationship.properties = Some(properties);
@@ -188,9 +188,9 @@ impl Repository {
         checks::user_and_guid(user, guid)?;
         self.write(&[guid], |transaction, _| {
             let relationship = checks::relationship(transaction, guid)?;
-            checks::type_expected(&relationship.header, expected)?;
             checks::deleted(&relationship.header, Exception::RelationshipNotDeleted)?;
             self.check_relationship_home(&relationship)?;
+            checks::type_expected(&relationship.header, expected)?;
             transaction.purge_relationship(guid)
         })
     }

@@ -1,19 +1,17 @@
-//! Calls about types. The types are kept as a note of the store, and take effect for all calls at once.
+//! Calls about types. A change takes effect for all calls at once, and is kept before it does.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use super::{Repository, not_supported};
-use crate::error::OmrsError;
+use crate::error::{Message, OmrsError};
+use crate::matching::Pattern;
 use crate::requests::TypeDefReIdentifyRequest;
-use crate::store::Store;
+use crate::store::{Subject, Walk, WalkBy};
 use crate::types::{
-    AttributeTypeDef, AttributeTypeDefCategory, Catalogue, TypeDef, TypeDefCategory,
-    TypeDefGallery, TypeDefPatch,
+    AttributeTypeDef, AttributeTypeDefCategory, Catalogue, ResolvedType, TypeDef, TypeDefCategory,
+    TypeDefGallery, TypeDefPatch, TypeIndex,
 };
-
-/// The types that the store keeps; those of the standard when it keeps none.
-pub(super) fn kept(store: &dyn Store) -> Result<Catalogue, OmrsError> {
-    let _ = store;
-    Ok(Catalogue::built_in())
-}
 
 impl Repository {
     /// All types.
@@ -21,26 +19,21 @@ impl Repository {
     /// # Errors
     /// The contract's for `getAllTypes`.
     pub fn get_all_types(&self) -> Result<TypeDefGallery, OmrsError> {
-        let types = self.types();
-        Ok(TypeDefGallery {
-            attribute_types: types
-                .attribute_types()
-                .map(|def| AttributeTypeDef::clone(def))
-                .collect(),
-            types: types
-                .types()
-                .map(|(_, found)| TypeDef::clone(found.def()))
-                .collect(),
-        })
+        Ok(self.types().find_by_name(|_| true))
     }
 
-    /// The types whose name matches.
+    /// The types whose name matches: `*` stands for any text, `&` for any character.
     ///
     /// # Errors
     /// The contract's for `findTypesByName`.
     pub fn find_types_by_name(&self, name: &str) -> Result<TypeDefGallery, OmrsError> {
-        let _ = (name,);
-        Err(not_supported("findTypesByName"))
+        check_name(name, "name")?;
+        let types = self.types();
+        if !name.contains(['*', '&']) {
+            return Ok(types.find_by_name(|known| known == name));
+        }
+        let pattern = Pattern::new(&with_wildcards(name), "name")?;
+        Ok(types.find_by_name(|known| pattern.matches(known)))
     }
 
     /// The types of a category.
@@ -51,8 +44,8 @@ impl Repository {
         &self,
         category: Option<TypeDefCategory>,
     ) -> Result<Vec<TypeDef>, OmrsError> {
-        let _ = (category,);
-        Err(not_supported("findTypeDefsByCategory"))
+        let category = category.ok_or_else(|| missing("category"))?;
+        Ok(cloned(self.types().of_category(category)))
     }
 
     /// The attribute types of a category.
@@ -63,8 +56,10 @@ impl Repository {
         &self,
         category: Option<AttributeTypeDefCategory>,
     ) -> Result<Vec<AttributeTypeDef>, OmrsError> {
-        let _ = (category,);
-        Err(not_supported("findAttributeTypeDefsByCategory"))
+        let category = category.ok_or_else(|| missing("category"))?;
+        let types = self.types();
+        let found = types.attribute_types_of_category(category);
+        Ok(found.map(|def| AttributeTypeDef::clone(def)).collect())
     }
 
     /// The types whose instances have all these properties.
@@ -72,8 +67,10 @@ impl Repository {
     /// # Errors
     /// The contract's for `findTypeDefsByProperty`.
     pub fn find_type_defs_by_property(&self, names: &[String]) -> Result<Vec<TypeDef>, OmrsError> {
-        let _ = (names,);
-        Err(not_supported("findTypeDefsByProperty"))
+        if names.is_empty() {
+            return Err(missing("matchCriteria"));
+        }
+        Ok(cloned(self.types().with_properties(names)))
     }
 
     /// The types that another standard knows.
@@ -86,17 +83,32 @@ impl Repository {
         organization: Option<&str>,
         identifier: Option<&str>,
     ) -> Result<Vec<TypeDef>, OmrsError> {
-        let _ = (standard, organization, identifier);
-        Err(not_supported("findTypesByExternalID"))
+        let types = self.types();
+        let found = types.of_standard(standard, organization, identifier)?;
+        Ok(cloned(found))
     }
 
-    /// The types that a regular expression matches.
+    /// The types of which a regular expression matches the name, the GUID or the description.
     ///
     /// # Errors
     /// The contract's for `searchForTypeDefs`.
     pub fn search_for_type_defs(&self, search_criteria: &str) -> Result<Vec<TypeDef>, OmrsError> {
-        let _ = (search_criteria,);
-        Err(not_supported("searchForTypeDefs"))
+        let parameter = "searchCriteria";
+        if search_criteria.is_empty() {
+            let message = Message::NoSearchCriteria;
+            return Err(OmrsError::of_parameter(message, parameter, &[parameter]));
+        }
+        let pattern = Pattern::new(search_criteria, parameter)?;
+        let types = self.types();
+        let found = types.types().filter(|(_, of)| {
+            let description = of.def().body.description.as_deref();
+            let texts = [Some(of.name()), Some(of.guid()), description];
+            texts
+                .into_iter()
+                .flatten()
+                .any(|text| pattern.matches(text))
+        });
+        Ok(cloned(found))
     }
 
     /// The type with this GUID.
@@ -104,8 +116,10 @@ impl Repository {
     /// # Errors
     /// The contract's for `getTypeDefByGUID`.
     pub fn get_type_def_by_guid(&self, guid: &str) -> Result<TypeDef, OmrsError> {
-        let _ = (guid,);
-        Err(not_supported("getTypeDefByGUID"))
+        check_guid(guid, "guid")?;
+        self.types()
+            .type_by_guid(guid)
+            .map(|def| TypeDef::clone(def))
     }
 
     /// The type with this name.
@@ -113,8 +127,10 @@ impl Repository {
     /// # Errors
     /// The contract's for `getTypeDefByName`.
     pub fn get_type_def_by_name(&self, name: &str) -> Result<TypeDef, OmrsError> {
-        let _ = (name,);
-        Err(not_supported("getTypeDefByName"))
+        check_name(name, "name")?;
+        self.types()
+            .type_by_name(name)
+            .map(|def| TypeDef::clone(def))
     }
 
     /// The attribute type with this GUID.
@@ -125,8 +141,12 @@ impl Repository {
         &self,
         guid: &str,
     ) -> Result<AttributeTypeDef, OmrsError> {
-        let _ = (guid,);
-        Err(not_supported("getAttributeTypeDefByGUID"))
+        check_guid(guid, "guid")?;
+        let types = self.types();
+        let found = types.attribute_type_by_guid(guid);
+        found
+            .map(|def| AttributeTypeDef::clone(def))
+            .ok_or_else(|| OmrsError::new(Message::UnknownAttributeTypeGuid, &[guid]))
     }
 
     /// The attribute type with this name.
@@ -137,8 +157,12 @@ impl Repository {
         &self,
         name: &str,
     ) -> Result<AttributeTypeDef, OmrsError> {
-        let _ = (name,);
-        Err(not_supported("getAttributeTypeDefByName"))
+        check_name(name, "name")?;
+        let types = self.types();
+        let found = types.attribute_type_by_name(name);
+        found
+            .map(|def| AttributeTypeDef::clone(def))
+            .ok_or_else(|| OmrsError::new(Message::UnknownAttributeTypeName, &[name]))
     }
 
     /// Adds many types: all or none.
@@ -146,74 +170,105 @@ impl Repository {
     /// # Errors
     /// The contract's for `addTypeDefGallery`.
     pub fn add_type_def_gallery(&self, gallery: TypeDefGallery) -> Result<(), OmrsError> {
-        let _ = (gallery,);
-        Err(not_supported("addTypeDefGallery"))
+        self.change_types(|types| types.add_gallery(gallery))
     }
 
-    /// Adds a type.
+    /// Adds a type. One that is known does not harm; it may bring descriptions that were missing.
     ///
     /// # Errors
     /// The contract's for `addTypeDef`.
     pub fn add_type_def(&self, def: TypeDef) -> Result<(), OmrsError> {
-        let _ = (def,);
-        Err(not_supported("addTypeDef"))
+        self.change_types(|types| types.add_type(def).map(|_| ()))
     }
 
-    /// Adds an attribute type.
+    /// Adds an attribute type, as [`Self::add_type_def`] does a type.
     ///
     /// # Errors
     /// The contract's for `addAttributeTypeDef`.
     pub fn add_attribute_type_def(&self, def: AttributeTypeDef) -> Result<(), OmrsError> {
-        let _ = (def,);
-        Err(not_supported("addAttributeTypeDef"))
+        self.change_types(|types| types.add_attribute_type(def).map(|_| ()))
     }
 
-    /// Whether the type is known; false = it could be added.
+    /// Whether the type is known; false = it could be added. Descriptions that were missing are taken over.
     ///
     /// # Errors
     /// The contract's for `verifyTypeDef`.
     pub fn verify_type_def(&self, def: TypeDef) -> Result<bool, OmrsError> {
-        let _ = (def,);
-        Err(not_supported("verifyTypeDef"))
+        let types = self.types();
+        if !types.verify_type(&def)? {
+            return Ok(false);
+        }
+        if types
+            .type_by_guid(def.guid())
+            .is_ok_and(|known| **known != def)
+        {
+            // What differs in more than descriptions stays as it is: the type is known all the same.
+            self.change_types(|types| Ok(types.add_type(def).is_ok()))?;
+        }
+        Ok(true)
     }
 
-    /// Whether the attribute type is known; false = it could be added.
+    /// Whether the attribute type is known, as [`Self::verify_type_def`].
     ///
     /// # Errors
     /// The contract's for `verifyAttributeTypeDef`.
     pub fn verify_attribute_type_def(&self, def: AttributeTypeDef) -> Result<bool, OmrsError> {
-        let _ = (def,);
-        Err(not_supported("verifyAttributeTypeDef"))
+        let types = self.types();
+        if !types.verify_attribute_type(&def)? {
+            return Ok(false);
+        }
+        let known = types.attribute_type_by_guid(def.guid());
+        if known.is_some_and(|known| **known != def) {
+            self.change_types(|types| Ok(types.add_attribute_type(def).is_ok()))?;
+        }
+        Ok(true)
     }
 
-    /// Applies a patch.
+    /// Applies a patch; gives the type as it is then.
     ///
     /// # Errors
     /// The contract's for `updateTypeDef`.
     pub fn update_type_def(&self, patch: TypeDefPatch) -> Result<TypeDef, OmrsError> {
-        let _ = (patch,);
-        Err(not_supported("updateTypeDef"))
+        check_guid(
+            patch.type_guid.as_deref().unwrap_or_default(),
+            "typeDefPatch",
+        )?;
+        check_name(
+            patch.type_name.as_deref().unwrap_or_default(),
+            "typeDefPatch",
+        )?;
+        self.change_types(|types| types.patch_type(patch).map(|def| TypeDef::clone(&def)))
     }
 
-    /// Removes a type that nothing uses.
+    /// Removes a type that no type and no instance uses, deleted ones included.
     ///
     /// # Errors
     /// The contract's for `deleteTypeDef`.
     pub fn delete_type_def(&self, guid: &str, name: &str) -> Result<(), OmrsError> {
-        let _ = (guid, name);
-        Err(not_supported("deleteTypeDef"))
+        check_guid(guid, "obsoleteTypeDefGUID")?;
+        check_name(name, "obsoleteTypeDefName")?;
+        self.change_types(|types| {
+            let used = types.by_guid(guid).map(|of| self.has_instances(types, of));
+            types.remove_type(guid, name)?;
+            if used.transpose()? == Some(true) {
+                let words = [name, guid, "instances"];
+                return Err(OmrsError::new(Message::TypeInUse, &words));
+            }
+            Ok(())
+        })
     }
 
-    /// Removes an attribute type that nothing uses.
+    /// Removes an attribute type that no type uses.
     ///
     /// # Errors
     /// The contract's for `deleteAttributeTypeDef`.
     pub fn delete_attribute_type_def(&self, guid: &str, name: &str) -> Result<(), OmrsError> {
-        let _ = (guid, name);
-        Err(not_supported("deleteAttributeTypeDef"))
+        check_guid(guid, "obsoleteTypeDefGUID")?;
+        check_name(name, "obsoleteTypeDefName")?;
+        self.change_types(|types| types.remove_attribute_type(guid, name))
     }
 
-    /// Gives a type another GUID and name.
+    /// Gives a type another GUID and name. Not supported while it has instances: they tell of their type by both.
     ///
     /// # Errors
     /// The contract's for `reIdentifyTypeDef`.
@@ -222,8 +277,16 @@ impl Repository {
         guid: &str,
         request: &TypeDefReIdentifyRequest,
     ) -> Result<TypeDef, OmrsError> {
-        let _ = (guid, request);
-        Err(not_supported("reIdentifyTypeDef"))
+        check_guid(guid, "originalTypeDefGUID")?;
+        let [name, new_guid, new_name] = parts(request)?;
+        self.change_types(|types| {
+            let used = types.by_guid(guid).map(|of| self.has_instances(types, of));
+            let renamed = types.re_identify_type(guid, name, new_guid, new_name)?;
+            if used.transpose()? == Some(true) {
+                return Err(not_supported("reIdentifyTypeDef of a type with instances"));
+            }
+            Ok(TypeDef::clone(&renamed))
+        })
     }
 
     /// Gives an attribute type another GUID and name.
@@ -235,7 +298,108 @@ impl Repository {
         guid: &str,
         request: &TypeDefReIdentifyRequest,
     ) -> Result<AttributeTypeDef, OmrsError> {
-        let _ = (guid, request);
-        Err(not_supported("reIdentifyAttributeTypeDef"))
+        check_guid(guid, "originalAttributeTypeDefGUID")?;
+        let [name, new_guid, new_name] = parts(request)?;
+        self.change_types(|types| {
+            let renamed = types.re_identify_attribute_type(guid, name, new_guid, new_name)?;
+            Ok(AttributeTypeDef::clone(&renamed))
+        })
     }
+
+    /// Changes the types: for everybody once they are kept, for nobody when that fails.
+    fn change_types<T>(
+        &self,
+        change: impl FnOnce(&mut Catalogue) -> Result<T, OmrsError>,
+    ) -> Result<T, OmrsError> {
+        let mut kept = self.kept_types.write();
+        let old = self.types();
+        let mut new = Catalogue::clone(&old);
+        let done = change(&mut new)?;
+        let new = Arc::new(new);
+        self.store.set_types(Arc::clone(&new))?;
+        if let Err(error) = kept.keep(&*self.store, &old, &new) {
+            self.store.set_types(old)?;
+            return Err(error);
+        }
+        self.types.store(new);
+        Ok(done)
+    }
+
+    /// Whether there are instances of a type or of its subtypes, deleted ones included.
+    fn has_instances(&self, types: &Catalogue, of: TypeIndex) -> Result<bool, OmrsError> {
+        let name = types.get(of).name();
+        let (subject, of, by) = match types.get(of).def().category() {
+            TypeDefCategory::Classification => {
+                (Subject::Entities, None, WalkBy::Classification(name))
+            }
+            TypeDefCategory::Relationship => (Subject::Relationships, Some(of), WalkBy::Guid),
+            _ => (Subject::Entities, Some(of), WalkBy::Guid),
+        };
+        let walk = Walk {
+            subject,
+            of,
+            by,
+            reverse: false,
+            after: None,
+        };
+        let mut found = false;
+        self.reader(None)?.walk(&walk, &mut |_| {
+            found = true;
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(found)
+    }
+}
+
+fn cloned<'a>(found: impl Iterator<Item = (TypeIndex, &'a ResolvedType)>) -> Vec<TypeDef> {
+    found.map(|(_, of)| TypeDef::clone(of.def())).collect()
+}
+
+fn missing(parameter: &str) -> OmrsError {
+    OmrsError::of_parameter(Message::MissingParameter, parameter, &[parameter])
+}
+
+fn check_guid(guid: &str, parameter: &str) -> Result<(), OmrsError> {
+    if guid.is_empty() {
+        let message = Message::NoTypeGuid;
+        return Err(OmrsError::of_parameter(message, parameter, &[parameter]));
+    }
+    Ok(())
+}
+
+fn check_name(name: &str, parameter: &str) -> Result<(), OmrsError> {
+    if name.is_empty() {
+        let message = Message::NoTypeName;
+        return Err(OmrsError::of_parameter(message, parameter, &[parameter]));
+    }
+    Ok(())
+}
+
+fn parts(request: &TypeDefReIdentifyRequest) -> Result<[&str; 3], OmrsError> {
+    let given = [&request.original_name, &request.new_guid, &request.new_name];
+    let given = given.map(|given| given.as_deref().unwrap_or_default());
+    check_name(given[0], "originalTypeDefName")?;
+    Ok(given)
+}
+
+/// A name with wildcards as a regular expression. Callers who take it for one already write `.*`.
+fn with_wildcards(name: &str) -> String {
+    let mut expression = String::new();
+    for (number, part) in name.replace(".*", "*").split('*').enumerate() {
+        if number > 0 {
+            expression.push_str(".*");
+        }
+        for (number, text) in part.split('&').enumerate() {
+            if number > 0 {
+                expression.push('.');
+            }
+            for character in text.chars() {
+                if !character.is_alphanumeric() && character != '_' {
+                    expression.push('\\');
+                }
+                expression.push(character);
+            }
+        }
+    }
+    expression
 }

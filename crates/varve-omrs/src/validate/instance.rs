@@ -178,7 +178,7 @@ pub fn relationship_ends(
 /// # Errors
 /// `InvalidParameterException`.
 pub fn update_lock(header: &InstanceHeader, local: &str) -> Result<(), OmrsError> {
-    lock(&header.audit, header.guid(), local)
+    instance_lock(&header.audit, header.guid(), local)
 }
 
 /// Checks that the repository whose metadata collection is `local` may change a classification of an entity, which need not
@@ -192,10 +192,18 @@ pub fn classification_lock(
     local: &str,
 ) -> Result<(), OmrsError> {
     let name = format!("{entity} ({})", classification.name());
-    lock(&classification.audit, &name, local)
+    instance_lock(&classification.audit, &name, local)
 }
 
-fn lock(audit: &InstanceAuditHeader, instance: &str, local: &str) -> Result<(), OmrsError> {
+/// As [`update_lock`], of any instance; `instance` is what the error calls it.
+///
+/// # Errors
+/// `InvalidParameterException`.
+pub fn instance_lock(
+    audit: &InstanceAuditHeader,
+    instance: &str,
+    local: &str,
+) -> Result<(), OmrsError> {
     let master = match audit.provenance {
         Some(InstanceProvenanceType::LocalCohort) => &audit.metadata_collection_id,
         Some(InstanceProvenanceType::ExternalSource) => &audit.replicated_by,

@@ -1,9 +1,12 @@
 //! The operations of the repository, on each store that there is.
 
 mod classifying;
+mod copies;
 mod entities;
+mod identity;
 mod reading;
 mod relationships;
+mod types;
 
 use std::sync::Arc;
 
@@ -113,11 +116,28 @@ fn foreign_header(f: &Fixture, type_name: &str, guid: &str) -> InstanceHeader {
     }
 }
 
+fn foreign_entity(f: &Fixture, type_name: &str, guid: &str) -> EntityDetail {
+    EntityDetail {
+        header: foreign_header(f, type_name, guid),
+        properties: Some(strings(&[("qualifiedName", guid)])),
+        ..EntityDetail::default()
+    }
+}
+
 fn foreign_proxy(f: &Fixture, type_name: &str, guid: &str) -> EntityProxy {
     EntityProxy {
         header: foreign_header(f, type_name, guid),
         unique_properties: Some(strings(&[("qualifiedName", guid)])),
         ..EntityProxy::default()
+    }
+}
+
+fn foreign_relationship(f: &Fixture, guid: &str, ends: [&str; 2]) -> Relationship {
+    Relationship {
+        header: foreign_header(f, "SemanticAssignment", guid),
+        properties: Some(strings(&[("description", guid)])),
+        entity_one: Some(foreign_proxy(f, "Asset", ends[0])),
+        entity_two: Some(foreign_proxy(f, "GlossaryTerm", ends[1])),
     }
 }
 

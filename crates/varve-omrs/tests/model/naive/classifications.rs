@@ -93,11 +93,15 @@ impl Naive {
         self.put_now(State::Entity(entity))
     }
 
-    /// The classification with this name, which the entity must have.
+    /// The classification with this name, which the entity must have, and which is homed here.
     fn carried(&self, entity: &EntityDetail, name: &str) -> Result<Classification, Exception> {
         self.types.classification_by_name(name).map_err(class)?;
         let carried = entity.classification(name).cloned();
-        carried.ok_or(Exception::ClassificationError)
+        let carried = carried.ok_or(Exception::ClassificationError)?;
+        if !self.is_ours(&carried.audit) {
+            return Err(Exception::InvalidParameter);
+        }
+        Ok(carried)
     }
 
     pub(super) fn update_classification(

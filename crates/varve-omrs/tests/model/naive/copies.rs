@@ -6,24 +6,52 @@ use varve_omrs::requests::{InstanceGraphRequest, TypeDefValidationForRequest};
 use varve_omrs::validate;
 
 use super::header::{unknown, valid_from};
-use super::{Naive, State, class, given};
+use super::{Naive, State, class, ends, given};
 use crate::call::{Answer, Answered, Kind};
 
 impl Naive {
-    /// A copy that is not newer than the one that is here changes nothing; a copy of what is homed here is a conflict.
+    /// A copy that is older than the one that is here changes nothing; a copy of what is homed here is a conflict.
+    /// Classifications that are homed here stay as they are.
     pub(super) fn save_entity_copy(&mut self, entity: &EntityDetail) -> Answered {
         validate::entity_copy(&self.types, entity, &self.home.0).map_err(class)?;
         if let Some(State::Entity(known)) = self.state(Kind::Entity, entity.header.guid(), None) {
             if self.is_ours(&known.header.audit) {
                 return Err(Exception::EntityConflict);
             }
-            if known.header.audit.version >= entity.header.audit.version {
+            if known.header.audit.version > entity.header.audit.version {
                 return Ok(Answer::Nothing);
             }
         }
+        let mut entity = entity.clone();
+        for own in self.own_classifications(entity.header.guid()) {
+            entity
+                .classifications
+                .retain(|one| one.name() != own.name());
+            entity.classifications.push(own);
+        }
         let at = valid_from(&entity.header.audit, &entity.classifications, self.now);
-        self.put(at, State::Entity(entity.clone()));
+        self.put(at, State::Entity(entity));
         Ok(Answer::Nothing)
+    }
+
+    fn own_classifications(&self, guid: &str) -> Vec<Classification> {
+        let known = match self.state(Kind::Entity, guid, None) {
+            Some(State::Entity(entity)) => &entity.classifications,
+            Some(State::Proxy(proxy)) => &proxy.classifications,
+            _ => return Vec::new(),
+        };
+        let own = known.iter().filter(|one| self.is_ours(&one.audit));
+        own.cloned().collect()
+    }
+
+    /// Removes a copy; of an entity, with its relationships.
+    fn remove_copy(&mut self, kind: Kind, guid: &str) {
+        if kind == Kind::Entity {
+            for attached in self.attached(guid) {
+                self.remove(Kind::Relationship, &attached);
+            }
+        }
+        self.remove(kind, guid);
     }
 
     pub(super) fn remove_entity_copy(&mut self, entity: &EntityDetail) -> Answered {
@@ -33,12 +61,12 @@ impl Naive {
             if self.is_ours(&known.header().audit) {
                 return Err(Exception::HomeEntity);
             }
-            self.remove(Kind::Entity, guid);
+            self.remove_copy(Kind::Entity, guid);
         }
         Ok(Answer::Nothing)
     }
 
-    /// Ends of which nothing is known become proxies.
+    /// Ends of which nothing is known become proxies. It holds from when it tells, if its ends were known then.
     pub(super) fn save_relationship_copy(&mut self, relationship: &Relationship) -> Answered {
         validate::relationship_copy(&self.types, relationship, &self.home.0).map_err(class)?;
         let guid = relationship.header.guid();
@@ -46,17 +74,25 @@ impl Naive {
             if self.is_ours(&known.header().audit) {
                 return Err(Exception::RelationshipConflict);
             }
-            if known.header().audit.version >= relationship.header.audit.version {
+            if known.header().audit.version > relationship.header.audit.version {
                 return Ok(Answer::Nothing);
             }
         }
-        let ends = [&relationship.entity_one, &relationship.entity_two];
-        for end in ends.into_iter().flatten() {
+        let proxies = [&relationship.entity_one, &relationship.entity_two];
+        for end in proxies.into_iter().flatten() {
             if self.state(Kind::Entity, end.header.guid(), None).is_none() {
+                if end.header.audit.metadata_collection_id.as_ref() == Some(&self.home.0) {
+                    return Err(Exception::EntityNotKnown);
+                }
                 self.keep_proxy(end);
             }
         }
-        let at = valid_from(&relationship.header.audit, &[], self.now);
+        let mut at = valid_from(&relationship.header.audit, &[], self.now);
+        for guid in ends(relationship) {
+            if self.state(Kind::Entity, &guid, Some(at)).is_none() {
+                at = self.now;
+            }
+        }
         self.put(at, State::Relationship(relationship.clone()));
         Ok(Answer::Nothing)
     }
@@ -90,7 +126,7 @@ impl Naive {
         if audit.metadata_collection_id.as_deref() != Some(home) {
             return Err(Exception::InvalidParameter);
         }
-        self.remove(kind, guid);
+        self.remove_copy(kind, guid);
         Ok(Answer::Nothing)
     }
 
@@ -182,6 +218,10 @@ impl Naive {
         let properties = classification.properties.clone();
         validate::classification(&self.types, index, classification.name(), properties)
             .map_err(class)?;
+        let own = self.own_classifications(entity.header.guid());
+        if own.iter().any(|one| one.name() == classification.name()) {
+            return Err(Exception::EntityConflict);
+        }
         Ok(Some(state.clone()))
     }
 

@@ -126,19 +126,32 @@ impl Naive {
 
     /// An instance that is to be changed: there, not deleted, ours.
     fn changeable(&self, kind: Kind, guid: &str) -> Result<State, Exception> {
-        given(guid)?;
-        let state = self.state(kind, guid, None).ok_or(unknown(kind))?;
+        let state = self.present(kind, guid)?;
+        self.unlocked(state.header())?;
+        Ok(state)
+    }
+
+    /// An instance that is there, in whole, and not deleted.
+    fn present(&self, kind: Kind, guid: &str) -> Result<State, Exception> {
+        let state = self.known(kind, guid)?;
         if state.header().audit.is_deleted() {
             return Err(unknown(kind));
         }
-        self.unlocked(state.header())?;
         Ok(state.clone())
+    }
+
+    /// An instance that is there, in whole.
+    fn known(&self, kind: Kind, guid: &str) -> Result<&State, Exception> {
+        given(guid)?;
+        match self.state(kind, guid, None) {
+            None | Some(State::Proxy(_)) => Err(unknown(kind)),
+            Some(state) => Ok(state),
+        }
     }
 
     /// An instance that must be deleted already.
     fn deleted(&self, kind: Kind, guid: &str) -> Result<State, Exception> {
-        given(guid)?;
-        let state = self.state(kind, guid, None).ok_or(unknown(kind))?;
+        let state = self.known(kind, guid)?;
         if !state.header().audit.is_deleted() {
             return Err(not_deleted(kind));
         }
@@ -156,10 +169,12 @@ impl Naive {
         if status == InstanceStatus::Deleted {
             return Err(Exception::StatusNotSupported);
         }
-        let mut state = self.changeable(kind, guid)?;
-        let audit = &mut state.header_mut().audit;
+        let mut state = self.present(kind, guid)?;
+        let audit = &state.header().audit;
         let index = self.type_of(audit);
         let status = validate::new_status(&self.types, index, Some(status)).map_err(class)?;
+        self.unlocked(state.header())?;
+        let audit = &mut state.header_mut().audit;
         audit.status = Some(status);
         self.touch(audit, user);
         self.put_now(state)
@@ -172,9 +187,10 @@ impl Naive {
         guid: &str,
         properties: &InstanceProperties,
     ) -> Answered {
-        let mut state = self.changeable(kind, guid)?;
+        let mut state = self.present(kind, guid)?;
         let index = self.type_of(&state.header().audit);
         *state.properties_mut() = self.complete(index, Some(properties))?;
+        self.unlocked(state.header())?;
         self.touch(&mut state.header_mut().audit, user);
         self.put_now(state)
     }
@@ -222,8 +238,7 @@ impl Naive {
         guid: &str,
         of: &TypeDefValidationForRequest,
     ) -> Result<State, Exception> {
-        given(guid)?;
-        let state = self.state(kind, guid, None).ok_or(unknown(kind))?;
+        let state = self.known(kind, guid)?;
         self.expect_type(state, of)?;
         if state.header().audit.is_deleted() {
             return Err(Exception::InvalidParameter);
@@ -323,13 +338,15 @@ impl Naive {
         };
         let of_kind = |guid: &str| self.types.instance_type_by_guid(kind.category(), guid, "");
         let new = of_kind(new.link.guid()).map_err(class)?;
-        of_kind(current.link.guid()).map_err(class)?;
+        let current = of_kind(current.link.guid()).map_err(class)?;
         let mut state = self.changeable(kind, guid)?;
-        let named = TypeDefValidationForRequest {
-            type_guid: current.link.guid.clone(),
-            type_name: current.link.name.clone(),
-        };
-        self.expect_type(&state, &named)?;
+        // Supertypes will do: that is what callers who found the instance by its supertype give.
+        if !self
+            .types
+            .is_a(self.type_of(&state.header().audit), current)
+        {
+            return Err(Exception::InvalidParameter);
+        }
         let properties = state.properties_mut().clone();
         *state.properties_mut() = self.complete(new, properties.as_ref())?;
         if let State::Entity(entity) = &state {
@@ -358,7 +375,7 @@ impl Naive {
         given(guid)?;
         given(home)?;
         given(new)?;
-        let state = self.state(kind, guid, None).ok_or(unknown(kind))?;
+        let state = self.known(kind, guid)?;
         if state.header().audit.is_deleted() {
             return Err(unknown(kind));
         }

@@ -90,7 +90,8 @@ impl Naive {
     }
 }
 
-/// From when on a copy holds: its last update, or the last change of a classification, else its creation.
+/// From when on a copy holds: its last update, or the last change of a classification, else its creation; from now on when
+/// that lies ahead.
 pub(super) fn valid_from(
     audit: &InstanceAuditHeader,
     classifications: &[Classification],
@@ -99,7 +100,7 @@ pub(super) fn valid_from(
     let of = |audit: &InstanceAuditHeader| audit.update_time.or(audit.create_time);
     let classified = classifications.iter().filter_map(|one| of(&one.audit));
     let last = of(audit).into_iter().chain(classified).max();
-    last.unwrap_or(now)
+    last.filter(|last| *last <= now).unwrap_or(now)
 }
 
 /// The exception for an instance that is not there.

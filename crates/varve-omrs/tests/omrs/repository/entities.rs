@@ -303,17 +303,24 @@ fn deleting_names_the_right_type() {
         let entity = f.entity("Asset", "a");
         let guid = entity.header.guid();
         let asset = f.type_guid("Asset");
-        let invalid = Exception::InvalidParameter;
-        for (of, id) in [
+        let wrong = [
             (some_type("Asset", ""), "OMRS-REPOSITORY-400-022"),
             (some_type("", &asset), "OMRS-REPOSITORY-400-023"),
             (some_type("Process", &asset), "OMRS-REPOSITORY-400-039"),
             (some_type("Asset", "other"), "OMRS-REPOSITORY-400-039"),
-        ] {
-            assert_eq!(failure(r.delete_entity("bob", guid, &of)), (invalid, id));
-            assert_eq!(failure(r.purge_entity("bob", guid, &of)), (invalid, id));
+        ];
+        for (of, id) in &wrong {
+            let refused = failure(r.delete_entity("bob", guid, of));
+            assert_eq!(refused, (Exception::InvalidParameter, *id));
         }
         assert_eq!(r.get_entity_detail(guid, None).unwrap(), entity);
+        r.delete_entity("bob", guid, &expected(&entity.header))
+            .unwrap();
+        for (of, id) in &wrong {
+            let refused = failure(r.purge_entity("bob", guid, of));
+            assert_eq!(refused, (Exception::InvalidParameter, *id));
+        }
+        assert!(r.is_entity_known(guid).unwrap().is_some());
     });
 }
 

@@ -1,0 +1,220 @@
+//! The types as the store keeps them, so that they are there again after a restart.
+//!
+//! A note holds all of them, or none while they are the standard's. Changes go to notes of their own, numbered from 0 on: a
+//! platform that connects completes some hundred definitions one by one, each of which would else write all of them. When
+//! there are many changes, the first note is written anew, with a higher generation; changes of older ones no longer count.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::error::{Message, OmrsError};
+use crate::json::{Limits, decode, encode, json_object};
+use crate::store::Store;
+use crate::types::{AttributeType, AttributeTypeDef, Catalogue, TypeDef, TypeDefGallery};
+
+/// The name of the note that holds all types.
+const ALL_NOTE: &str = "types";
+/// After so many changes, all types are written anew.
+const CHANGES_MAX: usize = 64;
+/// What notes are read with: the store wrote them itself.
+const LIMITS: Limits = Limits {
+    bytes: usize::MAX,
+    depth: 128,
+    values: usize::MAX,
+    string_bytes: usize::MAX,
+};
+
+json_object! {
+    /// Definitions in a note.
+    #[expect(unreachable_pub, reason = "the macro declares public structs")]
+    pub struct Note {
+        @base
+        /// The definitions.
+        gallery: TypeDefGallery;
+        /// How often all types had been written when this was.
+        generation: i64 = "generation",
+    }
+}
+
+/// Where the next change goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct KeptTypes {
+    generation: i64,
+    changes: usize,
+}
+
+impl KeptTypes {
+    /// The types that the store keeps; those of the standard when it keeps none.
+    ///
+    /// # Errors
+    /// When the store fails, or a note cannot be read.
+    pub(super) fn open(store: &dyn Store) -> Result<(Self, Catalogue), OmrsError> {
+        let all = read(store, ALL_NOTE)?;
+        let generation = all.as_ref().map_or(0, |note| note.generation);
+        let mut changes = Vec::new();
+        while let Some(note) = read(store, &change_note(changes.len()))?
+            && note.generation == generation
+        {
+            changes.push(note.gallery);
+        }
+        let kept = Self {
+            generation,
+            changes: changes.len(),
+        };
+        let invalid = |error: OmrsError| fault(&error.to_string());
+        let types = match all {
+            None => Catalogue::built_in(),
+            Some(all) => {
+                let mut types = Catalogue::empty();
+                types.add_gallery(all.gallery).map_err(invalid)?;
+                types
+            }
+        };
+        if changes.is_empty() {
+            return Ok((kept, types));
+        }
+        let mut gallery = types.find_by_name(|_| true);
+        put_all(
+            &mut gallery.attribute_types,
+            changes.iter_mut().map(|change| &mut change.attribute_types),
+            AttributeTypeDef::guid,
+        );
+        put_all(
+            &mut gallery.types,
+            changes.iter_mut().map(|change| &mut change.types),
+            TypeDef::guid,
+        );
+        let mut types = Catalogue::empty();
+        types
+            .add_gallery(gallery)
+            .map_err(|error| fault(&error.to_string()))?;
+        Ok((kept, types))
+    }
+
+    /// Keeps what is different in `new`.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) fn keep(
+        &mut self,
+        store: &dyn Store,
+        old: &Catalogue,
+        new: &Catalogue,
+    ) -> Result<(), OmrsError> {
+        let gallery = match difference(old, new) {
+            Some(changed) if changed == TypeDefGallery::default() => return Ok(()),
+            Some(changed) if self.changes < CHANGES_MAX => {
+                let note = Note {
+                    gallery: changed,
+                    generation: self.generation,
+                };
+                store.put_note(&change_note(self.changes), &encode(&note))?;
+                self.changes += 1;
+                return Ok(());
+            }
+            _ => gallery_of(new),
+        };
+        let note = Note {
+            gallery,
+            generation: self.generation + 1,
+        };
+        store.put_note(ALL_NOTE, &encode(&note))?;
+        self.generation += 1;
+        self.changes = 0;
+        Ok(())
+    }
+}
+
+fn change_note(number: usize) -> String {
+    format!("{ALL_NOTE}/{number}")
+}
+
+fn fault(words: &str) -> OmrsError {
+    let words = format!("the types that were kept cannot be read: {words}");
+    OmrsError::new(Message::LogicError, &[&words])
+}
+
+fn read(store: &dyn Store, name: &str) -> Result<Option<Note>, OmrsError> {
+    let note = store.note(name)?;
+    note.map(|note| decode(&note, LIMITS).map_err(|error| fault(&error.to_string())))
+        .transpose()
+}
+
+/// All definitions. Attributes name their types where these are the catalogue's own.
+fn gallery_of(types: &Catalogue) -> TypeDefGallery {
+    TypeDefGallery {
+        attribute_types: types
+            .attribute_types()
+            .map(|def| AttributeTypeDef::clone(def))
+            .collect(),
+        types: types
+            .types()
+            .map(|(_, of)| with_names(types, of.def()))
+            .collect(),
+    }
+}
+
+fn with_names(types: &Catalogue, def: &TypeDef) -> TypeDef {
+    let mut def = def.clone();
+    for attribute in &mut def.body.attributes {
+        if let Some(AttributeType::Whole(whole)) = &attribute.attribute_type
+            && types
+                .attribute_type_by_name(whole.name())
+                .is_some_and(|known| Arc::ptr_eq(known, whole) || known == whole)
+        {
+            attribute.attribute_type = Some(AttributeType::Named(whole.name().to_owned()));
+        }
+    }
+    def
+}
+
+/// The definitions that are new or different in `new`; none at all when some are gone. They are whole, since the attribute
+/// types that they name may change later.
+fn difference(old: &Catalogue, new: &Catalogue) -> Option<TypeDefGallery> {
+    let is_gone = old.types().any(|(_, of)| new.by_guid(of.guid()).is_none());
+    let mut attribute_types = old.attribute_types();
+    if is_gone || attribute_types.any(|def| new.attribute_type_by_guid(def.guid()).is_none()) {
+        return None;
+    }
+    let is_new = |def: &Arc<TypeDef>| {
+        let known = old.by_guid(def.guid()).map(|index| old.get(index).def());
+        known.is_none_or(|known| !Arc::ptr_eq(known, def))
+    };
+    let is_new_attribute = |def: &Arc<AttributeTypeDef>| {
+        let known = old.attribute_type_by_guid(def.guid());
+        known.is_none_or(|known| !Arc::ptr_eq(known, def))
+    };
+    Some(TypeDefGallery {
+        attribute_types: new
+            .attribute_types()
+            .filter(|def| is_new_attribute(def))
+            .map(|def| AttributeTypeDef::clone(def))
+            .collect(),
+        types: new
+            .types()
+            .filter(|(_, of)| is_new(of.def()))
+            .map(|(_, of)| TypeDef::clone(of.def()))
+            .collect(),
+    })
+}
+
+/// Puts definitions at the end of a list, or in the place of those with the same GUIDs.
+fn put_all<'a, T: 'a>(
+    list: &mut Vec<T>,
+    changes: impl Iterator<Item = &'a mut Vec<T>>,
+    guid: impl Fn(&T) -> &str,
+) {
+    let places = list.iter().enumerate();
+    let mut places: HashMap<String, usize> = places
+        .map(|(place, def)| (guid(def).to_owned(), place))
+        .collect();
+    for def in changes.flat_map(std::mem::take) {
+        match places.get(guid(&def)) {
+            Some(place) => list[*place] = def,
+            None => {
+                places.insert(guid(&def).to_owned(), list.len());
+                list.push(def);
+            }
+        }
+    }
+}
