@@ -10,7 +10,7 @@ mod view;
 
 pub use adjacency::Adjacent;
 pub use derived::{DerivedStep, DerivedWalk};
-pub(crate) use derived::{Overlay, Source, ever_derived};
+pub(crate) use derived::{Overlay, Source, derived_elements};
 pub use ever::{EVER_ROWS_MAX, EverPage};
 pub(crate) use history::visit_events;
 pub use history::{Event, HistoryPage, Version, VersionKind};

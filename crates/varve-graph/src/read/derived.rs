@@ -84,22 +84,24 @@ impl View {
     /// # Errors
     /// When the store fails or is damaged.
     pub fn ever_derived(&self, index: u32, first: &[u8]) -> Result<Vec<ElementId>, GraphError> {
-        ever_derived(self.reader(), index, first)
+        derived_elements(self.reader(), &[INDEX, EVENT_INDEX], index, first)
     }
 }
 
-pub(crate) fn ever_derived(
+/// The elements that the entries of a partition lead to in these tables.
+pub(crate) fn derived_elements(
     reader: &dyn Reader,
+    tables: &[TableId],
     index: u32,
     first: &[u8],
 ) -> Result<Vec<ElementId>, GraphError> {
     let partition = partition(IndexId::Derived(index), 0, first);
     let range = ClusteringRange::all();
     let mut keys = Vec::new();
-    for table in [INDEX, EVENT_INDEX] {
+    for table in tables {
         scan(
             reader,
-            table,
+            *table,
             &partition,
             &range,
             false,

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use varve_encoding::key;
 use varve_encoding::row::{Header, Kind};
-use varve_encoding::tables::{EDGE, VERTEX};
+use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
 use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest};
 use varve_model::{Direction, EdgeId, ElementId, Instant, TemporalScope, VertexId};
 
@@ -27,7 +27,7 @@ use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 use crate::index::{Deriver, derived_entries};
 use crate::maintenance;
-use crate::read::{DerivedStep, DerivedWalk, Event, Overlay, Point, Source, ever_derived};
+use crate::read::{DerivedStep, DerivedWalk, Event, Overlay, Point, Source, derived_elements};
 use crate::read::{resolve, visit_events};
 use crate::schema::Schema;
 
@@ -381,7 +381,15 @@ impl<'g> Transaction<'g> {
     /// # Errors
     /// As [`Transaction::with_vertex`].
     pub fn ever_derived(&self, index: u32, first: &[u8]) -> Result<Vec<ElementId>, GraphError> {
-        ever_derived(self.reader(), index, first)
+        derived_elements(self.reader(), &[INDEX, EVENT_INDEX], index, first)
+    }
+
+    /// As [`Transaction::ever_derived`], of what is now or will be.
+    ///
+    /// # Errors
+    /// As [`Transaction::with_vertex`].
+    pub fn present_derived(&self, index: u32, first: &[u8]) -> Result<Vec<ElementId>, GraphError> {
+        derived_elements(self.reader(), &[INDEX], index, first)
     }
 
     /// [`crate::read::View::walk_derived`] of what is now, with the changes of this transaction. What it shows is not

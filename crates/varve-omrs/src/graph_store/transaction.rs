@@ -58,7 +58,9 @@ impl<'a, 'g> GraphTransaction<'a, 'g> {
         }
         self.inner.hold(&held_name(guid))?;
         let mut found = None;
-        for id in self.ever_edges(guid)? {
+        let (index, first) = relationship_first(guid);
+        let present = self.inner.present_derived(index, &first)?;
+        for id in edges_of(present, guid) {
             if self.inner.with_edge(&id, &mut |_| {})? {
                 found = Some(id);
                 break;
