@@ -1,9 +1,11 @@
 //! The metadata repository's calls: how requests reach them and how failures are told.
 
+mod copies;
 mod doors;
 mod instances;
 mod odd;
 mod searches;
+mod types;
 
 use std::sync::Arc;
 
