@@ -387,7 +387,8 @@ impl Repository {
         Ok((guid, given))
     }
 
-    /// The entity that a copy of a classification is for, if it is here.
+    /// The entity that a copy of a classification is for, if it is here and does not carry the classification as our own,
+    /// which no copy changes.
     fn entity_to_classify(
         &self,
         transaction: &dyn Transaction,
@@ -402,10 +403,8 @@ impl Repository {
         classification(types, of, given.name(), given.properties.clone())?;
         let mut carried = entity.classifications().iter();
         let known = carried.find(|carried| carried.name() == given.name());
-        if known.is_some_and(|known| self.is_own(&known.audit)) {
-            return Err(conflict(entity.header(), Exception::EntityConflict));
-        }
-        Ok(Some(entity))
+        let is_own = known.is_some_and(|known| self.is_own(&known.audit));
+        Ok((!is_own).then_some(entity))
     }
 
     /// Whether an instance is changed here: its home is this repository, or it replicates it for an external source.

@@ -220,7 +220,7 @@ impl Naive {
             .map_err(class)?;
         let own = self.own_classifications(entity.header.guid());
         if own.iter().any(|one| one.name() == classification.name()) {
-            return Err(Exception::EntityConflict);
+            return Ok(None);
         }
         Ok(Some(state.clone()))
     }
