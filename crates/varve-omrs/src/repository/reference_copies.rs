@@ -369,10 +369,9 @@ impl Repository {
         let null = |parameter: &str| {
             OmrsError::of_parameter(Message::NullReferenceInstance, parameter, &[parameter])
         };
-        let entity = request.entity.as_ref().ok_or_else(|| null("entity"))?;
+        let guid = request.entity_guid().ok_or_else(|| null("entity"))?;
         let given = request.classification.as_ref();
         let given = given.ok_or_else(|| null("classification"))?;
-        let guid = entity.header.guid();
         checks::guid(guid, "entity")?;
         let home = given.audit.metadata_collection_id.as_deref();
         checks::guid(

@@ -126,6 +126,18 @@ json_object! {
         classification: Option<Classification> = "classification",
         /// The entity that carries it.
         entity: Option<EntityDetail> = "entity",
+        /// What stands for the entity where no more is at hand: since Egeria 4.0.
+        proxy: Option<EntityProxy> = "entityProxy",
+    }
+}
+
+impl ClassificationWithEntityRequest {
+    /// The GUID of the entity that the classification is for, if one was given at all.
+    #[must_use]
+    pub fn entity_guid(&self) -> Option<&str> {
+        let proxy = self.proxy.as_ref().map(|proxy| proxy.header.guid());
+        let entity = self.entity.as_ref();
+        entity.map_or(proxy, |entity| Some(entity.header.guid()))
     }
 }
 

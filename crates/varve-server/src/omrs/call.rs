@@ -1,7 +1,6 @@
 //! One call: what came with it, and how its answer or its failure is told.
 
 use http::StatusCode;
-use varve_omrs::OmrsError;
 use varve_omrs::error::Message;
 use varve_omrs::json::{Decode, decode, encode};
 use varve_omrs::repository::Repository;
@@ -10,6 +9,7 @@ use varve_omrs::requests::{
     InstanceFindRequest, PropertyMatchFindRequest, RelatedEntitiesFindRequest,
     Response as OmrsResponse, TypeLimitedFindRequest,
 };
+use varve_omrs::{Exception, OmrsError};
 
 use super::Metadata;
 use crate::errors::{ApiError, HandlerResult};
@@ -203,7 +203,8 @@ pub(super) fn answer<R: OmrsResponse>(
 ) -> HandlerResult {
     let response = Call::of(context).and_then(|call| work(&call));
     let response = response.unwrap_or_else(|error| {
-        if error.related_http_code() == 500 {
+        // Messages with 500 in their number are also said of requests that ask for what must not be.
+        if error.exception == Exception::RepositoryError && error.related_http_code() == 500 {
             tracing::error!(method, uri = %context.uri(), %error, "the metadata repository failed");
         }
         R::failed(&error, method, repository_name(context.state()))

@@ -49,6 +49,7 @@ pub(super) fn classify(suite: &mut Suite, of: &PlannedType) -> Result<(), Failur
                     origin_guid: None,
                 }),
                 entity: Some(entity),
+                proxy: None,
             };
             let path = "/instances/entities/classifications/reference-copy";
             suite.change::<VoidResponse>(row, path, &body)?;
@@ -160,6 +161,7 @@ pub(super) fn declassify(suite: &mut Suite, of: &PlannedType) -> Result<(), Fail
             let body = ClassificationWithEntityRequest {
                 classification: entity.classification(&of.name).cloned(),
                 entity: Some(entity),
+                proxy: None,
             };
             let path = "/instances/entities/classifications/reference-copy/purge";
             suite.change::<VoidResponse>(row, path, &body)?;

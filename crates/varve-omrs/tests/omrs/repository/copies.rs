@@ -365,6 +365,7 @@ fn copies_of_classifications_come_and_go() {
         let request = |entity: &EntityDetail, version| ClassificationWithEntityRequest {
             classification: Some(given(version)),
             entity: Some(entity.clone()),
+            proxy: None,
         };
         let save = |version| r.save_classification_reference_copy("ada", request(&entity, version));
         let guid = entity.header.guid();
@@ -375,6 +376,21 @@ fn copies_of_classifications_come_and_go() {
         assert_eq!(carried(), [given(3)]);
         save(4).unwrap();
         assert_eq!(carried(), [given(4)]);
+        let by_proxy = ClassificationWithEntityRequest {
+            classification: Some(given(5)),
+            entity: None,
+            proxy: Some(EntityProxy {
+                header: entity.header.clone(),
+                ..EntityProxy::default()
+            }),
+        };
+        r.save_classification_reference_copy("ada", by_proxy.clone())
+            .unwrap();
+        assert_eq!(carried(), [given(5)]);
+        r.purge_classification_reference_copy("ada", by_proxy)
+            .unwrap();
+        assert_eq!(carried(), []);
+        save(4).unwrap();
         let detail = r.get_entity_detail(guid, None).unwrap();
         assert_eq!(detail.header, entity.header);
         let locked = (
@@ -420,6 +436,7 @@ fn copies_of_classifications_that_cannot_be_are_refused() {
                     ..Classification::default()
                 }),
                 entity: Some(entity.clone()),
+                proxy: None,
             };
             change(&mut request);
             failure(r.save_classification_reference_copy("ada", request))
