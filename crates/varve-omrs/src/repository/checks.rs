@@ -36,6 +36,16 @@ pub(super) fn type_guid<'a>(guid: Option<&'a str>, parameter: &str) -> Result<&'
     guid.filter(|guid| !guid.is_empty()).ok_or_else(missing)
 }
 
+/// Checks that the caller says which type it takes an instance for.
+pub(super) fn type_named(expected: &TypeDefValidationForRequest) -> Result<(), OmrsError> {
+    type_guid(expected.type_guid.as_deref(), "typeDefGUID")?;
+    if expected.type_name.as_deref().unwrap_or_default().is_empty() {
+        let (message, parameter) = (Message::NoTypeName, "typeDefName");
+        return Err(OmrsError::of_parameter(message, parameter, &[parameter]));
+    }
+    Ok(())
+}
+
 /// Checks that an instance is of the type that the caller takes it for.
 pub(super) fn type_expected(
     header: &InstanceHeader,

@@ -112,6 +112,7 @@ impl Repository {
         guid: &str,
         status: Option<InstanceStatus>,
     ) -> Result<EntityDetail, OmrsError> {
+        checks::user_and_guid(user, guid)?;
         checks::status_given(status)?;
         self.change_entity(user, guid, |entity, types, of, author| {
             let status = new_status(types, of, status)?;
@@ -179,6 +180,7 @@ impl Repository {
         expected: &TypeDefValidationForRequest,
     ) -> Result<EntityDetail, OmrsError> {
         checks::user_and_guid(user, guid)?;
+        checks::type_named(expected)?;
         self.write(&[guid], |transaction, _| {
             let mut entity = checks::known_detail(checks::entity(transaction, guid)?)?;
             checks::type_expected(&entity.header, expected)?;
@@ -205,6 +207,7 @@ impl Repository {
         expected: &TypeDefValidationForRequest,
     ) -> Result<(), OmrsError> {
         checks::user_and_guid(user, guid)?;
+        checks::type_named(expected)?;
         self.write(&[guid], |transaction, _| {
             let entity = checks::known_detail(checks::entity(transaction, guid)?)?;
             checks::deleted(&entity.header, Exception::EntityNotDeleted)?;

@@ -32,6 +32,7 @@ impl Repository {
         expected: &TypeDefValidationForRequest,
     ) -> Result<EntityDetail, OmrsError> {
         checks::user_and_guid(user, guid)?;
+        checks::type_named(expected)?;
         checks::guid(new_guid, "newEntityGUID")?;
         self.write(&[guid, new_guid], |transaction, _| {
             let found = checks::present_entity(transaction, guid)?;
@@ -104,6 +105,7 @@ impl Repository {
         expected: &TypeDefValidationForRequest,
     ) -> Result<EntityDetail, OmrsError> {
         checks::user_and_guid(user, guid)?;
+        checks::type_named(expected)?;
         let new_home = NewHome::checked(home, new_home, new_home_name)?;
         self.write(&[guid], |transaction, _| {
             let found = checks::present_entity(transaction, guid)?;
@@ -130,6 +132,7 @@ impl Repository {
         expected: &TypeDefValidationForRequest,
     ) -> Result<Relationship, OmrsError> {
         checks::user_and_guid(user, guid)?;
+        checks::type_named(expected)?;
         checks::guid(new_guid, "newRelationshipGUID")?;
         self.write(&[guid, new_guid], |transaction, types| {
             let mut old = checks::present_relationship(transaction, guid)?;
@@ -200,6 +203,7 @@ impl Repository {
         expected: &TypeDefValidationForRequest,
     ) -> Result<Relationship, OmrsError> {
         checks::user_and_guid(user, guid)?;
+        checks::type_named(expected)?;
         let new_home = NewHome::checked(home, new_home, new_home_name)?;
         self.write(&[guid], |transaction, types| {
             let mut relationship = checks::present_relationship(transaction, guid)?;

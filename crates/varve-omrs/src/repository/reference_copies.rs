@@ -78,6 +78,7 @@ impl Repository {
         expected: &TypeDefValidationForRequest,
     ) -> Result<(), OmrsError> {
         checks::user_and_guid(user, guid)?;
+        checks::type_named(expected)?;
         let message = Message::LocalReferenceInstance;
         self.check_foreign_home(guid, home, message, Exception::HomeEntity)?;
         self.write(&[guid], |transaction, _| {
@@ -219,6 +220,7 @@ impl Repository {
         expected: &TypeDefValidationForRequest,
     ) -> Result<(), OmrsError> {
         checks::user_and_guid(user, guid)?;
+        checks::type_named(expected)?;
         let message = Message::LocalReferenceInstance;
         self.check_foreign_home(guid, home, message, Exception::HomeRelationship)?;
         self.write(&[guid], |transaction, _| {
@@ -345,11 +347,14 @@ impl Repository {
         at: Option<Millis>,
     ) -> Result<bool, OmrsError> {
         let guid = end.header.guid();
-        if transaction.entity(guid)?.is_some() {
-            return match at {
-                Some(_) => Ok(self.reader(at)?.entity(guid)?.is_some()),
-                None => Ok(false),
+        if let Some(known) = transaction.entity(guid)? {
+            let Some(time) = at else {
+                return Ok(false);
             };
+            // What this transaction put is not seen by readers yet, so what is known now tells first.
+            let last = state_time(&known.header().audit, known.classifications());
+            let is_old = last.is_some_and(|last| last <= time);
+            return Ok(is_old || self.reader(at)?.entity(guid)?.is_some());
         }
         if end.header.audit.metadata_collection_id.as_deref() == Some(&self.metadata_collection_id)
         {

@@ -91,6 +91,7 @@ impl Repository {
         guid: &str,
         status: Option<InstanceStatus>,
     ) -> Result<Relationship, OmrsError> {
+        checks::user_and_guid(user, guid)?;
         checks::status_given(status)?;
         self.change_relationship(user, guid, |relationship, types, of, author| {
             let status = new_status(types, of, status)?;
@@ -161,6 +162,7 @@ impl Repository {
         expected: &TypeDefValidationForRequest,
     ) -> Result<Relationship, OmrsError> {
         checks::user_and_guid(user, guid)?;
+        checks::type_named(expected)?;
         self.write(&[guid], |transaction, types| {
             let mut relationship = checks::relationship(transaction, guid)?;
             checks::type_expected(&relationship.header, expected)?;
@@ -186,6 +188,7 @@ impl Repository {
         expected: &TypeDefValidationForRequest,
     ) -> Result<(), OmrsError> {
         checks::user_and_guid(user, guid)?;
+        checks::type_named(expected)?;
         self.write(&[guid], |transaction, _| {
             let relationship = checks::relationship(transaction, guid)?;
             checks::deleted(&relationship.header, Exception::RelationshipNotDeleted)?;

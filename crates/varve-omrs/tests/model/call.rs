@@ -117,6 +117,12 @@ impl Names {
         self.0.insert(name.to_owned(), guid.to_owned());
     }
 
+    /// The GUID that a name stands for.
+    pub(crate) fn guid(&self, name: &str) -> String {
+        let known = self.0.get(name).map(String::as_str);
+        known.unwrap_or(name).to_owned()
+    }
+
     fn put(&self, guid: &mut String) {
         if let Some(known) = self.0.get(guid.as_str()) {
             guid.clone_from(known);

@@ -20,8 +20,11 @@ use std::collections::BTreeSet;
 
 use varve_omrs::Exception;
 use varve_omrs::OmrsError;
-use varve_omrs::instances::{EntityDetail, EntityProxy, InstanceHeader, Relationship};
+use varve_omrs::instances::{
+    Classification, EntityDetail, EntityProxy, InstanceHeader, Relationship,
+};
 use varve_omrs::json::Millis;
+use varve_omrs::requests::InstanceGraphRequest;
 use varve_omrs::types::Catalogue;
 
 use crate::call::{Answered, At, Kind, Read, Write};
@@ -39,6 +42,8 @@ pub(crate) enum State {
 #[derive(Debug, Clone)]
 struct Event {
     at: Millis,
+    /// Whether another repository told the time. Then what was known before of that time and later is replaced.
+    told: bool,
     state: State,
 }
 
@@ -95,8 +100,22 @@ impl Naive {
         last.map(|event| &event.state)
     }
 
+    /// What is known of an instance now.
+    pub(crate) fn header(&self, kind: Kind, guid: &str) -> Option<&InstanceHeader> {
+        self.state(kind, guid, None).map(State::header)
+    }
+
+    /// The classifications that an entity carries now.
+    pub(crate) fn classifications(&self, guid: &str) -> &[Classification] {
+        match self.state(Kind::Entity, guid, None) {
+            Some(State::Entity(entity)) => &entity.classifications,
+            Some(State::Proxy(proxy)) => &proxy.classifications,
+            _ => &[],
+        }
+    }
+
     /// All GUIDs that are or were in use.
-    pub(crate) fn guids(&self, kind: Kind) -> BTreeSet<String> {
+    fn guids(&self, kind: Kind) -> BTreeSet<String> {
         let of = self.log.iter().filter(|event| event.state.kind() == kind);
         of.map(|event| event.state.header().guid().to_owned())
             .collect()
@@ -120,8 +139,23 @@ impl Naive {
         .collect()
     }
 
-    fn put(&mut self, at: Millis, state: State) {
-        self.log.push(Event { at, state });
+    /// Writes a state as of now.
+    fn put(&mut self, state: State) {
+        self.log.push(Event {
+            at: self.now,
+            told: false,
+            state,
+        });
+    }
+
+    /// Writes a state that holds from a time on that another repository tells; from now on if that has not come.
+    fn put_since(&mut self, at: Option<Millis>, state: State) {
+        let told = at.filter(|at| *at <= self.now);
+        self.log.push(Event {
+            at: told.unwrap_or(self.now),
+            told: told.is_some(),
+            state,
+        });
     }
 
     /// Removes an instance and all that is known of its past.
@@ -136,6 +170,17 @@ impl Naive {
             .filter(|of| ends(of).contains(&guid.to_owned()))
             .map(|of| of.header.guid().to_owned())
             .collect()
+    }
+
+    /// Removes the relationships that have an entity at one end. Of those that had it once, the states of then go.
+    fn remove_attached(&mut self, guid: &str) {
+        for attached in self.attached(guid) {
+            self.remove(Kind::Relationship, &attached);
+        }
+        self.log.retain(|event| match &event.state {
+            State::Relationship(of) => !ends(of).iter().any(|end| end == guid),
+            _ => true,
+        });
     }
 
     /// Makes a call that reads.
@@ -169,8 +214,30 @@ impl Naive {
         }
     }
 
-    /// Makes a call that writes, for a user.
+    /// Makes a call that writes, for a user. What fails changes nothing; of copies of many instances, the entities are kept
+    /// though a relationship is refused.
     pub(crate) fn write(&mut self, user: &str, write: &Write) -> Answered {
+        if let Write::SaveCopies(graph) = write
+            && !graph.entities.is_empty()
+            && !graph.relationships.is_empty()
+        {
+            let mut entities = graph.clone();
+            let relationships = InstanceGraphRequest {
+                relationships: std::mem::take(&mut entities.relationships),
+                ..Default::default()
+            };
+            self.write(user, &Write::SaveCopies(entities))?;
+            return self.write(user, &Write::SaveCopies(relationships));
+        }
+        let before = self.log.clone();
+        let answer = self.write_or_fail(user, write);
+        if answer.is_err() {
+            self.log = before;
+        }
+        answer
+    }
+
+    fn write_or_fail(&mut self, user: &str, write: &Write) -> Answered {
         use Kind::{Entity, Relationship};
         match write {
             Write::AddEntity(_, request) => self.add_entity(user, request, false),

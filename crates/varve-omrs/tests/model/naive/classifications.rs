@@ -121,20 +121,20 @@ impl Naive {
         self.put_now(State::Entity(entity))
     }
 
-    /// Those classifications whose home is here, whatever the home of the entity is.
+    /// Those classifications whose home is here, or that are replicated here for an external source, whatever the home of
+    /// the entity is.
     pub(super) fn home_classifications(&self, guid: &str, at: At) -> Answered {
         given(guid)?;
         self.not_in_future(at)?;
-        let classifications = match self.state(Kind::Entity, guid, at) {
-            Some(State::Entity(entity)) if !entity.header.audit.is_deleted() => {
-                &entity.classifications
-            }
+        let entity = self.state(Kind::Entity, guid, at);
+        let entity = entity.filter(|entity| !entity.header().audit.is_deleted());
+        let classifications = match entity {
+            Some(State::Entity(entity)) => &entity.classifications,
             Some(State::Proxy(proxy)) => &proxy.classifications,
             _ => return Err(Exception::EntityNotKnown),
         };
-        let ours = classifications
-            .iter()
-            .filter(|one| self.is_ours(&one.audit));
+        let ours = classifications.iter();
+        let ours = ours.filter(|one| self.is_ours(&one.audit));
         Ok(Answer::Classifications(ours.cloned().collect()))
     }
 }

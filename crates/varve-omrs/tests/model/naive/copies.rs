@@ -5,6 +5,7 @@ use varve_omrs::instances::{Classification, EntityDetail, Relationship};
 use varve_omrs::requests::{InstanceGraphRequest, TypeDefValidationForRequest};
 use varve_omrs::validate;
 
+use super::entities::named;
 use super::header::{unknown, valid_from};
 use super::{Naive, State, class, ends, given};
 use crate::call::{Answer, Answered, Kind};
@@ -29,8 +30,8 @@ impl Naive {
                 .retain(|one| one.name() != own.name());
             entity.classifications.push(own);
         }
-        let at = valid_from(&entity.header.audit, &entity.classifications, self.now);
-        self.put(at, State::Entity(entity));
+        let at = valid_from(&entity.header.audit, &entity.classifications);
+        self.put_since(at, State::Entity(entity));
         Ok(Answer::Nothing)
     }
 
@@ -47,9 +48,7 @@ impl Naive {
     /// Removes a copy; of an entity, with its relationships.
     fn remove_copy(&mut self, kind: Kind, guid: &str) {
         if kind == Kind::Entity {
-            for attached in self.attached(guid) {
-                self.remove(Kind::Relationship, &attached);
-            }
+            self.remove_attached(guid);
         }
         self.remove(kind, guid);
     }
@@ -87,13 +86,11 @@ impl Naive {
                 self.keep_proxy(end);
             }
         }
-        let mut at = valid_from(&relationship.header.audit, &[], self.now);
+        let mut at = valid_from(&relationship.header.audit, &[]);
         for guid in ends(relationship) {
-            if self.state(Kind::Entity, &guid, Some(at)).is_none() {
-                at = self.now;
-            }
+            at = at.filter(|at| self.state(Kind::Entity, &guid, Some(*at)).is_some());
         }
-        self.put(at, State::Relationship(relationship.clone()));
+        self.put_since(at, State::Relationship(relationship.clone()));
         Ok(Answer::Nothing)
     }
 
@@ -116,6 +113,7 @@ impl Naive {
         home: &str,
         of: &TypeDefValidationForRequest,
     ) -> Answered {
+        named(guid, of)?;
         self.foreign(kind, guid, home)?;
         let state = self.state(kind, guid, None).ok_or(unknown(kind))?;
         self.expect_type(state, of)?;
@@ -173,8 +171,8 @@ impl Naive {
         }
         classifications.retain(|one| one.name() != classification.name());
         classifications.push(classification.clone());
-        let at = valid_from(audit, classifications, self.now);
-        self.put(at, state);
+        let at = valid_from(audit, classifications);
+        self.put_since(at, state);
         Ok(Answer::Nothing)
     }
 
@@ -194,7 +192,7 @@ impl Naive {
         let before = classifications.len();
         classifications.retain(|one| one.name() != classification.name());
         if classifications.len() < before {
-            self.put(self.now, state);
+            self.put(state);
         }
         Ok(Answer::Nothing)
     }

@@ -103,8 +103,8 @@ impl Naive {
             Some(_) => false,
         };
         if is_better {
-            let at = valid_from(&proxy.header.audit, &proxy.classifications, self.now);
-            self.put(at, State::Proxy(proxy.clone()));
+            let at = valid_from(&proxy.header.audit, &proxy.classifications);
+            self.put_since(at, State::Proxy(proxy.clone()));
         }
     }
 
@@ -112,7 +112,7 @@ impl Naive {
     pub(super) fn put_now(&mut self, state: State) -> Answered {
         let guid = state.header().guid().to_owned();
         let kind = state.kind();
-        self.put(self.now, state);
+        self.put(state);
         Ok(self.answer(kind, &guid))
     }
 
@@ -166,6 +166,7 @@ impl Naive {
         guid: &str,
         status: InstanceStatus,
     ) -> Answered {
+        given(guid)?;
         if status == InstanceStatus::Deleted {
             return Err(Exception::StatusNotSupported);
         }
@@ -238,6 +239,7 @@ impl Naive {
         guid: &str,
         of: &TypeDefValidationForRequest,
     ) -> Result<State, Exception> {
+        named(guid, of)?;
         let state = self.known(kind, guid)?;
         self.expect_type(state, of)?;
         if state.header().audit.is_deleted() {
@@ -261,12 +263,11 @@ impl Naive {
         guid: &str,
         of: &TypeDefValidationForRequest,
     ) -> Answered {
+        named(guid, of)?;
         let state = self.deleted(kind, guid)?;
         self.expect_type(&state, of)?;
         if kind == Kind::Entity {
-            for attached in self.attached(guid) {
-                self.remove(Kind::Relationship, &attached);
-            }
+            self.remove_attached(guid);
         }
         self.remove(kind, guid);
         Ok(Answer::Nothing)
@@ -290,6 +291,7 @@ impl Naive {
         of: &TypeDefValidationForRequest,
     ) -> Answered {
         given(new)?;
+        named(old, of)?;
         let state = self.changeable(kind, old)?;
         self.expect_type(&state, of)?;
         if self.state(kind, new, None).is_some() {
@@ -300,6 +302,8 @@ impl Naive {
         let header = renamed.header_mut();
         header.guid = Some(new.to_owned());
         header.re_identified_from_guid = Some(old.to_owned());
+        // It is read here from now on.
+        header.instance_url = None;
         self.touch(&mut header.audit, user);
         let answer = self.put_now(renamed.clone());
         if let State::Entity(entity) = &renamed {
@@ -322,7 +326,7 @@ impl Naive {
             if two == old {
                 of.entity_two = Some(new.clone());
             }
-            self.put(self.now, State::Relationship(of));
+            self.put(State::Relationship(of));
         }
     }
 
@@ -336,6 +340,9 @@ impl Naive {
         let (Some(current), Some(new)) = (&change.current, &change.new) else {
             return Err(Exception::InvalidParameter);
         };
+        for summary in [current, new] {
+            given(summary.link.guid())?;
+        }
         let of_kind = |guid: &str| self.types.instance_type_by_guid(kind.category(), guid, "");
         let new = of_kind(new.link.guid()).map_err(class)?;
         let current = of_kind(current.link.guid()).map_err(class)?;
@@ -357,6 +364,25 @@ impl Naive {
                 }
             }
         }
+        let statuses = &self.types.get(new).def().body.valid_statuses;
+        if state
+            .header()
+            .audit
+            .status
+            .is_none_or(|of| !statuses.contains(&of))
+        {
+            return Err(Exception::InvalidParameter);
+        }
+        if let State::Relationship(of) = &state {
+            let mut types = Vec::new();
+            for guid in ends(of) {
+                let end = self
+                    .state(Kind::Entity, &guid, None)
+                    .ok_or(Exception::EntityNotKnown)?;
+                types.push(self.type_of(&end.header().audit));
+            }
+            validate::relationship_ends(&self.types, new, [types[0], types[1]]).map_err(class)?;
+        }
         let audit = &mut state.header_mut().audit;
         audit.instance_type = Some(Arc::clone(self.types.get(new).instance_type()));
         self.touch(audit, user);
@@ -375,6 +401,7 @@ impl Naive {
         given(guid)?;
         given(home)?;
         given(new)?;
+        named(guid, of)?;
         let state = self.known(kind, guid)?;
         if state.header().audit.is_deleted() {
             return Err(unknown(kind));
@@ -407,6 +434,13 @@ impl Naive {
         };
         properties.map(complete).transpose()
     }
+}
+
+/// Refuses a call that does not say which instance of which type it is about.
+pub(super) fn named(guid: &str, of: &TypeDefValidationForRequest) -> Result<(), Exception> {
+    given(guid)?;
+    given(of.type_guid.as_deref().unwrap_or_default())?;
+    given(of.type_name.as_deref().unwrap_or_default())
 }
 
 /// The external source that a request for a new instance names.

@@ -90,17 +90,14 @@ impl Naive {
     }
 }
 
-/// From when on a copy holds: its last update, or the last change of a classification, else its creation; from now on when
-/// that lies ahead.
+/// From when on a copy holds: its last update, or the last change of a classification, else its creation.
 pub(super) fn valid_from(
     audit: &InstanceAuditHeader,
     classifications: &[Classification],
-    now: Millis,
-) -> Millis {
+) -> Option<Millis> {
     let of = |audit: &InstanceAuditHeader| audit.update_time.or(audit.create_time);
     let classified = classifications.iter().filter_map(|one| of(&one.audit));
-    let last = of(audit).into_iter().chain(classified).max();
-    last.filter(|last| *last <= now).unwrap_or(now)
+    of(audit).into_iter().chain(classified).max()
 }
 
 /// The exception for an instance that is not there.

@@ -72,8 +72,8 @@ impl Naive {
         }
     }
 
-    /// The states of an instance, oldest first, each with when it ends. A state that another one replaced from an earlier
-    /// time on was never true; two states of one millisecond both were.
+    /// The states of an instance, oldest first, each with when it ends. A state that another repository's replaced, from
+    /// that time on or from an earlier one, was never true; of two that were written here in one millisecond both were.
     pub(super) fn states(&self, kind: Kind, guid: &str) -> Vec<(Millis, Option<Millis>, &State)> {
         let of: Vec<&Event> = self
             .log
@@ -82,8 +82,10 @@ impl Naive {
             .collect();
         let mut states = Vec::new();
         for (number, event) in of.iter().enumerate() {
-            let until = of[number + 1..].iter().map(|later| later.at).min();
-            if until.is_none_or(|until| until >= event.at) {
+            let later = &of[number + 1..];
+            let until = later.iter().map(|later| later.at).min();
+            let is_replaced = |later: &&Event| later.told && later.at <= event.at;
+            if !later.iter().copied().any(|later| is_replaced(&later)) {
                 states.push((event.at, until, &event.state));
             }
         }

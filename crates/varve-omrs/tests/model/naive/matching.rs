@@ -67,6 +67,9 @@ fn header_field(searched: Searched<'_>, name: &str) -> Option<InstancePropertyVa
             .and_then(|of| of.effective_to)
             .map(Primitive::Date),
         "version" => Some(Primitive::Long(audit.version)),
+        "status" => audit
+            .status
+            .map(|of| Primitive::String(of.name().to_owned())),
         _ => None,
     };
     value.map(InstancePropertyValue::primitive)

@@ -77,7 +77,6 @@ impl Naive {
     ) -> Result<impl Fn(&InstanceAuditHeader) -> bool + 'a, Exception> {
         let find = &request.of_type.paged.find;
         self.not_in_future(find.as_of_time)?;
-        request.of_type.paged.checked_page().map_err(class)?;
         let of = request.of_type.type_guid.as_deref();
         let of = of.map(|guid| self.type_named(category, guid)).transpose()?;
         let mut subtypes = Vec::new();
@@ -89,6 +88,7 @@ impl Naive {
             }
             subtypes.push(subtype);
         }
+        request.of_type.paged.checked_page().map_err(class)?;
         Ok(move |audit: &InstanceAuditHeader| {
             has_status(find, audit)
                 && of.is_none_or(|of| self.is_of(audit, of))
@@ -123,13 +123,14 @@ impl Naive {
             of_subtypes,
             match_properties,
         } = &request.instances;
+        let all = self.entities_of(of_subtypes)?;
         if let Some(tree) = match_properties {
             tree.check("").map_err(class)?;
         }
         if let Some(tree) = &request.match_classifications {
             tree.check("").map_err(class)?;
         }
-        let found = keep(self.entities_of(of_subtypes)?, |entity| {
+        let found = keep(all, |entity| {
             let wanted = request.match_classifications.as_ref();
             Ok(by_conditions(of_entity(entity), match_properties.as_ref())?
                 && by_classifications(&entity.classifications, wanted)?)
@@ -139,12 +140,11 @@ impl Naive {
 
     pub(super) fn find_relationships(&self, request: &InstanceFindRequest) -> Answered {
         let wanted = request.match_properties.as_ref();
+        let all = self.relationships_of(&request.of_subtypes)?;
         if let Some(tree) = wanted {
             tree.check("").map_err(class)?;
         }
-        let found = keep(self.relationships_of(&request.of_subtypes)?, |of| {
-            by_conditions(of_relationship(of), wanted)
-        })?;
+        let found = keep(all, |of| by_conditions(of_relationship(of), wanted))?;
         page(found, &request.of_subtypes.of_type.paged).map(Answer::Relationships)
     }
 

@@ -1,0 +1,249 @@
+//! The repository, called by values.
+
+use varve_omrs::OmrsError;
+use varve_omrs::json::Millis;
+use varve_omrs::repository::{InstanceGraph, Repository};
+use varve_omrs::requests::{
+    ClassificationWithEntityRequest, HistoryRequest, InstancePropertiesRequest,
+};
+
+use crate::call::{Answer, At, Kind, Read, Write};
+
+type Told = Result<Answer, OmrsError>;
+
+fn then(at: At) -> Option<HistoryRequest> {
+    at.map(|at: Millis| HistoryRequest {
+        as_of_time: Some(at),
+    })
+}
+
+fn graph(graph: InstanceGraph) -> Answer {
+    Answer::Graph(graph.entities, graph.relationships)
+}
+
+fn entity(entity: varve_omrs::instances::EntityDetail) -> Answer {
+    Answer::Entity(Some(entity))
+}
+
+fn relationship(relationship: varve_omrs::instances::Relationship) -> Answer {
+    Answer::Relationship(Some(relationship))
+}
+
+fn nothing((): ()) -> Answer {
+    Answer::Nothing
+}
+
+/// Makes a call that reads.
+pub(crate) fn read(of: &Repository, read: &Read) -> Told {
+    use Kind::{Entity, Relationship};
+    match read {
+        Read::IsKnown(Entity, guid) => of.is_entity_known(guid).map(Answer::Entity),
+        Read::IsKnown(Relationship, guid) => {
+            of.is_relationship_known(guid).map(Answer::Relationship)
+        }
+        Read::Summary(guid) => of.get_entity_summary(guid).map(Answer::Summary),
+        Read::Get(Entity, guid, at) => of.get_entity_detail(guid, then(*at).as_ref()).map(entity),
+        Read::Get(Relationship, guid, at) => of
+            .get_relationship(guid, then(*at).as_ref())
+            .map(relationship),
+        Read::History(Entity, guid, range) => of
+            .get_entity_detail_history(guid, range)
+            .map(Answer::Entities),
+        Read::History(Relationship, guid, range) => of
+            .get_relationship_history(guid, range)
+            .map(Answer::Relationships),
+        Read::HomeClassifications(guid, at) => of
+            .get_home_classifications(guid, then(*at).as_ref())
+            .map(Answer::Classifications),
+        Read::RelationshipsForEntity(guid, request) => of
+            .get_relationships_for_entity(guid, request)
+            .map(Answer::Relationships),
+        Read::FindEntities(request) => of.find_entities(request).map(Answer::Entities),
+        Read::FindEntitiesByProperty(request) => {
+            of.find_entities_by_property(request).map(Answer::Entities)
+        }
+        Read::FindEntitiesByClassification(name, request) => of
+            .find_entities_by_classification(name, request)
+            .map(Answer::Entities),
+        Read::FindEntitiesByValue(criteria, request) => of
+            .find_entities_by_property_value(criteria, request)
+            .map(Answer::Entities),
+        Read::FindRelationships(request) => {
+            of.find_relationships(request).map(Answer::Relationships)
+        }
+        Read::FindRelationshipsByProperty(request) => of
+            .find_relationships_by_property(request)
+            .map(Answer::Relationships),
+        Read::FindRelationshipsByValue(criteria, request) => of
+            .find_relationships_by_property_value(criteria, request)
+            .map(Answer::Relationships),
+        Read::Linking(start, end, request) => {
+            of.get_linking_entities(start, end, request).map(graph)
+        }
+        Read::Neighborhood(guid, level, request) => {
+            of.get_entity_neighborhood(guid, *level, request).map(graph)
+        }
+        Read::Related(guid, request) => {
+            of.get_related_entities(guid, request).map(Answer::Entities)
+        }
+    }
+}
+
+/// Makes a call that writes, for a user.
+pub(crate) fn write(of: &Repository, user: &str, write: &Write) -> Told {
+    let with = |properties: Option<varve_omrs::instances::InstanceProperties>| {
+        InstancePropertiesRequest { properties }
+    };
+    match write {
+        Write::AddEntity(_, request) => of.add_entity(user, request.clone()).map(entity),
+        Write::AddExternalEntity(_, request) => {
+            of.add_external_entity(user, request.clone()).map(entity)
+        }
+        Write::AddEntityProxy(proxy) => of.add_entity_proxy(user, proxy.clone()).map(nothing),
+        Write::AddRelationship(_, request) => {
+            of.add_relationship(user, request.clone()).map(relationship)
+        }
+        Write::AddExternalRelationship(_, request) => of
+            .add_external_relationship(user, request.clone())
+            .map(relationship),
+        Write::Classify(guid, name, properties) => of
+            .classify_entity(user, guid, name, with(properties.clone()))
+            .map(entity),
+        Write::ClassifyInFull(guid, name, request) => of
+            .classify_entity_detailed(user, guid, name, request.clone())
+            .map(entity),
+        Write::Declassify(guid, name) => of.declassify_entity(user, guid, name).map(entity),
+        Write::UpdateClassification(guid, name, properties) => of
+            .update_entity_classification(user, guid, name, with(Some(properties.clone())))
+            .map(entity),
+        Write::SaveEntityCopy(_)
+        | Write::DeleteEntityCopy(_)
+        | Write::PurgeEntityCopy(_)
+        | Write::SaveRelationshipCopy(_)
+        | Write::DeleteRelationshipCopy(_)
+        | Write::PurgeRelationshipCopy(_)
+        | Write::SaveClassificationCopy(..)
+        | Write::PurgeClassificationCopy(..)
+        | Write::SaveCopies(_) => write_copy(of, user, write),
+        _ => match kind_of(write) {
+            Kind::Entity => write_entity(of, user, write),
+            Kind::Relationship => write_relationship(of, user, write),
+        },
+    }
+}
+
+fn kind_of(write: &Write) -> Kind {
+    match write {
+        Write::UpdateStatus(kind, ..)
+        | Write::UpdateProperties(kind, ..)
+        | Write::Undo(kind, _)
+        | Write::Delete(kind, ..)
+        | Write::Purge(kind, ..)
+        | Write::Restore(kind, _)
+        | Write::ReIdentify(kind, ..)
+        | Write::ReType(kind, ..)
+        | Write::ReHome(kind, ..)
+        | Write::PurgeCopyById(kind, ..)
+        | Write::RefreshCopy(kind, ..) => *kind,
+        other => unreachable!("{other:?} is made for one kind only"),
+    }
+}
+
+fn write_entity(of: &Repository, user: &str, write: &Write) -> Told {
+    match write {
+        Write::UpdateStatus(_, guid, status) => of
+            .update_entity_status(user, guid, Some(*status))
+            .map(entity),
+        Write::UpdateProperties(_, guid, properties) => {
+            let request = InstancePropertiesRequest {
+                properties: Some(properties.clone()),
+            };
+            of.update_entity_properties(user, guid, request).map(entity)
+        }
+        Write::Undo(_, guid) => of.undo_entity_update(user, guid).map(entity),
+        Write::Delete(_, guid, expected) => of.delete_entity(user, guid, expected).map(entity),
+        Write::Purge(_, guid, expected) => of.purge_entity(user, guid, expected).map(nothing),
+        Write::Restore(_, guid) => of.restore_entity(user, guid).map(entity),
+        Write::ReIdentify(_, guid, new, expected) => {
+            of.re_identify_entity(user, guid, new, expected).map(entity)
+        }
+        Write::ReType(_, guid, change) => of.re_type_entity(user, guid, change).map(entity),
+        Write::ReHome(_, guid, home, new, name, expected) => of
+            .re_home_entity(user, guid, home, new, name.as_deref(), expected)
+            .map(entity),
+        Write::PurgeCopyById(_, guid, home, expected) => of
+            .purge_entity_reference_copy_by_id(user, guid, home, expected)
+            .map(nothing),
+        Write::RefreshCopy(_, guid, home, expected) => of
+            .refresh_entity_reference_copy(user, guid, home, expected)
+            .map(nothing),
+        other => unreachable!("{other:?} is made elsewhere"),
+    }
+}
+
+fn write_relationship(of: &Repository, user: &str, write: &Write) -> Told {
+    match write {
+        Write::UpdateStatus(_, guid, status) => of
+            .update_relationship_status(user, guid, Some(*status))
+            .map(relationship),
+        Write::UpdateProperties(_, guid, properties) => {
+            let request = InstancePropertiesRequest {
+                properties: Some(properties.clone()),
+            };
+            of.update_relationship_properties(user, guid, request)
+                .map(relationship)
+        }
+        Write::Undo(_, guid) => of.undo_relationship_update(user, guid).map(relationship),
+        Write::Delete(_, guid, expected) => of
+            .delete_relationship(user, guid, expected)
+            .map(relationship),
+        Write::Purge(_, guid, expected) => of.purge_relationship(user, guid, expected).map(nothing),
+        Write::Restore(_, guid) => of.restore_relationship(user, guid).map(relationship),
+        Write::ReIdentify(_, guid, new, expected) => of
+            .re_identify_relationship(user, guid, new, expected)
+            .map(relationship),
+        Write::ReType(_, guid, change) => of
+            .re_type_relationship(user, guid, change)
+            .map(relationship),
+        Write::ReHome(_, guid, home, new, name, expected) => of
+            .re_home_relationship(user, guid, home, new, name.as_deref(), expected)
+            .map(relationship),
+        Write::PurgeCopyById(_, guid, home, expected) => of
+            .purge_relationship_reference_copy_by_id(user, guid, home, expected)
+            .map(nothing),
+        Write::RefreshCopy(_, guid, home, expected) => of
+            .refresh_relationship_reference_copy(user, guid, home, expected)
+            .map(nothing),
+        other => unreachable!("{other:?} is made elsewhere"),
+    }
+}
+
+fn write_copy(of: &Repository, user: &str, write: &Write) -> Told {
+    let carried = |entity: &_, classification: &_| ClassificationWithEntityRequest {
+        classification: Some(Clone::clone(classification)),
+        entity: Some(Clone::clone(entity)),
+    };
+    match write {
+        Write::SaveEntityCopy(entity) => of.save_entity_reference_copy(user, entity.clone()),
+        Write::DeleteEntityCopy(entity) => of.delete_entity_reference_copy(user, entity.clone()),
+        Write::PurgeEntityCopy(entity) => of.purge_entity_reference_copy(user, entity.clone()),
+        Write::SaveRelationshipCopy(relationship) => {
+            of.save_relationship_reference_copy(user, relationship.clone())
+        }
+        Write::DeleteRelationshipCopy(relationship) => {
+            of.delete_relationship_reference_copy(user, relationship.clone())
+        }
+        Write::PurgeRelationshipCopy(relationship) => {
+            of.purge_relationship_reference_copy(user, relationship.clone())
+        }
+        Write::SaveClassificationCopy(entity, classification) => {
+            of.save_classification_reference_copy(user, carried(entity, classification))
+        }
+        Write::PurgeClassificationCopy(entity, classification) => {
+            of.purge_classification_reference_copy(user, carried(entity, classification))
+        }
+        Write::SaveCopies(graph) => of.save_instance_reference_copies(user, graph.clone()),
+        other => unreachable!("{other:?} is made elsewhere"),
+    }
+    .map(nothing)
+}
