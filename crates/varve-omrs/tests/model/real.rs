@@ -222,6 +222,7 @@ fn write_copy(of: &Repository, user: &str, write: &Write) -> Told {
     let carried = |entity: &_, classification: &_| ClassificationWithEntityRequest {
         classification: Some(Clone::clone(classification)),
         entity: Some(Clone::clone(entity)),
+        ..Default::default()
     };
     match write {
         Write::SaveEntityCopy(entity) => of.save_entity_reference_copy(user, entity.clone()),
