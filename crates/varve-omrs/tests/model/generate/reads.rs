@@ -1,8 +1,6 @@
 //! Random calls that read.
 
-use varve_omrs::instances::{
-    EnumPropertyValue, InstanceProperties, InstancePropertyValue, Primitive,
-};
+use varve_omrs::instances::{InstanceProperties, InstancePropertyValue, Primitive};
 use varve_omrs::json::Millis;
 use varve_omrs::requests::{
     ClassificationCondition, EntityFindRequest, EntityNeighborhoodFindRequest,
@@ -303,17 +301,7 @@ impl Generator<'_> {
             _ => {
                 let attribute = self.random.pick(&defined).attribute.clone();
                 let def = attribute.type_def().expect("whole in a catalogue").clone();
-                let mut value = self.value(&def);
-                if let InstancePropertyValue::Enum(EnumPropertyValue {
-                    ordinal,
-                    symbolic_name: Some(_),
-                    ..
-                }) = &mut value
-                    && self.random.one_in(2)
-                {
-                    // The name counts.
-                    *ordinal = 0;
-                }
+                let value = self.value(&def);
                 (attribute.name().to_owned(), value)
             }
         }

@@ -529,13 +529,22 @@ impl Generator<'_> {
         Write::SaveClassificationCopy(entity, classification)
     }
 
+    /// Copies of several instances, each once: what two copies of one in a list leave of the first is open.
     fn copies(&mut self, _: &str) -> Write {
-        let entities = (0..self.random.below(3)).map(|_| self.far_entity());
-        let entities = entities.collect();
-        let relationships = (0..self.random.below(3)).map(|_| self.far_relationship());
-        Write::SaveCopies(InstanceGraphRequest {
-            entities,
-            relationships: relationships.collect(),
-        })
+        let mut graph = InstanceGraphRequest::default();
+        for _ in 0..self.random.below(3) {
+            let new = self.far_entity();
+            graph
+                .entities
+                .retain(|of| of.header.guid != new.header.guid);
+            graph.entities.push(new);
+        }
+        for _ in 0..self.random.below(3) {
+            let new = self.far_relationship();
+            let known = &mut graph.relationships;
+            known.retain(|of| of.header.guid != new.header.guid);
+            known.push(new);
+        }
+        Write::SaveCopies(graph)
     }
 }

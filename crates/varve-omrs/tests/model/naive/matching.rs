@@ -93,10 +93,11 @@ fn equal(one: &InstancePropertyValue, other: &InstancePropertyValue) -> bool {
             },
             (one, other) => one == other,
         },
-        (Value::Enum(one), Value::Enum(other)) => match &one.symbolic_name {
-            Some(name) => other.symbolic_name.as_ref() == Some(name),
-            None => one.ordinal == other.ordinal,
-        },
+        (Value::Enum(one), Value::Enum(other)) => {
+            let is_named = one.symbolic_name.is_some();
+            let same_name = is_named && one.symbolic_name == other.symbolic_name;
+            same_name || one.ordinal == other.ordinal
+        }
         (Value::Struct(one), Value::Struct(other)) => {
             equal_all(one.attributes.as_ref(), other.attributes.as_ref())
         }

@@ -179,6 +179,7 @@ impl Naive {
         request: &PropertyMatchFindRequest,
     ) -> Answered {
         given(name)?;
+        self.not_in_future(request.of_type.paged.find.as_of_time)?;
         self.types.classification_by_name(name).map_err(class)?;
         let found = keep(self.entities_of(&whole(&request.of_type))?, |entity| {
             let wanted = request.match_properties.as_ref();
