@@ -93,10 +93,12 @@ fn equal(one: &InstancePropertyValue, other: &InstancePropertyValue) -> bool {
             },
             (one, other) => one == other,
         },
+        // By name where both have one: the numbers of two enums mean different things.
         (Value::Enum(one), Value::Enum(other)) => {
-            let is_named = one.symbolic_name.is_some();
-            let same_name = is_named && one.symbolic_name == other.symbolic_name;
-            same_name || one.ordinal == other.ordinal
+            match (&one.symbolic_name, &other.symbolic_name) {
+                (Some(one), Some(other)) => one == other,
+                _ => one.ordinal == other.ordinal,
+            }
         }
         (Value::Struct(one), Value::Struct(other)) => {
             equal_all(one.attributes.as_ref(), other.attributes.as_ref())
