@@ -351,10 +351,13 @@ impl Repository {
             let Some(time) = at else {
                 return Ok(false);
             };
-            // What this transaction put is not seen by readers yet, so what is known now tells first.
-            let last = state_time(&known.header().audit, known.classifications());
-            let is_old = last.is_some_and(|last| last <= time);
-            return Ok(is_old || self.reader(at)?.entity(guid)?.is_some());
+            if self.reader(at)?.entity(guid)?.is_some() {
+                return Ok(true);
+            }
+            // Readers do not see what this transaction put: proxies, each since the time that it tells.
+            let is_new = self.reader(None)?.entity(guid)?.is_none();
+            let since = state_time(&known.header().audit, known.classifications());
+            return Ok(is_new && since.is_some_and(|since| since <= time));
         }
         if end.header.audit.metadata_collection_id.as_deref() == Some(&self.metadata_collection_id)
         {

@@ -337,6 +337,7 @@ impl Naive {
         guid: &str,
         change: &TypeDefChangeRequest,
     ) -> Answered {
+        given(guid)?;
         let (Some(current), Some(new)) = (&change.current, &change.new) else {
             return Err(Exception::InvalidParameter);
         };
