@@ -2,7 +2,7 @@
 
 use super::headers::{self, Author, Kind};
 use super::{Repository, checks, entities, relationships};
-use crate::error::{Exception, Message, OmrsError};
+use crate::error::{Message, OmrsError};
 use crate::instances::{EntityDetail, InstanceHeader, InstanceProvenanceType, Relationship};
 use crate::requests::{TypeDefChangeRequest, TypeDefValidationForRequest};
 use crate::store::StoredRelationship;
@@ -71,11 +71,10 @@ impl Repository {
     ) -> Result<EntityDetail, OmrsError> {
         checks::user_and_guid(user, guid)?;
         self.write(&[guid], |transaction, types| {
-            let (current, new) = types_of_change(types, TypeDefCategory::Entity, request)?;
+            let new = types_of_change(types, TypeDefCategory::Entity, request)?;
             let found = checks::present_entity(transaction, guid)?;
             let mut entity = checks::known_detail(found)?;
             self.check_home(&entity)?;
-            check_current(types, &entity.header, TypeDefCategory::Entity, current)?;
             if let Some(properties) = &entity.properties {
                 entity.properties = Some(completed_properties(types, new, properties.clone())?);
             }
@@ -86,7 +85,7 @@ impl Repository {
                 user,
                 now: transaction.now(),
             };
-            re_type(types, &mut entity.header, new, author)?;
+            re_type(types, &mut entity.header, new, author);
             entities::put(transaction, entity)
         })
     }
@@ -166,10 +165,9 @@ impl Repository {
         checks::user_and_guid(user, guid)?;
         self.write(&[guid], |transaction, types| {
             let category = TypeDefCategory::Relationship;
-            let (current, new) = types_of_change(types, category, request)?;
+            let new = types_of_change(types, category, request)?;
             let mut relationship = checks::present_relationship(transaction, guid)?;
             self.check_relationship_home(&relationship)?;
-            check_current(types, &relationship.header, category, current)?;
             if let Some(properties) = &relationship.properties {
                 let properties = completed_properties(types, new, properties.clone())?;
                 relationship.properties = Some(properties);
@@ -184,7 +182,7 @@ impl Repository {
                 user,
                 now: transaction.now(),
             };
-            re_type(types, &mut relationship.header, new, author)?;
+            re_type(types, &mut relationship.header, new, author);
             relationships::put(transaction, types, relationship)
         })
     }
@@ -286,53 +284,21 @@ fn types_of_change(
     types: &Catalogue,
     category: TypeDefCategory,
     request: &TypeDefChangeRequest,
-) -> Result<(TypeIndex, TypeIndex), OmrsError> {
+) -> Result<TypeIndex, OmrsError> {
     let known = |given: Option<&TypeDefSummary>, parameter: &str| {
         let guid = given.and_then(|given| given.link.guid.as_deref());
         let guid = checks::type_guid(guid, parameter)?;
         types.instance_type_by_guid(category, guid, parameter)
     };
-    let current = known(request.current.as_ref(), "currentTypeDefSummary")?;
-    let new = known(request.new.as_ref(), "newTypeDefSummary")?;
-    Ok((current, new))
+    known(request.current.as_ref(), "currentTypeDefSummary")?;
+    known(request.new.as_ref(), "newTypeDefSummary")
 }
 
-/// Checks that an instance is of the type that the caller takes it to have. A supertype will do: callers find instances by
-/// a type, and get those of its subtypes too.
-fn check_current(
-    types: &Catalogue,
-    header: &InstanceHeader,
-    category: TypeDefCategory,
-    current: TypeIndex,
-) -> Result<(), OmrsError> {
-    let of = checks::type_of(types, header, category)?;
-    if types.is_a(of, current) {
-        return Ok(());
+/// Gives an instance its new type. A status that the new type does not have becomes that type's first one.
+fn re_type(types: &Catalogue, header: &mut InstanceHeader, new: TypeIndex, author: Author<'_>) {
+    if new_status(types, new, header.audit.status).is_err() {
+        header.audit.status = types.get(new).def().body.initial_status;
     }
-    let words = [
-        header.guid(),
-        types.get(of).name(),
-        types.get(current).name(),
-    ];
-    let message = Message::InstanceOfOtherType;
-    Err(OmrsError::of_parameter(
-        message,
-        "currentTypeDefSummary",
-        &words,
-    ))
-}
-
-fn re_type(
-    types: &Catalogue,
-    header: &mut InstanceHeader,
-    new: TypeIndex,
-    author: Author<'_>,
-) -> Result<(), OmrsError> {
-    new_status(types, new, header.audit.status).map_err(|error| OmrsError {
-        exception: Exception::InvalidParameter,
-        ..error
-    })?;
     header.audit.instance_type = Some(types.get(new).instance_type().clone());
     headers::change(&mut header.audit, author);
-    Ok(())
 }

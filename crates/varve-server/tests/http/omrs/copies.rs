@@ -37,8 +37,8 @@ fn copies_are_kept_as_they_came() {
         "",
     );
     assert_eq!(none.1, "OMRS-REPOSITORY-400-041");
-    let locked = format!("instances/entity/f-1/delete");
-    let locked = world.refused("EntityDetailResponse", "POST", &locked, &expected(&copy));
+    let locked = "instances/entity/f-1/delete";
+    let locked = world.refused("EntityDetailResponse", "POST", locked, &expected(&copy));
     assert_eq!(locked.1, "OMRS-METADATA-COLLECTION-500-016");
     let home = |verb: &str, guid: &str| {
         format!(
