@@ -104,6 +104,10 @@ impl Store for Counting {
         self.inner.relationship_history(guid)
     }
 
+    fn has_ever(&self, of: TypeIndex) -> Result<bool, OmrsError> {
+        self.inner.has_ever(of)
+    }
+
     fn transact(
         &self,
         guids: &[&str],

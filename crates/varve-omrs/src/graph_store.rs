@@ -32,7 +32,7 @@ use self::transaction::GraphTransaction;
 use crate::error::{Message, OmrsError};
 use crate::json::Millis;
 use crate::store::{Read, Store, StoredEntity, StoredRelationship, Transaction, Version};
-use crate::types::Catalogue;
+use crate::types::{Catalogue, TypeIndex};
 
 /// The name of the note that holds the rules and the ids of the property keys.
 const RULES: &str = "open-metadata rules";
@@ -165,6 +165,16 @@ impl Store for GraphStore {
     ) -> Result<Vec<Version<StoredRelationship>>, OmrsError> {
         let view = self.graph.view(TemporalScope::NOW)?;
         history::of_relationship(&view, &*self.state()?, guid)
+    }
+
+    fn has_ever(&self, of: TypeIndex) -> Result<bool, OmrsError> {
+        let state = self.state()?;
+        let view = self.graph.view(TemporalScope::NOW)?;
+        let (index, first) = plan::listing_of(&state, of).ok_or_else(|| {
+            let words = "the store was asked for a type that it does not know";
+            OmrsError::new(Message::LogicError, &[words])
+        })?;
+        Ok(view.was_ever_derived(index, &first)?)
     }
 
     fn transact(

@@ -247,6 +247,13 @@ pub trait Store: Send + Sync {
         guid: &str,
     ) -> Result<Vec<Version<StoredRelationship>>, OmrsError>;
 
+    /// Whether any instance that is not purged is, or ever was, of this type or of a subtype; of a classification, whether
+    /// any entity carries, or ever carried, it. The type is one of those that the store knows.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn has_ever(&self, of: TypeIndex) -> Result<bool, OmrsError>;
+
     /// Runs `work` and commits what it changed, durable when this returns. What `work` reads by GUID, and the relationships
     /// of an entity that it lists, do not change until then. `work` may be called again after a conflict; `guids` are those
     /// it is sure to touch, known beforehand to spare that. When `work` fails, nothing is changed.

@@ -86,6 +86,52 @@ impl View {
     pub fn ever_derived(&self, index: u32, first: &[u8]) -> Result<Vec<ElementId>, GraphError> {
         derived_elements(self.reader(), &[INDEX, EVENT_INDEX], index, first)
     }
+
+    /// Whether any element has, or ever had, an entry in this partition of a derived index, whatever the point of time. As
+    /// entries are hints, the states of those that they lead to are looked at, until one has its entry.
+    ///
+    /// # Errors
+    /// When the store fails or is damaged.
+    pub fn was_ever_derived(&self, index: u32, first: &[u8]) -> Result<bool, GraphError> {
+        let partition = partition(IndexId::Derived(index), 0, first);
+        for table in [INDEX, EVENT_INDEX] {
+            let mut range = ClusteringRange::all();
+            let mut limit = CHUNK_MIN;
+            loop {
+                let mut keys = Vec::new();
+                let reader = self.reader();
+                scan(reader, table, &partition, &range, false, limit, &mut keys)?;
+                for clustering in &keys {
+                    if self.ever_had(&partition, clustering)? {
+                        return Ok(true);
+                    }
+                }
+                match keys.last() {
+                    Some(last) if keys.len() == limit => range.from = right_after(last),
+                    _ => break,
+                }
+                limit = (limit * 4).min(CHUNK_MAX);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether some state of the element that an entry leads to has that entry.
+    fn ever_had(&self, partition: &[u8], clustering: &[u8]) -> Result<bool, GraphError> {
+        let id = key::decode_ordered_element(&clustering[values_len(clustering)..])?;
+        let mut found = Ok(false);
+        self.visit_events(&id, &mut |event| {
+            if let Some(content) = event.content {
+                let entries = derived_entries(self.deriver(), &id, content);
+                found = entries.map(|entries| entries.contain(partition, clustering));
+            }
+            match found {
+                Ok(false) => Flow::Continue(()),
+                _ => Flow::Break(()),
+            }
+        })?;
+        found
+    }
 }
 
 /// The elements that the entries of a partition lead to in these tables.

@@ -200,6 +200,28 @@ fn text_levels(state: &State, walk: &Walk<'_>) -> Vec<Vec<u8>> {
     labels.map(|label| level_first(label, None)).collect()
 }
 
+/// The index and the first value of the partition where all are listed that are of a type, or that carry a classification;
+/// `None` for what is not listed.
+pub(super) fn listing_of(state: &State, of: TypeIndex) -> Option<(u32, Vec<u8>)> {
+    let (subject, of, by) = match state.types.get(of).def().category() {
+        TypeDefCategory::Classification => {
+            let name = state.types.get(of).name();
+            (Subject::Entities, None, WalkBy::Classification(name))
+        }
+        TypeDefCategory::Relationship => (Subject::Relationships, Some(of), WalkBy::Guid),
+        _ => (Subject::Entities, Some(of), WalkBy::Guid),
+    };
+    let walk = Walk {
+        subject,
+        of,
+        by,
+        reverse: false,
+        after: None,
+    };
+    let mut part = whole(state, &walk)?;
+    part.firsts.pop().map(|first| (part.index, first))
+}
+
 /// The clustering keys whose only value is this one.
 fn equal_to(value: &[u8]) -> ClusteringRange {
     ClusteringRange {

@@ -1,13 +1,11 @@
 //! Calls about types. A change takes effect for all calls at once, and is kept before it does.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::{Repository, not_supported};
 use crate::error::{Message, OmrsError};
 use crate::matching::Pattern;
 use crate::requests::TypeDefReIdentifyRequest;
-use crate::store::{Subject, Walk, WalkBy};
 use crate::types::{
     AttributeTypeDef, AttributeTypeDefCategory, Catalogue, ResolvedType, TypeDef, TypeDefCategory,
     TypeDefGallery, TypeDefPatch, TypeIndex,
@@ -240,7 +238,8 @@ impl Repository {
         self.change_types(|types| types.patch_type(patch).map(|def| TypeDef::clone(&def)))
     }
 
-    /// Removes a type that no type and no instance uses, deleted ones included.
+    /// Removes a type that no type names and no state of an instance uses, now or in the past: what was could not be told
+    /// without it.
     ///
     /// # Errors
     /// The contract's for `deleteTypeDef`.
@@ -248,7 +247,7 @@ impl Repository {
         check_guid(guid, "obsoleteTypeDefGUID")?;
         check_name(name, "obsoleteTypeDefName")?;
         self.change_types(|types| {
-            let used = types.by_guid(guid).map(|of| self.has_instances(types, of));
+            let used = types.by_guid(guid).map(|of| self.store.has_ever(of));
             types.remove_type(guid, name)?;
             if used.transpose()? == Some(true) {
                 let words = [name, guid, "instances"];
@@ -268,7 +267,8 @@ impl Repository {
         self.change_types(|types| types.remove_attribute_type(guid, name))
     }
 
-    /// Gives a type another GUID and name. Not supported while it has instances: they tell of their type by both.
+    /// Gives a type another GUID and name. Not supported once it has had instances, until they are purged: they tell of their
+    /// type by both.
     ///
     /// # Errors
     /// The contract's for `reIdentifyTypeDef`.
@@ -280,10 +280,12 @@ impl Repository {
         check_guid(guid, "originalTypeDefGUID")?;
         let [name, new_guid, new_name] = parts(request)?;
         self.change_types(|types| {
-            let used = types.by_guid(guid).map(|of| self.has_instances(types, of));
+            let used = types.by_guid(guid).map(|of| self.store.has_ever(of));
             let renamed = types.re_identify_type(guid, name, new_guid, new_name)?;
             if used.transpose()? == Some(true) {
-                return Err(not_supported("reIdentifyTypeDef of a type with instances"));
+                return Err(not_supported(
+                    "reIdentifyTypeDef of a type that instances have or had",
+                ));
             }
             Ok(TypeDef::clone(&renamed))
         })
@@ -323,31 +325,6 @@ impl Repository {
         }
         self.types.store(new);
         Ok(done)
-    }
-
-    /// Whether there are instances of a type or of its subtypes, deleted ones included.
-    fn has_instances(&self, types: &Catalogue, of: TypeIndex) -> Result<bool, OmrsError> {
-        let name = types.get(of).name();
-        let (subject, of, by) = match types.get(of).def().category() {
-            TypeDefCategory::Classification => {
-                (Subject::Entities, None, WalkBy::Classification(name))
-            }
-            TypeDefCategory::Relationship => (Subject::Relationships, Some(of), WalkBy::Guid),
-            _ => (Subject::Entities, Some(of), WalkBy::Guid),
-        };
-        let walk = Walk {
-            subject,
-            of,
-            by,
-            reverse: false,
-            after: None,
-        };
-        let mut found = false;
-        self.reader(None)?.walk(&walk, &mut |_| {
-            found = true;
-            Ok(ControlFlow::Break(()))
-        })?;
-        Ok(found)
     }
 }
 

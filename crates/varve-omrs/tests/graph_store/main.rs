@@ -5,4 +5,5 @@
 mod basics;
 mod concurrency;
 mod model;
+mod past_types;
 mod world;

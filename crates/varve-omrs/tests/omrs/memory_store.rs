@@ -280,6 +280,23 @@ impl Store for MemoryStore {
         Ok(history(self.at(None).state.relationships.get(guid)))
     }
 
+    fn has_ever(&self, of: TypeIndex) -> Result<bool, OmrsError> {
+        let all = self.at(None);
+        let name = all.types.get(of).name();
+        let is_of = |header: &InstanceHeader| {
+            let own = all.types.by_name(header.audit.type_name()).unwrap();
+            all.types.is_a(own, of)
+        };
+        let entities = all.state.entities.values().flatten();
+        let mut entities = entities.map(|(_, state)| state);
+        let relationships = all.state.relationships.values().flatten();
+        let mut relationships = relationships.map(|(_, state)| state);
+        Ok(entities.any(|state| {
+            let mut carried = state.classifications().iter();
+            is_of(state.header()) || carried.any(|carried| carried.name() == name)
+        }) || relationships.any(|state| is_of(&state.header)))
+    }
+
     fn transact(
         &self,
         _guids: &[&str],

@@ -311,6 +311,35 @@ fn a_type_in_use_is_not_removed() {
 }
 
 #[test]
+fn a_type_that_was_in_use_is_not_removed() {
+    on_each_store(|f| {
+        let r = &f.repository;
+        let asset = f.entity("Asset", "a");
+        let guid = asset.header.guid();
+        let name = "Confidentiality";
+        r.classify_entity("ada", guid, name, Default::default())
+            .unwrap();
+        f.moment();
+        r.declassify_entity("ada", guid, name).unwrap();
+        let in_use = (Exception::TypeDefInUse, "OMRS-REPOSITORY-400-001");
+        let refused = failure(r.delete_type_def(&f.type_guid(name), name));
+        assert_eq!(refused, in_use);
+        let request = TypeDefReIdentifyRequest {
+            original_name: Some(name.to_owned()),
+            new_guid: Some("secrecy".to_owned()),
+            new_name: Some("Secrecy".to_owned()),
+        };
+        let refused = failure(r.re_identify_type_def(&f.type_guid(name), &request));
+        assert_eq!(refused.0, Exception::FunctionNotSupported);
+        r.delete_entity("ada", guid, &expected(&asset.header))
+            .unwrap();
+        r.purge_entity("ada", guid, &expected(&asset.header))
+            .unwrap();
+        r.delete_type_def(&f.type_guid(name), name).unwrap();
+    });
+}
+
+#[test]
 fn attribute_types_come_and_go() {
     on_each_store(|f| {
         let r = &f.repository;

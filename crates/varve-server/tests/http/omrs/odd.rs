@@ -3,6 +3,7 @@
 use varve_omrs::OmrsError;
 use varve_omrs::json::Millis;
 use varve_omrs::store::{Read, StoredEntity, StoredRelationship, Transaction, Version};
+use varve_omrs::types::TypeIndex;
 
 use super::*;
 
@@ -97,6 +98,10 @@ impl Store for Broken {
     }
 
     fn relationship_history(&self, _: &str) -> Result<Vec<Version<StoredRelationship>>, OmrsError> {
+        panic!("on purpose")
+    }
+
+    fn has_ever(&self, _: TypeIndex) -> Result<bool, OmrsError> {
         panic!("on purpose")
     }
 
