@@ -210,12 +210,18 @@ impl Store for GraphStore {
         })?;
         let notes = self.graph.notes();
         let kept = Kept::read(&**self.graph.space())?;
+        let is_first = kept.is_none();
         let (before, mut pending) = match kept {
             Some(kept) => (kept.rules, kept.pending),
             None => (Rules::default(), (Vec::new(), Vec::new())),
         };
         let rules = Rules::of(&types, &labels, &before);
-        let changed = rules.changed_since(&before);
+        let changed = if is_first {
+            // What is there already, as from a dump, came without entries.
+            rules.labels()
+        } else {
+            rules.changed_since(&before)
+        };
         pending.0.extend(changed.0);
         pending.1.extend(changed.1);
         let is_new = rules != before;

@@ -153,6 +153,10 @@ impl Deriver for InstanceDeriver {
             return Ok(());
         };
         let parts = Parts::of(properties, self.keys)?;
+        // Nor was what has no header, in a label of the same name.
+        if parts.header.is_empty() {
+            return Ok(());
+        }
         let mut making = Making {
             subject,
             label,

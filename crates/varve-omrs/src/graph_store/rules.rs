@@ -158,6 +158,12 @@ impl Rules {
         TypeRules { levels, properties }
     }
 
+    /// The labels of all entity and relationship types.
+    pub(super) fn labels(&self) -> (Vec<u32>, Vec<u32>) {
+        let all = |rules: &BTreeMap<u32, TypeRules>| rules.keys().copied().collect();
+        (all(&self.entities), all(&self.relationships))
+    }
+
     /// The labels of entity and relationship types whose instances have other entries by `self` than by `before`.
     pub(super) fn changed_since(&self, before: &Self) -> (Vec<u32>, Vec<u32>) {
         let changed = |now: &BTreeMap<u32, TypeRules>, old: &BTreeMap<u32, TypeRules>| {

@@ -4,6 +4,7 @@
 
 mod basics;
 mod concurrency;
+mod filled;
 mod model;
 mod past_types;
 mod world;
