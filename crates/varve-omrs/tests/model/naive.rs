@@ -105,6 +105,17 @@ impl Naive {
         self.state(kind, guid, None).map(State::header)
     }
 
+    /// What is known now of the two ends of a relationship.
+    pub(crate) fn ends(&self, guid: &str) -> [Option<EntityProxy>; 2] {
+        match self.state(Kind::Relationship, guid, None) {
+            Some(State::Relationship(of)) => {
+                let shown = self.shown(of, None);
+                [shown.entity_one, shown.entity_two]
+            }
+            _ => [None, None],
+        }
+    }
+
     /// The classifications that an entity carries now.
     pub(crate) fn classifications(&self, guid: &str) -> &[Classification] {
         match self.state(Kind::Entity, guid, None) {

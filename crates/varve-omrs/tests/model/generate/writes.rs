@@ -480,11 +480,15 @@ impl Generator<'_> {
             LINK_COPIES[number].to_owned()
         };
         let of = self.type_named(RELATIONSHIP_TYPES[number % 2]);
+        // The ends of a relationship do not change unless an entity is re-identified.
+        let [one, two] = self.naive.ends(&self.names.guid(&guid));
+        let one = one.unwrap_or_else(|| self.far_end(of, 0));
+        let two = two.unwrap_or_else(|| self.far_end(of, 1));
         Relationship {
             header: self.header(of, &guid, number),
             properties: self.some_properties(of),
-            entity_one: Some(self.far_end(of, 0)),
-            entity_two: Some(self.far_end(of, 1)),
+            entity_one: Some(one),
+            entity_two: Some(two),
         }
     }
 
