@@ -1,7 +1,7 @@
 //! Walking from entity to entity along relationships, at one point of time.
 //!
 //! What these queries cost is in proportion to what they touch, and bounded by the [`Limits`] of searches: each relationship
-//! and each entity that is looked at counts.
+//! and each entity that is looked at counts, and so does the memory of those that are kept.
 
 mod incident;
 mod linking;
@@ -13,37 +13,11 @@ pub use neighbourhood::{RelatedQuery, SubGraph, WalkLimits, neighbourhood, relat
 
 use std::ops::ControlFlow;
 
-use crate::error::{Message, OmrsError};
+use crate::error::OmrsError;
 use crate::instances::{EntityDetail, InstanceAuditHeader};
-use crate::search::Limits;
+use crate::search::{Limits, Meter, entity_bytes, guid_bytes, relationship_bytes};
 use crate::store::{Read, StoredEntity, StoredRelationship};
 use crate::types::{Catalogue, InstanceStatus, TypeIndex};
-
-/// Counts what a query looks at.
-#[derive(Debug)]
-struct Meter {
-    examined: usize,
-    examined_max: usize,
-}
-
-impl Meter {
-    fn new(limits: &Limits) -> Self {
-        Self {
-            examined: 0,
-            examined_max: limits.examined_max,
-        }
-    }
-
-    /// Counts one more.
-    fn count(&mut self) -> Result<(), OmrsError> {
-        self.examined += 1;
-        if self.examined > self.examined_max {
-            let words = self.examined_max.to_string();
-            return Err(OmrsError::new(Message::TooManyExamined, &[&words]));
-        }
-        Ok(())
-    }
-}
 
 /// Decides along what a walk goes.
 #[derive(Clone, Copy)]
@@ -108,10 +82,11 @@ impl<'a> Stepper<'a> {
             _ => None,
         };
         let mut found = Vec::new();
-        let (meter, step) = (&mut self.meter, self.step);
+        let (meter, step) = (&self.meter, self.step);
         self.read.relationships_of(from, of, &mut |relationship| {
-            meter.count()?;
+            meter.examine()?;
             if step.takes_relationship(&relationship) {
+                meter.hold(relationship_bytes(&relationship))?;
                 found.push(relationship);
             }
             Ok(ControlFlow::Continue(()))
@@ -119,12 +94,35 @@ impl<'a> Stepper<'a> {
         Ok(found)
     }
 
+    /// Counts a relationship as no longer kept.
+    fn let_go(&self, relationship: &StoredRelationship) {
+        self.meter.release(relationship_bytes(relationship));
+    }
+
+    /// Counts an entity as no longer kept.
+    fn let_go_entity(&self, entity: &EntityDetail) {
+        self.meter.release(bytes_of(entity));
+    }
+
     /// The entity if it may be walked to. One of which only a proxy is known has nothing to be told.
     fn entity(&mut self, guid: &str) -> Result<Option<EntityDetail>, OmrsError> {
-        self.meter.count()?;
-        Ok(match self.read.entity(guid)? {
-            Some(StoredEntity::Detail(entity)) if self.step.takes_entity(&entity) => Some(entity),
-            _ => None,
-        })
+        self.meter.examine()?;
+        // Whoever asks keeps the GUID of each entity that it asked for.
+        self.meter.hold(guid_bytes(guid))?;
+        match self.read.entity(guid)? {
+            Some(StoredEntity::Detail(entity)) if self.step.takes_entity(&entity) => {
+                self.meter.hold(bytes_of(&entity))?;
+                Ok(Some(entity))
+            }
+            _ => Ok(None),
+        }
     }
+}
+
+fn bytes_of(entity: &EntityDetail) -> usize {
+    entity_bytes(
+        &entity.header,
+        &entity.classifications,
+        entity.properties.as_ref(),
+    )
 }

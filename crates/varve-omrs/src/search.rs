@@ -11,14 +11,19 @@
 mod access;
 mod limits;
 mod memory;
+mod meter;
 mod order;
 mod plan;
 mod query;
+mod weight;
 
 pub use limits::Limits;
 pub use memory::Memory;
 pub use order::{Order, SortKey};
 pub use query::{Query, TypeLimit};
+
+pub(crate) use meter::Meter;
+pub(crate) use weight::{entity_bytes, guid_bytes, relationship_bytes};
 
 use std::sync::Arc;
 
@@ -38,7 +43,7 @@ pub struct Searcher {
 }
 
 impl Searcher {
-    /// One that looks at no more than `limits` say.
+    /// One that costs no more than `limits` say.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self {
@@ -56,8 +61,8 @@ impl Searcher {
     /// The page of instances that a query asks for. `at` is the point of time that `read` was opened at.
     ///
     /// # Errors
-    /// `RepositoryErrorException` when the limits do not allow to look at as many instances as it would take, or the store
-    /// fails.
+    /// `RepositoryErrorException` when the limits do not allow to look at or hold as many instances as it would take, or to
+    /// work as long, or the store fails.
     pub fn find(
         &self,
         read: &dyn Read,

@@ -134,8 +134,11 @@ messages! {
     OtherHome "VARVE-OMRS-400-024" InvalidParameter "The home of {0} is {1}, another than was said";
     TooManyRelationships "VARVE-OMRS-400-021" RepositoryError "The entity {0} has more than {1} relationships, too many to change with it in one call";
     BadPattern "VARVE-OMRS-400-030" InvalidParameter "The regular expression in {0} cannot be read: {1}";
+    TooManyValues "VARVE-OMRS-400-032" InvalidParameter "The operator IN of the condition at {0} has {1} values; {2} are allowed";
     NestedTooDeeply "VARVE-OMRS-400-031" InvalidParameter "The conditions at {0} are nested too deeply";
     TooManyExamined "VARVE-OMRS-503-030" RepositoryError "More than {0} instances would have to be looked at; ask for less";
+    TooMuchHeld "VARVE-OMRS-503-031" RepositoryError "The answer would take more than {0} bytes of memory; ask for pages";
+    TookTooLong "VARVE-OMRS-503-032" RepositoryError "The answer would take longer than {0} milliseconds; ask for less";
     PatternNotSupported "VARVE-OMRS-501-030" FunctionNotSupported "The regular expression in {0} is not supported: {1}";
     StoreLimit "VARVE-OMRS-400-101" RepositoryError "The store's limits do not allow this: {0}";
     StoreFailed "VARVE-OMRS-500-101" RepositoryError "The store failed: {0}";
@@ -175,6 +178,12 @@ impl Message {
     /// What the user can do about it.
     #[must_use]
     pub const fn user_action(self) -> &'static str {
+        if matches!(
+            self,
+            Self::TooManyExamined | Self::TooMuchHeld | Self::TookTooLong
+        ) {
+            return "Ask for pages, or for less.";
+        }
         match self.exception() {
             Exception::UserNotAuthorized => "Ask the operator for the right to do this.",
             Exception::RepositoryError => "Look into the server's log; report what it says.",

@@ -2,10 +2,9 @@
 
 use std::ops::ControlFlow;
 
-use super::Meter;
 use crate::error::OmrsError;
 use crate::matching::Target;
-use crate::search::{Limits, Order, Query};
+use crate::search::{Limits, Meter, Order, Query, relationship_bytes};
 use crate::store::{Read, StoredRelationship};
 use crate::types::InstanceStatus;
 
@@ -19,20 +18,21 @@ pub fn relationships_of_entity(
     guid: &str,
     limits: &Limits,
 ) -> Result<Vec<StoredRelationship>, OmrsError> {
-    let mut meter = Meter::new(limits);
+    let meter = Meter::new(limits);
     let mut found = Vec::new();
     let is_ordered = query.order != Order::Any;
     let size = query.page.size.unwrap_or(usize::MAX);
     let end = query.page.offset.saturating_add(size);
     let mut matching = 0;
     read.relationships_of(guid, query.types.of, &mut |relationship| {
-        meter.count()?;
+        meter.examine()?;
         let status = relationship.header.audit.status;
         if !query.find.takes(status.unwrap_or(InstanceStatus::Unknown)) {
             return Ok(ControlFlow::Continue(()));
         }
         matching += 1;
         if is_ordered || matching > query.page.offset {
+            meter.hold(relationship_bytes(&relationship))?;
             found.push(relationship);
         }
         let is_full = !is_ordered && matching >= end;

@@ -160,8 +160,8 @@ impl<'a> Search<'a> {
         let to = other_end(&relationship, guid).to_owned();
         match self.numbers.get(&to) {
             // It does not lead on, or was looked along from its other end, or is a loop.
-            Some(None) => {}
-            Some(Some(number)) if *number >= from => {}
+            Some(None) => self.stepper.let_go(&relationship),
+            Some(Some(number)) if *number >= from => self.stepper.let_go(&relationship),
             Some(Some(number)) => {
                 let number = *number;
                 let is_the_way_here = self
@@ -169,6 +169,7 @@ impl<'a> Search<'a> {
                     .get(frame.relationships_from)
                     .is_some_and(|(way, _)| way.header.guid() == relationship.header.guid());
                 if from != 0 && is_the_way_here {
+                    self.stepper.let_go(&relationship);
                     return Ok(());
                 }
                 self.relationships.push((relationship, [number, from]));
@@ -177,6 +178,7 @@ impl<'a> Search<'a> {
             }
             None => {
                 let Some(entity) = self.stepper.entity(&to)? else {
+                    self.stepper.let_go(&relationship);
                     self.numbers.insert(to, None);
                     return Ok(());
                 };
@@ -209,6 +211,9 @@ impl<'a> Search<'a> {
         let relationships = self.relationships.split_off(frame.relationships_from);
         let counts = entities.iter().any(|number| self.visited[*number].leads);
         if !counts {
+            for (relationship, _) in &relationships {
+                self.stepper.let_go(relationship);
+            }
             return;
         }
         for number in entities {

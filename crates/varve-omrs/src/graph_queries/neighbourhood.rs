@@ -70,10 +70,12 @@ pub fn neighbourhood(
             for relationship in stepper.relationships(&from)? {
                 let to = other_end(&relationship, &from);
                 if passed.contains(relationship.header.guid()) {
+                    stepper.let_go(&relationship);
                     continue;
                 }
                 if !found.contains(to) {
                     let Some(entity) = stepper.entity(to)? else {
+                        stepper.let_go(&relationship);
                         continue;
                     };
                     found.insert(to.to_owned());
@@ -124,6 +126,7 @@ pub fn related(
         && let Some(from) = border.pop_front()
     {
         for relationship in stepper.relationships(&from)? {
+            stepper.let_go(&relationship);
             let to = other_end(&relationship, &from);
             if seen.contains(to) {
                 continue;
@@ -135,6 +138,8 @@ pub fn related(
             border.push_back(to.to_owned());
             if wanted.takes_entity(&entity) {
                 found.push(entity);
+            } else {
+                stepper.let_go_entity(&entity);
             }
             if found.len() >= enough {
                 break;

@@ -10,6 +10,8 @@ use crate::requests::{
 
 /// How deep conditions may be nested.
 const DEPTH_MAX: usize = 100;
+/// How many values the operator IN may have: each instance that is looked at may be compared with all of them.
+const IN_VALUES_MAX: usize = 10_000;
 
 /// The condition of the `…ByProperty` calls: header fields and properties by name, strings as regular expressions. `None`
 /// when nothing is asked for.
@@ -146,6 +148,16 @@ fn comparison(condition: &PropertyCondition, path: &str) -> Result<Condition, Om
         (Operator::Eq, Some(value)) => Test::Is(value.clone()),
         (Operator::Neq, Some(value)) => Test::IsNot(value.clone()),
         (Operator::In, Some(InstancePropertyValue::Array(array))) => {
+            let count = array.values.as_ref().map_or(0, |of| of.values.len());
+            if count > IN_VALUES_MAX {
+                let (count, allowed) = (count.to_string(), IN_VALUES_MAX.to_string());
+                let words = [path, &count, &allowed];
+                return Err(OmrsError::of_parameter(
+                    Message::TooManyValues,
+                    path,
+                    &words,
+                ));
+            }
             Test::OneOf(array.elements().cloned().collect())
         }
         (Operator::Like, Some(value)) => match string(value) {

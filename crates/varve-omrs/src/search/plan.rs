@@ -7,8 +7,9 @@ use std::sync::Arc;
 use super::access::{Access, Kind, Ways};
 use super::memory::Place;
 use super::order::header_of;
-use super::{Limits, Order, Query, SortKey};
-use crate::error::{Message, OmrsError};
+use super::weight::instance_bytes;
+use super::{Limits, Meter, Order, Query, SortKey, guid_bytes};
+use crate::error::OmrsError;
 use crate::matching::{SortValue, Target};
 use crate::store::{Read, StoredInstance, Subject, Walk};
 use crate::types::{Catalogue, PrimitiveDefCategory};
@@ -32,6 +33,8 @@ pub(super) struct Race<'a> {
 enum Way {
     InOrder(InOrder),
     Collected(Collected),
+    /// It would have to hold too much.
+    GivenUp,
 }
 
 /// Walks one after the other which show what is asked for in its order.
@@ -42,6 +45,8 @@ struct InOrder {
     /// How many were found, those before the page included.
     found: usize,
     page: Vec<StoredInstance>,
+    /// What the page takes in memory, in bytes.
+    held: usize,
     /// Where the last one of the page stands.
     last: Option<(usize, Vec<u8>)>,
 }
@@ -72,12 +77,15 @@ struct Collected {
     /// GUIDs of those that came already, where one may come more than once.
     seen: Option<HashSet<String>>,
     found: Vec<Found>,
+    /// What those that were found take in memory, in bytes, and what their GUIDs do.
+    held: usize,
     /// Whether some that cannot be on the page were let go.
     is_cut: bool,
 }
 
 struct Found {
     key: SortKey,
+    bytes: usize,
     instance: StoredInstance,
 }
 
@@ -88,6 +96,8 @@ enum Turn {
     Unfinished,
     /// With the page.
     Done,
+    /// With more than may be held.
+    TooMuch,
 }
 
 type Answer = (Vec<StoredInstance>, Option<Place>);
@@ -158,33 +168,35 @@ impl<'a> Race<'a> {
 
     /// Lets the ways take turns.
     pub(super) fn run(&mut self, limits: &Limits) -> Result<Answer, OmrsError> {
+        let meter = Meter::new(limits);
         if let Some(list) = self.list.take() {
-            return self.listed(list);
+            return self.listed(list, &meter);
         }
-        let mut examined = 0;
+        let mut going = self.ways.len();
         let mut turn = FIRST_TURN;
         loop {
-            if self.ways.len() == 1 {
-                turn = usize::MAX;
-            }
             for index in 0..self.ways.len() {
-                let left = limits.examined_max - examined;
-                if left == 0 {
-                    let words = limits.examined_max.to_string();
-                    return Err(OmrsError::new(Message::TooManyExamined, &[&words]));
-                }
-                let mut budget = turn.min(left);
-                let began = budget;
                 let way = &mut self.ways[index];
+                if matches!(way, Way::GivenUp) {
+                    continue;
+                }
+                let left = meter.left()?;
+                let mut budget = if going == 1 { left } else { turn.min(left) };
                 let asked = (self.read, self.types, self.query);
-                let ended = match way {
-                    Way::InOrder(way) => way.go_on(asked, &mut budget)?,
-                    Way::Collected(way) => way.go_on(asked, &mut budget)?,
-                };
-                examined += began - budget;
-                if ended == Turn::Done {
-                    let way = self.ways.swap_remove(index);
-                    return Ok(self.answer(index, way));
+                match way.go_on(asked, &meter, &mut budget)? {
+                    Turn::Done => {
+                        let way = self.ways.swap_remove(index);
+                        return Ok(self.answer(index, way));
+                    }
+                    Turn::TooMuch => {
+                        meter.release(way.held());
+                        *way = Way::GivenUp;
+                        going -= 1;
+                        if going == 0 {
+                            return Err(meter.too_much());
+                        }
+                    }
+                    Turn::Unfinished => {}
                 }
             }
             turn = turn.saturating_mul(2).min(TURN_MAX);
@@ -202,22 +214,28 @@ impl<'a> Race<'a> {
                 (way.page, place)
             }
             Way::Collected(way) => way.answer(self.query),
+            Way::GivenUp => Answer::default(),
         }
     }
 
     /// The page of a list that an earlier page left.
-    fn listed(&self, list: Arc<[String]>) -> Result<Answer, OmrsError> {
+    fn listed(&self, list: Arc<[String]>, meter: &Meter) -> Result<Answer, OmrsError> {
         let page = self.query.page;
         let size = page.size.unwrap_or(usize::MAX);
         let mut found = Vec::new();
         for guid in list.iter().skip(page.offset).take(size) {
-            found.extend(match self.query.subject {
+            meter.examine()?;
+            let instance = match self.query.subject {
                 Subject::Entities => self.read.entity(guid)?.map(StoredInstance::Entity),
                 Subject::Relationships => self
                     .read
                     .relationship(guid)?
                     .map(StoredInstance::Relationship),
-            });
+            };
+            if let Some(instance) = instance {
+                meter.hold(instance_bytes(&instance))?;
+                found.push(instance);
+            }
         }
         Ok((found, Some(Place::List(list))))
     }
@@ -292,6 +310,30 @@ fn by_property(ways: &Ways<'_>, name: &str, reverse: bool) -> Option<Vec<Segment
     })
 }
 
+impl Way {
+    fn go_on(
+        &mut self,
+        asked: Asked<'_>,
+        meter: &Meter,
+        budget: &mut usize,
+    ) -> Result<Turn, OmrsError> {
+        match self {
+            Self::InOrder(way) => way.go_on(asked, meter, budget),
+            Self::Collected(way) => way.go_on(asked, meter, budget),
+            Self::GivenUp => Ok(Turn::Unfinished),
+        }
+    }
+
+    /// What it holds, in bytes.
+    fn held(&self) -> usize {
+        match self {
+            Self::InOrder(way) => way.held,
+            Self::Collected(way) => way.held,
+            Self::GivenUp => 0,
+        }
+    }
+}
+
 impl Segment {
     fn all(access: Access, reverse: bool) -> Self {
         Self {
@@ -308,7 +350,7 @@ type Asked<'a> = (&'a dyn Read, &'a Catalogue, &'a Query);
 /// What is done after an instance was looked at.
 enum Next {
     GoOn,
-    /// The page is full.
+    /// The page, or what may be held, is full.
     Full,
     /// Nothing that comes in this walk counts.
     EndWalk,
@@ -320,7 +362,7 @@ fn go_on(
     (read, _, query): Asked<'_>,
     (access, reverse): (&Access, bool),
     after: &mut Option<Vec<u8>>,
-    budget: &mut usize,
+    (meter, budget): (&Meter, &mut usize),
     look: &mut dyn FnMut(StoredInstance, &[u8]) -> Next,
 ) -> Result<bool, OmrsError> {
     let from = after.take();
@@ -335,6 +377,7 @@ fn go_on(
     let mut place = None;
     read.walk(&walk, &mut |step| {
         *budget -= 1;
+        meter.examine()?;
         match look(step.instance, step.place) {
             Next::EndWalk => return Ok(ControlFlow::Break(())),
             Next::GoOn if *budget > 0 => return Ok(ControlFlow::Continue(())),
@@ -356,16 +399,26 @@ impl InOrder {
             after: None,
             found: 0,
             page: Vec::new(),
+            held: 0,
             last: None,
         }
     }
 
-    fn go_on(&mut self, asked: Asked<'_>, budget: &mut usize) -> Result<Turn, OmrsError> {
+    fn go_on(
+        &mut self,
+        asked: Asked<'_>,
+        meter: &Meter,
+        budget: &mut usize,
+    ) -> Result<Turn, OmrsError> {
         let (_, types, query) = asked;
-        let end = query.page.size.map(|size| query.page.offset + size);
+        let end = query
+            .page
+            .size
+            .map(|size| query.page.offset.saturating_add(size));
         while let Some(segment) = self.segments.get(self.segment) {
-            let (found, page) = (&mut self.found, &mut self.page);
+            let (found, page, held) = (&mut self.found, &mut self.page, &mut self.held);
             let mut is_full = false;
+            let mut is_too_much = false;
             let mut look = |instance: StoredInstance, _: &[u8]| {
                 if let Some(left_out) = segment.only.left_out(&instance, segment.reverse) {
                     return left_out;
@@ -375,13 +428,24 @@ impl InOrder {
                 }
                 *found += 1;
                 if *found > query.page.offset {
+                    let bytes = instance_bytes(&instance);
+                    *held += bytes;
+                    is_too_much = !meter.has_room_for(bytes);
                     page.push(instance);
                 }
                 is_full = Some(*found) == end;
-                if is_full { Next::Full } else { Next::GoOn }
+                if is_full || is_too_much {
+                    Next::Full
+                } else {
+                    Next::GoOn
+                }
             };
             let walk = (&segment.access, segment.reverse);
-            let is_at_end = go_on(asked, walk, &mut self.after, budget, &mut look)?;
+            let cost = (meter, &mut *budget);
+            let is_at_end = go_on(asked, walk, &mut self.after, cost, &mut look)?;
+            if is_too_much {
+                return Ok(Turn::TooMuch);
+            }
             if is_full {
                 self.last = self.after.take().map(|after| (self.segment, after));
                 return Ok(Turn::Done);
@@ -425,14 +489,21 @@ impl Collected {
             after: None,
             seen: repeats.then(HashSet::new),
             found: Vec::new(),
+            held: 0,
             is_cut: false,
         }
     }
 
-    fn go_on(&mut self, asked: Asked<'_>, budget: &mut usize) -> Result<Turn, OmrsError> {
+    fn go_on(
+        &mut self,
+        asked: Asked<'_>,
+        meter: &Meter,
+        budget: &mut usize,
+    ) -> Result<Turn, OmrsError> {
         let (_, types, query) = asked;
         while let Some(access) = self.walks.get(self.walk) {
-            let (seen, found) = (&mut self.seen, &mut self.found);
+            let (seen, found, held) = (&mut self.seen, &mut self.found, &mut self.held);
+            let mut is_too_much = false;
             let order = &self.order;
             let is_cut = &mut self.is_cut;
             let mut look = |instance: StoredInstance, _: &[u8]| {
@@ -446,12 +517,33 @@ impl Collected {
                 {
                     return Next::GoOn;
                 }
-                let key = order.key(&Target::from(&instance));
-                found.push(Found { key, instance });
-                *is_cut |= cut(order, query, found);
-                Next::GoOn
+                let mut added = instance_bytes(&instance);
+                let found_one = Found {
+                    key: order.key(&Target::from(&instance)),
+                    bytes: added,
+                    instance,
+                };
+                if seen.is_some() {
+                    added += guid_bytes(header_of(&found_one.instance).guid());
+                }
+                found.push(found_one);
+                *held += added;
+                let is_pressing = !meter.has_room_for(added);
+                if let Some(freed) = cut(order, query, found, is_pressing) {
+                    *is_cut = true;
+                    *held -= freed;
+                    meter.release(freed);
+                }
+                // To cut again soon would cost more time than this way is worth.
+                is_too_much = is_pressing && !meter.is_half_empty();
+                if is_too_much { Next::Full } else { Next::GoOn }
             };
-            let is_at_end = go_on(asked, (access, false), &mut self.after, budget, &mut look)?;
+            let cost = (meter, &mut *budget);
+            let walk = (access, false);
+            let is_at_end = go_on(asked, walk, &mut self.after, cost, &mut look)?;
+            if is_too_much {
+                return Ok(Turn::TooMuch);
+            }
             if !is_at_end {
                 return Ok(Turn::Unfinished);
             }
@@ -486,16 +578,15 @@ fn sort(order: &Order, found: &mut [Found]) {
     });
 }
 
-/// Lets go of those that come after the page, now and then. True when it did.
-fn cut(order: &Order, query: &Query, found: &mut Vec<Found>) -> bool {
-    let Some(size) = query.page.size else {
-        return false;
-    };
+/// Lets go of those that come after the page, now and then, or at once when there is no more room. Tells the bytes that they
+/// took if it did.
+fn cut(order: &Order, query: &Query, found: &mut Vec<Found>, is_pressing: bool) -> Option<usize> {
+    let size = query.page.size?;
     let wanted = query.page.offset.saturating_add(size);
-    if found.len() <= wanted.saturating_mul(2).saturating_add(LIST_MAX) {
-        return false;
+    let most = wanted.saturating_mul(2).saturating_add(LIST_MAX);
+    if found.len() <= wanted || (found.len() <= most && !is_pressing) {
+        return None;
     }
     sort(order, found);
-    found.truncate(wanted);
-    true
+    Some(found.drain(wanted..).map(|found| found.bytes).sum())
 }

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
-use varve_omrs::Exception;
+use varve_omrs::error::{Exception, Message};
 use varve_omrs::graph_queries::{
     RelatedQuery, SubGraph, WalkLimits, linking, neighbourhood, related, relationships_of_entity,
 };
@@ -383,21 +384,85 @@ fn what_would_cost_too_much_is_refused() {
         all.push(StoredInstance::Relationship(link));
     }
     let read = Indexed::new(Arc::clone(&types), all);
-    let limits = Limits { examined_max: 300 };
+    let default = Limits::default();
+    let limits = [
+        (
+            Message::TooManyExamined,
+            Limits {
+                examined_max: 300,
+                ..default
+            },
+        ),
+        (
+            Message::TooMuchHeld,
+            Limits {
+                held_bytes_max: 100 << 10,
+                ..default
+            },
+        ),
+        (
+            Message::TookTooLong,
+            Limits {
+                time_max: Duration::ZERO,
+                ..default
+            },
+        ),
+    ];
     let start = || detail(&read, "e0");
     let walked = WalkLimits::default();
-    let refused = |error: varve_omrs::OmrsError| {
-        assert_eq!(error.exception, Exception::RepositoryError, "{error}");
-    };
-    refused(neighbourhood(&read, &types, start(), None, &walked, &limits).unwrap_err());
-    let ends = [start(), detail(&read, "e7")];
-    refused(linking(&read, &types, ends, &FindRequest::default(), &limits).unwrap_err());
     let query = RelatedQuery {
-        wanted: walked,
+        wanted: walked.clone(),
         order: Order::Guid,
         page: EVERYTHING,
     };
-    refused(related(&read, &types, start(), &query, &limits).unwrap_err());
+    let all = Query {
+        subject: Subject::Relationships,
+        types: TypeLimit::default(),
+        find: FindRequest::default(),
+        classifications: Vec::new(),
+        condition: None,
+        order: Order::Any,
+        page: EVERYTHING,
+    };
+    for (message, limits) in &limits {
+        let refused = |error: varve_omrs::OmrsError| {
+            assert_eq!(error.exception, Exception::RepositoryError, "{error}");
+            assert_eq!(error.message, *message);
+        };
+        refused(neighbourhood(&read, &types, start(), None, &walked, limits).unwrap_err());
+        let ends = [start(), detail(&read, "e7")];
+        refused(linking(&read, &types, ends, &FindRequest::default(), limits).unwrap_err());
+        refused(related(&read, &types, start(), &query, limits).unwrap_err());
+        refused(relationships_of_entity(&read, &all, "e0", limits).unwrap_err());
+    }
+}
+
+#[test]
+fn what_is_passed_by_is_not_held() {
+    let types = Arc::new(Catalogue::built_in());
+    let mut all = Vec::new();
+    for number in 0..500 {
+        let detail = entity(&types, number, InstanceStatus::Active);
+        all.push(StoredInstance::Entity(StoredEntity::Detail(detail)));
+        let ends = [number.max(1) - 1, number];
+        let link = relationship(&types, number, ends, InstanceStatus::Active);
+        all.push(StoredInstance::Relationship(link));
+    }
+    let read = Indexed::new(Arc::clone(&types), all);
+    let limits = Limits {
+        held_bytes_max: 100 << 10,
+        ..Limits::default()
+    };
+    let query = RelatedQuery {
+        wanted: WalkLimits {
+            classifications: vec!["Confidentiality".to_owned()],
+            ..WalkLimits::default()
+        },
+        order: Order::Guid,
+        page: EVERYTHING,
+    };
+    let found = related(&read, &types, detail(&read, "e0"), &query, &limits);
+    assert_eq!(found.unwrap(), Vec::new());
 }
 
 #[test]

@@ -5,11 +5,15 @@ mod queries;
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
-use varve_omrs::Exception;
+use varve_omrs::error::{Exception, Message};
+use varve_omrs::instances::{
+    ArrayPropertyValue, InstanceProperties, InstancePropertyValue, Primitive,
+};
 use varve_omrs::json::Millis;
-use varve_omrs::matching::Target;
-use varve_omrs::requests::Page;
+use varve_omrs::matching::{Target, search_condition};
+use varve_omrs::requests::{Page, PropertyComparisonOperator, PropertyCondition, SearchProperties};
 use varve_omrs::search::{Limits, Order, Query, Searcher};
 use varve_omrs::store::{Read, StoredEntity, StoredInstance, Subject, Walk, WalkBy};
 use varve_omrs::types::{Catalogue, InstanceStatus};
@@ -151,16 +155,22 @@ fn a_page_costs_no_more_for_those_before_it() {
     query.classifications.clear();
     query.find.statuses.clear();
     query.order = Order::Any;
-    let searcher = Searcher::new(Limits { examined_max: 400 });
+    let searcher = Searcher::new(Limits {
+        examined_max: 400,
+        ..Limits::default()
+    });
     let found = paged(&searcher, &read, &types, &mut query, 10);
     assert!(found.len() > 400, "{}", found.len());
     query.page.offset = found.len().next_multiple_of(10);
     let after = searcher.find(&read, &types, &query, None).unwrap();
     assert_eq!(guids(&after), Vec::<String>::new());
     query.page.offset -= 20;
-    let error = Searcher::new(Limits { examined_max: 400 })
-        .find(&read, &types, &query, None)
-        .expect_err("from the start it is too far");
+    let error = Searcher::new(Limits {
+        examined_max: 400,
+        ..Limits::default()
+    })
+    .find(&read, &types, &query, None)
+    .expect_err("from the start it is too far");
     assert_eq!(error.exception, Exception::RepositoryError);
 }
 
@@ -219,4 +229,148 @@ fn the_double_walks_as_the_trait_says() {
     })
     .unwrap();
     assert!(times.is_sorted_by(|one, other| one >= other) && times.contains(&None));
+}
+
+/// A reader of many instances, and a query for all entities among them.
+fn many(types: &Arc<Catalogue>) -> (Indexed, Query) {
+    let mut random = Random::new(11);
+    let read = Indexed::new(Arc::clone(types), instances(&mut random, types, 3000));
+    let mut query = query(&mut random, types, &read.all);
+    query.subject = Subject::Entities;
+    query.types = Default::default();
+    query.condition = None;
+    query.classifications.clear();
+    query.find.statuses.clear();
+    (read, query)
+}
+
+/// An order that walks show, and one for which all must be collected.
+fn orders() -> [Order; 3] {
+    let property = |name: &str| Order::Property {
+        name: name.to_owned(),
+        reverse: false,
+    };
+    [Order::Any, property("qualifiedName"), property("version")]
+}
+
+#[test]
+fn more_than_may_be_held_is_refused_and_pages_are_not() {
+    let types = Arc::new(Catalogue::built_in());
+    let (mut read, mut query) = many(&types);
+    let limits = Limits {
+        held_bytes_max: 400 << 10,
+        ..Limits::default()
+    };
+    for order in orders() {
+        for collected in [false, true] {
+            if collected {
+                let by_property = WalkBy::Property("");
+                let kinds = [WalkBy::CreateTime, by_property];
+                read.forbidden = kinds.iter().map(std::mem::discriminant).collect();
+            } else {
+                read.forbidden.clear();
+            }
+            query.order = order.clone();
+            query.page = Page {
+                offset: 0,
+                size: None,
+            };
+            let wanted = expected(&read, &types, &query);
+            assert!(wanted.len() > 1000, "{}", wanted.len());
+            let searcher = Searcher::new(limits);
+            let error = searcher.find(&read, &types, &query, None).unwrap_err();
+            assert_eq!(error.message, Message::TooMuchHeld, "{order:?}");
+            assert_eq!(error.exception, Exception::RepositoryError);
+            assert!(error.to_string().ends_with("ask for pages"), "{error}");
+            query.page = Page {
+                offset: 20,
+                size: Some(20),
+            };
+            let found = searcher.find(&read, &types, &query, None).unwrap();
+            assert_eq!(guids(&found), wanted[20..40], "{order:?}");
+        }
+    }
+}
+
+#[test]
+fn a_way_that_holds_too_much_leaves_the_others_to_answer() {
+    let types = Arc::new(Catalogue::built_in());
+    let mut answered = 0;
+    let mut refused = 0;
+    for seed in 0..12 {
+        let mut random = Random::new(seed);
+        let all = instances(&mut random, &types, 250);
+        for _ in 0..30 {
+            let mut read = Indexed::new(Arc::clone(&types), all.clone());
+            read.forbid(&mut random);
+            let query = query(&mut random, &types, &all);
+            let wanted = expected(&read, &types, &query);
+            let wanted = wanted.into_iter().skip(query.page.offset);
+            let size = query.page.size.unwrap_or(usize::MAX);
+            let wanted: Vec<_> = wanted.take(size).collect();
+            let searcher = Searcher::new(Limits {
+                held_bytes_max: 24 << 10,
+                ..Limits::default()
+            });
+            match searcher.find(&read, &types, &query, None) {
+                Ok(found) => {
+                    assert_eq!(guids(&found), wanted, "seed {seed}, {query:?}");
+                    answered += usize::from(!wanted.is_empty());
+                }
+                Err(error) => {
+                    assert_eq!(error.message, Message::TooMuchHeld);
+                    refused += 1;
+                }
+            }
+        }
+    }
+    assert!(answered > 20 && refused > 20, "{answered}, {refused}");
+}
+
+#[test]
+fn a_search_ends_when_its_time_is_up() {
+    let types = Arc::new(Catalogue::built_in());
+    let (read, mut query) = many(&types);
+    let searcher = Searcher::new(Limits {
+        time_max: Duration::ZERO,
+        ..Limits::default()
+    });
+    for order in orders() {
+        query.order = order;
+        query.page.size = None;
+        read.steps.set(0);
+        let error = searcher.find(&read, &types, &query, None).unwrap_err();
+        assert_eq!(error.message, Message::TookTooLong);
+        assert_eq!(error.exception, Exception::RepositoryError);
+        assert!(read.steps.get() < 500, "{}", read.steps.get());
+    }
+}
+
+#[test]
+fn a_list_of_values_has_an_end() {
+    let of = |count: usize| {
+        let mut values = InstanceProperties::default();
+        for number in 0..count {
+            let value = InstancePropertyValue::primitive(Primitive::Int(number as i32));
+            values.values.insert(number.to_string(), value);
+        }
+        let search = SearchProperties {
+            conditions: vec![PropertyCondition {
+                property: Some("version".to_owned()),
+                operator: Some(PropertyComparisonOperator::In),
+                value: Some(InstancePropertyValue::Array(ArrayPropertyValue {
+                    count: count as i32,
+                    values: Some(values),
+                    ..Default::default()
+                })),
+                ..Default::default()
+            }],
+            ..Default::default()
+        };
+        search_condition(&search, "matchProperties")
+    };
+    assert!(of(10_000).unwrap().is_some());
+    let error = of(10_001).unwrap_err();
+    assert_eq!(error.message, Message::TooManyValues);
+    assert_eq!(error.exception, Exception::InvalidParameter);
 }

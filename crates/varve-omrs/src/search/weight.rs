@@ -1,0 +1,102 @@
+//! How much memory instances take, about.
+
+use crate::instances::{
+    Classification, InstanceHeader, InstanceProperties, InstancePropertyValue, Primitive,
+    PropertyValueHeader,
+};
+use crate::store::{StoredEntity, StoredInstance, StoredRelationship};
+
+/// What each instance takes beside its texts: its fields, and what it says of its type when it is told.
+const INSTANCE_BYTES: usize = 1024;
+/// What each classification takes beside its texts.
+const CLASSIFICATION_BYTES: usize = 512;
+/// What each value takes beside its text.
+const VALUE_BYTES: usize = 192;
+/// What each entry of a set takes beside its text.
+const ENTRY_BYTES: usize = 48;
+
+/// The bytes of a GUID in a set.
+pub(crate) fn guid_bytes(guid: &str) -> usize {
+    ENTRY_BYTES + guid.len()
+}
+
+/// The bytes of an instance.
+pub(crate) fn instance_bytes(instance: &StoredInstance) -> usize {
+    match instance {
+        StoredInstance::Entity(StoredEntity::Detail(entity)) => entity_bytes(
+            &entity.header,
+            &entity.classifications,
+            entity.properties.as_ref(),
+        ),
+        StoredInstance::Entity(StoredEntity::Proxy(entity)) => entity_bytes(
+            &entity.header,
+            &entity.classifications,
+            entity.unique_properties.as_ref(),
+        ),
+        StoredInstance::Relationship(relationship) => relationship_bytes(relationship),
+    }
+}
+
+/// The bytes of an entity of these parts.
+pub(crate) fn entity_bytes(
+    header: &InstanceHeader,
+    classifications: &[Classification],
+    properties: Option<&InstanceProperties>,
+) -> usize {
+    let classifications = classifications.iter().map(|classification| {
+        let properties = properties_bytes(classification.properties.as_ref());
+        CLASSIFICATION_BYTES + classification.name().len() + properties
+    });
+    header_bytes(header) + classifications.sum::<usize>() + properties_bytes(properties)
+}
+
+/// The bytes of a relationship.
+pub(crate) fn relationship_bytes(relationship: &StoredRelationship) -> usize {
+    header_bytes(&relationship.header) + properties_bytes(relationship.properties.as_ref())
+}
+
+fn header_bytes(header: &InstanceHeader) -> usize {
+    let maintainers = header.audit.maintained_by.iter();
+    INSTANCE_BYTES + maintainers.map(|name| guid_bytes(name)).sum::<usize>()
+}
+
+fn properties_bytes(properties: Option<&InstanceProperties>) -> usize {
+    let values = properties.into_iter().flat_map(|of| &of.values);
+    values
+        .map(|(name, value)| VALUE_BYTES + name.len() + value_bytes(value))
+        .sum()
+}
+
+fn value_bytes(value: &InstancePropertyValue) -> usize {
+    type_bytes(value.header())
+        + match value {
+            InstancePropertyValue::Primitive(value) => {
+                value.value.as_ref().map_or(0, primitive_bytes)
+            }
+            InstancePropertyValue::Enum(value) => {
+                text_bytes(value.symbolic_name.as_deref())
+                    + text_bytes(value.description.as_deref())
+            }
+            InstancePropertyValue::Struct(value) => properties_bytes(value.attributes.as_ref()),
+            InstancePropertyValue::Map(value) => properties_bytes(value.values.as_ref()),
+            InstancePropertyValue::Array(value) => properties_bytes(value.values.as_ref()),
+        }
+}
+
+fn primitive_bytes(value: &Primitive) -> usize {
+    match value {
+        Primitive::String(text) => text.len(),
+        Primitive::BigInteger(number) => number.text().len(),
+        Primitive::BigDecimal(number) => number.text().len(),
+        Primitive::Object(json) => json.text().len(),
+        _ => 0,
+    }
+}
+
+fn type_bytes(header: &PropertyValueHeader) -> usize {
+    text_bytes(header.type_guid.as_deref()) + text_bytes(header.type_name.as_deref())
+}
+
+fn text_bytes(text: Option<&str>) -> usize {
+    text.map_or(0, str::len)
+}
