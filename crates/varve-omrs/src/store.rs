@@ -180,6 +180,18 @@ pub trait Transaction: Read {
         version: i64,
     ) -> Result<Option<StoredRelationship>, OmrsError>;
 
+    /// From when on the present state of an entity holds; `None` = it is not known.
+    ///
+    /// # Errors
+    /// As [`Read::entity`].
+    fn entity_start(&self, guid: &str) -> Result<Option<Millis>, OmrsError>;
+
+    /// From when on the present state of a relationship holds; `None` = it is not known.
+    ///
+    /// # Errors
+    /// As [`Read::entity`].
+    fn relationship_start(&self, guid: &str) -> Result<Option<Millis>, OmrsError>;
+
     /// Gives an entity a new state, from `since` on (which is not after now), or from now on.
     ///
     /// # Errors

@@ -40,6 +40,8 @@ pub(super) struct GraphTransaction<'a, 'g> {
     state: Arc<State>,
     /// The edges that this transaction has found or put relationships at.
     edges: RefCell<HashMap<String, Option<EdgeId>>>,
+    /// From when on what this transaction put holds.
+    starts: HashMap<ElementId, Millis>,
 }
 
 impl<'a, 'g> GraphTransaction<'a, 'g> {
@@ -48,6 +50,7 @@ impl<'a, 'g> GraphTransaction<'a, 'g> {
             inner,
             state,
             edges: RefCell::default(),
+            starts: HashMap::new(),
         }
     }
 
@@ -76,6 +79,19 @@ impl<'a, 'g> GraphTransaction<'a, 'g> {
         let (index, first) = relationship_first(guid);
         let found = self.inner.ever_derived(index, &first)?;
         Ok(edges_of(found, guid).collect())
+    }
+
+    /// From when on the present state of an element holds that this transaction has read and found.
+    fn start(&self, id: &ElementId) -> Result<Option<Millis>, OmrsError> {
+        if let Some(start) = self.starts.get(id) {
+            return Ok(Some(*start));
+        }
+        let mut start = None;
+        self.inner.visit_events(id, &mut |event: Event<'_>| {
+            start = Some(Millis(event.period.from.millis()));
+            Flow::Break(())
+        })?;
+        Ok(start)
     }
 
     fn encoder(&self) -> Encoder<'_> {
@@ -239,6 +255,19 @@ impl Transaction for GraphTransaction<'_, '_> {
         Ok(best)
     }
 
+    fn entity_start(&self, guid: &str) -> Result<Option<Millis>, OmrsError> {
+        let vertex = vertex_of(guid);
+        if !self.inner.with_vertex(&vertex, &mut |_| {})? {
+            return Ok(None);
+        }
+        self.start(&ElementId::Vertex(vertex))
+    }
+
+    fn relationship_start(&self, guid: &str) -> Result<Option<Millis>, OmrsError> {
+        let edge = self.edge(guid)?;
+        edge.map_or(Ok(None), |edge| self.start(&ElementId::Edge(edge)))
+    }
+
     fn put_entity(&mut self, entity: StoredEntity, since: Option<Millis>) -> Result<(), OmrsError> {
         let guid = entity.header().guid();
         if guid.is_empty() || guid.len() > VERTEX_ID_BYTES_MAX {
@@ -249,7 +278,9 @@ impl Transaction for GraphTransaction<'_, '_> {
         let from = since.unwrap_or_else(|| self.now());
         let content = self.encoder().entity(from, label, of, &entity)?;
         let id = ElementId::Vertex(vertex_of(guid));
-        Ok(self.inner.put(&id, content, instant(since))?)
+        self.inner.put(&id, content, instant(since))?;
+        self.starts.insert(id, from);
+        Ok(())
     }
 
     fn put_relationship(
@@ -283,8 +314,9 @@ impl Transaction for GraphTransaction<'_, '_> {
         if let Some(before) = before.filter(|before| *before != id) {
             self.inner.delete(&ElementId::Edge(before), since)?;
         }
-        self.inner
-            .put(&ElementId::Edge(id.clone()), content, since)?;
+        let element = ElementId::Edge(id.clone());
+        self.inner.put(&element, content, since)?;
+        self.starts.insert(element, from);
         self.edges.borrow_mut().insert(guid, Some(id));
         Ok(())
     }

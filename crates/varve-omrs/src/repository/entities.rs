@@ -95,7 +95,7 @@ impl Repository {
                 Some(StoredEntity::Detail(_)) => Ok(()),
                 Some(known) if known.header().audit.version >= version => Ok(()),
                 _ => {
-                    let since = entity_since(&new, transaction.now());
+                    let since = entity_since(&new, transaction)?;
                     transaction.put_entity(new, since)
                 }
             }
@@ -295,6 +295,24 @@ impl Repository {
             work(&mut entity, types, of, author)?;
             put(transaction, entity)
         })
+    }
+
+    /// Whether an entity has a relationship that is at home here, deleted or not.
+    pub(super) fn has_own_relationship(
+        &self,
+        transaction: &dyn Transaction,
+        guid: &str,
+    ) -> Result<bool, OmrsError> {
+        let mut found = false;
+        transaction.relationships_of(guid, None, &mut |relationship| {
+            found = self.is_own(&relationship.header.audit);
+            Ok(if found {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
+        })?;
+        Ok(found)
     }
 
     /// Deletes the relationships of an entity that are at home here, and removes copies of others.

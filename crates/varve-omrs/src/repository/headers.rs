@@ -132,6 +132,11 @@ pub(super) fn change(audit: &mut InstanceAuditHeader, author: Author<'_>) {
 /// Deletes an instance, softly.
 pub(super) fn delete(audit: &mut InstanceAuditHeader, author: Author<'_>) {
     change(audit, author);
+    mark_deleted(audit);
+}
+
+/// Makes the status of an instance that of a deleted one.
+pub(super) fn mark_deleted(audit: &mut InstanceAuditHeader) {
     audit.status_on_delete = audit.status;
     audit.status = Some(InstanceStatus::Deleted);
 }

@@ -1,5 +1,7 @@
-//! Copies of instances whose home is elsewhere. They are kept as they come, from the time on that they tell of.
+//! Copies of instances whose home is elsewhere. They are kept as they come, from the time on that they tell of, unless that
+//! would hide a state that is here already: then from now on.
 
+use super::headers::{self, Author};
 use super::{Repository, checks, classifying};
 use crate::error::{Exception, Message, OmrsError};
 use crate::instances::{
@@ -33,7 +35,8 @@ impl Repository {
         })
     }
 
-    /// Removes a copy whose original was deleted.
+    /// Removes a copy whose original was deleted, with its history and its relationships. When something of this repository
+    /// is attached to it, the copy is deleted instead: its history stays, and so do relationships whose home is here, deleted.
     ///
     /// # Errors
     /// The contract's for `deleteEntityReferenceCopy`.
@@ -42,7 +45,24 @@ impl Repository {
         user: &str,
         entity: EntityDetail,
     ) -> Result<(), OmrsError> {
-        self.purge_entity_reference_copy(user, entity)
+        checks::user(user)?;
+        let guid = entity.header.guid();
+        self.write(&[guid], |transaction, types| {
+            entity_copy(types, &entity, &self.metadata_collection_id)?;
+            let Some(known) = transaction.entity(guid)? else {
+                return Ok(());
+            };
+            self.check_foreign(known.header(), Exception::HomeEntity)?;
+            let mut carried = known.classifications().iter();
+            let is_used = carried.any(|carried| self.is_own(&carried.audit))
+                || self.has_own_relationship(transaction, guid)?;
+            if !is_used {
+                return transaction.purge_entity(guid);
+            }
+            let now = transaction.now();
+            self.delete_relationships_of(transaction, guid, Author { user, now })?;
+            put_deleted(transaction, known, &entity.header.audit)
+        })
     }
 
     /// Removes a copy, its history and its relationships. When it is not here, nothing happens.
@@ -130,7 +150,7 @@ impl Repository {
                 carried.remove(at);
             }
             carried.push(given.clone());
-            let since = entity_since(&entity, transaction.now());
+            let since = entity_since(&entity, transaction)?;
             transaction.put_entity(entity, since)
         })
     }
@@ -298,9 +318,12 @@ impl Repository {
                     carried.push(own.clone());
                 }
             }
+            if matches!(&known, StoredEntity::Detail(known) if is_same(known, &entity)) {
+                return Ok(());
+            }
         }
         let entity = StoredEntity::Detail(entity);
-        let since = entity_since(&entity, transaction.now());
+        let since = entity_since(&entity, transaction)?;
         transaction.put_entity(entity, since)
     }
 
@@ -312,21 +335,6 @@ impl Repository {
     ) -> Result<(), OmrsError> {
         relationship_copy(types, given, &self.metadata_collection_id)?;
         let guid = given.header.guid();
-        if let Some(known) = transaction.relationship(guid)? {
-            if self.is_own(&known.header.audit) {
-                return Err(conflict(&given.header, Exception::RelationshipConflict));
-            }
-            if given.header.audit.version < known.header.audit.version {
-                return Ok(());
-            }
-        }
-        let now = transaction.now();
-        let mut since = past(state_time(&given.header.audit, &[]), now);
-        for end in [&given.entity_one, &given.entity_two].into_iter().flatten() {
-            if !self.had_end(transaction, end, since)? {
-                since = None;
-            }
-        }
         let ends = [&given.entity_one, &given.entity_two].map(|end| {
             let guid = end.as_ref().and_then(|end| end.header.guid.clone());
             guid.unwrap_or_default()
@@ -336,6 +344,23 @@ impl Repository {
             properties: given.properties.clone(),
             ends,
         };
+        if let Some(known) = transaction.relationship(guid)? {
+            if self.is_own(&known.header.audit) {
+                return Err(conflict(&given.header, Exception::RelationshipConflict));
+            }
+            let is_older = given.header.audit.version < known.header.audit.version;
+            if is_older || known == relationship {
+                return Ok(());
+            }
+        }
+        let time = state_time(&given.header.audit, &[]);
+        let start = transaction.relationship_start(guid)?;
+        let mut since = past(time, transaction.now(), start);
+        for end in [&given.entity_one, &given.entity_two].into_iter().flatten() {
+            if !self.had_end(transaction, end, since)? {
+                since = None;
+            }
+        }
         transaction.put_relationship(relationship, since)
     }
 
@@ -347,24 +372,19 @@ impl Repository {
         at: Option<Millis>,
     ) -> Result<bool, OmrsError> {
         let guid = end.header.guid();
-        if let Some(known) = transaction.entity(guid)? {
+        if let Some(start) = transaction.entity_start(guid)? {
             let Some(time) = at else {
                 return Ok(false);
             };
-            if self.reader(at)?.entity(guid)?.is_some() {
-                return Ok(true);
-            }
-            // Readers do not see what this transaction put: proxies, each since the time that it tells.
-            let is_new = self.reader(None)?.entity(guid)?.is_none();
-            let since = state_time(&known.header().audit, known.classifications());
-            return Ok(is_new && since.is_some_and(|since| since <= time));
+            // What this transaction put is not seen by readers yet, so what is known now tells first.
+            return Ok(start <= time || self.reader(at)?.entity(guid)?.is_some());
         }
         if end.header.audit.metadata_collection_id.as_deref() == Some(&self.metadata_collection_id)
         {
             return Err(OmrsError::new(Message::UnknownEntity, &[guid]));
         }
         let proxy = StoredEntity::Proxy(end.clone());
-        let since = entity_since(&proxy, transaction.now());
+        let since = entity_since(&proxy, transaction)?;
         transaction.put_entity(proxy, since)?;
         Ok(since.is_some_and(|since| at.is_some_and(|at| since <= at)))
     }
@@ -468,10 +488,43 @@ fn check_named_home(header: &InstanceHeader, home: &str) -> Result<(), OmrsError
     Err(OmrsError::of_parameter(message, parameter, &words))
 }
 
-/// From when on a state of an entity holds: the time of its latest change, classifications included.
-pub(super) fn entity_since(entity: &StoredEntity, now: Millis) -> Option<Millis> {
+/// Deletes a copy that this repository's own instances need, from now on. Of the header that its home sent, it gets what tells
+/// of the deletion, so that it can be told from a copy that comes later.
+fn put_deleted(
+    transaction: &mut dyn Transaction,
+    mut known: StoredEntity,
+    sent: &InstanceAuditHeader,
+) -> Result<(), OmrsError> {
+    let audit = &mut known.header_mut().audit;
+    if audit.is_deleted() {
+        return Ok(());
+    }
+    if sent.version >= audit.version {
+        audit.version = sent.version;
+        audit.updated_by.clone_from(&sent.updated_by);
+        audit.update_time = sent.update_time;
+    }
+    headers::mark_deleted(audit);
+    transaction.put_entity(known, None)
+}
+
+/// Whether two states of an entity say the same; the order of classifications says nothing.
+fn is_same(one: &EntityDetail, other: &EntityDetail) -> bool {
+    let (carried, others) = (&one.classifications, &other.classifications);
+    one.header == other.header
+        && one.properties == other.properties
+        && carried.len() == others.len()
+        && carried.iter().all(|carried| others.contains(carried))
+}
+
+/// From when on a new state of an entity holds: the time of its latest change, classifications included. `None` = from now on.
+pub(super) fn entity_since(
+    entity: &StoredEntity,
+    transaction: &dyn Transaction,
+) -> Result<Option<Millis>, OmrsError> {
     let time = state_time(&entity.header().audit, entity.classifications());
-    past(time, now)
+    let start = transaction.entity_start(entity.header().guid())?;
+    Ok(past(time, transaction.now(), start))
 }
 
 fn state_time(audit: &InstanceAuditHeader, carried: &[Classification]) -> Option<Millis> {
@@ -480,7 +533,7 @@ fn state_time(audit: &InstanceAuditHeader, carried: &[Classification]) -> Option
     changed(audit).into_iter().chain(classified).max()
 }
 
-/// A time that others tell, unless it has not come yet.
-fn past(time: Option<Millis>, now: Millis) -> Option<Millis> {
-    time.filter(|time| *time <= now)
+/// A time that others tell, unless it has not come yet, or a state that began then or later would be hidden.
+fn past(time: Option<Millis>, now: Millis, start: Option<Millis>) -> Option<Millis> {
+    time.filter(|time| *time <= now && start.is_none_or(|start| start < *time))
 }

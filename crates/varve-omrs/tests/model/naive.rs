@@ -42,8 +42,6 @@ pub(crate) enum State {
 #[derive(Debug, Clone)]
 struct Event {
     at: Millis,
-    /// Whether another repository told the time. Then what was known before of that time and later is replaced.
-    told: bool,
     state: State,
 }
 
@@ -154,17 +152,22 @@ impl Naive {
     fn put(&mut self, state: State) {
         self.log.push(Event {
             at: self.now,
-            told: false,
             state,
         });
     }
 
-    /// Writes a state that holds from a time on that another repository tells; from now on if that has not come.
+    /// The time that another repository tells for a new state of an instance, unless it has not come or the state that is
+    /// known began then or later.
+    fn since(&self, at: Option<Millis>, kind: Kind, guid: &str) -> Option<Millis> {
+        let last = self.log.iter().rfind(|event| event.state.is(kind, guid));
+        at.filter(|at| *at <= self.now && last.is_none_or(|last| last.at < *at))
+    }
+
+    /// Writes a state that holds from a time on that another repository tells; from now on if that cannot be.
     fn put_since(&mut self, at: Option<Millis>, state: State) {
-        let told = at.filter(|at| *at <= self.now);
+        let at = self.since(at, state.kind(), state.header().guid());
         self.log.push(Event {
-            at: told.unwrap_or(self.now),
-            told: told.is_some(),
+            at: at.unwrap_or(self.now),
             state,
         });
     }
@@ -285,9 +288,8 @@ impl Naive {
                 self.re_home(user, *kind, guid, [home, new], name.as_deref(), of)
             }
             Write::SaveEntityCopy(entity) => self.save_entity_copy(entity),
-            Write::DeleteEntityCopy(entity) | Write::PurgeEntityCopy(entity) => {
-                self.remove_entity_copy(entity)
-            }
+            Write::DeleteEntityCopy(entity) => self.delete_entity_copy(user, entity),
+            Write::PurgeEntityCopy(entity) => self.remove_entity_copy(entity),
             Write::SaveRelationshipCopy(relationship) => self.save_relationship_copy(relationship),
             Write::DeleteRelationshipCopy(relationship)
             | Write::PurgeRelationshipCopy(relationship) => {

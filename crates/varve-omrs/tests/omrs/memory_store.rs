@@ -202,6 +202,16 @@ impl Transaction for At {
         Ok(earlier(states, version, |state| state.header.audit.version).cloned())
     }
 
+    fn entity_start(&self, guid: &str) -> Result<Option<Millis>, OmrsError> {
+        let states = self.state.entities.get(guid);
+        Ok(states.and_then(|states| states.last()).map(|last| last.0))
+    }
+
+    fn relationship_start(&self, guid: &str) -> Result<Option<Millis>, OmrsError> {
+        let states = self.state.relationships.get(guid);
+        Ok(states.and_then(|states| states.last()).map(|last| last.0))
+    }
+
     fn put_entity(&mut self, entity: StoredEntity, since: Option<Millis>) -> Result<(), OmrsError> {
         let guid = entity.header().guid().to_owned();
         assert!(!guid.is_empty() && since.is_none_or(|since| since <= self.now));

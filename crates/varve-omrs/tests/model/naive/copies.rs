@@ -3,6 +3,7 @@
 use varve_omrs::Exception;
 use varve_omrs::instances::{Classification, EntityDetail, Relationship};
 use varve_omrs::requests::{InstanceGraphRequest, TypeDefValidationForRequest};
+use varve_omrs::types::InstanceStatus;
 use varve_omrs::validate;
 
 use super::entities::named;
@@ -30,8 +31,60 @@ impl Naive {
                 .retain(|one| one.name() != own.name());
             entity.classifications.push(own);
         }
+        if let Some(State::Entity(known)) = self.state(Kind::Entity, entity.header.guid(), None)
+            && by_name(known) == by_name(&entity)
+        {
+            return Ok(Answer::Nothing);
+        }
         let at = valid_from(&entity.header.audit, &entity.classifications);
         self.put_since(at, State::Entity(entity));
+        Ok(Answer::Nothing)
+    }
+
+    /// Deletes a copy that has classifications or relationships that are homed here, and those relationships; removes another.
+    pub(super) fn delete_entity_copy(&mut self, user: &str, entity: &EntityDetail) -> Answered {
+        let guid = entity.header.guid();
+        let ours: Vec<String> = self
+            .attached(guid)
+            .into_iter()
+            .filter(|attached| {
+                let state = self.state(Kind::Relationship, attached, None);
+                state.is_some_and(|state| self.is_ours(&state.header().audit))
+            })
+            .collect();
+        if ours.is_empty() && self.own_classifications(guid).is_empty() {
+            return self.remove_entity_copy(entity);
+        }
+        validate::entity_copy(&self.types, entity, &self.home.0).map_err(class)?;
+        let Some(mut known) = self.state(Kind::Entity, guid, None).cloned() else {
+            return Ok(Answer::Nothing);
+        };
+        if self.is_ours(&known.header().audit) {
+            return Err(Exception::HomeEntity);
+        }
+        for attached in self.attached(guid) {
+            let state = self.state(Kind::Relationship, &attached, None).cloned();
+            match state {
+                Some(state) if !ours.contains(&attached) => {
+                    self.remove(Kind::Relationship, state.header().guid());
+                }
+                Some(state) if !state.header().audit.is_deleted() => {
+                    self.soft_delete(user, state)?;
+                }
+                _ => {}
+            }
+        }
+        let (audit, sent) = (&mut known.header_mut().audit, &entity.header.audit);
+        if !audit.is_deleted() {
+            if sent.version >= audit.version {
+                audit.version = sent.version;
+                audit.updated_by = sent.updated_by.clone();
+                audit.update_time = sent.update_time;
+            }
+            audit.status_on_delete = audit.status;
+            audit.status = Some(InstanceStatus::Deleted);
+            self.put(known);
+        }
         Ok(Answer::Nothing)
     }
 
@@ -76,6 +129,13 @@ impl Naive {
             if known.header().audit.version > relationship.header.audit.version {
                 return Ok(Answer::Nothing);
             }
+            if let State::Relationship(known) = known
+                && known.header == relationship.header
+                && known.properties == relationship.properties
+                && ends(known) == ends(relationship)
+            {
+                return Ok(Answer::Nothing);
+            }
         }
         let proxies = [&relationship.entity_one, &relationship.entity_two];
         for end in proxies.into_iter().flatten() {
@@ -86,7 +146,8 @@ impl Naive {
                 self.keep_proxy(end);
             }
         }
-        let mut at = valid_from(&relationship.header.audit, &[]);
+        let at = valid_from(&relationship.header.audit, &[]);
+        let mut at = self.since(at, Kind::Relationship, guid);
         for guid in ends(relationship) {
             at = at.filter(|at| self.state(Kind::Entity, &guid, Some(*at)).is_some());
         }
@@ -232,6 +293,15 @@ impl Naive {
         }
         Ok(Answer::Nothing)
     }
+}
+
+/// An entity with its classifications in an order that does not depend on when they came.
+fn by_name(entity: &EntityDetail) -> EntityDetail {
+    let mut entity = entity.clone();
+    entity
+        .classifications
+        .sort_by(|a, b| a.name().cmp(b.name()));
+    entity
 }
 
 fn homed_here(kind: Kind) -> Exception {

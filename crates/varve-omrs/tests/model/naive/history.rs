@@ -72,8 +72,8 @@ impl Naive {
         }
     }
 
-    /// The states of an instance, oldest first, each with when it ends. A state that another repository's replaced, from
-    /// that time on or from an earlier one, was never true; of two that were written here in one millisecond both were.
+    /// The states of an instance, oldest first, each with when it ends. Of two that were written in one millisecond
+    /// both were true.
     pub(super) fn states(&self, kind: Kind, guid: &str) -> Vec<(Millis, Option<Millis>, &State)> {
         let of: Vec<&Event> = self
             .log
@@ -84,10 +84,7 @@ impl Naive {
         for (number, event) in of.iter().enumerate() {
             let later = &of[number + 1..];
             let until = later.iter().map(|later| later.at).min();
-            let is_replaced = |later: &&Event| later.told && later.at <= event.at;
-            if !later.iter().copied().any(|later| is_replaced(&later)) {
-                states.push((event.at, until, &event.state));
-            }
+            states.push((event.at, until, &event.state));
         }
         states
     }

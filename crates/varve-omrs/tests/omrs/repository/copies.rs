@@ -492,3 +492,125 @@ fn copies_of_many_instances_are_kept_at_once() {
         assert_eq!(refused.0, Exception::InvalidRelationship);
     });
 }
+
+#[test]
+fn a_copy_that_comes_again_hides_nothing_that_was_since() {
+    on_each_store(|f| {
+        let r = &f.repository;
+        let copy = foreign_entity(f, "Asset", "far");
+        r.save_entity_reference_copy("ada", copy.clone()).unwrap();
+        let classified = r
+            .classify_entity("bob", "far", "Confidentiality", Default::default())
+            .unwrap();
+        let then = f.moment();
+        r.declassify_entity("bob", "far", "Confidentiality")
+            .unwrap();
+        let states = |r: &Repository| {
+            let all = HistoryRangeRequest::default();
+            r.get_entity_detail_history("far", &all).unwrap()
+        };
+        let before = states(r);
+        assert_eq!(before.len(), 3);
+        r.save_entity_reference_copy("ada", copy.clone()).unwrap();
+        assert_eq!(states(r), before);
+        // It differs, so it is kept, but not from its own time on.
+        let mut other = copy;
+        other.properties = Some(strings(&[("name", "other")]));
+        r.save_entity_reference_copy("ada", other.clone()).unwrap();
+        assert_eq!(r.get_entity_detail("far", None).unwrap(), other);
+        assert_eq!(states(r).len(), 4);
+        let read = r.get_entity_detail("far", Some(&at(then))).unwrap();
+        assert_eq!(read, classified);
+        // A classification's copy neither.
+        let classification = Classification {
+            audit: foreign_header(f, "Retention", "").audit,
+            name: Some("Retention".to_owned()),
+            ..Classification::default()
+        };
+        let request = ClassificationWithEntityRequest {
+            classification: Some(classification),
+            entity: Some(other),
+            proxy: None,
+        };
+        r.save_classification_reference_copy("ada", request)
+            .unwrap();
+        assert_eq!(states(r).len(), 5);
+        let read = r.get_entity_detail("far", Some(&at(then))).unwrap();
+        assert_eq!(read, classified);
+    });
+}
+
+#[test]
+fn a_relationship_that_comes_again_keeps_its_states() {
+    on_each_store(|f| {
+        let r = &f.repository;
+        let link = foreign_relationship(f, "link", ["one", "two"]);
+        let save = |link: &Relationship| {
+            r.save_relationship_reference_copy("ada", link.clone())
+                .unwrap();
+        };
+        let states = || {
+            let all = HistoryRangeRequest::default();
+            r.get_relationship_history("link", &all).unwrap().len()
+        };
+        save(&link);
+        save(&link);
+        assert_eq!(states(), 1);
+        let mut other = link.clone();
+        other.properties = Some(strings(&[("description", "other")]));
+        save(&other);
+        assert_eq!(states(), 2);
+        let then = at(Millis(1_600_000_000_000));
+        assert_eq!(r.get_relationship("link", Some(&then)).unwrap(), link);
+        assert_eq!(r.get_relationship("link", None).unwrap(), other);
+    });
+}
+
+#[test]
+fn what_is_attached_to_a_deleted_copy_keeps_its_history() {
+    on_each_store(|f| {
+        let r = &f.repository;
+        let copy = foreign_entity(f, "Asset", "far");
+        r.save_entity_reference_copy("ada", copy.clone()).unwrap();
+        let term = f.entity("GlossaryTerm", "t");
+        let request = f.link_request("SemanticAssignment", "far", term.header.guid());
+        let own = r.add_relationship("bob", request).unwrap();
+        let own_guid = own.header.guid();
+        let link = foreign_relationship(f, "link", ["far", "two"]);
+        r.save_relationship_reference_copy("ada", link).unwrap();
+        let then = f.moment();
+        let mut deleted = copy.clone();
+        deleted.header.audit.version = 2;
+        r.delete_entity_reference_copy("ada", deleted.clone())
+            .unwrap();
+        r.delete_entity_reference_copy("ada", deleted).unwrap();
+        let unknown = failure(r.get_entity_detail("far", None)).0;
+        assert_eq!(unknown, Exception::EntityNotKnown);
+        let unknown = failure(r.get_relationship(own_guid, None)).0;
+        assert_eq!(unknown, Exception::RelationshipNotKnown);
+        assert_eq!(r.is_relationship_known("link").unwrap(), None);
+        let read = r.get_relationship(own_guid, Some(&at(then))).unwrap();
+        assert_eq!(read.header, own.header);
+        let read = r.get_entity_detail("far", Some(&at(then))).unwrap();
+        assert_eq!(read, copy);
+        let all = HistoryRangeRequest::default();
+        let states = r.get_relationship_history(own_guid, &all).unwrap();
+        assert_eq!(states.len(), 2);
+        // Its home restores it.
+        let mut restored = copy.clone();
+        restored.header.audit.version = 3;
+        r.save_entity_reference_copy("ada", restored.clone())
+            .unwrap();
+        assert_eq!(r.get_entity_detail("far", None).unwrap(), restored);
+        // A classification of ours is reason enough to keep the copy.
+        r.purge_entity_reference_copy("ada", copy.clone()).unwrap();
+        assert_eq!(r.is_relationship_known(own_guid).unwrap(), None);
+        r.save_entity_reference_copy("ada", copy.clone()).unwrap();
+        r.classify_entity("bob", "far", "Confidentiality", Default::default())
+            .unwrap();
+        r.delete_entity_reference_copy("ada", copy).unwrap();
+        let kept = r.is_entity_known("far").unwrap().unwrap();
+        assert!(kept.header.audit.is_deleted());
+        assert_eq!(kept.classifications.len(), 1);
+    });
+}
