@@ -43,6 +43,10 @@ struct CountingRead<'a> {
 }
 
 impl Read for CountingRead<'_> {
+    fn types(&self) -> Arc<Catalogue> {
+        self.inner.types()
+    }
+
     fn entity(&self, guid: &str) -> Result<Option<StoredEntity>, OmrsError> {
         self.shown.fetch_add(1, Ordering::Relaxed);
         self.inner.entity(guid)

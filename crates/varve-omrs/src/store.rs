@@ -113,6 +113,10 @@ pub type Visit<'v> = &'v mut dyn FnMut(Step<'_>) -> Result<ControlFlow<()>, Omrs
 /// Looks up instances at one point of time, in one committed state. Deleted ones (status DELETED) are there too; purged
 /// ones are not.
 pub trait Read {
+    /// The types as the reader knows them: what is asked of it is said in their indexes. They may be newer than those that
+    /// the repository knew when it opened the reader.
+    fn types(&self) -> Arc<Catalogue>;
+
     /// The entity with this GUID.
     ///
     /// # Errors

@@ -18,7 +18,7 @@ use crate::error::{Message, OmrsError};
 use crate::store::{
     Read, Step, StoredEntity, StoredInstance, StoredRelationship, Subject, Visit, Walk,
 };
-use crate::types::TypeIndex;
+use crate::types::{Catalogue, TypeIndex};
 
 impl State {
     fn decoder(&self) -> Decoder<'_> {
@@ -156,6 +156,10 @@ pub(super) struct GraphReader {
 }
 
 impl Read for GraphReader {
+    fn types(&self) -> Arc<Catalogue> {
+        Arc::clone(&self.state.types)
+    }
+
     fn entity(&self, guid: &str) -> Result<Option<StoredEntity>, OmrsError> {
         let mut found = None;
         self.view.with_vertex(&vertex_of(guid), &mut |content| {

@@ -24,7 +24,7 @@ use crate::error::{Message, OmrsError};
 use crate::instances::{EntityDetail, InstanceHeader};
 use crate::json::Millis;
 use crate::store::{Read, StoredEntity, StoredRelationship, Transaction, Visit, Walk};
-use crate::types::TypeIndex;
+use crate::types::{Catalogue, TypeIndex};
 
 /// What the name of a relationship is held under begins with, unlike any vertex's key.
 const RELATIONSHIP: u8 = b'r';
@@ -163,6 +163,10 @@ fn instant(time: Option<Millis>) -> Option<Instant> {
 }
 
 impl Read for GraphTransaction<'_, '_> {
+    fn types(&self) -> Arc<Catalogue> {
+        Arc::clone(&self.state.types)
+    }
+
     fn entity(&self, guid: &str) -> Result<Option<StoredEntity>, OmrsError> {
         let mut found = None;
         self.inner.with_vertex(&vertex_of(guid), &mut |content| {

@@ -26,8 +26,8 @@ impl Repository {
         checks::guid(start, "startEntityGUID")?;
         checks::guid(end, "endEntityGUID")?;
         let at = request.checked_time(self.store.now())?;
-        let types = self.types();
         let read = self.reader(at)?;
+        let types = read.types();
         let ends = [known(&*read, start)?, known(&*read, end)?];
         let limits = self.searcher.limits();
         let found = linking(&*read, &types, ends, request, limits)?;
@@ -46,7 +46,8 @@ impl Repository {
     ) -> Result<InstanceGraph, OmrsError> {
         checks::guid(start, "entityGUID")?;
         let at = request.find.checked_time(self.store.now())?;
-        let types = self.types();
+        let read = self.reader(at)?;
+        let types = read.types();
         let (entity, relationship) = (TypeDefCategory::Entity, TypeDefCategory::Relationship);
         let of = |category, guids, parameter| named(&types, category, guids, parameter);
         let walked = WalkLimits {
@@ -59,7 +60,6 @@ impl Repository {
             )?,
             classifications: request.classifications.clone(),
         };
-        let read = self.reader(at)?;
         let start = known(&*read, start)?;
         let levels = usize::try_from(level).ok();
         let limits = self.searcher.limits();
@@ -79,7 +79,8 @@ impl Repository {
         checks::guid(start, "startEntityGUID")?;
         let find = &request.paged.find;
         let at = find.checked_time(self.store.now())?;
-        let types = self.types();
+        let read = self.reader(at)?;
+        let types = read.types();
         let guids = &request.entity_type_guids;
         let query = RelatedQuery {
             page: request.paged.checked_page()?,
@@ -91,7 +92,6 @@ impl Repository {
                 classifications: request.classifications.clone(),
             },
         };
-        let read = self.reader(at)?;
         let start = known(&*read, start)?;
         related(&*read, &types, start, &query, self.searcher.limits())
     }

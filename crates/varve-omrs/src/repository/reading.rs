@@ -113,7 +113,7 @@ impl Repository {
         let read = self.reader(None)?;
         let found = read.relationship(guid)?;
         found
-            .map(|found| rendered(&*read, &self.types(), found))
+            .map(|found| rendered(&*read, &read.types(), found))
             .transpose()
     }
 
@@ -129,7 +129,7 @@ impl Repository {
         checks::guid(guid, "guid")?;
         let read = self.reader(self.time_asked(history)?)?;
         let found = present_relationship(&*read, guid)?;
-        rendered(&*read, &self.types(), found)
+        rendered(&*read, &read.types(), found)
     }
 
     /// The states that the relationship had, each with its ends as they were when it began.
@@ -147,11 +147,10 @@ impl Repository {
         if history.is_empty() {
             return Err(OmrsError::new(Message::UnknownRelationship, &[guid]));
         }
-        let types = self.types();
         let mut page = Vec::new();
         for version in paged(history, request)? {
             let then = self.reader(Some(version.from))?;
-            page.push(rendered(&*then, &types, version.state)?);
+            page.push(rendered(&*then, &then.types(), version.state)?);
         }
         Ok(page)
     }

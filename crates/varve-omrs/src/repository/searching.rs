@@ -195,9 +195,9 @@ impl Repository {
     ) -> Result<Vec<Relationship>, OmrsError> {
         checks::guid(guid, "entityGUID")?;
         let at = request.paged.find.checked_time(self.store.now())?;
-        let types = self.types();
-        let query = query_of(&types, Subject::Relationships, request)?;
         let read = self.reader(at)?;
+        let types = read.types();
+        let query = query_of(&types, Subject::Relationships, request)?;
         if read.entity(guid)?.is_none() {
             return Err(OmrsError::new(Message::UnknownEntity, &[guid]));
         }
@@ -213,9 +213,9 @@ impl Repository {
         query: impl FnOnce(&Catalogue) -> Result<Query, OmrsError>,
     ) -> Result<Vec<EntityDetail>, OmrsError> {
         let at = request.find.checked_time(self.store.now())?;
-        let types = self.types();
-        let query = query(&types)?;
         let read = self.reader(at)?;
+        let types = read.types();
+        let query = query(&types)?;
         let found = self.searcher.find(&*read, &types, &query, at)?;
         Ok(found.into_iter().filter_map(detail).collect())
     }
@@ -227,9 +227,9 @@ impl Repository {
         query: impl FnOnce(&Catalogue) -> Result<Query, OmrsError>,
     ) -> Result<Vec<Relationship>, OmrsError> {
         let at = request.find.checked_time(self.store.now())?;
-        let types = self.types();
-        let query = query(&types)?;
         let read = self.reader(at)?;
+        let types = read.types();
+        let query = query(&types)?;
         let mut relationships = Vec::with_capacity(query.page.size.unwrap_or(0).min(1000));
         for found in self.searcher.find(&*read, &types, &query, at)? {
             if let StoredInstance::Relationship(found) = found {

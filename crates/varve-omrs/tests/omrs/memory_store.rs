@@ -90,6 +90,10 @@ impl At {
 }
 
 impl Read for At {
+    fn types(&self) -> Arc<Catalogue> {
+        Arc::clone(&self.types)
+    }
+
     fn entity(&self, guid: &str) -> Result<Option<StoredEntity>, OmrsError> {
         let states = self.state.entities.get(guid);
         Ok(states.and_then(|states| self.latest(states)).cloned())

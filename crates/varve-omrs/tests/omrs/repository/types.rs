@@ -340,6 +340,27 @@ fn a_type_that_was_in_use_is_not_removed() {
 }
 
 #[test]
+fn a_search_speaks_of_types_as_its_reader_does() {
+    on_each_store(|f| {
+        let r = &f.repository;
+        r.add_type_def(entity_type("First", "Asset", f)).unwrap();
+        r.add_type_def(entity_type("Second", "Asset", f)).unwrap();
+        let second = f.entity("Second", "s");
+        f.entity("Asset", "a");
+        // The store learns of a change before the repository does.
+        let mut newer = Catalogue::clone(&r.types());
+        newer.remove_type(&f.type_guid("First"), "First").unwrap();
+        assert_ne!(newer.by_name("Second"), r.types().by_name("Second"));
+        let mut request = EntityPropertyFindRequest::default();
+        request.matching.of_type.type_guid = Some(f.type_guid("Second"));
+        f.store.set_types(Arc::new(newer)).unwrap();
+        let found = r.find_entities_by_property_value("s", &request);
+        let found: Vec<_> = found.unwrap().into_iter().map(|of| of.header).collect();
+        assert_eq!(found, [second.header]);
+    });
+}
+
+#[test]
 fn attribute_types_come_and_go() {
     on_each_store(|f| {
         let r = &f.repository;

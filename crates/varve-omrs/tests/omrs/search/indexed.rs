@@ -170,6 +170,10 @@ impl Indexed {
 }
 
 impl Read for Indexed {
+    fn types(&self) -> Arc<Catalogue> {
+        Arc::clone(&self.types)
+    }
+
     fn entity(&self, guid: &str) -> Result<Option<StoredEntity>, OmrsError> {
         Ok(self.all.iter().find_map(|instance| match instance {
             StoredInstance::Entity(entity) if entity.header().guid() == guid => {
