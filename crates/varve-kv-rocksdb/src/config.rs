@@ -90,7 +90,7 @@ pub struct Tuning {
     pub tiers: bool,
     /// Sorted runs of a table that are merged while tables are flushed one after the other.
     pub runs_loading: i32,
-    /// The same once none has been flushed for `quiet_after`.
+    /// The same once none has been flushed for `quiet_after`. At most so many are left then.
     pub runs_quiet: i32,
     /// See `runs_quiet`.
     pub quiet_after: Duration,

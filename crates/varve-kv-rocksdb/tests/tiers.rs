@@ -155,7 +155,8 @@ fn few_runs_are_left_once_nothing_is_flushed() {
     };
     let space = open(dir.path(), tiny(), tuning);
     let until = Instant::now() + Duration::from_secs(60);
-    while runs(&*space) >= 3.0 {
+    // As many as are merged at once may stay, when none of them are of like size.
+    while runs(&*space) > 3.0 {
         assert!(Instant::now() < until, "{} runs", runs(&*space));
         std::thread::sleep(Duration::from_millis(10));
     }
