@@ -48,12 +48,10 @@ impl Repository {
         checks::user_and_guid(user, guid)?;
         check_name(name)?;
         self.write(&[guid], |transaction, types| {
-            let found = checks::present_entity(transaction, guid)?;
-            let mut entity = StoredEntity::Detail(checks::known_detail(found)?);
-            let author = author_of(user, transaction);
+            let mut entity = known_entity(transaction, guid)?;
+            let author = Author::of(user, transaction);
             self.classify(types, &mut entity, name, &request, author)?;
-            transaction.put_entity(entity.clone(), None)?;
-            checks::known_detail(entity)
+            put_known(transaction, entity)
         })
     }
 
@@ -70,11 +68,9 @@ impl Repository {
         checks::user_and_guid(user, guid)?;
         check_name(name)?;
         self.write(&[guid], |transaction, types| {
-            let found = checks::present_entity(transaction, guid)?;
-            let mut entity = StoredEntity::Detail(checks::known_detail(found)?);
+            let mut entity = known_entity(transaction, guid)?;
             self.declassify(types, &mut entity, name)?;
-            transaction.put_entity(entity.clone(), None)?;
-            checks::known_detail(entity)
+            put_known(transaction, entity)
         })
     }
 
@@ -92,13 +88,11 @@ impl Repository {
         checks::user_and_guid(user, guid)?;
         check_name(name)?;
         self.write(&[guid], |transaction, types| {
-            let found = checks::present_entity(transaction, guid)?;
-            let mut entity = StoredEntity::Detail(checks::known_detail(found)?);
-            let author = author_of(user, transaction);
+            let mut entity = known_entity(transaction, guid)?;
+            let author = Author::of(user, transaction);
             let properties = request.properties.as_ref();
             self.reclassify(types, &mut entity, name, properties, author)?;
-            transaction.put_entity(entity.clone(), None)?;
-            checks::known_detail(entity)
+            put_known(transaction, entity)
         })
     }
 
@@ -141,7 +135,7 @@ impl Repository {
                 Some(_) => checks::present_entity(transaction, guid)?,
                 None => self.foreign_proxy(types, proxy)?,
             };
-            let author = author_of(user, transaction);
+            let author = Author::of(user, transaction);
             let put = self.classify(types, &mut entity, name, &request.classification, author)?;
             transaction.put_entity(entity, None)?;
             Ok(put)
@@ -185,7 +179,7 @@ impl Repository {
         let properties = request.classification.properties.as_ref();
         self.write(&[guid], |transaction, types| {
             let mut entity = checks::present_entity(transaction, guid)?;
-            let author = author_of(user, transaction);
+            let author = Author::of(user, transaction);
             let changed = self.reclassify(types, &mut entity, name, properties, author)?;
             transaction.put_entity(entity, None)?;
             Ok(changed)
@@ -263,11 +257,18 @@ impl Repository {
     }
 }
 
-fn author_of<'a>(user: &'a str, transaction: &dyn Transaction) -> Author<'a> {
-    Author {
-        user,
-        now: transaction.now(),
-    }
+/// An entity that is here, not deleted, and known in full.
+fn known_entity(transaction: &dyn Transaction, guid: &str) -> Result<StoredEntity, OmrsError> {
+    let found = checks::present_entity(transaction, guid)?;
+    Ok(StoredEntity::Detail(checks::known_detail(found)?))
+}
+
+fn put_known(
+    transaction: &mut dyn Transaction,
+    entity: StoredEntity,
+) -> Result<EntityDetail, OmrsError> {
+    transaction.put_entity(entity.clone(), None)?;
+    checks::known_detail(entity)
 }
 
 fn check_name(name: &str) -> Result<(), OmrsError> {

@@ -57,10 +57,7 @@ impl Repository {
             let properties = properties
                 .map(|properties| completed_properties(types, of, properties))
                 .transpose()?;
-            let author = Author {
-                user,
-                now: transaction.now(),
-            };
+            let author = Author::of(user, transaction);
             let given = request.classifications.iter();
             let classifications = given
                 .map(|given| classifying::new_classification(types, of, given, author, &origin))
@@ -158,10 +155,7 @@ impl Repository {
             let Some(earlier) = transaction.earlier_entity(guid, version)? else {
                 return Ok(entity);
             };
-            let author = Author {
-                user,
-                now: transaction.now(),
-            };
+            let author = Author::of(user, transaction);
             headers::revert(&mut entity.header.audit, &earlier.header.audit, author);
             entity.properties = earlier.properties;
             put(transaction, entity)
@@ -186,10 +180,7 @@ impl Repository {
             checks::type_expected(&entity.header, expected)?;
             checks::not_deleted_yet(&entity.header)?;
             self.check_home(&entity)?;
-            let author = Author {
-                user,
-                now: transaction.now(),
-            };
+            let author = Author::of(user, transaction);
             self.delete_relationships_of(transaction, guid, author)?;
             headers::delete(&mut entity.header.audit, author);
             put(transaction, entity)
@@ -227,10 +218,7 @@ impl Repository {
             let mut entity = checks::known_detail(checks::entity(transaction, guid)?)?;
             checks::deleted(&entity.header, Exception::EntityNotDeleted)?;
             self.check_home(&entity)?;
-            let author = Author {
-                user,
-                now: transaction.now(),
-            };
+            let author = Author::of(user, transaction);
             headers::restore(&mut entity.header.audit, author);
             put(transaction, entity)
         })
@@ -288,10 +276,7 @@ impl Repository {
             let found = checks::present_entity(transaction, guid)?;
             let mut entity = checks::known_detail(found)?;
             let of = checks::type_of(types, &entity.header, TypeDefCategory::Entity)?;
-            let author = Author {
-                user,
-                now: transaction.now(),
-            };
+            let author = Author::of(user, transaction);
             work(&mut entity, types, of, author)?;
             put(transaction, entity)
         })

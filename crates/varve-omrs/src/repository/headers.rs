@@ -4,6 +4,7 @@ use super::{Repository, guid};
 use crate::error::{Message, OmrsError};
 use crate::instances::{InstanceAuditHeader, InstanceHeader, InstanceProvenanceType};
 use crate::json::Millis;
+use crate::store::Transaction;
 use crate::types::{InstanceStatus, ResolvedType};
 
 /// What headers hold as the version of their own structure.
@@ -14,6 +15,16 @@ const HEADER_VERSION: i64 = 1;
 pub(super) struct Author<'a> {
     pub(super) user: &'a str,
     pub(super) now: Millis,
+}
+
+impl<'a> Author<'a> {
+    /// Who acts in this transaction, at its time.
+    pub(super) fn of(user: &'a str, transaction: &dyn Transaction) -> Self {
+        Self {
+            user,
+            now: transaction.now(),
+        }
+    }
 }
 
 /// Where a new instance is at home.

@@ -42,10 +42,7 @@ impl Repository {
             if transaction.entity(new_guid)?.is_some() {
                 return Err(taken("newEntityGUID", new_guid));
             }
-            let author = Author {
-                user,
-                now: transaction.now(),
-            };
+            let author = Author::of(user, transaction);
             let mut new = old.clone();
             self.re_identify(&mut new.header, Kind::Entity, new_guid, author);
             let new = entities::put(transaction, new)?;
@@ -71,7 +68,7 @@ impl Repository {
     ) -> Result<EntityDetail, OmrsError> {
         checks::user_and_guid(user, guid)?;
         self.write(&[guid], |transaction, types| {
-            let new = types_of_change(types, TypeDefCategory::Entity, request)?;
+            let new = new_type(types, TypeDefCategory::Entity, request)?;
             let found = checks::present_entity(transaction, guid)?;
             let mut entity = checks::known_detail(found)?;
             self.check_home(&entity)?;
@@ -81,10 +78,7 @@ impl Repository {
             for carried in &entity.classifications {
                 classification(types, new, carried.name(), carried.properties.clone())?;
             }
-            let author = Author {
-                user,
-                now: transaction.now(),
-            };
+            let author = Author::of(user, transaction);
             re_type(types, &mut entity.header, new, author);
             entities::put(transaction, entity)
         })
@@ -110,10 +104,7 @@ impl Repository {
             let found = checks::present_entity(transaction, guid)?;
             let mut entity = checks::known_detail(found)?;
             checks::type_expected(&entity.header, expected)?;
-            let author = Author {
-                user,
-                now: transaction.now(),
-            };
+            let author = Author::of(user, transaction);
             self.re_home(&mut entity.header, &new_home, author)?;
             entities::put(transaction, entity)
         })
@@ -140,10 +131,7 @@ impl Repository {
             if transaction.relationship(new_guid)?.is_some() {
                 return Err(taken("newRelationshipGUID", new_guid));
             }
-            let author = Author {
-                user,
-                now: transaction.now(),
-            };
+            let author = Author::of(user, transaction);
             let mut new = old.clone();
             self.re_identify(&mut new.header, Kind::Relationship, new_guid, author);
             headers::delete(&mut old.header.audit, author);
@@ -165,7 +153,7 @@ impl Repository {
         checks::user_and_guid(user, guid)?;
         self.write(&[guid], |transaction, types| {
             let category = TypeDefCategory::Relationship;
-            let new = types_of_change(types, category, request)?;
+            let new = new_type(types, category, request)?;
             let mut relationship = checks::present_relationship(transaction, guid)?;
             self.check_relationship_home(&relationship)?;
             if let Some(properties) = &relationship.properties {
@@ -178,10 +166,7 @@ impl Repository {
             };
             let [one, two] = &relationship.ends;
             relationship_ends(types, new, [end(one)?, end(two)?])?;
-            let author = Author {
-                user,
-                now: transaction.now(),
-            };
+            let author = Author::of(user, transaction);
             re_type(types, &mut relationship.header, new, author);
             relationships::put(transaction, types, relationship)
         })
@@ -206,10 +191,7 @@ impl Repository {
         self.write(&[guid], |transaction, types| {
             let mut relationship = checks::present_relationship(transaction, guid)?;
             checks::type_expected(&relationship.header, expected)?;
-            let author = Author {
-                user,
-                now: transaction.now(),
-            };
+            let author = Author::of(user, transaction);
             self.re_home(&mut relationship.header, &new_home, author)?;
             relationships::put(transaction, types, relationship)
         })
@@ -279,8 +261,8 @@ fn re_pointed(mut relationship: StoredRelationship, old: &str, new: &str) -> Sto
     relationship
 }
 
-/// The type that an instance is said to have and the one that it is to have.
-fn types_of_change(
+/// The type that an instance is to have. The one that it is said to have must be a type of the same category.
+fn new_type(
     types: &Catalogue,
     category: TypeDefCategory,
     request: &TypeDefChangeRequest,

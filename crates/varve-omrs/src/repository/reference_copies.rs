@@ -59,8 +59,8 @@ impl Repository {
             if !is_used {
                 return transaction.purge_entity(guid);
             }
-            let now = transaction.now();
-            self.delete_relationships_of(transaction, guid, Author { user, now })?;
+            let author = Author::of(user, transaction);
+            self.delete_relationships_of(transaction, guid, author)?;
             put_deleted(transaction, known, &entity.header.audit)
         })
     }

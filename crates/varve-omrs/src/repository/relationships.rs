@@ -67,10 +67,7 @@ impl Repository {
                 checks::type_of(types, entity.header(), TypeDefCategory::Entity)
             };
             relationship_ends(types, of, [end(one)?, end(two)?])?;
-            let author = Author {
-                user,
-                now: transaction.now(),
-            };
+            let author = Author::of(user, transaction);
             let audit = headers::new_audit(author, origin, types.get(of), status);
             let relationship = StoredRelationship {
                 header: self.new_header(Kind::Relationship, audit),
@@ -140,10 +137,7 @@ impl Repository {
             let Some(earlier) = transaction.earlier_relationship(guid, version)? else {
                 return rendered(transaction, types, relationship);
             };
-            let author = Author {
-                user,
-                now: transaction.now(),
-            };
+            let author = Author::of(user, transaction);
             let audit = &mut relationship.header.audit;
             headers::revert(audit, &earlier.header.audit, author);
             relationship.properties = earlier.properties;
@@ -168,10 +162,7 @@ impl Repository {
             checks::type_expected(&relationship.header, expected)?;
             checks::not_deleted_yet(&relationship.header)?;
             self.check_relationship_home(&relationship)?;
-            let author = Author {
-                user,
-                now: transaction.now(),
-            };
+            let author = Author::of(user, transaction);
             headers::delete(&mut relationship.header.audit, author);
             put(transaction, types, relationship)
         })
@@ -208,10 +199,7 @@ impl Repository {
             let mut relationship = checks::relationship(transaction, guid)?;
             checks::deleted(&relationship.header, Exception::RelationshipNotDeleted)?;
             self.check_relationship_home(&relationship)?;
-            let author = Author {
-                user,
-                now: transaction.now(),
-            };
+            let author = Author::of(user, transaction);
             headers::restore(&mut relationship.header.audit, author);
             put(transaction, types, relationship)
         })
@@ -242,10 +230,7 @@ impl Repository {
             let mut relationship = checks::present_relationship(transaction, guid)?;
             let category = TypeDefCategory::Relationship;
             let of = checks::type_of(types, &relationship.header, category)?;
-            let author = Author {
-                user,
-                now: transaction.now(),
-            };
+            let author = Author::of(user, transaction);
             work(&mut relationship, types, of, author)?;
             put(transaction, types, relationship)
         })
