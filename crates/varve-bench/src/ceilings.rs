@@ -5,6 +5,7 @@ mod client;
 mod cpu;
 pub(crate) mod history;
 pub(crate) mod limits;
+mod quiet;
 mod recording;
 mod server;
 pub(crate) mod volume;

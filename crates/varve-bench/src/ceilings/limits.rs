@@ -3,6 +3,9 @@
 //!
 //! Wall-clock rates on shared machines say little, so each row also has the CPU time of the process measured; the
 //! ratios are what counts.
+//!
+//! Before each row the server and the engines come to rest, so that none pays for what an earlier row left to be merged.
+//! Reads come last, on stores whose files are merged, of elements that were read before, several times in turns.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,6 +18,7 @@ use varve_kv::{Batch, Durability, Engine, Space, TableId};
 use varve_kv_rocksdb::{FrontTable, RocksConfig, RocksEngine};
 use varve_model::{Direction, EdgeId, VertexId};
 
+use super::quiet;
 use super::recording::RecordingEngine;
 use super::server::{self, Child};
 use crate::api::choice::{Distribution, Random, mix};
@@ -37,6 +41,13 @@ const PREFIX: [u8; 3] = *b"lim";
 const BATCH_VERTICES: u32 = 200;
 /// Edges of a batch request.
 const BATCH_EDGES: u32 = 500;
+/// Reads are of so many of the first elements, as many as `bench api` loads, so that all can have been read before.
+const READ_VERTICES: u64 = 100_000;
+const READ_EDGES: u64 = 200_000;
+/// Each of them is read about so many times before a read is measured.
+const WARM_UP: u64 = 3;
+/// Reads are measured so many times, ours and the ceilings in turns; the median of each counts.
+const READ_ROUNDS: u32 = 3;
 /// Time-out of connections and answers.
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// Longest time of a scenario, in seconds; its requests are counted.
@@ -89,6 +100,29 @@ impl Measure {
     const fn reads(&self) -> bool {
         self.scenario.written().is_none()
     }
+
+    /// What a read chooses from, of what there is.
+    fn read_sizes(&self, all: Sizes) -> Sizes {
+        match self.scenario {
+            // The ends of an edge follow from the number of all vertices.
+            Scenario::EdgeById => Sizes {
+                edges: all.edges.min(READ_EDGES),
+                ..all
+            },
+            _ => Sizes {
+                vertices: all.vertices.min(READ_VERTICES),
+                ..all
+            },
+        }
+    }
+
+    /// How many elements a read chooses from.
+    fn read_from(&self, sizes: &Sizes) -> u64 {
+        match self.scenario {
+            Scenario::EdgeById => sizes.edges,
+            _ => sizes.vertices,
+        }
+    }
 }
 
 /// Runs every scenario on the server and on each ceiling, and prints the tables.
@@ -109,35 +143,35 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     file.environment.seed = SEED;
     file.environment.generator_threads = 1;
     file.servers.push(target.server.clone());
+    let mut run = Run {
+        target,
+        data,
+        engines,
+        options,
+        settled: false,
+    };
     for (measure, batches) in SCENARIOS.iter().zip(&recorded) {
-        let before = data.describe();
-        let mut row = on_server(&target, &data, &target.place, measure, options.percent)?;
-        row.server.clone_from(&target.server.name);
-        row.durability = Some(options.durability.clone());
-        row.data_before = before;
-        // The requests were counted, not the seconds.
-        row.load.hold_s = row.elapsed_s;
-        eprintln!("{}", table::summary(&row));
-        let ours = of_row(&row);
-        let mut ceilings = Vec::new();
-        for (name, space) in &engines.spaces {
-            let measured = match measure.reads() {
-                true => read_engine(space, measure, options, &target.place)?,
-                false => write_engine(space, measure, batches, options)?,
-            };
-            ceilings.push(ceiling(name, measured, &ours));
+        let (rows, ceilings) = match measure.reads() {
+            true => run.read(measure)?,
+            false => run.write(measure, batches)?,
+        };
+        for row in &rows {
+            eprintln!("{}", table::summary(row));
         }
-        let bare = on_bare(&mut target, &data, measure, options.percent)?;
-        ceilings.push(ceiling("bare http", bare, &ours));
+        let row = median(&rows, |row| row.more.items_per_s).context("a row")?;
+        let ours = of_row(row);
         file.ceilings.push(CeilingRow {
             label: row.label.clone(),
             durability: options.durability.clone(),
             items_per_request: row.items_per_request,
             users: measure.users,
+            ceilings: ceilings
+                .into_iter()
+                .map(|(name, measured)| ceiling(name, measured, &ours))
+                .collect(),
             ours,
-            ceilings,
         });
-        file.rows.push(row);
+        file.rows.extend(rows);
     }
     file.environment.ended = environment::now();
     file.environment.load_average_end = environment::load_average();
@@ -150,6 +184,130 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         .json
         .as_deref()
         .map_or(Ok(()), |path| file.write(path))
+}
+
+/// What a row needs: the server, the engines.
+struct Run<'o> {
+    target: Target,
+    data: Arc<Data>,
+    engines: Engines,
+    options: &'o Options,
+    /// Whether the files of all stores were merged for the reads.
+    settled: bool,
+}
+
+/// The rows of the server, and what each ceiling came to.
+type Outcome = (Vec<Row>, Vec<(&'static str, Measured)>);
+
+impl Run<'_> {
+    /// Writes a scenario's elements once to the server, to each engine, and to the bare server.
+    fn write(&mut self, what: &Measure, batches: &[Batch]) -> Result<Outcome> {
+        let row = self.on_server(what, &Arc::clone(&self.data), 1)?;
+        let mut ceilings = Vec::new();
+        for (name, space) in &self.engines.spaces {
+            self.rest();
+            let measured = write_engine(space, what, batches, self.options)?;
+            ceilings.push((*name, measured));
+        }
+        self.rest();
+        let again = Arc::new(Data::new(naming(), self.data.sizes));
+        let bare = Bare::start(&mut self.target, &again, what)?;
+        ceilings.push((
+            "bare http",
+            bare.measure(&again, what, self.options.percent)?,
+        ));
+        Ok((vec![row], ceilings))
+    }
+
+    /// Reads elements of quiet stores, again and again: the server, the engines and the bare server in turns.
+    fn read(&mut self, what: &Measure) -> Result<Outcome> {
+        if !self.settled {
+            self.settle()?;
+            self.settled = true;
+        }
+        let data = Arc::new(Data::new(naming(), what.read_sizes(self.data.sizes)));
+        let bare = Bare::start(&mut self.target, &data, what)?;
+        let keys = read_keys(what, &data.sizes, &self.target.place, self.options.percent)?;
+        let warm_up = Measure {
+            requests: WARM_UP * what.read_from(&data.sizes),
+            ..*what
+        };
+        on_server(&self.target, &data, &self.target.place, &warm_up, 100)?;
+        bare.measure(&data, what, 100)?;
+        for (_, space) in &self.engines.spaces {
+            let keys = read_keys(&warm_up, &data.sizes, &self.target.place, 100)?;
+            read_engine(space, &keys, self.options.engine_threads)?;
+        }
+        let mut rows = Vec::new();
+        let mut rounds = vec![Vec::new(); self.engines.spaces.len() + 1];
+        for round in 1..=READ_ROUNDS {
+            rows.push(self.on_server(what, &data, round)?);
+            for ((_, space), measured) in self.engines.spaces.iter().zip(&mut rounds) {
+                self.rest();
+                measured.push(read_engine(space, &keys, self.options.engine_threads)?);
+            }
+            self.rest();
+            let measured = bare.measure(&data, what, self.options.percent)?;
+            rounds
+                .last_mut()
+                .context("the bare server's")?
+                .push(measured);
+        }
+        let names = self.engines.spaces.iter().map(|(name, _)| *name);
+        let ceilings = names.chain(["bare http"]).zip(&rounds);
+        let ceilings = ceilings.map(|(name, rounds)| {
+            let measured = median(rounds, |measured| measured.items_per_s);
+            Ok((name, measured.context("a round")?.clone()))
+        });
+        Ok((rows, ceilings.collect::<Result<_>>()?))
+    }
+
+    fn on_server(&self, what: &Measure, data: &Arc<Data>, round: u32) -> Result<Row> {
+        let before = self.data.describe();
+        let rests = self.rest();
+        let mut row = on_server(
+            &self.target,
+            data,
+            &self.target.place,
+            what,
+            self.options.percent,
+        )?;
+        row.server.clone_from(&self.target.server.name);
+        row.durability = Some(self.options.durability.clone());
+        row.repeat = round;
+        row.data_before = match (what.reads(), rests) {
+            (true, true) => format!("{before}; files merged, at rest, warm"),
+            (false, true) => format!("{before}; at rest"),
+            (_, false) => format!("{before}; something was still at work"),
+        };
+        // The requests were counted, not the seconds.
+        row.load.hold_s = row.elapsed_s;
+        Ok(row)
+    }
+
+    /// Waits until nothing is done behind the measurements; whether that came.
+    fn rest(&self) -> bool {
+        quiet::wait(self.target.server.pid.unwrap_or_default())
+    }
+
+    /// Brings all that was written to files, and merges them.
+    fn settle(&mut self) -> Result<()> {
+        eprintln!("merging the files of all stores …");
+        let path = format!("{}/compact", self.target.place.base);
+        let answer = self.target.probe.ask("PUT", &path, None)?;
+        ensure!(answer.status == 200, "PUT {path}: {}", answer.text());
+        for (_, space) in &self.engines.spaces {
+            space.compact()?;
+        }
+        Ok(())
+    }
+}
+
+/// The one in the middle by `rate`.
+fn median<T>(all: &[T], rate: impl Fn(&T) -> f64) -> Option<&T> {
+    let mut sorted: Vec<&T> = all.iter().collect();
+    sorted.sort_by(|a, b| rate(a).total_cmp(&rate(b)));
+    sorted.get(sorted.len() / 2).copied()
 }
 
 /// The two engines, each with a space of its own.
@@ -357,23 +515,20 @@ fn write_engine(
 /// A row: its table, partition key and clustering key.
 type RowKey = (TableId, Vec<u8>, Vec<u8>);
 
-/// Reads the rows that answer a scenario's requests, chosen alike, from an engine.
-fn read_engine(
-    space: &Arc<dyn Space>,
-    what: &Measure,
-    options: &Options,
-    place: &Place,
-) -> Result<Measured> {
-    let (count, sizes) = (what.count(options.percent), sizes(options.percent));
+/// The rows that answer a scenario's requests, chosen alike.
+fn read_keys(what: &Measure, sizes: &Sizes, place: &Place, percent: u64) -> Result<Vec<RowKey>> {
     let mut random = Random::new(mix(SEED));
-    let keys: Vec<RowKey> = (0..count)
+    (0..what.count(percent))
         .map(|_| match what.scenario {
             Scenario::EdgeById => edge_key(random.below(sizes.edges), sizes.vertices, place),
             _ => Ok(vertex_key(random.below(sizes.vertices))),
         })
-        .collect::<Result<_>>()?;
-    let threads = options.engine_threads;
-    measure(count, threads, |thread| {
+        .collect()
+}
+
+/// Reads rows from an engine.
+fn read_engine(space: &Arc<dyn Space>, keys: &[RowKey], threads: usize) -> Result<Measured> {
+    measure(keys.len() as u64, threads, |thread| {
         for (table, partition, clustering) in keys.iter().skip(thread).step_by(threads) {
             let found = space.get_with(*table, partition, clustering, &mut |_| {})?;
             ensure!(found, "the engine misses a row that was written");
@@ -401,40 +556,44 @@ fn edge_key(number: u64, vertices: u64, place: &Place) -> Result<RowKey> {
     Ok((tables::EDGE, key::vertex_id(&id.source), clustering))
 }
 
-/// The bare server with the same requests and the answer to one of them.
-fn on_bare(
-    target: &mut Target,
-    data: &Arc<Data>,
-    what: &Measure,
-    percent: u64,
-) -> Result<Measured> {
-    // The first request once more: an insert is then an overwrite with the same content.
-    let again = Arc::new(Data::new(naming(), data.sizes));
-    let mut request = Vec::new();
-    let choice = Distribution::Uniform;
-    let mut requests = Requests::new(what.scenario, &again, &target.place, choice, SEED);
-    requests.build(&mut request);
-    let answer = target.probe.send(&request)?;
-    let body = tempfile::NamedTempFile::new()?;
-    std::fs::write(body.path(), &answer.body)?;
-    let child = Child::bare(answer.status, body.path())?;
-    let mut bare = Target {
-        address: child.address,
-        place: Place {
-            base: "/bare/hugegraph".to_owned(),
-            checked: false,
-            ..target.place.clone()
-        },
-        server: target.server.clone(),
-        probe: crate::api::probe::Probe::new(child.address, "bare"),
-    };
-    bare.server.pid = Some(child.pid);
-    let again = Arc::new(Data::new(naming(), data.sizes));
-    Ok(of_row(&on_server(
-        &bare,
-        &again,
-        &bare.place,
-        what,
-        percent,
-    )?))
+/// The bare server with the answer to one of a scenario's requests.
+struct Bare {
+    target: Target,
+    _child: Child,
+}
+
+impl Bare {
+    /// Starts it; `data` gives out no number for that.
+    fn start(target: &mut Target, data: &Data, what: &Measure) -> Result<Self> {
+        // The first request once more: an insert is then an overwrite with the same content.
+        let first = Arc::new(Data::new(naming(), data.sizes));
+        let mut request = Vec::new();
+        let choice = Distribution::Uniform;
+        Requests::new(what.scenario, &first, &target.place, choice, SEED).build(&mut request);
+        let answer = target.probe.send(&request)?;
+        let body = tempfile::NamedTempFile::new()?;
+        std::fs::write(body.path(), &answer.body)?;
+        let child = Child::bare(answer.status, body.path())?;
+        let mut server = target.server.clone();
+        server.pid = Some(child.pid);
+        let target = Target {
+            address: child.address,
+            place: Place {
+                base: "/bare/hugegraph".to_owned(),
+                checked: false,
+                ..target.place.clone()
+            },
+            server,
+            probe: crate::api::probe::Probe::new(child.address, "bare"),
+        };
+        Ok(Self {
+            target,
+            _child: child,
+        })
+    }
+
+    fn measure(&self, data: &Arc<Data>, what: &Measure, percent: u64) -> Result<Measured> {
+        let row = on_server(&self.target, data, &self.target.place, what, percent)?;
+        Ok(of_row(&row))
+    }
 }
