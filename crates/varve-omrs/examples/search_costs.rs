@@ -20,7 +20,7 @@ use varve_model::time::SystemClock;
 use varve_omrs::OmrsError;
 use varve_omrs::graph_store::{GraphStore, InstanceDerivers};
 use varve_omrs::instances::*;
-use varve_omrs::json::Millis;
+use varve_omrs::json::{Millis, Shared};
 use varve_omrs::repository::{Options, Repository};
 use varve_omrs::requests::*;
 use varve_omrs::store::*;
@@ -186,7 +186,7 @@ impl Maker {
         InstanceHeader {
             audit: InstanceAuditHeader {
                 header_version: Some(1),
-                instance_type: Some(Arc::clone(self.types.get(of).instance_type())),
+                instance_type: Some(self.types.get(of).instance_type().clone()),
                 provenance: Some(InstanceProvenanceType::LocalCohort),
                 metadata_collection_id: Some(home.to_owned()),
                 created_by: Some("ada".to_owned()),
@@ -276,7 +276,7 @@ fn load(store: &Counting, maker: &mut Maker) -> BTreeMap<TypeIndex, Vec<String>>
                 let mut entity = EntityDetail {
                     header: maker.header(of, home),
                     properties: Some(maker.properties(of, number)),
-                    classifications: Vec::new(),
+                    classifications: Shared::default(),
                 };
                 if number == 0 && !allowed.is_empty() {
                     let one = allowed[maker.bits() as usize % allowed.len()];

@@ -12,7 +12,7 @@ use varve_kv::{Engine, Flow, MemoryEngine};
 use varve_model::time::SystemClock;
 use varve_omrs::graph_store::GraphStore;
 use varve_omrs::instances::*;
-use varve_omrs::json::Millis;
+use varve_omrs::json::{Millis, Shared};
 use varve_omrs::store::*;
 use varve_omrs::types::*;
 use varve_omrs::{OmrsError, validate};
@@ -54,7 +54,7 @@ impl Suite {
         let header = InstanceHeader {
             audit: InstanceAuditHeader {
                 header_version: Some(1),
-                instance_type: Some(Arc::clone(resolved.instance_type())),
+                instance_type: Some(resolved.instance_type().clone()),
                 provenance: Some(InstanceProvenanceType::LocalCohort),
                 metadata_collection_id: Some("9b6ee6c2-51ae-4bf8-9a3d-2d3e5d2ea7d1".to_owned()),
                 metadata_collection_name: Some("varve".to_owned()),
@@ -69,7 +69,7 @@ impl Suite {
         };
         Ok(StoredEntity::Detail(EntityDetail {
             header,
-            classifications: Vec::new(),
+            classifications: Shared::default(),
             properties: Some(properties),
         }))
     }

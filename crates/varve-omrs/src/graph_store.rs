@@ -4,6 +4,8 @@
 //! type and whose sort values are its GUID, so that there may be several between two entities. What is found by other things
 //! than GUIDs is found by derived index entries ([`entries`]), which follow from the types by [`rules`].
 
+mod audit;
+mod carried;
 mod decode;
 mod encode;
 mod entries;
@@ -30,7 +32,7 @@ use self::rules::Rules;
 use self::state::{Keys, State, ensure_labels};
 use self::transaction::GraphTransaction;
 use crate::error::{Message, OmrsError};
-use crate::json::Millis;
+use crate::json::{Millis, Shared};
 use crate::store::{Read, Store, StoredEntity, StoredRelationship, Transaction, Version};
 use crate::types::{Catalogue, TypeIndex};
 
@@ -165,6 +167,16 @@ impl Store for GraphStore {
     ) -> Result<Vec<Version<StoredRelationship>>, OmrsError> {
         let view = self.graph.view(TemporalScope::NOW)?;
         history::of_relationship(&view, &*self.state()?, guid)
+    }
+
+    fn entity_at(
+        &self,
+        guid: &str,
+        times: &[Millis],
+    ) -> Result<Vec<Option<Shared<StoredEntity>>>, OmrsError> {
+        let view = self.graph.view(TemporalScope::NOW)?;
+        let instants: Vec<Instant> = times.iter().map(|at| last_of(*at)).collect();
+        history::entity_at(&view, &*self.state()?, guid, &instants)
     }
 
     fn has_ever(&self, of: TypeIndex) -> Result<bool, OmrsError> {

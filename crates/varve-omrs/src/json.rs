@@ -14,12 +14,14 @@ mod error;
 mod object;
 mod raw;
 mod reader;
+mod shared;
 mod writer;
 
-pub use codec::{Decode, Encode, Field, decode, encode};
+pub use codec::{Decode, Encode, Field, decode, encode, encode_within};
 pub use date::Millis;
 pub use error::JsonError;
 pub(crate) use object::{Fields, json_enum, json_object};
 pub use raw::RawJson;
 pub use reader::{Limits, Reader};
+pub use shared::Shared;
 pub use writer::Writer;

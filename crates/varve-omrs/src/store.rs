@@ -11,7 +11,7 @@ use crate::error::OmrsError;
 use crate::instances::{
     Classification, EntityDetail, EntityProxy, InstanceHeader, InstanceProperties, Primitive,
 };
-use crate::json::Millis;
+use crate::json::{Millis, Shared};
 use crate::types::{Catalogue, InstanceStatus, TypeIndex};
 
 /// An entity as it is kept.
@@ -262,6 +262,19 @@ pub trait Store: Send + Sync {
         &self,
         guid: &str,
     ) -> Result<Vec<Version<StoredRelationship>>, OmrsError>;
+
+    /// An entity as a reader of each of these times shows it, in their order. States that are the same are shared.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn entity_at(
+        &self,
+        guid: &str,
+        times: &[Millis],
+    ) -> Result<Vec<Option<Shared<StoredEntity>>>, OmrsError> {
+        let at = |at: &Millis| Ok(self.read(Some(*at))?.entity(guid)?.map(Shared::new));
+        times.iter().map(at).collect()
+    }
 
     /// Whether any instance that is not purged is, or ever was, of this type or of a subtype; of a classification, whether
     /// any entity carries, or ever carried, it. The type is one of those that the store knows.

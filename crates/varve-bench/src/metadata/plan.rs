@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use varve_omrs::instances::InstanceType;
+use varve_omrs::json::Shared;
 use varve_omrs::types::{
     Catalogue, InstanceStatus, PrimitiveDefCategory, ResolvedType, TypeDefAttribute,
     TypeDefAttributeStatus, TypeDefCategory, TypeDefKind, TypeDefSummary, TypeIndex,
@@ -27,7 +28,7 @@ pub(crate) struct PlannedType {
     pub(crate) guid: String,
     pub(crate) summary: TypeDefSummary,
     /// What instances of it say of their type.
-    pub(crate) instance_type: Arc<InstanceType>,
+    pub(crate) instance_type: Shared<InstanceType>,
     /// The status that its instances begin with.
     pub(crate) initial_status: InstanceStatus,
     /// The attributes that instances have values of: the primitive ones, inherited ones included, that are not deprecated.
@@ -49,7 +50,7 @@ pub(crate) struct PlannedType {
 #[derive(Debug, Clone)]
 pub(crate) struct EndType {
     pub(crate) guid: String,
-    pub(crate) instance_type: Arc<InstanceType>,
+    pub(crate) instance_type: Shared<InstanceType>,
 }
 
 /// Every type, by category, each list in the order of names.
@@ -95,7 +96,7 @@ impl PlannedType {
             name: def.name().to_owned(),
             guid: def.guid().to_owned(),
             summary: summary(resolved),
-            instance_type: Arc::clone(resolved.instance_type()),
+            instance_type: resolved.instance_type().clone(),
             initial_status: def.body.initial_status.unwrap_or(InstanceStatus::Active),
             set: set(lineage()),
             searched: nearest_first().filter_map(primitive).collect(),
@@ -158,7 +159,7 @@ fn set<'a>(lineage: impl Iterator<Item = &'a ResolvedType>) -> Vec<Attribute> {
 fn entity_types(types: &Catalogue, resolved: &ResolvedType) -> Vec<EndType> {
     let end = |index: TypeIndex| EndType {
         guid: types.get(index).guid().to_owned(),
-        instance_type: Arc::clone(types.get(index).instance_type()),
+        instance_type: types.get(index).instance_type().clone(),
     };
     match &resolved.def().kind {
         TypeDefKind::Entity => Vec::new(),

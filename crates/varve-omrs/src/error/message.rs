@@ -139,6 +139,7 @@ messages! {
     TooManyExamined "VARVE-OMRS-503-030" RepositoryError "More than {0} instances would have to be looked at; ask for less";
     TooMuchHeld "VARVE-OMRS-503-031" RepositoryError "The answer would take more than {0} bytes of memory; ask for pages";
     TookTooLong "VARVE-OMRS-503-032" RepositoryError "The answer would take longer than {0} milliseconds; ask for less";
+    AnswerTooLong "VARVE-OMRS-503-033" RepositoryError "The answer would have more than {0} bytes; ask for pages, or for less";
     PatternNotSupported "VARVE-OMRS-501-030" FunctionNotSupported "The regular expression in {0} is not supported: {1}";
     StoreLimit "VARVE-OMRS-400-101" RepositoryError "The store's limits do not allow this: {0}";
     StoreFailed "VARVE-OMRS-500-101" RepositoryError "The store failed: {0}";
@@ -180,7 +181,7 @@ impl Message {
     pub const fn user_action(self) -> &'static str {
         if matches!(
             self,
-            Self::TooManyExamined | Self::TooMuchHeld | Self::TookTooLong
+            Self::TooManyExamined | Self::TooMuchHeld | Self::TookTooLong | Self::AnswerTooLong
         ) {
             return "Ask for pages, or for less.";
         }

@@ -1,6 +1,5 @@
 //! Stored content back to instances: the other way round of [`super::encode`].
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use varve_encoding::DecodeError;
@@ -9,26 +8,26 @@ use varve_encoding::row::PropertyReader;
 use varve_encoding::value::{ValueRef, object_bytes};
 use varve_graph::GraphError;
 
+use super::audit::Audit;
+use super::carried;
 use super::encode::{expected_category, expected_header};
 use super::state::Keys;
 use crate::instances::{
     ArrayPropertyValue, BigDecimal, BigInteger, Classification, ClassificationOrigin, EntityDetail,
-    EntityProxy, EnumPropertyValue, InstanceAuditHeader, InstanceHeader, InstanceProperties,
-    InstancePropertyValue, InstanceProvenanceType, InstanceType, MapPropertyValue, Primitive,
-    PrimitivePropertyValue, PropertyValueHeader, StructPropertyValue,
+    EntityProxy, EnumPropertyValue, InstanceHeader, InstanceProperties, InstancePropertyValue,
+    MapPropertyValue, Primitive, PrimitivePropertyValue, PropertyValueHeader, StructPropertyValue,
 };
-use crate::json::{self, Limits, Millis, RawJson};
+use crate::json::{self, Limits, Millis, RawJson, Shared};
 use crate::store::{StoredEntity, StoredRelationship};
-use crate::types::{
-    AttributeTypeDef, Catalogue, InstanceStatus, PrimitiveDefCategory, ResolvedType,
-};
+use crate::types::{AttributeTypeDef, Catalogue, PrimitiveDefCategory, ResolvedType};
 
-type Decoded<T> = Result<T, DecodeError>;
+/// What is read, or the place where it cannot be.
+pub(super) type Decoded<T> = Result<T, DecodeError>;
 
 /// Reads instances with the types at hand.
 #[derive(Clone, Copy)]
 pub(super) struct Decoder<'a> {
-    pub(super) types: &'a Catalogue,
+    pub(super) types: &'a Arc<Catalogue>,
 }
 
 /// The nested values of an instance.
@@ -61,19 +60,36 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// The classifications that were read last. The states of an entity's history mostly have the same ones.
+#[derive(Default)]
+pub(super) struct LastClassifications {
+    bytes: Vec<u8>,
+    read: Shared<Vec<Classification>>,
+}
+
 impl Decoder<'_> {
-    /// The entity with this GUID and type.
+    /// The entity with this GUID and type. With `last`, classifications that are stored in the same bytes as those of the
+    /// call before are shared with them.
     pub(super) fn entity(
         &self,
         guid: &str,
         of: Option<&ResolvedType>,
         parts: &Parts<'_>,
+        last: Option<&mut LastClassifications>,
     ) -> Result<StoredEntity, GraphError> {
         let (header, is_proxy) = header(guid, of, parts.header)?;
         let properties = properties_of(parts, of)?;
-        let classifications = match parts.classifications {
-            Some(bytes) => self.classifications(bytes)?,
-            None => Vec::new(),
+        let classifications = match (parts.classifications, last) {
+            (None, _) => Shared::default(),
+            (Some(bytes), Some(last)) if last.bytes == bytes => last.read.clone(),
+            (Some(bytes), last) => {
+                let read = carried::shared(self.types, bytes)?;
+                if let Some(last) = last {
+                    last.bytes = bytes.to_owned();
+                    last.read = read.clone();
+                }
+                read
+            }
         };
         Ok(if is_proxy {
             StoredEntity::Proxy(EntityProxy {
@@ -104,41 +120,42 @@ impl Decoder<'_> {
             ends: ends.map(str::to_owned),
         })
     }
+}
 
-    fn classifications(&self, bytes: &[u8]) -> Decoded<Vec<Classification>> {
-        let mut cursor = Cursor::new(bytes);
-        let Token::List(count) = cursor.token()? else {
-            return Err(cursor.error());
-        };
-        (0..count)
-            .map(|_| self.classification(&mut cursor))
-            .collect()
-    }
+/// The classifications that are stored so.
+pub(super) fn classifications(types: &Catalogue, bytes: &[u8]) -> Decoded<Vec<Classification>> {
+    let mut cursor = Cursor::new(bytes);
+    let Token::List(count) = cursor.token()? else {
+        return Err(cursor.error());
+    };
+    (0..count)
+        .map(|_| classification(types, &mut cursor))
+        .collect()
+}
 
-    fn classification(&self, cursor: &mut Cursor<'_>) -> Decoded<Classification> {
-        let mut made = Classification {
-            origin: Some(ClassificationOrigin::Assigned),
-            ..Classification::default()
-        };
-        let mut of = None;
-        let mut audit = Audit::default();
-        let members = map(cursor)?;
-        for _ in 0..members {
-            match cursor.name()? {
-                "n" => {
-                    let name = text(cursor)?;
-                    of = self.types.by_name(name).map(|index| self.types.get(index));
-                    made.name = Some(name.to_owned());
-                }
-                "o" => made.origin = named(cursor, ClassificationOrigin::from_name)?,
-                "og" => made.origin_guid = Some(text(cursor)?.to_owned()),
-                "pp" => made.properties = Some(properties(cursor, of)?),
-                name => audit.read(name, cursor)?,
+fn classification(types: &Catalogue, cursor: &mut Cursor<'_>) -> Decoded<Classification> {
+    let mut made = Classification {
+        origin: Some(ClassificationOrigin::Assigned),
+        ..Classification::default()
+    };
+    let mut of = None;
+    let mut audit = Audit::default();
+    let members = map(cursor)?;
+    for _ in 0..members {
+        match cursor.name()? {
+            "n" => {
+                let name = text(cursor)?;
+                of = types.by_name(name).map(|index| types.get(index));
+                made.name = Some(name.to_owned());
             }
+            "o" => made.origin = named(cursor, ClassificationOrigin::from_name)?,
+            "og" => made.origin_guid = Some(text(cursor)?.to_owned()),
+            "pp" => made.properties = Some(properties(cursor, of)?),
+            name => audit.read(name, cursor)?,
         }
-        made.audit = audit.finish(of, cursor)?;
-        Ok(made)
     }
+    made.audit = audit.finish(of, cursor)?;
+    Ok(made)
 }
 
 fn properties_of(
@@ -185,28 +202,28 @@ pub(super) fn version(header: &[u8]) -> Decoded<i64> {
     Ok(0)
 }
 
-fn map(cursor: &mut Cursor<'_>) -> Decoded<u32> {
+pub(super) fn map(cursor: &mut Cursor<'_>) -> Decoded<u32> {
     match cursor.token()? {
         Token::Map(members) => Ok(members),
         _ => Err(cursor.error()),
     }
 }
 
-fn text<'a>(cursor: &mut Cursor<'a>) -> Decoded<&'a str> {
+pub(super) fn text<'a>(cursor: &mut Cursor<'a>) -> Decoded<&'a str> {
     match cursor.token()? {
         Token::Text(text) => Ok(text),
         _ => Err(cursor.error()),
     }
 }
 
-fn int(cursor: &mut Cursor<'_>) -> Decoded<i64> {
+pub(super) fn int(cursor: &mut Cursor<'_>) -> Decoded<i64> {
     match cursor.token()? {
         Token::Int(number) => Ok(number),
         _ => Err(cursor.error()),
     }
 }
 
-fn optional_int(cursor: &mut Cursor<'_>) -> Decoded<Option<i64>> {
+pub(super) fn optional_int(cursor: &mut Cursor<'_>) -> Decoded<Option<i64>> {
     match cursor.token()? {
         Token::Int(number) => Ok(Some(number)),
         Token::Null => Ok(None),
@@ -222,7 +239,10 @@ fn optional_text(cursor: &mut Cursor<'_>) -> Decoded<Option<String>> {
     }
 }
 
-fn named<T>(cursor: &mut Cursor<'_>, of: impl Fn(&str) -> Option<T>) -> Decoded<Option<T>> {
+pub(super) fn named<T>(
+    cursor: &mut Cursor<'_>,
+    of: impl Fn(&str) -> Option<T>,
+) -> Decoded<Option<T>> {
     match cursor.token()? {
         Token::Null => Ok(None),
         Token::Text(name) => match of(name) {
@@ -233,96 +253,7 @@ fn named<T>(cursor: &mut Cursor<'_>, of: impl Fn(&str) -> Option<T>) -> Decoded<
     }
 }
 
-/// An audit header that is being read: what it says of its type may be told by the catalogue.
-struct Audit {
-    made: InstanceAuditHeader,
-    type_version: Option<i64>,
-}
-
-impl Default for Audit {
-    fn default() -> Self {
-        Self {
-            made: InstanceAuditHeader {
-                header_version: Some(1),
-                provenance: Some(InstanceProvenanceType::LocalCohort),
-                status: Some(InstanceStatus::Active),
-                ..InstanceAuditHeader::default()
-            },
-            type_version: None,
-        }
-    }
-}
-
-impl Audit {
-    fn read(&mut self, name: &str, cursor: &mut Cursor<'_>) -> Decoded<()> {
-        let made = &mut self.made;
-        match name {
-            "hv" => made.header_version = optional_int(cursor)?,
-            "tv" => self.type_version = Some(int(cursor)?),
-            "ty" => {
-                let json = text(cursor)?;
-                let said: InstanceType =
-                    json::decode(json.as_bytes(), Limits::DEFAULT).map_err(|_| cursor.error())?;
-                made.instance_type = Some(Arc::new(said));
-            }
-            "pr" => made.provenance = named(cursor, InstanceProvenanceType::from_name)?,
-            "mc" => made.metadata_collection_id = Some(text(cursor)?.to_owned()),
-            "mn" => made.metadata_collection_name = Some(text(cursor)?.to_owned()),
-            "rb" => made.replicated_by = Some(text(cursor)?.to_owned()),
-            "li" => made.license = Some(text(cursor)?.to_owned()),
-            "cb" => made.created_by = Some(text(cursor)?.to_owned()),
-            "ub" => made.updated_by = Some(text(cursor)?.to_owned()),
-            "mb" => {
-                let Token::List(count) = cursor.token()? else {
-                    return Err(cursor.error());
-                };
-                for _ in 0..count {
-                    made.maintained_by.push(text(cursor)?.to_owned());
-                }
-            }
-            "ct" => made.create_time = Some(Millis(int(cursor)?)),
-            "ut" => made.update_time = Some(Millis(int(cursor)?)),
-            "v" => made.version = int(cursor)?,
-            "st" => made.status = named(cursor, InstanceStatus::from_name)?,
-            "sd" => made.status_on_delete = named(cursor, InstanceStatus::from_name)?,
-            "mp" => made.mapping_properties = mapping(cursor)?,
-            _ => cursor.skip()?,
-        }
-        Ok(())
-    }
-
-    fn finish(
-        self,
-        of: Option<&ResolvedType>,
-        cursor: &Cursor<'_>,
-    ) -> Decoded<InstanceAuditHeader> {
-        let mut made = self.made;
-        if let Some(version) = self.type_version {
-            let known = of.ok_or_else(|| cursor.error())?.instance_type();
-            made.instance_type = Some(if known.version == version {
-                Arc::clone(known)
-            } else {
-                Arc::new(InstanceType {
-                    version,
-                    ..InstanceType::clone(known)
-                })
-            });
-        }
-        Ok(made)
-    }
-}
-
-fn mapping(cursor: &mut Cursor<'_>) -> Decoded<BTreeMap<String, RawJson>> {
-    let mut mapping = BTreeMap::new();
-    for _ in 0..map(cursor)? {
-        let name = cursor.name()?.to_owned();
-        let value = raw_json(text(cursor)?, cursor)?;
-        mapping.insert(name, value);
-    }
-    Ok(mapping)
-}
-
-fn raw_json(text: &str, cursor: &Cursor<'_>) -> Decoded<RawJson> {
+pub(super) fn raw_json(text: &str, cursor: &Cursor<'_>) -> Decoded<RawJson> {
     json::decode(text.as_bytes(), Limits::DEFAULT).map_err(|_| cursor.error())
 }
 
@@ -382,13 +313,22 @@ fn value(
     def: Option<&AttributeTypeDef>,
     depth: usize,
 ) -> Decoded<InstancePropertyValue> {
-    match cursor.token()? {
+    let token = cursor.token()?;
+    value_of(token, cursor, def, depth)
+}
+
+/// The value that begins with `token`, which was read already.
+pub(super) fn value_of(
+    token: Token<'_>,
+    cursor: &mut Cursor<'_>,
+    def: Option<&AttributeTypeDef>,
+    depth: usize,
+) -> Decoded<InstancePropertyValue> {
+    match token {
         Token::Map(members) => compound(members, cursor, def, depth),
         Token::List(items) => long_primitive(items, cursor, def),
         plain => {
-            let category = expected_category(def)
-                .filter(|category| fits(*category, plain))
-                .unwrap_or_else(|| usual_category(plain));
+            let category = category_of(plain, def);
             Ok(InstancePropertyValue::Primitive(PrimitivePropertyValue {
                 header: expected_header(def),
                 category,
@@ -396,6 +336,16 @@ fn value(
             }))
         }
     }
+}
+
+/// Of which kind a plain value of an attribute is.
+pub(super) fn category_of(
+    plain: Token<'_>,
+    def: Option<&AttributeTypeDef>,
+) -> PrimitiveDefCategory {
+    expected_category(def)
+        .filter(|category| fits(*category, plain))
+        .unwrap_or_else(|| usual_category(plain))
 }
 
 /// Whether a plain value may be of a kind: it is not where the attribute has gone from the type since.
@@ -431,7 +381,7 @@ fn usual_category(plain: Token<'_>) -> PrimitiveDefCategory {
     clippy::cast_possible_truncation,
     reason = "what was a float is one again"
 )]
-fn primitive(
+pub(super) fn primitive(
     category: PrimitiveDefCategory,
     plain: Token<'_>,
     cursor: &Cursor<'_>,

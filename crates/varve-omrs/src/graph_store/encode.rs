@@ -5,8 +5,6 @@
 //! says of its instances is not stored with each, and read from the catalogue again; it is stored where an instance says
 //! something else, as reference copies may.
 
-use std::sync::Arc;
-
 use varve_encoding::datum::{Members, put_bool, put_float, put_int, put_null, put_text};
 use varve_encoding::key::put_schema_id;
 use varve_encoding::value::put_object;
@@ -18,7 +16,7 @@ use crate::instances::{
     InstanceProperties, InstancePropertyValue, InstanceProvenanceType, InstanceType, Primitive,
     PrimitivePropertyValue, PropertyValueHeader,
 };
-use crate::json::{self, Encode, Millis};
+use crate::json::{self, Encode, Millis, Shared};
 use crate::store::{StoredEntity, StoredRelationship};
 use crate::types::{
     AttributeTypeDef, AttributeTypeKind, Catalogue, InstanceStatus, PrimitiveDefCategory,
@@ -254,14 +252,14 @@ fn put_audit(
 
 /// What the instance says of its type: the version, if all else is what the catalogue says.
 fn put_type(
-    said: Option<&Arc<InstanceType>>,
+    said: Option<&Shared<InstanceType>>,
     of: Option<&ResolvedType>,
     map: &mut Members,
     out: &mut Vec<u8>,
 ) {
     let known = of.map(ResolvedType::instance_type);
     match (said, known) {
-        (Some(said), Some(known)) if Arc::ptr_eq(said, known) || said == known => {
+        (Some(said), Some(known)) if said == known => {
             map.member("tv", out);
             put_int(said.version, out);
         }

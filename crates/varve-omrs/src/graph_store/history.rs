@@ -5,10 +5,11 @@ use varve_graph::read::{Event, View};
 use varve_kv::Flow;
 use varve_model::{CommitVersion, EdgeId, ElementId, Instant};
 
+use super::decode::LastClassifications;
 use super::read::{relationship_first, vertex_of};
 use super::state::State;
 use crate::error::OmrsError;
-use crate::json::Millis;
+use crate::json::{Millis, Shared};
 use crate::store::{StoredEntity, StoredRelationship, Version};
 
 /// A state and when it was written, from which instant on, until when at most.
@@ -50,13 +51,13 @@ fn timeline<T>(mut puts: Vec<Put<T>>) -> Vec<Version<T>> {
 fn puts_of<T>(
     view: &View,
     id: &ElementId,
-    decode: impl Fn(&[u8]) -> Result<T, GraphError>,
+    mut decode: impl FnMut(&[u8]) -> Result<T, GraphError>,
     puts: &mut Vec<Put<T>>,
 ) -> Result<(), OmrsError> {
     let mut failed = None;
     view.visit_events(
         id,
-        &mut |event: Event<'_>| match event.content.map(&decode).transpose() {
+        &mut |event: Event<'_>| match event.content.map(&mut decode).transpose() {
             Ok(state) => {
                 puts.push(Put {
                     version: event.version,
@@ -82,9 +83,54 @@ pub(super) fn of_entity(
 ) -> Result<Vec<Version<StoredEntity>>, OmrsError> {
     let mut puts = Vec::new();
     let id = ElementId::Vertex(vertex_of(guid));
-    let decode = |content: &[u8]| state.entity(guid, content).map(|(entity, _)| entity);
+    let mut last = LastClassifications::default();
+    let decode = |content: &[u8]| {
+        let read = state.entity_after(guid, content, Some(&mut last));
+        read.map(|(entity, _)| entity)
+    };
     puts_of(view, &id, decode, &mut puts)?;
     Ok(timeline(puts))
+}
+
+/// The state of an entity at each of these instants: that of the newest event whose period covers it.
+pub(super) fn entity_at(
+    view: &View,
+    state: &State,
+    guid: &str,
+    instants: &[Instant],
+) -> Result<Vec<Option<Shared<StoredEntity>>>, OmrsError> {
+    let mut last = LastClassifications::default();
+    let mut found = vec![None; instants.len()];
+    let mut open: Vec<usize> = (0..instants.len()).collect();
+    let mut failed = None;
+    let id = ElementId::Vertex(vertex_of(guid));
+    view.visit_events(&id, &mut |event: Event<'_>| {
+        let covers = |at: &usize| {
+            let instant = instants[*at];
+            event.period.from <= instant && instant < event.period.to
+        };
+        let (decided, rest): (Vec<usize>, Vec<usize>) = open.iter().partition(|at| covers(at));
+        open = rest;
+        if decided.is_empty() {
+            return Flow::Continue(());
+        }
+        let decode = |content: &[u8]| state.entity_after(guid, content, Some(&mut last));
+        match event.content.map(decode).transpose() {
+            Err(error) => failed = Some(error),
+            Ok(read) => {
+                let read = read.map(|(entity, _)| Shared::new(entity));
+                for at in decided {
+                    found[at].clone_from(&read);
+                }
+            }
+        }
+        if failed.is_some() || open.is_empty() {
+            Flow::Break(())
+        } else {
+            Flow::Continue(())
+        }
+    })?;
+    failed.map_or(Ok(found), |error| Err(error.into()))
 }
 
 /// The edges that are, or ever were, the relationship with this GUID.

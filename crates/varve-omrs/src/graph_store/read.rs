@@ -10,7 +10,7 @@ use varve_graph::read::{DerivedStep, DerivedWalk, View};
 use varve_kv::{ClusteringRange, Flow};
 use varve_model::{EdgeId, ElementId, Instant, VertexId};
 
-use super::decode::{Decoder, Parts};
+use super::decode::{Decoder, LastClassifications, Parts};
 use super::entries::{Kind, named_first};
 use super::plan::{is_described, plan};
 use super::state::State;
@@ -31,10 +31,21 @@ impl State {
         guid: &str,
         content: &[u8],
     ) -> Result<(StoredEntity, Option<TypeIndex>), GraphError> {
+        self.entity_after(guid, content, None)
+    }
+
+    /// The same; what is equal to the state read before is shared with it.
+    pub(super) fn entity_after(
+        &self,
+        guid: &str,
+        content: &[u8],
+        last: Option<&mut LastClassifications>,
+    ) -> Result<(StoredEntity, Option<TypeIndex>), GraphError> {
         let (label, properties) = vertex_parts(content)?;
         let of = self.entity_type(label.0);
         let parts = Parts::of(properties, self.keys)?;
-        let entity = self.decoder().entity(guid, self.resolved(of), &parts)?;
+        let of_type = self.resolved(of);
+        let entity = self.decoder().entity(guid, of_type, &parts, last)?;
         Ok((entity, of))
     }
 

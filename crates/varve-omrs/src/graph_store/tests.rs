@@ -6,16 +6,18 @@ use varve_encoding::row::vertex_parts;
 use varve_graph::index::{DerivedEntries, Deriver};
 use varve_model::ElementId;
 
-use super::decode::{Decoder, Parts};
+use super::carried;
+use super::decode::{Decoder, Parts, classifications};
 use super::encode::Encoder;
 use super::entries::InstanceDeriver;
 use super::read::vertex_of;
 use super::rules::Rules;
 use super::state::Keys;
 use crate::instances::*;
-use crate::json::{Limits, Millis, RawJson, decode};
+use crate::json::{Field, Limits, Millis, RawJson, Writer, decode};
 use crate::store::StoredEntity;
 use crate::types::{Catalogue, InstanceStatus, PrimitiveDefCategory, TypeIndex};
+use crate::validate::completed_properties;
 
 const KEYS: Keys = Keys {
     header: 1,
@@ -25,14 +27,14 @@ const KEYS: Keys = Keys {
 const LABEL: u32 = 7;
 
 struct Fixture {
-    types: Catalogue,
+    types: Arc<Catalogue>,
     of: TypeIndex,
     deriver: InstanceDeriver,
 }
 
 impl Fixture {
     fn new() -> Self {
-        let types = Catalogue::built_in();
+        let types = Arc::new(Catalogue::built_in());
         let of = types.by_name("Database").unwrap();
         let labels = [(of, LABEL)].into_iter().collect();
         let rules = Rules::of(&types, &labels, &Rules::default());
@@ -54,7 +56,21 @@ impl Fixture {
         let parts = Parts::of(properties, KEYS).ok()?;
         let decoder = Decoder { types: &self.types };
         let of = Some(self.types.get(self.of));
-        decoder.entity("guid", of, &parts).ok()
+        decoder.entity("guid", of, &parts, None).ok()
+    }
+
+    /// Whether the JSON of the classifications was made straight from what is stored; then it is that of the classifications.
+    fn tells_straight(&self, content: &[u8]) -> Option<bool> {
+        let (_, properties) = vertex_parts(content).ok()?;
+        let stored = Parts::of(properties, KEYS).ok()?.classifications?;
+        let Ok(json) = carried::json(&self.types, stored) else {
+            return Some(false);
+        };
+        let read = classifications(&self.types, stored).expect("what is told can be read");
+        let mut writer = Writer::new();
+        Field::write(&read, &mut writer);
+        assert_eq!(json.as_bytes(), writer.finish());
+        Some(true)
     }
 
     fn derive(&self, content: &[u8]) -> Option<DerivedEntries> {
@@ -141,7 +157,7 @@ fn everything(fixture: &Fixture) -> StoredEntity {
         ..InstanceType::clone(known)
     };
     let audit = InstanceAuditHeader {
-        instance_type: Some(Arc::new(other)),
+        instance_type: Some(other.into()),
         replicated_by: Some("r".to_owned()),
         maintained_by: vec!["a".to_owned(), "b".to_owned()],
         create_time: Some(Millis(1)),
@@ -166,7 +182,7 @@ fn everything(fixture: &Fixture) -> StoredEntity {
             instance_url: Some("url".to_owned()),
             re_identified_from_guid: Some("before".to_owned()),
         },
-        classifications: vec![classification, Classification::default()],
+        classifications: vec![classification, Classification::default()].into(),
         properties: Some(properties),
     })
 }
@@ -182,6 +198,55 @@ fn every_kind_of_value_comes_back() {
             .derive(&content)
             .is_some_and(|entries| entries.len() > 10)
     );
+}
+
+#[test]
+fn classifications_are_told_as_they_are_read() {
+    let fixture = Fixture::new();
+    let StoredEntity::Detail(entity) = everything(&fixture) else {
+        panic!("it is an entity");
+    };
+    let of = fixture.types.by_name("Confidentiality").unwrap();
+    let level = InstancePropertyValue::primitive(Primitive::Int(3));
+    let properties = InstanceProperties {
+        header_version: Some(1),
+        ..InstanceProperties::default()
+    };
+    let properties = properties
+        .with("source", InstancePropertyValue::string("\"quoted\""))
+        .with("confidence", level)
+        .with("notes", InstancePropertyValue::string(""));
+    let usual = Classification {
+        audit: InstanceAuditHeader {
+            header_version: Some(1),
+            instance_type: Some(fixture.types.get(of).instance_type().clone()),
+            provenance: Some(InstanceProvenanceType::LocalCohort),
+            status: Some(InstanceStatus::Active),
+            created_by: Some("me".to_owned()),
+            ..InstanceAuditHeader::default()
+        },
+        name: Some("Confidentiality".to_owned()),
+        properties: Some(completed_properties(&fixture.types, of, properties).unwrap()),
+        origin: Some(ClassificationOrigin::Assigned),
+        origin_guid: None,
+    };
+    let empty = Classification {
+        properties: Some(InstanceProperties::default()),
+        ..usual.clone()
+    };
+    for classifications in [
+        entity.classifications.to_vec(),
+        vec![usual.clone()],
+        vec![empty, Classification::default(), usual],
+    ] {
+        let entity = StoredEntity::Detail(EntityDetail {
+            classifications: classifications.into(),
+            ..entity.clone()
+        });
+        let content = fixture.encode(&entity);
+        assert_eq!(fixture.tells_straight(&content), Some(true));
+        assert_eq!(fixture.decode(&content), Some(entity));
+    }
 }
 
 #[test]
@@ -254,7 +319,11 @@ fn damaged_content_never_panics() {
                 }
             }
         }
-        let _ = fixture.decode(&bytes);
+        if let Some(read) = fixture.decode(&bytes) {
+            // Looked at, and not only told.
+            let _ = read.classifications().len();
+        }
+        let _ = fixture.tells_straight(&bytes);
         let _ = fixture.derive(&bytes);
     }
 }

@@ -1,9 +1,8 @@
 //! What is known of an instance beside its content: type, origin, home, who changed it and when.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use crate::json::{Millis, RawJson, json_enum, json_object};
+use crate::json::{Millis, RawJson, Shared, json_enum, json_object};
 use crate::types::{InstanceStatus, TypeDefCategory, TypeDefLink};
 
 json_enum! {
@@ -82,7 +81,7 @@ json_object! {
         /// The version of this object's structure.
         header_version: Option<i64> = "headerVersion",
         /// Its type.
-        instance_type: Option<Arc<InstanceType>> = "type",
+        instance_type: Option<Shared<InstanceType>> = "type",
         /// Where it comes from.
         provenance: Option<InstanceProvenanceType> = "instanceProvenanceType",
         /// The metadata collection that is its home.

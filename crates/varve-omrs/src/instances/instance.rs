@@ -1,7 +1,7 @@
 //! Entities, relationships and classifications.
 
 use super::{ClassificationOrigin, InstanceAuditHeader, InstanceHeader, InstanceProperties};
-use crate::json::json_object;
+use crate::json::{Shared, json_object};
 
 json_object! {
     /// An entity without its properties.
@@ -11,7 +11,7 @@ json_object! {
         /// What is known of it.
         header: InstanceHeader;
         /// The classifications it carries.
-        classifications: Vec<Classification> = "classifications",
+        classifications: Shared<Vec<Classification>> = "classifications",
     }
 }
 
@@ -23,7 +23,7 @@ json_object! {
         /// What is known of it.
         header: InstanceHeader;
         /// The classifications it carries.
-        classifications: Vec<Classification> = "classifications",
+        classifications: Shared<Vec<Classification>> = "classifications",
         /// Its properties.
         properties: Option<InstanceProperties> = "properties",
     }
@@ -37,7 +37,7 @@ json_object! {
         /// What is known of it.
         header: InstanceHeader;
         /// The classifications it carries.
-        classifications: Vec<Classification> = "classifications",
+        classifications: Shared<Vec<Classification>> = "classifications",
         /// Those of its properties that are unique.
         unique_properties: Option<InstanceProperties> = "uniqueProperties",
     }
@@ -53,9 +53,9 @@ json_object! {
         /// Its properties.
         properties: Option<InstanceProperties> = "properties",
         /// The entity at the first end.
-        entity_one: Option<EntityProxy> = "entityOneProxy",
+        entity_one: Option<Shared<EntityProxy>> = "entityOneProxy",
         /// The entity at the second end.
-        entity_two: Option<EntityProxy> = "entityTwoProxy",
+        entity_two: Option<Shared<EntityProxy>> = "entityTwoProxy",
     }
 }
 

@@ -254,10 +254,10 @@ impl PrimitivePropertyValue {
 
     pub(super) fn write_fields(&self, writer: &mut Writer) {
         self.header.write_fields(writer);
-        writer.key("primitiveDefCategory");
+        writer.known_key("\"primitiveDefCategory\":");
         self.category.encode(writer);
         if let Some(value) = &self.value {
-            writer.key("primitiveValue");
+            writer.known_key("\"primitiveValue\":");
             value.encode(writer);
         }
     }

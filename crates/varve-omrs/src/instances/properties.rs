@@ -203,7 +203,7 @@ impl Encode for InstancePropertyValue {
         let (class, category) = self.class();
         writer.object(|writer| {
             writer.class(class);
-            writer.key("instancePropertyCategory");
+            writer.known_key("\"instancePropertyCategory\":");
             writer.string(category);
             match self {
                 Self::Primitive(value) => value.write_fields(writer),

@@ -54,6 +54,14 @@ pub fn encode<T: Encode + ?Sized>(value: &T) -> Vec<u8> {
     writer.finish()
 }
 
+/// Writes a whole document of at most `most` bytes; `None` when it has more.
+#[must_use]
+pub fn encode_within<T: Encode + ?Sized>(value: &T, most: usize) -> Option<Vec<u8>> {
+    let mut writer = Writer::within(most);
+    value.encode(&mut writer);
+    (!writer.is_over()).then(|| writer.finish())
+}
+
 impl Decode for String {
     fn decode(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
         reader.string().map(std::borrow::Cow::into_owned)

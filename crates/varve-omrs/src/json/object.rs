@@ -55,7 +55,7 @@ macro_rules! json_object {
             fn write_fields(&self, writer: &mut $crate::json::Writer) {
                 $($crate::json::Fields::write_fields(&self.$base, writer);)?
                 $(if !$crate::json::Field::is_absent(&self.$field) {
-                    writer.key($key);
+                    writer.known_key(concat!("\"", $key, "\":"));
                     $crate::json::Field::write(&self.$field, writer);
                 })*
                 let _ = writer;

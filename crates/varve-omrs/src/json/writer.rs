@@ -2,13 +2,25 @@
 
 use std::io::Write as _;
 
+/// How many bytes of a text are looked at in one step.
+const STEP: usize = 16;
+
 /// A buffer that JSON is written into. It puts the commas; the caller keeps the nesting right (checked in debug builds).
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Writer {
     buffer: Vec<u8>,
     /// Whether a comma is due before the next key or value.
     comma: bool,
     depth: usize,
+    /// The most bytes that it takes.
+    most: usize,
+    is_over: bool,
+}
+
+impl Default for Writer {
+    fn default() -> Self {
+        Self::within(usize::MAX)
+    }
 }
 
 impl Writer {
@@ -18,11 +30,50 @@ impl Writer {
         Self::default()
     }
 
+    /// An empty buffer with room for so many bytes.
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        Self {
+            buffer: Vec::with_capacity(bytes),
+            ..Self::default()
+        }
+    }
+
+    /// An empty buffer for at most so many bytes. What comes once there are more is left out, but for what is left of one
+    /// object or list.
+    #[must_use]
+    pub fn within(most: usize) -> Self {
+        Self {
+            buffer: Vec::new(),
+            comma: false,
+            depth: 0,
+            most,
+            is_over: false,
+        }
+    }
+
     /// The finished bytes.
     #[must_use]
     pub fn finish(self) -> Vec<u8> {
         debug_assert_eq!(self.depth, 0, "every object and list is closed");
         self.buffer
+    }
+
+    /// Whether there were more bytes than it takes, so that those which it has are not all.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.is_over || self.buffer.len() > self.most
+    }
+
+    /// What `write` writes, by itself. None when it is more than there is room for, which makes this one be over too.
+    pub(super) fn apart(&mut self, write: impl FnOnce(&mut Self)) -> Option<Box<str>> {
+        let mut apart = Self::within(self.most.saturating_sub(self.buffer.len()));
+        write(&mut apart);
+        if apart.is_over() {
+            self.is_over = true;
+            return None;
+        }
+        let json = String::from_utf8(apart.finish()).expect("JSON is written in UTF-8");
+        Some(json.into_boxed_str())
     }
 
     fn separate(&mut self) {
@@ -43,6 +94,10 @@ impl Writer {
     }
 
     fn nest(&mut self, open: u8, close: u8, inside: impl FnOnce(&mut Self)) {
+        if self.is_over() {
+            self.is_over = true;
+            return;
+        }
         self.separate();
         self.buffer.push(open);
         self.comma = false;
@@ -55,7 +110,7 @@ impl Writer {
 
     /// The property `class`, which comes first in every polymorphic object.
     pub fn class(&mut self, class: &str) {
-        self.key("class");
+        self.known_key("\"class\":");
         self.string(class);
     }
 
@@ -66,20 +121,25 @@ impl Writer {
         self.comma = false;
     }
 
+    /// The name of a property in quotes and with the colon behind, which needs no escapes; its value must follow.
+    pub(crate) fn known_key(&mut self, key: &'static str) {
+        self.separate();
+        self.buffer.extend_from_slice(key.as_bytes());
+        self.comma = false;
+    }
+
     /// A string, escaped as needed.
     pub fn string(&mut self, text: &str) {
         self.separate();
+        self.buffer.reserve(text.len() + 2);
         self.buffer.push(b'"');
-        let mut plain = 0;
-        for (at, byte) in text.bytes().enumerate() {
-            if byte >= 0x20 && byte != b'"' && byte != b'\\' {
-                continue;
-            }
-            self.buffer.extend_from_slice(&text.as_bytes()[plain..at]);
-            plain = at + 1;
-            self.escape(byte);
+        let mut rest = text.as_bytes();
+        while let Some(at) = first_escaped(rest) {
+            self.buffer.extend_from_slice(&rest[..at]);
+            self.escape(rest[at]);
+            rest = &rest[at + 1..];
         }
-        self.buffer.extend_from_slice(&text.as_bytes()[plain..]);
+        self.buffer.extend_from_slice(rest);
         self.buffer.push(b'"');
     }
 
@@ -92,23 +152,21 @@ impl Writer {
             b'\r' => b'r',
             b'\t' => b't',
             _ => {
-                self.print(format_args!("\\u{byte:04x}"));
+                self.buffer
+                    .write_fmt(format_args!("\\u{byte:04x}"))
+                    .expect("writing into a vector cannot fail");
                 return;
             }
         };
         self.buffer.extend_from_slice(&[b'\\', short]);
     }
 
-    fn print(&mut self, arguments: std::fmt::Arguments<'_>) {
-        self.buffer
-            .write_fmt(arguments)
-            .expect("writing into a vector cannot fail");
-    }
-
     /// A whole number.
     pub fn integer(&mut self, value: i64) {
         self.separate();
-        self.print(format_args!("{value}"));
+        let mut digits = itoa::Buffer::new();
+        self.buffer
+            .extend_from_slice(digits.format(value).as_bytes());
     }
 
     /// `true` or `false`.
@@ -119,6 +177,107 @@ impl Writer {
     /// A value that is JSON already.
     pub fn raw(&mut self, json: &str) {
         self.separate();
+        // A copy of what is long is not begun when it does not fit.
+        if json.len() > self.most.saturating_sub(self.buffer.len()) {
+            self.is_over = true;
+            return;
+        }
         self.buffer.extend_from_slice(json.as_bytes());
+    }
+}
+
+const fn is_escaped(byte: u8) -> bool {
+    (byte < 0x20) | (byte == b'"') | (byte == b'\\')
+}
+
+/// Where the first byte stands that has to be escaped.
+fn first_escaped(text: &[u8]) -> Option<usize> {
+    let mut from = 0;
+    // Steps without a branch for each byte, which the compiler turns into one comparison of all.
+    while let Some(step) = text.get(from..from + STEP) {
+        if step
+            .iter()
+            .fold(false, |found, byte| found | is_escaped(*byte))
+        {
+            break;
+        }
+        from += STEP;
+    }
+    let rest = text[from..].iter();
+    let at = rest.copied().position(is_escaped)?;
+    Some(from + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As JSON has it, byte by byte.
+    fn plainly(text: &str) -> String {
+        let mut out = String::from("\"");
+        for character in text.chars() {
+            match character {
+                '"' => out.push_str("\\\""),
+                '\\' => out.push_str("\\\\"),
+                '\u{8}' => out.push_str("\\b"),
+                '\u{c}' => out.push_str("\\f"),
+                '\n' => out.push_str("\\n"),
+                '\r' => out.push_str("\\r"),
+                '\t' => out.push_str("\\t"),
+                control if u32::from(control) < 0x20 => {
+                    out.push_str(&format!("\\u{:04x}", u32::from(control)));
+                }
+                other => out.push(other),
+            }
+        }
+        out + "\""
+    }
+
+    fn written(write: impl FnOnce(&mut Writer)) -> String {
+        let mut writer = Writer::new();
+        write(&mut writer);
+        String::from_utf8(writer.finish()).unwrap()
+    }
+
+    #[test]
+    fn each_character_is_escaped_wherever_it_stands() {
+        let characters = (0..0x100).chain([0x2028, 0x6f22, 0x1f600]);
+        for character in characters.filter_map(char::from_u32) {
+            for length in [0, 1, 15, 16, 17, 33] {
+                for at in [0, length / 2, length] {
+                    let mut text = "x".repeat(length);
+                    text.insert(at, character);
+                    assert_eq!(written(|writer| writer.string(&text)), plainly(&text));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_are_written_whole() {
+        for number in [0, 1, -1, 42, i64::MIN, i64::MAX] {
+            assert_eq!(written(|writer| writer.integer(number)), number.to_string());
+        }
+    }
+
+    #[test]
+    fn one_that_is_over_says_so_and_takes_no_more() {
+        let element = |writer: &mut Writer| {
+            writer.object(|writer| {
+                writer.key("text");
+                writer.string("0123456789");
+            });
+        };
+        let list = |most: usize, elements: usize| {
+            let mut writer = Writer::within(most);
+            writer.list(|writer| (0..elements).for_each(|_| element(writer)));
+            (writer.is_over(), writer.finish().len())
+        };
+        let (is_over, whole) = list(usize::MAX, 10);
+        assert!(!is_over);
+        assert_eq!(list(whole, 10), (false, whole));
+        assert!(list(whole - 1, 10).0);
+        let (is_over, length) = list(whole, 1_000_000);
+        assert!(is_over && length <= 2 * whole);
     }
 }

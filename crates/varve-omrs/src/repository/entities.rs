@@ -66,7 +66,7 @@ impl Repository {
             let audit = headers::new_audit(author, &origin, types.get(of), status);
             let mut entity = StoredEntity::Detail(EntityDetail {
                 header: self.new_header(Kind::Entity, audit),
-                classifications: Vec::with_capacity(classifications.len()),
+                classifications: Vec::with_capacity(classifications.len()).into(),
                 properties,
             });
             for classification in classifications {

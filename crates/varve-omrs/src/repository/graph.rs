@@ -1,14 +1,12 @@
 //! Walking from entity to entity.
 
-use std::collections::HashMap;
-
-use super::rendering::proxy;
-use super::{InstanceGraph, Repository, checks, rendered};
+use super::rendering::Ends;
+use super::{InstanceGraph, Repository, checks};
 use crate::error::{Message, OmrsError};
 use crate::graph_queries::{RelatedQuery, SubGraph, WalkLimits, linking, neighbourhood, related};
-use crate::instances::{EntityDetail, Relationship};
+use crate::instances::EntityDetail;
 use crate::requests::{EntityNeighborhoodFindRequest, FindRequest, RelatedEntitiesFindRequest};
-use crate::search::Order;
+use crate::search::{Limits, Order};
 use crate::store::{Read, StoredEntity};
 use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
 
@@ -31,7 +29,7 @@ impl Repository {
         let ends = [known(&*read, start)?, known(&*read, end)?];
         let limits = self.searcher.limits();
         let found = linking(&*read, &types, ends, request, limits)?;
-        told(&*read, &types, found)
+        told(&*read, &types, found, limits)
     }
 
     /// What is at most `level` relationships away from an entity; negative = no limit.
@@ -64,7 +62,7 @@ impl Repository {
         let levels = usize::try_from(level).ok();
         let limits = self.searcher.limits();
         let found = neighbourhood(&*read, &types, start, levels, &walked, limits)?;
-        told(&*read, &types, found)
+        told(&*read, &types, found, limits)
     }
 
     /// All entities connected to one, at whatever distance, itself included.
@@ -119,36 +117,18 @@ fn named(
 }
 
 /// A part of the graph, its relationships with proxies of their ends, which were found too.
-fn told(read: &dyn Read, types: &Catalogue, found: SubGraph) -> Result<InstanceGraph, OmrsError> {
-    let entities: Vec<StoredEntity> = found
-        .entities
-        .into_iter()
-        .map(StoredEntity::Detail)
-        .collect();
-    let by_guid: HashMap<&str, &StoredEntity> = entities
-        .iter()
-        .map(|entity| (entity.header().guid(), entity))
-        .collect();
-    let mut relationships = Vec::with_capacity(found.relationships.len());
-    for relationship in found.relationships {
-        let ends = relationship.ends.each_ref().map(String::as_str);
-        let known = ends.map(|end| by_guid.get(end).map(|entity| proxy(types, entity)));
-        relationships.push(match known {
-            [Some(one), Some(two)] => Relationship {
-                header: relationship.header,
-                properties: relationship.properties,
-                entity_one: Some(one),
-                entity_two: Some(two),
-            },
-            _ => rendered(read, types, relationship)?,
-        });
-    }
-    let details = entities.into_iter().filter_map(|entity| match entity {
-        StoredEntity::Detail(entity) => Some(entity),
-        StoredEntity::Proxy(_) => None,
-    });
+fn told(
+    read: &dyn Read,
+    types: &Catalogue,
+    found: SubGraph,
+    limits: &Limits,
+) -> Result<InstanceGraph, OmrsError> {
+    let mut ends = Ends::new(read, types, limits);
+    found.entities.iter().for_each(|entity| ends.take(entity));
+    let relationships = found.relationships.into_iter();
+    let relationships = relationships.map(|found| ends.rendered(found));
     Ok(InstanceGraph {
-        entities: details.collect(),
-        relationships,
+        relationships: relationships.collect::<Result<_, _>>()?,
+        entities: found.entities,
     })
 }

@@ -1,6 +1,7 @@
 //! Reading instances by GUID, now and as they were.
 
 use super::checks::{present_detail, present_entity, present_relationship};
+use super::rendering::rendered_states;
 use super::{Repository, checks, rendered};
 use crate::error::{Message, OmrsError};
 use crate::instances::{Classification, EntityDetail, EntitySummary, Relationship};
@@ -147,12 +148,8 @@ impl Repository {
         if history.is_empty() {
             return Err(OmrsError::new(Message::UnknownRelationship, &[guid]));
         }
-        let mut page = Vec::new();
-        for version in paged(history, request)? {
-            let then = self.reader(Some(version.from))?;
-            page.push(rendered(&*then, &then.types(), version.state)?);
-        }
-        Ok(page)
+        let types = self.reader(None)?.types();
+        rendered_states(&*self.store, &types, paged(history, request)?)
     }
 
     fn time_asked(&self, history: Option<&HistoryRequest>) -> Result<Option<Millis>, OmrsError> {

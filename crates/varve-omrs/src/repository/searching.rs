@@ -1,6 +1,7 @@
 //! Finding instances by type, properties, classifications, text, and at the other end of an entity.
 
-use super::{Repository, checks, rendered};
+use super::rendering::Ends;
+use super::{Repository, checks};
 use crate::error::{Message, OmrsError};
 use crate::graph_queries::relationships_of_entity;
 use crate::instances::{EntityDetail, Relationship};
@@ -25,6 +26,12 @@ impl Repository {
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.searcher = crate::search::Searcher::new(limits);
         self
+    }
+
+    /// What an answer may cost.
+    #[must_use]
+    pub fn limits(&self) -> &Limits {
+        self.searcher.limits()
     }
 
     /// Entities by trees of conditions on properties and classifications.
@@ -202,8 +209,11 @@ impl Repository {
             return Err(OmrsError::new(Message::UnknownEntity, &[guid]));
         }
         let found = relationships_of_entity(&*read, &query, guid, self.searcher.limits())?;
-        let rendered = |found| rendered(&*read, &types, found);
-        found.into_iter().map(rendered).collect()
+        let mut ends = Ends::new(&*read, &types, self.searcher.limits());
+        found
+            .into_iter()
+            .map(|found| ends.rendered(found))
+            .collect()
     }
 
     /// Runs a query for entities, made with the types as they are.
@@ -231,9 +241,10 @@ impl Repository {
         let types = read.types();
         let query = query(&types)?;
         let mut relationships = Vec::with_capacity(query.page.size.unwrap_or(0).min(1000));
+        let mut ends = Ends::new(&*read, &types, self.searcher.limits());
         for found in self.searcher.find(&*read, &types, &query, at)? {
             if let StoredInstance::Relationship(found) = found {
-                relationships.push(rendered(&*read, &types, found)?);
+                relationships.push(ends.rendered(found)?);
             }
         }
         Ok(relationships)

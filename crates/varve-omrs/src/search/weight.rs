@@ -4,6 +4,7 @@ use crate::instances::{
     Classification, InstanceHeader, InstanceProperties, InstancePropertyValue, Primitive,
     PropertyValueHeader,
 };
+use crate::json::Shared;
 use crate::store::{StoredEntity, StoredInstance, StoredRelationship};
 
 /// What each instance takes beside its texts: its fields, and what it says of its type when it is told.
@@ -40,14 +41,21 @@ pub(crate) fn instance_bytes(instance: &StoredInstance) -> usize {
 /// The bytes of an entity of these parts.
 pub(crate) fn entity_bytes(
     header: &InstanceHeader,
-    classifications: &[Classification],
+    classifications: &Shared<Vec<Classification>>,
     properties: Option<&InstanceProperties>,
 ) -> usize {
+    let classified = classifications
+        .bytes_made_later()
+        .unwrap_or_else(|| classifications_bytes(classifications));
+    header_bytes(header) + classified + properties_bytes(properties)
+}
+
+fn classifications_bytes(classifications: &[Classification]) -> usize {
     let classifications = classifications.iter().map(|classification| {
         let properties = properties_bytes(classification.properties.as_ref());
         CLASSIFICATION_BYTES + classification.name().len() + properties
     });
-    header_bytes(header) + classifications.sum::<usize>() + properties_bytes(properties)
+    classifications.sum()
 }
 
 /// The bytes of a relationship.

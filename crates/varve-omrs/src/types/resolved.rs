@@ -7,6 +7,7 @@ use super::{
     TypeDefLink, TypeIndex,
 };
 use crate::instances::InstanceType;
+use crate::json::Shared;
 
 /// A type with what follows from it and its supertypes.
 #[derive(Debug, Clone)]
@@ -17,7 +18,7 @@ pub struct ResolvedType {
     direct_subtypes: Vec<TypeIndex>,
     /// By name.
     properties: Vec<DefinedProperty>,
-    instance_type: Arc<InstanceType>,
+    instance_type: Shared<InstanceType>,
     /// Of an entity type: sorted.
     valid_classifications: Vec<TypeIndex>,
     /// Of a relationship type.
@@ -86,7 +87,7 @@ impl ResolvedType {
 
     /// What the header of each instance says of its type.
     #[must_use]
-    pub fn instance_type(&self) -> &Arc<InstanceType> {
+    pub fn instance_type(&self) -> &Shared<InstanceType> {
         &self.instance_type
     }
 
@@ -143,7 +144,7 @@ impl Catalogue {
         for (def, (lineage, properties)) in defs.iter().zip(lineages.iter().zip(properties)) {
             let ends = self.ends_of(def);
             self.resolved.push(ResolvedType {
-                instance_type: Arc::new(instance_type(&defs, lineage)),
+                instance_type: Shared::new(instance_type(&defs, lineage)),
                 def: Arc::clone(def),
                 lineage: lineage.clone(),
                 direct_subtypes: Vec::new(),

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use varve_omrs::instances::*;
-use varve_omrs::json::Millis;
+use varve_omrs::json::{Millis, Shared};
 use varve_omrs::store::*;
 use varve_omrs::types::{AttributeTypeKind, InstanceStatus, PrimitiveDefCategory, TypeIndex};
 
@@ -188,13 +188,13 @@ impl Run {
         if self.random.below(6) == 0 {
             return StoredEntity::Proxy(EntityProxy {
                 header,
-                classifications: Vec::new(),
+                classifications: Shared::default(),
                 unique_properties: properties,
             });
         }
         StoredEntity::Detail(EntityDetail {
             header,
-            classifications: Vec::new(),
+            classifications: Shared::default(),
             properties,
         })
     }

@@ -29,14 +29,15 @@ fn what_an_entity_was_is_known() {
     let mut world = World::new();
     let mut entity = world.entity("Database", "a", &[("name", text("one"))]);
     let of = world.types.get(world.type_of("Confidentiality"));
-    entity.classifications = vec![Classification {
+    let classification = Classification {
         audit: varve_omrs::instances::InstanceAuditHeader {
             instance_type: Some(of.instance_type().clone()),
             ..entity.header.audit.clone()
         },
         name: Some("Confidentiality".to_owned()),
         ..Classification::default()
-    }];
+    };
+    entity.classifications = vec![classification].into();
     assert!(!world.has_ever("Database") && !world.has_ever("Confidentiality"));
     world.put(&entity);
     entity.classifications.clear();

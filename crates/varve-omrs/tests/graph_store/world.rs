@@ -10,7 +10,7 @@ use varve_kv::{Engine, MemoryEngine};
 use varve_model::{Clock, Instant};
 use varve_omrs::graph_store::{GraphStore, InstanceDerivers};
 use varve_omrs::instances::*;
-use varve_omrs::json::Millis;
+use varve_omrs::json::{Millis, Shared};
 use varve_omrs::store::*;
 use varve_omrs::types::Catalogue;
 
@@ -63,7 +63,7 @@ impl World {
     ) -> EntityDetail {
         EntityDetail {
             header: self.header(of, guid),
-            classifications: Vec::new(),
+            classifications: Shared::default(),
             properties: Some(self.properties(of, properties)),
         }
     }
@@ -73,7 +73,7 @@ impl World {
         InstanceHeader {
             audit: InstanceAuditHeader {
                 header_version: Some(1),
-                instance_type: Some(Arc::clone(self.types.get(index).instance_type())),
+                instance_type: Some(self.types.get(index).instance_type().clone()),
                 provenance: Some(InstanceProvenanceType::LocalCohort),
                 metadata_collection_id: Some("home".to_owned()),
                 metadata_collection_name: Some("varve".to_owned()),

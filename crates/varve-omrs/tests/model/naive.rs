@@ -23,7 +23,7 @@ use varve_omrs::OmrsError;
 use varve_omrs::instances::{
     Classification, EntityDetail, EntityProxy, InstanceHeader, Relationship,
 };
-use varve_omrs::json::Millis;
+use varve_omrs::json::{Millis, Shared};
 use varve_omrs::requests::InstanceGraphRequest;
 use varve_omrs::types::Catalogue;
 
@@ -104,7 +104,7 @@ impl Naive {
     }
 
     /// What is known now of the two ends of a relationship.
-    pub(crate) fn ends(&self, guid: &str) -> [Option<EntityProxy>; 2] {
+    pub(crate) fn ends(&self, guid: &str) -> [Option<Shared<EntityProxy>>; 2] {
         match self.state(Kind::Relationship, guid, None) {
             Some(State::Relationship(of)) => {
                 let shown = self.shown(of, None);

@@ -1,10 +1,14 @@
 //! The repository, called by values.
 
+use std::fmt::Debug;
+
 use varve_omrs::OmrsError;
-use varve_omrs::json::Millis;
+use varve_omrs::json::{Limits, Millis, decode, encode};
 use varve_omrs::repository::{InstanceGraph, Repository};
 use varve_omrs::requests::{
-    ClassificationWithEntityRequest, HistoryRequest, InstancePropertiesRequest,
+    ClassificationListResponse, ClassificationWithEntityRequest, EntityDetailResponse,
+    EntityListResponse, EntitySummaryResponse, HistoryRequest, InstanceGraphResponse,
+    InstancePropertiesRequest, RelationshipListResponse, RelationshipResponse, Response,
 };
 
 use crate::call::{Answer, At, Kind, Read, Write};
@@ -33,8 +37,43 @@ fn nothing((): ()) -> Answer {
     Answer::Nothing
 }
 
-/// Makes a call that reads.
+/// Makes a call that reads, and checks how its answer is told.
 pub(crate) fn read(of: &Repository, read: &Read) -> Told {
+    let told = answered(of, read);
+    if let Ok(answer) = &told {
+        check_told(answer.clone());
+    }
+    told
+}
+
+/// What is told of an answer is what it holds, byte for byte: what stands in it several times is written once and copied,
+/// and classifications are written straight from what is stored, while what is read back shares nothing.
+fn check_told(answer: Answer) {
+    match answer {
+        Answer::Nothing => {}
+        Answer::Entity(entity) => check_response(&EntityDetailResponse::ok(entity)),
+        Answer::Summary(entity) => check_response(&EntitySummaryResponse::ok(Some(entity))),
+        Answer::Entities(list) => check_response(&EntityListResponse::ok(0, 0, None, list)),
+        Answer::Relationship(one) => check_response(&RelationshipResponse::ok(one)),
+        Answer::Relationships(list) => {
+            check_response(&RelationshipListResponse::ok(0, 0, None, list));
+        }
+        Answer::Graph(entities, relationships) => {
+            check_response(&InstanceGraphResponse::ok(entities, relationships));
+        }
+        Answer::Classifications(list) => check_response(&ClassificationListResponse::ok(list)),
+    }
+}
+
+fn check_response<R: Response + PartialEq + Debug>(response: &R) {
+    let told = encode(response);
+    let read: R = decode(&told, Limits::DEFAULT).expect("what is told can be read");
+    let again = encode(&read);
+    assert_eq!(String::from_utf8(again), String::from_utf8(told));
+    assert_eq!(&read, response);
+}
+
+fn answered(of: &Repository, read: &Read) -> Told {
     use Kind::{Entity, Relationship};
     match read {
         Read::IsKnown(Entity, guid) => of.is_entity_known(guid).map(Answer::Entity),

@@ -1,7 +1,5 @@
 //! Random instances, for the tests of this crate.
 
-use std::sync::Arc;
-
 use varve_omrs::instances::*;
 use varve_omrs::json::{Millis, RawJson};
 use varve_omrs::types::{
@@ -135,7 +133,7 @@ pub(crate) fn audit(
     let mapping_properties = mapping.collect();
     InstanceAuditHeader {
         header_version: Some(1),
-        instance_type: maybe(random, |_| Arc::clone(of.instance_type())),
+        instance_type: maybe(random, |_| of.instance_type().clone()),
         provenance: maybe(random, |random| *random.pick(InstanceProvenanceType::ALL)),
         metadata_collection_id: maybe(random, text),
         metadata_collection_name: maybe(random, text),
@@ -178,7 +176,7 @@ fn classifications(random: &mut Random, types: &Catalogue) -> Vec<Classification
 pub(crate) fn entity(random: &mut Random, types: &Catalogue) -> EntityDetail {
     EntityDetail {
         header: header(random, types, TypeDefCategory::Entity),
-        classifications: classifications(random, types),
+        classifications: classifications(random, types).into(),
         properties: maybe(random, |random| properties(random, 2)),
     }
 }
@@ -186,14 +184,14 @@ pub(crate) fn entity(random: &mut Random, types: &Catalogue) -> EntityDetail {
 pub(crate) fn relationship(random: &mut Random, types: &Catalogue) -> Relationship {
     let end = |random: &mut Random| EntityProxy {
         header: header(random, types, TypeDefCategory::Entity),
-        classifications: classifications(random, types),
+        classifications: classifications(random, types).into(),
         unique_properties: maybe(random, |random| properties(random, 0)),
     };
     Relationship {
         header: header(random, types, TypeDefCategory::Relationship),
         properties: maybe(random, |random| properties(random, 2)),
-        entity_one: maybe(random, end),
-        entity_two: maybe(random, end),
+        entity_one: maybe(random, end).map(Into::into),
+        entity_two: maybe(random, end).map(Into::into),
     }
 }
 

@@ -27,7 +27,7 @@ fn header(types: &Catalogue, name: &str, guid: String, status: InstanceStatus) -
     let index = types.by_name(name).unwrap();
     InstanceHeader {
         audit: InstanceAuditHeader {
-            instance_type: Some(Arc::clone(types.get(index).instance_type())),
+            instance_type: Some(types.get(index).instance_type().clone()),
             status: Some(status),
             create_time: Some(Millis(1)),
             ..Default::default()

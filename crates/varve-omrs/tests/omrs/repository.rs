@@ -136,8 +136,8 @@ fn foreign_relationship(f: &Fixture, guid: &str, ends: [&str; 2]) -> Relationshi
     Relationship {
         header: foreign_header(f, "SemanticAssignment", guid),
         properties: Some(strings(&[("description", guid)])),
-        entity_one: Some(foreign_proxy(f, "Asset", ends[0])),
-        entity_two: Some(foreign_proxy(f, "GlossaryTerm", ends[1])),
+        entity_one: Some(foreign_proxy(f, "Asset", ends[0]).into()),
+        entity_two: Some(foreign_proxy(f, "GlossaryTerm", ends[1]).into()),
     }
 }
 

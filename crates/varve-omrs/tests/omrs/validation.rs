@@ -1,7 +1,5 @@
 //! Instances against their types.
 
-use std::sync::Arc;
-
 use crate::generate;
 use varve_omrs::instances::*;
 use varve_omrs::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
@@ -304,7 +302,7 @@ fn copy_of(types: &Catalogue, name: &str, home: &str) -> EntityDetail {
     let mut entity = EntityDetail::default();
     entity.header.guid = Some("copy".to_owned());
     let of = types.get(type_named(types, name));
-    entity.header.audit.instance_type = Some(Arc::clone(of.instance_type()));
+    entity.header.audit.instance_type = Some(of.instance_type().clone());
     entity.header.audit.metadata_collection_id = Some(home.to_owned());
     entity
 }
@@ -335,7 +333,7 @@ fn reference_copies_have_a_home_elsewhere() {
             |copy| {
                 let mut said = (**copy.header.audit.instance_type.as_ref().unwrap()).clone();
                 said.name = Some("Asset".to_owned());
-                copy.header.audit.instance_type = Some(Arc::new(said));
+                copy.header.audit.instance_type = Some(said.into());
             },
             Exception::TypeError,
         ),
@@ -373,16 +371,17 @@ fn copies_of_relationships_have_two_fitting_ends() {
     let types = Catalogue::built_in();
     let end = |name: &str| {
         let header = copy_of(&types, name, "away").header;
-        Some(EntityProxy {
+        let proxy = EntityProxy {
             header,
             ..Default::default()
-        })
+        };
+        Some(proxy.into())
     };
     let index = type_named(&types, "ExternalIdScope");
     let mut copy = Relationship::default();
     copy.header.guid = Some("r".to_owned());
     let of = types.get(index).instance_type();
-    copy.header.audit.instance_type = Some(Arc::clone(of));
+    copy.header.audit.instance_type = Some(of.clone());
     copy.header.audit.metadata_collection_id = Some("away".to_owned());
     assert_eq!(
         failure(relationship_copy(&types, &copy, "here")).0,

@@ -2,7 +2,7 @@
 
 use http::StatusCode;
 use varve_omrs::error::Message;
-use varve_omrs::json::{Decode, decode, encode};
+use varve_omrs::json::{Decode, decode, encode, encode_within};
 use varve_omrs::repository::Repository;
 use varve_omrs::requests::{
     EntityFindRequest, EntityNeighborhoodFindRequest, EntityPropertyFindRequest, FindRequest,
@@ -15,6 +15,7 @@ use super::Metadata;
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 use crate::respond::{ContentType, Response};
+use crate::route::Class;
 use crate::router::PathForm;
 use crate::state::AppState;
 
@@ -202,14 +203,32 @@ pub(super) fn answer<R: OmrsResponse>(
     work: impl FnOnce(&Call<'_>) -> Result<R, OmrsError>,
 ) -> HandlerResult {
     let response = Call::of(context).and_then(|call| work(&call));
-    let response = response.unwrap_or_else(|error| {
+    let failed = |error: &OmrsError| {
         // Messages with 500 in their number are also said of requests that ask for what must not be.
         if error.exception == Exception::RepositoryError && error.related_http_code() == 500 {
             tracing::error!(method, uri = %context.uri(), %error, "the metadata repository failed");
         }
-        R::failed(&error, method, repository_name(context.state()))
-    });
-    Ok(Response::ok(encode(&response)).content_type(ContentType::JsonBare))
+        encode(&R::failed(error, method, repository_name(context.state())))
+    };
+    let body = match response {
+        Err(error) => failed(&error),
+        Ok(response) => {
+            let most = answer_bytes_max(context);
+            encode_within(&response, most).unwrap_or_else(|| {
+                let words = most.to_string();
+                failed(&OmrsError::new(Message::AnswerTooLong, &[&words]))
+            })
+        }
+    };
+    Ok(Response::ok(body).content_type(ContentType::JsonBare))
+}
+
+/// What has been changed is told, however long it is: it is what was sent.
+fn answer_bytes_max(context: &RequestContext) -> usize {
+    match (context.state().metadata(), context.route().class) {
+        (Some(metadata), Class::Read) => metadata.repository.limits().answer_bytes_max,
+        _ => usize::MAX,
+    }
 }
 
 /// Tells of a failure that is the server's rather than the repository's.

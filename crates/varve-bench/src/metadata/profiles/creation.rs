@@ -40,7 +40,7 @@ pub(super) fn entities(suite: &mut Suite, of: &PlannedType) -> Result<(), Failur
                     guid: Some(suite.guid()),
                     ..InstanceHeader::default()
                 },
-                classifications: Vec::new(),
+                classifications: Vec::new().into(),
                 properties: suite.values.properties(&of.set, number),
             };
             suite.change::<VoidResponse>(row, "/instances/entities/reference-copy", &body)?;
@@ -80,7 +80,7 @@ pub(super) fn relationships(suite: &mut Suite, of: &PlannedType) -> Result<(), F
     let row = Row::new(P::RelationshipCreation, "saveRelationshipReferenceCopy");
     suite.step(row, |suite, row| {
         for number in 0..suite.instances() {
-            let mut ends = of.entity_types.iter().map(|end| proxy(suite, end));
+            let mut ends = of.entity_types.iter().map(|end| proxy(suite, end).into());
             let (entity_one, entity_two) = (ends.next(), ends.next());
             drop(ends);
             let body = Relationship {
@@ -133,7 +133,7 @@ fn proxy(suite: &mut Suite, of: &EndType) -> EntityProxy {
             guid: Some(suite.guid()),
             ..InstanceHeader::default()
         },
-        classifications: Vec::new(),
+        classifications: Vec::new().into(),
         unique_properties: None,
     }
 }

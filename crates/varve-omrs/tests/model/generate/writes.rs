@@ -1,7 +1,5 @@
 //! Random calls that write.
 
-use std::sync::Arc;
-
 use varve_omrs::instances::{
     Classification, ClassificationOrigin, EntityDetail, EntityProxy, InstanceAuditHeader,
     InstanceHeader, InstanceProvenanceType, Relationship,
@@ -348,7 +346,7 @@ impl Generator<'_> {
         };
         let mut audit = InstanceAuditHeader {
             header_version: Some(1),
-            instance_type: Some(Arc::clone(self.types().get(of).instance_type())),
+            instance_type: Some(self.types().get(of).instance_type().clone()),
             provenance: Some(if is_external {
                 InstanceProvenanceType::ExternalSource
             } else if self.one_in(12) {
@@ -422,7 +420,7 @@ impl Generator<'_> {
         }
         EntityDetail {
             header: self.header(of, &guid, number),
-            classifications,
+            classifications: classifications.into(),
             properties: self.some_properties(of),
         }
     }
@@ -482,8 +480,8 @@ impl Generator<'_> {
         let of = self.type_named(RELATIONSHIP_TYPES[number % 2]);
         // The ends of a relationship do not change unless an entity is re-identified.
         let [one, two] = self.naive.ends(&self.names.guid(&guid));
-        let one = one.unwrap_or_else(|| self.far_end(of, 0));
-        let two = two.unwrap_or_else(|| self.far_end(of, 1));
+        let one = one.unwrap_or_else(|| self.far_end(of, 0).into());
+        let two = two.unwrap_or_else(|| self.far_end(of, 1).into());
         Relationship {
             header: self.header(of, &guid, number),
             properties: self.some_properties(of),

@@ -1,7 +1,5 @@
 //! Writing entities, and what is written in the same way to entities and relationships.
 
-use std::sync::Arc;
-
 use varve_omrs::Exception;
 use varve_omrs::instances::{
     EntityDetail, EntityProxy, InstanceHeader, InstanceProperties, InstanceProvenanceType,
@@ -75,7 +73,7 @@ impl Naive {
                 guid: Some(self.next_guid.clone()),
                 ..Default::default()
             },
-            classifications,
+            classifications: classifications.into(),
             properties,
         };
         self.put_now(State::Entity(entity))
@@ -321,10 +319,10 @@ impl Naive {
             };
             let [one, two] = ends(&of);
             if one == old {
-                of.entity_one = Some(new.clone());
+                of.entity_one = Some(new.clone().into());
             }
             if two == old {
-                of.entity_two = Some(new.clone());
+                of.entity_two = Some(new.clone().into());
             }
             self.put(State::Relationship(of));
         }
@@ -379,7 +377,7 @@ impl Naive {
             validate::relationship_ends(&self.types, new, [types[0], types[1]]).map_err(class)?;
         }
         let audit = &mut state.header_mut().audit;
-        audit.instance_type = Some(Arc::clone(self.types.get(new).instance_type()));
+        audit.instance_type = Some(self.types.get(new).instance_type().clone());
         self.touch(audit, user);
         self.put_now(state)
     }

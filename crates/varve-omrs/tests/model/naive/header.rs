@@ -1,7 +1,5 @@
 //! What the repository writes into headers, and who may change what.
 
-use std::sync::Arc;
-
 use varve_omrs::Exception;
 use varve_omrs::instances::{
     Classification, InstanceAuditHeader, InstanceHeader, InstanceProvenanceType,
@@ -29,7 +27,7 @@ impl Naive {
         };
         InstanceAuditHeader {
             header_version: Some(1),
-            instance_type: Some(Arc::clone(self.types.get(of).instance_type())),
+            instance_type: Some(self.types.get(of).instance_type().clone()),
             provenance: Some(if source.is_some() {
                 InstanceProvenanceType::ExternalSource
             } else {

@@ -2,6 +2,7 @@
 
 use varve_omrs::Exception;
 use varve_omrs::instances::{EntityDetail, EntityProxy, InstanceHeader, Relationship};
+use varve_omrs::json::Shared;
 use varve_omrs::requests::{RelationshipCreateRequest, TypeDefValidationForRequest};
 use varve_omrs::types::TypeDefCategory;
 use varve_omrs::validate;
@@ -38,11 +39,11 @@ impl Naive {
     /// A relationship with its ends as the entities are at the time. Where nothing is known of one then, the end is as it
     /// was written.
     pub(super) fn shown(&self, of: &Relationship, at: At) -> Relationship {
-        let end = |end: &Option<EntityProxy>| {
+        let end = |end: &Option<Shared<EntityProxy>>| {
             let guid = end.as_ref()?.header.guid();
             match self.state(Kind::Entity, guid, at) {
-                Some(State::Entity(entity)) => Some(self.proxy(entity)),
-                Some(State::Proxy(proxy)) => Some(proxy.clone()),
+                Some(State::Entity(entity)) => Some(self.proxy(entity).into()),
+                Some(State::Proxy(proxy)) => Some(proxy.clone().into()),
                 _ => end.clone(),
             }
         };
@@ -85,8 +86,8 @@ impl Naive {
                 ..Default::default()
             },
             properties,
-            entity_one: Some(one),
-            entity_two: Some(two),
+            entity_one: Some(one.into()),
+            entity_two: Some(two.into()),
         };
         self.put_now(State::Relationship(relationship))
     }

@@ -71,7 +71,7 @@ fn home_and_origin_of_a_classification_may_be_given() {
         assert_eq!(carried.origin, Some(ClassificationOrigin::Propagated));
         assert_eq!(carried.origin_guid.as_deref(), Some("spring"));
         let homes = r.get_home_classifications(guid, None).unwrap();
-        assert_eq!(homes, classified.classifications);
+        assert_eq!(homes, *classified.classifications);
         assert!(
             r.update_entity_classification("bob", guid, NAME, notes("x"))
                 .is_ok()
@@ -155,7 +155,7 @@ fn an_entity_known_by_its_proxy_is_classified() {
             .unwrap();
         assert_eq!(given.name(), NAME);
         let summary = r.get_entity_summary("far").unwrap();
-        assert_eq!(summary.classifications, std::slice::from_ref(&given));
+        assert_eq!(*summary.classifications, std::slice::from_ref(&given));
         assert_eq!(summary.header, proxy.header);
         assert_eq!(r.get_home_classifications("far", None).unwrap(), [given]);
         let again = failure(r.classify_entity_proxy_detailed("bob", NAME, request("x")));
@@ -171,7 +171,7 @@ fn an_entity_known_by_its_proxy_is_classified() {
             .declassify_entity_proxy("bob", NAME, proxy.clone())
             .unwrap();
         assert_eq!(taken, changed);
-        assert_eq!(r.get_entity_summary("far").unwrap().classifications, []);
+        assert_eq!(*r.get_entity_summary("far").unwrap().classifications, []);
         let entity = f.entity("Asset", "a");
         let known = EntityProxy {
             header: entity.header.clone(),
@@ -185,7 +185,7 @@ fn an_entity_known_by_its_proxy_is_classified() {
             .classify_entity_proxy_detailed("bob", NAME, of_known)
             .unwrap();
         let read = r.get_entity_detail(entity.header.guid(), None).unwrap();
-        assert_eq!(read.classifications, [given]);
+        assert_eq!(*read.classifications, [given]);
     });
 }
 

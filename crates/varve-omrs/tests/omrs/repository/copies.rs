@@ -15,11 +15,12 @@ fn a_copy_is_kept_as_it_comes() {
         audit.license = Some("free".to_owned());
         audit.mapping_properties = [("key".to_owned(), RawJson::from_string("value"))].into();
         copy.header.instance_url = Some("http://there".to_owned());
-        copy.classifications = vec![Classification {
+        let classification = Classification {
             audit: foreign_header(f, "Confidentiality", "").audit,
             name: Some("Confidentiality".to_owned()),
             ..Classification::default()
-        }];
+        };
+        copy.classifications = vec![classification].into();
         r.save_entity_reference_copy("ada", copy.clone()).unwrap();
         assert_eq!(r.get_entity_detail("far", None).unwrap(), copy);
         // It holds from the time on that it tells of.
@@ -73,7 +74,7 @@ fn an_older_copy_changes_nothing_and_a_newer_one_replaces_all_but_own_classifica
         assert_eq!((read.header, read.properties), (six.header, six.properties));
         assert_eq!(
             r.get_home_classifications("far", None).unwrap(),
-            classified.classifications
+            *classified.classifications
         );
     });
 }
@@ -371,11 +372,11 @@ fn copies_of_classifications_come_and_go() {
         let guid = entity.header.guid();
         let carried = || r.get_entity_detail(guid, None).unwrap().classifications;
         save(3).unwrap();
-        assert_eq!(carried(), [given(3)]);
+        assert_eq!(*carried(), [given(3)]);
         save(2).unwrap();
-        assert_eq!(carried(), [given(3)]);
+        assert_eq!(*carried(), [given(3)]);
         save(4).unwrap();
-        assert_eq!(carried(), [given(4)]);
+        assert_eq!(*carried(), [given(4)]);
         let by_proxy = ClassificationWithEntityRequest {
             classification: Some(given(5)),
             entity: None,
@@ -386,10 +387,10 @@ fn copies_of_classifications_come_and_go() {
         };
         r.save_classification_reference_copy("ada", by_proxy.clone())
             .unwrap();
-        assert_eq!(carried(), [given(5)]);
+        assert_eq!(*carried(), [given(5)]);
         r.purge_classification_reference_copy("ada", by_proxy)
             .unwrap();
-        assert_eq!(carried(), []);
+        assert_eq!(*carried(), []);
         save(4).unwrap();
         let detail = r.get_entity_detail(guid, None).unwrap();
         assert_eq!(detail.header, entity.header);
@@ -403,7 +404,7 @@ fn copies_of_classifications_come_and_go() {
         );
         let purge = || r.purge_classification_reference_copy("ada", request(&entity, 4));
         purge().unwrap();
-        assert_eq!(carried(), []);
+        assert_eq!(*carried(), []);
         purge().unwrap();
         let nobody = foreign_entity(f, "Asset", "nobody");
         assert!(

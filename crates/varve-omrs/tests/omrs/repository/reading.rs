@@ -66,7 +66,7 @@ fn an_entity_is_read_as_it_was() {
         );
         let homes = |time| r.get_home_classifications(guid, Some(&at(time)));
         assert_eq!(homes(first).unwrap(), []);
-        assert_eq!(homes(second).unwrap(), classified.classifications);
+        assert_eq!(homes(second).unwrap(), *classified.classifications);
         assert_eq!(failure(homes(fourth)), gone);
     });
 }

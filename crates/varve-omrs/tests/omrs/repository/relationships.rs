@@ -128,7 +128,8 @@ fn a_proxy_may_be_an_end_of_an_external_relationship() {
         let added = r.add_external_relationship("ada", request).unwrap();
         let id = r.get_metadata_collection_id();
         assert_eq!(added.header.audit.replicated_by.as_deref(), Some(id));
-        assert_eq!(added.entity_one, Some(foreign_proxy(f, "Asset", "far")));
+        let far = foreign_proxy(f, "Asset", "far");
+        assert_eq!(added.entity_one, Some(far.into()));
         let guid = added.header.guid();
         assert_eq!(r.get_relationship(guid, None).unwrap(), added);
         let changed = r.update_relationship_properties("bob", guid, as_request(strings(&[])));

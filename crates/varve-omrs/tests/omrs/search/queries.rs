@@ -1,7 +1,5 @@
 //! Random instances and queries for them, such that most queries find some.
 
-use std::sync::Arc;
-
 use varve_omrs::instances::*;
 use varve_omrs::json::Millis;
 use varve_omrs::matching::{Condition, Pattern, Target, Test, text_condition};
@@ -105,7 +103,7 @@ fn header(
 ) -> InstanceHeader {
     InstanceHeader {
         audit: InstanceAuditHeader {
-            instance_type: Some(Arc::clone(types.get(index).instance_type())),
+            instance_type: Some(types.get(index).instance_type().clone()),
             metadata_collection_id: Some(some(random, HOMES)),
             create_time: millis(random),
             update_time: millis(random),
@@ -173,7 +171,7 @@ pub(crate) fn instances(
             }
             StoredInstance::Entity(StoredEntity::Detail(EntityDetail {
                 header,
-                classifications: classifications(random),
+                classifications: classifications(random).into(),
                 properties: Some(properties),
             }))
         });

@@ -1,0 +1,219 @@
+//! What is stored of an instance beside its content, read without copying it: for the instance, or straight for its JSON.
+
+use std::collections::BTreeMap;
+
+use varve_encoding::datum::{Cursor, Token};
+
+use super::decode::{Decoded, int, map, named, optional_int, raw_json, text};
+use crate::instances::{InstanceAuditHeader, InstanceProvenanceType, InstanceType};
+use crate::json::{self, Encode, Limits, Millis, RawJson, Shared, Writer};
+use crate::types::{InstanceStatus, ResolvedType};
+
+/// An audit header that is being read: what it says of its type may be told by the catalogue.
+pub(super) struct Audit<'a> {
+    header_version: Option<i64>,
+    type_version: Option<i64>,
+    said_type: Option<Shared<InstanceType>>,
+    provenance: Option<InstanceProvenanceType>,
+    metadata_collection_id: Option<&'a str>,
+    metadata_collection_name: Option<&'a str>,
+    replicated_by: Option<&'a str>,
+    license: Option<&'a str>,
+    created_by: Option<&'a str>,
+    updated_by: Option<&'a str>,
+    maintained_by: Vec<&'a str>,
+    create_time: Option<Millis>,
+    update_time: Option<Millis>,
+    version: i64,
+    status: Option<InstanceStatus>,
+    status_on_delete: Option<InstanceStatus>,
+    mapping_properties: BTreeMap<String, RawJson>,
+}
+
+/// What is usual is not stored.
+impl Default for Audit<'_> {
+    fn default() -> Self {
+        Self {
+            header_version: Some(1),
+            type_version: None,
+            said_type: None,
+            provenance: Some(InstanceProvenanceType::LocalCohort),
+            metadata_collection_id: None,
+            metadata_collection_name: None,
+            replicated_by: None,
+            license: None,
+            created_by: None,
+            updated_by: None,
+            maintained_by: Vec::new(),
+            create_time: None,
+            update_time: None,
+            version: 0,
+            status: Some(InstanceStatus::Active),
+            status_on_delete: None,
+            mapping_properties: BTreeMap::new(),
+        }
+    }
+}
+
+impl<'a> Audit<'a> {
+    /// Reads the value of the member `name`; passes over what belongs to no audit header.
+    pub(super) fn read(&mut self, name: &str, cursor: &mut Cursor<'a>) -> Decoded<()> {
+        match name {
+            "hv" => self.header_version = optional_int(cursor)?,
+            "tv" => self.type_version = Some(int(cursor)?),
+            "ty" => {
+                let json = text(cursor)?;
+                let said: InstanceType =
+                    json::decode(json.as_bytes(), Limits::DEFAULT).map_err(|_| cursor.error())?;
+                self.said_type = Some(said.into());
+            }
+            "pr" => self.provenance = named(cursor, InstanceProvenanceType::from_name)?,
+            "mc" => self.metadata_collection_id = Some(text(cursor)?),
+            "mn" => self.metadata_collection_name = Some(text(cursor)?),
+            "rb" => self.replicated_by = Some(text(cursor)?),
+            "li" => self.license = Some(text(cursor)?),
+            "cb" => self.created_by = Some(text(cursor)?),
+            "ub" => self.updated_by = Some(text(cursor)?),
+            "mb" => {
+                let Token::List(count) = cursor.token()? else {
+                    return Err(cursor.error());
+                };
+                for _ in 0..count {
+                    self.maintained_by.push(text(cursor)?);
+                }
+            }
+            "ct" => self.create_time = Some(Millis(int(cursor)?)),
+            "ut" => self.update_time = Some(Millis(int(cursor)?)),
+            "v" => self.version = int(cursor)?,
+            "st" => self.status = named(cursor, InstanceStatus::from_name)?,
+            "sd" => self.status_on_delete = named(cursor, InstanceStatus::from_name)?,
+            "mp" => self.mapping_properties = mapping(cursor)?,
+            _ => cursor.skip()?,
+        }
+        Ok(())
+    }
+
+    fn instance_type(
+        &mut self,
+        of: Option<&ResolvedType>,
+        cursor: &Cursor<'_>,
+    ) -> Decoded<Option<Shared<InstanceType>>> {
+        let Some(version) = self.type_version else {
+            return Ok(self.said_type.take());
+        };
+        let known = of.ok_or_else(|| cursor.error())?.instance_type();
+        Ok(Some(if known.version == version {
+            known.clone()
+        } else {
+            Shared::new(InstanceType {
+                version,
+                ..InstanceType::clone(known)
+            })
+        }))
+    }
+
+    /// The header of an instance of the type `of`.
+    pub(super) fn finish(
+        mut self,
+        of: Option<&ResolvedType>,
+        cursor: &Cursor<'_>,
+    ) -> Decoded<InstanceAuditHeader> {
+        let owned = |text: Option<&str>| text.map(str::to_owned);
+        Ok(InstanceAuditHeader {
+            instance_type: self.instance_type(of, cursor)?,
+            header_version: self.header_version,
+            provenance: self.provenance,
+            metadata_collection_id: owned(self.metadata_collection_id),
+            metadata_collection_name: owned(self.metadata_collection_name),
+            replicated_by: owned(self.replicated_by),
+            license: owned(self.license),
+            created_by: owned(self.created_by),
+            updated_by: owned(self.updated_by),
+            maintained_by: self.maintained_by.into_iter().map(str::to_owned).collect(),
+            create_time: self.create_time,
+            update_time: self.update_time,
+            version: self.version,
+            status: self.status,
+            status_on_delete: self.status_on_delete,
+            mapping_properties: self.mapping_properties,
+        })
+    }
+
+    /// Writes the properties of the header of an instance of the type `of`, as the header itself would.
+    pub(super) fn write(
+        mut self,
+        of: Option<&ResolvedType>,
+        cursor: &Cursor<'_>,
+        writer: &mut Writer,
+    ) -> Decoded<()> {
+        let instance_type = self.instance_type(of, cursor)?;
+        let number = |key, number: Option<i64>, writer: &mut Writer| {
+            if let Some(number) = number {
+                writer.known_key(key);
+                writer.integer(number);
+            }
+        };
+        let text = |key, text: Option<&str>, writer: &mut Writer| {
+            if let Some(text) = text {
+                writer.known_key(key);
+                writer.string(text);
+            }
+        };
+        number("\"headerVersion\":", self.header_version, writer);
+        if let Some(instance_type) = instance_type {
+            writer.known_key("\"type\":");
+            instance_type.encode(writer);
+        }
+        let provenance = self.provenance.map(InstanceProvenanceType::name);
+        text("\"instanceProvenanceType\":", provenance, writer);
+        text(
+            "\"metadataCollectionId\":",
+            self.metadata_collection_id,
+            writer,
+        );
+        text(
+            "\"metadataCollectionName\":",
+            self.metadata_collection_name,
+            writer,
+        );
+        text("\"replicatedBy\":", self.replicated_by, writer);
+        text("\"instanceLicense\":", self.license, writer);
+        text("\"createdBy\":", self.created_by, writer);
+        text("\"updatedBy\":", self.updated_by, writer);
+        if !self.maintained_by.is_empty() {
+            writer.known_key("\"maintainedBy\":");
+            let names = &self.maintained_by;
+            writer.list(|writer| names.iter().for_each(|name| writer.string(name)));
+        }
+        number(
+            "\"createTime\":",
+            self.create_time.map(|time| time.0),
+            writer,
+        );
+        number(
+            "\"updateTime\":",
+            self.update_time.map(|time| time.0),
+            writer,
+        );
+        number("\"version\":", Some(self.version), writer);
+        let status = [self.status, self.status_on_delete];
+        let [status, on_delete] = status.map(|status| status.map(InstanceStatus::name));
+        text("\"status\":", status, writer);
+        text("\"statusOnDelete\":", on_delete, writer);
+        if !self.mapping_properties.is_empty() {
+            writer.known_key("\"mappingProperties\":");
+            json::Field::write(&self.mapping_properties, writer);
+        }
+        Ok(())
+    }
+}
+
+fn mapping(cursor: &mut Cursor<'_>) -> Decoded<BTreeMap<String, RawJson>> {
+    let mut mapping = BTreeMap::new();
+    for _ in 0..map(cursor)? {
+        let name = cursor.name()?.to_owned();
+        let value = raw_json(text(cursor)?, cursor)?;
+        mapping.insert(name, value);
+    }
+    Ok(mapping)
+}

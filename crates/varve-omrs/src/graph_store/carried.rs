@@ -1,0 +1,258 @@
+//! The classifications that an entity carries: their JSON is made straight from what is stored, and they themselves only when
+//! somebody looks at them. Most are read to be told, and they are most of what an entity tells.
+
+use std::sync::Arc;
+
+use varve_encoding::datum::{Cursor, Token};
+
+use super::audit::Audit;
+use super::decode::{
+    Decoded, category_of, classifications, int, map, named, optional_int, primitive, text, value_of,
+};
+use crate::instances::{Classification, ClassificationOrigin};
+use crate::json::{Encode, Shared, Writer};
+use crate::types::{AttributeTypeDef, Catalogue, PrimitiveDefCategory, ResolvedType};
+
+/// The classifications that are stored so.
+pub(super) fn shared(types: &Arc<Catalogue>, bytes: &[u8]) -> Decoded<Shared<Vec<Classification>>> {
+    let Ok(json) = json(types, bytes) else {
+        // Damaged, or of a form that is read only as a whole.
+        return classifications(types, bytes).map(Shared::new);
+    };
+    let (types, stored) = (Arc::clone(types), bytes.to_owned());
+    let size = json.len() + stored.len();
+    Ok(Shared::made_later(json, size, move || {
+        classifications(&types, &stored).expect("its JSON was made by the same steps")
+    }))
+}
+
+/// The JSON of the list. Fails where reading the list fails, and where members do not stand in the order in which they are
+/// written.
+pub(super) fn json(types: &Catalogue, bytes: &[u8]) -> Decoded<Box<str>> {
+    let mut cursor = Cursor::new(bytes);
+    let Token::List(count @ 1..) = cursor.token()? else {
+        return Err(cursor.error());
+    };
+    let mut writer = Writer::with_capacity(bytes.len() * JSON_PER_STORED);
+    let mut done = Ok(());
+    writer.list(|writer| {
+        done = (0..count).try_for_each(|_| put_classification(types, &mut cursor, writer));
+    });
+    done?;
+    let json = String::from_utf8(writer.finish()).expect("JSON is written in UTF-8");
+    Ok(json.into_boxed_str())
+}
+
+/// About how many bytes of JSON become of one that is stored.
+const JSON_PER_STORED: usize = 5;
+
+fn put_classification(
+    types: &Catalogue,
+    cursor: &mut Cursor<'_>,
+    writer: &mut Writer,
+) -> Decoded<()> {
+    let mut done = Ok(());
+    writer.object(|writer| done = put_fields(types, cursor, writer));
+    done
+}
+
+fn put_fields(types: &Catalogue, cursor: &mut Cursor<'_>, writer: &mut Writer) -> Decoded<()> {
+    writer.class("Classification");
+    let (mut name, mut of) = (None, None);
+    let mut origin = Some(ClassificationOrigin::Assigned);
+    let mut origin_guid = None;
+    let mut audit = Some(Audit::default());
+    for _ in 0..map(cursor)? {
+        match (cursor.name()?, &mut audit) {
+            ("n", Some(_)) => {
+                if name.is_some() {
+                    return Err(cursor.error());
+                }
+                let called = text(cursor)?;
+                of = types.by_name(called).map(|index| types.get(index));
+                name = Some(called);
+            }
+            ("o", _) => origin = named(cursor, ClassificationOrigin::from_name)?,
+            ("og", _) => origin_guid = Some(text(cursor)?),
+            // It is the last one that is stored, and stands behind the audit header and the name.
+            ("pp", Some(_)) => {
+                let audit = audit.take().ok_or_else(|| cursor.error())?;
+                put_head(audit, of, name, cursor, writer)?;
+                writer.known_key("\"properties\":");
+                put_properties(of, cursor, writer)?;
+            }
+            (_, None) => return Err(cursor.error()),
+            (name, Some(audit)) => audit.read(name, cursor)?,
+        }
+    }
+    if let Some(audit) = audit {
+        put_head(audit, of, name, cursor, writer)?;
+    }
+    if let Some(origin) = origin {
+        writer.known_key("\"classificationOrigin\":");
+        origin.encode(writer);
+    }
+    if let Some(guid) = origin_guid {
+        writer.known_key("\"classificationOriginGUID\":");
+        writer.string(guid);
+    }
+    Ok(())
+}
+
+fn put_head(
+    audit: Audit<'_>,
+    of: Option<&ResolvedType>,
+    name: Option<&str>,
+    cursor: &Cursor<'_>,
+    writer: &mut Writer,
+) -> Decoded<()> {
+    audit.write(of, cursor, writer)?;
+    if let Some(name) = name {
+        writer.known_key("\"name\":");
+        writer.string(name);
+    }
+    Ok(())
+}
+
+fn put_properties(
+    of: Option<&ResolvedType>,
+    cursor: &mut Cursor<'_>,
+    writer: &mut Writer,
+) -> Decoded<()> {
+    let members = map(cursor)?;
+    let mut done = Ok(());
+    writer.object(|writer| {
+        writer.class("InstanceProperties");
+        done = put_members(members, of, cursor, writer);
+    });
+    done
+}
+
+fn put_members(
+    members: u32,
+    of: Option<&ResolvedType>,
+    cursor: &mut Cursor<'_>,
+    writer: &mut Writer,
+) -> Decoded<()> {
+    const VERSION: &str = "\"headerVersion\":";
+    /// Where each member stands among those that are stored.
+    fn place(name: &str) -> usize {
+        ["hv", "ef", "et", "vs"]
+            .iter()
+            .position(|known| *known == name)
+            .map_or(usize::MAX, |at| at + 1)
+    }
+    let mut last = 0;
+    for _ in 0..members {
+        let name = cursor.name()?;
+        if place(name) <= last {
+            return Err(cursor.error());
+        }
+        if last == 0 && name != "hv" {
+            writer.known_key(VERSION);
+            writer.integer(1);
+        }
+        last = place(name);
+        match name {
+            "hv" => {
+                if let Some(version) = optional_int(cursor)? {
+                    writer.known_key(VERSION);
+                    writer.integer(version);
+                }
+            }
+            "ef" => {
+                writer.known_key("\"effectiveFromTime\":");
+                writer.integer(int(cursor)?);
+            }
+            "et" => {
+                writer.known_key("\"effectiveToTime\":");
+                writer.integer(int(cursor)?);
+            }
+            "vs" => put_values(of, cursor, writer)?,
+            _ => return Err(cursor.error()),
+        }
+    }
+    if last == 0 {
+        writer.known_key(VERSION);
+        writer.integer(1);
+    }
+    Ok(())
+}
+
+fn put_values(
+    of: Option<&ResolvedType>,
+    cursor: &mut Cursor<'_>,
+    writer: &mut Writer,
+) -> Decoded<()> {
+    let count = map(cursor)?;
+    if count == 0 {
+        return Err(cursor.error());
+    }
+    let mut done = Ok(());
+    writer.known_key("\"instanceProperties\":");
+    writer.object(|writer| done = put_named_values(count, of, cursor, writer));
+    done
+}
+
+fn put_named_values(
+    count: u32,
+    of: Option<&ResolvedType>,
+    cursor: &mut Cursor<'_>,
+    writer: &mut Writer,
+) -> Decoded<()> {
+    let mut last = None;
+    for _ in 0..count {
+        let name = cursor.name()?;
+        if last.is_some_and(|last| last >= name) {
+            return Err(cursor.error());
+        }
+        last = Some(name);
+        let attribute = of.and_then(|of| of.property(name));
+        let def = attribute.and_then(|property| property.attribute.type_def());
+        writer.key(name);
+        put_value(def.map(|def| &**def), cursor, writer)?;
+    }
+    Ok(())
+}
+
+fn put_value(
+    def: Option<&AttributeTypeDef>,
+    cursor: &mut Cursor<'_>,
+    writer: &mut Writer,
+) -> Decoded<()> {
+    let token = cursor.token()?;
+    if matches!(token, Token::Map(_) | Token::List(_)) {
+        value_of(token, cursor, def, 0)?.encode(writer);
+        return Ok(());
+    }
+    let category = category_of(token, def);
+    let (text, value) = match token {
+        Token::Text(text) if category == PrimitiveDefCategory::String => (Some(text), None),
+        plain => (None, primitive(category, plain, cursor)?),
+    };
+    writer.object(|writer| {
+        writer.class("PrimitivePropertyValue");
+        writer.known_key("\"instancePropertyCategory\":");
+        writer.string("PRIMITIVE");
+        if let Some(guid) = def.and_then(|def| def.header.guid.as_deref()) {
+            writer.known_key("\"typeGUID\":");
+            writer.string(guid);
+        }
+        if let Some(name) = def.and_then(|def| def.header.name.as_deref()) {
+            writer.known_key("\"typeName\":");
+            writer.string(name);
+        }
+        writer.known_key("\"primitiveDefCategory\":");
+        category.encode(writer);
+        if text.is_some() || value.is_some() {
+            writer.known_key("\"primitiveValue\":");
+        }
+        if let Some(text) = text {
+            writer.string(text);
+        }
+        if let Some(value) = value {
+            value.encode(writer);
+        }
+    });
+    Ok(())
+}

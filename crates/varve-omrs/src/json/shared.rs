@@ -1,0 +1,226 @@
+//! Values that several objects of a document have in common.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, OnceLock};
+
+use super::{Decode, Encode, Field, JsonError, Reader, Writer};
+
+/// A value that costs nothing to clone. Who changes it changes a copy of its own where others hold it too.
+///
+/// While it has several holders, its JSON is made once and copied into every document and every place of a document that it
+/// stands in, so that an answer in which the same thing stands many times costs little more than its bytes. One whose JSON is
+/// known from the start is itself made when somebody first looks at it ([`Shared::made_later`]).
+pub struct Shared<T>(Arc<Kept<T>>);
+
+struct Kept<T> {
+    value: OnceLock<T>,
+    /// Made when it is written while it has several holders, unless it was there before.
+    json: OnceLock<Box<str>>,
+    later: Option<Later<T>>,
+}
+
+/// A value that is made when it is first looked at.
+struct Later<T> {
+    make: Box<dyn Fn() -> T + Send + Sync>,
+    bytes: usize,
+}
+
+impl<T> Kept<T> {
+    fn value(&self) -> &T {
+        self.value.get_or_init(|| {
+            let later = self.later.as_ref();
+            let later = later.expect("a value that is not there is made later");
+            (later.make)()
+        })
+    }
+}
+
+impl<T> Shared<T> {
+    /// A value with one holder.
+    pub fn new(value: T) -> Self {
+        Self(Arc::new(Kept {
+            value: value.into(),
+            json: OnceLock::new(),
+            later: None,
+        }))
+    }
+
+    /// A value whose JSON is known, and which `make` makes if somebody looks at it. `bytes` is about what is held until then.
+    pub fn made_later(
+        json: Box<str>,
+        bytes: usize,
+        make: impl Fn() -> T + Send + Sync + 'static,
+    ) -> Self {
+        let make = Box::new(make);
+        Self(Arc::new(Kept {
+            value: OnceLock::new(),
+            json: json.into(),
+            later: Some(Later { make, bytes }),
+        }))
+    }
+
+    /// The bytes that are held of one that is made later, about, whether somebody has looked at it or not.
+    #[must_use]
+    pub fn bytes_made_later(&self) -> Option<usize> {
+        self.0.later.as_ref().map(|later| later.bytes)
+    }
+
+    /// Whether it is the very same value, not just an equal one.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    fn put(&self, writer: &mut Writer, write: impl Fn(&T, &mut Writer)) {
+        if let Some(json) = self.0.json.get() {
+            writer.raw(json);
+        } else if Arc::strong_count(&self.0) == 1 {
+            write(self, writer);
+        } else {
+            match writer.apart(|writer| write(self, writer)) {
+                Some(json) => writer.raw(self.0.json.get_or_init(|| json)),
+                None => debug_assert!(writer.is_over(), "only what is too long is not made"),
+            }
+        }
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.0.value()
+    }
+}
+
+impl<T: Clone> DerefMut for Shared<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.0.value();
+        if Arc::get_mut(&mut self.0).is_none() {
+            *self = Self::new(self.0.value().clone());
+        }
+        let kept = Arc::get_mut(&mut self.0).expect("a value just made has one holder");
+        // What was written of it, or what it was made of, is not what it is about to become.
+        kept.json.take();
+        kept.later = None;
+        kept.value.get_mut().expect("it was looked at above")
+    }
+}
+
+impl<T> From<T> for Shared<T> {
+    fn from(value: T) -> Self {
+        Self::new(value)
+    }
+}
+
+impl<T: Default> Default for Shared<T> {
+    fn default() -> Self {
+        Self::new(T::default())
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for Shared<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.value().fmt(formatter)
+    }
+}
+
+impl<T: PartialEq> PartialEq for Shared<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_same(other) || **self == **other
+    }
+}
+
+impl<T: Eq> Eq for Shared<T> {}
+
+impl<'a, T> IntoIterator for &'a Shared<Vec<T>> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
+    }
+}
+
+impl<T: Decode> Decode for Shared<T> {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        T::decode(reader).map(Self::new)
+    }
+}
+
+impl<T: Encode> Encode for Shared<T> {
+    fn encode(&self, writer: &mut Writer) {
+        self.put(writer, T::encode);
+    }
+}
+
+impl<T: Decode + Encode> Field for Shared<Vec<T>> {
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        Vec::read(reader).map(Self::new)
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        self.put(writer, Vec::write);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::encode;
+
+    fn text(value: &Shared<String>) -> String {
+        String::from_utf8(encode(value)).unwrap()
+    }
+
+    #[test]
+    fn a_change_is_seen_by_its_maker_only() {
+        let one = Shared::new("a".to_owned());
+        let mut other = one.clone();
+        assert!(one.is_same(&other));
+        assert_eq!([text(&one), text(&other)], ["\"a\"", "\"a\""]);
+        other.push('b');
+        assert!(!one.is_same(&other));
+        assert_eq!([text(&one), text(&other)], ["\"a\"", "\"ab\""]);
+    }
+
+    #[test]
+    fn what_was_written_of_it_is_forgotten_when_it_changes() {
+        let mut one = Shared::new("a".to_owned());
+        let other = one.clone();
+        assert_eq!(text(&one), "\"a\"");
+        drop(other);
+        one.push('b');
+        assert_eq!(text(&one), "\"ab\"");
+        let other = one.clone();
+        assert_eq!([text(&one), text(&other)], ["\"ab\"", "\"ab\""]);
+    }
+    #[test]
+    fn one_that_is_made_later_is_what_it_is_made_of_until_it_changes() {
+        let made = || Shared::made_later("\"a\"".into(), 3, || "a".to_owned());
+        let one = made();
+        assert_eq!(text(&one), "\"a\"");
+        assert_eq!((one.as_str(), one.bytes_made_later()), ("a", Some(3)));
+        assert_eq!(one, Shared::new("a".to_owned()));
+        for mut changed in [made(), one.clone()] {
+            changed.push('b');
+            assert_eq!(
+                (text(&changed).as_str(), changed.as_str()),
+                ("\"ab\"", "ab")
+            );
+            assert_eq!(changed.bytes_made_later(), None);
+        }
+        assert_eq!(text(&one), "\"a\"");
+    }
+}
