@@ -181,6 +181,23 @@ pub fn unique_tuple(values: &[&Value]) -> Vec<u8> {
     out
 }
 
+/// The start that an index keeps of a text or blob that is too long for it, if such a one begins `bytes`: those with the same
+/// start stand in no order.
+#[must_use]
+pub fn known_start(bytes: &[u8]) -> Option<&[u8]> {
+    let (TEXT | BLOB) = *bytes.first()? else {
+        return None;
+    };
+    let length = ordered_len(bytes)?;
+    // What ends it is the only `00 FE` in it: other zeros are escaped or the end.
+    let start = length.checked_sub(18).filter(|start| *start > 0)?;
+    let mut at = 1;
+    while at < start {
+        at += if bytes[at] == 0 { 2 } else { 1 };
+    }
+    (at == start && bytes[at..].starts_with(&[0, 0xFE])).then(|| &bytes[..start])
+}
+
 fn put_real(number: f64, out: &mut Vec<u8>) {
     let bits = number.to_bits().cast_signed();
     let ordered = if bits >= 0 { bits } else { bits ^ i64::MAX };
