@@ -4,9 +4,10 @@
 //! The suite creates so many instances of every type of the open metadata standard, once as its own and once as reference
 //! copies, then searches, classifies, updates, reads, walks, re-homes, deletes and purges them, one call after another on
 //! one connection. Its 32 [`profile`]s are the rows of a published table, which this tool reproduces call by call:
-//! [`plan`] says what is asked of each type, [`profiles`] ask it, [`recorder`] keeps the times, [`suite`] runs the profiles
+//! [`plan`] says what is asked of each type, [`profiles`] ask it, [`answer`] reads what comes back, [`recorder`] keeps the times, [`suite`] runs the profiles
 //! in order, [`result`] is the file, and [`report`] shows it beside the published figures.
 
+mod answer;
 mod arguments;
 mod client;
 mod evidence;
@@ -14,6 +15,7 @@ mod median;
 mod plan;
 mod profile;
 mod profiles;
+mod progress;
 mod published;
 mod recorder;
 mod report;

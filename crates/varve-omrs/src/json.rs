@@ -14,6 +14,7 @@ mod error;
 mod object;
 mod raw;
 mod reader;
+mod scan;
 mod shared;
 mod writer;
 

@@ -1,39 +1,33 @@
 //! The calls of the REST API: one after another on one connection that stays open, each with its time.
 //!
-//! The time of a call runs from the request as a value to the answer as a value: writing and reading JSON are in it, as
-//! they are in the published figures.
+//! The time of a call runs from the request as a value to the answer read and checked: writing and reading JSON are in it,
+//! as they are in the published figures.
 
+use std::borrow::Cow;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow, bail};
-use varve_omrs::json::{Encode, Limits, decode, encode};
-use varve_omrs::requests::Response;
+use varve_omrs::json::{Encode, JsonError, encode};
 
-use crate::api::http::Head;
+use super::answer::{self, ANSWER_BYTES_MAX, Answer, Envelope};
+use crate::api::http::{Body, Head};
 use crate::api::target::parse_url;
 
 /// How long to wait for an answer. The published runs have calls of twenty seconds.
 const TIMEOUT: Duration = Duration::from_secs(600);
-/// What is read at once.
+/// What is read at once while the length of an answer is not known, and at least how much the buffer grows by.
 const PART_BYTES: usize = 256 * 1024;
 /// Bytes of a request and of an answer that a failure keeps.
 const KEPT_BYTES: usize = 4_000;
-/// What answers may be: a walk through the whole graph is long.
-const ANSWER_LIMITS: Limits = Limits {
-    bytes: 1 << 30,
-    depth: 128,
-    values: usize::MAX,
-    string_bytes: 64 << 20,
-};
 /// The class of the exception that means: the repository does not do this.
 const NOT_SUPPORTED: &str = "FunctionNotSupportedException";
 
 /// An answer and how long it took.
 #[derive(Debug)]
-pub(crate) struct Timed<R> {
-    pub(crate) answer: R,
+pub(crate) struct Timed<A> {
+    pub(crate) answer: A,
     pub(crate) elapsed: Duration,
     /// Bytes received.
     pub(crate) bytes: u64,
@@ -72,8 +66,40 @@ pub(crate) struct Client {
     base: String,
     stream: Option<TcpStream>,
     sent: Vec<u8>,
-    received: Vec<u8>,
-    part: Vec<u8>,
+    received: Received,
+}
+
+/// The bytes of an answer. The buffer keeps its size from call to call: memory is made ready only when an answer is longer
+/// than all before.
+#[derive(Debug, Default)]
+struct Received {
+    buffer: Vec<u8>,
+    filled: usize,
+}
+
+impl Received {
+    fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.filled]
+    }
+
+    /// Reads what there is, up to `more` bytes. Says how many came; none: the connection is closed.
+    fn read(&mut self, stream: &mut TcpStream, more: usize) -> std::io::Result<usize> {
+        let end = self.filled + more;
+        if end > self.buffer.len() {
+            self.buffer
+                .resize(end.max(self.buffer.len() + PART_BYTES), 0);
+        }
+        loop {
+            match stream.read(&mut self.buffer[self.filled..end]) {
+                Ok(length) => {
+                    self.filled += length;
+                    return Ok(length);
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
 }
 
 /// Host and base path of `http://host:port/base`.
@@ -100,8 +126,7 @@ impl Client {
             base: format!("{path}/servers/{server}/open-metadata/repository-services/users/{user}"),
             stream: None,
             sent: Vec::new(),
-            received: Vec::new(),
-            part: vec![0; PART_BYTES],
+            received: Received::default(),
         })
     }
 
@@ -113,7 +138,7 @@ impl Client {
     ///
     /// # Errors
     /// When the call fails, in whatever way.
-    pub(crate) fn get<R: Response>(&mut self, path: &str) -> Result<Timed<R>, Failure> {
+    pub(crate) fn get<A: Answer>(&mut self, path: &str) -> Result<Timed<A>, Failure> {
         self.call("GET", path, None)
     }
 
@@ -121,11 +146,11 @@ impl Client {
     ///
     /// # Errors
     /// When the call fails, in whatever way.
-    pub(crate) fn post<R: Response>(
+    pub(crate) fn post<A: Answer>(
         &mut self,
         path: &str,
         body: &dyn Encode,
-    ) -> Result<Timed<R>, Failure> {
+    ) -> Result<Timed<A>, Failure> {
         self.call("POST", path, Some(body))
     }
 
@@ -133,73 +158,67 @@ impl Client {
     ///
     /// # Errors
     /// When the call fails, in whatever way.
-    pub(crate) fn post_nothing<R: Response>(&mut self, path: &str) -> Result<Timed<R>, Failure> {
+    pub(crate) fn post_nothing<A: Answer>(&mut self, path: &str) -> Result<Timed<A>, Failure> {
         self.call("POST", path, None)
     }
 
-    fn call<R: Response>(
+    fn call<A: Answer>(
         &mut self,
         method: &str,
         path: &str,
         body: Option<&dyn Encode>,
-    ) -> Result<Timed<R>, Failure> {
+    ) -> Result<Timed<A>, Failure> {
         let start = Instant::now();
         let body = body.map(encode);
         self.write_request(method, path, body.as_deref());
-        let outcome = self.exchange();
-        let (length, result) = match outcome {
-            Ok((status, content)) => {
-                let read = decode::<R>(&content, ANSWER_LIMITS);
-                let elapsed = start.elapsed();
-                (content.len(), answered(status, read, elapsed, &content))
-            }
-            Err(failure) => (0, Err(failure)),
-        };
-        result
-            .map(|(answer, elapsed)| Timed {
-                answer,
+        let result = self.exchange().and_then(|head| {
+            let content = content(&head, self.received.bytes())?;
+            let read = answer::read::<A>(&content);
+            let elapsed = start.elapsed();
+            Ok(Timed {
+                answer: judged(head.status, read, &content)?,
                 elapsed,
-                bytes: length as u64,
+                bytes: content.len() as u64,
             })
-            .map_err(|mut failure| {
-                let body = body.as_deref().map(shown).unwrap_or_default();
-                failure.request = format!("{method} {}{path} {body}", self.base);
-                failure
-            })
+        });
+        result.map_err(|mut failure| {
+            let body = body.as_deref().map(shown).unwrap_or_default();
+            failure.request = format!("{method} {}{path} {body}", self.base);
+            failure
+        })
     }
 
     fn write_request(&mut self, method: &str, path: &str, body: Option<&[u8]>) {
         let (host, base) = (&self.host, &self.base);
-        self.sent.clear();
-        let mut head = format!(
-            "{method} {base}{path} HTTP/1.1\r\nHost: {host}\r\nAccept: application/json\r\n\
-             Content-Type: application/json\r\n"
-        );
-        let length = body.map_or(0, <[u8]>::len);
-        if method == "POST" {
-            head += &format!("Content-Length: {length}\r\n");
+        let sent = &mut self.sent;
+        sent.clear();
+        for part in [method, " ", base, path, " HTTP/1.1\r\nHost: ", host, "\r\n"] {
+            sent.extend_from_slice(part.as_bytes());
         }
-        head += "\r\n";
-        self.sent.extend_from_slice(head.as_bytes());
-        self.sent.extend_from_slice(body.unwrap_or_default());
+        sent.extend_from_slice(b"Accept: application/json\r\nContent-Type: application/json\r\n");
+        let body = body.unwrap_or_default();
+        if method == "POST" {
+            write!(sent, "Content-Length: {}\r\n", body.len()).expect("memory can be written to");
+        }
+        sent.extend_from_slice(b"\r\n");
+        sent.extend_from_slice(body);
     }
 
-    /// Sends the request and gives the status and the body of its answer. Nothing is sent twice.
-    fn exchange(&mut self) -> Result<(u16, Vec<u8>), Failure> {
+    /// Sends the request and receives its answer, whose head it gives. Nothing is sent twice.
+    fn exchange(&mut self) -> Result<Head, Failure> {
         let mut stream = match self.stream.take() {
             Some(stream) => stream,
             None => self.connect().map_err(|error| {
                 Failure::new(FailureKind::Gone, "no connection", &error.to_string())
             })?,
         };
-        let (head, end) = self.transfer(&mut stream).map_err(|error| {
+        let head = self.transfer(&mut stream).map_err(|error| {
             Failure::new(FailureKind::Failed, "no answer", &format!("{error:#}"))
         })?;
         if !head.close {
             self.stream = Some(stream);
         }
-        let body = head.body(&self.received[..end]).map_err(|_| bad_answer())?;
-        Ok((head.status, body.into_owned()))
+        Ok(head)
     }
 
     fn connect(&self) -> std::io::Result<TcpStream> {
@@ -209,52 +228,66 @@ impl Client {
         Ok(stream)
     }
 
-    /// The head of the answer, and where it ends.
-    fn transfer(&mut self, stream: &mut TcpStream) -> Result<(Head, usize)> {
+    /// Sends the request and receives the answer whole.
+    fn transfer(&mut self, stream: &mut TcpStream) -> Result<Head> {
         stream.write_all(&self.sent)?;
-        self.received.clear();
+        self.received.filled = 0;
         let mut head: Option<Head> = None;
         loop {
-            let length = match stream.read(&mut self.part) {
-                Ok(length) => length,
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error.into()),
-            };
-            self.received.extend_from_slice(&self.part[..length]);
+            // What is known to come is read as it comes, into its place.
+            let missing = head.map_or(PART_BYTES, |head| match head.body {
+                Body::Length(length) => head.length + length - self.received.filled,
+                Body::Chunked | Body::UntilClose => PART_BYTES,
+            });
+            let is_over = self.received.read(stream, missing)? == 0;
+            let received = self.received.bytes();
             let not_http = |_| anyhow!("the answer is not HTTP/1.1");
             if head.is_none() {
-                head = Head::parse(&self.received).map_err(not_http)?;
+                head = Head::parse(received).map_err(not_http)?;
+                if matches!(head, Some(Head { body: Body::Length(length), .. }) if length > ANSWER_BYTES_MAX)
+                {
+                    bail!("an answer of more than {ANSWER_BYTES_MAX} bytes");
+                }
             }
             if let Some(head) = head
-                && let Some(end) = head.whole(&self.received, length == 0).map_err(not_http)?
+                && let Some(end) = head.whole(received, is_over).map_err(not_http)?
             {
-                return Ok((head, end));
+                self.received.filled = end;
+                return Ok(head);
             }
-            if length == 0 {
+            if is_over {
                 bail!("the connection was closed before the answer was whole");
             }
         }
     }
 }
 
+/// The body of an answer. One of known length is not copied.
+fn content<'a>(head: &Head, received: &'a [u8]) -> Result<Cow<'a, [u8]>, Failure> {
+    let malformed = |_| Failure::new(FailureKind::Failed, "no answer", "the body is malformed");
+    head.body(received).map_err(malformed)
+}
+
 /// What an answer means.
-fn answered<R: Response>(
+fn judged<A: Answer>(
     status: u16,
-    read: Result<R, varve_omrs::json::JsonError>,
-    elapsed: Duration,
+    read: Result<(Envelope, A), JsonError>,
     content: &[u8],
-) -> Result<(R, Duration), Failure> {
+) -> Result<A, Failure> {
     let mut failure = match read {
-        Ok(answer) => match &answer.envelope().exception_class_name {
-            None if status == 200 => return Ok((answer, elapsed)),
-            None => Failure::new(FailureKind::Failed, &format!("HTTP {status}"), ""),
+        Ok((envelope, answer)) => match envelope.exception {
+            None if status == 200 && envelope.code == 200 => return Ok(answer),
+            None => {
+                let told = format!("HTTP {status}, relatedHTTPCode {}", envelope.code);
+                Failure::new(FailureKind::Failed, &told, "")
+            }
             Some(class) => {
                 let name = class.rsplit('.').next().unwrap_or_default();
                 let kind = match name {
                     NOT_SUPPORTED => FailureKind::NotSupported,
                     _ => FailureKind::Failed,
                 };
-                let message = answer.envelope().message.clone().unwrap_or_default();
+                let message = envelope.message.unwrap_or_default();
                 Failure::new(kind, name, &message)
             }
         },
@@ -266,10 +299,6 @@ fn answered<R: Response>(
     };
     failure.answer = shown(content);
     Err(failure)
-}
-
-fn bad_answer() -> Failure {
-    Failure::new(FailureKind::Failed, "no answer", "the body is malformed")
 }
 
 fn shown(bytes: &[u8]) -> String {

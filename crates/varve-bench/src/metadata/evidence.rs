@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{BufWriter, Write as _};
+use std::io::{BufWriter, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use serde_json::json;
 
 use super::profile::{Profile, Row};
@@ -79,23 +79,28 @@ impl Evidence {
         Ok(())
     }
 
-    /// Completes the files.
+    /// Makes the files whole; calls that come later are added.
     ///
     /// # Errors
-    /// When anything could not be written.
-    pub(crate) fn finish(self) -> Result<()> {
-        if let Some(error) = self.error {
-            return Err(error.context("writing the evidence"));
+    /// When anything could not be written, now or earlier.
+    pub(crate) fn complete(&mut self) -> Result<()> {
+        if let Some(error) = &self.error {
+            bail!("writing the evidence: {error:#}");
         }
-        for mut file in self.files.into_values() {
-            write!(file.writer, "\n]}}]}}\n")?;
-            file.writer.flush().context("writing the evidence")?;
-        }
-        Ok(())
+        let mut files = self.files.values_mut();
+        files.try_for_each(|file| file.complete().context("writing the evidence"))
     }
 }
 
 impl ProfileFile {
+    /// Writes the end, and goes back before it: what is added takes its place.
+    fn complete(&mut self) -> std::io::Result<()> {
+        let end = self.writer.stream_position()?;
+        self.writer.write_all(b"\n]}]}\n")?;
+        self.writer.seek(SeekFrom::Start(end))?;
+        Ok(())
+    }
+
     fn new(folder: &Path, profile: Profile) -> Result<Self> {
         let path = folder.join(format!("profile-{:03}.json", profile.id()));
         let file = File::create(&path).with_context(|| format!("making {}", path.display()))?;
@@ -121,20 +126,26 @@ mod tests {
         let folder = tempfile::TempDir::new().expect("a folder");
         let mut evidence = Evidence::new(folder.path()).expect("a folder");
         let row = Row::new(Profile::EntitySearch, "findEntities");
-        for us in [700, 12_345] {
+        let path = folder.path().join("profile-002.json");
+        let read = || {
+            let text = std::fs::read_to_string(&path).expect("a file");
+            let file: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+            file
+        };
+        for (count, us) in [(1, 700), (2, 12_345)] {
             let case = (Profile::EntityRetrieval, "Asset");
             evidence.add(row, case, Duration::from_micros(us));
+            // Whole after each of them, as when a run is cut short.
+            evidence.complete().expect("written");
+            let pieces = &read()["requirementResults"][0]["positiveTestEvidence"];
+            assert_eq!(pieces.as_array().map(Vec::len), Some(count));
         }
-        evidence.finish().expect("written");
-        let path = folder.path().join("profile-002.json");
-        let text = std::fs::read_to_string(path).expect("a file");
-        let file: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let file = read();
         assert_eq!(
             (&file["id"], &file["name"]),
             (&json!(2), &json!("Entity search"))
         );
         let pieces = &file["requirementResults"][0]["positiveTestEvidence"];
-        assert_eq!(pieces.as_array().map(Vec::len), Some(2));
         assert_eq!(
             pieces[1],
             json!({

@@ -11,7 +11,6 @@ mod retype;
 mod search;
 mod update;
 
-pub(crate) use family::Answer;
 use family::{Entities, Relationships};
 
 use super::client::Failure;

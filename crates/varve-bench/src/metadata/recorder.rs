@@ -106,17 +106,17 @@ impl Recorder {
         self.failed
     }
 
-    /// The rows and the failures.
+    /// The rows and the failures so far. The evidence so far is whole on disk.
     ///
     /// # Errors
     /// When the evidence could not be written.
-    pub(crate) fn finish(self) -> anyhow::Result<(Vec<RowResult>, Vec<FailedCase>)> {
-        if let Some(evidence) = self.evidence {
-            evidence.finish()?;
+    pub(crate) fn results(&mut self) -> anyhow::Result<(Vec<RowResult>, Vec<FailedCase>)> {
+        if let Some(evidence) = &mut self.evidence {
+            evidence.complete()?;
         }
         let rows = ROWS.iter().zip(&self.rows);
         let rows = rows.map(|(info, tally)| tally.result(info.row)).collect();
-        Ok((rows, self.failures))
+        Ok((rows, self.failures.clone()))
     }
 }
 
@@ -168,7 +168,7 @@ mod tests {
         }
         recorder.not_supported(Row::new(Profile::EntityUndo, "undoEntityUpdate"));
         assert_eq!(recorder.calls(), 3);
-        let (rows, _) = recorder.finish().expect("no files");
+        let (rows, _) = recorder.results().expect("no files");
         assert_eq!(rows[0].median_ms, Some(1.0));
         assert!((rows[0].median_us - 1_900.0).abs() < 2.0, "{:?}", rows[0]);
         assert!((rows[0].max_us - 2_500.0).abs() < 4.0, "{:?}", rows[0]);

@@ -55,7 +55,7 @@ pub(crate) struct VolumeRun {
     pub(crate) seconds: f64,
     /// Instances that the suite created, reference copies included.
     pub(crate) instances_created: u64,
-    /// Whether everything ran: all types and all profiles, to the end.
+    /// Whether everything ran: all types and all profiles, to the end. A run that goes on is not complete.
     pub(crate) complete: bool,
     pub(crate) profiles: Vec<ProfileRun>,
     pub(crate) rows: Vec<RowResult>,
@@ -72,6 +72,10 @@ pub(crate) struct ProfileRun {
     /// Test cases: one a type.
     pub(crate) cases: u64,
     pub(crate) failed: u64,
+    /// CPU time that this tool used.
+    pub(crate) tool_cpu_s: f64,
+    /// Resident memory of this tool at the end of the profile, in bytes.
+    pub(crate) tool_resident_bytes: Option<u64>,
     /// CPU time that the server used, if its process is known.
     pub(crate) server_cpu_s: Option<f64>,
     /// Resident memory of the server at the end of the profile, in bytes.
@@ -178,6 +182,11 @@ impl MetadataFile {
     /// When it cannot be written.
     pub(crate) fn write(&self, path: &Path) -> Result<()> {
         let text = serde_json::to_string_pretty(self).context("the result as JSON")?;
-        std::fs::write(path, text + "\n").with_context(|| format!("writing {}", path.display()))
+        // A file beside it, so that whoever reads while a run goes on finds a whole one.
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(".new");
+        std::fs::write(&beside, text + "\n")
+            .and_then(|()| std::fs::rename(&beside, path))
+            .with_context(|| format!("writing {}", path.display()))
     }
 }

@@ -1,9 +1,7 @@
 //! Running the suite: the volumes one after another, progress, and the results.
 
-use std::collections::BTreeMap;
-use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 
@@ -11,16 +9,14 @@ use super::arguments::{MetadataArguments, Selection, Volume};
 use super::client::Client;
 use super::evidence::Evidence;
 use super::plan::Plan;
-use super::profile::Profile;
+use super::progress::{self, Watch};
 use super::recorder::Recorder;
 use super::report;
-use super::result::{MetadataFile, ProfileRun, Repository, VolumeRun};
-use super::suite::{Settings, Suite};
+use super::result::{MetadataFile, Repository, VolumeRun};
+use super::suite::{Runs, Settings, Suite};
 use crate::api::serve::Served;
 use crate::api::{environment, process};
 
-/// How often the line of progress changes.
-const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 /// Exit code when test cases failed.
 const EXIT_FAILED: u8 = 3;
 
@@ -75,13 +71,7 @@ fn measure(arguments: &MetadataArguments) -> Result<(MetadataFile, Result<()>)> 
     let plan = Plan::new(limit);
     let mut outcome = Ok(());
     for volume in &arguments.volume {
-        let (run, ended) = measure_volume(arguments, *volume, &plan, &mut file.repository)?;
-        file.runs.push(run);
-        // What is measured is kept even if a later volume fails to start.
-        if let Some(path) = &arguments.json {
-            file.write(path)?;
-        }
-        outcome = ended;
+        outcome = measure_volume(arguments, *volume, &plan, &mut file)?;
         if outcome.is_err() {
             break;
         }
@@ -91,12 +81,13 @@ fn measure(arguments: &MetadataArguments) -> Result<(MetadataFile, Result<()>)> 
     Ok((file, outcome))
 }
 
+/// Runs a volume. Its results so far are in `file`, also on disk, after every stage: a run that is cut short leaves them.
 fn measure_volume(
     arguments: &MetadataArguments,
     volume: Volume,
     plan: &Plan,
-    repository: &mut Repository,
-) -> Result<(VolumeRun, Result<()>)> {
+    file: &mut MetadataFile,
+) -> Result<Result<()>> {
     let durability = arguments.durability.as_deref().unwrap_or("sync");
     let served = match &arguments.serve {
         Some(binary) => Some(Served::start(binary, durability, &settings_of(arguments))?),
@@ -120,30 +111,50 @@ fn measure_volume(
     };
     let mut suite = Suite::new(client, Recorder::new(evidence), plan, settings)
         .with_context(|| format!("{url}, server {}", arguments.server_name))?;
-    repository.metadata_collection_id = suite.home.clone();
-    let started = environment::now();
-    let mut watch = Watch::new(volume, pid, arguments.quiet);
-    let begin = Instant::now();
-    let (profiles, outcome) = suite.run(plan, &mut watch);
-    let seconds = begin.elapsed().as_secs_f64();
-    let all = arguments.types.is_none() && Selection::new(arguments).is_all();
-    let created = suite.created;
-    let (rows, failures) = suite.recorder.finish()?;
-    ensure!(!rows.is_empty(), "the suite has rows");
-    let run = VolumeRun {
+    file.repository.metadata_collection_id = suite.home.clone();
+    file.runs.push(VolumeRun {
         volume: volume.to_string(),
         instances_per_type: volume.instances,
         max_search_results: volume.page,
         booking: !arguments.no_booking,
-        started,
-        seconds,
-        instances_created: created,
-        complete: all && outcome.is_ok(),
-        profiles,
-        rows,
-        failures,
-    };
-    Ok((run, outcome))
+        started: environment::now(),
+        ..VolumeRun::default()
+    });
+    let mut watch = Watch::new(arguments, volume, pid);
+    let begin = Instant::now();
+    let (runs, outcome) = suite.run(plan, &mut watch, |suite, runs| {
+        let kept = keep(file, suite, runs, begin).and_then(|()| match &arguments.json {
+            Some(path) => file.write(path),
+            None => Ok(()),
+        });
+        // Hours of measuring do not end with a full disk; what is missing in the end ends the run with an error.
+        if let Err(error) = kept {
+            progress::warn(&format!("the results so far are not on disk: {error:#}"));
+        }
+    });
+    keep(file, &mut suite, &runs, begin)?;
+    let all = arguments.types.is_none() && Selection::new(arguments).is_all();
+    if let Some(run) = file.runs.last_mut() {
+        run.complete = all && outcome.is_ok();
+    }
+    // What is measured is kept even if a later volume fails to start.
+    if let Some(path) = &arguments.json {
+        file.write(path)?;
+    }
+    Ok(outcome)
+}
+
+/// Puts what is measured so far into the last run of the file.
+fn keep(file: &mut MetadataFile, suite: &mut Suite, runs: &Runs, begin: Instant) -> Result<()> {
+    let (rows, failures) = suite.recorder.results()?;
+    ensure!(!rows.is_empty(), "the suite has rows");
+    if let Some(run) = file.runs.last_mut() {
+        run.seconds = begin.elapsed().as_secs_f64();
+        run.instances_created = suite.created;
+        run.profiles = runs.values().cloned().collect();
+        (run.rows, run.failures) = (rows, failures);
+    }
+    Ok(())
 }
 
 /// What a server of our own is started with: it is a metadata repository under the name that the paths have.
@@ -173,94 +184,6 @@ fn write(arguments: &MetadataArguments, files: &[MetadataFile]) -> Result<()> {
         None => {
             print!("{tables}");
             Ok(())
-        }
-    }
-}
-
-/// Looks on: the server's process, and the person before the terminal.
-#[derive(Debug)]
-pub(crate) struct Watch {
-    volume: Volume,
-    pid: Option<u32>,
-    quiet: bool,
-    terminal: bool,
-    begin: Instant,
-    shown: Option<Instant>,
-}
-
-impl Watch {
-    pub(crate) fn new(volume: Volume, pid: Option<u32>, quiet: bool) -> Self {
-        Self {
-            volume,
-            pid,
-            quiet,
-            terminal: std::io::stderr().is_terminal(),
-            begin: Instant::now(),
-            shown: None,
-        }
-    }
-
-    /// CPU time of the server so far, in seconds.
-    pub(crate) fn server_cpu(&self) -> Option<f64> {
-        self.pid
-            .and_then(process::cpu_time)
-            .map(|it| it.as_secs_f64())
-    }
-
-    /// Resident memory of the server, in bytes.
-    pub(crate) fn server_resident(&self) -> Option<u64> {
-        self.pid.and_then(process::resident)
-    }
-
-    /// A type is over.
-    pub(crate) fn progress(&mut self, suite: &Suite, profile: Profile, done: usize, all: usize) {
-        let is_due = self.shown.is_none_or(|at| at.elapsed() >= PROGRESS_EVERY);
-        if self.quiet || !self.terminal || !is_due {
-            return;
-        }
-        self.shown = Some(Instant::now());
-        let line = format!(
-            "{} {:2} {}: {done} of {all} types, {} calls, {} failed, {:.0} s",
-            self.volume,
-            profile.id(),
-            profile.name(),
-            suite.recorder.calls(),
-            suite.recorder.failures(),
-            self.begin.elapsed().as_secs_f64(),
-        );
-        // A line that cannot be shown is no reason to end a measurement.
-        let _ = write!(std::io::stderr(), "\r\x1b[K{line}");
-    }
-
-    /// A stage is over: a line of its own for each profile.
-    pub(crate) fn stage_over(
-        &mut self,
-        suite: &Suite,
-        profiles: &[Profile],
-        runs: &BTreeMap<Profile, ProfileRun>,
-    ) {
-        if self.quiet {
-            return;
-        }
-        let clear = if self.terminal { "\r\x1b[K" } else { "" };
-        for profile in profiles {
-            let Some(run) = runs.get(profile) else {
-                continue;
-            };
-            let memory = run.server_resident_bytes.map_or(String::new(), |bytes| {
-                format!(", server {} MiB", bytes >> 20)
-            });
-            let _ = writeln!(
-                std::io::stderr(),
-                "{clear}{} {:2} {}: {:.1} s, {} of {} types failed, {} calls so far{memory}",
-                self.volume,
-                profile.id(),
-                profile.name(),
-                run.seconds,
-                run.failed,
-                run.cases,
-                suite.recorder.calls(),
-            );
         }
     }
 }

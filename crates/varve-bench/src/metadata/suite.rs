@@ -6,18 +6,19 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use varve_omrs::json::{Encode, Millis};
-use varve_omrs::requests::MetadataCollectionIdResponse;
 
+use super::answer::{Answer, CollectionAnswer, Guids};
 use super::arguments::{Selection, Volume};
 use super::client::{Client, Failure, FailureKind, Timed};
 use super::plan::{Plan, PlannedType};
 use super::profile::{Profile, Row};
-use super::profiles::{Answer, STAGES, Stage, Types};
+use super::profiles::{STAGES, Stage, Types};
+use super::progress::Watch;
 use super::recorder::{Call, Recorder};
 use super::result::ProfileRun;
-use super::run::Watch;
 use super::values::{Values, now, uuid};
 use crate::api::choice::Random;
+use crate::api::process;
 
 /// What the test cases share.
 #[derive(Debug)]
@@ -49,11 +50,14 @@ pub(crate) struct Suite {
 /// GUIDs by the name of the type they were found for.
 #[derive(Debug, Default)]
 pub(crate) struct Keys {
-    pub(crate) own: HashMap<String, Vec<String>>,
-    pub(crate) copies: HashMap<String, Vec<String>>,
+    pub(crate) own: HashMap<String, Guids>,
+    pub(crate) copies: HashMap<String, Guids>,
     /// What is purged already: a type and its supertypes find the same instances.
-    pub(crate) purged: HashSet<String>,
+    pub(crate) purged: HashSet<Box<str>>,
 }
+
+/// The profiles that ran, so far.
+pub(crate) type Runs = BTreeMap<Profile, ProfileRun>;
 
 /// What a suite is run with.
 #[derive(Debug)]
@@ -76,9 +80,9 @@ impl Suite {
         plan: &Plan,
         settings: Settings,
     ) -> Result<Self> {
-        let answer = client.get::<MetadataCollectionIdResponse>("/metadata-collection-id");
+        let answer = client.get::<CollectionAnswer>("/metadata-collection-id");
         let home = match answer {
-            Ok(timed) => timed.answer.metadata_collection_id,
+            Ok(timed) => timed.answer.id,
             Err(failure) => bail!(
                 "no OMRS repository answers: {} {} ({} {})",
                 failure.exception,
@@ -114,8 +118,14 @@ impl Suite {
     }
 
     /// Runs the profiles. What is over when the repository goes away is in the result; the error comes with it.
-    pub(crate) fn run(&mut self, plan: &Plan, watch: &mut Watch) -> (Vec<ProfileRun>, Result<()>) {
-        let mut runs: BTreeMap<Profile, ProfileRun> = BTreeMap::new();
+    /// `after_stage` is called with what is there whenever a stage is over.
+    pub(crate) fn run(
+        &mut self,
+        plan: &Plan,
+        watch: &mut Watch,
+        mut after_stage: impl FnMut(&mut Self, &Runs),
+    ) -> (Runs, Result<()>) {
+        let mut runs = Runs::new();
         let mut outcome = Ok(());
         for stage in STAGES {
             if stage.passes[0].profile == Profile::EntityUpdate {
@@ -128,8 +138,9 @@ impl Suite {
             if outcome.is_err() {
                 break;
             }
+            after_stage(self, &runs);
         }
-        (runs.into_values().collect(), outcome)
+        (runs, outcome)
     }
 
     /// Takes the time that history is asked for, and waits until it is past: what is written from here on is later.
@@ -146,7 +157,7 @@ impl Suite {
         stage: &Stage,
         plan: &Plan,
         watch: &mut Watch,
-        runs: &mut BTreeMap<Profile, ProfileRun>,
+        runs: &mut Runs,
     ) -> Result<()> {
         let types = match stage.over {
             Types::Entities => &plan.entities,
@@ -155,10 +166,11 @@ impl Suite {
         };
         let wanted = |pass: &&super::profiles::Pass| self.selection.runs(pass.profile);
         let passes: Vec<_> = stage.passes.iter().filter(wanted).collect();
-        let Some(last) = passes.last() else {
+        if passes.is_empty() {
             return Ok(());
-        };
-        let cpu = watch.server_cpu();
+        }
+        let (cpu, own_cpu) = (watch.server_cpu(), process::own_cpu_time());
+        watch.stage_begins(&passes.iter().map(|it| it.profile).collect::<Vec<_>>());
         for (at, of) in types.iter().enumerate() {
             for pass in &passes {
                 self.case = (pass.profile, Arc::clone(of));
@@ -180,22 +192,21 @@ impl Suite {
                     }
                 }
             }
-            watch.progress(self, last.profile, at + 1, types.len());
+            watch.progress(self, at + 1, types.len());
         }
         for pass in &passes {
             let run = runs.entry(pass.profile).or_default();
             (run.id, run.name) = (pass.profile.id(), pass.profile.name().to_owned());
             run.server_resident_bytes = watch.server_resident();
+            run.tool_resident_bytes = process::resident(std::process::id());
         }
+        let own_cpu = process::own_cpu_time().saturating_sub(own_cpu);
+        runs.entry(passes[0].profile).or_default().tool_cpu_s += own_cpu.as_secs_f64();
         if let (Some(before), Some(after)) = (cpu, watch.server_cpu()) {
             let run = runs.entry(passes[0].profile).or_default();
             *run.server_cpu_s.get_or_insert_default() += after - before;
         }
-        watch.stage_over(
-            self,
-            &passes.iter().map(|it| it.profile).collect::<Vec<_>>(),
-            runs,
-        );
+        watch.stage_over(self, runs);
         Ok(())
     }
 
@@ -234,13 +245,13 @@ impl Suite {
     ///
     /// # Errors
     /// When it fails or gives nothing.
-    pub(crate) fn change<R: Answer>(
+    pub(crate) fn change<A: Answer>(
         &mut self,
         row: Row,
         path: &str,
         body: &dyn Encode,
-    ) -> Result<R, Failure> {
-        let timed = self.client.post::<R>(path, body)?;
+    ) -> Result<A, Failure> {
+        let timed = self.client.post::<A>(path, body)?;
         self.given(row, timed, path)
     }
 
@@ -248,8 +259,8 @@ impl Suite {
     ///
     /// # Errors
     /// When it fails or gives nothing.
-    pub(crate) fn get<R: Answer>(&mut self, row: Row, path: &str) -> Result<R, Failure> {
-        let timed = self.client.get::<R>(path)?;
+    pub(crate) fn get<A: Answer>(&mut self, row: Row, path: &str) -> Result<A, Failure> {
+        let timed = self.client.get::<A>(path)?;
         self.given(row, timed, path)
     }
 
@@ -257,12 +268,12 @@ impl Suite {
     ///
     /// # Errors
     /// When it fails or gives nothing.
-    pub(crate) fn post_nothing<R: Answer>(&mut self, row: Row, path: &str) -> Result<R, Failure> {
-        let timed = self.client.post_nothing::<R>(path)?;
+    pub(crate) fn post_nothing<A: Answer>(&mut self, row: Row, path: &str) -> Result<A, Failure> {
+        let timed = self.client.post_nothing::<A>(path)?;
         self.given(row, timed, path)
     }
 
-    fn given<R: Answer>(&mut self, row: Row, timed: Timed<R>, path: &str) -> Result<R, Failure> {
+    fn given<A: Answer>(&mut self, row: Row, timed: Timed<A>, path: &str) -> Result<A, Failure> {
         if timed.answer.is_empty() {
             let mut failure = Failure::empty("the answer has no instance");
             failure.request = path.to_owned();
@@ -276,13 +287,13 @@ impl Suite {
     ///
     /// # Errors
     /// When it fails.
-    pub(crate) fn ask<R: Answer>(
+    pub(crate) fn ask<A: Answer>(
         &mut self,
         row: Row,
         path: &str,
         body: &dyn Encode,
-    ) -> Result<R, Failure> {
-        let timed = self.client.post::<R>(path, body)?;
+    ) -> Result<A, Failure> {
+        let timed = self.client.post::<A>(path, body)?;
         self.add(row, &timed);
         Ok(timed.answer)
     }
@@ -291,13 +302,13 @@ impl Suite {
     ///
     /// # Errors
     /// When it fails.
-    pub(crate) fn search<R: Answer>(
+    pub(crate) fn search<A: Answer>(
         &mut self,
         row: Row,
         path: &str,
         body: &dyn Encode,
-    ) -> Result<R, Failure> {
-        let timed = self.client.post::<R>(path, body)?;
+    ) -> Result<A, Failure> {
+        let timed = self.client.post::<A>(path, body)?;
         if !timed.answer.is_empty() {
             self.add(row, &timed);
         }
@@ -308,19 +319,19 @@ impl Suite {
     ///
     /// # Errors
     /// When it fails.
-    pub(crate) fn set_up<R: Answer>(
+    pub(crate) fn set_up<A: Answer>(
         &mut self,
         row: Row,
         path: &str,
         body: &dyn Encode,
-    ) -> Result<R, Failure> {
+    ) -> Result<A, Failure> {
         match self.booking {
             true => self.search(row, path, body),
-            false => Ok(self.client.post::<R>(path, body)?.answer),
+            false => Ok(self.client.post::<A>(path, body)?.answer),
         }
     }
 
-    fn add<R: Answer>(&mut self, row: Row, timed: &Timed<R>) {
+    fn add<A: Answer>(&mut self, row: Row, timed: &Timed<A>) {
         let call = Call {
             elapsed: timed.elapsed,
             instances: timed.answer.instances(),

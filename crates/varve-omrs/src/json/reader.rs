@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::JsonError;
+use super::scan::{self, Bounds};
 
 /// What a document may have at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,17 +94,18 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[inline]
     fn byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
+    #[inline]
     fn white_space(&mut self) {
-        while matches!(self.byte(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
-        }
+        self.at = scan::after_space(self.text.as_bytes(), self.at);
     }
 
     /// The first byte of the next value.
+    #[inline]
     fn peek(&mut self) -> Result<u8, JsonError> {
         self.white_space();
         self.byte()
@@ -311,30 +313,32 @@ impl<'a> Reader<'a> {
     }
 
     fn string_here(&mut self) -> Result<Cow<'a, str>, JsonError> {
-        self.at += 1;
-        let start = self.at;
-        loop {
-            match self.byte() {
-                Some(b'"') => {
-                    let text = &self.text[start..self.at];
-                    self.at += 1;
-                    return Ok(Cow::Borrowed(text));
-                }
-                Some(b'\\') => return self.escaped_string(start).map(Cow::Owned),
-                _ => self.plain_byte(start)?,
+        let start = self.at + 1;
+        let end = scan::plain_end(self.text.as_bytes(), start);
+        match end.filter(|end| end - start <= self.limits.string_bytes) {
+            Some(end) if self.text.as_bytes()[end] == b'"' => {
+                self.at = end + 1;
+                Ok(Cow::Borrowed(&self.text[start..end]))
+            }
+            _ => {
+                self.at = start;
+                self.escaped_string(start).map(Cow::Owned)
             }
         }
     }
 
-    /// Passes one byte of a string that is neither its end nor an escape.
-    fn plain_byte(&mut self, start: usize) -> Result<(), JsonError> {
+    /// Passes the bytes of a string up to its end or the next escape.
+    fn plain_bytes(&mut self, start: usize) -> Result<(), JsonError> {
+        let end = scan::plain_end(self.text.as_bytes(), self.at);
+        let longest = start
+            .saturating_add(self.limits.string_bytes)
+            .saturating_add(1);
+        self.at = end.unwrap_or(self.text.len()).min(longest);
+        self.check_length(start)?;
         match self.byte() {
             None => Err(self.error("the document ends within a string")),
             Some(..0x20) => Err(self.error("a control character within a string")),
-            Some(_) => {
-                self.at += 1;
-                self.check_length(start)
-            }
+            Some(_) => Ok(()),
         }
     }
 
@@ -346,26 +350,20 @@ impl<'a> Reader<'a> {
         Err(self.error(message))
     }
 
-    /// The rest of a string whose first escape stands here.
+    /// A string that begins here and has escapes, or that cannot be read.
     fn escaped_string(&mut self, start: usize) -> Result<String, JsonError> {
-        let mut text = self.text[start..self.at].to_owned();
-        let mut plain = self.at;
+        let mut text = String::new();
         loop {
-            match self.byte() {
-                Some(b'"') => {
-                    text.push_str(&self.text[plain..self.at]);
-                    self.at += 1;
-                    return Ok(text);
-                }
-                Some(b'\\') => {
-                    text.push_str(&self.text[plain..self.at]);
-                    self.at += 1;
-                    text.push(self.escape()?);
-                    self.check_length(start)?;
-                    plain = self.at;
-                }
-                _ => self.plain_byte(start)?,
+            let plain = self.at;
+            self.plain_bytes(start)?;
+            text.push_str(&self.text[plain..self.at]);
+            let is_end = self.byte() == Some(b'"');
+            self.at += 1;
+            if is_end {
+                return Ok(text);
             }
+            text.push(self.escape()?);
+            self.check_length(start)?;
         }
     }
 
@@ -408,17 +406,9 @@ impl<'a> Reader<'a> {
     }
 
     fn four_hex_digits(&mut self) -> Result<u32, JsonError> {
-        let digits = self.text.as_bytes().get(self.at..self.at + 4);
-        let mut unit = 0;
-        for digit in digits.unwrap_or_default() {
-            let Some(value) = char::from(*digit).to_digit(16) else {
-                return Err(self.error("\\u needs four hexadecimal digits"));
-            };
-            unit = unit * 16 + value;
-        }
-        if digits.is_none() {
+        let Some(unit) = scan::four_hex_digits(self.text.as_bytes(), self.at) else {
             return Err(self.error("\\u needs four hexadecimal digits"));
-        }
+        };
         self.at += 4;
         Ok(unit)
     }
@@ -488,9 +478,24 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// When it is malformed or over the limits.
     pub fn skip(&mut self) -> Result<(), JsonError> {
+        let bounds = Bounds {
+            depth: self.limits.depth.saturating_sub(self.depth),
+            values: self.values_left,
+            text_bytes: self.limits.string_bytes,
+        };
+        let Some(passed) = scan::value(self.text.as_bytes(), self.at, bounds) else {
+            return self.skip_one_by_one();
+        };
+        self.at = passed.end;
+        self.values_left -= passed.values;
+        Ok(())
+    }
+
+    /// Passes a value by reading it, which finds out what is wrong with it and where.
+    fn skip_one_by_one(&mut self) -> Result<(), JsonError> {
         match self.peek()? {
-            b'{' => self.object(|reader, _| reader.skip()),
-            b'[' => self.list(Self::skip),
+            b'{' => self.object(|reader, _| reader.skip_one_by_one()),
+            b'[' => self.list(Self::skip_one_by_one),
             b'"' => self.string().map(|_| ()),
             b't' | b'f' => self.boolean().map(|_| ()),
             b'n' => {

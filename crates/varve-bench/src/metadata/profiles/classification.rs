@@ -1,13 +1,12 @@
 //! Profiles 5, 6, 9 and 22: classifications of entities.
 
-use varve_omrs::instances::{
-    Classification, ClassificationOrigin, EntityDetail, InstanceProperties,
-};
-use varve_omrs::requests::{
-    ClassificationWithEntityRequest, EntityDetailResponse, EntityListResponse,
-    InstancePropertiesRequest, MatchCriteria, SequencingOrder as Order, VoidResponse,
-};
+use varve_omrs::instances::{Classification, ClassificationOrigin, InstanceProperties};
+use varve_omrs::json::{Encode, RawJson, Writer};
+use varve_omrs::requests::{InstancePropertiesRequest, MatchCriteria, SequencingOrder as Order};
 
+use super::super::answer::{
+    self, Answer, EntitiesAnswer, EntityAnswer, Listing as _, NothingAnswer, WholeEntitiesAnswer,
+};
 use super::super::client::{Failure, escaped};
 use super::super::plan::PlannedType;
 use super::super::profile::{Profile as P, Row};
@@ -33,38 +32,58 @@ pub(super) fn classify(suite: &mut Suite, of: &PlannedType) -> Result<(), Failur
                 properties: suite.values.properties(&of.set, number as u64),
             };
             let path = format!("/instances/entity/{}/classification/{name}", escaped(guid));
-            suite.change::<EntityDetailResponse>(row, &path, &body)?;
+            suite.change::<EntityAnswer>(row, &path, &body)?;
         }
         Ok(())
     })?;
     let row = Row::new(P::EntityClassification, "saveClassificationReferenceCopy");
     suite.step(row, |suite, row| {
-        for (number, entity) in copies(suite, &entity_type.guid)?.into_iter().enumerate() {
-            let body = ClassificationWithEntityRequest {
-                classification: Some(Classification {
-                    audit: copy_header(suite, of),
-                    name: Some(of.name.clone()),
-                    properties: suite.values.properties(&of.set, number as u64),
-                    origin: Some(ClassificationOrigin::Assigned),
-                    origin_guid: None,
-                }),
-                entity: Some(entity),
-                proxy: None,
+        for (number, entity) in copies(suite, &entity_type.guid)?.iter().enumerate() {
+            let classification = Classification {
+                audit: copy_header(suite, of),
+                name: Some(of.name.clone()),
+                properties: suite.values.properties(&of.set, number as u64),
+                origin: Some(ClassificationOrigin::Assigned),
+                origin_guid: None,
+            };
+            let body = CopyRequest {
+                classification: Some(&classification),
+                entity,
             };
             let path = "/instances/entities/classifications/reference-copy";
-            suite.change::<VoidResponse>(row, path, &body)?;
+            suite.change::<NothingAnswer>(row, path, &body)?;
         }
         Ok(())
     })
 }
 
+/// A reference copy of a classification, with the entity that carries it as it came.
+struct CopyRequest<'a, C> {
+    classification: Option<&'a C>,
+    entity: &'a RawJson,
+}
+
+impl<C: Encode> Encode for CopyRequest<'_, C> {
+    fn encode(&self, writer: &mut Writer) {
+        writer.object(|writer| {
+            writer.class("ClassificationWithEntityRequest");
+            if let Some(classification) = self.classification {
+                writer.key("classification");
+                classification.encode(writer);
+            }
+            writer.key("entity");
+            self.entity.encode(writer);
+        });
+    }
+}
+
 /// Entities of a type that are reference copies.
-fn copies(suite: &mut Suite, type_guid: &str) -> Result<Vec<EntityDetail>, Failure> {
+fn copies(suite: &mut Suite, type_guid: &str) -> Result<Vec<RawJson>, Failure> {
     let search = Search::first(type_guid, suite.instances());
     let body = search.entity_properties(Some(of_home(&suite.copies)), Some(MatchCriteria::All));
     let row = Row::new(P::EntitySearch, "findEntitiesByProperty");
     let path = "/instances/entities/by-property";
-    let found: EntityListResponse = suite.set_up(row, path, &body)?;
+    let found: WholeEntitiesAnswer = suite.set_up(row, path, &body)?;
     Ok(found.entities)
 }
 
@@ -87,7 +106,7 @@ pub(super) fn search(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure>
                     ..Search::default()
                 };
                 let body = search.matching(properties.cloned(), criteria);
-                let found = suite.search::<EntityListResponse>(row, &path, &body);
+                let found = suite.search::<EntitiesAnswer>(row, &path, &body);
                 found.map(drop)
             };
         search(suite, None, None, Order::CreationDateRecent)?;
@@ -109,14 +128,13 @@ pub(super) fn search(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure>
 }
 
 /// Entities that carry the classification, where that is at home at `home`.
-fn carriers(suite: &mut Suite, of: &PlannedType, home: &str) -> Result<Vec<EntityDetail>, Failure> {
+fn carriers<A: Answer>(suite: &mut Suite, of: &PlannedType, home: &str) -> Result<A, Failure> {
     let search = Search {
         size: suite.instances(),
         ..Search::default()
     };
     let body = search.matching(Some(of_home(home)), Some(MatchCriteria::All));
-    let found: EntityListResponse = suite.set_up(SEARCH, &path_of_search(of), &body)?;
-    Ok(found.entities)
+    suite.set_up(SEARCH, &path_of_search(of), &body)
 }
 
 /// Gives the classifications that we are the home of new properties.
@@ -127,16 +145,16 @@ pub(super) fn update(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure>
     let row = Row::new(P::ClassificationUpdate, "updateEntityClassification");
     suite.step(row, |suite, row| {
         let home = suite.home.clone();
-        let found = carriers(suite, of, &home)?;
-        for (number, entity) in found.iter().enumerate() {
+        let found: EntitiesAnswer = carriers(suite, of, &home)?;
+        for (number, guid) in found.guids().iter().enumerate() {
             let properties = suite.values.properties(&of.set, number as u64);
             if properties.is_none() {
                 break;
             }
             let body = InstancePropertiesRequest { properties };
-            let (guid, name) = (escaped(entity.header.guid()), escaped(&of.name));
+            let (guid, name) = (escaped(guid), escaped(&of.name));
             let path = format!("/instances/entity/{guid}/classification/{name}/properties");
-            suite.change::<EntityDetailResponse>(row, &path, &body)?;
+            suite.change::<EntityAnswer>(row, &path, &body)?;
         }
         Ok(())
     })
@@ -147,24 +165,26 @@ pub(super) fn declassify(suite: &mut Suite, of: &PlannedType) -> Result<(), Fail
     let row = Row::new(P::EntityDeclassify, "declassifyEntity");
     suite.step(row, |suite, row| {
         let home = suite.home.clone();
-        for entity in carriers(suite, of, &home)? {
-            let (guid, name) = (escaped(entity.header.guid()), escaped(&of.name));
+        let found: EntitiesAnswer = carriers(suite, of, &home)?;
+        for guid in found.guids().iter() {
+            let (guid, name) = (escaped(guid), escaped(&of.name));
             let path = format!("/instances/entity/{guid}/classification/{name}/delete");
-            suite.post_nothing::<EntityDetailResponse>(row, &path)?;
+            suite.post_nothing::<EntityAnswer>(row, &path)?;
         }
         Ok(())
     })?;
     let row = Row::new(P::EntityDeclassify, "purgeClassificationReferenceCopy");
     suite.step(row, |suite, row| {
         let home = suite.copies.clone();
-        for entity in carriers(suite, of, &home)? {
-            let body = ClassificationWithEntityRequest {
-                classification: entity.classification(&of.name).cloned(),
-                entity: Some(entity),
-                proxy: None,
+        let found: WholeEntitiesAnswer = carriers(suite, of, &home)?;
+        for entity in &found.entities {
+            let classification = answer::classification(entity, &of.name);
+            let body = CopyRequest {
+                classification: classification.as_ref(),
+                entity,
             };
             let path = "/instances/entities/classifications/reference-copy/purge";
-            suite.change::<VoidResponse>(row, path, &body)?;
+            suite.change::<NothingAnswer>(row, path, &body)?;
         }
         Ok(())
     })

@@ -4,12 +4,10 @@ use varve_omrs::instances::{
     EntityDetail, EntityProxy, InstanceAuditHeader, InstanceHeader, InstanceProvenanceType,
     Relationship,
 };
-use varve_omrs::requests::{
-    EntityCreateRequest, EntityDetailResponse, RelationshipCreateRequest, RelationshipResponse,
-    VoidResponse,
-};
+use varve_omrs::requests::{EntityCreateRequest, RelationshipCreateRequest};
 use varve_omrs::types::InstanceStatus;
 
+use super::super::answer::{EntityAnswer, NothingAnswer, RelationshipAnswer};
 use super::super::client::Failure;
 use super::super::plan::{EndType, PlannedType};
 use super::super::profile::{Profile as P, Row};
@@ -26,7 +24,7 @@ pub(super) fn entities(suite: &mut Suite, of: &PlannedType) -> Result<(), Failur
                 properties: suite.values.properties(&of.set, number),
                 ..EntityCreateRequest::default()
             };
-            suite.change::<EntityDetailResponse>(row, "/instances/entity", &body)?;
+            suite.change::<EntityAnswer>(row, "/instances/entity", &body)?;
             suite.created += 1;
         }
         Ok(())
@@ -43,7 +41,7 @@ pub(super) fn entities(suite: &mut Suite, of: &PlannedType) -> Result<(), Failur
                 classifications: Vec::new().into(),
                 properties: suite.values.properties(&of.set, number),
             };
-            suite.change::<VoidResponse>(row, "/instances/entities/reference-copy", &body)?;
+            suite.change::<NothingAnswer>(row, "/instances/entities/reference-copy", &body)?;
             suite.created += 1;
         }
         Ok(())
@@ -93,7 +91,7 @@ pub(super) fn relationships(suite: &mut Suite, of: &PlannedType) -> Result<(), F
                 entity_one,
                 entity_two,
             };
-            suite.change::<VoidResponse>(row, "/instances/relationships/reference-copy", &body)?;
+            suite.change::<NothingAnswer>(row, "/instances/relationships/reference-copy", &body)?;
             suite.created += 1;
         }
         Ok(())
@@ -106,15 +104,15 @@ fn add_relationships(suite: &mut Suite, of: &PlannedType, row: Row) -> Result<()
     };
     let ones = suite.first::<Entities>(&one.guid, None)?;
     let twos = suite.first::<Entities>(&two.guid, None)?;
-    for (number, (one, two)) in ones.into_iter().zip(twos).enumerate() {
+    for (number, (one, two)) in ones.iter().zip(twos.iter()).enumerate() {
         let body = RelationshipCreateRequest {
             type_guid: Some(of.guid.clone()),
             properties: suite.values.properties(&of.set, number as u64),
-            entity_one_guid: Some(one),
-            entity_two_guid: Some(two),
+            entity_one_guid: Some(one.to_owned()),
+            entity_two_guid: Some(two.to_owned()),
             ..RelationshipCreateRequest::default()
         };
-        suite.change::<RelationshipResponse>(row, "/instances/relationship", &body)?;
+        suite.change::<RelationshipAnswer>(row, "/instances/relationship", &body)?;
         suite.created += 1;
     }
     Ok(())

@@ -1,92 +1,14 @@
 //! Entities and relationships: what the two have in common, so that a profile is written once for both.
 
 use varve_omrs::json::Encode;
-use varve_omrs::requests::{
-    EntityDetailResponse, EntityListResponse, EntitySummaryResponse, InstanceGraphResponse,
-    MatchCriteria, RelationshipListResponse, RelationshipResponse, Response, SearchProperties,
-    VoidResponse,
-};
+use varve_omrs::requests::{MatchCriteria, SearchProperties};
 
+use super::super::answer::{
+    Answer, EntitiesAnswer, EntityAnswer, Listing, RelationshipAnswer, RelationshipsAnswer,
+};
 use super::super::profile::{Profile as P, Row};
 use super::request::Search;
 use varve_omrs::instances::InstanceProperties;
-
-/// A response that can be told to hold something.
-pub(crate) trait Answer: Response {
-    /// Instances that it holds.
-    fn instances(&self) -> u64;
-
-    /// Whether it holds none although it could.
-    fn is_empty(&self) -> bool {
-        self.instances() == 0
-    }
-}
-
-impl Answer for EntityDetailResponse {
-    fn instances(&self) -> u64 {
-        self.entity.iter().len() as u64
-    }
-}
-
-impl Answer for EntitySummaryResponse {
-    fn instances(&self) -> u64 {
-        self.entity.iter().len() as u64
-    }
-}
-
-impl Answer for RelationshipResponse {
-    fn instances(&self) -> u64 {
-        self.relationship.iter().len() as u64
-    }
-}
-
-impl Answer for EntityListResponse {
-    fn instances(&self) -> u64 {
-        self.entities.len() as u64
-    }
-}
-
-impl Answer for RelationshipListResponse {
-    fn instances(&self) -> u64 {
-        self.relationships.len() as u64
-    }
-}
-
-impl Answer for InstanceGraphResponse {
-    fn instances(&self) -> u64 {
-        (self.entities.len() + self.relationships.len()) as u64
-    }
-}
-
-impl Answer for VoidResponse {
-    fn instances(&self) -> u64 {
-        0
-    }
-
-    fn is_empty(&self) -> bool {
-        false
-    }
-}
-
-/// A response with a list.
-pub(crate) trait Listing: Answer {
-    /// The GUIDs of what is in it.
-    fn guids(&self) -> Vec<String>;
-}
-
-impl Listing for EntityListResponse {
-    fn guids(&self) -> Vec<String> {
-        let headers = self.entities.iter().map(|it| &it.header);
-        headers.map(|it| it.guid().to_owned()).collect()
-    }
-}
-
-impl Listing for RelationshipListResponse {
-    fn guids(&self) -> Vec<String> {
-        let headers = self.relationships.iter().map(|it| &it.header);
-        headers.map(|it| it.guid().to_owned()).collect()
-    }
-}
 
 /// The rows of the changes that both families know.
 pub(crate) struct Rows {
@@ -108,9 +30,9 @@ pub(crate) struct SearchRows {
 
 /// Entities or relationships.
 pub(crate) trait Family {
-    /// The response with one.
+    /// The answer with one.
     type One: Answer;
-    /// The response with a list of them.
+    /// The answer with a list of them.
     type Many: Listing;
     /// In paths of one.
     const ONE: &'static str;
@@ -150,8 +72,8 @@ pub(crate) struct Entities;
 pub(crate) struct Relationships;
 
 impl Family for Entities {
-    type One = EntityDetailResponse;
-    type Many = EntityListResponse;
+    type One = EntityAnswer;
+    type Many = EntitiesAnswer;
     const ONE: &'static str = "entity";
     const MANY: &'static str = "entities";
     const NEW_GUID: &'static str = "newEntityGUID";
@@ -193,8 +115,8 @@ impl Family for Entities {
 }
 
 impl Family for Relationships {
-    type One = RelationshipResponse;
-    type Many = RelationshipListResponse;
+    type One = RelationshipAnswer;
+    type Many = RelationshipsAnswer;
     const ONE: &'static str = "relationship";
     const MANY: &'static str = "relationships";
     const NEW_GUID: &'static str = "newRelationshipGUID";

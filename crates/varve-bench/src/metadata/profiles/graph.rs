@@ -2,15 +2,15 @@
 
 use varve_omrs::json::Millis;
 use varve_omrs::requests::{
-    EntityListResponse, EntityNeighborhoodFindRequest, FindRequest, InstanceGraphResponse,
-    RelatedEntitiesFindRequest, RelationshipListResponse,
+    EntityNeighborhoodFindRequest, FindRequest, RelatedEntitiesFindRequest,
 };
 
+use super::super::answer::{EntitiesAnswer, GraphAnswer, Guids, Listing as _, RelationshipsAnswer};
 use super::super::client::{Failure, escaped};
 use super::super::plan::PlannedType;
 use super::super::profile::{Profile as P, Row};
 use super::super::suite::Suite;
-use super::family::{Entities, Listing as _};
+use super::family::Entities;
 use super::request::Search;
 
 /// How far neighbourhoods reach.
@@ -45,9 +45,9 @@ fn walk(
     suite.step(
         Row::new(profile, "getRelationshipsForEntity"),
         |suite, row| {
-            for guid in &guids {
+            for guid in guids.iter() {
                 let path = format!("/instances/entity/{}/relationships{ending}", escaped(guid));
-                suite.search::<RelationshipListResponse>(row, &path, &page.of_type())?;
+                suite.search::<RelationshipsAnswer>(row, &path, &page.of_type())?;
             }
             Ok(())
         },
@@ -57,35 +57,35 @@ fn walk(
             find: find.clone(),
             ..EntityNeighborhoodFindRequest::default()
         };
-        for guid in &guids {
+        for guid in guids.iter() {
             for level in LEVELS {
                 let from = from_entity(guid);
                 let path = format!("{from}/by-neighborhood{ending}?level={level}");
-                suite.ask::<InstanceGraphResponse>(row, &path, &body)?;
+                suite.ask::<GraphAnswer>(row, &path, &body)?;
             }
         }
         Ok(())
     })?;
-    let mut related: Vec<(String, Vec<String>)> = Vec::new();
+    let mut related: Vec<(&str, Guids)> = Vec::new();
     suite.step(Row::new(profile, "getRelatedEntities"), |suite, row| {
         // The clients of the contract send the time to the path of the present.
         let body = RelatedEntitiesFindRequest {
             paged: page.paged(),
             ..RelatedEntitiesFindRequest::default()
         };
-        for guid in &guids {
+        for guid in guids.iter() {
             let path = format!("{}/by-relationship", from_entity(guid));
-            let found: EntityListResponse = suite.ask(row, &path, &body)?;
-            related.push((guid.clone(), found.guids()));
+            let found: EntitiesAnswer = suite.ask(row, &path, &body)?;
+            related.push((guid, few(found.guids())));
         }
         Ok(())
     })?;
     suite.step(Row::new(profile, "getLinkingEntities"), |suite, row| {
         for (guid, others) in &related {
-            for other in few(others) {
+            for other in others.iter() {
                 let (from, to) = (from_entity(guid), escaped(other));
                 let path = format!("{from}/by-linkage{ending}?endEntityGUID={to}");
-                suite.ask::<InstanceGraphResponse>(row, &path, &find)?;
+                suite.ask::<GraphAnswer>(row, &path, &find)?;
             }
         }
         Ok(())
@@ -97,10 +97,13 @@ fn from_entity(guid: &str) -> String {
 }
 
 /// The first, the middle and the last one; all where there are no more.
-fn few(all: &[String]) -> Vec<&String> {
-    match all {
-        [first, .., last] if all.len() > 3 => vec![first, &all[all.len() / 2], last],
-        _ => all.iter().collect(),
+fn few(all: &Guids) -> Guids {
+    match all.len() {
+        count @ 4.. => {
+            let positions = [0, count / 2, count - 1];
+            positions.into_iter().filter_map(|at| all.get(at)).collect()
+        }
+        _ => all.clone(),
     }
 }
 
@@ -110,10 +113,15 @@ mod tests {
 
     #[test]
     fn of_many_related_entities_three_are_walked_to() {
-        let all: Vec<String> = (0..10).map(|number: u32| number.to_string()).collect();
-        assert_eq!(few(&all[..2]), ["0", "1"]);
-        assert_eq!(few(&all[..3]), ["0", "1", "2"]);
-        assert_eq!(few(&all), ["0", "5", "9"]);
-        assert!(few(&[]).is_empty());
+        let all = |count: u32| {
+            let texts: Vec<String> = (0..count).map(|number| number.to_string()).collect();
+            let guids: Guids = texts.iter().map(String::as_str).collect();
+            let few: Vec<String> = few(&guids).iter().map(str::to_owned).collect();
+            few
+        };
+        assert_eq!(all(2), ["0", "1"]);
+        assert_eq!(all(3), ["0", "1", "2"]);
+        assert_eq!(all(10), ["0", "5", "9"]);
+        assert!(all(0).is_empty());
     }
 }

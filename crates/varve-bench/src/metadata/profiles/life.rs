@@ -1,13 +1,13 @@
 //! Profiles 20, 21 and 25 to 32: other homes, other GUIDs, deletion and return, and the end.
 
-use varve_omrs::requests::VoidResponse;
 use varve_omrs::types::InstanceStatus;
 
+use super::super::answer::{Guids, Listing as _, NothingAnswer};
 use super::super::client::{Failure, escaped};
 use super::super::plan::PlannedType;
 use super::super::profile::Row;
 use super::super::suite::Suite;
-use super::family::{Family, Listing as _};
+use super::family::Family;
 use super::request::{Search, taken_for};
 
 /// Makes the repository the home of half of the reference copies.
@@ -20,8 +20,8 @@ pub(super) fn re_home<F: Family>(suite: &mut Suite, of: &PlannedType) -> Result<
         }
         let guids = suite.copied::<F>(of, half)?;
         let (from, to) = (escaped(&suite.copies), escaped(&suite.home));
-        for guid in guids {
-            let one = format!("/instances/{}/{}", F::ONE, escaped(&guid));
+        for guid in guids.iter() {
+            let one = format!("/instances/{}/{}", F::ONE, escaped(guid));
             let new = "newHomeMetadataCollectionId";
             let name = "newHomeMetadataCollectionName=varve-bench";
             let path = format!("{one}/home/{from}?{new}={to}&{name}");
@@ -34,9 +34,9 @@ pub(super) fn re_home<F: Family>(suite: &mut Suite, of: &PlannedType) -> Result<
 /// Gives instances new GUIDs.
 pub(super) fn re_identify<F: Family>(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     suite.step(F::ROWS.re_identify, |suite, row| {
-        for guid in suite.own::<F>(of)? {
+        for guid in suite.own::<F>(of)?.iter() {
             let new = suite.guid();
-            let one = format!("/instances/{}/{}", F::ONE, escaped(&guid));
+            let one = format!("/instances/{}/{}", F::ONE, escaped(guid));
             let path = format!("{one}/identity?{}={new}", F::NEW_GUID);
             suite.change::<F::One>(row, &path, &taken_for(of))?;
         }
@@ -53,7 +53,7 @@ pub(super) fn delete<F: Family>(suite: &mut Suite, of: &PlannedType) -> Result<(
         };
         let (home, size) = (suite.home.clone(), suite.instances());
         let found = suite.homed::<F>(of, &home, size, statuses)?;
-        delete_each::<F>(suite, of, row, &found.guids())
+        delete_each::<F>(suite, of, row, &found)
     })
 }
 
@@ -61,9 +61,9 @@ fn delete_each<F: Family>(
     suite: &mut Suite,
     of: &PlannedType,
     row: Row,
-    guids: &[String],
+    guids: &Guids,
 ) -> Result<(), Failure> {
-    for guid in guids {
+    for guid in guids.iter() {
         let path = format!("/instances/{}/{}/delete", F::ONE, escaped(guid));
         suite.change::<F::One>(row, &path, &taken_for(of))?;
     }
@@ -80,8 +80,8 @@ pub(super) fn restore<F: Family>(suite: &mut Suite, of: &PlannedType) -> Result<
         let body = F::by_property(&search, None, None);
         let path = format!("/instances/{}/by-property", F::MANY);
         let found: F::Many = suite.set_up(F::SEARCHES.by_property, &path, &*body)?;
-        for guid in found.guids() {
-            let path = format!("/instances/{}/{}/restore", F::ONE, escaped(&guid));
+        for guid in found.guids().iter() {
+            let path = format!("/instances/{}/{}/restore", F::ONE, escaped(guid));
             suite.get::<F::One>(row, &path)?;
         }
         Ok(())
@@ -103,19 +103,19 @@ pub(super) fn delete_all<F: Family>(suite: &mut Suite, of: &PlannedType) -> Resu
 /// Second pass: purges what the first one deleted, and the reference copies.
 pub(super) fn purge<F: Family>(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     suite.step(F::ROWS.purge, |suite, row| {
-        for guid in suite.keys.take(&of.name, Keyed::Own) {
-            let path = format!("/instances/{}/{}/purge", F::ONE, escaped(&guid));
-            suite.change::<VoidResponse>(row, &path, &taken_for(of))?;
+        for guid in suite.keys.take(&of.name, Keyed::Own).iter() {
+            let path = format!("/instances/{}/{}/purge", F::ONE, escaped(guid));
+            suite.change::<NothingAnswer>(row, &path, &taken_for(of))?;
         }
         Ok(())
     })?;
     suite.step(F::ROWS.purge_copy, |suite, row| {
         let home = escaped(&suite.copies);
-        for guid in suite.keys.take(&of.name, Keyed::Copies) {
-            let (many, guid) = (F::MANY, escaped(&guid));
+        for guid in suite.keys.take(&of.name, Keyed::Copies).iter() {
+            let (many, guid) = (F::MANY, escaped(guid));
             let purge = format!("/instances/{many}/reference-copy/{guid}/purge");
             let path = format!("{purge}?homeMetadataCollectionId={home}");
-            suite.change::<VoidResponse>(row, &path, &taken_for(of))?;
+            suite.change::<NothingAnswer>(row, &path, &taken_for(of))?;
         }
         Ok(())
     })
@@ -130,14 +130,13 @@ enum Keyed {
 
 impl super::super::suite::Keys {
     /// The GUIDs found for a type, without those that were taken for a supertype.
-    fn take(&mut self, name: &str, which: Keyed) -> Vec<String> {
+    fn take(&mut self, name: &str, which: Keyed) -> Guids {
         let found = match which {
             Keyed::Own => self.own.remove(name),
             Keyed::Copies => self.copies.remove(name),
         };
-        let guids = found.unwrap_or_default().into_iter();
-        guids
-            .filter(|guid| self.purged.insert(guid.clone()))
-            .collect()
+        let guids = found.unwrap_or_default();
+        let is_new = |guid: &&str| self.purged.insert((*guid).into());
+        guids.iter().filter(is_new).collect()
     }
 }

@@ -10,11 +10,12 @@ use varve_omrs::requests::{
 };
 use varve_omrs::types::InstanceStatus;
 
+use super::super::answer::{Guids, Listing as _};
 use super::super::client::Failure;
 use super::super::plan::PlannedType;
 use super::super::suite::Suite;
 use super::super::values::exactly;
-use super::family::{Family, Listing as _};
+use super::family::Family;
 
 /// The header field by which instances of one home are found.
 const HOME: &str = "metadataCollectionId";
@@ -153,12 +154,12 @@ pub(crate) fn taken_for(of: &PlannedType) -> TypeDefValidationForRequest {
 }
 
 impl Suite {
-    /// The first instances of a type, as many as were created of each.
+    /// The GUIDs of the first instances of a type, as many as were created of each.
     pub(super) fn first<F: Family>(
         &mut self,
         type_guid: &str,
         as_of: Option<Millis>,
-    ) -> Result<Vec<String>, Failure> {
+    ) -> Result<Guids, Failure> {
         let search = Search {
             as_of,
             ..Search::first(type_guid, self.instances())
@@ -167,30 +168,31 @@ impl Suite {
         let row = F::searches(as_of.is_some()).find;
         let body = F::find(&search, None);
         let found: F::Many = self.set_up(row, &path, &*body)?;
-        Ok(found.guids())
+        Ok(found.guids().clone())
     }
 
-    /// The instances of a type that have a home, at most `size`.
+    /// The GUIDs of the instances of a type that have a home, at most `size`.
     pub(super) fn homed<F: Family>(
         &mut self,
         of: &PlannedType,
         home: &str,
         size: u64,
         statuses: &[InstanceStatus],
-    ) -> Result<F::Many, Failure> {
+    ) -> Result<Guids, Failure> {
         let search = Search {
             statuses,
             ..Search::first(&of.guid, size)
         };
         let body = F::by_property(&search, Some(of_home(home)), Some(MatchCriteria::All));
         let path = format!("/instances/{}/by-property", F::MANY);
-        self.set_up(F::SEARCHES.by_property, &path, &*body)
+        let found: F::Many = self.set_up(F::SEARCHES.by_property, &path, &*body)?;
+        Ok(found.guids().clone())
     }
 
     /// The GUIDs of as many instances of a type as were created, of those that are at home here.
-    pub(super) fn own<F: Family>(&mut self, of: &PlannedType) -> Result<Vec<String>, Failure> {
+    pub(super) fn own<F: Family>(&mut self, of: &PlannedType) -> Result<Guids, Failure> {
         let (home, size) = (self.home.clone(), self.instances());
-        Ok(self.homed::<F>(of, &home, size, &[])?.guids())
+        self.homed::<F>(of, &home, size, &[])
     }
 
     /// The same of those that are reference copies.
@@ -198,8 +200,8 @@ impl Suite {
         &mut self,
         of: &PlannedType,
         size: u64,
-    ) -> Result<Vec<String>, Failure> {
+    ) -> Result<Guids, Failure> {
         let copies = self.copies.clone();
-        Ok(self.homed::<F>(of, &copies, size, &[])?.guids())
+        self.homed::<F>(of, &copies, size, &[])
     }
 }

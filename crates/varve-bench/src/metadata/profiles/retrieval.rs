@@ -1,15 +1,13 @@
 //! Profiles 12 to 15: reading by GUID, now, as of the time before updates, and all versions.
 
-use varve_omrs::requests::{
-    EntityDetailResponse, EntitySummaryResponse, HistoryRangeRequest, HistoryRequest,
-    HistorySequencingOrder, RelationshipResponse,
-};
+use varve_omrs::requests::{HistoryRangeRequest, HistoryRequest, HistorySequencingOrder};
 
+use super::super::answer::{Answer, EntityAnswer, Guids, RelationshipAnswer, SummaryAnswer};
 use super::super::client::{Failure, escaped};
 use super::super::plan::PlannedType;
 use super::super::profile::{Profile as P, Row};
 use super::super::suite::Suite;
-use super::family::{Answer, Entities, Family, Relationships};
+use super::family::{Entities, Family, Relationships};
 
 /// Versions that are asked for at most: what servers of the platform allow unless told otherwise.
 const VERSIONS_MAX: i32 = 1_000;
@@ -17,32 +15,32 @@ const VERSIONS_MAX: i32 = 1_000;
 pub(super) fn entities(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     let guids = suite.first::<Entities>(&of.guid, None)?;
     let row = |method| Row::new(P::EntityRetrieval, method);
-    each::<EntityDetailResponse>(suite, row("isEntityKnown"), &guids, "entity", "/existence")?;
+    each::<EntityAnswer>(suite, row("isEntityKnown"), &guids, "entity", "/existence")?;
     let summary = row("getEntitySummary");
-    each::<EntitySummaryResponse>(suite, summary, &guids, "entity", "/summary")?;
-    each::<EntityDetailResponse>(suite, row("getEntityDetail"), &guids, "entity", "")
+    each::<SummaryAnswer>(suite, summary, &guids, "entity", "/summary")?;
+    each::<EntityAnswer>(suite, row("getEntityDetail"), &guids, "entity", "")
 }
 
 pub(super) fn relationships(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
     let guids = suite.first::<Relationships>(&of.guid, None)?;
     let row = |method| Row::new(P::RelationshipRetrieval, method);
     let (known, whole) = (row("isRelationshipKnown"), row("getRelationship"));
-    each::<RelationshipResponse>(suite, known, &guids, "relationship", "/existence")?;
-    each::<RelationshipResponse>(suite, whole, &guids, "relationship", "")
+    each::<RelationshipAnswer>(suite, known, &guids, "relationship", "/existence")?;
+    each::<RelationshipAnswer>(suite, whole, &guids, "relationship", "")
 }
 
 /// Reads each instance once.
-fn each<R: Answer>(
+fn each<A: Answer>(
     suite: &mut Suite,
     row: Row,
-    guids: &[String],
+    guids: &Guids,
     kind: &str,
     ending: &str,
 ) -> Result<(), Failure> {
     suite.step(row, |suite, row| {
-        for guid in guids {
+        for guid in guids.iter() {
             let path = format!("/instances/{kind}/{}{ending}", escaped(guid));
-            suite.get::<R>(row, &path)?;
+            suite.get::<A>(row, &path)?;
         }
         Ok(())
     })
@@ -70,7 +68,7 @@ fn past<F: Family>(
     let guids = suite.first::<F>(&of.guid, as_of_time)?;
     suite.step(as_of_row, |suite, row| {
         let body = HistoryRequest { as_of_time };
-        for guid in &guids {
+        for guid in guids.iter() {
             let path = format!("/instances/{}/{}/history", F::ONE, escaped(guid));
             suite.change::<F::One>(row, &path, &body)?;
         }
@@ -82,7 +80,7 @@ fn past<F: Family>(
             order: Some(HistorySequencingOrder::Backwards),
             ..HistoryRangeRequest::default()
         };
-        for guid in &guids {
+        for guid in guids.iter() {
             let path = format!("/instances/{}/{}/history/all", F::ONE, escaped(guid));
             suite.change::<F::Many>(row, &path, &body)?;
         }

@@ -1,9 +1,10 @@
 //! Profiles 23 and 24: other types. Entities lose their properties, get a subtype, and get their type back.
 
 use varve_omrs::instances::InstanceProperties;
-use varve_omrs::requests::{EntityDetailResponse, InstancePropertiesRequest, TypeDefChangeRequest};
+use varve_omrs::requests::{InstancePropertiesRequest, TypeDefChangeRequest};
 use varve_omrs::types::TypeDefSummary;
 
+use super::super::answer::EntityAnswer;
 use super::super::client::{Failure, escaped};
 use super::super::plan::PlannedType;
 use super::super::profile::{Profile as P, Row};
@@ -22,9 +23,9 @@ pub(super) fn without_properties(suite: &mut Suite, of: &PlannedType) -> Result<
         let body = InstancePropertiesRequest {
             properties: Some(InstanceProperties::default()),
         };
-        for guid in &guids {
+        for guid in guids.iter() {
             let path = format!("/instances/entity/{}/properties", escaped(guid));
-            suite.change::<EntityDetailResponse>(row, &path, &body)?;
+            suite.change::<EntityAnswer>(row, &path, &body)?;
         }
         Ok(())
     })
@@ -60,9 +61,9 @@ fn change_type(
             new: Some(new.clone()),
         };
         let guids = suite.keys.own.get(&of.name).cloned();
-        for guid in guids.unwrap_or_default() {
-            let path = format!("/instances/entity/{}/type", escaped(&guid));
-            suite.change::<EntityDetailResponse>(row, &path, &body)?;
+        for guid in guids.unwrap_or_default().iter() {
+            let path = format!("/instances/entity/{}/type", escaped(guid));
+            suite.change::<EntityAnswer>(row, &path, &body)?;
         }
         Ok(())
     })

@@ -3,12 +3,13 @@
 use varve_omrs::instances::InstanceProperties;
 use varve_omrs::requests::{MatchCriteria, SequencingOrder as Order};
 
+use super::super::answer::Answer as _;
 use super::super::client::{Failure, escaped};
 use super::super::plan::{Attribute, PlannedType};
 use super::super::profile::Row;
 use super::super::suite::Suite;
 use super::super::values::exactly;
-use super::family::{Answer as _, Entities, Family, Relationships};
+use super::family::{Entities, Family, Relationships};
 use super::request::Search;
 
 pub(super) fn entities(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {

@@ -2,11 +2,12 @@
 
 use varve_omrs::requests::InstancePropertiesRequest;
 
+use super::super::answer::Listing as _;
 use super::super::client::{Failure, escaped};
 use super::super::plan::PlannedType;
 use super::super::profile::{Profile as P, Row};
 use super::super::suite::Suite;
-use super::family::{Entities, Family, Listing as _, Relationships};
+use super::family::{Entities, Family, Relationships};
 use super::request::{Search, updated};
 
 pub(super) fn entities(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure> {
@@ -45,8 +46,8 @@ pub(super) fn undo<F: Family>(suite: &mut Suite, of: &PlannedType) -> Result<(),
         let body = F::find(&search, Some(updated(&suite.home)));
         let path = format!("/instances/{}", F::MANY);
         let found: F::Many = suite.set_up(F::SEARCHES.find, &path, &*body)?;
-        for guid in found.guids() {
-            let path = format!("/instances/{}/{}/previous", F::ONE, escaped(&guid));
+        for guid in found.guids().iter() {
+            let path = format!("/instances/{}/{}/previous", F::ONE, escaped(guid));
             suite.get::<F::One>(row, &path)?;
         }
         Ok(())

@@ -244,15 +244,24 @@ pub(super) fn profiles(of: Shown<'_>) -> Table {
             format!("{:.1}", it.seconds).into(),
             optional(it.server_cpu_s.map(|s| format!("{s:.1}"))),
             optional(it.server_resident_bytes.map(|size| bytes(size as f64))),
+            format!("{:.1}", it.tool_cpu_s).into(),
             whole(it.cases as f64).into(),
             Cell::judged(it.failed.to_string(), it.failed > 0),
         ]
     });
     Table {
         title: "Profiles",
-        note: "Seconds. CPU time and memory are the server's; profiles that take turns share the CPU time of the first."
-            .to_owned(),
-        head: strings(&["", "Profile", "time", "CPU", "memory", "test cases", "failed"]),
+        note: "Seconds. Profiles that take turns share the CPU time of the first.".to_owned(),
+        head: strings(&[
+            "",
+            "Profile",
+            "time",
+            "server's CPU",
+            "server's memory",
+            "tool's CPU",
+            "test cases",
+            "failed",
+        ]),
         lines: lines.collect(),
         text_columns: 2,
     }

@@ -1,0 +1,257 @@
+//! Looking on while the suite runs: the server's process, and for a person the profile, the rate and the time left.
+
+use std::collections::BTreeMap;
+use std::io::{IsTerminal as _, Write as _};
+use std::time::{Duration, Instant};
+
+use super::arguments::{MetadataArguments, Selection, Volume};
+use super::profile::{Profile, ROWS, RowInfo};
+use super::suite::{Runs, Suite};
+use crate::api::process;
+
+/// How often the line of progress changes on a terminal.
+const TERMINAL_EVERY: Duration = Duration::from_millis(200);
+/// How often a line of progress is written elsewhere.
+const LOG_EVERY: Duration = Duration::from_secs(60);
+/// The volume whose calls of each row are known.
+const COUNTED_INSTANCES: f64 = 5.0;
+/// How many times as long as its limit a walk through the graph counts for: its answers hold hundreds of instances.
+const WALK_WEIGHT: f64 = 10.0;
+
+/// Looks on.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    volume: Volume,
+    pid: Option<u32>,
+    quiet: bool,
+    terminal: bool,
+    begin: Instant,
+    shown: Option<Instant>,
+    estimate: Estimate,
+    stage: StageBegin,
+}
+
+/// How things stood when the stage at work began.
+#[derive(Debug)]
+struct StageBegin {
+    profiles: Vec<Profile>,
+    at: Instant,
+    /// Calls at the line shown last, and when that was.
+    shown: (u64, Instant),
+}
+
+impl Watch {
+    pub(crate) fn new(arguments: &MetadataArguments, volume: Volume, pid: Option<u32>) -> Self {
+        let now = Instant::now();
+        Self {
+            volume,
+            pid,
+            quiet: arguments.quiet,
+            terminal: std::io::stderr().is_terminal(),
+            begin: now,
+            shown: None,
+            estimate: Estimate::new(&Selection::new(arguments), volume),
+            stage: StageBegin {
+                profiles: Vec::new(),
+                at: now,
+                shown: (0, now),
+            },
+        }
+    }
+
+    /// CPU time of the server so far, in seconds.
+    pub(crate) fn server_cpu(&self) -> Option<f64> {
+        self.pid
+            .and_then(process::cpu_time)
+            .map(|it| it.as_secs_f64())
+    }
+
+    /// Resident memory of the server, in bytes.
+    pub(crate) fn server_resident(&self) -> Option<u64> {
+        self.pid.and_then(process::resident)
+    }
+
+    /// A stage begins: these profiles take turns in it.
+    pub(crate) fn stage_begins(&mut self, profiles: &[Profile]) {
+        self.stage.profiles = profiles.to_vec();
+        self.stage.at = Instant::now();
+    }
+
+    /// A type is over.
+    pub(crate) fn progress(&mut self, suite: &Suite, done: usize, all: usize) {
+        let every = if self.terminal {
+            TERMINAL_EVERY
+        } else {
+            LOG_EVERY
+        };
+        let since = self.shown.unwrap_or(self.begin);
+        if self.quiet || since.elapsed() < every {
+            return;
+        }
+        let Some(profile) = self.stage.profiles.last() else {
+            return;
+        };
+        let share = done as f64 / all.max(1) as f64;
+        let calls = suite.recorder.calls();
+        let (before, at) = std::mem::replace(&mut self.stage.shown, (calls, Instant::now()));
+        let rate = calls.saturating_sub(before) as f64 / at.elapsed().as_secs_f64();
+        let of_profile = self.stage.at.elapsed().div_f64(share).mul_f64(1.0 - share);
+        let of_all = self
+            .estimate
+            .left(&self.stage.profiles, share, self.begin.elapsed());
+        self.shown = Some(Instant::now());
+        self.line(&format!(
+            "{} {:2} {}: {done} of {all} types, {calls} calls, {rate:.0}/s, {} failed, {}; left: this profile {}, all about {}",
+            self.volume,
+            profile.id(),
+            profile.name(),
+            suite.recorder.failures(),
+            span(self.begin.elapsed()),
+            span(of_profile),
+            of_all.map_or_else(|| "?".to_owned(), span),
+        ));
+    }
+
+    /// A line that takes the place of the last one on a terminal, and has its own elsewhere.
+    fn line(&self, line: &str) {
+        // A line that cannot be shown is no reason to end a measurement.
+        let _ = match self.terminal {
+            true => write!(std::io::stderr(), "\r\x1b[K{line}"),
+            false => writeln!(std::io::stderr(), "{line}"),
+        };
+    }
+
+    /// A stage is over: a line of its own for each profile.
+    pub(crate) fn stage_over(&mut self, suite: &Suite, runs: &Runs) {
+        for profile in &self.stage.profiles {
+            self.estimate.over(*profile);
+        }
+        if self.quiet {
+            return;
+        }
+        let clear = if self.terminal { "\r\x1b[K" } else { "" };
+        for profile in &self.stage.profiles {
+            let Some(run) = runs.get(profile) else {
+                continue;
+            };
+            let memory = run.server_resident_bytes.map_or(String::new(), |bytes| {
+                format!(", server {} MiB", bytes >> 20)
+            });
+            let own = run.tool_resident_bytes.unwrap_or_default() >> 20;
+            let _ = writeln!(
+                std::io::stderr(),
+                "{clear}{} {:2} {}: {:.1} s ({:.1} s CPU of this tool), {} of {} types failed, {} calls so far{memory}, tool {own} MiB",
+                self.volume,
+                profile.id(),
+                profile.name(),
+                run.seconds,
+                run.tool_cpu_s,
+                run.failed,
+                run.cases,
+                suite.recorder.calls(),
+            );
+        }
+    }
+}
+
+/// Says something that is no progress.
+pub(crate) fn warn(text: &str) {
+    let _ = writeln!(std::io::stderr(), "\nwarning: {text}");
+}
+
+/// Hours and minutes, minutes and seconds, or seconds.
+fn span(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..=119 => format!("{seconds} s"),
+        seconds @ 120..=7_199 => format!("{}:{:02} min", seconds / 60, seconds % 60),
+        seconds => format!("{}:{:02} h", seconds / 3_600, seconds / 60 % 60),
+    }
+}
+
+/// How much work each profile is, in no unit: the calls that its rows had in the published run, at this volume, each as
+/// long as it may take.
+#[derive(Debug)]
+struct Estimate {
+    work: BTreeMap<Profile, f64>,
+    done: Vec<Profile>,
+}
+
+impl Estimate {
+    fn new(selection: &Selection, volume: Volume) -> Self {
+        let times = f64::from(volume.instances) / COUNTED_INSTANCES;
+        let mut work = BTreeMap::new();
+        let is_timed = |info: &&RowInfo| {
+            selection.runs(info.row.profile) && !selection.leaves_out(info.row.method)
+        };
+        for info in ROWS.iter().filter(is_timed) {
+            let walks = [Profile::GraphQueries, Profile::GraphHistoryQueries];
+            let weight = if walks.contains(&info.row.profile) {
+                WALK_WEIGHT
+            } else {
+                1.0
+            };
+            let calls = info.calls_published as f64 * times;
+            *work.entry(info.row.profile).or_default() += calls * weight * info.limit.median_us();
+        }
+        Self {
+            work,
+            done: Vec::new(),
+        }
+    }
+
+    fn over(&mut self, profile: Profile) {
+        if !self.done.contains(&profile) {
+            self.done.push(profile);
+        }
+    }
+
+    /// The time left when `share` of the profiles at work is done after `elapsed`; nothing as long as nothing is done.
+    fn left(&self, at_work: &[Profile], share: f64, elapsed: Duration) -> Option<Duration> {
+        let all: f64 = self.work.values().sum();
+        let done = self.work.iter().map(|(profile, work)| {
+            // A further stage of a profile that was over once adds little.
+            match (self.done.contains(profile), at_work.contains(profile)) {
+                (true, _) => *work,
+                (false, true) => work * share,
+                (false, false) => 0.0,
+            }
+        });
+        let done: f64 = done.sum();
+        let ratio = (all - done) / done;
+        ratio.is_finite().then(|| elapsed.mul_f64(ratio.max(0.0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_follows_from_the_work_that_is_done() {
+        let volume = Volume {
+            instances: 1_280,
+            page: 10,
+        };
+        let mut estimate = Estimate::new(&Selection::default(), volume);
+        let hour = Duration::from_secs(3_600);
+        assert_eq!(estimate.left(&[], 0.0, hour), None);
+        let left = |estimate: &Estimate, share| {
+            let at_work = [Profile::GraphQueries];
+            estimate.left(&at_work, share, hour).expect("some is done")
+        };
+        let (half, more) = (left(&estimate, 0.5), left(&estimate, 0.75));
+        assert!(half > hour && more < half, "{half:?} {more:?}");
+        for profile in Profile::ALL {
+            estimate.over(*profile);
+        }
+        assert_eq!(left(&estimate, 1.0), Duration::ZERO);
+    }
+
+    #[test]
+    fn times_are_told_as_long_as_they_are() {
+        let told = |seconds| span(Duration::from_secs(seconds));
+        assert_eq!(told(119), "119 s");
+        assert_eq!(told(125), "2:05 min");
+        assert_eq!(told(3 * 3_600 + 61), "3:01 h");
+    }
+}
