@@ -6,6 +6,7 @@
 
 mod checks;
 mod classifying;
+mod copies_at_once;
 mod entities;
 mod graph;
 mod guid;

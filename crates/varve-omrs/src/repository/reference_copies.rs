@@ -8,15 +8,10 @@ use crate::instances::{
     Classification, EntityDetail, EntityProxy, InstanceAuditHeader, InstanceHeader, Relationship,
 };
 use crate::json::Millis;
-use crate::requests::{
-    ClassificationWithEntityRequest, InstanceGraphRequest, TypeDefValidationForRequest,
-};
+use crate::requests::{ClassificationWithEntityRequest, TypeDefValidationForRequest};
 use crate::store::{StoredEntity, StoredRelationship, Transaction};
 use crate::types::{Catalogue, TypeDefCategory};
 use crate::validate::{classification, entity_copy, instance_lock, relationship_copy};
-
-/// The most copies that one transaction keeps: more of them in one call are kept in several.
-const COPIES_PER_TRANSACTION: usize = 1000;
 
 impl Repository {
     /// Keeps a copy of an entity as it comes, but for classifications whose home is this repository: they stay as they are.
@@ -268,34 +263,7 @@ impl Repository {
         self.check_foreign_home(guid, home, Message::HomeRefresh, exception)
     }
 
-    /// Keeps copies of many instances: entities first, then relationships, up to the first that is refused.
-    ///
-    /// # Errors
-    /// The contract's for `saveInstanceReferenceCopies`.
-    pub fn save_instance_reference_copies(
-        &self,
-        user: &str,
-        request: InstanceGraphRequest,
-    ) -> Result<(), OmrsError> {
-        checks::user(user)?;
-        for some in request.entities.chunks(COPIES_PER_TRANSACTION) {
-            let guids: Vec<&str> = some.iter().map(|entity| entity.header.guid()).collect();
-            self.write(&guids, |transaction, types| {
-                let mut some = some.iter();
-                some.try_for_each(|entity| self.save_entity(transaction, types, entity))
-            })?;
-        }
-        for some in request.relationships.chunks(COPIES_PER_TRANSACTION) {
-            let guids: Vec<&str> = some.iter().flat_map(guids_of).collect();
-            self.write(&guids, |transaction, types| {
-                let mut some = some.iter();
-                some.try_for_each(|of| self.save_relationship(transaction, types, of))
-            })?;
-        }
-        Ok(())
-    }
-
-    fn save_entity(
+    pub(super) fn save_entity(
         &self,
         transaction: &mut dyn Transaction,
         types: &Catalogue,
@@ -327,7 +295,7 @@ impl Repository {
         transaction.put_entity(entity, since)
     }
 
-    fn save_relationship(
+    pub(super) fn save_relationship(
         &self,
         transaction: &mut dyn Transaction,
         types: &Catalogue,
@@ -468,13 +436,13 @@ impl Repository {
 }
 
 /// The GUIDs of a relationship and of its ends.
-fn guids_of(relationship: &Relationship) -> [&str; 3] {
+pub(super) fn guids_of(relationship: &Relationship) -> [&str; 3] {
     let [one, two] = [&relationship.entity_one, &relationship.entity_two]
         .map(|end| end.as_ref().map_or("", |end| end.header.guid()));
     [relationship.header.guid(), one, two]
 }
 
-fn conflict(header: &InstanceHeader, exception: Exception) -> OmrsError {
+pub(super) fn conflict(header: &InstanceHeader, exception: Exception) -> OmrsError {
     OmrsError::with_exception(exception, Message::CopyOfOwn, &[header.guid()])
 }
 

@@ -4,9 +4,7 @@
 
 mod basics;
 mod concurrency;
-mod costs;
 mod filled;
 mod model;
-mod older;
 mod past_types;
 mod world;

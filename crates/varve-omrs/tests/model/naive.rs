@@ -24,7 +24,6 @@ use varve_omrs::instances::{
     Classification, EntityDetail, EntityProxy, InstanceHeader, Relationship,
 };
 use varve_omrs::json::{Millis, Shared};
-use varve_omrs::requests::InstanceGraphRequest;
 use varve_omrs::types::Catalogue;
 
 use crate::call::{Answered, At, Kind, Read, Write};
@@ -228,21 +227,8 @@ impl Naive {
         }
     }
 
-    /// Makes a call that writes, for a user. What fails changes nothing; of copies of many instances, the entities are kept
-    /// though a relationship is refused.
+    /// Makes a call that writes, for a user. What fails changes nothing.
     pub(crate) fn write(&mut self, user: &str, write: &Write) -> Answered {
-        if let Write::SaveCopies(graph) = write
-            && !graph.entities.is_empty()
-            && !graph.relationships.is_empty()
-        {
-            let mut entities = graph.clone();
-            let relationships = InstanceGraphRequest {
-                relationships: std::mem::take(&mut entities.relationships),
-                ..Default::default()
-            };
-            self.write(user, &Write::SaveCopies(entities))?;
-            return self.write(user, &Write::SaveCopies(relationships));
-        }
         let before = self.log.clone();
         let answer = self.write_or_fail(user, write);
         if answer.is_err() {

@@ -487,10 +487,75 @@ fn copies_of_many_instances_are_kept_at_once() {
             let read = r.get_relationship(relationship.header.guid(), None);
             assert_eq!(read.unwrap(), *relationship);
         }
-        let mut wrong = request;
-        wrong.relationships[1].entity_one = None;
+    });
+}
+
+#[test]
+fn of_many_copies_none_is_kept_when_one_is_refused() {
+    on_each_store(|f| {
+        let r = &f.repository;
+        let link = foreign_relationship(f, "link", ["a", "t"]);
+        let mut request = InstanceGraphRequest {
+            entities: vec![
+                foreign_entity(f, "Asset", "a"),
+                foreign_entity(f, "GlossaryTerm", "t"),
+            ],
+            relationships: vec![link],
+        };
+        let mut wrong = request.clone();
+        wrong.relationships[0].entity_one = None;
+        // In one transaction, and in as many as there are copies of one instance.
+        let again = vec![request.entities[0].clone(); 3];
+        for more in [Vec::new(), again] {
+            let mut wrong = wrong.clone();
+            wrong.entities.extend(more);
+            let refused = failure(r.save_instance_reference_copies("ada", wrong));
+            assert_eq!(refused.0, Exception::InvalidRelationship);
+            for guid in ["a", "t"] {
+                assert_eq!(r.is_entity_known(guid).unwrap(), None, "{guid}");
+            }
+        }
+        // One that is our own is refused too.
+        let own = f.entity("Asset", "own");
+        let mut wrong = request.clone();
+        wrong.entities.push(request.entities[0].clone());
+        wrong
+            .entities
+            .push(foreign_entity(f, "Asset", own.header.guid()));
         let refused = failure(r.save_instance_reference_copies("ada", wrong));
-        assert_eq!(refused.0, Exception::InvalidRelationship);
+        assert_eq!(refused.0, Exception::EntityConflict);
+        assert_eq!(r.is_entity_known("a").unwrap(), None);
+        request.relationships.clear();
+        r.save_instance_reference_copies("ada", request).unwrap();
+        assert!(r.is_entity_known("a").unwrap().is_some());
+    });
+}
+
+#[test]
+fn two_copies_of_one_instance_in_a_call_are_two_of_its_states() {
+    on_each_store(|f| {
+        let r = &f.repository;
+        let first = foreign_entity(f, "Asset", "far");
+        let mut second = first.clone();
+        second.header.audit.version = 2;
+        second.header.audit.updated_by = Some("eve".to_owned());
+        let made = first.header.audit.create_time.unwrap();
+        second.header.audit.update_time = Some(Millis(made.0 + 1));
+        second.properties = Some(strings(&[("name", "second")]));
+        let request = InstanceGraphRequest {
+            entities: vec![first.clone(), second.clone()],
+            relationships: Vec::new(),
+        };
+        r.save_instance_reference_copies("ada", request).unwrap();
+        let all = HistoryRangeRequest::default();
+        let states = r.get_entity_detail_history("far", &all).unwrap();
+        let mut states: Vec<_> = states
+            .into_iter()
+            .map(|it| it.header.audit.version)
+            .collect();
+        states.sort_unstable();
+        assert_eq!(states, [1, 2]);
+        assert_eq!(r.get_entity_detail("far", None).unwrap(), second);
     });
 }
 

@@ -1,0 +1,236 @@
+//! Copies of many instances in one call: all of them or none, where one transaction can keep them.
+//!
+//! A transaction holds a bounded number of instances and of bytes, and one state of each. A call with more is kept in several,
+//! one after another in the order of the call, after everything in it has been checked: what is refused then is only what
+//! changed meanwhile.
+
+use std::collections::HashSet;
+
+use super::reference_copies::{conflict, guids_of};
+use super::{Repository, checks};
+use crate::error::{Exception, Message, OmrsError};
+use crate::instances::{EntityDetail, EntityProxy, InstanceHeader, Relationship};
+use crate::json::encode;
+use crate::requests::InstanceGraphRequest;
+use crate::store::Read;
+use crate::types::Catalogue;
+use crate::validate::{entity_copy, relationship_copy};
+
+/// The most copies that one transaction keeps.
+const COPIES_MAX: usize = 5_000;
+/// The most bytes of copies, as JSON, that one transaction keeps; a single copy may have more.
+const BYTES_MAX: usize = 16 << 20;
+
+/// One of the copies of a call.
+#[derive(Debug, Clone, Copy)]
+enum Copied<'a> {
+    Entity(&'a EntityDetail),
+    Relationship(&'a Relationship),
+}
+
+impl<'a> Copied<'a> {
+    fn header(self) -> &'a InstanceHeader {
+        match self {
+            Self::Entity(entity) => &entity.header,
+            Self::Relationship(relationship) => &relationship.header,
+        }
+    }
+
+    /// The GUIDs that keeping it touches: its own, and those of its ends.
+    fn guids(self) -> impl Iterator<Item = &'a str> {
+        let (one, more) = match self {
+            Self::Entity(entity) => (Some(entity.header.guid()), None),
+            Self::Relationship(relationship) => (None, Some(guids_of(relationship))),
+        };
+        one.into_iter().chain(more.into_iter().flatten())
+    }
+
+    /// Its length as JSON, in bytes.
+    fn bytes(self) -> usize {
+        match self {
+            Self::Entity(entity) => encode(entity).len(),
+            Self::Relationship(relationship) => encode(relationship).len(),
+        }
+    }
+}
+
+impl Repository {
+    /// Keeps copies of many instances: entities first, then relationships. One transaction keeps up to 5,000 copies and
+    /// 16 MiB of them, each instance once: such a call is kept whole or, when any of it is refused, not at all. A call with
+    /// more, or with several copies of one instance (which are states of it, in the order of the call), is checked whole
+    /// before anything is kept, then kept in as many transactions as it takes, in its order.
+    ///
+    /// # Errors
+    /// The contract's for `saveInstanceReferenceCopies`, of the first copy that is refused.
+    pub fn save_instance_reference_copies(
+        &self,
+        user: &str,
+        request: InstanceGraphRequest,
+    ) -> Result<(), OmrsError> {
+        checks::user(user)?;
+        let entities = request.entities.iter().map(Copied::Entity);
+        let relationships = request.relationships.iter().map(Copied::Relationship);
+        let all: Vec<Copied<'_>> = entities.chain(relationships).collect();
+        let parts = transactions_of(&all);
+        if parts.len() > 1 {
+            self.check_copies(&all)?;
+        }
+        for part in parts {
+            let guids: Vec<&str> = part.iter().flat_map(|copy| copy.guids()).collect();
+            self.write(&guids, |transaction, types| {
+                part.iter().try_for_each(|copy| match copy {
+                    Copied::Entity(entity) => self.save_entity(transaction, types, entity),
+                    Copied::Relationship(of) => self.save_relationship(transaction, types, of),
+                })
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Checks copies as they will be when they are kept.
+    fn check_copies(&self, all: &[Copied<'_>]) -> Result<(), OmrsError> {
+        let (types, known) = (self.types(), self.reader(None)?);
+        let mut entities = HashSet::new();
+        for copy in all {
+            match copy {
+                Copied::Entity(entity) => {
+                    self.check_entity(&types, &*known, entity)?;
+                    entities.insert(entity.header.guid());
+                }
+                Copied::Relationship(relationship) => {
+                    if self.is_to_be_kept(&types, &*known, relationship)? {
+                        for end in [&relationship.entity_one, &relationship.entity_two] {
+                            self.check_end(&*known, &entities, end.as_deref())?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_entity(
+        &self,
+        types: &Catalogue,
+        known: &dyn Read,
+        entity: &EntityDetail,
+    ) -> Result<(), OmrsError> {
+        entity_copy(types, entity, &self.metadata_collection_id)?;
+        match known.entity(entity.header.guid())? {
+            Some(known) if self.is_own(&known.header().audit) => {
+                Err(conflict(&entity.header, Exception::EntityConflict))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Checks a relationship but for its ends, which matter unless a newer copy is here.
+    fn is_to_be_kept(
+        &self,
+        types: &Catalogue,
+        known: &dyn Read,
+        relationship: &Relationship,
+    ) -> Result<bool, OmrsError> {
+        relationship_copy(types, relationship, &self.metadata_collection_id)?;
+        let header = &relationship.header;
+        match known.relationship(header.guid())? {
+            Some(known) if self.is_own(&known.header.audit) => {
+                Err(conflict(header, Exception::RelationshipConflict))
+            }
+            Some(known) => Ok(known.header.audit.version <= header.audit.version),
+            None => Ok(true),
+        }
+    }
+
+    /// An end whose home is this repository must be here already.
+    fn check_end(
+        &self,
+        known: &dyn Read,
+        entities: &HashSet<&str>,
+        end: Option<&EntityProxy>,
+    ) -> Result<(), OmrsError> {
+        let Some(end) = end else {
+            return Ok(());
+        };
+        let (guid, home) = (end.header.guid(), &end.header.audit.metadata_collection_id);
+        let is_here = home.as_deref() != Some(&self.metadata_collection_id)
+            || entities.contains(guid)
+            || known.entity(guid)?.is_some();
+        match is_here {
+            true => Ok(()),
+            false => Err(OmrsError::new(Message::UnknownEntity, &[guid])),
+        }
+    }
+}
+
+/// The copies by the transaction that keeps them, in their order.
+fn transactions_of<'a, 'b>(all: &'b [Copied<'a>]) -> Vec<&'b [Copied<'a>]> {
+    let mut parts = Vec::new();
+    let (mut begin, mut bytes) = (0, 0);
+    let mut here = HashSet::new();
+    for (at, copy) in all.iter().enumerate() {
+        let length = copy.bytes();
+        let is_entity = matches!(copy, Copied::Entity(_));
+        let name = (is_entity, copy.header().guid());
+        let is_full = at - begin >= COPIES_MAX || bytes + length > BYTES_MAX;
+        if at > begin && (is_full || here.contains(&name)) {
+            parts.push(&all[begin..at]);
+            (begin, bytes) = (at, 0);
+            here.clear();
+        }
+        here.insert(name);
+        bytes += length;
+    }
+    if begin < all.len() {
+        parts.push(&all[begin..]);
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entity(guid: &str) -> EntityDetail {
+        EntityDetail {
+            header: InstanceHeader {
+                guid: Some(guid.to_owned()),
+                ..InstanceHeader::default()
+            },
+            ..EntityDetail::default()
+        }
+    }
+
+    fn lengths(all: &[EntityDetail]) -> Vec<usize> {
+        let all: Vec<Copied<'_>> = all.iter().map(Copied::Entity).collect();
+        transactions_of(&all)
+            .iter()
+            .map(|part| part.len())
+            .collect()
+    }
+
+    #[test]
+    fn a_transaction_keeps_so_many_and_each_instance_once() {
+        let many = |count: usize| -> Vec<EntityDetail> {
+            (0..count)
+                .map(|number| entity(&number.to_string()))
+                .collect()
+        };
+        assert_eq!(lengths(&[]), [0; 0]);
+        assert_eq!(lengths(&many(COPIES_MAX)), [COPIES_MAX]);
+        assert_eq!(lengths(&many(COPIES_MAX + 1)), [COPIES_MAX, 1]);
+        let twice = ["a", "b", "a", "c", "c", "a"].map(entity);
+        assert_eq!(lengths(&twice), [2, 2, 2]);
+    }
+
+    #[test]
+    fn a_transaction_keeps_so_many_bytes() {
+        let mut large = ["a", "b", "c"].map(entity);
+        for of in &mut large {
+            of.header.instance_url = Some("x".repeat(BYTES_MAX / 2 - 10_000));
+        }
+        assert_eq!(lengths(&large), [2, 1]);
+        large[0].header.instance_url = Some("x".repeat(BYTES_MAX));
+        assert_eq!(lengths(&large), [1, 2]);
+    }
+}
