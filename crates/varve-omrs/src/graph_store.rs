@@ -124,6 +124,14 @@ impl GraphStore {
             ElementId::Edge(edge) => relationships.contains(&edge.label.0),
         })
     }
+
+    /// Makes entries anew of instances that have other ones than those of an earlier form of the rules.
+    fn renew(&self, keys: Keys) -> Result<(), GraphError> {
+        rebuild_derived(&self.graph, &|id, content| {
+            // What is damaged is told when its entries are made.
+            entries::has_entries_of_parts(id, content, keys).unwrap_or(true)
+        })
+    }
 }
 
 impl From<GraphError> for OmrsError {
@@ -228,6 +236,7 @@ impl Store for GraphStore {
             None => (Rules::default(), (Vec::new(), Vec::new())),
         };
         let rules = Rules::of(&types, &labels, &before);
+        let is_older = !is_first && before.form < rules.form;
         let changed = if is_first {
             // What is there already, as from a dump, came without entries.
             rules.labels()
@@ -236,9 +245,13 @@ impl Store for GraphStore {
         };
         pending.0.extend(changed.0);
         pending.1.extend(changed.1);
-        let is_new = rules != before;
-        if is_new {
-            notes.put(RULES, &rules.to_bytes(keys, &pending))?;
+        if rules != before {
+            // If it is interrupted, an older form is brought up to date by making everything anew.
+            let of_older = is_older.then(|| rules.labels());
+            notes.put(
+                RULES,
+                &rules.to_bytes(keys, of_older.as_ref().unwrap_or(&pending)),
+            )?;
         }
         let deriver = InstanceDeriver {
             rules: rules.clone(),
@@ -248,8 +261,14 @@ impl Store for GraphStore {
         let rules = Arc::new(rules);
         let state = State::new(types, keys, Arc::clone(&rules), labels);
         *self.state.write() = Some(Arc::new(state));
-        if !(pending.0.is_empty() && pending.1.is_empty()) {
+        if is_older {
+            self.renew(keys)?;
+        }
+        let is_pending = !(pending.0.is_empty() && pending.1.is_empty());
+        if is_pending {
             self.rebuild(&pending)?;
+        }
+        if is_pending || is_older {
             notes.put(RULES, &rules.to_bytes(keys, &(Vec::new(), Vec::new())))?;
         }
         Ok(())

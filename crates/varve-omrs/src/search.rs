@@ -9,12 +9,15 @@
 //! remembered ([`Memory`]) as long as nothing was written that the query could see.
 
 mod access;
+mod collected;
+mod in_order;
 mod limits;
 mod memory;
 mod meter;
 mod order;
 mod plan;
 mod query;
+mod turn;
 mod weight;
 
 pub use limits::Limits;

@@ -91,18 +91,34 @@ pub enum WalkBy<'a> {
     /// Those with such a text that contains this, ignoring case when asked; surplus ones may come too. `None` from
     /// [`Read::can_walk`] when the text is too short to help.
     TextContains(&'a str),
-    /// Entities that carry the classification of this name.
-    Classification(&'a str),
+    /// Entities that carry at least one of the classifications of these names.
+    Classified(&'a [String], Listing),
+    /// Entities that carry the classification of this name (the first), which has this value of this property.
+    ClassifiedWith(&'a str, &'a str, &'a Primitive),
     /// Those whose home is the metadata collection with this id.
     Home(&'a str),
-    /// Those in this status. Stores may know rare ones only ([`Read::can_walk`]).
-    Status(InstanceStatus),
+    /// Those in this status. Stores may know rare ones only, and not each listing ([`Read::can_walk`]).
+    Status(InstanceStatus, Listing),
+}
+
+/// The order in which instances are listed that have something in common.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Listing {
+    /// By GUID.
+    Guid,
+    /// By the time they were made; without one first.
+    CreateTime,
+    /// By the time they were changed last; never changed first.
+    UpdateTime,
 }
 
 /// What a walk shows of one instance.
 pub struct Step<'a> {
     /// Its place, for [`Walk::after`].
     pub place: &'a [u8],
+    /// Where the walk's order is known in part only: what is known. Those of which the same is known come one after the
+    /// other, in no order. `None` = the order is known.
+    pub alike: Option<&'a [u8]>,
     /// The instance, as it is at the reader's point of time.
     pub instance: StoredInstance,
 }

@@ -45,6 +45,18 @@ pub(super) enum Kind {
     CreatedAhead = 10,
     /// (level) -> time or missing: the same, by when they were changed last.
     UpdatedAhead = 11,
+    /// (level) -> time or missing: those in status DELETED, by when they were made.
+    DeletedCreated = 12,
+    /// (name) -> time or missing: what carries the classification, by when it was made.
+    ClassifiedCreated = 33,
+    /// (name) -> time or missing: the same, by when it was changed last.
+    ClassifiedUpdated = 34,
+    /// (name) -> time or missing: those of them whose header is ahead of their time, by when they were made.
+    ClassifiedCreatedAhead = 35,
+    /// (name) -> time or missing: the same, by when they were changed last.
+    ClassifiedUpdatedAhead = 36,
+    /// (property, name) -> value: what carries the classification with a value of this property.
+    ClassifiedProperty = 37,
 }
 
 impl Kind {
@@ -77,6 +89,14 @@ pub(super) fn level_first(level: u32, property: Option<u32>) -> Vec<u8> {
     if let Some(property) = property {
         put_schema_id(property, &mut first);
     }
+    first
+}
+
+/// The first value of a partition of a property of a classification.
+pub(super) fn classified_first(name: &str, property: u32) -> Vec<u8> {
+    let mut first = Vec::with_capacity(name.len() + 3);
+    put_schema_id(property, &mut first);
+    first.extend_from_slice(&named_first(name));
     first
 }
 
@@ -160,9 +180,12 @@ impl Deriver for InstanceDeriver {
         let mut making = Making {
             subject,
             label,
+            all: &self.rules,
             rules,
             entries,
             further: Vec::with_capacity(64),
+            times: Times::default(),
+            lists_texts: true,
         };
         making.header(parts.header)?;
         making.properties(parts.properties)?;
@@ -171,12 +194,52 @@ impl Deriver for InstanceDeriver {
     }
 }
 
+/// Whether an instance has entries that [`Rules::has_orders_of_parts`] is about: it carries classifications, or is DELETED.
+pub(super) fn has_entries_of_parts(
+    id: &ElementId,
+    content: &[u8],
+    keys: Keys,
+) -> Result<bool, DecodeError> {
+    let properties = match id {
+        ElementId::Vertex(_) => vertex_parts(content)?.1,
+        ElementId::Edge(_) => edge_parts(content)?.2,
+    };
+    let parts = Parts::of(properties, keys)?;
+    if parts.classifications.is_some() || parts.header.is_empty() {
+        return Ok(parts.classifications.is_some());
+    }
+    let mut cursor = Cursor::new(parts.header);
+    let Token::Map(members) = cursor.token()? else {
+        return Err(cursor.error());
+    };
+    for _ in 0..members {
+        match (cursor.name()?, cursor.token()?) {
+            ("st", Token::Text(name)) => return Ok(name == InstanceStatus::Deleted.name()),
+            (_, token) => skip_rest(token, &mut cursor)?,
+        }
+    }
+    Ok(false)
+}
+
 struct Making<'a> {
     subject: Subject,
     label: u32,
+    all: &'a Rules,
     rules: &'a TypeRules,
     entries: &'a mut DerivedEntries,
     further: Vec<u8>,
+    times: Times,
+    /// Whether texts have entries of their own: those of classifications have not.
+    lists_texts: bool,
+}
+
+/// What a header says of times.
+#[derive(Debug, Clone, Copy, Default)]
+struct Times {
+    created: Option<i64>,
+    updated: Option<i64>,
+    /// Whether one of the two is later than the time from which the state holds.
+    ahead: bool,
 }
 
 type Made = Result<(), DecodeError>;
@@ -195,7 +258,7 @@ impl Making<'_> {
     }
 
     fn header(&mut self, bytes: &[u8]) -> Made {
-        let (mut created, mut updated, mut deleted, mut ahead) = (None, None, false, false);
+        let (mut times, mut deleted) = (Times::default(), false);
         let mut cursor = Cursor::new(bytes);
         let Token::Map(members) = cursor.token()? else {
             return Err(cursor.error());
@@ -203,10 +266,10 @@ impl Making<'_> {
         self.further.clear();
         for _ in 0..members {
             match (cursor.name()?, cursor.token()?) {
-                ("ct", Token::Int(time)) => created = Some(time),
-                ("ut", Token::Int(time)) => updated = Some(time),
+                ("ct", Token::Int(time)) => times.created = Some(time),
+                ("ut", Token::Int(time)) => times.updated = Some(time),
                 ("st", Token::Text(name)) => deleted = name == InstanceStatus::Deleted.name(),
-                ("ah", Token::Bool(flag)) => ahead = flag,
+                ("ah", Token::Bool(flag)) => times.ahead = flag,
                 ("mc", Token::Text(home)) => self.put(Kind::Home, &named_first(home)),
                 (_, token) => skip_rest(token, &mut cursor)?,
             }
@@ -216,16 +279,22 @@ impl Making<'_> {
             self.put_levels(Kind::Deleted);
         }
         for (kind, if_ahead, time) in [
-            (Kind::CreateTime, Kind::CreatedAhead, created),
-            (Kind::UpdateTime, Kind::UpdatedAhead, updated),
+            (Kind::CreateTime, Kind::CreatedAhead, times.created),
+            (Kind::UpdateTime, Kind::UpdatedAhead, times.updated),
         ] {
             self.further.clear();
             put_time(time, &mut self.further);
             self.put_levels(kind);
-            if ahead {
+            if times.ahead {
                 self.put_levels(if_ahead);
             }
         }
+        if deleted && self.all.has_orders_of_parts() {
+            self.further.clear();
+            put_time(times.created, &mut self.further);
+            self.put_levels(Kind::DeletedCreated);
+        }
+        self.times = times;
         Ok(())
     }
 
@@ -319,6 +388,9 @@ impl Making<'_> {
     fn text(&mut self, text: &str) {
         self.further.clear();
         put_ordered_text(text, &mut self.further);
+        if !self.lists_texts {
+            return;
+        }
         self.put(Kind::Text, &level_first(super::rules::ANY, None));
         self.put(Kind::Text, &level_first(self.label, None));
     }
@@ -384,16 +456,81 @@ impl Making<'_> {
         let Token::List(count) = cursor.token()? else {
             return Err(cursor.error());
         };
-        self.further.clear();
+        self.lists_texts = false;
         for _ in 0..count {
             let Token::Map(members) = cursor.token()? else {
                 return Err(cursor.error());
             };
+            // The name comes first.
+            let mut name = None;
             for _ in 0..members {
                 match (cursor.name()?, cursor.token()?) {
-                    ("n", Token::Text(name)) => self.put(Kind::Classification, &named_first(name)),
+                    ("n", Token::Text(text)) => {
+                        self.classification(text);
+                        name = Some(text);
+                    }
+                    ("pp", Token::Map(members)) => {
+                        self.classified(name, members, &mut cursor)?;
+                    }
                     (_, token) => skip_rest(token, &mut cursor)?,
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// The entries of a classification by its name.
+    fn classification(&mut self, name: &str) {
+        let first = named_first(name);
+        self.further.clear();
+        self.put(Kind::Classification, &first);
+        if !self.all.has_orders_of_parts() {
+            return;
+        }
+        let times = self.times;
+        for (kind, if_ahead, time) in [
+            (
+                Kind::ClassifiedCreated,
+                Kind::ClassifiedCreatedAhead,
+                times.created,
+            ),
+            (
+                Kind::ClassifiedUpdated,
+                Kind::ClassifiedUpdatedAhead,
+                times.updated,
+            ),
+        ] {
+            self.further.clear();
+            put_time(time, &mut self.further);
+            self.put(kind, &first);
+            if times.ahead {
+                self.put(if_ahead, &first);
+            }
+        }
+    }
+
+    /// The entries of a classification's properties.
+    fn classified(&mut self, name: Option<&str>, members: u32, cursor: &mut Cursor<'_>) -> Made {
+        let all = self.all;
+        let rules = name.and_then(|name| all.classifications.get(name));
+        for _ in 0..members {
+            match (cursor.name()?, cursor.token()?) {
+                ("vs", Token::Map(values)) => {
+                    for _ in 0..values {
+                        let property = cursor.name()?;
+                        let rule = rules.and_then(|rules| rules.property(property));
+                        let (Some(rule), Some(name)) = (rule, name) else {
+                            cursor.skip()?;
+                            continue;
+                        };
+                        self.further.clear();
+                        if self.value(cursor, rule.big)? {
+                            let first = classified_first(name, rule.number);
+                            self.put(Kind::ClassifiedProperty, &first);
+                        }
+                    }
+                }
+                (_, token) => skip_rest(token, cursor)?,
             }
         }
         Ok(())

@@ -6,12 +6,12 @@ use varve_encoding::index::{
 use varve_kv::ClusteringRange;
 use varve_model::{Instant, Value};
 
-use super::entries::{Kind, level_first, named_first, put_decimal, put_time};
+use super::entries::{Kind, classified_first, level_first, named_first, put_decimal, put_time};
 use super::rules::{ANY, is_single};
 use super::state::State;
-use crate::instances::{InstanceProperties, InstancePropertyValue, Primitive};
+use crate::instances::{Classification, InstanceProperties, InstancePropertyValue, Primitive};
 use crate::json::Millis;
-use crate::store::{StoredInstance, Subject, Walk, WalkBy};
+use crate::store::{Listing, StoredInstance, Subject, Walk, WalkBy};
 use crate::types::{InstanceStatus, TypeDefCategory, TypeIndex};
 
 /// The most subtypes whose texts are walked apart; those of types with more are found among all texts.
@@ -40,6 +40,12 @@ pub(super) fn plan<'a>(
     let ahead = match (&walk.by, at) {
         (WalkBy::CreateTime, Some(at)) => (Kind::CreatedAhead, at),
         (WalkBy::UpdateTime, Some(at)) => (Kind::UpdatedAhead, at),
+        (WalkBy::Classified(_, Listing::CreateTime), Some(at)) => {
+            (Kind::ClassifiedCreatedAhead, at)
+        }
+        (WalkBy::Classified(_, Listing::UpdateTime), Some(at)) => {
+            (Kind::ClassifiedUpdatedAhead, at)
+        }
         _ => return Some(vec![part]),
     };
     Some(split_by_time(walk.subject, part, ahead))
@@ -115,24 +121,46 @@ fn whole<'a>(state: &State, walk: &Walk<'a>) -> Option<Part<'a>> {
         }
         WalkBy::TextStarts(prefix) => (Kind::Text, starting_with(prefix)),
         WalkBy::TextContains(_) => return None,
-        WalkBy::Classification(_) => (Kind::Classification, ClusteringRange::all()),
+        WalkBy::Classified(_, listing) => (classified_kind(*listing), ClusteringRange::all()),
+        WalkBy::ClassifiedWith(.., value) => (
+            Kind::ClassifiedProperty,
+            equal_to(&ordered_primitive(value)?),
+        ),
         WalkBy::Home(_) => (Kind::Home, ClusteringRange::all()),
-        WalkBy::Status(InstanceStatus::Deleted) => (Kind::Deleted, ClusteringRange::all()),
-        WalkBy::Status(_) => return None,
+        WalkBy::Status(status, listing) => {
+            (status_kind(*status, *listing)?, ClusteringRange::all())
+        }
     };
     let firsts = match &walk.by {
         WalkBy::Property(name) | WalkBy::PropertyIs(name, _) | WalkBy::PropertyStarts(name, _) => {
             property_levels(state, walk, name)?
         }
         WalkBy::Text(_) | WalkBy::TextStarts(_) => text_levels(state, walk),
-        WalkBy::Classification(_) if walk.subject == Subject::Relationships => return None,
-        WalkBy::Classification(name) | WalkBy::Home(name) => vec![named_first(name)],
+        WalkBy::Classified(..) | WalkBy::ClassifiedWith(..)
+            if walk.subject == Subject::Relationships =>
+        {
+            return None;
+        }
+        WalkBy::Classified(names, _) => {
+            let mut firsts: Vec<Vec<u8>> = names.iter().map(|name| named_first(name)).collect();
+            firsts.sort_unstable();
+            firsts.dedup();
+            firsts
+        }
+        WalkBy::ClassifiedWith(name, property, _) => {
+            let rules = state.rules.classifications.get(*name)?;
+            vec![classified_first(name, rules.property(property)?.number)]
+        }
+        WalkBy::Home(name) => vec![named_first(name)],
         _ => vec![level_first(level(state, walk)?, None)],
     };
     // Instances that have a value in common come by GUID in either direction.
     let in_common = matches!(
         walk.by,
-        WalkBy::Classification(_) | WalkBy::Home(_) | WalkBy::Status(_)
+        WalkBy::Classified(_, Listing::Guid)
+            | WalkBy::ClassifiedWith(..)
+            | WalkBy::Home(_)
+            | WalkBy::Status(_, Listing::Guid)
     );
     Some(Part {
         index: kind.number(walk.subject),
@@ -141,6 +169,22 @@ fn whole<'a>(state: &State, walk: &Walk<'a>) -> Option<Part<'a>> {
         reverse: walk.reverse && !in_common,
         after: walk.after,
     })
+}
+
+fn classified_kind(listing: Listing) -> Kind {
+    match listing {
+        Listing::Guid => Kind::Classification,
+        Listing::CreateTime => Kind::ClassifiedCreated,
+        Listing::UpdateTime => Kind::ClassifiedUpdated,
+    }
+}
+
+fn status_kind(status: InstanceStatus, listing: Listing) -> Option<Kind> {
+    match (status, listing) {
+        (InstanceStatus::Deleted, Listing::Guid) => Some(Kind::Deleted),
+        (InstanceStatus::Deleted, Listing::CreateTime) => Some(Kind::DeletedCreated),
+        _ => None,
+    }
 }
 
 /// The level of a walk's type. That of all types, which is the root's, has others too.
@@ -203,10 +247,11 @@ fn text_levels(state: &State, walk: &Walk<'_>) -> Vec<Vec<u8>> {
 /// The index and the first value of the partition where all are listed that are of a type, or that carry a classification;
 /// `None` for what is not listed.
 pub(super) fn listing_of(state: &State, of: TypeIndex) -> Option<(u32, Vec<u8>)> {
+    let names = [state.types.get(of).name().to_owned()];
     let (subject, of, by) = match state.types.get(of).def().category() {
         TypeDefCategory::Classification => {
-            let name = state.types.get(of).name();
-            (Subject::Entities, None, WalkBy::Classification(name))
+            let by = WalkBy::Classified(&names, Listing::Guid);
+            (Subject::Entities, None, by)
         }
         TypeDefCategory::Relationship => (Subject::Relationships, Some(of), WalkBy::Guid),
         _ => (Subject::Entities, Some(of), WalkBy::Guid),
@@ -318,6 +363,11 @@ pub(super) fn is_described(
         put_time(time.map(|time| time.0), &mut out);
         out == values
     };
+    let is_listed = |listing: Listing| match listing {
+        Listing::Guid => true,
+        Listing::CreateTime => is_time(audit.create_time),
+        Listing::UpdateTime => is_time(audit.update_time),
+    };
     let value = |name: &str| properties.and_then(|properties| properties.get(name));
     let stands_here = |name: &str| {
         own.is_some_and(|own| has_single(state, own, name)) && ordered_value(value(name)) == values
@@ -340,15 +390,24 @@ pub(super) fn is_described(
             }
         }),
         WalkBy::TextContains(_) => false,
-        WalkBy::Classification(name) => match instance {
-            StoredInstance::Entity(entity) => {
-                let mut carried = entity.classifications().iter();
-                carried.any(|of| of.name() == *name)
-            }
-            StoredInstance::Relationship(_) => false,
-        },
+        WalkBy::Classified(names, listing) => {
+            let mut carried = carried_by(instance).iter();
+            carried.any(|of| names.iter().any(|name| name == of.name())) && is_listed(*listing)
+        }
+        WalkBy::ClassifiedWith(name, property, wanted) => carried_by(instance).iter().any(|of| {
+            let properties = of.properties.as_ref();
+            let value = properties.and_then(|properties| properties.get(property));
+            of.name() == *name && ordered_value(value) == values && is_value(value, wanted)
+        }),
         WalkBy::Home(home) => audit.metadata_collection_id.as_deref() == Some(home),
-        WalkBy::Status(status) => audit.status == Some(*status),
+        WalkBy::Status(status, listing) => audit.status == Some(*status) && is_listed(*listing),
+    }
+}
+
+fn carried_by(instance: &StoredInstance) -> &[Classification] {
+    match instance {
+        StoredInstance::Entity(entity) => entity.classifications(),
+        StoredInstance::Relationship(_) => &[],
     }
 }
 

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use varve_encoding::index::known_start;
 use varve_encoding::key;
 use varve_encoding::row::{edge_parts, vertex_parts};
 use varve_graph::GraphError;
@@ -16,7 +17,7 @@ use super::plan::{is_described, plan};
 use super::state::State;
 use crate::error::{Message, OmrsError};
 use crate::store::{
-    Read, Step, StoredEntity, StoredInstance, StoredRelationship, Subject, Visit, Walk,
+    Read, Step, StoredEntity, StoredInstance, StoredRelationship, Subject, Visit, Walk, WalkBy,
 };
 use crate::types::{Catalogue, TypeIndex};
 
@@ -131,7 +132,15 @@ impl State {
             return Ok(Flow::Continue(()));
         }
         let place = step.clustering;
-        visit(Step { place, instance })
+        let alike = match walk.by {
+            WalkBy::Property(_) => known_start(place),
+            _ => None,
+        };
+        visit(Step {
+            place,
+            alike,
+            instance,
+        })
     }
 }
 

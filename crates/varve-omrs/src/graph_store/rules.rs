@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 use varve_encoding::DecodeError;
 use varve_encoding::datum;
+use varve_graph::GraphError;
 use varve_model::Datum;
 
 use super::encode::category_number;
@@ -22,15 +23,22 @@ use crate::types::{
 /// The level of all types. Levels of types are their labels' ids, which begin with 1.
 pub(super) const ANY: u32 = 0;
 
+/// Which entries rules stand for, whatever the types are. Form 1 had none of [`Rules::has_orders_of_parts`].
+pub(super) const FORM: u32 = 2;
+
 /// The rules of all types.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Rules {
+    /// The form of the build that made the entries.
+    pub(super) form: u32,
     /// The label of the root that most entity types descend from: its level is that of all types.
     pub(super) root: u32,
     /// By the labels of entity types.
     pub(super) entities: BTreeMap<u32, TypeRules>,
     /// By the labels of relationship types.
     pub(super) relationships: BTreeMap<u32, TypeRules>,
+    /// By the names of classifications, which have no labels and no levels.
+    pub(super) classifications: BTreeMap<String, TypeRules>,
     /// The names of properties: each one's place is its number.
     pub(super) names: Vec<String>,
 }
@@ -91,17 +99,40 @@ pub(super) fn is_big_number(category: i64) -> bool {
     big.map(category_number).contains(&category)
 }
 
+impl TypeRules {
+    /// The rule of the property called `name`.
+    pub(super) fn property(&self, name: &str) -> Option<&PropertyRule> {
+        let found = self
+            .properties
+            .binary_search_by(|rule| rule.name.as_str().cmp(name));
+        found.ok().map(|at| &self.properties[at])
+    }
+}
+
 impl Rules {
+    /// Whether what carries a classification, and what is DELETED, have entries by more than GUIDs.
+    pub(super) fn has_orders_of_parts(&self) -> bool {
+        self.form >= 2
+    }
+
     /// The rules that follow from `types`, whose labels are `labels`. Numbers, and rules of labels whose types have gone,
     /// are those of `before`.
     pub(super) fn of(types: &Catalogue, labels: &FxHashMap<TypeIndex, u32>, before: &Self) -> Self {
         let mut rules = before.clone();
+        rules.form = FORM;
         if !labels.values().any(|label| *label == before.root) {
             rules.root = main_root(types, labels);
         }
         let numbers = before.names.iter().cloned().zip(0..);
         let mut numbers: FxHashMap<String, u32> = numbers.collect();
         for (index, of) in types.types() {
+            if of.def().category() == TypeDefCategory::Classification {
+                let mut made = rules.of_type(types, of, labels, &mut numbers);
+                made.levels.clear();
+                made.properties.iter_mut().for_each(|rule| rule.from = 0);
+                rules.classifications.insert(of.name().to_owned(), made);
+                continue;
+            }
             let Some(label) = labels.get(&index) else {
                 continue;
             };
@@ -175,8 +206,17 @@ impl Rules {
                 .map(|(label, _)| *label)
                 .collect()
         };
+        let classification_differs = |(name, rules): (&String, &TypeRules)| {
+            let old = before.classifications.get(name);
+            old.is_some_and(|before| before != rules)
+        };
+        let entities = if self.classifications.iter().any(classification_differs) {
+            self.entities.keys().copied().collect()
+        } else {
+            changed(&self.entities, &before.entities)
+        };
         (
-            changed(&self.entities, &before.entities),
+            entities,
             changed(&self.relationships, &before.relationships),
         )
     }
@@ -198,17 +238,22 @@ impl Rules {
                 Datum::Bool(rule.big),
             ])
         };
+        let properties = |of: &TypeRules| of.properties.iter().map(property).collect();
         let rules = |(label, of): (&u32, &TypeRules)| {
             Datum::List(vec![
                 number(label),
                 numbers(&of.levels),
-                Datum::List(of.properties.iter().map(property).collect()),
+                Datum::List(properties(of)),
             ])
         };
+        let named = |(name, of): (&String, &TypeRules)| {
+            Datum::List(vec![Datum::Text(name.clone()), Datum::List(properties(of))])
+        };
+        let classifications = self.classifications.iter().map(named).collect();
         let all = |of: &BTreeMap<u32, TypeRules>| Datum::List(of.iter().map(rules).collect());
         let names = self.names.iter().cloned().map(Datum::Text).collect();
         datum::to_bytes(&Datum::Map(vec![
-            ("version".to_owned(), Datum::Int(1)),
+            ("version".to_owned(), number(&self.form)),
             (
                 "keys".to_owned(),
                 numbers(&[keys.header, keys.properties, keys.classifications]),
@@ -217,6 +262,7 @@ impl Rules {
             ("names".to_owned(), Datum::List(names)),
             ("entities".to_owned(), all(&self.entities)),
             ("relationships".to_owned(), all(&self.relationships)),
+            ("classifications".to_owned(), Datum::List(classifications)),
             (
                 "pending".to_owned(),
                 Datum::List(vec![numbers(&pending.0), numbers(&pending.1)]),
@@ -225,9 +271,21 @@ impl Rules {
     }
 
     /// Reads what [`Rules::to_bytes`] wrote.
-    pub(super) fn decode(bytes: &[u8]) -> Result<Read, DecodeError> {
+    ///
+    /// # Errors
+    /// When they are damaged, or of a form that is not known yet.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Read, GraphError> {
         let record = datum::decode(bytes)?;
-        read(&record).ok_or_else(|| DecodeError::new("rules of index entries", bytes, 0))
+        if let Some(form) = record.get("version").and_then(number)
+            && form > FORM
+        {
+            return Err(GraphError::invalid(format!(
+                "the index entries of open metadata are of form {form}, which a newer version of Varve made; this \
+                 one knows forms up to {FORM}"
+            )));
+        }
+        let read = read(&record);
+        Ok(read.ok_or_else(|| DecodeError::new("rules of index entries", bytes, 0))?)
     }
 }
 
@@ -249,7 +307,8 @@ fn main_root(types: &Catalogue, labels: &FxHashMap<TypeIndex, u32>) -> u32 {
 type Read = (Rules, Keys, (Vec<u32>, Vec<u32>));
 
 fn read(record: &Datum) -> Option<Read> {
-    if record.get("version") != Some(&Datum::Int(1)) {
+    let form = number(record.get("version")?)?;
+    if !(1..=FORM).contains(&form) {
         return None;
     }
     let names: Option<Vec<String>> = list(record.get("names")?)?
@@ -270,10 +329,20 @@ fn read(record: &Datum) -> Option<Read> {
     };
     let pending = (numbers(first)?, numbers(second)?);
     let root = number(record.get("root")?)?;
+    let classifications = match record.get("classifications") {
+        None => BTreeMap::new(),
+        Some(classifications) => {
+            let rules = list(classifications)?.iter();
+            let rules: Option<_> = rules.map(|rule| named_rules_of(rule, &names)).collect();
+            rules?
+        }
+    };
     let rules = Rules {
+        form,
         root,
         entities,
         relationships,
+        classifications,
         names,
     };
     let [header, properties, classifications] = numbers(record.get("keys")?)?[..] else {
@@ -291,6 +360,25 @@ fn rules_of(rule: &Datum, names: &[String]) -> Option<(u32, TypeRules)> {
     let [label, levels, properties] = list(rule)? else {
         return None;
     };
+    let rules = TypeRules {
+        levels: numbers(levels)?,
+        properties: properties_of(properties, names)?,
+    };
+    Some((number(label)?, rules))
+}
+
+fn named_rules_of(rule: &Datum, names: &[String]) -> Option<(String, TypeRules)> {
+    let [Datum::Text(name), properties] = list(rule)? else {
+        return None;
+    };
+    let rules = TypeRules {
+        levels: Vec::new(),
+        properties: properties_of(properties, names)?,
+    };
+    Some((name.clone(), rules))
+}
+
+fn properties_of(properties: &Datum, names: &[String]) -> Option<Vec<PropertyRule>> {
     let property = |rule: &Datum| {
         let [of, from, Datum::Bool(big)] = list(rule)? else {
             return None;
@@ -303,12 +391,7 @@ fn rules_of(rule: &Datum, names: &[String]) -> Option<(u32, TypeRules)> {
             big: *big,
         })
     };
-    let properties: Option<Vec<PropertyRule>> = list(properties)?.iter().map(property).collect();
-    let rules = TypeRules {
-        levels: numbers(levels)?,
-        properties: properties?,
-    };
-    Some((number(label)?, rules))
+    list(properties)?.iter().map(property).collect()
 }
 
 fn list(datum: &Datum) -> Option<&[Datum]> {

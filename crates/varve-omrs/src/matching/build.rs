@@ -30,7 +30,7 @@ pub fn property_condition(
     for (name, value) in &properties.values {
         conditions.push(Condition::Property {
             name: name.clone(),
-            test: value_test(value, &format!("{parameter}.{name}"), 0)?,
+            test: value_test(value, &format!("{parameter}.{name}"))?,
         });
     }
     let criteria = criteria.unwrap_or(MatchCriteria::All);
@@ -183,37 +183,15 @@ fn string(value: &InstancePropertyValue) -> Option<&str> {
     }
 }
 
-/// The test that a value of the `…ByProperty` calls stands for.
-fn value_test(
-    value: &InstancePropertyValue,
-    parameter: &str,
-    depth: usize,
-) -> Result<Test, OmrsError> {
-    if depth > DEPTH_MAX {
-        let words = [parameter];
-        return Err(OmrsError::of_parameter(
-            Message::NestedTooDeeply,
-            parameter,
-            &words,
-        ));
-    }
-    let parts = match value {
-        InstancePropertyValue::Primitive(primitive) => {
-            return match &primitive.value {
-                None => Ok(Test::Missing),
-                Some(Primitive::String(text)) => Pattern::new(text, parameter).map(Test::Matches),
-                Some(_) => Ok(Test::Is(value.clone())),
-            };
-        }
-        InstancePropertyValue::Enum(_) => return Ok(Test::Is(value.clone())),
-        InstancePropertyValue::Struct(value) => value.attributes.as_ref(),
-        InstancePropertyValue::Map(value) => value.values.as_ref(),
-        InstancePropertyValue::Array(value) => value.values.as_ref(),
+/// The test that a value of the `…ByProperty` calls stands for. Strings are expressions where they are whole values; within
+/// arrays, maps and structs they are compared as they are.
+fn value_test(value: &InstancePropertyValue, parameter: &str) -> Result<Test, OmrsError> {
+    let InstancePropertyValue::Primitive(primitive) = value else {
+        return Ok(Test::Is(value.clone()));
     };
-    let mut tests = std::collections::BTreeMap::new();
-    for (name, value) in parts.into_iter().flat_map(|parts| &parts.values) {
-        let test = value_test(value, &format!("{parameter}.{name}"), depth + 1)?;
-        tests.insert(name.clone(), test);
+    match &primitive.value {
+        None => Ok(Test::Missing),
+        Some(Primitive::String(text)) => Pattern::new(text, parameter).map(Test::Matches),
+        Some(_) => Ok(Test::Is(value.clone())),
     }
-    Ok(Test::Parts(tests))
 }

@@ -1,13 +1,9 @@
 //! What a search asks of an instance, as one tree.
 
-use std::collections::BTreeMap;
-
 use super::field::{FieldValue, header_field, is_header_field};
 use super::value::{are_equal, compare_primitives, same_value, some_text, string};
 use super::{Pattern, Target};
-use crate::instances::{
-    InstanceProperties, InstancePropertyValue, Primitive, PrimitivePropertyValue,
-};
+use crate::instances::{InstancePropertyValue, Primitive, PrimitivePropertyValue};
 use crate::requests::{MatchCriteria, PropertyComparisonOperator};
 
 /// A condition on an instance.
@@ -47,8 +43,6 @@ pub enum Test {
     IsNot(InstancePropertyValue),
     /// It is a string, or a header field's constant, that matches.
     Matches(Pattern),
-    /// It is a map, an array or a struct with parts of exactly these names, each of which passes its test.
-    Parts(BTreeMap<String, Test>),
     /// It is a number or a date, and stands so to another.
     Compares(PropertyComparisonOperator, Primitive),
     /// It is one of several.
@@ -141,7 +135,6 @@ impl Test {
                 }
                 _ => false,
             },
-            Self::Parts(tests) => parts_pass(tests, value),
             Self::Compares(operator, limit) => match value {
                 InstancePropertyValue::Primitive(PrimitivePropertyValue {
                     value: Some(value),
@@ -169,25 +162,10 @@ impl Test {
                 FieldValue::Text(_) | FieldValue::Texts(_) => false,
             },
             Self::OneOf(wanted) => wanted.iter().any(|wanted| field_is(field, wanted)),
-            Self::Parts(_) | Self::Missing => false,
+            Self::Missing => false,
             Self::Present => true,
         }
     }
-}
-
-fn parts_pass(tests: &BTreeMap<String, Test>, value: &InstancePropertyValue) -> bool {
-    let parts: Option<&InstanceProperties> = match value {
-        InstancePropertyValue::Struct(value) => value.attributes.as_ref(),
-        InstancePropertyValue::Map(value) => value.values.as_ref(),
-        InstancePropertyValue::Array(value) => value.values.as_ref(),
-        InstancePropertyValue::Primitive(_) | InstancePropertyValue::Enum(_) => return false,
-    };
-    let count = parts.map_or(0, |parts| parts.values.len());
-    let passes = |(name, test): (&String, &Test)| {
-        let part = parts.and_then(|parts| parts.get(name));
-        part.is_some_and(|part| test.passes(part))
-    };
-    count == tests.len() && tests.iter().all(passes)
 }
 
 fn field_is(field: &FieldValue<'_>, wanted: &InstancePropertyValue) -> bool {

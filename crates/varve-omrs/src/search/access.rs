@@ -2,8 +2,10 @@
 
 use crate::instances::{InstancePropertyValue, Primitive, PrimitivePropertyValue};
 use crate::matching::{Condition, Shape, Test, is_header_field};
-use crate::store::{Read, Walk, WalkBy};
-use crate::types::{AttributeTypeKind, Catalogue, InstanceStatus, PrimitiveDefCategory, TypeIndex};
+use crate::store::{Listing, Read, Subject, Walk, WalkBy};
+use crate::types::{
+    AttributeTypeKind, Catalogue, InstanceStatus, PrimitiveDefCategory, TypeDefCategory, TypeIndex,
+};
 
 use super::{Order, Query};
 
@@ -24,9 +26,10 @@ pub(super) enum Access {
     Text(String),
     TextStarts(String),
     TextContains(String),
-    Classification(String),
+    Classified(Vec<String>, Listing),
+    ClassifiedWith(String, String, Primitive),
     Home(String),
-    Status(InstanceStatus),
+    Status(InstanceStatus, Listing),
 }
 
 impl Access {
@@ -41,9 +44,12 @@ impl Access {
             Self::Text(text) => WalkBy::Text(text),
             Self::TextStarts(start) => WalkBy::TextStarts(start),
             Self::TextContains(part) => WalkBy::TextContains(part),
-            Self::Classification(name) => WalkBy::Classification(name),
+            Self::Classified(names, listing) => WalkBy::Classified(names, *listing),
+            Self::ClassifiedWith(name, property, value) => {
+                WalkBy::ClassifiedWith(name, property, value)
+            }
             Self::Home(id) => WalkBy::Home(id),
-            Self::Status(status) => WalkBy::Status(*status),
+            Self::Status(status, listing) => WalkBy::Status(*status, *listing),
         }
     }
 
@@ -51,7 +57,7 @@ impl Access {
     /// other types are passed over here, where they are counted, so that no turn takes long.
     pub(super) fn walked_type(&self, query: &Query) -> Option<TypeIndex> {
         match self {
-            Self::Classification(_) | Self::Home(_) => None,
+            Self::Classified(..) | Self::ClassifiedWith(..) | Self::Home(_) => None,
             _ => query.types.of,
         }
     }
@@ -59,12 +65,12 @@ impl Access {
     /// How few instances such a walk is expected to have, the fewest first.
     fn rank(&self) -> u8 {
         match self {
-            Self::PropertyIs(..) => 0,
+            Self::PropertyIs(..) | Self::ClassifiedWith(..) => 0,
             Self::Text(_) => 1,
             Self::PropertyStarts(..) => 2,
-            Self::Classification(_) => 3,
+            Self::Classified(..) => 3,
             Self::TextStarts(_) => 4,
-            Self::Status(_) => 5,
+            Self::Status(..) => 5,
             Self::TextContains(_) => 6,
             Self::Home(_) => 7,
             Self::Guid | Self::CreateTime | Self::UpdateTime | Self::Property(_) => 8,
@@ -78,10 +84,27 @@ impl Access {
             Self::Guid
                 | Self::PropertyIs(..)
                 | Self::Text(_)
-                | Self::Classification(_)
+                | Self::Classified(_, Listing::Guid)
+                | Self::ClassifiedWith(..)
                 | Self::Home(_)
-                | Self::Status(_)
+                | Self::Status(_, Listing::Guid)
         )
+    }
+
+    /// Whether such a walk is by a time.
+    pub(super) fn is_by_time(&self) -> bool {
+        matches!(
+            self,
+            Self::CreateTime
+                | Self::UpdateTime
+                | Self::Classified(_, Listing::CreateTime | Listing::UpdateTime)
+                | Self::Status(_, Listing::CreateTime | Listing::UpdateTime)
+        )
+    }
+
+    /// Whether such a walk, if nothing limits its type, is a part of that of all in the same order, and of the same times.
+    pub(super) fn is_part_of_all(&self) -> bool {
+        matches!(self, Self::Classified(..))
     }
 
     /// Whether an instance may come more than once.
@@ -95,21 +118,38 @@ impl Access {
     /// Whether what it is expected to lead to is so little that it is tried before the walk in the query's order.
     pub(super) fn is_narrow(&self) -> bool {
         match self {
-            Self::PropertyIs(_, value) => !matches!(value, Primitive::Boolean(_)),
+            Self::PropertyIs(_, value) | Self::ClassifiedWith(.., value) => {
+                !matches!(value, Primitive::Boolean(_))
+            }
             _ => false,
         }
     }
 
-    /// Whether such a walk, as it is, shows what it leads to in an order.
+    /// Whether such a walk shows what it leads to in an order, the other way round if the order is.
     pub(super) fn is_in(&self, order: &Order) -> bool {
+        let listing = match self {
+            Self::Classified(_, listing) | Self::Status(_, listing) => Some(*listing),
+            _ => None,
+        };
         match order {
             Order::Guid => self.is_by_guid(),
+            Order::CreateTime { .. } => listing == Some(Listing::CreateTime),
+            Order::UpdateTime { .. } => listing == Some(Listing::UpdateTime),
             // All have the same value.
             Order::Property { name, .. } => {
                 matches!(self, Self::PropertyIs(property, _) if property == name)
             }
-            _ => false,
+            Order::Any => false,
         }
+    }
+}
+
+/// How what has something in common should be listed to be in an order.
+fn listing_in(order: &Order) -> Listing {
+    match order {
+        Order::CreateTime { .. } => Listing::CreateTime,
+        Order::UpdateTime { .. } => Listing::UpdateTime,
+        Order::Any | Order::Guid | Order::Property { .. } => Listing::Guid,
     }
 }
 
@@ -121,25 +161,64 @@ pub(super) struct Ways<'a> {
 }
 
 impl Ways<'_> {
-    /// The best ways, the most selective first. Each is a list of walks which together lead to all that is asked for.
-    pub(super) fn best(&self) -> Vec<Vec<Access>> {
+    /// The best ways, the most selective first: some that show all that is asked for in the order `order`, and some that do
+    /// not, each of which is a list of walks which together lead to all that is asked for.
+    pub(super) fn best(&self, order: &Order) -> (Vec<Access>, Vec<Vec<Access>>) {
         let mut ways = Vec::new();
         if let Some(condition) = &self.query.condition {
-            self.add_ways(condition, &mut ways);
+            self.add_ways(condition, order, &mut ways);
         }
         let names = &self.query.classifications;
         if !names.is_empty() && names.len() <= JOINED_MAX {
-            ways.push(names.iter().cloned().map(Access::Classification).collect());
+            ways.push(vec![self.classified(names.clone(), order)]);
         }
         let statuses = &self.query.find.statuses;
         if !statuses.is_empty() {
-            ways.push(statuses.iter().copied().map(Access::Status).collect());
+            let listing = listing_in(order);
+            let of = |status: &InstanceStatus| self.listed(Access::Status(*status, listing));
+            ways.push(statuses.iter().map(of).collect());
         }
         ways.retain(|way: &Vec<Access>| way.iter().all(|access| self.is_served(access, false)));
         ways.sort_by_key(|way| worst(way));
         ways.dedup();
-        ways.truncate(WAYS_MAX);
-        ways
+        let (mut in_order, mut others) = (Vec::new(), Vec::new());
+        for mut way in ways {
+            match way.pop() {
+                Some(only) if way.is_empty() && self.is_shown_in(order, &only) => {
+                    in_order.push(only);
+                }
+                last => {
+                    way.extend(last);
+                    others.push(way);
+                }
+            }
+        }
+        in_order.truncate(WAYS_MAX);
+        others.truncate(WAYS_MAX);
+        (in_order, others)
+    }
+
+    fn is_shown_in(&self, order: &Order, access: &Access) -> bool {
+        access.is_in(order) && self.is_served(access, order.is_reverse() && access.is_by_time())
+    }
+
+    /// What carries one of several classifications, in an order if stores have it.
+    fn classified(&self, mut names: Vec<String>, order: &Order) -> Access {
+        names.sort_unstable();
+        names.dedup();
+        self.listed(Access::Classified(names, listing_in(order)))
+    }
+
+    /// The listing that is asked for if stores have it, otherwise that by GUID.
+    fn listed(&self, access: Access) -> Access {
+        if self.is_served(&access, false) {
+            return access;
+        }
+        match access {
+            Access::Classified(names, _) => Access::Classified(names, Listing::Guid),
+            Access::Status(status, _) => Access::Status(status, Listing::Guid),
+            other => other,
+        }
     }
 
     pub(super) fn is_served(&self, access: &Access, reverse: bool) -> bool {
@@ -152,38 +231,97 @@ impl Ways<'_> {
         })
     }
 
-    fn add_ways(&self, condition: &Condition, ways: &mut Vec<Vec<Access>>) {
+    fn add_ways(&self, condition: &Condition, order: &Order, ways: &mut Vec<Vec<Access>>) {
         match condition {
             Condition::All(conditions) => {
                 for condition in conditions {
-                    self.add_ways(condition, ways);
+                    self.add_ways(condition, order, ways);
                 }
             }
-            Condition::Any(conditions) => ways.extend(self.joined(conditions)),
+            Condition::Any(conditions) => ways.extend(self.joined(conditions, order)),
             Condition::None(_) => {}
             Condition::Property { name, test } => ways.extend(self.property(name, test)),
             Condition::Text(pattern) => {
                 ways.extend(text_access(pattern.shape()).map(|of| vec![of]))
             }
-            Condition::Classification { name, .. } => {
-                ways.push(vec![Access::Classification(name.clone())]);
+            Condition::Classification { name, condition } => {
+                ways.push(vec![self.classified(vec![name.clone()], order)]);
+                if let Some(condition) = condition {
+                    self.add_classified_ways(name, condition, ways);
+                }
             }
         }
     }
 
     /// A way for each alternative, joined.
-    fn joined(&self, conditions: &[Condition]) -> Option<Vec<Access>> {
+    fn joined(&self, conditions: &[Condition], order: &Order) -> Option<Vec<Access>> {
         let mut joined = Vec::new();
         for condition in conditions {
             let mut ways = Vec::new();
-            self.add_ways(condition, &mut ways);
-            ways.retain(|way| way.iter().all(|access| self.is_served(access, false)));
-            joined.extend(ways.into_iter().min_by_key(|way| worst(way))?);
+            self.add_ways(condition, order, &mut ways);
+            joined.extend(self.best_of(ways)?);
             if joined.len() > JOINED_MAX {
                 return None;
             }
         }
-        Some(joined)
+        let names = joined.iter().map(|access| match access {
+            Access::Classified(names, _) => Some(&names[..]),
+            _ => None,
+        });
+        let names: Option<Vec<&[String]>> = names.collect();
+        match names {
+            Some(names) => Some(vec![self.classified(names.concat(), order)]),
+            None => Some(joined),
+        }
+    }
+
+    fn best_of(&self, mut ways: Vec<Vec<Access>>) -> Option<Vec<Access>> {
+        ways.retain(|way| way.iter().all(|access| self.is_served(access, false)));
+        ways.into_iter().min_by_key(|way| worst(way))
+    }
+
+    /// Ways to what carries the classification `name` with what a condition asks of it.
+    fn add_classified_ways(&self, name: &str, condition: &Condition, ways: &mut Vec<Vec<Access>>) {
+        match condition {
+            Condition::All(conditions) => {
+                for condition in conditions {
+                    self.add_classified_ways(name, condition, ways);
+                }
+            }
+            Condition::Any(conditions) => {
+                let mut joined = Vec::new();
+                for condition in conditions {
+                    let mut ways = Vec::new();
+                    self.add_classified_ways(name, condition, &mut ways);
+                    match self.best_of(ways) {
+                        Some(way) if joined.len() + way.len() <= JOINED_MAX => joined.extend(way),
+                        _ => return,
+                    }
+                }
+                ways.push(joined);
+            }
+            Condition::Property { name: of, test } if !is_header_field(of) => {
+                ways.extend(self.classified_property(name, of, test));
+            }
+            _ => {}
+        }
+    }
+
+    fn classified_property(&self, name: &str, property: &str, test: &Test) -> Option<Vec<Access>> {
+        let classification = self.types.by_name(name)?;
+        let kind = kind_in(self.types, classification, property)?;
+        let is =
+            |value: Primitive| Access::ClassifiedWith(name.to_owned(), property.to_owned(), value);
+        let of = |value: &InstancePropertyValue| value_as_stored(value, kind).map(is);
+        match test {
+            Test::Is(value) => Some(vec![of(value)?]),
+            Test::OneOf(values) if values.len() <= JOINED_MAX => values.iter().map(of).collect(),
+            Test::Matches(pattern) => match pattern.shape() {
+                Shape::Is(text) => Some(vec![is(text_as_stored(text, kind)?)]),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     fn property(&self, name: &str, test: &Test) -> Option<Vec<Access>> {
@@ -233,38 +371,35 @@ impl Ways<'_> {
     }
 
     fn text_value(&self, name: &str, text: &str) -> Option<Access> {
-        let is_text = matches!(
-            self.kind(name),
-            Kind::Primitive(PrimitiveDefCategory::String)
-        );
-        let value = Primitive::String(text.to_owned());
-        is_text.then(|| Access::PropertyIs(name.to_owned(), value))
+        let value = text_as_stored(text, self.kind(name))?;
+        Some(Access::PropertyIs(name.to_owned(), value))
     }
 
     fn value(&self, name: &str, value: &InstancePropertyValue) -> Option<Access> {
-        let InstancePropertyValue::Primitive(PrimitivePropertyValue {
-            value: Some(value), ..
-        }) = value
-        else {
-            return None;
-        };
-        let Kind::Primitive(category) = self.kind(name) else {
-            return None;
-        };
-        let value = as_stored(value, category)?;
+        let value = value_as_stored(value, self.kind(name))?;
         Some(Access::PropertyIs(name.to_owned(), value))
     }
 
     /// What the types of the query say of a property.
     pub(super) fn kind(&self, name: &str) -> Kind {
         let of = self.query.types.of;
-        if let Some(kind) = of.and_then(|of| kind_in(self.types, of, name)) {
+        if let Some(kind) = of.and_then(|of| kind_in(self.types, of, name))
+            && !self.types.is_redefined(name)
+        {
             return kind;
         }
         let mut found = Kind::Undefined;
+        let category = match self.query.subject {
+            Subject::Entities => TypeDefCategory::Entity,
+            Subject::Relationships => TypeDefCategory::Relationship,
+        };
         let subtypes = match of {
             Some(of) => self.types.with_subtypes(of),
-            None => self.types.types().map(|(index, _)| index).collect(),
+            None => {
+                let all = self.types.types();
+                let all = all.filter(|(_, of)| of.def().category() == category);
+                all.map(|(index, _)| index).collect()
+            }
         };
         for index in subtypes {
             match kind_in(self.types, index, name) {
@@ -310,6 +445,26 @@ fn kind_in(types: &Catalogue, index: TypeIndex, name: &str) -> Option<Kind> {
         AttributeTypeKind::Enum(_) => Kind::Enum,
         AttributeTypeKind::Collection(_) => Kind::Collection,
     })
+}
+
+/// A text as a property of that kind has it.
+fn text_as_stored(text: &str, kind: Kind) -> Option<Primitive> {
+    let is_text = kind == Kind::Primitive(PrimitiveDefCategory::String);
+    is_text.then(|| Primitive::String(text.to_owned()))
+}
+
+/// A value as a property of that kind has it.
+fn value_as_stored(value: &InstancePropertyValue, kind: Kind) -> Option<Primitive> {
+    let InstancePropertyValue::Primitive(PrimitivePropertyValue {
+        value: Some(value), ..
+    }) = value
+    else {
+        return None;
+    };
+    match kind {
+        Kind::Primitive(category) => as_stored(value, category),
+        _ => None,
+    }
 }
 
 /// A value of another category that is equal to `value`, where an index tells equal values by equal bytes.

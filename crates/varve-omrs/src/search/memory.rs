@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Query;
+use super::in_order::Mark;
 use crate::json::Millis;
 use crate::types::Catalogue;
 
@@ -21,10 +22,8 @@ pub(super) enum Place {
     Walk {
         /// Which way of the query's it was.
         way: usize,
-        /// Which of the way's walks.
-        segment: usize,
-        /// The place of the last instance of the page.
-        after: Vec<u8>,
+        /// Where in it.
+        mark: Mark,
     },
     /// In a list of GUIDs that are all that is asked for, in order.
     List(Arc<[String]>),
@@ -131,7 +130,7 @@ impl Memory {
 
 fn bytes(slot: &Slot, entry: &Entry) -> usize {
     let place = match &entry.place {
-        Place::Walk { after, .. } => after.len(),
+        Place::Walk { mark, .. } => mark.after.as_ref().map_or(0, Vec::len),
         Place::List(guids) => guids.iter().map(|guid| guid.len() + 24).sum(),
     };
     ENTRY_BYTES + 2 * slot.0.len() + place

@@ -1,6 +1,6 @@
 //! All types that a repository knows, at one moment.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::{AttributeTypeDef, ResolvedType, TypeDef, TypeDefCategory, TypeDefGallery};
@@ -21,6 +21,8 @@ pub struct Catalogue {
     pub(super) types: Definitions<TypeDef>,
     /// In the order of `types`.
     pub(super) resolved: Vec<ResolvedType>,
+    /// The names of properties that some type has of another attribute type than its supertype.
+    pub(super) redefined: HashSet<String>,
 }
 
 /// What a definition is found by.
@@ -224,6 +226,12 @@ impl Catalogue {
             next += 1;
         }
         found
+    }
+
+    /// Whether some type defines the property called `name` with another attribute type than its supertype does.
+    #[must_use]
+    pub fn is_redefined(&self, name: &str) -> bool {
+        self.redefined.contains(name)
     }
 
     /// Whether entities of type `entity` may carry `classification`.

@@ -140,6 +140,25 @@ impl Catalogue {
             let inherited = supers[index].map_or_else(Vec::new, |of| properties[of.at()].clone());
             properties[index] = with_own(inherited, &defs[index], TypeIndex::of(index));
         }
+        let is_changed = |index: &usize, property: &&DefinedProperty| {
+            let inherited = supers[*index].and_then(|of| {
+                let inherited = &properties[of.at()];
+                let at = position(inherited, property.attribute.name()).ok()?;
+                Some(&inherited[at])
+            });
+            let kind =
+                |of: &DefinedProperty| of.attribute.type_def().map(|def| def.name().to_owned());
+            inherited.is_some_and(|inherited| kind(inherited) != kind(property))
+        };
+        let all = (0..defs.len()).flat_map(|index| {
+            let own = properties[index].iter();
+            own.filter(move |property| property.defined_by == TypeIndex::of(index))
+                .map(move |property| (index, property))
+        });
+        self.redefined = all
+            .filter(|(index, property)| is_changed(index, property))
+            .map(|(_, property)| property.attribute.name().to_owned())
+            .collect();
         self.resolved.clear();
         for (def, (lineage, properties)) in defs.iter().zip(lineages.iter().zip(properties)) {
             let ends = self.ends_of(def);

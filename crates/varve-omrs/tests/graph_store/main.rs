@@ -4,7 +4,9 @@
 
 mod basics;
 mod concurrency;
+mod costs;
 mod filled;
 mod model;
+mod older;
 mod past_types;
 mod world;

@@ -244,10 +244,13 @@ impl Run {
                 entity.classifications_mut().retain(|of| of.name() != name);
                 if entity.classifications().len() == before {
                     let audit = self.world.header(name, "").audit;
+                    let of = self.world.types.by_name(name).unwrap();
+                    let properties = self.properties(of);
                     entity.classifications_mut().push(Classification {
                         audit,
                         name: Some(name.to_owned()),
                         origin: Some(ClassificationOrigin::Assigned),
+                        properties,
                         ..Classification::default()
                     });
                 }
@@ -415,7 +418,15 @@ impl Run {
             0 => text(word),
             _ => self.primitive(PrimitiveDefCategory::Int),
         };
-        let by = match self.random.below(11) {
+        let listing = self
+            .random
+            .of(&[Listing::Guid, Listing::CreateTime, Listing::UpdateTime]);
+        let carried: Vec<String> = match self.random.below(3) {
+            0 => vec!["Confidentiality".to_owned(), "Retention".to_owned()],
+            _ => vec!["Retention".to_owned()],
+        };
+        let level = self.primitive(PrimitiveDefCategory::Int);
+        let by = match self.random.below(14) {
             0 => WalkBy::Guid,
             1 => WalkBy::CreateTime,
             2 => WalkBy::UpdateTime,
@@ -424,9 +435,10 @@ impl Run {
             6 => WalkBy::PropertyStarts(name, word),
             7 => WalkBy::Text(word),
             8 => WalkBy::Home("away"),
-            9 => WalkBy::Status(InstanceStatus::Deleted),
+            9 => WalkBy::Status(InstanceStatus::Deleted, listing),
             _ if subject == Subject::Relationships => WalkBy::Guid,
-            _ => WalkBy::Classification("Retention"),
+            10 => WalkBy::ClassifiedWith("Confidentiality", "confidence", &level),
+            _ => WalkBy::Classified(&carried, listing),
         };
         let walk = Walk {
             subject,
@@ -439,7 +451,10 @@ impl Run {
             // No type has the property.
             assert!(matches!(
                 walk.by,
-                WalkBy::Property(_) | WalkBy::PropertyIs(..) | WalkBy::PropertyStarts(..)
+                WalkBy::Property(_)
+                    | WalkBy::PropertyIs(..)
+                    | WalkBy::PropertyStarts(..)
+                    | WalkBy::Status(_, Listing::UpdateTime)
             ));
             return;
         }
@@ -474,13 +489,24 @@ impl Run {
             }
             WalkBy::Text(text) => texts(properties_of(instance)).iter().any(|of| of == text),
             WalkBy::Home(home) => header.audit.metadata_collection_id.as_deref() == Some(home),
-            WalkBy::Status(status) => header.audit.status == Some(*status),
-            WalkBy::Classification(name) => match instance {
-                StoredInstance::Entity(entity) => {
-                    entity.classifications().iter().any(|of| of.name() == *name)
-                }
-                StoredInstance::Relationship(_) => false,
-            },
+            WalkBy::Status(status, _) => header.audit.status == Some(*status),
+            WalkBy::Classified(names, _) => {
+                let mut carried = carried_by(instance).iter();
+                carried.any(|of| names.iter().any(|name| name == of.name()))
+            }
+            WalkBy::ClassifiedWith(name, property, wanted) => {
+                carried_by(instance).iter().any(|of| {
+                    let properties = of.properties.as_ref();
+                    let value = properties.and_then(|properties| properties.get(property));
+                    let is_wanted = |value: &InstancePropertyValue| match value {
+                        InstancePropertyValue::Primitive(value) => {
+                            value.value.as_ref() == Some(*wanted)
+                        }
+                        _ => false,
+                    };
+                    of.name() == *name && value.is_some_and(is_wanted)
+                })
+            }
             _ => true,
         }
     }
@@ -573,8 +599,10 @@ fn order(by: &WalkBy<'_>, instance: &StoredInstance) -> Order {
     let time = |time: Option<Millis>| time.map_or(Order::Missing, |time| Order::Whole(time.0));
     let audit = &header_of(instance).audit;
     match by {
-        WalkBy::CreateTime => time(audit.create_time),
-        WalkBy::UpdateTime => time(audit.update_time),
+        WalkBy::CreateTime
+        | WalkBy::Classified(_, Listing::CreateTime)
+        | WalkBy::Status(_, Listing::CreateTime) => time(audit.create_time),
+        WalkBy::UpdateTime | WalkBy::Classified(_, Listing::UpdateTime) => time(audit.update_time),
         WalkBy::Property(name) | WalkBy::PropertyIs(name, _) | WalkBy::PropertyStarts(name, _) => {
             match value_of(instance, name) {
                 None => Order::Missing,
@@ -598,6 +626,13 @@ fn order(by: &WalkBy<'_>, instance: &StoredInstance) -> Order {
             }
         }
         _ => Order::Missing,
+    }
+}
+
+fn carried_by(instance: &StoredInstance) -> &[Classification] {
+    match instance {
+        StoredInstance::Entity(entity) => entity.classifications(),
+        StoredInstance::Relationship(_) => &[],
     }
 }
 

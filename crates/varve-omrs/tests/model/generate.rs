@@ -4,10 +4,12 @@ mod reads;
 mod values;
 mod writes;
 
+use std::sync::Arc;
+
 use varve_omrs::instances::InstanceHeader;
-use varve_omrs::json::Millis;
+use varve_omrs::json::{self, Millis};
 use varve_omrs::requests::TypeDefValidationForRequest;
-use varve_omrs::types::{Catalogue, TypeIndex};
+use varve_omrs::types::{Catalogue, TypeDefAttribute, TypeDefCategory, TypeDefGallery, TypeIndex};
 use varve_testkit::random::Random;
 
 use crate::call::{Kind, Names};
@@ -25,7 +27,8 @@ const ELSEWHERE: [&str; 2] = ["far-collection-1", "far-collection-2"];
 pub(crate) const USERS: [&str; 3] = ["ada", "bob", "ada"];
 
 /// Supertypes with subtypes, types with a life cycle, with numbers, enums, and a property called like a header field.
-const ENTITY_TYPES: [&str; 8] = [
+/// `Thing` and its subtypes are not of the standard: each has `size` of another kind.
+const ENTITY_TYPES: [&str; 11] = [
     "Referenceable",
     "Asset",
     "Database",
@@ -34,8 +37,34 @@ const ENTITY_TYPES: [&str; 8] = [
     "Person",
     "ContactDetails",
     "RelationalColumn",
+    "Thing",
+    "CountedThing",
+    "NamedThings",
 ];
 const RELATIONSHIP_TYPES: [&str; 3] = ["MoreInformation", "SemanticAssignment", "Synonym"];
+/// The properties of classifications that are given and asked for: few, so that they meet.
+const CLASSIFIED: [&str; 4] = ["confidence", "notes", "anchorGUID", "steward"];
+
+/// Types that redefine a property.
+const THINGS: &str = r#"{"class":"TypeDefGallery","typeDefs":[
+    {"class":"EntityDef","guid":"thing-guid","name":"Thing","version":1,"versionName":"1.0",
+     "superType":{"guid":"a32316b8-dc8c-48c5-b12b-71c1b2a080bf","name":"Referenceable"},
+     "validInstanceStatusList":["ACTIVE","DELETED"],"initialStatus":"ACTIVE",
+     "propertiesDefinition":[{"attributeName":"size","attributeType":"string","unique":false}]},
+    {"class":"EntityDef","guid":"counted-thing-guid","name":"CountedThing","version":1,"versionName":"1.0",
+     "superType":{"guid":"thing-guid","name":"Thing"},
+     "validInstanceStatusList":["ACTIVE","DELETED"],"initialStatus":"ACTIVE",
+     "propertiesDefinition":[{"attributeName":"size","attributeType":"int","unique":false}]},
+    {"class":"EntityDef","guid":"named-things-guid","name":"NamedThings","version":1,"versionName":"1.0",
+     "superType":{"guid":"thing-guid","name":"Thing"},
+     "validInstanceStatusList":["ACTIVE","DELETED"],"initialStatus":"ACTIVE",
+     "propertiesDefinition":[{"attributeName":"size","attributeType":"array<string>","unique":false}]}]}"#;
+
+/// The types that [`THINGS`] are.
+pub(crate) fn things() -> TypeDefGallery {
+    json::decode(THINGS.as_bytes(), json::Limits::DEFAULT).expect("a gallery")
+}
+
 const CLASSIFICATION_TYPES: [&str; 3] = ["Confidentiality", "Anchors", "SpineObject"];
 
 /// Copies of instances that are homed elsewhere have these GUIDs.
@@ -112,6 +141,18 @@ impl<'a> Generator<'a> {
 
     fn type_named(&self, name: &str) -> TypeIndex {
         self.types().by_name(name).expect("a type of the standard")
+    }
+
+    /// The properties of a type that are given and asked for.
+    fn attributes(&self, of: TypeIndex) -> Vec<Arc<TypeDefAttribute>> {
+        let of = self.types().get(of);
+        let is_classification = of.def().category() == TypeDefCategory::Classification;
+        let properties = of.properties().iter();
+        let attributes = properties.map(|property| Arc::clone(&property.attribute));
+        let is_met = |attribute: &Arc<TypeDefAttribute>| {
+            !is_classification || CLASSIFIED.contains(&attribute.name())
+        };
+        attributes.filter(is_met).collect()
     }
 
     /// The type of an instance, or one of its kind.

@@ -12,7 +12,7 @@ use varve_testkit::ManualClock;
 use crate::below;
 use crate::call::{Answer, Kind, Names, Read, Write};
 use crate::compare::{difference, in_order, paged, part, tidied};
-use crate::generate::{BEGIN, HOME, Known};
+use crate::generate::{BEGIN, HOME, Known, things};
 use crate::naive::Naive;
 use crate::real;
 
@@ -41,7 +41,10 @@ impl World {
             base_url: "https://here.example/servers/here".to_owned(),
         };
         let repository = Repository::open(store, options).unwrap();
-        let mut naive = Naive::new(Catalogue::built_in(), HOME);
+        repository.add_type_def_gallery(things()).unwrap();
+        let mut types = Catalogue::built_in();
+        types.add_gallery(things()).unwrap();
+        let mut naive = Naive::new(types, HOME);
         naive.now = Millis(BEGIN);
         Self {
             repository,

@@ -9,8 +9,8 @@ use varve_omrs::OmrsError;
 use varve_omrs::instances::{EntityDetail, InstanceHeader};
 use varve_omrs::json::Millis;
 use varve_omrs::store::{
-    Read, Step, Store, StoredEntity, StoredInstance, StoredRelationship, Subject, Transaction,
-    Version, Visit, Walk, WalkBy,
+    Listing, Read, Step, Store, StoredEntity, StoredInstance, StoredRelationship, Subject,
+    Transaction, Version, Visit, Walk, WalkBy,
 };
 use varve_omrs::types::{Catalogue, TypeIndex};
 
@@ -143,7 +143,9 @@ impl Read for At {
                 StoredInstance::Entity(entity) => {
                     let names = entity.classifications().iter();
                     let carries = match walk.by {
-                        WalkBy::Classification(name) => names.clone().any(|of| of.name() == name),
+                        WalkBy::Classified(wanted, _) => names
+                            .clone()
+                            .any(|of| wanted.iter().any(|name| name == of.name())),
                         _ => true,
                     };
                     (entity.header(), carries)
@@ -155,7 +157,12 @@ impl Read for At {
             if is_later
                 && carries
                 && self.is_of(header, walk.of)
-                && visit(Step { place, instance })?.is_break()
+                && visit(Step {
+                    place,
+                    alike: None,
+                    instance,
+                })?
+                .is_break()
             {
                 break;
             }
@@ -164,7 +171,7 @@ impl Read for At {
     }
 
     fn can_walk(&self, walk: &Walk<'_>) -> bool {
-        !walk.reverse && matches!(walk.by, WalkBy::Guid | WalkBy::Classification(_))
+        !walk.reverse && matches!(walk.by, WalkBy::Guid | WalkBy::Classified(_, Listing::Guid))
     }
 }
 

@@ -151,6 +151,8 @@ fn a_page_costs_no_more_for_those_before_it() {
     let mut read = Indexed::new(Arc::clone(&types), instances(&mut random, &types, 3000));
     read.state = Some(7);
     let mut query = query(&mut random, &types, &read.all);
+    query.subject = Subject::Entities;
+    query.types = Default::default();
     query.condition = None;
     query.classifications.clear();
     query.find.statuses.clear();

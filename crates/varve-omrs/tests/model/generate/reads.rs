@@ -153,7 +153,13 @@ impl Generator<'_> {
         let order = *self.random.pick(SequencingOrder::ALL);
         let order = Some(order).filter(|_| !self.random.one_in(4));
         let property = match kind {
-            Kind::Entity => self.pick(&["qualifiedName", "name", "position", "no such property"]),
+            Kind::Entity => self.pick(&[
+                "qualifiedName",
+                "name",
+                "position",
+                "size",
+                "no such property",
+            ]),
             Kind::Relationship => self.pick(&["description", "confidence"]),
         };
         PagedFindRequest {
@@ -277,7 +283,7 @@ impl Generator<'_> {
     fn named_value(&mut self, of: TypeIndex) -> (String, InstancePropertyValue) {
         let text = InstancePropertyValue::string;
         let date = |at: Millis| InstancePropertyValue::primitive(Primitive::Date(at));
-        let defined = self.types().get(of).properties().to_vec();
+        let defined = self.attributes(of);
         match self.random.below(12) {
             0 => {
                 let home = self.pick(&[HOME.0, "far-collection-1"]);
@@ -299,7 +305,7 @@ impl Generator<'_> {
             5 => ("typeName".to_owned(), text(self.pick(&ENTITY_TYPES))),
             _ if defined.is_empty() => ("no such property".to_owned(), text("alpha")),
             _ => {
-                let attribute = self.random.pick(&defined).attribute.clone();
+                let attribute = self.random.pick(&defined).clone();
                 let def = attribute.type_def().expect("whole in a catalogue").clone();
                 let value = self.value(&def);
                 (attribute.name().to_owned(), value)
@@ -320,7 +326,11 @@ impl Generator<'_> {
                 .pick(&["al.*", "[ab].*", "a.b", "alpha|beta", ".+", "(?s).*"])
                 .to_owned(),
             6 => TEXTS[self.random.below(4)].to_owned(),
-            _ => format!(r".*\Q{}\E.*", self.pick(&["lph", "a", "t", "pha"])),
+            _ => {
+                let part = self.pick(&["lph", "a", "t", "pha", "zzz", "bytes 89", "3.alph"]);
+                let end = self.pick(&["", ".*", ".*"]);
+                format!(r".*\Q{part}\E{end}")
+            }
         };
         let ignores_case = self.one_in(4) && !expression.starts_with("(?");
         if ignores_case {
@@ -334,16 +344,6 @@ impl Generator<'_> {
         let mut wanted = InstanceProperties::default();
         for _ in 0..1 + self.random.below(2) {
             let (name, mut value) = self.named_value(of);
-            // Whether texts in collections are expressions, the contract leaves open.
-            let is_collection = matches!(
-                value,
-                InstancePropertyValue::Map(_) | InstancePropertyValue::Array(_)
-            );
-            if is_collection {
-                value = array_of(vec![InstancePropertyValue::string(
-                    self.pick(&["alpha", "beta"]),
-                )]);
-            }
             let is_text = matches!(&value, InstancePropertyValue::Primitive(value)
                 if matches!(value.value, Some(Primitive::String(_))));
             if is_text && self.one_in(2) {

@@ -12,8 +12,22 @@ use varve_omrs::types::{
 use super::Generator;
 
 /// Texts that begin alike, differ in case only, look like expressions, or are hard to quote.
-pub(super) const TEXTS: [&str; 10] = [
-    "alpha", "Alpha", "alphabet", "beta", "a.b", "axb", "al\\Epha", "", "été", "gam\nma",
+/// The last ones have more in common than indexes keep of a text, and one has no more than that.
+pub(super) const TEXTS: [&str; 14] = [
+    "alpha",
+    "Alpha",
+    "alphabet",
+    "beta",
+    "a.b",
+    "axb",
+    "al\\Epha",
+    "",
+    "été",
+    "gam\nma",
+    "sixty-four bytes 8901234567890123456789012345678901234567890123.",
+    "sixty-four bytes 8901234567890123456789012345678901234567890123.b",
+    "sixty-four bytes 8901234567890123456789012345678901234567890123.alpha",
+    "sixty-four bytes 8901234567890123456789012345678901234567890123.alphabet",
 ];
 
 /// The most properties of an instance.
@@ -81,13 +95,13 @@ impl Generator<'_> {
 
     /// Some of the properties of a type; seldom one that does not fit.
     pub(super) fn properties(&mut self, of: TypeIndex) -> InstanceProperties {
-        let defined = self.types().get(of).properties().to_vec();
+        let defined = self.attributes(of);
         let mut properties = InstanceProperties::default();
         for _ in 0..self.random.below(PROPERTIES_MAX) {
             if defined.is_empty() {
                 break;
             }
-            let attribute = self.random.pick(&defined).attribute.clone();
+            let attribute = self.random.pick(&defined).clone();
             let def = attribute.type_def().expect("whole in a catalogue").clone();
             let value = self.value(&def);
             properties = properties.with(attribute.name(), value);

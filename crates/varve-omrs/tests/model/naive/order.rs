@@ -65,7 +65,16 @@ fn values(one: Option<InstancePropertyValue>, other: Option<InstancePropertyValu
         Some(InstancePropertyValue::Primitive(value)) => value.value,
         _ => None,
     };
-    match (one, other) {
+    // What has no order counts as missing.
+    let sortable = |value: Option<InstancePropertyValue>| {
+        value.filter(|value| {
+            matches!(
+                value,
+                InstancePropertyValue::Primitive(_) | InstancePropertyValue::Enum(_)
+            )
+        })
+    };
+    match (sortable(one), sortable(other)) {
         (None, None) => Ordering::Equal,
         (None, Some(_)) => Ordering::Less,
         (Some(_), None) => Ordering::Greater,

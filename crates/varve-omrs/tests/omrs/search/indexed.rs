@@ -10,7 +10,8 @@ use varve_omrs::instances::{
 };
 use varve_omrs::matching::{SortValue, Target};
 use varve_omrs::store::{
-    Read, Step, StoredEntity, StoredInstance, StoredRelationship, Subject, Visit, Walk, WalkBy,
+    Listing, Read, Step, StoredEntity, StoredInstance, StoredRelationship, Subject, Visit, Walk,
+    WalkBy,
 };
 use varve_omrs::types::{Catalogue, TypeIndex};
 use varve_testkit::random::Random;
@@ -53,6 +54,55 @@ fn has_text(properties: Option<&InstanceProperties>, test: &dyn Fn(&str) -> bool
     properties.is_some_and(|of| of.values.values().any(|value| some_text(value, test)))
 }
 
+/// As bytes are equal: neither other kinds of numbers nor other forms of a zero.
+fn is_same(value: Option<&InstancePropertyValue>, wanted: &Primitive) -> bool {
+    match value {
+        Some(InstancePropertyValue::Primitive(value)) => {
+            format!("{:?}", value.value) == format!("{:?}", Some(wanted))
+        }
+        _ => false,
+    }
+}
+
+/// Of longer texts than this, walks by a property know the start only.
+const KNOWN_BYTES: usize = 2;
+
+/// What a walk knows of the order of an instance by a property, and whether that is all.
+fn known(instance: &StoredInstance, name: &str) -> (SortValue, bool) {
+    match SortValue::of(Target::from(instance).properties, name) {
+        SortValue::Primitive(Primitive::String(text)) if text.len() > KNOWN_BYTES => {
+            let mut end = KNOWN_BYTES;
+            while !text.is_char_boundary(end) {
+                end -= 1;
+            }
+            let start = Primitive::String(text[..end].to_owned());
+            (SortValue::Primitive(start), false)
+        }
+        value => (value, true),
+    }
+}
+
+/// The start of a text of which a walk knows no more.
+fn known_start(by: &WalkBy<'_>, instance: &StoredInstance) -> Option<String> {
+    let WalkBy::Property(name) = by else {
+        return None;
+    };
+    match known(instance, name) {
+        (SortValue::Primitive(Primitive::String(start)), false) => Some(start),
+        _ => None,
+    }
+}
+
+/// What a walk lists things by that have something in common.
+fn listing(by: &WalkBy<'_>) -> Listing {
+    match by {
+        WalkBy::CreateTime => Listing::CreateTime,
+        WalkBy::UpdateTime => Listing::UpdateTime,
+        WalkBy::Classified(_, listing) | WalkBy::Status(_, listing) => *listing,
+        _ => Listing::Guid,
+    }
+}
+
 impl Indexed {
     pub(crate) fn new(types: Arc<Catalogue>, all: Vec<StoredInstance>) -> Self {
         Self {
@@ -77,9 +127,10 @@ impl Indexed {
             WalkBy::Text(name),
             WalkBy::TextStarts(name),
             WalkBy::TextContains(name),
-            WalkBy::Classification(name),
+            WalkBy::Classified(&[], Listing::Guid),
+            WalkBy::ClassifiedWith(name, name, &VALUE),
             WalkBy::Home(name),
-            WalkBy::Status(varve_omrs::types::InstanceStatus::Deleted),
+            WalkBy::Status(varve_omrs::types::InstanceStatus::Deleted, Listing::Guid),
         ];
         let few = random.below(4) + 1;
         for kind in kinds {
@@ -109,13 +160,7 @@ impl Indexed {
         match by {
             WalkBy::Guid | WalkBy::CreateTime | WalkBy::UpdateTime => true,
             WalkBy::Property(name) => self.has_property(instance, name),
-            // As bytes are equal: neither other kinds of numbers nor other forms of a zero.
-            WalkBy::PropertyIs(name, wanted) => match value(name) {
-                Some(InstancePropertyValue::Primitive(value)) => {
-                    format!("{:?}", value.value) == format!("{:?}", Some(*wanted))
-                }
-                _ => false,
-            },
+            WalkBy::PropertyIs(name, wanted) => is_same(value(name), wanted),
             WalkBy::PropertyStarts(name, start) => value(name).is_some_and(|value| match value {
                 InstancePropertyValue::Primitive(_) | InstancePropertyValue::Enum(_) => {
                     some_text(value, &|text| text.starts_with(start))
@@ -129,11 +174,19 @@ impl Indexed {
                 let is_surplus = header(instance).guid().ends_with('3');
                 is_surplus || text(&|text| text.to_lowercase().contains(&part))
             }
-            WalkBy::Classification(name) => {
-                target.classifications.iter().any(|of| of.name() == *name)
+            WalkBy::Classified(names, _) => {
+                let mut carried = target.classifications.iter();
+                carried.any(|of| names.iter().any(|name| name == of.name()))
+            }
+            WalkBy::ClassifiedWith(name, property, wanted) => {
+                target.classifications.iter().any(|of| {
+                    let properties = of.properties.as_ref();
+                    let value = properties.and_then(|properties| properties.get(property));
+                    of.name() == *name && is_same(value, wanted)
+                })
             }
             WalkBy::Home(id) => target.audit.metadata_collection_id.as_deref() == Some(id),
-            WalkBy::Status(status) => target.audit.status == Some(*status),
+            WalkBy::Status(status, _) => target.audit.status == Some(*status),
         }
     }
 
@@ -148,15 +201,24 @@ impl Indexed {
         };
         let mut shown: Vec<&StoredInstance> = self.all.iter().filter(is_of).collect();
         shown.sort_by(|one, other| {
+            if let WalkBy::Property(name) = &walk.by {
+                let ((a, a_whole), (b, b_whole)) = (known(one, name), known(other, name));
+                let order = a.compare(&b).then(b_whole.cmp(&a_whole));
+                let order = if walk.reverse { order.reverse() } else { order };
+                let by_guid = header(one).guid.cmp(&header(other).guid);
+                return order.then(if a_whole { by_guid } else { by_guid.reverse() });
+            }
             let (one, other) = (Target::from(*one), Target::from(*other));
             let order = match &walk.by {
-                WalkBy::CreateTime => one.audit.create_time.cmp(&other.audit.create_time),
-                WalkBy::UpdateTime => one.audit.update_time.cmp(&other.audit.update_time),
-                WalkBy::Property(name) | WalkBy::PropertyStarts(name, _) => {
+                WalkBy::PropertyStarts(name, _) => {
                     let other = SortValue::of(other.properties, name);
                     SortValue::of(one.properties, name).compare(&other)
                 }
-                _ => std::cmp::Ordering::Equal,
+                by => match listing(by) {
+                    Listing::Guid => std::cmp::Ordering::Equal,
+                    Listing::CreateTime => one.audit.create_time.cmp(&other.audit.create_time),
+                    Listing::UpdateTime => one.audit.update_time.cmp(&other.audit.update_time),
+                },
             };
             let order = if walk.reverse { order.reverse() } else { order };
             order.then_with(|| one.header.unwrap().guid.cmp(&other.header.unwrap().guid))
@@ -218,8 +280,10 @@ impl Read for Indexed {
         });
         for (at, instance) in self.shown(walk).into_iter().enumerate().skip(start) {
             self.steps.set(self.steps.get() + 1);
+            let alike = known_start(&walk.by, instance);
             let step = Step {
                 place: &(at as u32).to_be_bytes(),
+                alike: alike.as_deref().map(str::as_bytes),
                 instance: instance.clone(),
             };
             if visit(step)?.is_break() {
@@ -230,11 +294,10 @@ impl Read for Indexed {
     }
 
     fn can_walk(&self, walk: &Walk<'_>) -> bool {
-        let ordered = matches!(
-            walk.by,
-            WalkBy::Guid | WalkBy::CreateTime | WalkBy::UpdateTime | WalkBy::Property(_)
-        );
-        (ordered || !walk.reverse) && self.serves(&walk.by)
+        let ordered = matches!(walk.by, WalkBy::Guid | WalkBy::Property(_))
+            || listing(&walk.by) != Listing::Guid;
+        let is_unknown = matches!(walk.by, WalkBy::Status(_, Listing::UpdateTime));
+        !is_unknown && (ordered || !walk.reverse) && self.serves(&walk.by)
     }
 
     fn state(&self) -> Option<u64> {

@@ -140,19 +140,23 @@ pub(crate) fn instances(
     let mut all = Vec::with_capacity(count);
     for number in 0..count {
         let guid = format!("{:04x}-{number}", random.below(0x1_0000));
-        let is_relationship = random.one_in(4);
+        let is_relationship = random.one_in(4) && number != count / 2;
         let names = if is_relationship {
             RELATIONSHIP_TYPES
         } else {
             ENTITY_TYPES
         };
-        let index = types.by_name(&some(random, names)).unwrap();
+        let name = match number == count / 2 {
+            true => "Database".to_owned(),
+            false => some(random, names),
+        };
+        let index = types.by_name(&name).unwrap();
         let header = header(random, types, index, guid);
         let mut properties = properties(random, types, index);
         if number == count / 2 {
             properties = properties.with("name", InstancePropertyValue::string("only once"));
         }
-        all.push(if is_relationship && number != count / 2 {
+        all.push(if is_relationship {
             StoredInstance::Relationship(StoredRelationship {
                 header,
                 properties: Some(properties),

@@ -1,0 +1,276 @@
+//! A way that shows what is asked for in its order, and ends when the page is full.
+//!
+//! Indexes know the start of long values only, so a walk may show several instances of which it does not know the order
+//! ([`Step::alike`]). They are gathered while they come, and take their places by their whole values.
+
+use super::access::Access;
+use super::collected::{Found, cut, sort};
+use super::turn::{Asked, Next, Turn, go_on};
+use super::{Meter, Order, Query};
+use crate::error::OmrsError;
+use crate::matching::{SortValue, Target};
+use crate::store::{Step, StoredInstance};
+
+/// Walks one after the other which show what is asked for in its order.
+pub(super) struct InOrder {
+    segments: Vec<Segment>,
+    segment: usize,
+    after: Option<Vec<u8>>,
+    filling: Filling,
+}
+
+/// A walk of which only a part may count.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Segment {
+    pub(super) access: Access,
+    pub(super) reverse: bool,
+    pub(super) only: Only,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Only {
+    All,
+    /// Those without a value of this property.
+    Missing(String),
+    /// Those with one, which the walk shows one after the other.
+    Present(String),
+}
+
+/// Where a page ended.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Mark {
+    /// In which walk.
+    segment: usize,
+    /// The place to go on after; `None` = the start of the walk.
+    pub(super) after: Option<Vec<u8>>,
+    /// How many of those that come then were on pages before.
+    skip: usize,
+}
+
+/// The page as far as it is known.
+struct Filling {
+    order: Order,
+    segment: usize,
+    /// How many were found, those before the page included.
+    found: usize,
+    page: Vec<StoredInstance>,
+    /// What the page takes in memory, in bytes, and those whose place is not known yet.
+    held: usize,
+    /// The place of the one that came last.
+    passed: Option<Vec<u8>>,
+    /// Those that came last, whose order among each other the walk does not know.
+    tied: Option<Tied>,
+    /// Where the last one of the page stands.
+    last: Option<Mark>,
+    is_too_much: bool,
+}
+
+struct Tied {
+    alike: Vec<u8>,
+    /// The place of the one before the first.
+    before: Option<Vec<u8>>,
+    members: Vec<Found>,
+}
+
+impl Segment {
+    pub(super) fn all(access: Access, reverse: bool) -> Self {
+        Self {
+            access,
+            reverse,
+            only: Only::All,
+        }
+    }
+}
+
+impl Only {
+    fn left_out(&self, instance: &StoredInstance, reverse: bool) -> Option<Next> {
+        let is_missing = |name: &str| {
+            let target = Target::from(instance);
+            SortValue::of(target.properties, name).is_missing()
+        };
+        match self {
+            Self::Missing(name) if !is_missing(name) => Some(Next::GoOn),
+            // From the greatest down, those without a value come last.
+            Self::Present(name) if is_missing(name) => {
+                Some(if reverse { Next::EndWalk } else { Next::GoOn })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl InOrder {
+    pub(super) fn new(order: Order, segments: Vec<Segment>) -> Self {
+        Self {
+            segments,
+            segment: 0,
+            after: None,
+            filling: Filling {
+                order,
+                segment: 0,
+                found: 0,
+                page: Vec::new(),
+                held: 0,
+                passed: None,
+                tied: None,
+                last: None,
+                is_too_much: false,
+            },
+        }
+    }
+
+    /// Begins after the first `offset` results, where an earlier page ended.
+    pub(super) fn resume(&mut self, mark: &Mark, offset: usize) {
+        self.segment = mark.segment;
+        self.after.clone_from(&mark.after);
+        self.filling.passed.clone_from(&mark.after);
+        self.filling.found = offset.saturating_sub(mark.skip);
+    }
+
+    /// What it holds, in bytes.
+    pub(super) fn held(&self) -> usize {
+        self.filling.held
+    }
+
+    pub(super) fn go_on(
+        &mut self,
+        asked: Asked<'_>,
+        meter: &Meter,
+        budget: &mut usize,
+    ) -> Result<Turn, OmrsError> {
+        let (_, types, query) = asked;
+        while let Some(segment) = self.segments.get(self.segment) {
+            let filling = &mut self.filling;
+            filling.segment = self.segment;
+            let mut is_full = false;
+            let mut look = |step: Step<'_>| {
+                if let Some(left_out) = segment.only.left_out(&step.instance, segment.reverse) {
+                    return left_out;
+                }
+                is_full = filling.settle_before(step.alike, query, meter);
+                if !is_full {
+                    let is_taken = query.takes(types, &step.instance);
+                    is_full = filling.look(step, is_taken, query, meter);
+                }
+                if is_full { Next::Full } else { Next::GoOn }
+            };
+            let walk = (&segment.access, segment.reverse);
+            let cost = (meter, &mut *budget);
+            let is_at_end = go_on(asked, walk, &mut self.after, cost, &mut look)?;
+            if is_at_end && !is_full {
+                is_full = self.filling.settle_before(None, query, meter);
+            }
+            if self.filling.is_too_much {
+                return Ok(Turn::TooMuch);
+            }
+            if is_full {
+                return Ok(Turn::Done);
+            }
+            if !is_at_end {
+                return Ok(Turn::Unfinished);
+            }
+            self.segment += 1;
+            self.filling.passed = None;
+            if *budget == 0 && self.segment < self.segments.len() {
+                return Ok(Turn::Unfinished);
+            }
+        }
+        Ok(Turn::Done)
+    }
+
+    /// The page, and where it ends.
+    pub(super) fn answer(self) -> (Vec<StoredInstance>, Option<Mark>) {
+        (self.filling.page, self.filling.last)
+    }
+}
+
+impl Filling {
+    /// Looks at one that comes in the walk's order, or among others that are alike. True when the page, or what may be held,
+    /// is full.
+    fn look(&mut self, step: Step<'_>, is_taken: bool, query: &Query, meter: &Meter) -> bool {
+        let Some(alike) = step.alike else {
+            self.pass(step.place);
+            return is_taken && self.take_next(step, query, meter);
+        };
+        let passed = &self.passed;
+        let tied = self.tied.get_or_insert_with(|| Tied {
+            alike: alike.to_vec(),
+            before: passed.clone(),
+            members: Vec::new(),
+        });
+        if is_taken {
+            let found = Found::new(&self.order, step.instance);
+            let bytes = found.bytes;
+            tied.members.push(found);
+            self.held += bytes;
+            let is_pressing = !meter.has_room_for(bytes);
+            let end = end(query).map(|end| end.saturating_sub(self.found));
+            if let Some(freed) = cut(&self.order, end, &mut tied.members, is_pressing) {
+                self.held -= freed;
+                meter.release(freed);
+            }
+            self.is_too_much = is_pressing && !meter.is_half_empty();
+        }
+        self.pass(step.place);
+        self.is_too_much
+    }
+
+    fn pass(&mut self, place: &[u8]) {
+        let passed = self.passed.get_or_insert_default();
+        passed.clear();
+        passed.extend_from_slice(place);
+    }
+
+    fn take_next(&mut self, step: Step<'_>, query: &Query, meter: &Meter) -> bool {
+        let found = Found::new(&Order::Guid, step.instance);
+        self.held += found.bytes;
+        self.is_too_much = !meter.has_room_for(found.bytes);
+        let is_full = self.take(found, query, meter);
+        if is_full {
+            self.last = Some(Mark {
+                segment: self.segment,
+                after: Some(step.place.to_vec()),
+                skip: 0,
+            });
+        }
+        is_full || self.is_too_much
+    }
+
+    /// Takes the next result, which is held already. True when the page is full.
+    fn take(&mut self, found: Found, query: &Query, meter: &Meter) -> bool {
+        self.found += 1;
+        if self.found > query.page.offset {
+            self.page.push(found.instance);
+        } else {
+            self.held -= found.bytes;
+            meter.release(found.bytes);
+        }
+        Some(self.found) == end(query)
+    }
+
+    /// Takes those that are tied, if what comes next is not alike. True when the page is full.
+    fn settle_before(&mut self, alike: Option<&[u8]>, query: &Query, meter: &Meter) -> bool {
+        let is_over = |tied: &mut Tied| Some(&tied.alike[..]) != alike;
+        let Some(mut tied) = self.tied.take_if(is_over) else {
+            return false;
+        };
+        sort(&self.order, &mut tied.members);
+        for (at, found) in tied.members.into_iter().enumerate() {
+            if self.take(found, query, meter) {
+                self.last = Some(Mark {
+                    segment: self.segment,
+                    after: tied.before,
+                    skip: at + 1,
+                });
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// How many results there are to the end of the page.
+fn end(query: &Query) -> Option<usize> {
+    let page = query.page;
+    page.size.map(|size| page.offset.saturating_add(size))
+}
