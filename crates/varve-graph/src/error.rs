@@ -111,7 +111,8 @@ impl From<KvError> for GraphError {
     fn from(error: KvError) -> Self {
         let kind = match error {
             KvError::DiskFull { .. } | KvError::ReadOnly { .. } => ErrorKind::Unwritable,
-            KvError::Busy { .. } => ErrorKind::Busy,
+            KvError::Busy { .. } | KvError::Away { .. } => ErrorKind::Busy,
+            KvError::TooLarge { .. } => ErrorKind::LimitExceeded,
             _ => ErrorKind::Storage,
         };
         Self {

@@ -19,7 +19,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::{Mutex, RwLock};
 use varve_encoding::tables::{META, TABLES};
-use varve_kv::{Batch, Durability, Engine, Statistic, fail_point};
+use varve_kv::{Batch, Capabilities, Durability, Engine, Statistic, fail_point};
 
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::{Graph, GraphOptions};
@@ -101,6 +101,12 @@ impl Registry {
     #[must_use]
     pub fn engine_name(&self) -> &'static str {
         self.engine.name()
+    }
+
+    /// In what the engine differs from others.
+    #[must_use]
+    pub fn capabilities(&self) -> Capabilities {
+        self.engine.capabilities()
     }
 
     /// How the graphs are opened.

@@ -42,7 +42,36 @@ pub struct Row<'a> {
     pub value: &'a [u8],
 }
 
-/// Reads. A [`Space`] reads the newest committed state with each call; a [`Snapshot`] one state with all calls.
+/// What a reader may see of writes that are under way, and what a [`Snapshot`] is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isolation {
+    /// A snapshot reads one committed state with all calls, and no call sees a part of a batch.
+    Snapshot,
+    /// A snapshot reads the newest state with each call, as its space does. What one scan sees of one partition has all rows
+    /// of a batch or none, up to a page of the engine's own; rows of other partitions may show earlier or later, until
+    /// the write has returned.
+    Partition,
+}
+
+/// In what engines differ so that whoever stands above them must know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capabilities {
+    /// What readers see of writes under way.
+    pub isolation: Isolation,
+    /// Whether reads wait for a network: then threads that serve others must not read in place.
+    pub reads_may_wait: bool,
+}
+
+impl Capabilities {
+    /// Those of an engine within this process.
+    pub const LOCAL: Self = Self {
+        isolation: Isolation::Snapshot,
+        reads_may_wait: false,
+    };
+}
+
+/// Reads. A [`Space`] reads the newest committed state with each call; a [`Snapshot`] one state with all calls, where the
+/// engine has [`Isolation::Snapshot`].
 pub trait Reader: Send + Sync {
     /// The value of one row.
     ///
@@ -155,7 +184,8 @@ pub trait Reader: Send + Sync {
     ) -> Result<(), KvError>;
 }
 
-/// One committed state of a space; later writes do not show in it.
+/// One committed state of a space; later writes do not show in it. An engine without [`Isolation::Snapshot`] has no such
+/// thing: its snapshots keep the space open and read the newest state.
 pub trait Snapshot: Reader {}
 
 /// A figure an engine reports about itself, for metrics.
@@ -175,8 +205,9 @@ pub trait Space: Reader {
     /// is stored as `durability` says and visible to every later read.
     ///
     /// # Errors
-    /// After [`KvError::DiskFull`], [`KvError::ReadOnly`] and [`KvError::Busy`] nothing of the batch is stored. After any
-    /// other error it is unknown whether it was, and every later write fails until the space is opened again.
+    /// After [`KvError::DiskFull`], [`KvError::ReadOnly`], [`KvError::Busy`], [`KvError::Away`] and [`KvError::TooLarge`]
+    /// nothing of the batch is stored. After any other error it is unknown whether it was, and every later write fails
+    /// until the space is opened again.
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError>;
 
     /// Whether a write of [`Durability::Buffered`] may have to wait now: for memory, for files to be merged. Whoever
@@ -221,8 +252,17 @@ pub trait Space: Reader {
 
 /// A storage engine: spaces by name.
 pub trait Engine: Send + Sync {
-    /// The engine's name, as HugeGraph's clients see it (`rocksdb`, `memory`).
+    /// The engine's name, as HugeGraph's clients see it (`rocksdb`, `memory`, `cassandra`).
     fn name(&self) -> &'static str;
+
+    /// In what it differs from others.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::LOCAL
+    }
+
+    /// Says that the process is about to end: writes that wait for something outside of it give up. What they have begun is
+    /// decided when the space is opened again.
+    fn stop_waiting(&self) {}
 
     /// The names of the spaces that exist, ascending.
     ///

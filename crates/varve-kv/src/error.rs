@@ -28,13 +28,30 @@ pub enum KvError {
         /// The engine's words, with the file's name where it is known.
         detail: String,
     },
-    /// The engine cannot keep up: what was written waits to be sorted, and no room came within the time that a write may
-    /// wait. Nothing of the batch was stored; the same write may be tried again.
-    #[error("'{space}' takes no more writes for the moment: {detail}")]
+    /// The engine cannot keep up, and no room came within the time that a request may wait. Nothing of the batch was
+    /// stored; the same call may be tried again.
+    #[error("'{space}' takes no more requests for the moment: {detail}")]
     Busy {
         /// Which space.
         space: String,
         /// What is waited for.
+        detail: String,
+    },
+    /// What keeps the rows is outside of this process and cannot be reached, or answers too late. Nothing of the batch was
+    /// stored; the same call works again once it is back.
+    #[error("the store of '{space}' cannot be reached: {detail}")]
+    Away {
+        /// Which space.
+        space: String,
+        /// What was tried, and how it failed.
+        detail: String,
+    },
+    /// A key, a row or the whole batch is larger than the engine takes. Nothing of the batch was stored.
+    #[error("too large for the store of '{space}': {detail}")]
+    TooLarge {
+        /// Which space.
+        space: String,
+        /// What is too large, and the limit.
         detail: String,
     },
     /// Any other failure of reading or writing. Whether a failed write was stored is unknown until the space is

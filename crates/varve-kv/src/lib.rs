@@ -21,7 +21,10 @@ pub mod table;
 mod engine;
 
 pub use batch::{Batch, Op, OpKind, RawOp};
-pub use engine::{Durability, Engine, Flow, Reader, Row, ScanRequest, Snapshot, Space, Statistic};
+pub use engine::{
+    Capabilities, Durability, Engine, Flow, Isolation, Reader, Row, ScanRequest, Snapshot, Space,
+    Statistic,
+};
 pub use error::KvError;
 pub use memory::MemoryEngine;
 pub use range::ClusteringRange;

@@ -54,9 +54,9 @@ pub(crate) enum PoolError {
 }
 
 impl BlockingPool {
-    /// Starts the threads.
-    pub(crate) fn start(config: &ServerConfig) -> std::io::Result<Self> {
-        let threads = config.blocking_thread_count();
+    /// Starts the threads; `reads_wait`: their work mostly waits for a network.
+    pub(crate) fn start(config: &ServerConfig, reads_wait: bool) -> std::io::Result<Self> {
+        let threads = config.blocking_thread_count(reads_wait);
         let queue = Arc::new(Queue::default());
         for index in 0..threads {
             let queue = Arc::clone(&queue);
@@ -150,7 +150,7 @@ mod tests {
             blocking_threads: 1,
             ..ServerConfig::default()
         };
-        let pool = BlockingPool::start(&config).expect("threads can be started");
+        let pool = BlockingPool::start(&config, false).expect("threads can be started");
         assert_eq!(pool.run(|| 6 * 7).await.expect("it does not panic"), 42);
         assert!(matches!(
             pool.run(|| panic!("on purpose")).await,
@@ -167,7 +167,7 @@ mod tests {
             admission_wait_ms: 1,
             ..ServerConfig::default()
         };
-        let pool = BlockingPool::start(&config).expect("threads can be started");
+        let pool = BlockingPool::start(&config, false).expect("threads can be started");
         let (release, wait) = std::sync::mpsc::channel::<()>();
         let long = pool.run(move || wait.recv());
         let (_, refused) = tokio::join!(long, async {

@@ -72,7 +72,8 @@ section! {
         admission_wait_ms: u64 = 5_000,
         /// Seconds that a 503 names in `Retry-After`.
         retry_after_seconds: u32 = 1,
-        /// Threads for long work (scans, large batches); 0 means twice the cores, at least 4.
+        /// Threads for long work (scans, large batches); 0 means twice the cores, at least 4. With a storage engine that is
+        /// reached over a network all work on graphs is done there, and 0 means 64.
         blocking_threads: usize = 0,
         /// Pieces of long work that may wait for a thread.
         blocking_queue: usize = 1024,
@@ -102,6 +103,9 @@ pub struct ConfigError {
     /// What is wrong with its value.
     pub reason: String,
 }
+
+/// Threads that wait for a network, unless the configuration says another number.
+const WAITING_THREADS: usize = 64;
 
 /// The most that may be allowed to a body: with it, the keys of a request's elements stay below 4 GiB.
 const BODY_BYTES_MAX: usize = 1 << 30;
@@ -185,12 +189,12 @@ impl ServerConfig {
         }
     }
 
-    /// The number of threads for long work, with 0 resolved.
-    pub fn blocking_thread_count(&self) -> usize {
-        if self.blocking_threads > 0 {
-            self.blocking_threads
-        } else {
-            (2 * cores()).max(4)
+    /// The number of threads for long work, with 0 resolved; `reads_wait`: they mostly wait for a network.
+    pub fn blocking_thread_count(&self, reads_wait: bool) -> usize {
+        match (self.blocking_threads, reads_wait) {
+            (0, true) => WAITING_THREADS,
+            (0, false) => (2 * cores()).max(4),
+            (threads, _) => threads,
         }
     }
 

@@ -12,13 +12,15 @@ pub struct OptionDoc {
     pub text: &'static str,
 }
 
-/// Declares a configuration section: a struct that refuses unknown keys, its `Default` and its `DOCS`.
+/// Declares a configuration section: a struct that refuses unknown keys, its `Default` and its `DOCS`. A section within
+/// it, after the options, begins with `@`.
 #[macro_export]
 macro_rules! section {
     (
         $(#[$meta:meta])*
         $vis:vis struct $name:ident {
             $( $(#[doc = $doc:literal])+ $option:ident : $kind:ty = $default:expr, )*
+            $( @ $(#[doc = $inner_doc:literal])+ $inner:ident : $inner_kind:ty, )*
         }
     ) => {
         $(#[$meta])*
@@ -26,11 +28,15 @@ macro_rules! section {
         #[serde(default, deny_unknown_fields)]
         $vis struct $name {
             $( $(#[doc = $doc])+ $vis $option: $kind, )*
+            $( $(#[doc = $inner_doc])+ $vis $inner: $inner_kind, )*
         }
 
         impl Default for $name {
             fn default() -> Self {
-                Self { $( $option: $default, )* }
+                Self {
+                    $( $option: $default, )*
+                    $( $inner: <$inner_kind>::default(), )*
+                }
             }
         }
 

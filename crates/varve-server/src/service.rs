@@ -22,7 +22,7 @@ use crate::global::wadl;
 use crate::negotiate::{self, BodyEncoding};
 use crate::request::RequestContext;
 use crate::respond::Response;
-use crate::route::{Handler, HandlerFuture, Route};
+use crate::route::{Class, Handler, HandlerFuture, Route};
 use crate::router::{Captures, Found, PathForm};
 use crate::runtime::ConnectionState;
 use crate::state::{AppState, WorkerHandle};
@@ -94,11 +94,12 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
             }
         };
         let context = exchange.context(&self.worker, parts, captures, form);
-        if !has_body && let Handler::Inline(handler) = route.handler {
+        let in_place = !has_body && !waits(state, route);
+        if in_place && let Handler::Inline(handler) = route.handler {
             let result = run_inline(state, handler, &context);
             return self.end_inline(exchange, context, result);
         }
-        if !has_body
+        if in_place
             && let Handler::Brief { brief, .. } = route.handler
             && let Some(result) = run_brief(state, brief, &context)
         {
@@ -314,6 +315,11 @@ fn names_host(parts: &Parts) -> bool {
     parts.version != Version::HTTP_11 || parts.headers.contains_key(header::HOST)
 }
 
+/// Whether the handler may have to wait for the storage engine: then it does not run on a thread that serves others.
+fn waits(state: &AppState, route: &Route) -> bool {
+    state.reads_wait() && route.class != Class::Control
+}
+
 fn run_inline(
     state: &AppState,
     handler: fn(&RequestContext) -> HandlerResult,
@@ -364,9 +370,13 @@ async fn work(
     let deadline = Instant::now() + config.request_timeout();
     context.deadline = deadline;
     let running: HandlerFuture = match route.handler {
-        Handler::Inline(handler) => return run_inline(state, handler, &context),
+        Handler::Inline(handler) if !waits(state, route) => {
+            return run_inline(state, handler, &context);
+        }
         Handler::Async(handler) => handler(context),
-        Handler::Pooled(handler) | Handler::Brief { full: handler, .. } => {
+        Handler::Inline(handler)
+        | Handler::Pooled(handler)
+        | Handler::Brief { full: handler, .. } => {
             let worker = Arc::clone(&context.worker);
             Box::pin(async move { worker.state.run_blocking(move || handler(&context)).await? })
         }

@@ -46,6 +46,7 @@ pub struct AppState {
     pool: BlockingPool,
     metrics: Metrics,
     graphs: Arc<Registry>,
+    reads_wait: bool,
     metadata: Option<Metadata>,
     trace: AtomicBool,
     stopping: AtomicBool,
@@ -90,7 +91,8 @@ impl AppState {
         let mut tables = crate::routes::tables();
         tables.extend_from_slice(more);
         let router = Router::new(&tables);
-        let pool = BlockingPool::start(&config).map_err(|source| SetupError::Io {
+        let reads_wait = graphs.capabilities().reads_may_wait;
+        let pool = BlockingPool::start(&config, reads_wait).map_err(|source| SetupError::Io {
             what: "start the pool".to_owned(),
             source,
         })?;
@@ -104,6 +106,7 @@ impl AppState {
             incidents: AtomicU64::new(0),
             open_connections: std::sync::atomic::AtomicUsize::new(0),
             graphs,
+            reads_wait,
             metadata,
             router,
             pool,
@@ -124,6 +127,11 @@ impl AppState {
     /// The graphs.
     pub fn graphs(&self) -> &Arc<Registry> {
         &self.graphs
+    }
+
+    /// Whether reads of graphs wait for a network, so that a serving thread must not do them.
+    pub(crate) fn reads_wait(&self) -> bool {
+        self.reads_wait
     }
 
     /// The metadata repository, if this server is one.

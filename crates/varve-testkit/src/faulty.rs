@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use varve_kv::{
-    Batch, Durability, Engine, Flow, KvError, Reader, Row, ScanRequest, Snapshot, Space, Statistic,
-    TableId, TableSpec,
+    Batch, Capabilities, Durability, Engine, Flow, KvError, Reader, Row, ScanRequest, Snapshot,
+    Space, Statistic, TableId, TableSpec,
 };
 
 /// How a call fails.
@@ -127,6 +127,14 @@ impl FaultyEngine {
 impl Engine for FaultyEngine {
     fn name(&self) -> &'static str {
         self.inner.name()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+
+    fn stop_waiting(&self) {
+        self.inner.stop_waiting();
     }
 
     fn spaces(&self) -> Result<Vec<String>, KvError> {

@@ -14,6 +14,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("varve-kv", &[]),
     ("varve-kv-rocksdb", &["varve-kv", "varve-kv-front"]),
     ("varve-kv-front", &["varve-kv"]),
+    ("varve-kv-cassandra", &["varve-kv"]),
     ("varve-encoding", &["varve-kv", "varve-model"]),
     (
         "varve-graph",
@@ -33,6 +34,7 @@ const EDGES: &[(&str, &[&str])] = &[
             "varve-bench",
             "varve-graph",
             "varve-kv",
+            "varve-kv-cassandra",
             "varve-kv-rocksdb",
             "varve-model",
             "varve-omrs",
@@ -64,11 +66,15 @@ const TEST_ONLY: &[&str] = &["varve-testkit", "varve-kv", "varve-kv-front"];
 /// Crates from outside that only some of ours may use.
 const CORNERS: &[(&str, &[&str])] = &[
     ("rust-rocksdb", &["varve-kv-rocksdb"]),
+    ("scylla", &["varve-kv-cassandra"]),
     ("hyper", &["varve-server", "varve-bench"]),
     ("http", &["varve-server", "varve-bench"]),
     ("serde_json", &["varve-server", "varve", "varve-bench"]),
     ("ureq", &["varve"]),
-    ("tokio", &["varve-server", "varve-bench"]),
+    (
+        "tokio",
+        &["varve-server", "varve-bench", "varve-kv-cassandra"],
+    ),
 ];
 
 /// The most lines that a source file may have.

@@ -540,8 +540,12 @@ impl Shared {
                 kind: ErrorKind::Unwritable,
                 message,
             },
-            KvError::Busy { .. } => CommitFailure {
+            KvError::Busy { .. } | KvError::Away { .. } => CommitFailure {
                 kind: ErrorKind::Busy,
+                message,
+            },
+            KvError::TooLarge { .. } => CommitFailure {
+                kind: ErrorKind::LimitExceeded,
                 message,
             },
             _ => {

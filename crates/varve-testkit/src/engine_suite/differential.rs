@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use varve_kv::{
-    Batch, ClusteringRange, Durability, Engine, Flow, Reader, Snapshot, Space, TableId,
+    Batch, ClusteringRange, Durability, Engine, Flow, Isolation, Reader, Snapshot, Space, TableId,
 };
 
 use super::tables::{COLD, NAMED, POINTS, SINGLE, TABLES, all_rows, cold, named, point, rows};
@@ -78,7 +78,9 @@ impl Run<'_> {
             6..24 => self.write(&*space),
             _ => {
                 check(&mut self.random, &*space, &self.model);
-                for (snapshot, model) in &self.snapshots {
+                let states = self.engine.capabilities().isolation == Isolation::Snapshot;
+                for (snapshot, then) in &self.snapshots {
+                    let model = if states { then } else { &self.model };
                     check(&mut self.random, &**snapshot, model);
                 }
             }

@@ -78,6 +78,7 @@ macro_rules! engine_suite {
             ],
             threads: [
                 sixteen_threads_write_and_read,
+                a_batch_shows_wholly_in_a_partition,
                 a_batch_shows_wholly_or_not_at_all,
                 a_write_shows_to_every_thread_once_it_returns,
             ],

@@ -4,9 +4,9 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 
-use varve_kv::{Batch, Durability, Engine};
+use varve_kv::{Batch, ClusteringRange, Durability, Engine, Isolation};
 
-use super::tables::{COLD, NAMED, POINTS, all_rows, cold, keys, named, open, point, put};
+use super::tables::{COLD, NAMED, POINTS, all_rows, cold, keys, named, open, point, put, rows};
 
 const THREADS: u64 = 16;
 
@@ -45,8 +45,54 @@ pub fn sixteen_threads_write_and_read(engine: &dyn Engine) {
     );
 }
 
-/// "Applies a batch atomically": no snapshot sees a part of one.
+/// "What one scan sees of one partition has all rows of a batch or none": whatever the engine's isolation.
+pub fn a_batch_shows_wholly_in_a_partition(engine: &dyn Engine) {
+    const WRITERS: u64 = 3;
+    const BATCHES: u64 = 100;
+    const ROWS: u64 = 20;
+    let space = open(engine);
+    let write = |number: u64| {
+        let mut batch = Batch::new();
+        for n in 0..ROWS {
+            batch.put(NAMED, &named(b"one"), &point(n), &point(number));
+            // So that the batch has other partitions, too.
+            batch.put(POINTS, &point(n), b"", &point(number));
+        }
+        space.write(&batch, Durability::Buffered).unwrap();
+    };
+    write(0);
+    let writing = AtomicU64::new(WRITERS);
+    thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            let (write, writing) = (&write, &writing);
+            scope.spawn(move || {
+                for n in 0..BATCHES {
+                    write(writer * BATCHES + n + 1);
+                }
+                writing.fetch_sub(1, Ordering::Release);
+            });
+        }
+        for _ in 0..2 {
+            let (space, writing) = (&space, &writing);
+            scope.spawn(move || {
+                let all = ClusteringRange::all();
+                let mut looks = 0;
+                while writing.load(Ordering::Acquire) > 0 || looks == 0 {
+                    looks += 1;
+                    let got = rows(&**space, NAMED, &named(b"one"), &all, false);
+                    assert_eq!(got.len() as u64, ROWS);
+                    let first = &got[0].1;
+                    let whole = got.iter().all(|(_, value)| value == first);
+                    assert!(whole, "a scan saw a part of a batch: {got:?}");
+                }
+            });
+        }
+    });
+}
+
+/// "Applies a batch atomically": no snapshot sees a part of one. Without snapshots, all of it is there once it is written.
 pub fn a_batch_shows_wholly_or_not_at_all(engine: &dyn Engine) {
+    let states = engine.capabilities().isolation == Isolation::Snapshot;
     const WRITERS: u64 = 4;
     const BATCHES: u64 = 200;
     let space = open(engine);
@@ -89,12 +135,21 @@ pub fn a_batch_shows_wholly_or_not_at_all(engine: &dyn Engine) {
                     let first = snapshot.get(*table, partition, clustering).unwrap();
                     for (table, partition, clustering) in rows {
                         let got = snapshot.get(*table, partition, clustering).unwrap();
-                        assert_eq!(got, first, "a snapshot saw a part of a batch");
+                        if states {
+                            assert_eq!(got, first, "a snapshot saw a part of a batch");
+                        }
                     }
                 }
             });
         }
     });
+    let values = rows.iter().map(|(table, partition, clustering)| {
+        let got = space.get(*table, partition, clustering).unwrap();
+        got.expect("each batch has a row here")
+    });
+    let mut values: Vec<Vec<u8>> = values.collect();
+    values.dedup();
+    assert_eq!(values.len(), 1, "rows of different batches are left");
 }
 
 /// "Returns once it is visible to every later read", by whatever thread.

@@ -249,7 +249,10 @@ fn a_crash_at_a_fail_point_loses_nothing_and_leaves_no_half() {
     println!("VARVE_CRASH_SEED={seed}");
     let mut random = Random::new(seed);
     let template = prepared();
-    let (points, hits) = chosen(ALL, &mut random);
+    // Those of a cluster are not reached by an embedded engine; the tests of that engine crash there.
+    let embedded = |point: &&FailPoint| !point.name().starts_with("cluster.");
+    let places: Vec<&FailPoint> = ALL.iter().copied().filter(embedded).collect();
+    let (points, hits) = chosen(&places, &mut random);
     let mut acknowledged = 0;
     for _ in 0..hits {
         for point in &points {

@@ -81,7 +81,8 @@ pub(super) async fn submit_or(
 ) -> HandlerResult {
     let target = Target::of(&context)?;
     let state = context.shared_state();
-    let (response, ticket) = if context.body().len() > INLINE_BODY_BYTES {
+    let large = context.body().len() > INLINE_BODY_BYTES;
+    let (response, ticket) = if large || state.reads_wait() {
         let work = move || {
             let request = request(&context, &target, prepare)?;
             wait_and_write(&context, &target, &request, answer, refusal)

@@ -1,0 +1,190 @@
+//! Opening: take the lease, carry out what the log has and was not settled, then allow writes.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use varve_kv::{KvError, TableSpec};
+
+use crate::cluster::Cluster;
+use crate::failure::Failure;
+use crate::lease::{Lease, LeaseRow, LeaseTable};
+use crate::log::{Log, slice_of};
+use crate::plan::Plan;
+use crate::record::{self, Record};
+use crate::space::{self, Store};
+use crate::stamps::Stamps;
+
+/// How often a lease that another has is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(300);
+/// How much longer than its length a lease is waited for: it runs out by the nodes' clocks.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// What opening a space needs.
+pub(crate) struct Opening<'a> {
+    pub(crate) space: &'a str,
+    pub(crate) specs: &'static [TableSpec],
+    pub(crate) cluster: &'a Cluster,
+    pub(crate) table: &'a LeaseTable,
+    pub(crate) log: &'a Log,
+    pub(crate) store: &'a Store,
+    /// A name that no other opening has.
+    pub(crate) owner: String,
+}
+
+/// Microseconds since 1970 by this machine's clock.
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+    })
+}
+
+/// How far ahead of the clock timestamps are allowed, in microseconds: twice the lease, so that renewals may be late.
+pub(crate) fn lead(cluster: &Cluster) -> i64 {
+    let lease = cluster.config.lease.as_micros();
+    i64::try_from(2 * lease).unwrap_or(i64::MAX / 2)
+}
+
+impl Opening<'_> {
+    /// Takes the lease and settles what was left; returns it, the timestamps, and the slices of the log that are left.
+    ///
+    /// # Errors
+    /// [`KvError::Unavailable`] when another process has it and goes on renewing it, [`KvError::Away`] when the cluster
+    /// cannot be asked, [`KvError::Corruption`] when the log cannot be read.
+    pub(crate) async fn run(self) -> Result<(Lease, Stamps, Vec<i64>), KvError> {
+        let (before, lease) = self.claim().await?;
+        let stamps = Stamps::after(before.bound);
+        let slices = self.settle(&before).await?;
+        // Only now is everything of before settled. The term must still be ours, however long that took.
+        let asked = Instant::now();
+        let row = LeaseRow {
+            bound: stamps.wanted(now(), lead(self.cluster)),
+            settled: before.bound,
+            ..lease.row.clone()
+        };
+        let extended = self.table.extend(self.cluster, &row).await;
+        if !extended.map_err(|failure| failure.away(self.space))? {
+            let row = self.read().await?;
+            return Err(self.held(&row));
+        }
+        stamps.grant(row.bound);
+        lease.renewed(asked, self.cluster.config.lease);
+        let slices = slices.into_iter();
+        let (done, left) = slices.partition(|slice| *slice < slice_of(before.bound));
+        self.tidy(done).await;
+        Ok((lease, stamps, left))
+    }
+
+    async fn read(&self) -> Result<LeaseRow, KvError> {
+        let row = self.table.read(self.cluster).await;
+        row.map_err(|failure| failure.away(self.space))
+    }
+
+    /// Takes the lease once nobody has it. Returns the row as it was before.
+    async fn claim(&self) -> Result<(LeaseRow, Lease), KvError> {
+        let length = self.cluster.config.lease;
+        let give_up = Instant::now() + length + GRACE;
+        let mut seen: Option<LeaseRow> = None;
+        let mut tried: Option<(LeaseRow, LeaseRow, Instant)> = None;
+        loop {
+            let row = self.read().await?;
+            if let Some((before, after, asked)) = &tried
+                && row.owner.as_ref() == Some(&self.owner)
+            {
+                // A claim whose answer did not come had its effect.
+                let lease = Lease::given(after.clone(), *asked, length);
+                return Ok((before.clone(), lease));
+            }
+            if row.owner.is_some() {
+                let renewed = seen.as_ref().is_some_and(|seen| seen.bound != row.bound);
+                if renewed || Instant::now() > give_up {
+                    return Err(self.held(&row));
+                }
+                seen = Some(row);
+                tokio::time::sleep(LOOK_EVERY).await;
+                continue;
+            }
+            let asked = Instant::now();
+            let after = LeaseRow {
+                owner: Some(self.owner.clone()),
+                address: Some(self.cluster.config.address.clone()),
+                term: row.term + 1,
+                bound: row.bound.max(now()).saturating_add(lead(self.cluster)),
+                settled: row.settled,
+            };
+            match self.table.claim(self.cluster, &row, &after).await {
+                Ok(true) => return Ok((row, Lease::given(after, asked, length))),
+                Ok(false) => {}
+                Err(Failure::Unknown(_)) if Instant::now() <= give_up => {
+                    tried = Some((row, after, asked));
+                }
+                Err(failure) => return Err(failure.away(self.space)),
+            }
+        }
+    }
+
+    fn held(&self, row: &LeaseRow) -> KvError {
+        KvError::Unavailable {
+            space: self.space.to_owned(),
+            detail: format!(
+                "{} has it open; one server at a time may. Stop that one, or wait {} seconds after its end",
+                holder(row),
+                self.cluster.config.lease.as_secs()
+            ),
+        }
+    }
+
+    /// Carries out again what the log has beyond what is settled, in order. Returns the slices that are there.
+    async fn settle(&self, before: &LeaseRow) -> Result<Vec<i64>, KvError> {
+        let away = |failure: Failure| failure.away(self.space);
+        let slices = self.log.slices(self.cluster).await.map_err(away)?;
+        let open = slice_of(before.settled)..=slice_of(before.bound);
+        for slice in slices.iter().filter(|slice| open.contains(slice)) {
+            let chunks = self.log.read(self.cluster, *slice).await.map_err(away)?;
+            let damaged = |detail: String| KvError::Corruption {
+                space: self.space.to_owned(),
+                detail,
+            };
+            for (stamp, batch) in record::whole(chunks, self.specs).map_err(damaged)? {
+                if stamp <= before.settled || stamp > before.bound {
+                    continue;
+                }
+                let record = Record::of(&batch, self.specs);
+                let plan = Plan::of(Arc::clone(&record.bytes), record.start).map_err(damaged)?;
+                let failed = space::send_all(self.cluster, self.store, &plan, stamp, None).await;
+                if let Some((_, failure)) = failed.into_iter().next() {
+                    return Err(away(failure));
+                }
+                tracing::info!(
+                    space = self.space,
+                    stamp,
+                    "a batch was carried out from the log"
+                );
+            }
+        }
+        Ok(slices)
+    }
+
+    /// Removes slices that nobody needs; what fails is looked at again with the next opening.
+    async fn tidy(&self, slices: Vec<i64>) {
+        for slice in slices {
+            if let Err(failure) = self.log.remove(self.cluster, slice).await {
+                tracing::debug!(
+                    space = self.space,
+                    failure = failure.text(),
+                    "a slice of the log stays"
+                );
+                return;
+            }
+        }
+    }
+}
+
+/// Who has a lease, for people.
+pub(crate) fn holder(row: &LeaseRow) -> String {
+    match (&row.address, &row.owner) {
+        (Some(address), _) => format!("another server ({address})"),
+        (None, Some(owner)) => format!("another server ({owner})"),
+        (None, None) => "another server".to_owned(),
+    }
+}

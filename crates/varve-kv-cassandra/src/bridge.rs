@@ -1,0 +1,56 @@
+//! From synchronous callers to the runtime that speaks with the cluster.
+
+use std::future::Future;
+use std::sync::mpsc;
+
+use tokio::runtime::{Builder, Runtime};
+use tokio::task::JoinHandle;
+
+/// The runtime. Work goes on in it while callers wait.
+pub(crate) struct Bridge {
+    runtime: Option<Runtime>,
+}
+
+impl Bridge {
+    pub(crate) fn start(threads: usize) -> std::io::Result<Self> {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(threads.max(1))
+            .thread_name("varve-cassandra")
+            .enable_all()
+            .build()?;
+        Ok(Self {
+            runtime: Some(runtime),
+        })
+    }
+
+    /// Runs `work` there and waits for its end. The caller may itself be a thread of another runtime, so this parks the
+    /// thread instead of entering a runtime. `None` if the work panicked.
+    pub(crate) fn wait<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Option<T> {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        self.spawn(async move {
+            // Only a caller that has ended does not wait.
+            let _ = sender.send(work.await);
+        });
+        receiver.recv().ok()
+    }
+
+    /// Runs `work` there without waiting.
+    pub(crate) fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+        self.runtime
+            .as_ref()
+            .expect("the runtime is taken away by drop only")
+            .spawn(work)
+    }
+}
+
+impl Drop for Bridge {
+    fn drop(&mut self) {
+        // Dropping a runtime waits, which a thread of another runtime must not.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! What the engine must know of the cluster.
+
+use std::time::Duration;
+
+/// Who the cluster is told it is talking to.
+#[derive(Clone)]
+pub struct Credentials {
+    /// The role.
+    pub user: String,
+    /// Its password.
+    pub password: String,
+}
+
+impl std::fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Credentials")
+            .field("user", &self.user)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How to reach the cluster and what to ask of it.
+#[derive(Debug, Clone)]
+pub struct CassandraConfig {
+    /// Nodes to begin with, each `host:port`; the others are found through them.
+    pub contact_points: Vec<String>,
+    /// The datacenter whose nodes are asked.
+    pub datacenter: String,
+    /// How many nodes of the datacenter keep each row of a space that is created.
+    pub replication: u8,
+    /// Name of the keyspace that lists the spaces, and the start of the names of theirs: lower-case letters, digits and `_`.
+    pub keyspace: String,
+    /// Ask the nearest replica only, instead of most of them. Reads may then miss what was just written.
+    pub weak_reads: bool,
+    /// For clusters that ask for a password.
+    pub credentials: Option<Credentials>,
+    /// Connections to each node.
+    pub connections: usize,
+    /// Requests to the cluster that may be under way at once.
+    pub in_flight_max: usize,
+    /// How long a call waits for room among them before it is refused as busy.
+    pub room_wait: Duration,
+    /// How long one request may take.
+    pub request_timeout: Duration,
+    /// How long a process keeps a space without renewing its claim; so long another waits after a crash.
+    pub lease: Duration,
+    /// Threads that speak with the cluster.
+    pub io_threads: usize,
+    /// What the lease says of this process: for the person who asks who has a space open.
+    pub address: String,
+}
+
+impl CassandraConfig {
+    /// The defaults, for one node on this machine.
+    #[must_use]
+    pub fn new(contact_point: &str) -> Self {
+        Self {
+            contact_points: vec![contact_point.to_owned()],
+            datacenter: "datacenter1".to_owned(),
+            replication: 1,
+            keyspace: "varve".to_owned(),
+            weak_reads: false,
+            credentials: None,
+            connections: 2,
+            in_flight_max: 1024,
+            room_wait: Duration::from_secs(2),
+            request_timeout: Duration::from_secs(12),
+            lease: Duration::from_secs(15),
+            io_threads: 2,
+            address: format!("process {}", std::process::id()),
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! The engine: its session, and its spaces by name.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use varve_kv::{Capabilities, Engine, Isolation, KvError, Space, TableSpec};
+
+use crate::acquire::{Opening, holder, now};
+use crate::bridge::Bridge;
+use crate::cluster::Cluster;
+use crate::config::CassandraConfig;
+use crate::directory::{self, Directory, Entry};
+use crate::failure::Failure;
+use crate::lease::{self, LeaseTable};
+use crate::log::{self, Log};
+use crate::space::{CassandraSpace, Core};
+use crate::statements;
+
+/// Makes the openings of one process differ.
+static OPENINGS: AtomicU64 = AtomicU64::new(0);
+
+/// The engine.
+pub struct CassandraEngine {
+    bridge: Arc<Bridge>,
+    shared: Arc<Shared>,
+    open: Arc<Mutex<HashSet<String>>>,
+}
+
+struct Shared {
+    cluster: Arc<Cluster>,
+    directory: Directory,
+    /// Held by whoever makes or removes keyspaces: two changes of definitions at a time are asking for trouble.
+    definitions: tokio::sync::Mutex<()>,
+}
+
+/// A space's name among those that are open here; gone when this is dropped.
+pub(crate) struct OpenSpace {
+    name: String,
+    open: Arc<Mutex<HashSet<String>>>,
+}
+
+impl Drop for OpenSpace {
+    fn drop(&mut self) {
+        self.open.lock().remove(&self.name);
+    }
+}
+
+fn unavailable(space: &str, detail: impl Into<String>) -> KvError {
+    KvError::Unavailable {
+        space: space.to_owned(),
+        detail: detail.into(),
+    }
+}
+
+impl CassandraEngine {
+    /// Connects to a cluster, and makes the list of spaces in it if there is none.
+    ///
+    /// # Errors
+    /// [`KvError::Away`] when no contact point answers, or the cluster does not accept what it is asked;
+    /// [`KvError::Unavailable`] when the configuration does not fit it.
+    pub fn connect(config: CassandraConfig) -> Result<Self, KvError> {
+        let name = config.keyspace.clone();
+        let bridge = Bridge::start(config.io_threads)
+            .map_err(|error| unavailable(&name, format!("no threads: {error}")))?;
+        let shared = bridge.wait(async move {
+            let cluster = Cluster::connect(config).await?;
+            let directory = Directory::open(&cluster).await?;
+            Ok(Shared {
+                cluster: Arc::new(cluster),
+                directory,
+                definitions: tokio::sync::Mutex::new(()),
+            })
+        });
+        let shared = shared.unwrap_or_else(|| Err(Failure::Refused("the driver failed".into())));
+        let shared = shared.map_err(|failure| match failure {
+            Failure::Refused(detail) => unavailable(&name, detail),
+            failure => failure.away(&name),
+        })?;
+        Ok(Self {
+            bridge: Arc::new(bridge),
+            shared: Arc::new(shared),
+            open: Arc::default(),
+        })
+    }
+
+    /// Removes the list of spaces, which must be empty. For tests, which leave nothing behind.
+    ///
+    /// # Errors
+    /// When there are spaces, or the cluster cannot be reached.
+    pub fn remove_list(&self) -> Result<(), KvError> {
+        let name = self.shared.cluster.config.keyspace.clone();
+        if !self.spaces()?.is_empty() {
+            return Err(unavailable(&name, "it lists spaces"));
+        }
+        let shared = Arc::clone(&self.shared);
+        self.wait(&name.clone(), async move {
+            let removed = directory::drop_keyspace(&shared.cluster, &name).await;
+            removed.map_err(|failure| failure.away(&name))
+        })
+    }
+
+    /// Runs `work` on the runtime and waits for it.
+    fn wait<T, F>(&self, space: &str, work: F) -> Result<T, KvError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, KvError>> + Send + 'static,
+    {
+        self.bridge.wait(work).unwrap_or_else(|| {
+            Err(KvError::Io {
+                space: space.to_owned(),
+                detail: "the engine failed, see the log".to_owned(),
+            })
+        })
+    }
+
+    fn is_open(&self, name: &str) -> bool {
+        self.open.lock().contains(name)
+    }
+}
+
+impl Engine for CassandraEngine {
+    fn name(&self) -> &'static str {
+        "cassandra"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            isolation: Isolation::Partition,
+            reads_may_wait: true,
+        }
+    }
+
+    fn stop_waiting(&self) {
+        self.shared.cluster.close();
+    }
+
+    fn spaces(&self) -> Result<Vec<String>, KvError> {
+        let shared = Arc::clone(&self.shared);
+        let name = &self.shared.cluster.config.keyspace;
+        self.wait(name, async move {
+            let entries = shared.entries().await?;
+            let ready = entries.into_iter().filter(|entry| entry.ready);
+            Ok(ready.map(|entry| entry.space).collect())
+        })
+    }
+
+    fn open(
+        &self,
+        name: &str,
+        tables: &'static [TableSpec],
+        create: bool,
+    ) -> Result<Arc<dyn Space>, KvError> {
+        if !self.open.lock().insert(name.to_owned()) {
+            return Err(unavailable(name, "it is open already"));
+        }
+        let open = OpenSpace {
+            name: name.to_owned(),
+            open: Arc::clone(&self.open),
+        };
+        let shared = Arc::clone(&self.shared);
+        let space = name.to_owned();
+        let core = self.wait(
+            name,
+            async move { shared.open(&space, tables, create).await },
+        )?;
+        let core = Arc::new(core);
+        let keeper = self.bridge.spawn(Core::keep(Arc::downgrade(&core)));
+        Ok(Arc::new(CassandraSpace {
+            core,
+            bridge: Arc::clone(&self.bridge),
+            keeper,
+            open: Some(open),
+        }))
+    }
+
+    fn drop_space(&self, name: &str) -> Result<(), KvError> {
+        if self.is_open(name) {
+            return Err(unavailable(name, "it is open; close it before dropping it"));
+        }
+        let shared = Arc::clone(&self.shared);
+        let space = name.to_owned();
+        self.wait(name, async move { shared.remove(&space).await })
+    }
+}
+
+impl Shared {
+    async fn entries(&self) -> Result<Vec<Entry>, KvError> {
+        let entries = self.directory.entries(&self.cluster).await;
+        entries.map_err(|failure| failure.away(&self.cluster.config.keyspace))
+    }
+
+    async fn open(
+        &self,
+        space: &str,
+        specs: &'static [TableSpec],
+        create: bool,
+    ) -> Result<Core, KvError> {
+        let away = |failure: Failure| failure.away(space);
+        let keyspace = self.keyspace(space, specs, create).await?;
+        let store = statements::prepare(&self.cluster, &keyspace, specs);
+        let store = Arc::new(store.await.map_err(away)?);
+        let log = Log::open(&self.cluster, &keyspace).await.map_err(away)?;
+        let lease_table = LeaseTable::open(&self.cluster, &keyspace).await;
+        let lease_table = lease_table.map_err(away)?;
+        let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
+        let (lease, stamps, slices) = Opening {
+            space,
+            specs,
+            cluster: &self.cluster,
+            table: &lease_table,
+            log: &log,
+            store: &store,
+            owner: format!("{}-{}-{opening}", std::process::id(), now()),
+        }
+        .run()
+        .await?;
+        Ok(Core {
+            name: space.into(),
+            specs,
+            cluster: Arc::clone(&self.cluster),
+            store,
+            log,
+            lease,
+            lease_table,
+            stamps,
+            slices: Mutex::new(BTreeSet::from_iter(slices)),
+            settled: AtomicI64::new(0),
+        })
+    }
+
+    /// The space's keyspace with all tables of `specs`.
+    async fn keyspace(
+        &self,
+        space: &str,
+        specs: &'static [TableSpec],
+        create: bool,
+    ) -> Result<String, KvError> {
+        let away = |failure: Failure| failure.away(space);
+        let _one_at_a_time = self.definitions.lock().await;
+        let entries = self.entries().await?;
+        let ready = |entry: &&Entry| entry.space == space && entry.ready;
+        let Some(entry) = entries.iter().find(ready) else {
+            if !create {
+                return Err(unavailable(space, "it does not exist"));
+            }
+            let created = self.directory.create(&self.cluster, space, &entries, specs);
+            return Ok(created.await.map_err(away)?.keyspace);
+        };
+        let keyspace = entry.keyspace.clone();
+        let present = directory::tables(&self.cluster, &keyspace).await;
+        let present = present.map_err(away)?;
+        for table in &present {
+            let own = [log::TABLE, lease::TABLE].contains(&&**table);
+            if !own && !specs.iter().any(|spec| spec.name == table) {
+                let detail = format!("it has a table '{table}' that this version does not know");
+                return Err(unavailable(space, detail));
+            }
+        }
+        directory::add_tables(&self.cluster, &keyspace, specs, &present)
+            .await
+            .map_err(away)?;
+        Ok(keyspace)
+    }
+
+    async fn remove(&self, space: &str) -> Result<(), KvError> {
+        let away = |failure: Failure| failure.away(space);
+        let _one_at_a_time = self.definitions.lock().await;
+        let entries = self.entries().await?;
+        let Some(entry) = entries.iter().find(|entry| entry.space == space) else {
+            return Ok(());
+        };
+        if entry.ready {
+            let table = LeaseTable::open(&self.cluster, &entry.keyspace).await;
+            let row = table.map_err(away)?.read(&self.cluster).await;
+            let row = row.map_err(away)?;
+            if row.owner.is_some() {
+                return Err(unavailable(space, format!("{} has it open", holder(&row))));
+            }
+        }
+        let removed = self.directory.remove(&self.cluster, entry).await;
+        removed.map_err(away)
+    }
+}

@@ -1,0 +1,353 @@
+//! The lease: one row that says which process has a space open.
+//!
+//! Its name runs out unless it is renewed; every change of it is a lightweight transaction. Each opening raises the *term*.
+//! A process that could not renew in time stops writing, and goes on only if the term is still its own: then nobody else has
+//! written meanwhile. The row also keeps the timestamps' *bound*, and up to which one all batches are *settled*.
+
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use scylla::statement::Consistency;
+use scylla::statement::batch::{Batch, BatchType};
+use scylla::statement::prepared::PreparedStatement;
+use tokio::sync::watch;
+
+use crate::cluster::{Cluster, Use};
+use crate::failure::Failure;
+use crate::log::unreadable;
+use crate::statements::quoted;
+
+/// Name of the table.
+pub(crate) const TABLE: &str = "varve_lease";
+/// The one row. Several would be the slots of several servers.
+const SLOT: i32 = 0;
+/// How long before its end a lease is no longer relied on: what clocks may differ by within so short a time, and more.
+const MARGIN: Duration = Duration::from_secs(1);
+
+/// The statement that makes the table.
+pub(crate) fn definition(keyspace: &str) -> String {
+    let table = quoted(keyspace, TABLE);
+    format!(
+        "CREATE TABLE IF NOT EXISTS {table} (slot int PRIMARY KEY, owner text, address text, term bigint, bound bigint, \
+         settled bigint)"
+    )
+}
+
+/// The row.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct LeaseRow {
+    /// Who has it, and where that is; missing when it was released or has run out.
+    pub(crate) owner: Option<String>,
+    pub(crate) address: Option<String>,
+    pub(crate) term: i64,
+    pub(crate) bound: i64,
+    pub(crate) settled: i64,
+}
+
+/// The statements on the row.
+pub(crate) struct LeaseTable {
+    read: PreparedStatement,
+    create: PreparedStatement,
+    claim: PreparedStatement,
+    extend: PreparedStatement,
+    numbers: PreparedStatement,
+    release: PreparedStatement,
+}
+
+impl LeaseTable {
+    pub(crate) async fn open(cluster: &Cluster, keyspace: &str) -> Result<Self, Failure> {
+        let table = quoted(keyspace, TABLE);
+        let prepare = async |cql: String| cluster.prepare(&cql, Use::Lease).await;
+        let mut read = prepare(format!(
+            "SELECT owner, address, term, bound, settled FROM {table} WHERE slot = ?"
+        ))
+        .await?;
+        read.set_consistency(Consistency::LocalSerial);
+        let create = format!(
+            "INSERT INTO {table} (slot, term, bound, settled) VALUES (?, 0, 0, 0) IF NOT EXISTS"
+        );
+        let claim = format!(
+            "UPDATE {table} USING TTL ? SET owner = ?, address = ? WHERE slot = ? IF owner = null AND term = ?"
+        );
+        let extend = format!(
+            "UPDATE {table} USING TTL ? SET owner = ?, address = ? WHERE slot = ? IF term = ?"
+        );
+        let numbers = format!("UPDATE {table} SET term = ?, bound = ?, settled = ? WHERE slot = ?");
+        let release = format!(
+            "UPDATE {table} SET owner = null, address = null, bound = ?, settled = ? WHERE slot = ? IF term = ? AND \
+             owner = ?"
+        );
+        Ok(Self {
+            read,
+            create: prepare(create).await?,
+            claim: prepare(claim).await?,
+            extend: prepare(extend).await?,
+            numbers: prepare(numbers).await?,
+            release: prepare(release).await?,
+        })
+    }
+
+    /// The row as it is now, made if it is missing.
+    pub(crate) async fn read(&self, cluster: &Cluster) -> Result<LeaseRow, Failure> {
+        if let Some(row) = self.find(cluster).await? {
+            return Ok(row);
+        }
+        cluster.run(&self.create, (SLOT,)).await?;
+        Ok(self.find(cluster).await?.unwrap_or_default())
+    }
+
+    async fn find(&self, cluster: &Cluster) -> Result<Option<LeaseRow>, Failure> {
+        type Row = (
+            Option<String>,
+            Option<String>,
+            Option<i64>,
+            Option<i64>,
+            Option<i64>,
+        );
+        let result = cluster.run(&self.read, (SLOT,)).await?;
+        let rows = result.into_rows_result().map_err(unreadable)?;
+        let row = rows.maybe_first_row::<Row>().map_err(unreadable)?;
+        Ok(row.map(|(owner, address, term, bound, settled)| LeaseRow {
+            owner,
+            address,
+            term: term.unwrap_or(0),
+            bound: bound.unwrap_or(0),
+            settled: settled.unwrap_or(0),
+        }))
+    }
+
+    /// Takes a lease that nobody has, with a new term; `false` if somebody else was faster.
+    pub(crate) async fn claim(
+        &self,
+        cluster: &Cluster,
+        before: &LeaseRow,
+        after: &LeaseRow,
+    ) -> Result<bool, Failure> {
+        self.change(cluster, &self.claim, before.term, after).await
+    }
+
+    /// Renews a lease, whose term must be what `row` says; `false` if it is not.
+    pub(crate) async fn extend(&self, cluster: &Cluster, row: &LeaseRow) -> Result<bool, Failure> {
+        self.change(cluster, &self.extend, row.term, row).await
+    }
+
+    /// One conditional batch: the name with its time to live, the numbers without.
+    async fn change(
+        &self,
+        cluster: &Cluster,
+        name: &PreparedStatement,
+        term: i64,
+        row: &LeaseRow,
+    ) -> Result<bool, Failure> {
+        let seconds = cluster.config.lease.as_secs().clamp(1, 86_400);
+        let seconds = i32::try_from(seconds).expect("it was just bounded");
+        let mut batch = Batch::new(BatchType::Unlogged);
+        batch.set_retry_policy(name.get_retry_policy().cloned());
+        batch.append_statement(name.clone());
+        batch.append_statement(self.numbers.clone());
+        use LeaseCell::{Int, Long, Text};
+        let owner = row.owner.as_deref().unwrap_or_default();
+        let address = row.address.as_deref().unwrap_or_default();
+        let values = vec![
+            vec![
+                Int(seconds),
+                Text(owner),
+                Text(address),
+                Int(SLOT),
+                Long(term),
+            ],
+            vec![
+                Long(row.term),
+                Long(row.bound),
+                Long(row.settled),
+                Int(SLOT),
+            ],
+        ];
+        let result = cluster.run_batch(&batch, values).await?;
+        applied(result)
+    }
+
+    /// Gives the lease back; nothing happens if it is another's.
+    pub(crate) async fn release(&self, cluster: &Cluster, row: &LeaseRow) -> Result<(), Failure> {
+        let values = (row.bound, row.settled, SLOT, row.term, &row.owner);
+        cluster.run(&self.release, values).await.map(drop)
+    }
+}
+
+/// A value of the lease's statements.
+enum LeaseCell<'a> {
+    Int(i32),
+    Long(i64),
+    Text(&'a str),
+}
+
+impl scylla::serialize::value::SerializeValue for LeaseCell<'_> {
+    fn serialize<'b>(
+        &self,
+        typ: &scylla::cluster::metadata::ColumnType<'_>,
+        writer: scylla::serialize::writers::CellWriter<'b>,
+    ) -> Result<
+        scylla::serialize::writers::WrittenCellProof<'b>,
+        scylla::serialize::SerializationError,
+    > {
+        match self {
+            Self::Int(number) => number.serialize(typ, writer),
+            Self::Long(number) => number.serialize(typ, writer),
+            Self::Text(text) => text.serialize(typ, writer),
+        }
+    }
+}
+
+/// Whether a conditional statement was carried out: the first column of its answer.
+fn applied(result: scylla::response::query_result::QueryResult) -> Result<bool, Failure> {
+    let rows = result.into_rows_result().map_err(unreadable)?;
+    let row = rows
+        .maybe_first_row::<scylla::value::Row>()
+        .map_err(unreadable)?;
+    let first = row.and_then(|row| row.columns.into_iter().next().flatten());
+    Ok(matches!(
+        first,
+        Some(scylla::value::CqlValue::Boolean(true))
+    ))
+}
+
+/// What a process knows of the lease that it has.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    state: Mutex<State>,
+    changed: watch::Sender<u64>,
+    /// The process and the term; the other numbers are not kept up.
+    pub(crate) row: LeaseRow,
+}
+
+#[derive(Debug)]
+struct State {
+    until: Instant,
+    /// Who has it now, once it is another's.
+    lost_to: Option<String>,
+}
+
+/// Why a lease cannot be waited for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Lost(pub(crate) String);
+
+impl Lease {
+    /// A lease that was asked for at `asked` and given.
+    pub(crate) fn given(row: LeaseRow, asked: Instant, length: Duration) -> Self {
+        let state = State {
+            until: end(asked, length),
+            lost_to: None,
+        };
+        Self {
+            state: Mutex::new(state),
+            changed: watch::Sender::new(0),
+            row,
+        }
+    }
+
+    /// It was renewed, by a request sent at `asked`.
+    pub(crate) fn renewed(&self, asked: Instant, length: Duration) {
+        self.state.lock().until = end(asked, length);
+        self.changed.send_modify(|count| *count += 1);
+    }
+
+    /// It is another's, for good.
+    pub(crate) fn lost(&self, to: String) {
+        self.state.lock().lost_to.get_or_insert(to);
+        self.changed.send_modify(|count| *count += 1);
+    }
+
+    /// Who has it instead.
+    pub(crate) fn lost_to(&self) -> Option<String> {
+        self.state.lock().lost_to.clone()
+    }
+
+    /// Whether it may be relied on now.
+    pub(crate) fn holds(&self) -> bool {
+        let state = self.state.lock();
+        state.lost_to.is_none() && Instant::now() < state.until
+    }
+
+    /// How much of it is left.
+    pub(crate) fn left(&self) -> Duration {
+        let until = self.state.lock().until;
+        until.saturating_duration_since(Instant::now())
+    }
+
+    /// Waits until it may be relied on.
+    ///
+    /// # Errors
+    /// When it is another's, or `closing` says that nobody is to wait.
+    pub(crate) async fn held(&self, mut closing: watch::Receiver<bool>) -> Result<(), Lost> {
+        let mut changed = self.changed.subscribe();
+        loop {
+            if let Some(holder) = self.lost_to() {
+                return Err(Lost(format!(
+                    "{holder} has opened it meanwhile; start this server again"
+                )));
+            }
+            if self.holds() {
+                return Ok(());
+            }
+            if *closing.borrow() {
+                return Err(Lost("the cluster did not come back before the end".into()));
+            }
+            tokio::select! {
+                _ = changed.changed() => {}
+                _ = closing.changed() => {}
+            }
+        }
+    }
+}
+
+fn end(asked: Instant, length: Duration) -> Instant {
+    asked + length.saturating_sub(MARGIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lease() -> Lease {
+        Lease::given(LeaseRow::default(), Instant::now(), Duration::from_secs(60))
+    }
+
+    #[test]
+    fn it_holds_until_it_has_run_out_or_is_lost() {
+        let lease = lease();
+        assert!(lease.holds() && lease.left() > Duration::from_secs(50));
+        lease.renewed(Instant::now(), MARGIN);
+        assert!(!lease.holds());
+        lease.renewed(Instant::now(), Duration::from_secs(60));
+        assert!(lease.holds());
+        lease.lost("another".to_owned());
+        lease.renewed(Instant::now(), Duration::from_secs(60));
+        assert!(!lease.holds(), "what is lost stays lost");
+        assert_eq!(lease.lost_to().as_deref(), Some("another"));
+    }
+
+    #[test]
+    fn waiting_ends_with_the_lease_with_its_loss_and_with_the_process() {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .expect("a runtime");
+        let closing = watch::Sender::new(false);
+        runtime.block_on(async {
+            let lease = lease();
+            assert_eq!(lease.held(closing.subscribe()).await, Ok(()));
+            lease.renewed(Instant::now(), MARGIN);
+            let (held, ()) = tokio::join!(lease.held(closing.subscribe()), async {
+                lease.renewed(Instant::now(), Duration::from_secs(60));
+            });
+            assert_eq!(held, Ok(()));
+            lease.renewed(Instant::now(), MARGIN);
+            let (held, ()) = tokio::join!(lease.held(closing.subscribe()), async {
+                closing.send_replace(true);
+            });
+            assert!(held.is_err());
+            lease.lost("another".to_owned());
+            let lost = lease.held(closing.subscribe()).await.unwrap_err();
+            assert!(lost.0.contains("another"), "{lost:?}");
+        });
+    }
+}

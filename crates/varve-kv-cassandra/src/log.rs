@@ -1,0 +1,129 @@
+//! The log: batches over several partitions are stored here before they are carried out.
+//!
+//! Its partitions are slices of time, so that what is done with is removed as a whole and leaves one tombstone. What is in
+//! a slice that should be gone does no harm: the lease says up to which timestamp all batches are settled, and nobody
+//! looks at those.
+
+use futures::{StreamExt, TryStreamExt, stream};
+use scylla::response::PagingState;
+use scylla::statement::prepared::PreparedStatement;
+
+use crate::cluster::{Cluster, Use};
+use crate::failure::Failure;
+use crate::record::{Chunk, Record, chunk_key};
+use crate::statements::quoted;
+
+/// Name of the table.
+pub(crate) const TABLE: &str = "varve_log";
+/// Microseconds of timestamps that are in one partition.
+const SLICE_MICROS: i64 = 10_000_000;
+/// Chunks that are stored at once.
+const CHUNKS_AT_ONCE: usize = 8;
+/// How long its tombstones are kept. A slice that comes back later does no harm.
+const GC_GRACE_SECONDS: u32 = 3_600;
+
+/// The statement that makes the table.
+pub(crate) fn definition(keyspace: &str) -> String {
+    let table = quoted(keyspace, TABLE);
+    format!(
+        "CREATE TABLE IF NOT EXISTS {table} (p bigint, c blob, v blob, PRIMARY KEY (p, c)) WITH gc_grace_seconds = \
+         {GC_GRACE_SECONDS}"
+    )
+}
+
+/// The partition of a timestamp.
+pub(crate) fn slice_of(stamp: i64) -> i64 {
+    stamp.div_euclid(SLICE_MICROS)
+}
+
+/// The log of one space.
+pub(crate) struct Log {
+    put: PreparedStatement,
+    slices: PreparedStatement,
+    read: PreparedStatement,
+    remove: PreparedStatement,
+}
+
+impl Log {
+    pub(crate) async fn open(cluster: &Cluster, keyspace: &str) -> Result<Self, Failure> {
+        let table = quoted(keyspace, TABLE);
+        let put = format!("INSERT INTO {table} (p, c, v) VALUES (?, ?, ?) USING TIMESTAMP ?");
+        let slices = format!("SELECT DISTINCT p FROM {table}");
+        let read = format!("SELECT c, v FROM {table} WHERE p = ?");
+        let remove = format!("DELETE FROM {table} USING TIMESTAMP ? WHERE p = ?");
+        let mut read = cluster.prepare(&read, Use::Read).await?;
+        // A chunk may have half a megabyte.
+        read.set_page_size(16);
+        Ok(Self {
+            put: cluster.prepare(&put, Use::Write).await?,
+            slices: cluster.prepare(&slices, Use::Read).await?,
+            remove: cluster.prepare(&remove, Use::Write).await?,
+            read,
+        })
+    }
+
+    /// Stores the record of the batch of `stamp`; may be repeated. Once it has succeeded, the batch is decided.
+    pub(crate) async fn put(
+        &self,
+        cluster: &Cluster,
+        stamp: i64,
+        record: &Record,
+    ) -> Result<(), Failure> {
+        let count = record.chunks().len();
+        let chunks = record.chunks().enumerate().map(|(number, bytes)| {
+            let key = chunk_key(stamp, number, count);
+            async move {
+                let values = (slice_of(stamp), &key[..], bytes, stamp);
+                cluster.run(&self.put, values).await.map(drop)
+            }
+        });
+        let chunks: Vec<_> = chunks.collect();
+        stream::iter(chunks)
+            .buffer_unordered(CHUNKS_AT_ONCE)
+            .try_collect()
+            .await
+    }
+
+    /// The slices that are there, ascending.
+    pub(crate) async fn slices(&self, cluster: &Cluster) -> Result<Vec<i64>, Failure> {
+        let mut slices = Vec::new();
+        let mut next = Some(PagingState::start());
+        while let Some(from) = next {
+            let page = cluster.page(&self.slices, (), from).await?;
+            let rows = page.rows.rows::<(i64,)>().map_err(unreadable)?;
+            for row in rows {
+                slices.push(row.map_err(unreadable)?.0);
+            }
+            next = page.next;
+        }
+        slices.sort_unstable();
+        Ok(slices)
+    }
+
+    /// All rows of a slice, in order.
+    pub(crate) async fn read(&self, cluster: &Cluster, slice: i64) -> Result<Vec<Chunk>, Failure> {
+        let mut chunks = Vec::new();
+        let mut next = Some(PagingState::start());
+        while let Some(from) = next {
+            let page = cluster.page(&self.read, (slice,), from).await?;
+            let rows = page.rows.rows::<(Vec<u8>, Vec<u8>)>().map_err(unreadable)?;
+            for row in rows {
+                let (key, bytes) = row.map_err(unreadable)?;
+                chunks.push(Chunk { key, bytes });
+            }
+            next = page.next;
+        }
+        Ok(chunks)
+    }
+
+    /// Removes a slice.
+    pub(crate) async fn remove(&self, cluster: &Cluster, slice: i64) -> Result<(), Failure> {
+        let end = slice.saturating_add(1).saturating_mul(SLICE_MICROS);
+        cluster.run(&self.remove, (end, slice)).await.map(drop)
+    }
+}
+
+/// An answer that is not of the form that was asked for.
+pub(crate) fn unreadable(error: impl std::fmt::Display) -> Failure {
+    Failure::Unknown(format!("the cluster's answer cannot be read: {error}"))
+}

@@ -1,0 +1,328 @@
+//! What a batch does to each partition: the last operation on each row, and the ranges that are removed before.
+//!
+//! Cassandra knows no order among the writes of one timestamp, so the order within a batch is resolved here.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use varve_kv::{OpKind, RawOp, TableId};
+
+/// The most bytes that a key may have; Cassandra's own limit.
+pub(crate) const KEY_BYTES_MAX: usize = 65_535;
+/// The most bytes of one row. A mutation may have half a segment of the commit log: 16 MiB by default.
+pub(crate) const ROW_BYTES_MAX: usize = 8 << 20;
+/// The most bytes of a batch.
+pub(crate) const BATCH_BYTES_MAX: usize = 512 << 20;
+/// Bytes and changes from which the writes of a partition are parted into several requests.
+const PIECE_BYTES: usize = 1 << 20;
+const PIECE_CHANGES: usize = 4_000;
+
+/// What stands for the empty partition key, which Cassandra does not take. In a table that has the empty key it is the only
+/// one, as no partition key is the start of another.
+const EMPTY_PARTITION: &[u8] = &[0];
+
+/// A place in the plan's bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Span {
+    at: usize,
+    len: usize,
+}
+
+/// One change to a partition.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Change {
+    pub(crate) kind: OpKind,
+    pub(crate) table: TableId,
+    clustering: Span,
+    value: Span,
+}
+
+/// Changes to one partition, of one or several tables, that are sent together.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    partition: Span,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) byte_len: usize,
+}
+
+/// The changes of a batch.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    bytes: Arc<[u8]>,
+    pieces: Arc<[Piece]>,
+}
+
+/// The key of a partition as it is stored.
+pub(crate) fn stored_partition(partition: &[u8]) -> &[u8] {
+    if partition.is_empty() {
+        EMPTY_PARTITION
+    } else {
+        partition
+    }
+}
+
+impl Plan {
+    /// The plan of the operations that `bytes` holds from `start` on, in the layout of [`varve_kv::batch`].
+    ///
+    /// # Errors
+    /// What is larger than Cassandra takes.
+    pub(crate) fn of(bytes: Arc<[u8]>, start: usize) -> Result<Self, String> {
+        if bytes.len() > BATCH_BYTES_MAX {
+            let len = bytes.len();
+            return Err(format!(
+                "a batch of {len} bytes, at most {BATCH_BYTES_MAX} are taken"
+            ));
+        }
+        let mut partitions: Vec<(Span, Vec<Change>)> = Vec::new();
+        let mut places: HashMap<&[u8], usize> = HashMap::new();
+        let mut at = start;
+        while let Some(op) = RawOp::read(&bytes, at) {
+            check(&op)?;
+            // The value ends the operation, and the key is right before it.
+            let value = Span {
+                at: op.end - op.value.len(),
+                len: op.value.len(),
+            };
+            let clustering = Span {
+                at: value.at - op.clustering().len(),
+                len: op.clustering().len(),
+            };
+            let partition = Span {
+                at: clustering.at - op.partition_len,
+                len: op.partition_len,
+            };
+            let place = *places.entry(op.partition()).or_insert_with(|| {
+                partitions.push((partition, Vec::new()));
+                partitions.len() - 1
+            });
+            let change = Change {
+                kind: op.kind,
+                table: op.table,
+                clustering,
+                value,
+            };
+            partitions[place].1.push(change);
+            at = op.end;
+        }
+        drop(places);
+        let mut pieces = Vec::with_capacity(partitions.len());
+        for (partition, changes) in partitions {
+            part(partition, resolved(&bytes, changes), &mut pieces);
+        }
+        Ok(Self {
+            bytes,
+            pieces: pieces.into(),
+        })
+    }
+
+    /// What is sent, each piece for itself.
+    pub(crate) fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The partition's key, as it is stored.
+    pub(crate) fn partition(&self, piece: &Piece) -> &[u8] {
+        stored_partition(self.at(piece.partition))
+    }
+
+    /// The clustering key of a change, or the prefix of the keys that it removes.
+    pub(crate) fn clustering(&self, change: &Change) -> &[u8] {
+        self.at(change.clustering)
+    }
+
+    /// The value of a change.
+    pub(crate) fn value(&self, change: &Change) -> &[u8] {
+        self.at(change.value)
+    }
+
+    fn at(&self, span: Span) -> &[u8] {
+        &self.bytes[span.at..span.at + span.len]
+    }
+}
+
+fn check(op: &RawOp<'_>) -> Result<(), String> {
+    for (what, key) in [
+        ("partition", op.partition()),
+        ("clustering", op.clustering()),
+    ] {
+        if key.len() > KEY_BYTES_MAX {
+            let len = key.len();
+            return Err(format!(
+                "a {what} key of {len} bytes, at most {KEY_BYTES_MAX} are taken"
+            ));
+        }
+    }
+    if op.value.len() > ROW_BYTES_MAX {
+        let len = op.value.len();
+        return Err(format!(
+            "a row of {len} bytes, at most {ROW_BYTES_MAX} are taken"
+        ));
+    }
+    Ok(())
+}
+
+/// The changes that are left when later ones have taken the place of earlier ones: removals of ranges first, then rows.
+fn resolved(bytes: &[u8], changes: Vec<Change>) -> Vec<Change> {
+    if changes.len() == 1 {
+        return changes;
+    }
+    let key = |change: &Change| &bytes[change.clustering.at..][..change.clustering.len];
+    let mut ranges: Vec<Change> = Vec::new();
+    let mut rows: Vec<Change> = Vec::with_capacity(changes.len());
+    for change in changes {
+        if change.kind == OpKind::DeletePrefix {
+            rows.retain(|row| row.table != change.table || !key(row).starts_with(key(&change)));
+            ranges.push(change);
+        } else {
+            rows.push(change);
+        }
+    }
+    // Of equal keys the sort keeps the order, so the last of them is the one that counts.
+    rows.sort_by(|a, b| (a.table, key(a)).cmp(&(b.table, key(b))));
+    let mut kept: Vec<Change> = ranges;
+    for at in 0..rows.len() {
+        let next = rows.get(at + 1);
+        let last =
+            next.is_none_or(|next| next.table != rows[at].table || key(next) != key(&rows[at]));
+        if last {
+            kept.push(rows[at]);
+        }
+    }
+    kept
+}
+
+/// Parts the changes of one partition where they are too many for one request.
+fn part(partition: Span, changes: Vec<Change>, pieces: &mut Vec<Piece>) {
+    let mut piece = Piece {
+        partition,
+        changes: Vec::new(),
+        byte_len: 0,
+    };
+    for change in changes {
+        let full = piece.byte_len >= PIECE_BYTES || piece.changes.len() >= PIECE_CHANGES;
+        if full {
+            let next = Piece {
+                partition,
+                changes: Vec::new(),
+                byte_len: 0,
+            };
+            pieces.push(std::mem::replace(&mut piece, next));
+        }
+        piece.byte_len += partition.len + change.clustering.len + change.value.len;
+        piece.changes.push(change);
+    }
+    pieces.push(piece);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use varve_kv::Batch;
+
+    type Shown = (OpKind, u8, Vec<u8>, Vec<u8>);
+
+    fn plan(batch: &Batch) -> Plan {
+        Plan::of(Arc::from(batch.bytes()), 0).unwrap()
+    }
+
+    fn shown(plan: &Plan, piece: &Piece) -> Vec<Shown> {
+        let changes = piece.changes.iter();
+        changes
+            .map(|change| {
+                (
+                    change.kind,
+                    change.table.0,
+                    plan.clustering(change).to_vec(),
+                    plan.value(change).to_vec(),
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn rows_of_one_partition_key_go_together_whatever_their_table() {
+        let mut batch = Batch::new();
+        batch.put(TableId(1), b"p", b"c", b"1");
+        batch.put(TableId(2), b"q", b"c", b"2");
+        batch.put(TableId(3), b"p", b"c", b"3");
+        batch.put(TableId(4), b"", b"c", b"4");
+        let plan = plan(&batch);
+        let keys: Vec<&[u8]> = plan
+            .pieces()
+            .iter()
+            .map(|piece| plan.partition(piece))
+            .collect();
+        assert_eq!(keys, [&b"p"[..], b"q", b"\0"]);
+        let first = shown(&plan, &plan.pieces()[0]);
+        let put = |table, value: &[u8]| (OpKind::Put, table, b"c".to_vec(), value.to_vec());
+        assert_eq!(first, [put(1, b"1"), put(3, b"3")]);
+    }
+
+    #[test]
+    fn the_last_operation_on_a_row_counts() {
+        let mut batch = Batch::new();
+        let t = TableId(1);
+        batch.put(t, b"p", b"a", b"1");
+        batch.delete(t, b"p", b"a");
+        batch.delete(t, b"p", b"b");
+        batch.put(t, b"p", b"b", b"2");
+        batch.put(t, b"p", b"b", b"3");
+        let plan = plan(&batch);
+        assert_eq!(
+            shown(&plan, &plan.pieces()[0]),
+            [
+                (OpKind::Delete, 1, b"a".to_vec(), vec![]),
+                (OpKind::Put, 1, b"b".to_vec(), b"3".to_vec()),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_range_takes_what_came_before_it_and_leaves_what_comes_after() {
+        let mut batch = Batch::new();
+        batch.put(TableId(1), b"p", b"ab", b"1");
+        batch.put(TableId(2), b"p", b"ab", b"2");
+        batch.put(TableId(1), b"p", b"b", b"3");
+        batch.delete_prefix(TableId(1), b"p", b"a");
+        batch.put(TableId(1), b"p", b"ac", b"4");
+        let plan = plan(&batch);
+        let put =
+            |table, key: &[u8], value: &[u8]| (OpKind::Put, table, key.to_vec(), value.to_vec());
+        assert_eq!(
+            shown(&plan, &plan.pieces()[0]),
+            [
+                (OpKind::DeletePrefix, 1, b"a".to_vec(), vec![]),
+                put(1, b"ac", b"4"),
+                put(1, b"b", b"3"),
+                put(2, b"ab", b"2"),
+            ]
+        );
+    }
+
+    #[test]
+    fn large_partitions_are_parted() {
+        let mut batch = Batch::new();
+        for n in 0..10_000u32 {
+            batch.put(TableId(0), b"p", &n.to_be_bytes(), b"v");
+        }
+        let plan = plan(&batch);
+        let sizes: Vec<usize> = plan
+            .pieces()
+            .iter()
+            .map(|piece| piece.changes.len())
+            .collect();
+        assert_eq!(sizes, [PIECE_CHANGES, PIECE_CHANGES, 2_000]);
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused() {
+        let mut batch = Batch::new();
+        batch.put(TableId(0), &vec![1; KEY_BYTES_MAX + 1], b"c", b"v");
+        let refused = Plan::of(Arc::from(batch.bytes()), 0).unwrap_err();
+        assert!(refused.contains("partition key"), "{refused}");
+        let mut batch = Batch::new();
+        batch.put(TableId(0), b"p", b"c", &vec![1; ROW_BYTES_MAX + 1]);
+        let refused = Plan::of(Arc::from(batch.bytes()), 0).unwrap_err();
+        assert!(refused.contains("row"), "{refused}");
+    }
+}

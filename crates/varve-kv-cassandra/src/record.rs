@@ -1,0 +1,244 @@
+//! A batch as the log keeps it: with the names of its tables, in chunks.
+//!
+//! A record is one byte of form, the CRC-32C of what follows in 4 bytes, the number of names in 1, each name with its length
+//! in 1, and the batch as [`varve_kv::batch`] lays it out. A chunk is a row of the log; its clustering key is the batch's
+//! timestamp in 8 bytes, the chunk's number in 4 and the number of chunks in 4, all big endian.
+
+use std::sync::Arc;
+
+use varve_kv::{Batch, OpKind, RawOp, TableId, TableSpec};
+
+const FORM: u8 = 1;
+/// Bytes before the names.
+const HEAD: usize = 6;
+/// The most bytes of one chunk.
+pub(crate) const CHUNK_BYTES: usize = 512 << 10;
+const KEY_BYTES: usize = 16;
+
+/// A batch's record, and where in it the batch begins.
+#[derive(Debug, Clone)]
+pub(crate) struct Record {
+    pub(crate) bytes: Arc<[u8]>,
+    pub(crate) start: usize,
+}
+
+impl Record {
+    /// The record of `batch`, whose tables are numbered as `specs` are.
+    pub(crate) fn of(batch: &Batch, specs: &[TableSpec]) -> Self {
+        let mut bytes = vec![FORM, 0, 0, 0, 0];
+        bytes.reserve(batch.byte_len() + 32 * specs.len());
+        bytes.push(short(specs.len()));
+        for spec in specs {
+            bytes.push(short(spec.name.len()));
+            bytes.extend_from_slice(spec.name.as_bytes());
+        }
+        let start = bytes.len();
+        bytes.extend_from_slice(batch.bytes());
+        let sum = crc32c::crc32c(&bytes[5..]);
+        bytes[1..5].copy_from_slice(&sum.to_be_bytes());
+        Self {
+            bytes: bytes.into(),
+            start,
+        }
+    }
+
+    /// The chunks to be stored.
+    pub(crate) fn chunks(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.bytes.chunks(CHUNK_BYTES)
+    }
+}
+
+fn short(length: usize) -> u8 {
+    u8::try_from(length)
+        .expect("a space has fewer than 256 tables, with names of fewer than 256 bytes")
+}
+
+/// The clustering key of a chunk.
+pub(crate) fn chunk_key(stamp: i64, number: usize, count: usize) -> [u8; KEY_BYTES] {
+    let of = |number: usize| {
+        let number = u32::try_from(number).expect("a batch has fewer than 4 billion chunks");
+        number.to_be_bytes()
+    };
+    let mut key = [0; KEY_BYTES];
+    key[..8].copy_from_slice(&stamp.to_be_bytes());
+    key[8..12].copy_from_slice(&of(number));
+    key[12..].copy_from_slice(&of(count));
+    key
+}
+
+/// A row of the log as it was read.
+#[derive(Debug, Clone)]
+pub(crate) struct Chunk {
+    pub(crate) key: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Puts the records of `chunks` together, which come in the order of their keys: each whole one with its timestamp. One of
+/// which a chunk is missing was never acknowledged, and is left out.
+///
+/// # Errors
+/// When a row is not a chunk, or a record is damaged.
+pub(crate) fn whole(chunks: Vec<Chunk>, specs: &[TableSpec]) -> Result<Vec<(i64, Batch)>, String> {
+    let mut found = Vec::new();
+    let mut bytes: Vec<u8> = Vec::new();
+    let mut at: Option<(i64, u32)> = None;
+    for chunk in chunks {
+        let (stamp, number, count) = read_key(&chunk.key)?;
+        match at {
+            Some((current, next)) if current == stamp && next == number => {}
+            _ if number == 0 => bytes.clear(),
+            _ => {
+                at = None;
+                continue;
+            }
+        }
+        bytes.extend_from_slice(&chunk.bytes);
+        at = Some((stamp, number + 1));
+        if number + 1 == count {
+            found.push((stamp, read(&bytes, specs)?));
+            at = None;
+        }
+    }
+    Ok(found)
+}
+
+fn read_key(key: &[u8]) -> Result<(i64, u32, u32), String> {
+    let key: [u8; KEY_BYTES] = key
+        .try_into()
+        .map_err(|_| format!("a row of the log has a key of {} bytes", key.len()))?;
+    let four = |at: usize| u32::from_be_bytes([key[at], key[at + 1], key[at + 2], key[at + 3]]);
+    let stamp = i64::from(four(0)) << 32 | i64::from(four(4));
+    Ok((stamp, four(8), four(12)))
+}
+
+/// The batch of a record, its tables numbered as `specs` are.
+fn read(bytes: &[u8], specs: &[TableSpec]) -> Result<Batch, String> {
+    let damaged = || "a record of the log is damaged".to_owned();
+    let head = bytes.get(..HEAD).ok_or_else(damaged)?;
+    if head[0] != FORM {
+        return Err(format!("a record of the log has the form {}", head[0]));
+    }
+    let sum = u32::from_be_bytes([head[1], head[2], head[3], head[4]]);
+    if sum != crc32c::crc32c(&bytes[5..]) {
+        return Err(damaged());
+    }
+    let mut at = HEAD;
+    let mut tables = Vec::with_capacity(usize::from(head[5]));
+    for _ in 0..head[5] {
+        let length = usize::from(*bytes.get(at).ok_or_else(damaged)?);
+        let name = bytes.get(at + 1..at + 1 + length).ok_or_else(damaged)?;
+        let place = specs.iter().position(|spec| spec.name.as_bytes() == name);
+        tables.push(place.and_then(|place| u8::try_from(place).ok()));
+        at += 1 + length;
+    }
+    let mut batch = Batch::new();
+    while at < bytes.len() {
+        let op = RawOp::read(bytes, at).ok_or_else(damaged)?;
+        let table = tables.get(usize::from(op.table.0)).copied().flatten();
+        let table = TableId(table.ok_or("the log has a table that is not known")?);
+        let (partition, clustering) = (op.partition(), op.clustering());
+        match op.kind {
+            OpKind::Put => {
+                batch.put(table, partition, clustering, op.value);
+            }
+            OpKind::Delete => batch.delete(table, partition, clustering),
+            OpKind::DeletePrefix => batch.delete_prefix(table, partition, clustering),
+        }
+        at = op.end;
+    }
+    Ok(batch)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn spec(name: &'static str) -> TableSpec {
+        TableSpec {
+            name,
+            partition_len: |_| Some(1),
+            point_reads: true,
+            probed: None,
+            cold: false,
+        }
+    }
+
+    static TABLES: &[TableSpec] = &[spec("one"), spec("two")];
+    static TURNED: &[TableSpec] = &[spec("two"), spec("one")];
+
+    fn batch(value: &[u8]) -> Batch {
+        let mut batch = Batch::new();
+        batch.put(TableId(0), b"p", b"c", value);
+        batch.delete(TableId(1), b"p", b"d");
+        batch.delete_prefix(TableId(1), b"q", b"");
+        batch
+    }
+
+    fn chunks(stamp: i64, record: &Record) -> Vec<Chunk> {
+        let count = record.chunks().len();
+        let chunks = record.chunks().enumerate();
+        chunks
+            .map(|(number, bytes)| Chunk {
+                key: chunk_key(stamp, number, count).to_vec(),
+                bytes: bytes.to_vec(),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_record_comes_back_with_its_tables_by_name() {
+        let record = Record::of(&batch(b"v"), TABLES);
+        assert_eq!(&record.bytes[record.start..], batch(b"v").bytes());
+        let found = whole(chunks(7, &record), TURNED).unwrap();
+        assert_eq!(found.len(), 1);
+        let tables: Vec<u8> = found[0]
+            .1
+            .ops()
+            .map(|op| match op {
+                varve_kv::Op::Put { table, .. }
+                | varve_kv::Op::Delete { table, .. }
+                | varve_kv::Op::DeletePrefix { table, .. } => table.0,
+            })
+            .collect();
+        assert_eq!((found[0].0, tables), (7, vec![1, 0, 0]));
+    }
+
+    #[test]
+    fn only_whole_records_count() {
+        let large = Record::of(&batch(&vec![7; 2 * CHUNK_BYTES]), TABLES);
+        let small = Record::of(&batch(b"v"), TABLES);
+        let (first, last) = (chunks(1, &large), chunks(3, &large));
+        assert_eq!(first.len(), 3);
+        let all = [first.clone(), chunks(2, &small), last.clone()].concat();
+        let stamps = |chunks| -> Vec<i64> {
+            let found = whole(chunks, TABLES).unwrap();
+            found.into_iter().map(|(stamp, _)| stamp).collect()
+        };
+        assert_eq!(stamps(all.clone()), [1, 2, 3]);
+        for missing in 0..3 {
+            let mut some = all.clone();
+            some.remove(missing);
+            assert_eq!(stamps(some), [2, 3], "without chunk {missing} of the first");
+            let mut some = all.clone();
+            some.remove(4 + missing);
+            assert_eq!(stamps(some), [1, 2], "without chunk {missing} of the last");
+        }
+    }
+
+    #[test]
+    fn damage_is_told() {
+        let record = Record::of(&batch(b"v"), TABLES);
+        for at in 0..record.bytes.len() {
+            let mut chunk = chunks(1, &record).remove(0);
+            chunk.bytes[at] ^= 0x40;
+            assert!(whole(vec![chunk], TABLES).is_err(), "byte {at}");
+        }
+        let only = &TABLES[..1];
+        assert!(whole(chunks(1, &record), only).is_err(), "a table is gone");
+        let chunk = Chunk {
+            key: vec![1],
+            bytes: vec![],
+        };
+        assert!(whole(vec![chunk], TABLES).is_err());
+    }
+}

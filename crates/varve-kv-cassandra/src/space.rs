@@ -1,0 +1,465 @@
+//! One space: its writes and its upkeep.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use std::collections::BTreeSet;
+
+use futures::{StreamExt, stream};
+use parking_lot::Mutex;
+use scylla::policies::retry::FallthroughRetryPolicy;
+use scylla::statement::batch::{Batch as Request, BatchType};
+use scylla::statement::prepared::PreparedStatement;
+use tokio::task::JoinHandle;
+use varve_kv::range::prefix_end;
+use varve_kv::{
+    Batch, Durability, Flow, KvError, OpKind, Reader, Snapshot, Space, Statistic, TableId,
+    TableSpec, fail_point,
+};
+
+use crate::acquire::{holder, lead, now};
+use crate::bridge::Bridge;
+use crate::cluster::Cluster;
+use crate::engine::OpenSpace;
+use crate::failure::Failure;
+use crate::lease::{Lease, LeaseRow, LeaseTable, Lost};
+use crate::log::{Log, slice_of};
+use crate::plan::{Change, Piece, Plan};
+use crate::read::delegate_reads;
+use crate::record::Record;
+use crate::stamps::Stamps;
+use crate::statements::{Cell, TableStatements};
+
+/// Pieces of one batch that are under way at once.
+const PIECES_AT_ONCE: usize = 64;
+/// Requests that could not be carried out before a write that has not begun is given up.
+const TRIES: u32 = 3;
+/// The wait after the first failure; it doubles up to the last.
+const BACKOFF_FIRST: Duration = Duration::from_millis(50);
+const BACKOFF_LAST: Duration = Duration::from_secs(2);
+/// How long closing waits for the lease to be given back.
+const RELEASE_WAIT: Duration = Duration::from_secs(5);
+
+/// The tables' statements.
+pub(crate) type Store = Vec<TableStatements>;
+
+/// What a space and its upkeep share.
+pub(crate) struct Core {
+    pub(crate) name: Arc<str>,
+    pub(crate) specs: &'static [TableSpec],
+    pub(crate) cluster: Arc<Cluster>,
+    pub(crate) store: Arc<Store>,
+    pub(crate) log: Log,
+    pub(crate) lease: Lease,
+    pub(crate) lease_table: LeaseTable,
+    pub(crate) stamps: Stamps,
+    /// Slices of the log that may have rows.
+    pub(crate) slices: Mutex<BTreeSet<i64>>,
+    /// Up to which timestamp all batches are settled, as the lease says.
+    pub(crate) settled: AtomicI64,
+}
+
+/// Why a batch was not stored.
+enum NotStored {
+    /// Nothing of it is, or ever will be.
+    NotBegun(Failure),
+    /// Whether it is will be decided by whoever opens the space next.
+    Lost(Lost),
+}
+
+impl From<Lost> for NotStored {
+    fn from(lost: Lost) -> Self {
+        Self::Lost(lost)
+    }
+}
+
+/// Waits longer with each failure.
+struct Backoff(Duration);
+
+impl Backoff {
+    fn new() -> Self {
+        Self(BACKOFF_FIRST)
+    }
+
+    async fn wait(&mut self) {
+        tokio::time::sleep(self.0).await;
+        self.0 = (2 * self.0).min(BACKOFF_LAST);
+    }
+}
+
+impl Core {
+    async fn write(self: Arc<Self>, record: Record) -> Result<(), KvError> {
+        let space = self.name.to_string();
+        let plan = match Plan::of(Arc::clone(&record.bytes), record.start) {
+            Ok(plan) => plan,
+            Err(detail) => return Err(KvError::TooLarge { space, detail }),
+        };
+        let Some(_room) = self.cluster.enter().await else {
+            let detail = "too many requests are under way".to_owned();
+            return Err(KvError::Busy { space, detail });
+        };
+        if let Some(holder) = self.lease.lost_to() {
+            let detail = format!("{holder} has opened it meanwhile; start this server again");
+            return Err(KvError::Io { space, detail });
+        }
+        let stamp = match self.lease.holds() {
+            true => self.stamps.take(now()),
+            false => None,
+        };
+        let Some(stamp) = stamp else {
+            let detail = "this server could not renew its claim to it in time".to_owned();
+            return Err(KvError::Away { space, detail });
+        };
+        fail_point::CLUSTER_STAMPED.pass();
+        match self.carry_out(&record, &plan, stamp).await {
+            Ok(()) => {
+                self.stamps.close(stamp);
+                Ok(())
+            }
+            Err(NotStored::NotBegun(failure)) => {
+                self.stamps.close(stamp);
+                Err(failure.away(&space))
+            }
+            // The timestamp stays open, so that nobody takes the batch for settled.
+            Err(NotStored::Lost(Lost(detail))) => Err(KvError::Io { space, detail }),
+        }
+    }
+
+    /// The first request decides: up to it the batch may be given up, after it never.
+    async fn carry_out(&self, record: &Record, plan: &Plan, stamp: i64) -> Result<(), NotStored> {
+        if let [piece] = plan.pieces() {
+            return self
+                .decide(|| send(&self.cluster, &self.store, plan, piece, stamp))
+                .await;
+        }
+        self.slices.lock().insert(slice_of(stamp));
+        self.decide(|| self.log.put(&self.cluster, stamp, record))
+            .await?;
+        fail_point::CLUSTER_DECIDED.pass();
+        let mut backoff = Backoff::new();
+        let mut left: Option<Vec<usize>> = None;
+        loop {
+            let failed = send_all(&self.cluster, &self.store, plan, stamp, left.as_deref()).await;
+            let Some((_, failure)) = failed.first() else {
+                break;
+            };
+            tracing::warn!(space = %self.name, failed = failed.len(), failure = failure.text(), "a batch is not wholly carried out yet");
+            left = Some(failed.into_iter().map(|(piece, _)| piece).collect());
+            backoff.wait().await;
+            self.held().await?;
+        }
+        fail_point::CLUSTER_CARRIED.pass();
+        // Had the lease run out meanwhile, it must have been renewed before this counts.
+        Ok(self.held().await?)
+    }
+
+    async fn held(&self) -> Result<(), Lost> {
+        self.lease.held(self.cluster.closing()).await
+    }
+
+    /// Sends the request that decides a batch until it is known to be carried out. While it cannot have been, it is given up
+    /// after some tries.
+    async fn decide<F>(&self, request: impl Fn() -> F) -> Result<(), NotStored>
+    where
+        F: Future<Output = Result<(), Failure>>,
+    {
+        let mut backoff = Backoff::new();
+        let mut sure = true;
+        for tries in 1.. {
+            match request().await {
+                Ok(()) => break,
+                Err(failure) => {
+                    let done = matches!(failure, Failure::Unknown(_));
+                    sure &= !done;
+                    let refused = matches!(failure, Failure::Refused(_));
+                    if sure && (refused || tries >= TRIES || !self.lease.holds()) {
+                        return Err(NotStored::NotBegun(failure));
+                    }
+                    tracing::warn!(space = %self.name, failure = failure.text(), "a write is tried again");
+                }
+            }
+            backoff.wait().await;
+            self.held().await?;
+        }
+        // An answer that came after the lease had run out counts if the term is still ours.
+        Ok(self.held().await?)
+    }
+
+    /// Renews the lease, with the numbers that it keeps.
+    async fn renew(&self) -> Result<(), Failure> {
+        let asked = Instant::now();
+        let row = LeaseRow {
+            bound: self.stamps.wanted(now(), lead(&self.cluster)),
+            settled: self.stamps.settled(),
+            ..self.lease.row.clone()
+        };
+        if self.lease_table.extend(&self.cluster, &row).await? {
+            self.stamps.grant(row.bound);
+            self.lease.renewed(asked, self.cluster.config.lease);
+            self.settled.store(row.settled, Ordering::Release);
+            return Ok(());
+        }
+        let now = self.lease_table.read(&self.cluster).await?;
+        if now.term != row.term {
+            let holder = holder(&now);
+            tracing::error!(space = %self.name, holder, "another server has opened the space: no writes any more");
+            self.lease.lost(holder);
+        }
+        Ok(())
+    }
+
+    /// Removes the slices of the log that only have what is settled.
+    async fn tidy(&self) {
+        let settled = slice_of(self.settled.load(Ordering::Acquire));
+        let done: Vec<i64> = self.slices.lock().range(..settled).copied().collect();
+        for slice in done {
+            if self.log.remove(&self.cluster, slice).await.is_err() {
+                return;
+            }
+            self.slices.lock().remove(&slice);
+        }
+    }
+
+    /// Keeps the lease until the space is closed.
+    pub(crate) async fn keep(core: Weak<Self>) {
+        loop {
+            let Some(this) = core.upgrade() else { return };
+            let every = this.cluster.config.lease / 3;
+            drop(this);
+            tokio::time::sleep(every).await;
+            let Some(this) = core.upgrade() else { return };
+            let mut backoff = Backoff::new();
+            while let Err(failure) = this.renew().await {
+                let left_ms = this.lease.left().as_millis() as u64;
+                tracing::warn!(space = %this.name, left_ms, failure = failure.text(), "the lease is not renewed yet");
+                backoff.wait().await;
+            }
+            if this.lease.lost_to().is_some() {
+                return;
+            }
+            this.tidy().await;
+        }
+    }
+
+    /// Gives the lease back.
+    async fn release(self: Arc<Self>) {
+        if self.lease.lost_to().is_some() {
+            return;
+        }
+        let row = LeaseRow {
+            bound: self.stamps.last(),
+            settled: self.stamps.settled(),
+            ..self.lease.row.clone()
+        };
+        let released = self.lease_table.release(&self.cluster, &row);
+        match tokio::time::timeout(RELEASE_WAIT, released).await {
+            Ok(Ok(())) => {}
+            Ok(Err(failure)) => {
+                tracing::warn!(space = %self.name, failure = failure.text(), "the lease is left to run out");
+            }
+            Err(_) => tracing::warn!(space = %self.name, "the lease is left to run out"),
+        }
+    }
+}
+
+/// Sends pieces of a plan, all or those of `which`, and returns those that failed.
+pub(crate) async fn send_all(
+    cluster: &Cluster,
+    store: &Store,
+    plan: &Plan,
+    stamp: i64,
+    which: Option<&[usize]>,
+) -> Vec<(usize, Failure)> {
+    let count = plan.pieces().len();
+    let which: Vec<usize> = which.map_or_else(|| (0..count).collect(), <[usize]>::to_vec);
+    let sent = which.into_iter().map(|at| async move {
+        let sent = send(cluster, store, plan, &plan.pieces()[at], stamp).await;
+        fail_point::CLUSTER_PIECE.pass();
+        sent.err().map(|failure| (at, failure))
+    });
+    let sent: Vec<_> = sent.collect();
+    stream::iter(sent)
+        .buffer_unordered(PIECES_AT_ONCE)
+        .filter_map(std::future::ready)
+        .collect()
+        .await
+}
+
+/// Sends one piece: atomic, as it is one partition.
+async fn send(
+    cluster: &Cluster,
+    store: &Store,
+    plan: &Plan,
+    piece: &Piece,
+    stamp: i64,
+) -> Result<(), Failure> {
+    if let [change] = piece.changes.as_slice() {
+        let end = range_end(plan, change);
+        let (statement, values) = bound(store, plan, piece, change, end.as_deref(), stamp);
+        return cluster.run(statement, values).await.map(drop);
+    }
+    let ends: Vec<Option<Vec<u8>>> = piece
+        .changes
+        .iter()
+        .map(|change| range_end(plan, change))
+        .collect();
+    let mut request = Request::new(BatchType::Unlogged);
+    request.set_is_idempotent(true);
+    request.set_retry_policy(Some(Arc::new(FallthroughRetryPolicy::new())));
+    let mut rows = Vec::with_capacity(piece.changes.len());
+    for (change, end) in piece.changes.iter().zip(&ends) {
+        let (statement, values) = bound(store, plan, piece, change, end.as_deref(), stamp);
+        request.append_statement(statement.clone());
+        rows.push(values);
+    }
+    cluster.run_batch(&request, rows).await.map(drop)
+}
+
+fn range_end(plan: &Plan, change: &Change) -> Option<Vec<u8>> {
+    match change.kind {
+        OpKind::DeletePrefix => prefix_end(plan.clustering(change)),
+        OpKind::Put | OpKind::Delete => None,
+    }
+}
+
+/// The statement of a change with its values. A range has the batch's first timestamp, rows the second.
+fn bound<'a>(
+    store: &'a Store,
+    plan: &'a Plan,
+    piece: &Piece,
+    change: &Change,
+    end: Option<&'a [u8]>,
+    stamp: i64,
+) -> (&'a PreparedStatement, Vec<Cell<'a>>) {
+    use Cell::{Bytes, Number};
+    let table = &store[usize::from(change.table.0)];
+    let partition = Bytes(plan.partition(piece));
+    let clustering = Bytes(plan.clustering(change));
+    match (change.kind, end) {
+        (OpKind::Put, _) => {
+            let value = Bytes(plan.value(change));
+            let values = vec![partition, clustering, value, Number(stamp + 1)];
+            (&table.put, values)
+        }
+        (OpKind::Delete, _) => (
+            &table.delete,
+            vec![Number(stamp + 1), partition, clustering],
+        ),
+        (OpKind::DeletePrefix, None) => (
+            &table.delete_open,
+            vec![Number(stamp), partition, clustering],
+        ),
+        (OpKind::DeletePrefix, Some(end)) => (
+            &table.delete_closed,
+            vec![Number(stamp), partition, clustering, Bytes(end)],
+        ),
+    }
+}
+
+/// A space of a cluster.
+pub(crate) struct CassandraSpace {
+    pub(crate) core: Arc<Core>,
+    pub(crate) bridge: Arc<Bridge>,
+    pub(crate) keeper: JoinHandle<()>,
+    /// Says, by being dropped last, that the space is closed.
+    pub(crate) open: Option<OpenSpace>,
+}
+
+impl CassandraSpace {
+    fn failed(&self) -> KvError {
+        KvError::Io {
+            space: self.core.name.to_string(),
+            detail: "the engine failed, see the log".to_owned(),
+        }
+    }
+}
+
+impl Drop for CassandraSpace {
+    fn drop(&mut self) {
+        self.keeper.abort();
+        let _ = self.bridge.wait(Arc::clone(&self.core).release());
+        self.open.take();
+    }
+}
+
+delegate_reads!(CassandraSpace, |space| (space.core, space.bridge));
+
+impl Space for CassandraSpace {
+    fn write(&self, batch: &Batch, _durability: Durability) -> Result<(), KvError> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let record = Record::of(batch, self.core.specs);
+        let written = self.bridge.wait(Arc::clone(&self.core).write(record));
+        written.unwrap_or_else(|| Err(self.failed()))
+    }
+
+    fn sync(&self) -> Result<(), KvError> {
+        // Every acknowledged write is as safe as the cluster makes it.
+        Ok(())
+    }
+
+    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
+        Arc::new(NewestState { space: self })
+    }
+
+    fn checkpoint(&self, _dir: &Path) -> Result<(), KvError> {
+        Err(KvError::Io {
+            space: self.core.name.to_string(),
+            detail: "a cluster keeps no files here; copy it with the cluster's own snapshots"
+                .to_owned(),
+        })
+    }
+
+    fn compact(&self) -> Result<(), KvError> {
+        // The nodes see to that themselves.
+        Ok(())
+    }
+
+    fn verify_checksums(&self) -> Result<(), KvError> {
+        for number in 0..self.core.specs.len() {
+            let table = TableId(u8::try_from(number).unwrap_or(u8::MAX));
+            self.scan_table(table, None, &mut |_| Flow::Continue(()))?;
+        }
+        Ok(())
+    }
+
+    fn statistics(&self) -> Vec<Statistic> {
+        let cluster = &self.core.cluster;
+        let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed) as f64;
+        let statistic = |name, help, value| Statistic { name, help, value };
+        vec![
+            statistic(
+                "cluster_requests",
+                "Requests sent to the cluster, for all graphs.",
+                count(&cluster.requests),
+            ),
+            statistic(
+                "cluster_failures",
+                "Requests to the cluster that failed, for all graphs.",
+                count(&cluster.failures),
+            ),
+            statistic(
+                "cluster_in_flight",
+                "Calls that are waiting for the cluster, for all graphs.",
+                cluster.in_flight() as f64,
+            ),
+            statistic(
+                "lease_left_seconds",
+                "How long this server may go on writing without renewing its lease.",
+                self.core.lease.left().as_secs_f64(),
+            ),
+        ]
+    }
+}
+
+/// What stands for a snapshot: it keeps the space open and reads the newest state.
+struct NewestState {
+    space: Arc<CassandraSpace>,
+}
+
+delegate_reads!(NewestState, |state| (state.space.core, state.space.bridge));
+
+impl Snapshot for NewestState {}

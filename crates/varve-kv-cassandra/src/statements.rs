@@ -1,0 +1,144 @@
+//! The statements of a space's tables.
+
+use futures::future::try_join_all;
+use scylla::cluster::metadata::ColumnType;
+use scylla::serialize::SerializationError;
+use scylla::serialize::value::SerializeValue;
+use scylla::serialize::writers::{CellWriter, WrittenCellProof};
+use scylla::statement::prepared::PreparedStatement;
+use varve_kv::TableSpec;
+
+use crate::cluster::{Cluster, Use};
+use crate::failure::Failure;
+
+/// Rows of the first page of a scan: many scans end early.
+const FIRST_PAGE_ROWS: i32 = 128;
+/// Rows of the other pages.
+const PAGE_ROWS: i32 = 1_000;
+
+/// A value of a statement: keys and values of rows are bytes, timestamps and tokens numbers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Cell<'a> {
+    Bytes(&'a [u8]),
+    Number(i64),
+}
+
+impl SerializeValue for Cell<'_> {
+    fn serialize<'b>(
+        &self,
+        typ: &ColumnType<'_>,
+        writer: CellWriter<'b>,
+    ) -> Result<WrittenCellProof<'b>, SerializationError> {
+        match self {
+            Self::Bytes(bytes) => bytes.serialize(typ, writer),
+            Self::Number(number) => number.serialize(typ, writer),
+        }
+    }
+}
+
+/// A read by pages, the first of which is small.
+#[derive(Debug, Clone)]
+pub(crate) struct Paged {
+    pub(crate) first: PreparedStatement,
+    pub(crate) more: PreparedStatement,
+}
+
+/// Both directions of a scan: `c >= ?`, and `c >= ? AND c < ?`.
+#[derive(Debug)]
+pub(crate) struct Scan {
+    pub(crate) open: Paged,
+    pub(crate) closed: Paged,
+}
+
+/// The statements of one table.
+#[derive(Debug)]
+pub(crate) struct TableStatements {
+    /// p, c, v, timestamp
+    pub(crate) put: PreparedStatement,
+    /// timestamp, p, c
+    pub(crate) delete: PreparedStatement,
+    /// timestamp, p, from
+    pub(crate) delete_open: PreparedStatement,
+    /// timestamp, p, from, to
+    pub(crate) delete_closed: PreparedStatement,
+    /// p, c
+    pub(crate) get: PreparedStatement,
+    pub(crate) forward: Scan,
+    pub(crate) backward: Scan,
+    /// p, c: the rows of a partition after one.
+    pub(crate) rest: Paged,
+    /// token: the rows of all partitions after it.
+    pub(crate) after_token: Paged,
+    /// token: the partitions that have it.
+    pub(crate) at_token: PreparedStatement,
+}
+
+/// A name as it stands in a statement.
+pub(crate) fn quoted(keyspace: &str, table: &str) -> String {
+    format!("\"{keyspace}\".\"{table}\"")
+}
+
+async fn paged(cluster: &Cluster, cql: &str) -> Result<Paged, Failure> {
+    let mut first = cluster.prepare(cql, Use::Read).await?;
+    first.set_page_size(FIRST_PAGE_ROWS);
+    let mut more = first.clone();
+    more.set_page_size(PAGE_ROWS);
+    Ok(Paged { first, more })
+}
+
+async fn scan(cluster: &Cluster, table: &str, order: &str) -> Result<Scan, Failure> {
+    let select = format!("SELECT c, v FROM {table} WHERE p = ? AND c >= ?");
+    Ok(Scan {
+        open: paged(cluster, &format!("{select}{order}")).await?,
+        closed: paged(cluster, &format!("{select} AND c < ?{order}")).await?,
+    })
+}
+
+async fn of_table(cluster: &Cluster, table: String) -> Result<TableStatements, Failure> {
+    let table = table.as_str();
+    let write = async |cql: String| cluster.prepare(&cql, Use::Write).await;
+    let delete = format!("DELETE FROM {table} USING TIMESTAMP ? WHERE p = ?");
+    Ok(TableStatements {
+        put: write(format!(
+            "INSERT INTO {table} (p, c, v) VALUES (?, ?, ?) USING TIMESTAMP ?"
+        ))
+        .await?,
+        delete: write(format!("{delete} AND c = ?")).await?,
+        delete_open: write(format!("{delete} AND c >= ?")).await?,
+        delete_closed: write(format!("{delete} AND c >= ? AND c < ?")).await?,
+        get: cluster
+            .prepare(
+                &format!("SELECT v FROM {table} WHERE p = ? AND c = ?"),
+                Use::Read,
+            )
+            .await?,
+        forward: scan(cluster, table, "").await?,
+        backward: scan(cluster, table, " ORDER BY c DESC").await?,
+        rest: paged(
+            cluster,
+            &format!("SELECT p, c, v FROM {table} WHERE p = ? AND c > ?"),
+        )
+        .await?,
+        after_token: paged(
+            cluster,
+            &format!("SELECT p, c, v FROM {table} WHERE token(p) > ?"),
+        )
+        .await?,
+        at_token: cluster
+            .prepare(
+                &format!("SELECT DISTINCT p FROM {table} WHERE token(p) = ?"),
+                Use::Read,
+            )
+            .await?,
+    })
+}
+
+/// The statements of the tables of a keyspace, in the order of the tables.
+pub(crate) async fn prepare(
+    cluster: &Cluster,
+    keyspace: &str,
+    specs: &[TableSpec],
+) -> Result<Vec<TableStatements>, Failure> {
+    let tables = specs.iter().map(|spec| quoted(keyspace, spec.name));
+    try_join_all(tables.map(|table| of_table(cluster, table))).await
+}

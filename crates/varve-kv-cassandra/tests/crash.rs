@@ -1,0 +1,110 @@
+//! A process that writes batches over partitions is killed at each step of a commit; whoever opens the space next finds each
+//! batch whole or not at all, and everything that was acknowledged.
+
+#![cfg(feature = "driver")]
+#![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
+
+mod node;
+
+use std::io::Write;
+use std::process::Command;
+
+use node::Scratch;
+use varve_kv::{Batch, Durability, Engine, Space, fail_point};
+use varve_testkit::engine_suite::tables::{NAMED, POINTS, TABLES, all_rows, named, point};
+
+/// Tells the test binary that it is the process to be killed: the keyspace, and where it is to die.
+const CHILD_KEYSPACE: &str = "VARVE_CRASH_CHILD_KEYSPACE";
+const CHILD_PLACE: &str = "VARVE_CRASH_CHILD_PLACE";
+/// Rows of each batch, every one in a partition of its own.
+const ROWS: u64 = 24;
+
+/// Each batch replaces the rows of the one before it, and removes one that only that one had.
+fn batch_of(number: u64) -> Batch {
+    let mut batch = Batch::new();
+    for row in 0..ROWS {
+        batch.put(POINTS, &point(row), b"c", &point(number));
+    }
+    batch.delete_prefix(NAMED, &named(b"own"), b"");
+    batch.put(NAMED, &named(b"own"), &point(number), b"");
+    batch
+}
+
+fn child(keyspace: &str, place: &str) {
+    let engine = Scratch::of_keyspace(keyspace).unwrap();
+    let space = engine.open("crash", TABLES, true).unwrap();
+    fail_point::arm(place).unwrap();
+    for number in 1.. {
+        space.write(&batch_of(number), Durability::Sync).unwrap();
+        println!("acknowledged {number}");
+        std::io::stdout().flush().unwrap();
+    }
+}
+
+/// The number of the batch that a space shows; all of its rows must be of one.
+fn shown(space: &dyn Space) -> u64 {
+    let rows = all_rows(space, POINTS, None);
+    let Some((_, _, first)) = rows.first() else {
+        assert!(all_rows(space, NAMED, None).is_empty());
+        return 0;
+    };
+    assert_eq!(rows.len() as u64, ROWS);
+    for (_, _, value) in &rows {
+        assert_eq!(value, first, "half of a batch");
+    }
+    let own = all_rows(space, NAMED, None);
+    assert_eq!(own.len(), 1, "half of a batch");
+    assert_eq!(&own[0].1, first, "half of a batch");
+    u64::from_be_bytes(first[..].try_into().unwrap())
+}
+
+#[test]
+fn a_crash_leaves_no_half_of_a_batch() {
+    if let Ok(keyspace) = std::env::var(CHILD_KEYSPACE) {
+        return child(&keyspace, &std::env::var(CHILD_PLACE).unwrap());
+    }
+    let Some(engine) = Scratch::new() else { return };
+    let mut least = 0;
+    for (place, decided) in [
+        ("cluster.stamped:kill:3", false),
+        ("cluster.decided:kill:2", true),
+        ("cluster.piece:kill:60", true),
+        ("cluster.carried:kill:2", true),
+    ] {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "a_crash_leaves_no_half_of_a_batch",
+                "--nocapture",
+            ])
+            .env(CHILD_KEYSPACE, engine.keyspace())
+            .env(CHILD_PLACE, place)
+            .env("VARVE_TEST_CASSANDRA", engine.node())
+            .output()
+            .unwrap();
+        assert!(!output.status.success(), "{place} was not reached");
+        let told = String::from_utf8_lossy(&output.stdout);
+        let acknowledged = told
+            .lines()
+            .filter_map(|line| line.strip_prefix("acknowledged ")?.parse::<u64>().ok())
+            .max()
+            .unwrap_or(0);
+        assert!(
+            acknowledged >= 1,
+            "{place}: {told}\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        // Waits until the lease of the killed process has run out.
+        let space = engine.open("crash", TABLES, false).unwrap();
+        let found = shown(&*space);
+        println!("{place}: {acknowledged} acknowledged, {found} found");
+        let expected = acknowledged + u64::from(decided);
+        assert_eq!(found, expected, "{place}");
+        least = least.max(found);
+        // A process that starts again counts from one, and must be the newer one nevertheless.
+        space.write(&batch_of(0), Durability::Sync).unwrap();
+        assert_eq!(shown(&*space), 0, "{place}: an older batch has won");
+        drop(space);
+    }
+    assert!(least > 0);
+}

@@ -1,0 +1,141 @@
+//! The node that tests talk to, and engines that leave nothing behind in it.
+
+#![allow(dead_code, reason = "each test binary uses some of it")]
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use varve_kv::{Capabilities, Engine, KvError, Space, TableSpec};
+use varve_kv_cassandra::{CassandraConfig, CassandraEngine};
+
+/// Port of the node that the tests start themselves.
+const PORT: &str = "19042";
+
+static ENGINES: AtomicU32 = AtomicU32::new(0);
+
+/// The node's address; `None` where none can run.
+fn node() -> Option<&'static str> {
+    static NODE: OnceLock<Option<String>> = OnceLock::new();
+    NODE.get_or_init(|| {
+        if let Ok(given) = std::env::var("VARVE_TEST_CASSANDRA") {
+            return Some(given);
+        }
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/cassandra/node.sh");
+        let lacks = Command::new(&script).arg("can-run").output().unwrap();
+        if !lacks.status.success() {
+            let lacks = String::from_utf8_lossy(&lacks.stdout);
+            eprintln!(
+                "skipped, as no Cassandra node can run here: {}",
+                lacks.trim()
+            );
+            return None;
+        }
+        let started = Command::new(&script)
+            .args(["start", "--while", &std::process::id().to_string()])
+            .env("VARVE_CASSANDRA_PORT", PORT)
+            .env(
+                "VARVE_CASSANDRA_DIR",
+                std::env::temp_dir().join(format!("varve-cassandra-test-{}", std::process::id())),
+            )
+            .env("VARVE_CASSANDRA_HEAP", "640m")
+            .status()
+            .unwrap();
+        assert!(started.success(), "the node does not start");
+        Some(format!("127.0.0.1:{PORT}"))
+    })
+    .as_deref()
+}
+
+/// An engine without spaces; what it made is removed when it goes.
+pub(crate) struct Scratch {
+    engine: CassandraEngine,
+    config: CassandraConfig,
+    first: bool,
+}
+
+impl Scratch {
+    /// `None` where no node can run.
+    pub(crate) fn new() -> Option<Self> {
+        let number = ENGINES.fetch_add(1, Ordering::Relaxed);
+        let keyspace = format!("t{}_{number}", std::process::id());
+        Some(Self::with(Self::config(&keyspace)?, true))
+    }
+
+    /// An engine on what another process made, which also removes it. `None` where no node can run.
+    pub(crate) fn of_keyspace(keyspace: &str) -> Option<Self> {
+        Some(Self::with(Self::config(keyspace)?, false))
+    }
+
+    fn config(keyspace: &str) -> Option<CassandraConfig> {
+        let mut config = CassandraConfig::new(node()?);
+        keyspace.clone_into(&mut config.keyspace);
+        config.lease = Duration::from_secs(6);
+        config.request_timeout = Duration::from_secs(20);
+        Some(config)
+    }
+
+    /// The node, as `VARVE_TEST_CASSANDRA` names it.
+    pub(crate) fn node(&self) -> &str {
+        &self.config.contact_points[0]
+    }
+
+    /// What tells this engine's spaces from others'.
+    pub(crate) fn keyspace(&self) -> &str {
+        &self.config.keyspace
+    }
+
+    fn with(config: CassandraConfig, first: bool) -> Self {
+        let engine = CassandraEngine::connect(config.clone()).unwrap();
+        Self {
+            engine,
+            config,
+            first,
+        }
+    }
+
+    /// Another engine on the same spaces, as another process has it.
+    pub(crate) fn again(&self) -> Self {
+        Self::with(self.config.clone(), false)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if self.first && !std::thread::panicking() {
+            for space in self.engine.spaces().unwrap() {
+                self.engine.drop_space(&space).unwrap();
+            }
+            self.engine.remove_list().unwrap();
+        }
+    }
+}
+
+impl Engine for Scratch {
+    fn name(&self) -> &'static str {
+        self.engine.name()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.engine.capabilities()
+    }
+
+    fn spaces(&self) -> Result<Vec<String>, KvError> {
+        self.engine.spaces()
+    }
+
+    fn open(
+        &self,
+        name: &str,
+        tables: &'static [TableSpec],
+        create: bool,
+    ) -> Result<Arc<dyn Space>, KvError> {
+        self.engine.open(name, tables, create)
+    }
+
+    fn drop_space(&self, name: &str) -> Result<(), KvError> {
+        self.engine.drop_space(name)
+    }
+}
