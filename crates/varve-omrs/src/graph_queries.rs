@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 use crate::error::OmrsError;
 use crate::instances::{EntityDetail, InstanceAuditHeader};
 use crate::search::{Limits, Meter, entity_bytes, guid_bytes, relationship_bytes};
-use crate::store::{Read, StoredEntity, StoredRelationship};
+use crate::store::{Link, Read, StoredEntity, StoredRelationship};
 use crate::types::{Catalogue, InstanceStatus, TypeIndex};
 
 /// Decides along what a walk goes.
@@ -49,8 +49,12 @@ impl<'a> Step<'a> {
             let index = self.types.by_name(audit.type_name());
             index.is_some_and(|index| of.iter().any(|of| self.types.is_a(index, *of)))
         };
-        let status = audit.status.unwrap_or(InstanceStatus::Unknown);
-        self.limits.find.takes(status) && (of.is_empty() || is_of())
+        self.takes_status(audit.status) && (of.is_empty() || is_of())
+    }
+
+    fn takes_status(&self, status: Option<InstanceStatus>) -> bool {
+        let status = status.unwrap_or(InstanceStatus::Unknown);
+        self.limits.find.takes(status)
     }
 }
 
@@ -75,23 +79,57 @@ impl<'a> Stepper<'a> {
         }
     }
 
-    /// The relationships of an entity that may be walked along, in a stable order.
-    fn relationships(&mut self, from: &str) -> Result<Vec<StoredRelationship>, OmrsError> {
+    /// The relationships of an entity that may be walked along, in a stable order, without those that are known.
+    fn relationships(
+        &self,
+        from: &str,
+        is_known: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<StoredRelationship>, OmrsError> {
         let of = match self.step.limits.relationship_types[..] {
             [only] => Some(only),
             _ => None,
         };
         let mut found = Vec::new();
         let (meter, step) = (&self.meter, self.step);
-        self.read.relationships_of(from, of, &mut |relationship| {
+        let mut visit = |relationship| {
             meter.examine()?;
             if step.takes_relationship(&relationship) {
                 meter.hold(relationship_bytes(&relationship))?;
                 found.push(relationship);
             }
             Ok(ControlFlow::Continue(()))
+        };
+        self.read
+            .other_relationships_of(from, of, is_known, &mut visit)?;
+        Ok(found)
+    }
+
+    /// The links of an entity to others that may be walked along whatever the type, in a stable order.
+    fn links(&self, from: &str) -> Result<Vec<Link>, OmrsError> {
+        let mut found = Vec::new();
+        self.read.links_of(from, &mut |link| {
+            self.meter.examine()?;
+            if self.step.takes_status(link.status) {
+                self.meter.hold(link_bytes(&link))?;
+                found.push(link);
+            }
+            Ok(ControlFlow::Continue(()))
         })?;
         Ok(found)
+    }
+
+    /// Counts a link as no longer kept.
+    fn let_go_link(&self, link: &Link) {
+        self.meter.release(link_bytes(link));
+    }
+
+    /// Whether the entity may be walked to whatever its type and classifications.
+    fn may_enter(&self, guid: &str) -> Result<bool, OmrsError> {
+        self.meter.examine()?;
+        // Whoever asks keeps the GUID of each entity that it asked for.
+        self.meter.hold(guid_bytes(guid))?;
+        let standing = self.read.standing(guid)?;
+        Ok(standing.is_some_and(|of| !of.is_proxy && self.step.takes_status(of.status)))
     }
 
     /// Counts a relationship as no longer kept.
@@ -105,7 +143,7 @@ impl<'a> Stepper<'a> {
     }
 
     /// The entity if it may be walked to. One of which only a proxy is known has nothing to be told.
-    fn entity(&mut self, guid: &str) -> Result<Option<EntityDetail>, OmrsError> {
+    fn entity(&self, guid: &str) -> Result<Option<EntityDetail>, OmrsError> {
         self.meter.examine()?;
         // Whoever asks keeps the GUID of each entity that it asked for.
         self.meter.hold(guid_bytes(guid))?;
@@ -117,6 +155,11 @@ impl<'a> Stepper<'a> {
             _ => Ok(None),
         }
     }
+}
+
+fn link_bytes(link: &Link) -> usize {
+    let [one, two] = &link.ends;
+    guid_bytes(&link.guid) + guid_bytes(one) + guid_bytes(two)
 }
 
 fn bytes_of(entity: &EntityDetail) -> usize {

@@ -34,6 +34,26 @@ pub struct StoredRelationship {
     pub ends: [String; 2],
 }
 
+/// What a walk that only passes by has to know of a relationship.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Link {
+    /// The relationship's GUID.
+    pub guid: String,
+    /// The GUIDs of the entities at its two ends.
+    pub ends: [String; 2],
+    /// Where it stands in its life.
+    pub status: Option<InstanceStatus>,
+}
+
+/// What a walk that only passes by has to know of an entity.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Standing {
+    /// Only a proxy of it is known.
+    pub is_proxy: bool,
+    /// Where it stands in its life.
+    pub status: Option<InstanceStatus>,
+}
+
 /// One of the two kinds of instances that have a GUID.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StoredInstance {
@@ -156,6 +176,55 @@ pub trait Read {
         of: Option<TypeIndex>,
         visit: &mut dyn FnMut(StoredRelationship) -> Result<ControlFlow<()>, OmrsError>,
     ) -> Result<(), OmrsError>;
+
+    /// The same without those that `is_known` says to be known, by their GUIDs.
+    ///
+    /// # Errors
+    /// As above, and what `visit` returns.
+    fn other_relationships_of(
+        &self,
+        entity: &str,
+        of: Option<TypeIndex>,
+        is_known: &dyn Fn(&str) -> bool,
+        visit: &mut dyn FnMut(StoredRelationship) -> Result<ControlFlow<()>, OmrsError>,
+    ) -> Result<(), OmrsError> {
+        self.relationships_of(entity, of, &mut |relationship| {
+            if is_known(relationship.header.guid()) {
+                return Ok(ControlFlow::Continue(()));
+            }
+            visit(relationship)
+        })
+    }
+
+    /// The same relationships as [`Read::relationships_of`] of any type, in the same order, as no more than links.
+    ///
+    /// # Errors
+    /// As above, and what `visit` returns.
+    fn links_of(
+        &self,
+        entity: &str,
+        visit: &mut dyn FnMut(Link) -> Result<ControlFlow<()>, OmrsError>,
+    ) -> Result<(), OmrsError> {
+        self.relationships_of(entity, None, &mut |relationship| {
+            visit(Link {
+                guid: relationship.header.guid().to_owned(),
+                ends: relationship.ends,
+                status: relationship.header.audit.status,
+            })
+        })
+    }
+
+    /// How it stands with the entity with this GUID.
+    ///
+    /// # Errors
+    /// As above.
+    fn standing(&self, guid: &str) -> Result<Option<Standing>, OmrsError> {
+        let entity = self.entity(guid)?;
+        Ok(entity.map(|entity| Standing {
+            is_proxy: matches!(entity, StoredEntity::Proxy(_)),
+            status: entity.header().audit.status,
+        }))
+    }
 
     /// Shows the instances of a walk, each exactly as it is at the point of time. Never shows one that the walk does not
     /// describe, but for the surplus that [`WalkBy::TextContains`] allows.

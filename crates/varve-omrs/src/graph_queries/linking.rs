@@ -10,11 +10,11 @@ use std::collections::HashMap;
 
 use super::neighbourhood::other_end;
 use super::{Stepper, SubGraph, WalkLimits};
-use crate::error::OmrsError;
+use crate::error::{Message, OmrsError};
 use crate::instances::EntityDetail;
 use crate::requests::FindRequest;
-use crate::search::Limits;
-use crate::store::{Read, StoredRelationship};
+use crate::search::{Limits, relationship_bytes};
+use crate::store::{Link, Read};
 use crate::types::Catalogue;
 
 /// All entities and relationships on some path from `start` to `end` that meets no entity twice, both included. Nothing
@@ -44,13 +44,46 @@ pub fn linking(
             relationships: Vec::new(),
         });
     }
-    let end = end.header.guid().to_owned();
-    Search::new(stepper, start, end).run()
+    let [from, to] = [&start, &end].map(|entity| entity.header.guid().to_owned());
+    let found = Search::new(&stepper, from, to).run()?;
+    found.read(&stepper, [start, end])
+}
+
+/// What lies on the paths, by GUIDs: most of what a search passes by is not on them, and is never read in whole.
+struct Linking {
+    entities: Vec<String>,
+    relationships: Vec<String>,
+}
+
+impl Linking {
+    fn read(self, stepper: &Stepper<'_>, ends: [EntityDetail; 2]) -> Result<SubGraph, OmrsError> {
+        let mut graph = SubGraph::default();
+        for guid in self.entities {
+            let is_end = |end: &&EntityDetail| end.header.guid() == guid;
+            let entity = match ends.iter().find(is_end) {
+                Some(end) => Some(end.clone()),
+                None => stepper.entity(&guid)?,
+            };
+            // Whichever status the start has, the paths begin there.
+            let told = entity.filter(|entity| stepper.step.takes_entity(entity));
+            graph.entities.extend(told);
+        }
+        for guid in self.relationships {
+            stepper.meter.examine()?;
+            let relationship = stepper.read.relationship(&guid)?.ok_or_else(|| {
+                let words = format!("the relationship {guid} was lost on the way");
+                OmrsError::new(Message::LogicError, &[&words])
+            })?;
+            stepper.meter.hold(relationship_bytes(&relationship))?;
+            graph.relationships.push(relationship);
+        }
+        Ok(graph)
+    }
 }
 
 /// An entity that the search has come to.
 struct Visited {
-    entity: EntityDetail,
+    guid: String,
     /// The least number that it or what lies behind it is linked to.
     low: usize,
     /// Whether it is on a path to the end as far as blocks are complete: the end, or where a block that counts begins.
@@ -62,7 +95,7 @@ struct Visited {
 struct Frame {
     number: usize,
     /// The relationships that are still to be looked at.
-    rest: std::vec::IntoIter<StoredRelationship>,
+    rest: std::vec::IntoIter<Link>,
     /// Where the relationships and entities that belong behind it begin on the stacks.
     relationships_from: usize,
     entities_from: usize,
@@ -70,19 +103,19 @@ struct Frame {
 
 /// A depth-first search without recursion: paths can be as long as there are entities.
 struct Search<'a> {
-    stepper: Stepper<'a>,
+    stepper: &'a Stepper<'a>,
     end: String,
     numbers: HashMap<String, Option<usize>>,
     visited: Vec<Visited>,
     frames: Vec<Frame>,
     /// Relationships and entities whose blocks are not complete yet.
-    relationships: Vec<(StoredRelationship, [usize; 2])>,
+    relationships: Vec<Link>,
     entities: Vec<usize>,
-    kept: Vec<StoredRelationship>,
+    kept: Vec<Link>,
 }
 
 impl<'a> Search<'a> {
-    fn new(stepper: Stepper<'a>, start: EntityDetail, end: String) -> Self {
+    fn new(stepper: &'a Stepper<'a>, start: String, end: String) -> Self {
         let mut search = Self {
             stepper,
             end,
@@ -97,13 +130,12 @@ impl<'a> Search<'a> {
         search
     }
 
-    fn add(&mut self, entity: EntityDetail) -> usize {
+    fn add(&mut self, guid: String) -> usize {
         let number = self.visited.len();
-        let guid = entity.header.guid();
-        self.numbers.insert(guid.to_owned(), Some(number));
+        self.numbers.insert(guid.clone(), Some(number));
         let leads = guid == self.end;
         self.visited.push(Visited {
-            entity,
+            guid,
             low: number,
             leads,
             is_kept: false,
@@ -111,11 +143,11 @@ impl<'a> Search<'a> {
         number
     }
 
-    fn run(mut self) -> Result<SubGraph, OmrsError> {
+    fn run(mut self) -> Result<Linking, OmrsError> {
         self.enter(0, 0)?;
         while let Some(frame) = self.frames.last_mut() {
             match frame.rest.next() {
-                Some(relationship) => self.pass(relationship)?,
+                Some(link) => self.pass(link)?,
                 None => self.leave(),
             }
             // All of the start's other blocks would lead elsewhere.
@@ -123,23 +155,15 @@ impl<'a> Search<'a> {
                 break;
             }
         }
-        let mut graph = SubGraph {
-            entities: Vec::new(),
-            relationships: self.kept,
-        };
-        let step = self.stepper.step;
-        // Whichever status the start has, the paths begin there.
         let kept = self.visited.into_iter().filter(|of| of.is_kept);
-        let kept = kept.map(|of| of.entity);
-        graph
-            .entities
-            .extend(kept.filter(|entity| step.takes_entity(entity)));
-        Ok(graph)
+        Ok(Linking {
+            entities: kept.map(|of| of.guid).collect(),
+            relationships: self.kept.into_iter().map(|link| link.guid).collect(),
+        })
     }
 
     fn enter(&mut self, number: usize, relationships_from: usize) -> Result<(), OmrsError> {
-        let guid = self.visited[number].entity.header.guid().to_owned();
-        let rest = self.stepper.relationships(&guid)?;
+        let rest = self.stepper.links(&self.visited[number].guid)?;
         self.frames.push(Frame {
             number,
             rest: rest.into_iter(),
@@ -151,40 +175,40 @@ impl<'a> Search<'a> {
     }
 
     /// Looks along a relationship of the entity that the search is at.
-    fn pass(&mut self, relationship: StoredRelationship) -> Result<(), OmrsError> {
+    fn pass(&mut self, link: Link) -> Result<(), OmrsError> {
         let Some(frame) = self.frames.last() else {
             return Ok(());
         };
         let from = frame.number;
-        let guid = self.visited[from].entity.header.guid();
-        let to = other_end(&relationship, guid).to_owned();
-        match self.numbers.get(&to) {
+        let to = other_end(&link.ends, &self.visited[from].guid);
+        match self.numbers.get(to) {
             // It does not lead on, or was looked along from its other end, or is a loop.
-            Some(None) => self.stepper.let_go(&relationship),
-            Some(Some(number)) if *number >= from => self.stepper.let_go(&relationship),
+            Some(None) => self.stepper.let_go_link(&link),
+            Some(Some(number)) if *number >= from => self.stepper.let_go_link(&link),
             Some(Some(number)) => {
                 let number = *number;
                 let is_the_way_here = self
                     .relationships
                     .get(frame.relationships_from)
-                    .is_some_and(|(way, _)| way.header.guid() == relationship.header.guid());
+                    .is_some_and(|way| way.guid == link.guid);
                 if from != 0 && is_the_way_here {
-                    self.stepper.let_go(&relationship);
+                    self.stepper.let_go_link(&link);
                     return Ok(());
                 }
-                self.relationships.push((relationship, [number, from]));
+                self.relationships.push(link);
                 let visited = &mut self.visited[from];
                 visited.low = visited.low.min(number);
             }
             None => {
-                let Some(entity) = self.stepper.entity(&to)? else {
-                    self.stepper.let_go(&relationship);
+                let to = to.to_owned();
+                if !self.stepper.may_enter(&to)? {
+                    self.stepper.let_go_link(&link);
                     self.numbers.insert(to, None);
                     return Ok(());
-                };
-                let number = self.add(entity);
+                }
+                let number = self.add(to);
                 let relationships_from = self.relationships.len();
-                self.relationships.push((relationship, [from, number]));
+                self.relationships.push(link);
                 self.enter(number, relationships_from)?;
             }
         }
@@ -211,8 +235,8 @@ impl<'a> Search<'a> {
         let relationships = self.relationships.split_off(frame.relationships_from);
         let counts = entities.iter().any(|number| self.visited[*number].leads);
         if !counts {
-            for (relationship, _) in &relationships {
-                self.stepper.let_go(relationship);
+            for link in &relationships {
+                self.stepper.let_go_link(link);
             }
             return;
         }
@@ -222,9 +246,6 @@ impl<'a> Search<'a> {
         let visited = &mut self.visited[before];
         visited.is_kept = true;
         visited.leads = true;
-        let kept = relationships
-            .into_iter()
-            .map(|(relationship, _)| relationship);
-        self.kept.extend(kept);
+        self.kept.extend(relationships);
     }
 }

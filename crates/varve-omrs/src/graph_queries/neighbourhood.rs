@@ -57,7 +57,7 @@ pub fn neighbourhood(
     walked: &WalkLimits,
     limits: &Limits,
 ) -> Result<SubGraph, OmrsError> {
-    let mut stepper = Stepper::new(read, types, walked, limits);
+    let stepper = Stepper::new(read, types, walked, limits);
     let mut found: HashSet<String> = HashSet::from([start.header.guid().to_owned()]);
     let mut passed: HashSet<String> = HashSet::new();
     let mut graph = SubGraph::default();
@@ -67,12 +67,9 @@ pub fn neighbourhood(
     while !border.is_empty() && levels.is_none_or(|levels| level < levels) {
         let mut next = Vec::new();
         for from in border {
-            for relationship in stepper.relationships(&from)? {
-                let to = other_end(&relationship, &from);
-                if passed.contains(relationship.header.guid()) {
-                    stepper.let_go(&relationship);
-                    continue;
-                }
+            let is_passed = |guid: &str| passed.contains(guid);
+            for relationship in stepper.relationships(&from, &is_passed)? {
+                let to = other_end(&relationship.ends, &from);
                 if !found.contains(to) {
                     let Some(entity) = stepper.entity(to)? else {
                         stepper.let_go(&relationship);
@@ -109,7 +106,7 @@ pub fn related(
         find: query.wanted.find.clone(),
         ..WalkLimits::default()
     };
-    let mut stepper = Stepper::new(read, types, &everywhere, limits);
+    let stepper = Stepper::new(read, types, &everywhere, limits);
     let wanted = Step::new(types, &query.wanted);
     let size = query.page.size.unwrap_or(usize::MAX);
     let enough = match query.order {
@@ -125,9 +122,9 @@ pub fn related(
     while found.len() < enough
         && let Some(from) = border.pop_front()
     {
-        for relationship in stepper.relationships(&from)? {
-            stepper.let_go(&relationship);
-            let to = other_end(&relationship, &from);
+        for link in stepper.links(&from)? {
+            stepper.let_go_link(&link);
+            let to = other_end(&link.ends, &from);
             if seen.contains(to) {
                 continue;
             }
@@ -179,7 +176,6 @@ fn sort(order: &Order, found: &mut Vec<EntityDetail>) {
 }
 
 /// The GUID of the end that is not `from`; `from` itself where it is at both.
-pub(super) fn other_end<'a>(relationship: &'a StoredRelationship, from: &str) -> &'a str {
-    let [one, two] = &relationship.ends;
+pub(super) fn other_end<'a>([one, two]: &'a [String; 2], from: &str) -> &'a str {
     if one == from { two } else { one }
 }

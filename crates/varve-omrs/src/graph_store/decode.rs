@@ -18,8 +18,10 @@ use crate::instances::{
     MapPropertyValue, Primitive, PrimitivePropertyValue, PropertyValueHeader, StructPropertyValue,
 };
 use crate::json::{self, Limits, Millis, RawJson, Shared};
-use crate::store::{StoredEntity, StoredRelationship};
-use crate::types::{AttributeTypeDef, Catalogue, PrimitiveDefCategory, ResolvedType};
+use crate::store::{Standing, StoredEntity, StoredRelationship};
+use crate::types::{
+    AttributeTypeDef, Catalogue, InstanceStatus, PrimitiveDefCategory, ResolvedType,
+};
 
 /// What is read, or the place where it cannot be.
 pub(super) type Decoded<T> = Result<T, DecodeError>;
@@ -187,6 +189,24 @@ fn header(guid: &str, of: Option<&ResolvedType>, bytes: &[u8]) -> Decoded<(Insta
     }
     made.audit = audit.finish(of, &cursor)?;
     Ok((made, is_proxy))
+}
+
+/// How it stands with an instance, from the bytes of its header.
+pub(super) fn standing(header: &[u8]) -> Decoded<Standing> {
+    let mut cursor = Cursor::new(header);
+    let members = map(&mut cursor)?;
+    let mut found = Standing {
+        is_proxy: false,
+        status: Some(InstanceStatus::Active),
+    };
+    for _ in 0..members {
+        match cursor.name()? {
+            "px" => found.is_proxy = cursor.token()? == Token::Bool(true),
+            "st" => found.status = named(&mut cursor, InstanceStatus::from_name)?,
+            _ => cursor.skip()?,
+        }
+    }
+    Ok(found)
 }
 
 /// The version of an instance, from the bytes of its header.

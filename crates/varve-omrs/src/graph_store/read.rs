@@ -5,19 +5,20 @@ use std::sync::Arc;
 
 use varve_encoding::index::known_start;
 use varve_encoding::key;
-use varve_encoding::row::{edge_parts, vertex_parts};
+use varve_encoding::row::{PropertyReader, edge_parts, vertex_parts};
 use varve_graph::GraphError;
 use varve_graph::read::{DerivedStep, DerivedWalk, View};
 use varve_kv::{ClusteringRange, Flow};
 use varve_model::{EdgeId, ElementId, Instant, VertexId};
 
-use super::decode::{Decoder, LastClassifications, Parts};
+use super::decode::{Decoder, LastClassifications, Parts, standing};
 use super::entries::{Kind, named_first};
 use super::plan::{is_described, plan};
 use super::state::State;
 use crate::error::{Message, OmrsError};
 use crate::store::{
-    Read, Step, StoredEntity, StoredInstance, StoredRelationship, Subject, Visit, Walk, WalkBy,
+    Link, Read, Standing, Step, StoredEntity, StoredInstance, StoredRelationship, Subject, Visit,
+    Walk, WalkBy,
 };
 use crate::types::{Catalogue, TypeIndex};
 
@@ -63,6 +64,12 @@ impl State {
         let guid = &id.sort_values;
         let relationship = Decoder::relationship(guid, self.resolved(of), ends, &parts)?;
         Ok((relationship, of))
+    }
+
+    /// How it stands with the instance that these properties hold.
+    fn standing(&self, properties: PropertyReader<'_>) -> Result<Standing, GraphError> {
+        let parts = Parts::of(properties, self.keys)?;
+        Ok(standing(parts.header)?)
     }
 
     /// The instance that an element's content holds, and its type.
@@ -175,6 +182,34 @@ pub(super) struct GraphReader {
     pub(super) state: Arc<State>,
 }
 
+/// Is shown an edge and its content.
+type ShowEdge<'s> = &'s mut dyn FnMut(EdgeId, &[u8]) -> Result<Flow, OmrsError>;
+
+impl GraphReader {
+    /// Shows each edge at an entity once, with its content.
+    fn edges_of(&self, entity: &str, show: ShowEdge<'_>) -> Result<(), OmrsError> {
+        let vertex = vertex_of(entity);
+        let owner = key::vertex_id(&vertex);
+        let mut failed = None;
+        let mut show = |clustering: &[u8], content: &[u8]| -> Result<Flow, OmrsError> {
+            let (id, side) = key::decode_edge(&owner, clustering).map_err(GraphError::from)?;
+            // One that begins and ends here is stored twice.
+            if side == varve_model::Direction::In && id.source == id.target {
+                return Ok(Flow::Continue(()));
+            }
+            show(id, content)
+        };
+        let range = ClusteringRange::all();
+        self.view.adjacent(&vertex, &range, &mut |edge| {
+            show(edge.clustering, edge.content).unwrap_or_else(|error| {
+                failed = Some(error);
+                Flow::Break(())
+            })
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+}
+
 impl Read for GraphReader {
     fn types(&self) -> Arc<Catalogue> {
         Arc::clone(&self.state.types)
@@ -215,26 +250,48 @@ impl Read for GraphReader {
         of: Option<TypeIndex>,
         visit: &mut dyn FnMut(StoredRelationship) -> Result<ControlFlow<()>, OmrsError>,
     ) -> Result<(), OmrsError> {
-        let vertex = vertex_of(entity);
-        let owner = key::vertex_id(&vertex);
-        let mut failed = None;
-        let mut show = |clustering: &[u8], content: &[u8]| -> Result<Flow, OmrsError> {
-            let (id, side) = key::decode_edge(&owner, clustering).map_err(GraphError::from)?;
-            // One that begins and ends here is stored twice.
-            let again = side == varve_model::Direction::In && id.source == id.target;
-            if again || !self.state.is_edge_of(&id, of) {
+        self.other_relationships_of(entity, of, &|_| false, visit)
+    }
+
+    fn other_relationships_of(
+        &self,
+        entity: &str,
+        of: Option<TypeIndex>,
+        is_known: &dyn Fn(&str) -> bool,
+        visit: &mut dyn FnMut(StoredRelationship) -> Result<ControlFlow<()>, OmrsError>,
+    ) -> Result<(), OmrsError> {
+        self.edges_of(entity, &mut |id, content| {
+            if !self.state.is_edge_of(&id, of) || is_known(&id.sort_values) {
                 return Ok(Flow::Continue(()));
             }
             visit(self.state.relationship(&id, content)?.0)
-        };
-        let range = ClusteringRange::all();
-        self.view.adjacent(&vertex, &range, &mut |edge| {
-            show(edge.clustering, edge.content).unwrap_or_else(|error| {
-                failed = Some(error);
-                Flow::Break(())
+        })
+    }
+
+    fn links_of(
+        &self,
+        entity: &str,
+        visit: &mut dyn FnMut(Link) -> Result<ControlFlow<()>, OmrsError>,
+    ) -> Result<(), OmrsError> {
+        self.edges_of(entity, &mut |id, content| {
+            let (_, _, properties) = edge_parts(content).map_err(GraphError::from)?;
+            let ends = [guid_of(&id.source)?, guid_of(&id.target)?].map(str::to_owned);
+            let standing = self.state.standing(properties)?;
+            visit(Link {
+                guid: id.sort_values.into(),
+                ends,
+                status: standing.status,
             })
+        })
+    }
+
+    fn standing(&self, guid: &str) -> Result<Option<Standing>, OmrsError> {
+        let mut found = None;
+        self.view.with_vertex(&vertex_of(guid), &mut |content| {
+            let parts = vertex_parts(content).map_err(GraphError::from);
+            found = Some(parts.and_then(|(_, properties)| self.state.standing(properties)));
         })?;
-        failed.map_or(Ok(()), Err)
+        Ok(found.transpose()?)
     }
 
     fn walk(&self, walk: &Walk<'_>, visit: Visit<'_>) -> Result<(), OmrsError> {

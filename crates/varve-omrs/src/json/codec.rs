@@ -173,6 +173,9 @@ impl<T: Decode + Encode> Field for Option<T> {
     }
 }
 
+/// How many elements of a list are written before the length of the rest is guessed.
+const SAMPLE: usize = 16;
+
 /// An empty list is written as a missing one.
 impl<T: Decode + Encode> Field for Vec<T> {
     fn is_absent(&self) -> bool {
@@ -189,7 +192,17 @@ impl<T: Decode + Encode> Field for Vec<T> {
     }
 
     fn write(&self, writer: &mut Writer) {
-        writer.list(|writer| self.iter().for_each(|element| element.encode(writer)));
+        writer.list(|writer| {
+            let begin = writer.len();
+            for (at, element) in self.iter().enumerate() {
+                if at == SAMPLE {
+                    // As long as those before, so that the buffer does not grow step by step.
+                    let rest = (writer.len() - begin) / SAMPLE * (self.len() - SAMPLE);
+                    writer.expect(rest);
+                }
+                element.encode(writer);
+            }
+        });
     }
 }
 

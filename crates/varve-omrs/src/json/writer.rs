@@ -76,6 +76,17 @@ impl Writer {
         Some(json.into_boxed_str())
     }
 
+    /// How many bytes there are.
+    pub(super) fn len(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// Makes room for so many bytes that are about to come.
+    pub(super) fn expect(&mut self, bytes: usize) {
+        let room = self.most.saturating_sub(self.buffer.len());
+        self.buffer.reserve(bytes.min(room));
+    }
+
     fn separate(&mut self) {
         if self.comma {
             self.buffer.push(b',');

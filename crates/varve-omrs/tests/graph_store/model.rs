@@ -538,6 +538,15 @@ impl Run {
                 .map(|version| (version.from, Some(version.state)))
                 .collect();
             assert_eq!(&told, states, "{guid}");
+            let asked: Vec<Millis> = (0..5)
+                .filter_map(|_| times.get(self.random.below(times.len().max(1))).copied())
+                .chain([now])
+                .collect();
+            let found = self.world.store.entity_at(guid, &asked).expect("read");
+            for (at, found) in asked.iter().zip(found) {
+                let expected = at_time(states, Some(*at));
+                assert_eq!(found.as_deref(), expected, "{guid} at {at:?}");
+            }
         }
         for (guid, states) in &self.model.relationships {
             let history = self.world.store.relationship_history(guid).expect("read");
@@ -565,6 +574,7 @@ impl Run {
                 Ok(std::ops::ControlFlow::Continue(()))
             });
             visited.expect("read");
+            compare_links(&*reader, guid);
             ends.sort();
             let states = self.model.relationships.iter();
             let expected: Vec<&String> = states
@@ -582,6 +592,43 @@ impl Run {
             assert_eq!(found.as_ref(), at_time(states, at), "{guid} at {at:?}");
         }
     }
+}
+
+/// What is read of an entity and its relationships to pass them by is what they say themselves.
+fn compare_links(reader: &dyn Read, guid: &str) {
+    use std::ops::ControlFlow::Continue;
+    let mut whole = Vec::new();
+    let read = reader.relationships_of(guid, None, &mut |found| {
+        whole.push(found);
+        Ok(Continue(()))
+    });
+    read.expect("read");
+    let mut links = Vec::new();
+    let read = reader.links_of(guid, &mut |link| {
+        links.push(link);
+        Ok(Continue(()))
+    });
+    read.expect("read");
+    let link = |of: &StoredRelationship| Link {
+        guid: of.header.guid().to_owned(),
+        ends: of.ends.clone(),
+        status: of.header.audit.status,
+    };
+    assert_eq!(links, whole.iter().map(link).collect::<Vec<_>>());
+    let known = |guid: &str| guid.len().is_multiple_of(2) || guid.ends_with('1');
+    let mut others = Vec::new();
+    let read = reader.other_relationships_of(guid, None, &known, &mut |found| {
+        others.push(found);
+        Ok(Continue(()))
+    });
+    read.expect("read");
+    whole.retain(|of| !known(of.header.guid()));
+    assert_eq!(others, whole);
+    let standing = reader.entity(guid).expect("read").map(|of| Standing {
+        is_proxy: matches!(of, StoredEntity::Proxy(_)),
+        status: of.header().audit.status,
+    });
+    assert_eq!(reader.standing(guid).expect("read"), standing);
 }
 
 /// What values stand in the order of.

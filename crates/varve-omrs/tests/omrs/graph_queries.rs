@@ -396,7 +396,7 @@ fn what_would_cost_too_much_is_refused() {
         (
             Message::TooMuchHeld,
             Limits {
-                held_bytes_max: 100 << 10,
+                held_bytes_max: 50 << 10,
                 ..default
             },
         ),
