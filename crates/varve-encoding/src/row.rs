@@ -19,7 +19,7 @@ use varve_model::{
 
 use crate::DecodeError;
 use crate::key::{put_schema_id, take_schema_id};
-use crate::value::{put_value, take_value};
+use crate::value::{ValueRef, put_value, take_value, take_value_ref, take_value_ref_shallow};
 
 const OVERLAID: u8 = 0x01;
 const HAS_FROM: u8 = 0x02;
@@ -278,6 +278,9 @@ pub struct PropertyReader<'a> {
     rest: &'a [u8],
 }
 
+/// A value, and what follows it.
+type Taken<'a> = Option<(ValueRef<'a>, &'a [u8])>;
+
 impl<'a> PropertyReader<'a> {
     fn new(bytes: &'a [u8]) -> Option<Self> {
         let (left, rest) = take_schema_id(bytes)?;
@@ -300,15 +303,28 @@ impl<'a> PropertyReader<'a> {
     ///
     /// # Errors
     /// When the bytes are no property.
-    pub fn next_property(
+    pub fn next_property(&mut self) -> Result<Option<(PropertyKeyId, ValueRef<'a>)>, DecodeError> {
+        self.next_by(take_value_ref)
+    }
+
+    /// The next property, without looking into an OBJECT ([`take_value_ref_shallow`]).
+    ///
+    /// # Errors
+    /// As [`PropertyReader::next_property`].
+    pub fn next_shallow(&mut self) -> Result<Option<(PropertyKeyId, ValueRef<'a>)>, DecodeError> {
+        self.next_by(take_value_ref_shallow)
+    }
+
+    fn next_by(
         &mut self,
-    ) -> Result<Option<(PropertyKeyId, crate::value::ValueRef<'a>)>, DecodeError> {
+        take: fn(&'a [u8]) -> Taken<'a>,
+    ) -> Result<Option<(PropertyKeyId, ValueRef<'a>)>, DecodeError> {
         if self.left == 0 {
             return Ok(None);
         }
         let error = || DecodeError::new("a property", self.rest, 0);
         let (key, rest) = take_schema_id(self.rest).ok_or_else(error)?;
-        let (value, rest) = crate::value::take_value_ref(rest).ok_or_else(error)?;
+        let (value, rest) = take(rest).ok_or_else(error)?;
         self.left -= 1;
         self.rest = rest;
         Ok(Some((PropertyKeyId(key), value)))

@@ -156,6 +156,18 @@ fn owned(value: ValueRef<'_>) -> Option<Value> {
     })
 }
 
+/// As [`take_value_ref`], but without looking into an OBJECT: for who reads what is nested there piece by piece anyway, and
+/// so comes upon what is wrong with it.
+#[must_use]
+pub fn take_value_ref_shallow(bytes: &[u8]) -> Option<(ValueRef<'_>, &[u8])> {
+    let (tag, rest) = bytes.split_first()?;
+    if *tag != OBJECT {
+        return take_value_ref(bytes);
+    }
+    let (_, after) = take_bytes(rest)?;
+    Some((ValueRef::Nested(&bytes[..bytes.len() - after.len()]), after))
+}
+
 /// Reads a value without copying it; also returns what follows.
 #[must_use]
 pub fn take_value_ref(bytes: &[u8]) -> Option<(ValueRef<'_>, &[u8])> {

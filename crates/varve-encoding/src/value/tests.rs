@@ -15,8 +15,12 @@ proptest! {
         let (read, after) = take_value(&bytes).expect("own bytes");
         prop_assert!(testing::identical(&read, &value), "{read:?}");
         prop_assert_eq!(after, &rest[..]);
-        let (_, after) = take_value_ref(&bytes).expect("own bytes");
+        let (whole, after) = take_value_ref(&bytes).expect("own bytes");
         prop_assert_eq!(after.len(), bytes.len() - length);
+        let (shallow, after) = take_value_ref_shallow(&bytes).expect("own bytes");
+        prop_assert_eq!(after.len(), bytes.len() - length);
+        // As text: a float that is no number is not equal to itself.
+        prop_assert_eq!(format!("{shallow:?}"), format!("{whole:?}"));
         for short in 0..length {
             prop_assert!(take_value(&bytes[..short]).is_none());
         }

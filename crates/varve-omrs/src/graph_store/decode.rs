@@ -44,7 +44,7 @@ impl<'a> Parts<'a> {
     /// Finds them in an element's properties.
     pub(super) fn of(mut reader: PropertyReader<'a>, keys: Keys) -> Decoded<Self> {
         let mut parts = Self::default();
-        while let Some((key, value)) = reader.next_property()? {
+        while let Some((key, value)) = reader.next_shallow()? {
             let ValueRef::Nested(nested) = value else {
                 continue;
             };
