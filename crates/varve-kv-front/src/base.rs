@@ -2,8 +2,12 @@
 
 use varve_kv::{KvError, Space, TableId};
 
+use crate::flusher::{HANDED_OVER, SORTED};
 use crate::sorted::Run;
 use crate::table::Table;
+
+/// After so many rows those who wait for room are told how far a flush is.
+const TOLD_EVERY: usize = 1_024;
 
 /// A space that keeps rows in sorted files and takes whole sorted tables at once. Beside [`Base::ingest`] nothing writes
 /// to it while a front table is before it.
@@ -49,6 +53,9 @@ pub struct SortedTable<'a> {
     pub(crate) id: TableId,
     pub(crate) run: &'a Run,
     pub(crate) table: &'a Table,
+    /// How many rows of the front table are stored before these, and how many in all.
+    pub(crate) before: usize,
+    pub(crate) rows: usize,
 }
 
 /// One row of a [`SortedTable`].
@@ -85,7 +92,16 @@ impl SortedTable<'_> {
     ///
     /// # Errors
     /// Those of `visit`.
-    pub fn rows<E>(&self, visit: impl FnMut(RunRow<'_>) -> Result<(), E>) -> Result<(), E> {
-        self.run.visit_newest(self.table, visit)
+    pub fn rows<E>(&self, mut visit: impl FnMut(RunRow<'_>) -> Result<(), E>) -> Result<(), E> {
+        let mut stored = self.before;
+        self.run.visit_newest(self.table, |row| {
+            if stored.is_multiple_of(TOLD_EVERY) {
+                let part = stored as f64 / self.rows as f64;
+                self.table
+                    .set_flushed(SORTED + (HANDED_OVER - SORTED) * part);
+            }
+            stored += 1;
+            visit(row)
+        })
     }
 }

@@ -21,6 +21,10 @@ const RETRY: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_secs(1);
 /// When memory is short, a table that has this part of its room taken is flushed although nobody writes to it.
 const WORTH_FREEING: usize = 64;
+/// The part of a flush that sorting is, about.
+pub(crate) const SORTED: f64 = 0.17;
+/// The part of a flush at which all rows are handed over, about: files are ended, synced and taken in after.
+pub(crate) const HANDED_OVER: f64 = 0.85;
 /// How often the backlog of the sorted files is looked at while it is too large.
 const BACKLOG_LOOK: Duration = Duration::from_millis(50);
 
@@ -45,9 +49,13 @@ pub(crate) struct FlushState {
     pub(crate) not_frozen: Option<KvError>,
     /// Bytes of front tables flushed in a second, lately.
     pub(crate) bytes_per_second: f64,
+    /// When the flush at work began.
+    began: Option<Instant>,
     /// What the base said last of the work that waits there.
     pub(crate) backlog: f64,
     pub(crate) flushed_bytes: u64,
+    /// How long writers were held back.
+    pub(crate) held_back: Duration,
 }
 
 impl FlushState {
@@ -62,6 +70,22 @@ impl FlushState {
 
     pub(crate) fn len(&self) -> usize {
         self.queue.len()
+    }
+
+    /// Bytes of front tables flushed in a second: by the flush at work once it has got on, else lately.
+    pub(crate) fn rate(&self) -> f64 {
+        if let (Some(began), Some(table)) = (self.began, self.oldest()) {
+            let part = table.flushed();
+            if part > SORTED {
+                return table.bytes() as f64 * part / began.elapsed().as_secs_f64().max(1e-6);
+            }
+        }
+        self.bytes_per_second
+    }
+
+    /// The table that is being flushed, or is the next to be.
+    pub(crate) fn oldest(&self) -> Option<&Table> {
+        self.queue.front().map(|frozen| &*frozen.table)
     }
 
     pub(crate) fn enqueued(&self) -> u64 {
@@ -127,17 +151,25 @@ pub(crate) fn again(error: &KvError) -> KvError {
 
 /// Sorts a table and hands it to the base.
 pub(crate) fn ingest(base: &dyn Base, tables: usize, table: &Table) -> Result<(), KvError> {
+    table.set_flushed(0.0);
     let runs = Run::of_all_tables(&table.arena, tables);
-    let sorted: Vec<SortedTable<'_>> = runs
-        .iter()
-        .enumerate()
-        .filter(|(_, run)| !run.is_empty())
-        .map(|(number, run)| SortedTable {
+    table.set_flushed(SORTED);
+    let rows: usize = runs.iter().map(Run::len).sum();
+    let mut before = 0;
+    let mut sorted = Vec::new();
+    for (number, run) in runs.iter().enumerate() {
+        if run.is_empty() {
+            continue;
+        }
+        sorted.push(SortedTable {
             id: table_id(number),
             run,
             table,
-        })
-        .collect();
+            before,
+            rows,
+        });
+        before += run.len();
+    }
     base.ingest(&sorted)
 }
 
@@ -163,10 +195,12 @@ fn flush_all(shared: &Shared) {
         };
         let waited = wait_for_base(shared);
         let started = Instant::now();
+        shared.flush.lock().began = Some(started);
         let outcome = waited.and_then(|()| flush(shared, &frozen));
         let backlog = shared.base.backlog();
         let mut state = shared.flush.lock();
         state.backlog = backlog;
+        state.began = None;
         match outcome {
             Ok(()) => {
                 state.queue.pop_front();

@@ -123,6 +123,14 @@ impl List {
         }
     }
 
+    /// Asks the processor to fetch what [`List::prefetch`] looks at, and an insertion writes to.
+    #[inline]
+    pub(crate) fn prefetch_list(&self) {
+        if let Self::Few(few) = self {
+            few.prefetch();
+        }
+    }
+
     /// Asks the processor to fetch what an insertion will look at.
     #[inline]
     pub(crate) fn prefetch(&self, arena: &Arena) {

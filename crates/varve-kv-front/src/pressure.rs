@@ -8,16 +8,19 @@ use varve_kv::{KvError, Statistic};
 use crate::flusher::{FlushState, again};
 use crate::space::Shared;
 
-/// Writers are slowed down from this part of the room on.
-const SLOW_FROM: f64 = 0.6;
+/// Writers are slowed down when what is left of a flush is more than this many times the room that is left for writes:
+/// while both get on alike nobody has to wait.
+const LEAD_FROM: f64 = 1.2;
+/// By no more than this many times what flushing takes.
+const LEAD_WEIGHT: f64 = 8.0;
 /// Writers are slowed down from this part of the base's backlog on, and at the whole of it by this many times what
 /// flushing takes: merging falls behind long before memory does, and a writer is better slow than stopped.
 const BACKLOG_FROM: f64 = 0.4;
 const BACKLOG_WEIGHT: f64 = 8.0;
-/// The most that one write is slowed down.
-const SLOW_MAX: Duration = Duration::from_millis(100);
+/// The most that one write is slowed down: that may be the batches of many requests.
+const SLOW_MAX: Duration = Duration::from_millis(300);
 /// A write that finds less than this part of the active table free may be the one that freezes it.
-const FREEZE_SHARE: usize = 8;
+const FREEZE_SHARE: usize = 64;
 /// An active table that cannot be frozen takes writes until it has so many times its usual size.
 const OVERFULL: usize = 2;
 /// Delays shorter than this are not worth a wait.
@@ -32,7 +35,9 @@ impl Shared {
         }
         let delay = self.delay(&state, bytes);
         if delay >= SLOW_MIN {
+            let from = Instant::now();
             self.changed.wait_for(&mut state, delay);
+            state.held_back += from.elapsed();
         }
         let most = self.config.options.table_bytes.saturating_mul(OVERFULL);
         if let Some(error) = &state.not_frozen
@@ -43,7 +48,8 @@ impl Shared {
         if !self.no_room(&state) {
             return Ok(());
         }
-        let until = Instant::now() + self.config.options.wait_max;
+        let from = Instant::now();
+        let until = from + self.config.options.wait_max;
         while self.no_room(&state) {
             if let Some(error) = state.failed() {
                 return Err(again(error));
@@ -59,6 +65,7 @@ impl Shared {
                 });
             }
         }
+        state.held_back += from.elapsed();
         Ok(())
     }
 
@@ -87,25 +94,32 @@ impl Shared {
         let most = self.config.options.table_bytes;
         active.bytes() + most / FREEZE_SHARE >= most || self.is_full(active) || {
             let state = self.flush.lock();
-            self.load(&state) > SLOW_FROM || state.backlog > BACKLOG_FROM
+            self.lead(&state) > LEAD_FROM || state.backlog > BACKLOG_FROM
         }
     }
 
-    /// The part of the room that is taken.
-    fn load(&self, state: &FlushState) -> f64 {
+    /// How much is left of the flush of the oldest table, in terms of the room that is left for writes: above 1 the room
+    /// is used up before the flush ends, if rows come as fast as they are flushed.
+    fn lead(&self, state: &FlushState) -> f64 {
+        let Some(oldest) = state.oldest() else {
+            return 0.0;
+        };
         let options = &self.config.options;
         let filled = self.view().active.bytes() as f64 / options.table_bytes as f64;
-        (state.len() as f64 + filled.min(1.0)) / (options.frozen_max as f64 + 1.0)
+        let free = options.frozen_max.saturating_sub(state.len()) as f64;
+        let room = free + 1.0 - filled.min(1.0);
+        (1.0 - oldest.flushed()) / room.max(f64::MIN_POSITIVE)
     }
 
     /// How long a write is to be delayed so that flushing and merging keep up.
     fn delay(&self, state: &FlushState, bytes: usize) -> Duration {
-        let memory = over(self.load(state), SLOW_FROM);
+        let memory = (self.lead(state) - LEAD_FROM).clamp(0.0, LEAD_WEIGHT);
         let share = memory.max(over(state.backlog, BACKLOG_FROM) * BACKLOG_WEIGHT);
-        if share <= 0.0 || state.bytes_per_second <= 0.0 {
+        let rate = state.rate();
+        if share <= 0.0 || rate <= 0.0 {
             return Duration::ZERO;
         }
-        let delay = bytes as f64 / state.bytes_per_second * share;
+        let delay = bytes as f64 / rate * share;
         Duration::from_secs_f64(delay).min(SLOW_MAX)
     }
 
@@ -156,6 +170,11 @@ impl Shared {
                 "front_flush_rate_bytes_per_second",
                 "How fast tables were flushed lately.",
                 state.bytes_per_second,
+            ),
+            statistic(
+                "front_held_back_seconds",
+                "How long writers were held back since the space was opened, so that flushing and merging keep up.",
+                state.held_back.as_secs_f64(),
             ),
             statistic(
                 "front_known_rows",

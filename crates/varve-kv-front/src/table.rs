@@ -28,6 +28,9 @@ const BLOCK_BYTES: usize = 48;
 /// From so many operations on they are put together by shard, so that each lock is taken once.
 const BY_SHARD_FROM: usize = 16;
 
+/// Partitions that the processor is asked for together.
+const AT_ONCE: usize = 32;
+
 /// So that nobody outside can choose keys that fall together.
 static SEED: LazyLock<u64> = LazyLock::new(|| {
     use std::hash::{BuildHasher, Hasher, RandomState};
@@ -100,6 +103,8 @@ pub(crate) struct Table {
     /// Whether there is any prefix delete, in shards that were indexed.
     has_deletes: AtomicBool,
     bytes: AtomicUsize,
+    /// How much of it was flushed, in thousandths.
+    flushed: AtomicU32,
     partitions: AtomicUsize,
     /// When the first batch came.
     written: OnceLock<Instant>,
@@ -124,6 +129,7 @@ impl Table {
             published: AtomicU32::new(0),
             has_deletes: AtomicBool::new(false),
             bytes: AtomicUsize::new(0),
+            flushed: AtomicU32::new(0),
             partitions: AtomicUsize::new(0),
             written: OnceLock::new(),
             folding: Mutex::default(),
@@ -149,19 +155,27 @@ impl Table {
             group_by_shard(hashed, by_shard);
             for group in by_shard.chunk_by(|a, b| shard_of(a.0) == shard_of(b.0)) {
                 let mut shard = self.shards[shard_of(group[0].0)].write();
-                // Partitions lie all over memory: so the processor waits for several at once.
-                for (hash, _) in group {
-                    let known = shard.partitions.find(*hash, |known| known.hash == *hash);
-                    if let Some(known) = known {
-                        known.rows.prefetch(&self.arena);
-                    }
-                }
+                self.prefetch(&shard, group);
                 for (hash, at) in group {
                     self.index(&mut shard, *hash, *at);
                 }
             }
         }
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Asks the processor for what indexing `group` will look at, all of which lies all over memory: first for the places
+    /// of the partitions, then for their lists, then for the rows that these name. So it waits for several at once.
+    fn prefetch(&self, shard: &Shard, group: &[(u64, At)]) {
+        for part in group.chunks(AT_ONCE) {
+            let find = |hash: u64| shard.partitions.find(hash, |known| known.hash == hash);
+            let known = part.iter().filter_map(|(hash, _)| find(*hash));
+            let known: SmallVec<[&Partition; AT_ONCE]> = known.collect();
+            known.iter().for_each(|known| known.rows.prefetch_list());
+            known
+                .iter()
+                .for_each(|known| known.rows.prefetch(&self.arena));
+        }
     }
 
     /// Lets readers see all that was applied.
@@ -177,6 +191,16 @@ impl Table {
     /// Memory in bytes, estimated.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// The part of it that was flushed, about.
+    pub(crate) fn flushed(&self) -> f64 {
+        f64::from(self.flushed.load(Ordering::Relaxed)) / 1_000.0
+    }
+
+    pub(crate) fn set_flushed(&self, part: f64) {
+        self.flushed
+            .store((part * 1_000.0) as u32, Ordering::Relaxed);
     }
 
     pub(crate) fn partitions(&self) -> usize {

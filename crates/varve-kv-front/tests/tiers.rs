@@ -365,6 +365,34 @@ fn writers_are_refused_when_flushing_does_not_keep_up() {
     assert_eq!(all_rows(&*space, POINTS, None).len() as u64, stored + 1);
 }
 
+/// A write may have to wait as soon as what is left of a flush is more than the room that is left, long before that is used up.
+#[test]
+fn writers_are_held_back_before_the_room_is_used_up() {
+    let dir = temporary();
+    let table = 50_000;
+    let limits = FrontOptions {
+        frozen_max: 1,
+        ..options(table)
+    };
+    let engine = FrontMemoryEngine::new(dir.path(), limits);
+    let space = open(&engine);
+    engine.controls().hold(true);
+    let mut next = 0;
+    let mut write_until = |done: &dyn Fn() -> bool| {
+        while !done() {
+            put(&*space, POINTS, &point(next), b"", b"v");
+            next += 1;
+        }
+        figure(&*space, "front_bytes")
+    };
+    let full = write_until(&|| figure(&*space, "front_frozen_tables") > 0.0);
+    assert!(!space.write_may_wait(), "the flush has only begun");
+    let held = write_until(&|| space.write_may_wait()) - full;
+    let share = held / table as f64;
+    assert!((0.1..0.5).contains(&share), "{share} of the table");
+    engine.controls().hold(false);
+}
+
 /// A full disk at flushing lets writers go on until memory is full and then says so; room ends it without a restart.
 #[test]
 fn a_full_disk_at_flushing_passes_when_room_returns() {

@@ -48,7 +48,6 @@ pub struct AppState {
     graphs: Arc<Registry>,
     reads_wait: bool,
     metadata: Option<Metadata>,
-    locked_graphs: Vec<String>,
     trace: AtomicBool,
     stopping: AtomicBool,
     jobs: crate::admin::Jobs,
@@ -78,17 +77,15 @@ impl AppState {
         graphs: Arc<Registry>,
         more: &[&'static [Route]],
     ) -> Result<Arc<Self>, SetupError> {
-        Self::with_metadata(config, graphs, more, None, Vec::new())
+        Self::with_metadata(config, graphs, more, None)
     }
 
-    /// Sets up the state with further routes and a metadata repository, which one of these graphs keeps. Graphs that are locked
-    /// keep repositories that this server is not, and can only be read.
+    /// Sets up the state with further routes and a metadata repository, which one of these graphs keeps.
     pub fn with_metadata(
         config: ServerConfig,
         graphs: Arc<Registry>,
         more: &[&'static [Route]],
         metadata: Option<Metadata>,
-        locked_graphs: Vec<String>,
     ) -> Result<Arc<Self>, SetupError> {
         config.validate()?;
         let mut tables = crate::routes::tables();
@@ -111,7 +108,6 @@ impl AppState {
             graphs,
             reads_wait,
             metadata,
-            locked_graphs,
             router,
             pool,
             config,
@@ -143,7 +139,7 @@ impl AppState {
         self.metadata.as_ref()
     }
 
-    /// 403 if the route would change the graph of a metadata repository behind its back. Compaction changes nothing.
+    /// 403 if the route would change the graph of the metadata repository behind its back. Compaction changes nothing.
     pub(crate) fn check_writable(&self, route: &Route, graph: &str) -> Result<(), ApiError> {
         let changes = route.class == Class::Write
             && route.pattern.starts_with("graphs/{graph}")
@@ -155,18 +151,12 @@ impl AppState {
         }
     }
 
-    /// 403 if this is the graph of a metadata repository.
+    /// 403 if this is the graph of the metadata repository.
     pub(crate) fn check_name_is_free(&self, graph: &str) -> Result<(), ApiError> {
         match &self.metadata {
             Some(metadata) if metadata.graph == graph => Err(ApiError::forbidden(format!(
                 "The graph '{graph}' belongs to the metadata repository and can only be read here"
             ))),
-            _ if self.locked_graphs.iter().any(|locked| locked == graph) => {
-                Err(ApiError::forbidden(format!(
-                    "The graph '{graph}' keeps a metadata repository, which is not enabled, and can only be read \
-                     (omrs.unlock_graphs)"
-                )))
-            }
             _ => Ok(()),
         }
     }

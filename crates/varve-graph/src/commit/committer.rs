@@ -3,8 +3,8 @@
 //! Without a sync to wait for, a commit that finds nobody writing is written in place, by the thread that prepared it:
 //! its rows and latches are still in that core's cache, and nobody has to be woken. What arrives meanwhile waits, and is
 //! written by the same thread next if it is little ([`LED_BYTES_MAX`]), else by the committer's own: who prepared a small
-//! commit may serve others. That thread also writes when syncs are to be waited for, or when the engine says that a write
-//! may have to wait, and syncs at intervals.
+//! commit may serve others. That thread also writes when syncs are to be waited for, and syncs at intervals; and when the
+//! engine says that a write may have to wait, unless who prepared it may.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,6 +102,8 @@ pub(crate) struct Commit {
     pub(crate) stamps: Stamps,
     pub(crate) latches: LatchSet,
     pub(crate) completer: Completer,
+    /// Whether the thread that submits it may wait for the disk: it serves nobody else.
+    pub(crate) may_wait: bool,
     /// Called after publication, before the latches are released.
     pub(crate) published: Option<Box<dyn FnOnce(CommitVersion) + Send>>,
 }
@@ -173,6 +175,9 @@ const LED_GROUPS_MAX: usize = 8;
 /// Bytes of others' commits that it writes in all these, at most. Single inserts have some hundred each, and writing so
 /// much takes less than a millisecond.
 const LED_BYTES_MAX: usize = 64 << 10;
+/// The same for a thread that serves nobody else: some large batches, of which each would otherwise go to another core's
+/// cache.
+const LED_BYTES_MAX_WAITING: usize = 1 << 20;
 
 #[derive(Default)]
 struct State {
@@ -278,11 +283,12 @@ impl Committer {
             ));
         }
         let others = state.queued_bytes;
+        let may_wait = commit.may_wait;
         state.queued_bytes += bytes;
         state.queue.push(commit);
         if !state.writing {
-            if others <= LED_BYTES_MAX && self.shared.writes_in_place() {
-                self.shared.lead(state, others);
+            if others <= led_bytes_max(may_wait) && self.shared.writes_in_place(may_wait) {
+                self.shared.lead(state, others, may_wait);
             } else {
                 drop(state);
                 self.shared.arrived.notify_one();
@@ -329,12 +335,14 @@ impl Drop for Committer {
 }
 
 impl Shared {
-    fn writes_in_place(&self) -> bool {
-        self.options.durability != DurabilityMode::Sync && !self.space.write_may_wait()
+    /// Whether a thread that has prepared a commit writes it, which may wait for the disk or not.
+    fn writes_in_place(&self, may_wait: bool) -> bool {
+        self.options.durability != DurabilityMode::Sync
+            && (may_wait || !self.space.write_may_wait())
     }
 
     /// Writes what waits, on a thread that prepared a commit: its own, `others` bytes that waited before, and a little more.
-    fn lead(&self, state: MutexGuard<'_, State>, others: usize) {
+    fn lead(&self, state: MutexGuard<'_, State>, others: usize, may_wait: bool) {
         let led = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let mut state = state;
             let mut others = others;
@@ -347,8 +355,8 @@ impl Shared {
                 // Another thread may have found nobody writing in between.
                 if state.writing
                     || state.queue.is_empty()
-                    || others > LED_BYTES_MAX
-                    || !self.writes_in_place()
+                    || others > led_bytes_max(may_wait)
+                    || !self.writes_in_place(may_wait)
                 {
                     break;
                 }
@@ -561,6 +569,14 @@ impl Shared {
                 }
             }
         }
+    }
+}
+
+const fn led_bytes_max(may_wait: bool) -> usize {
+    if may_wait {
+        LED_BYTES_MAX_WAITING
+    } else {
+        LED_BYTES_MAX
     }
 }
 

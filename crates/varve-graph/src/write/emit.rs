@@ -224,6 +224,9 @@ impl<'a> Emitter<'a> {
         id: &ElementId,
         content: &[u8],
     ) -> Result<(), GraphError> {
+        if self.context.deriver.is_none() {
+            return Ok(());
+        }
         for (partition, clustering) in self.derived(id, content)?.iter() {
             self.batch.put(table, partition, clustering, &[]);
         }

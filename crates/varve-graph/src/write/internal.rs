@@ -49,6 +49,7 @@ pub(crate) fn commit_internal(
         stamps,
         latches,
         completer,
+        may_wait: false,
         published: None,
     })?;
     Ok(ticket)

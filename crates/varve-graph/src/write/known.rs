@@ -17,6 +17,8 @@ use super::PairHash;
 const WAYS: usize = 8;
 /// Places that are made together when the first of them is needed.
 const SEGMENT: usize = 1 << 13;
+/// Places that are looked at together.
+const AT_ONCE: usize = 32;
 /// Segments of the pairs' table: 16 MiB when all are in use.
 const PAIR_SEGMENTS: usize = 1 << 5;
 /// Segments of the vertices' table: 32 MiB when all are in use, for 4 million vertices.
@@ -175,6 +177,16 @@ impl KnownVertices {
         self.0.put(vertex.hash, vertex.mark);
     }
 
+    /// Remembers many. Their places are looked at first, so that the processor waits for many of them at once.
+    pub(crate) fn remember_all(&self, vertices: &[VertexMark]) {
+        for part in vertices.chunks(AT_ONCE) {
+            let places = part.iter().filter_map(|mark| self.0.place(mark.hash));
+            let seen = places.fold(0, |seen, place| seen ^ place.0[0].load(Ordering::Relaxed));
+            std::hint::black_box(seen);
+            part.iter().for_each(|mark| self.remember(*mark));
+        }
+    }
+
     /// Forgets every vertex whose row a batch changes.
     pub(crate) fn forget(&self, batch: &Batch) {
         for op in batch.ops() {
@@ -225,6 +237,14 @@ mod tests {
         for at in 0..1_000_u32 {
             remember(&at.to_be_bytes(), at % 5 + 1);
         }
+        let mark = |at: u32| VertexMark::new(&at.to_be_bytes(), VertexLabelId(7));
+        known.remember_all(&(2_000..2_100).filter_map(mark).collect::<Vec<_>>());
+        let sevens = (2_000..2_100_u32).map(|at| known.label(&at.to_be_bytes()));
+        assert!(
+            sevens
+                .into_iter()
+                .all(|label| label == Some(VertexLabelId(7)))
+        );
         for at in 0..1_000_u32 {
             let label = known.label(&at.to_be_bytes());
             assert_eq!(label, Some(VertexLabelId(at % 5 + 1)));

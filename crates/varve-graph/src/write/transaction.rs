@@ -552,6 +552,7 @@ impl<'g> Transaction<'g> {
             stamps,
             latches,
             completer,
+            may_wait: false,
             published: Some(Box::new(move |_| remember.remember(new_pairs))),
         })?;
         Ok(Ok(ticket))

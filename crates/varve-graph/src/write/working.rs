@@ -90,7 +90,7 @@ pub(crate) fn prepare(
             }
         };
         let states = working.states(&request.mutations, &touched);
-        let ticket = working.submit(latches)?;
+        let ticket = working.submit(latches, contention)?;
         return Ok(Some(Written { states, ticket }));
     }
     Err(GraphError::new(
@@ -561,7 +561,7 @@ impl<'a> WorkingSet<'a> {
         found
     }
 
-    fn submit(self, latches: LatchSet) -> Result<Ticket, GraphError> {
+    fn submit(self, latches: LatchSet, contention: Contention) -> Result<Ticket, GraphError> {
         let pairs = self.graph.pairs();
         let known = |hash| pairs.contain(hash);
         let (schema, now) = (self.schema, self.now);
@@ -582,6 +582,7 @@ impl<'a> WorkingSet<'a> {
         let plain = self.period == WritePeriod::default();
         let new_pairs = new_pairs(&self.elements, &self.keys, pairs);
         let mut new_vertices = Vec::new();
+        let mut all_new = true;
         let mut end: Option<End> = None;
         for (working, new_pair) in self.elements.into_iter().zip(new_pairs) {
             let Working {
@@ -600,6 +601,7 @@ impl<'a> WorkingSet<'a> {
                             new_vertices.extend(VertexMark::new(partition, label));
                         }
                     } else if let Some(period) = rules.period_of(&id, retention, ttl)? {
+                        all_new &= matches!(*id, ElementId::Edge(_));
                         end = End::first(end, rules.end_of(&period));
                         emitter.emit(&id, current, &Change::Put(&content), period)?;
                     }
@@ -612,6 +614,7 @@ impl<'a> WorkingSet<'a> {
                         (None, Some(_)) => emitter.has_events(&sides(&id).1[0])?,
                     };
                     if reaches {
+                        all_new &= matches!(*id, ElementId::Edge(_));
                         let to = rules.period.to.unwrap_or(Instant::FOREVER);
                         let period = EventPeriod {
                             from: rules.period.from,
@@ -636,21 +639,24 @@ impl<'a> WorkingSet<'a> {
                 let vertices = Arc::clone(self.graph.known_vertices());
                 Some(Box::new(move |_| {
                     pairs.remember(put);
-                    new_vertices
-                        .into_iter()
-                        .for_each(|mark| vertices.remember(mark));
+                    vertices.remember_all(&new_vertices);
                 }))
             };
         let (batch, stamps) = (emitter.batch, emitter.stamps);
-        self.graph.submit(Commit {
+        let commit = Commit {
             now,
             end,
             batch,
             stamps,
             latches,
             completer,
+            may_wait: contention == Contention::Wait,
             published,
-        })?;
+        };
+        match all_new {
+            true => self.graph.submit_new(commit)?,
+            false => self.graph.submit(commit)?,
+        }
         Ok(ticket)
     }
 }

@@ -1,6 +1,6 @@
 //! The places of a partition with a few rows: one list, of which the end may wait to be sorted, as in a large partition.
 
-use crate::arena::{Arena, At};
+use crate::arena::{self, Arena, At};
 
 /// Up to so many places more are inserted one by one, when the list is sorted; the whole list is sorted otherwise.
 const SINGLY_MAX: usize = 3;
@@ -48,6 +48,14 @@ impl Few {
             true => &[],
             false => &self.room[usize::from(self.sorted)..usize::from(self.length)],
         }
+    }
+
+    /// Asks the processor for the first place and for that of the next one.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        arena::prefetch(&self.room[0]);
+        let next = usize::from(self.length).min(self.room.len() - 1);
+        arena::prefetch(&self.room[next]);
     }
 
     pub(super) fn push(&mut self, new: At) {

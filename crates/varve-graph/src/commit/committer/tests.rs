@@ -117,13 +117,14 @@ fn commit(latches: &Arc<Latches>, name: &str, bytes: usize) -> (Commit, Ticket) 
         stamps: Stamps::default(),
         latches: latches.acquire(Vec::new()),
         completer,
+        may_wait: false,
         published: None,
     };
     (commit, ticket)
 }
 
-/// The writes, when `count` commits of `bytes` each arrive while the thread `first` writes its own.
-fn writes(count: usize, bytes: usize) -> Vec<Write> {
+/// The writes, when `count` commits of `bytes` each arrive while the thread `first`, which may wait or not, writes its own.
+fn writes(count: usize, bytes: usize, may_wait: bool) -> Vec<Write> {
     let space = MemoryEngine::new().open("s", TABLES, true);
     let gated = Arc::new(Gated {
         space: space.expect("a space"),
@@ -141,7 +142,8 @@ fn writes(count: usize, bytes: usize) -> Vec<Write> {
     let latches = Latches::new();
     thread::scope(|scope| {
         let first = thread::Builder::new().name("first".to_owned());
-        let (own, _) = commit(&latches, "own", 100);
+        let (mut own, _) = commit(&latches, "own", 100);
+        own.may_wait = may_wait;
         first
             .spawn_scoped(scope, || committer.submit(own).expect("taken"))
             .expect("a thread");
@@ -169,17 +171,23 @@ fn written_by(writes: &[Write], name: &str) -> usize {
 
 #[test]
 fn little_that_arrives_is_written_by_who_is_at_it() {
-    let writes = writes(20, 300);
+    let writes = writes(20, 300, false);
     assert_eq!(written_by(&writes, "varve-commit"), 0, "{writes:?}");
     assert_eq!(writes.len(), 2, "the rest in one group: {writes:?}");
 }
 
 #[test]
 fn much_that_arrives_is_left_to_the_committers_own_thread() {
-    let writes = writes(40, 10_000);
+    let writes = writes(40, 10_000, false);
     let first = written_by(&writes, "first");
     assert!(first < LED_BYTES_MAX + 1000, "{writes:?}");
     assert!(written_by(&writes, "varve-commit") >= 400_000, "{writes:?}");
+}
+
+#[test]
+fn a_thread_that_may_wait_writes_large_ones_too() {
+    let writes = writes(40, 10_000, true);
+    assert_eq!(written_by(&writes, "varve-commit"), 0, "{writes:?}");
 }
 
 /// That the label's time to live ends at this instant.
