@@ -16,6 +16,7 @@ mod rules;
 mod state;
 #[cfg(test)]
 mod tests;
+mod texts;
 mod transaction;
 
 use std::sync::Arc;
@@ -30,6 +31,7 @@ use self::entries::InstanceDeriver;
 use self::read::{GraphReader, vertex_of};
 use self::rules::Rules;
 use self::state::{Keys, State, ensure_labels};
+use self::texts::Texts;
 use self::transaction::GraphTransaction;
 use crate::error::{Message, OmrsError};
 use crate::json::{Millis, Shared};
@@ -55,8 +57,9 @@ impl DeriverSource for InstanceDerivers {
             return Ok(None);
         };
         Ok(Some(Arc::new(InstanceDeriver {
-            rules: kept.rules,
+            rules: Arc::new(kept.rules),
             keys: kept.keys,
+            texts: None,
         })))
     }
 }
@@ -89,6 +92,7 @@ pub struct GraphStore {
     state: RwLock<Option<Arc<State>>>,
     /// Held by whoever changes the types.
     changing: Mutex<()>,
+    texts: Arc<Texts>,
 }
 
 impl GraphStore {
@@ -96,10 +100,23 @@ impl GraphStore {
     #[must_use]
     pub fn open(graph: Arc<Graph>) -> Self {
         Self {
+            texts: Texts::new(&graph),
             graph,
             state: RwLock::new(None),
             changing: Mutex::new(()),
         }
+    }
+
+    /// Reads the texts of all instances now, rather than in the background when a search first asks for what matches a
+    /// pattern. Returns whether they are known then: they may be too many.
+    pub fn read_texts(&self) -> bool {
+        let Some(state) = self.state.read().clone() else {
+            return false;
+        };
+        if state.texts().is_none() {
+            self.texts.await_reading();
+        }
+        state.texts().is_some()
     }
 
     /// The graph below.
@@ -253,13 +270,15 @@ impl Store for GraphStore {
                 &rules.to_bytes(keys, of_older.as_ref().unwrap_or(&pending)),
             )?;
         }
+        let rules = Arc::new(rules);
         let deriver = InstanceDeriver {
-            rules: rules.clone(),
+            rules: Arc::clone(&rules),
             keys,
+            texts: Some(Arc::clone(&self.texts)),
         };
         self.graph.set_deriver(Some(Arc::new(deriver)));
-        let rules = Arc::new(rules);
-        let state = State::new(types, keys, Arc::clone(&rules), labels);
+        let texts = Arc::clone(&self.texts);
+        let state = State::new(types, keys, Arc::clone(&rules), labels, texts);
         *self.state.write() = Some(Arc::new(state));
         if is_older {
             self.renew(keys)?;
@@ -280,6 +299,12 @@ impl Store for GraphStore {
 
     fn put_note(&self, name: &str, content: &[u8]) -> Result<(), OmrsError> {
         Ok(self.graph.notes().put(&format!("{NOTES}{name}"), content)?)
+    }
+}
+
+impl Drop for GraphStore {
+    fn drop(&mut self) {
+        self.texts.close();
     }
 }
 

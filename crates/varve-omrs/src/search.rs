@@ -9,6 +9,7 @@
 //! remembered ([`Memory`]) as long as nothing was written that the query could see.
 
 mod access;
+mod by_texts;
 mod collected;
 mod in_order;
 mod limits;

@@ -108,9 +108,6 @@ pub enum WalkBy<'a> {
     Text(&'a str),
     /// Those with such a text that starts with this. An instance may come more than once.
     TextStarts(&'a str),
-    /// Those with such a text that contains this, ignoring case when asked; surplus ones may come too. `None` from
-    /// [`Read::can_walk`] when the text is too short to help.
-    TextContains(&'a str),
     /// Entities that carry at least one of the classifications of these names.
     Classified(&'a [String], Listing),
     /// Entities that carry the classification of this name (the first), which has this value of this property.
@@ -130,6 +127,15 @@ pub enum Listing {
     CreateTime,
     /// By the time they were changed last; never changed first.
     UpdateTime,
+}
+
+/// What is known of a text that an instance has, or had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TextHint {
+    /// The text.
+    Is(String),
+    /// What it starts with.
+    Starts(String),
 }
 
 /// What a walk shows of one instance.
@@ -227,11 +233,27 @@ pub trait Read {
     }
 
     /// Shows the instances of a walk, each exactly as it is at the point of time. Never shows one that the walk does not
-    /// describe, but for the surplus that [`WalkBy::TextContains`] allows.
+    /// describe.
     ///
     /// # Errors
     /// As above, and what `visit` returns.
     fn walk(&self, walk: &Walk<'_>, visit: Visit<'_>) -> Result<(), OmrsError>;
+
+    /// How many texts [`Read::matching_texts`] would look at; `None` when it cannot tell which there are, now or ever. Texts
+    /// are those of [`WalkBy::Text`].
+    fn texts(&self) -> Option<usize> {
+        None
+    }
+
+    /// All texts that pass a test, and what is known of those that may; some may be those of no instance at the point of
+    /// time. `None` when they are more than `most`, or it cannot tell.
+    fn matching_texts(
+        &self,
+        _matches: &dyn Fn(&str) -> bool,
+        _most: usize,
+    ) -> Option<Vec<TextHint>> {
+        None
+    }
 
     /// Whether such a walk is served by an index; one that is not is refused by [`Read::walk`].
     fn can_walk(&self, walk: &Walk<'_>) -> bool;

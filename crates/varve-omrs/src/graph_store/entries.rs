@@ -3,6 +3,8 @@
 //! An entry is (number of the index; first value: a level and what all entries of the partition have in common; further
 //! values: what they are ordered by; the element). A level is the label's id of a type, or 0 for all types.
 
+use std::sync::Arc;
+
 use varve_encoding::DecodeError;
 use varve_encoding::datum::{Cursor, Token};
 use varve_encoding::index::{
@@ -17,6 +19,7 @@ use varve_model::{ElementId, Value};
 use super::decode::Parts;
 use super::rules::{Rules, TypeRules, is_big_number};
 use super::state::Keys;
+use super::texts::Texts;
 use crate::store::Subject;
 use crate::types::InstanceStatus;
 
@@ -140,8 +143,10 @@ pub(super) fn put_decimal(text: &str, out: &mut Vec<u8>) {
 
 /// Makes the entries of a graph's instances.
 pub(super) struct InstanceDeriver {
-    pub(super) rules: Rules,
+    pub(super) rules: Arc<Rules>,
     pub(super) keys: Keys,
+    /// Where texts are noted, if they are.
+    pub(super) texts: Option<Arc<Texts>>,
 }
 
 impl Deriver for InstanceDeriver {
@@ -181,6 +186,7 @@ impl Deriver for InstanceDeriver {
             subject,
             label,
             all: &self.rules,
+            texts: self.texts.as_deref(),
             rules,
             entries,
             further: Vec::with_capacity(64),
@@ -225,6 +231,7 @@ struct Making<'a> {
     subject: Subject,
     label: u32,
     all: &'a Rules,
+    texts: Option<&'a Texts>,
     rules: &'a TypeRules,
     entries: &'a mut DerivedEntries,
     further: Vec<u8>,
@@ -390,6 +397,9 @@ impl Making<'_> {
         put_ordered_text(text, &mut self.further);
         if !self.lists_texts {
             return;
+        }
+        if let Some(texts) = self.texts {
+            texts.note(text);
         }
         self.put(Kind::Text, &level_first(super::rules::ANY, None));
         self.put(Kind::Text, &level_first(self.label, None));

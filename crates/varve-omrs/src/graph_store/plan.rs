@@ -120,7 +120,6 @@ fn whole<'a>(state: &State, walk: &Walk<'a>) -> Option<Part<'a>> {
             (Kind::Text, equal_to(&value))
         }
         WalkBy::TextStarts(prefix) => (Kind::Text, starting_with(prefix)),
-        WalkBy::TextContains(_) => return None,
         WalkBy::Classified(_, listing) => (classified_kind(*listing), ClusteringRange::all()),
         WalkBy::ClassifiedWith(.., value) => (
             Kind::ClassifiedProperty,
@@ -389,7 +388,6 @@ pub(super) fn is_described(
                 out == values
             }
         }),
-        WalkBy::TextContains(_) => false,
         WalkBy::Classified(names, listing) => {
             let mut carried = carried_by(instance).iter();
             carried.any(|of| names.iter().any(|name| name == of.name())) && is_listed(*listing)

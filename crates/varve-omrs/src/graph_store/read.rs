@@ -17,8 +17,8 @@ use super::plan::{is_described, plan};
 use super::state::State;
 use crate::error::{Message, OmrsError};
 use crate::store::{
-    Link, Read, Standing, Step, StoredEntity, StoredInstance, StoredRelationship, Subject, Visit,
-    Walk, WalkBy,
+    Link, Read, Standing, Step, StoredEntity, StoredInstance, StoredRelationship, Subject,
+    TextHint, Visit, Walk, WalkBy,
 };
 use crate::types::{Catalogue, TypeIndex};
 
@@ -303,6 +303,14 @@ impl Read for GraphReader {
 
     fn can_walk(&self, walk: &Walk<'_>) -> bool {
         plan(&self.state, walk, None).is_some()
+    }
+
+    fn texts(&self) -> Option<usize> {
+        self.state.texts()
+    }
+
+    fn matching_texts(&self, matches: &dyn Fn(&str) -> bool, most: usize) -> Option<Vec<TextHint>> {
+        self.state.known_texts.matching(matches, most)
     }
 
     fn state(&self) -> Option<u64> {

@@ -7,7 +7,9 @@ use varve_graph::schema::{NewEdgeLabel, NewPropertyKey, NewVertexLabel};
 use varve_graph::{Graph, GraphError, Schema};
 use varve_model::value::DataType;
 
+use super::entries::InstanceDeriver;
 use super::rules::Rules;
+use super::texts::Texts;
 use crate::store::Subject;
 use crate::types::{Catalogue, ResolvedType, TypeDefCategory, TypeIndex};
 
@@ -42,6 +44,7 @@ pub(super) struct State {
     pub(super) types: Arc<Catalogue>,
     pub(super) keys: Keys,
     pub(super) rules: Arc<Rules>,
+    pub(super) known_texts: Arc<Texts>,
     labels: FxHashMap<TypeIndex, u32>,
     entity_types: FxHashMap<u32, TypeIndex>,
     relationship_types: FxHashMap<u32, TypeIndex>,
@@ -55,6 +58,7 @@ impl State {
         keys: Keys,
         rules: Arc<Rules>,
         labels: FxHashMap<TypeIndex, u32>,
+        known_texts: Arc<Texts>,
     ) -> Self {
         let (mut entity_types, mut relationship_types) =
             (FxHashMap::default(), FxHashMap::default());
@@ -74,6 +78,7 @@ impl State {
             types,
             keys,
             rules,
+            known_texts,
             labels,
             entity_types,
             relationship_types,
@@ -87,6 +92,17 @@ impl State {
             Subject::Entities => &self.roots[0],
             Subject::Relationships => &self.roots[1],
         }
+    }
+
+    /// How many texts instances have, if they are all known.
+    pub(super) fn texts(&self) -> Option<usize> {
+        self.known_texts.count(|| {
+            Box::new(InstanceDeriver {
+                rules: Arc::clone(&self.rules),
+                keys: self.keys,
+                texts: Some(Arc::clone(&self.known_texts)),
+            })
+        })
     }
 
     /// The label of a type of entities or relationships.

@@ -38,7 +38,11 @@ impl Fixture {
         let of = types.by_name("Database").unwrap();
         let labels = [(of, LABEL)].into_iter().collect();
         let rules = Rules::of(&types, &labels, &Rules::default());
-        let deriver = InstanceDeriver { rules, keys: KEYS };
+        let deriver = InstanceDeriver {
+            rules: Arc::new(rules),
+            keys: KEYS,
+            texts: None,
+        };
         Self { types, of, deriver }
     }
 

@@ -1,7 +1,7 @@
 //! Walks that lead to all instances that a condition can hold for.
 
 use crate::instances::{InstancePropertyValue, Primitive, PrimitivePropertyValue};
-use crate::matching::{Condition, Shape, Test, is_header_field};
+use crate::matching::{Condition, Pattern, Shape, Test, is_header_field};
 use crate::store::{Listing, Read, Subject, Walk, WalkBy};
 use crate::types::{
     AttributeTypeKind, Catalogue, InstanceStatus, PrimitiveDefCategory, TypeDefCategory, TypeIndex,
@@ -25,7 +25,6 @@ pub(super) enum Access {
     PropertyStarts(String, String),
     Text(String),
     TextStarts(String),
-    TextContains(String),
     Classified(Vec<String>, Listing),
     ClassifiedWith(String, String, Primitive),
     Home(String),
@@ -43,7 +42,6 @@ impl Access {
             Self::PropertyStarts(name, start) => WalkBy::PropertyStarts(name, start),
             Self::Text(text) => WalkBy::Text(text),
             Self::TextStarts(start) => WalkBy::TextStarts(start),
-            Self::TextContains(part) => WalkBy::TextContains(part),
             Self::Classified(names, listing) => WalkBy::Classified(names, *listing),
             Self::ClassifiedWith(name, property, value) => {
                 WalkBy::ClassifiedWith(name, property, value)
@@ -71,7 +69,6 @@ impl Access {
             Self::Classified(..) => 3,
             Self::TextStarts(_) => 4,
             Self::Status(..) => 5,
-            Self::TextContains(_) => 6,
             Self::Home(_) => 7,
             Self::Guid | Self::CreateTime | Self::UpdateTime | Self::Property(_) => 8,
         }
@@ -109,10 +106,7 @@ impl Access {
 
     /// Whether an instance may come more than once.
     pub(super) fn repeats(&self) -> bool {
-        matches!(
-            self,
-            Self::TextStarts(_) | Self::TextContains(_) | Self::PropertyStarts(..)
-        )
+        matches!(self, Self::TextStarts(_) | Self::PropertyStarts(..))
     }
 
     /// Whether what it is expected to lead to is so little that it is tried before the walk in the query's order.
@@ -196,6 +190,11 @@ impl Ways<'_> {
         in_order.truncate(WAYS_MAX);
         others.truncate(WAYS_MAX);
         (in_order, others)
+    }
+
+    /// A pattern that some text of all that is asked for matches, and that no index of texts helps with.
+    pub(super) fn pattern(&self) -> Option<&Pattern> {
+        self.query.condition.as_ref().and_then(pattern_of)
     }
 
     fn is_shown_in(&self, order: &Order, access: &Access) -> bool {
@@ -337,8 +336,7 @@ impl Ways<'_> {
                 let access = match pattern.shape() {
                     Shape::Is(text) => self.text_value(name, text)?,
                     Shape::Starts(start) => Access::PropertyStarts(name.to_owned(), start.clone()),
-                    Shape::Contains(part) => Access::TextContains(part.clone()),
-                    Shape::Unknown => return None,
+                    Shape::Contains(_) | Shape::Unknown => return None,
                 };
                 Some(vec![access])
             }
@@ -498,12 +496,25 @@ fn as_stored(value: &Primitive, category: PrimitiveDefCategory) -> Option<Primit
     (value.category() == category).then(|| value.clone())
 }
 
+fn pattern_of(condition: &Condition) -> Option<&Pattern> {
+    let pattern = match condition {
+        Condition::All(conditions) => return conditions.iter().find_map(pattern_of),
+        Condition::Text(pattern) => pattern,
+        Condition::Property {
+            name,
+            test: Test::Matches(pattern),
+        } if !is_header_field(name) => pattern,
+        _ => return None,
+    };
+    let is_hard = matches!(pattern.shape(), Shape::Contains(_) | Shape::Unknown);
+    is_hard.then_some(pattern)
+}
+
 fn text_access(shape: &Shape) -> Option<Access> {
     match shape {
         Shape::Is(text) => Some(Access::Text(text.clone())),
         Shape::Starts(start) => Some(Access::TextStarts(start.clone())),
-        Shape::Contains(part) => Some(Access::TextContains(part.clone())),
-        Shape::Unknown => None,
+        Shape::Contains(_) | Shape::Unknown => None,
     }
 }
 

@@ -40,6 +40,11 @@ impl Meter {
         }
     }
 
+    /// How many were looked at.
+    pub(crate) fn examined(&self) -> usize {
+        self.examined.get()
+    }
+
     /// Counts one more that is looked at.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::access::{Access, Kind, Ways};
+use super::by_texts::ByTexts;
 use super::collected::Collected;
 use super::in_order::{InOrder, Only, Segment};
 use super::memory::Place;
@@ -30,7 +31,8 @@ pub(super) struct Race<'a> {
 enum Way {
     InOrder(InOrder),
     Collected(Collected),
-    /// It would have to hold too much.
+    ByTexts(ByTexts),
+    /// It would have to hold too much, or leads nowhere.
     GivenUp,
 }
 
@@ -72,6 +74,7 @@ impl<'a> Race<'a> {
         };
         let (order, segments) = in_order(&ways);
         let (walks, others) = ways.best(&order);
+        let pattern = ways.pattern();
         // All that is asked for is among what such a walk shows, in the same order as in a walk of everything.
         let is_ahead = |walk: &Access| walk.is_part_of_all() && self.query.types.of.is_none();
         let has_better = walks.iter().any(is_ahead);
@@ -98,6 +101,8 @@ impl<'a> Race<'a> {
             None => {}
         }
         ways.extend(wide.into_iter().map(collected));
+        let by_texts = pattern.map(|pattern| ByTexts::new(order.clone(), pattern));
+        ways.extend(by_texts.map(Way::ByTexts));
         ways
     }
 
@@ -118,12 +123,12 @@ impl<'a> Race<'a> {
                 let left = meter.left()?;
                 let mut budget = if going == 1 { left } else { turn.min(left) };
                 let asked = (self.read, self.types, self.query);
-                match way.go_on(asked, &meter, &mut budget)? {
+                match way.go_on(asked, &meter, &mut budget, going == 1)? {
                     Turn::Done => {
                         let way = self.ways.swap_remove(index);
                         return Ok(self.answer(index, way));
                     }
-                    Turn::TooMuch => {
+                    Turn::TooMuch | Turn::NoWay => {
                         meter.release(way.held());
                         *way = Way::GivenUp;
                         going -= 1;
@@ -145,8 +150,8 @@ impl<'a> Race<'a> {
                 let place = mark.map(|mark| Place::Walk { way: index, mark });
                 (page, place)
             }
-            Way::Collected(way) => way.answer(self.query),
-            Way::GivenUp => Answer::default(),
+            Way::Collected(way) | Way::ByTexts(ByTexts::Begun(way)) => way.answer(self.query),
+            Way::ByTexts(ByTexts::Waiting(..)) | Way::GivenUp => Answer::default(),
         }
     }
 
@@ -248,10 +253,12 @@ impl Way {
         asked: Asked<'_>,
         meter: &Meter,
         budget: &mut usize,
+        is_last: bool,
     ) -> Result<Turn, OmrsError> {
         match self {
             Self::InOrder(way) => way.go_on(asked, meter, budget),
             Self::Collected(way) => way.go_on(asked, meter, budget),
+            Self::ByTexts(way) => way.go_on(asked, meter, budget, is_last),
             Self::GivenUp => Ok(Turn::Unfinished),
         }
     }
@@ -261,6 +268,7 @@ impl Way {
         match self {
             Self::InOrder(way) => way.held(),
             Self::Collected(way) => way.held(),
+            Self::ByTexts(way) => way.held(),
             Self::GivenUp => 0,
         }
     }

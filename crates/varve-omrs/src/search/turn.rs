@@ -17,6 +17,8 @@ pub(super) enum Turn {
     Done,
     /// With more than may be held.
     TooMuch,
+    /// Without a way to the page.
+    NoWay,
 }
 
 /// What a query is asked of.

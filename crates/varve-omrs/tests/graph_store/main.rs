@@ -9,4 +9,5 @@ mod filled;
 mod model;
 mod older;
 mod past_types;
+mod texts;
 mod world;

@@ -7,11 +7,10 @@ use varve_graph::{DurabilityMode, Graph, GraphOptions};
 use varve_kv::{Engine, MemoryEngine};
 use varve_model::Instant;
 use varve_omrs::graph_store::{GraphStore, InstanceDerivers};
-use varve_omrs::store::Store;
 use varve_testkit::ManualClock;
 
 /// A store without instances, and its clock, which shows so many milliseconds since 1970 until it is set.
-pub(crate) fn open(millis: i64) -> (Arc<dyn Store>, Arc<ManualClock>) {
+pub(crate) fn open(millis: i64) -> (Arc<GraphStore>, Arc<ManualClock>) {
     let clock = Arc::new(ManualClock::new(Instant(millis * 1000)));
     let space = MemoryEngine::new().open("metadata", TABLES, true).unwrap();
     let mut options = GraphOptions::new(Arc::clone(&clock) as Arc<_>);

@@ -40,7 +40,8 @@ impl World {
             metadata_collection_name: HOME.1.to_owned(),
             base_url: "https://here.example/servers/here".to_owned(),
         };
-        let repository = Repository::open(store, options).unwrap();
+        let repository = Repository::open(Arc::clone(&store) as Arc<_>, options).unwrap();
+        assert!(store.read_texts());
         repository.add_type_def_gallery(things()).unwrap();
         let mut types = Catalogue::built_in();
         types.add_gallery(things()).unwrap();

@@ -1,6 +1,7 @@
 //! A reader of instances in a list that has whichever indexes a test wants.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -10,8 +11,8 @@ use varve_omrs::instances::{
 };
 use varve_omrs::matching::{SortValue, Target};
 use varve_omrs::store::{
-    Listing, Read, Step, StoredEntity, StoredInstance, StoredRelationship, Subject, Visit, Walk,
-    WalkBy,
+    Listing, Read, Step, StoredEntity, StoredInstance, StoredRelationship, Subject, TextHint,
+    Visit, Walk, WalkBy,
 };
 use varve_omrs::types::{Catalogue, TypeIndex};
 use varve_testkit::random::Random;
@@ -126,7 +127,6 @@ impl Indexed {
             WalkBy::PropertyStarts(name, name),
             WalkBy::Text(name),
             WalkBy::TextStarts(name),
-            WalkBy::TextContains(name),
             WalkBy::Classified(&[], Listing::Guid),
             WalkBy::ClassifiedWith(name, name, &VALUE),
             WalkBy::Home(name),
@@ -169,11 +169,6 @@ impl Indexed {
             }),
             WalkBy::Text(wanted) => text(&|text| text == *wanted),
             WalkBy::TextStarts(start) => text(&|text| text.starts_with(start)),
-            WalkBy::TextContains(part) => {
-                let part = part.to_lowercase();
-                let is_surplus = header(instance).guid().ends_with('3');
-                is_surplus || text(&|text| text.to_lowercase().contains(&part))
-            }
             WalkBy::Classified(names, _) => {
                 let mut carried = target.classifications.iter();
                 carried.any(|of| names.iter().any(|name| name == of.name()))
@@ -223,7 +218,7 @@ impl Indexed {
             let order = if walk.reverse { order.reverse() } else { order };
             order.then_with(|| one.header.unwrap().guid.cmp(&other.header.unwrap().guid))
         });
-        if let WalkBy::TextStarts(_) | WalkBy::TextContains(_) = walk.by {
+        if let WalkBy::TextStarts(_) = walk.by {
             let again = shown.clone();
             shown.extend(again.into_iter().step_by(3));
         }
@@ -302,5 +297,32 @@ impl Read for Indexed {
 
     fn state(&self) -> Option<u64> {
         self.state
+    }
+
+    fn texts(&self) -> Option<usize> {
+        let is_known = self.serves(&WalkBy::Text("")) && self.serves(&WalkBy::TextStarts(""));
+        is_known.then_some(self.all.len())
+    }
+
+    /// Of texts that begin with `n`, that only.
+    fn matching_texts(&self, matches: &dyn Fn(&str) -> bool, most: usize) -> Option<Vec<TextHint>> {
+        let found = RefCell::new(BTreeSet::new());
+        let note = |text: &str| {
+            if text.starts_with('n') {
+                found.borrow_mut().insert(("n".to_owned(), false));
+            } else if matches(text) {
+                found.borrow_mut().insert((text.to_owned(), true));
+            }
+            false
+        };
+        for instance in &self.all {
+            has_text(Target::from(instance).properties, &note);
+        }
+        let hint = |(text, is_whole)| match is_whole {
+            true => TextHint::Is(text),
+            false => TextHint::Starts(text),
+        };
+        let found = found.into_inner();
+        (found.len() <= most).then(|| found.into_iter().map(hint).collect())
     }
 }

@@ -1,0 +1,291 @@
+//! The texts that instances have, each once, in memory: searches for ends and parts of texts look at them instead of at the
+//! instances, of which there are many more.
+//!
+//! What is here is a hint. A text stays when the last instance that had it is gone; what a text leads to is looked at as ever.
+//! But none may be missing: every text is noted while entries are made of its instance, which is before any reader can see
+//! the instance, and what was there before is read in the background, once, when a search first asks.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::thread::JoinHandle;
+
+use parking_lot::Mutex;
+use rustc_hash::FxHashSet;
+use varve_graph::Graph;
+use varve_graph::index::{DerivedEntries, Deriver, rebuild_derived};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::store::TextHint;
+
+/// The most bytes of texts that are kept, about; of more none are.
+const BYTES_MAX: usize = 64 << 20;
+/// What a text takes beside itself.
+const TEXT_BYTES: usize = 36;
+/// The longest text that is kept whole.
+const WHOLE_BYTES_MAX: usize = 4 << 10;
+/// Bytes of the start of a longer one that are kept.
+const START_BYTES: usize = 64;
+/// Bytes of texts that are searched, or added to, at a time.
+const CHUNK_BYTES: usize = 64 << 10;
+
+/// Texts one after the other.
+#[derive(Debug, Clone, Default)]
+struct Chunk {
+    text: String,
+    ends: Vec<u32>,
+}
+
+#[derive(Debug, Default)]
+struct Known {
+    hashes: FxHashSet<u128>,
+    /// Those that are full.
+    chunks: Vec<Arc<Chunk>>,
+    last: Chunk,
+    /// The starts of texts that are too long.
+    starts: Vec<Arc<str>>,
+    bytes: usize,
+    stage: Stage,
+    reading: Option<JoinHandle<()>>,
+}
+
+/// How much is known.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Stage {
+    /// What was noted since the store was opened.
+    #[default]
+    Noted,
+    /// The same, and what was there before is being read.
+    Reading,
+    /// All.
+    Whole,
+    /// Nothing: it was too much.
+    TooMuch,
+}
+
+/// The texts of a graph's instances.
+#[derive(Debug)]
+pub(super) struct Texts {
+    graph: Weak<Graph>,
+    bytes_max: usize,
+    known: Mutex<Known>,
+    is_too_much: AtomicBool,
+    is_over: AtomicBool,
+}
+
+impl Chunk {
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        let mut start = 0;
+        self.ends.iter().map(move |end| {
+            let text = &self.text[start..*end as usize];
+            start = *end as usize;
+            text
+        })
+    }
+}
+
+impl Known {
+    fn add(&mut self, text: &str, hash: u128) {
+        if !self.hashes.insert(hash) {
+            return;
+        }
+        self.bytes += text.len().min(START_BYTES) + TEXT_BYTES;
+        if text.len() > WHOLE_BYTES_MAX {
+            self.starts.push(start(text).into());
+            return;
+        }
+        self.bytes += text.len().saturating_sub(START_BYTES);
+        self.last.text.push_str(text);
+        let end = self.last.text.len();
+        self.last.ends.push(u32::try_from(end).unwrap_or(u32::MAX));
+        if end >= CHUNK_BYTES {
+            self.chunks.push(Arc::new(std::mem::take(&mut self.last)));
+        }
+    }
+}
+
+/// The start of a text that is not kept whole.
+fn start(text: &str) -> &str {
+    let mut end = START_BYTES;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+impl Texts {
+    /// None yet, of instances in `graph`.
+    pub(super) fn new(graph: &Arc<Graph>) -> Arc<Self> {
+        Self::with_room(Arc::downgrade(graph), BYTES_MAX)
+    }
+
+    fn with_room(graph: Weak<Graph>, bytes_max: usize) -> Arc<Self> {
+        Arc::new(Self {
+            graph,
+            bytes_max,
+            known: Mutex::default(),
+            is_too_much: AtomicBool::new(false),
+            is_over: AtomicBool::new(false),
+        })
+    }
+
+    /// Notes a text that an instance has.
+    pub(super) fn note(&self, text: &str) {
+        if self.is_too_much.load(Ordering::Relaxed) {
+            return;
+        }
+        // Of long texts with the same start, one is enough.
+        let hash = match text.len() > WHOLE_BYTES_MAX {
+            true => xxh3_128(start(text).as_bytes()) ^ 1,
+            false => xxh3_128(text.as_bytes()),
+        };
+        let mut known = self.known.lock();
+        if known.stage == Stage::TooMuch {
+            return;
+        }
+        known.add(text, hash);
+        if known.bytes > self.bytes_max {
+            let reading = known.reading.take();
+            *known = Known {
+                stage: Stage::TooMuch,
+                reading,
+                ..Known::default()
+            };
+            self.is_too_much.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// How many there are; `None` when not all are known. Then `deriver`, whose entries are of all texts and are noted here,
+    /// is let read what was there before, so that they are known some time later.
+    pub(super) fn count(
+        self: &Arc<Self>,
+        deriver: impl FnOnce() -> Box<dyn Deriver>,
+    ) -> Option<usize> {
+        let mut known = self.known.lock();
+        match known.stage {
+            Stage::Whole => return Some(known.hashes.len()),
+            Stage::Reading | Stage::TooMuch => return None,
+            Stage::Noted => {}
+        }
+        known.stage = Stage::Reading;
+        let (texts, deriver) = (Arc::clone(self), deriver());
+        let work = move || texts.read_all(&*deriver);
+        let thread = std::thread::Builder::new().name("omrs-texts".to_owned());
+        match thread.spawn(work) {
+            Ok(reading) => known.reading = Some(reading),
+            // Searches do without.
+            Err(_) => known.stage = Stage::Noted,
+        }
+        None
+    }
+
+    /// Reads what was there before.
+    fn read_all(&self, deriver: &dyn Deriver) {
+        let Some(graph) = self.graph.upgrade() else {
+            return;
+        };
+        let read = rebuild_derived(&graph, &|id, content| {
+            if !self.is_over.load(Ordering::Relaxed) && !self.is_too_much.load(Ordering::Relaxed) {
+                // What is damaged is told to whoever reads it.
+                let _ = deriver.derive(id, content, &mut DerivedEntries::default());
+            }
+            false
+        });
+        let mut known = self.known.lock();
+        if known.stage == Stage::Reading {
+            known.stage = match read {
+                Ok(()) => Stage::Whole,
+                Err(_) => Stage::Noted,
+            };
+        }
+    }
+
+    /// Waits until what is being read is read.
+    pub(super) fn await_reading(&self) {
+        let reading = self.known.lock().reading.take();
+        // A panic there leaves this without all texts, and searches without it.
+        let _ = reading.map(JoinHandle::join);
+    }
+
+    /// Gives up reading, for the graph is to be closed.
+    pub(super) fn close(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
+        self.await_reading();
+    }
+
+    /// The texts that pass a test, and the starts of those that may; `None` when not all are known, or they are more than
+    /// `most`.
+    pub(super) fn matching(
+        &self,
+        matches: &dyn Fn(&str) -> bool,
+        most: usize,
+    ) -> Option<Vec<TextHint>> {
+        let (chunks, last, starts) = {
+            let known = self.known.lock();
+            if known.stage != Stage::Whole {
+                return None;
+            }
+            (
+                known.chunks.clone(),
+                known.last.clone(),
+                known.starts.clone(),
+            )
+        };
+        let mut found: Vec<TextHint> = Vec::new();
+        if starts.len() > most {
+            return None;
+        }
+        found.extend(
+            starts
+                .iter()
+                .map(|start| TextHint::Starts(start.to_string())),
+        );
+        for chunk in chunks.iter().map(|chunk| &**chunk).chain([&last]) {
+            for text in chunk.iter().filter(|text| matches(text)) {
+                if found.len() == most {
+                    return None;
+                }
+                found.push(TextHint::Is(text.to_owned()));
+            }
+        }
+        Some(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all_known(texts: &Texts) {
+        texts.known.lock().stage = Stage::Whole;
+    }
+
+    fn found(texts: &Texts) -> Option<usize> {
+        let found = texts.matching(&|text| text.ends_with('7'), usize::MAX)?;
+        Some(found.len())
+    }
+
+    #[test]
+    fn each_text_is_kept_once() {
+        let texts = Texts::with_room(Weak::new(), BYTES_MAX);
+        for number in 0..20_000 {
+            texts.note(&format!("some text {}", number % 5_000));
+        }
+        assert_eq!(found(&texts), None);
+        all_known(&texts);
+        assert_eq!(found(&texts), Some(500));
+        assert!(!texts.known.lock().chunks.is_empty());
+    }
+
+    #[test]
+    fn of_too_many_none_are_kept() {
+        let texts = Texts::with_room(Weak::new(), 10_000);
+        all_known(&texts);
+        for number in 0..1_000 {
+            texts.note(&format!("some text {number}"));
+        }
+        assert_eq!(found(&texts), None);
+        assert_eq!(texts.known.lock().hashes.len(), 0);
+        let none = || unreachable!("nothing is read");
+        assert_eq!(texts.count(none), None);
+    }
+}
