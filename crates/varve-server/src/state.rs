@@ -48,6 +48,7 @@ pub struct AppState {
     graphs: Arc<Registry>,
     reads_wait: bool,
     metadata: Option<Metadata>,
+    locked_graphs: Vec<String>,
     trace: AtomicBool,
     stopping: AtomicBool,
     jobs: crate::admin::Jobs,
@@ -77,15 +78,17 @@ impl AppState {
         graphs: Arc<Registry>,
         more: &[&'static [Route]],
     ) -> Result<Arc<Self>, SetupError> {
-        Self::with_metadata(config, graphs, more, None)
+        Self::with_metadata(config, graphs, more, None, Vec::new())
     }
 
-    /// Sets up the state with further routes and a metadata repository, which one of these graphs keeps.
+    /// Sets up the state with further routes and a metadata repository, which one of these graphs keeps. Graphs that are locked
+    /// keep repositories that this server is not, and can only be read.
     pub fn with_metadata(
         config: ServerConfig,
         graphs: Arc<Registry>,
         more: &[&'static [Route]],
         metadata: Option<Metadata>,
+        locked_graphs: Vec<String>,
     ) -> Result<Arc<Self>, SetupError> {
         config.validate()?;
         let mut tables = crate::routes::tables();
@@ -108,6 +111,7 @@ impl AppState {
             graphs,
             reads_wait,
             metadata,
+            locked_graphs,
             router,
             pool,
             config,
@@ -139,7 +143,7 @@ impl AppState {
         self.metadata.as_ref()
     }
 
-    /// 403 if the route would change the graph of the metadata repository behind its back. Compaction changes nothing.
+    /// 403 if the route would change the graph of a metadata repository behind its back. Compaction changes nothing.
     pub(crate) fn check_writable(&self, route: &Route, graph: &str) -> Result<(), ApiError> {
         let changes = route.class == Class::Write
             && route.pattern.starts_with("graphs/{graph}")
@@ -151,12 +155,18 @@ impl AppState {
         }
     }
 
-    /// 403 if this is the graph of the metadata repository.
+    /// 403 if this is the graph of a metadata repository.
     pub(crate) fn check_name_is_free(&self, graph: &str) -> Result<(), ApiError> {
         match &self.metadata {
             Some(metadata) if metadata.graph == graph => Err(ApiError::forbidden(format!(
                 "The graph '{graph}' belongs to the metadata repository and can only be read here"
             ))),
+            _ if self.locked_graphs.iter().any(|locked| locked == graph) => {
+                Err(ApiError::forbidden(format!(
+                    "The graph '{graph}' keeps a metadata repository, which is not enabled, and can only be read \
+                     (omrs.unlock_graphs)"
+                )))
+            }
             _ => Ok(()),
         }
     }

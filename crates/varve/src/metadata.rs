@@ -5,6 +5,7 @@ use std::sync::Arc;
 use varve_graph::Registry;
 use varve_omrs::graph_store::GraphStore;
 use varve_omrs::repository::{Options, Repository};
+use varve_omrs::search::Limits;
 use varve_server::Metadata;
 
 use crate::CommandError;
@@ -27,10 +28,50 @@ pub(crate) fn open(
         base_url: omrs.url_base(&config.server),
     };
     let repository = Repository::open(Arc::new(GraphStore::open(graph)), options)?;
+    let repository = repository.with_limits(search_limits(config));
     Ok(Some(Metadata {
         repository: Arc::new(repository),
         graph: omrs.graph.clone(),
         server_names: omrs.server_names.clone(),
         limits: omrs.limits(&config.server),
     }))
+}
+
+/// What one search may cost: no longer than a request may take, since nobody waits for its answer then.
+fn search_limits(config: &Config) -> Limits {
+    Limits {
+        time_max: config.server.request_timeout(),
+        ..Limits::default()
+    }
+}
+
+/// The graphs that keep repositories which this server is not. Who switches a repository off, or gives it another graph, keeps
+/// its history whole unless he says that he wants to change it by other ways.
+pub(crate) fn locked(config: &Config, graphs: &Arc<Registry>) -> Result<Vec<String>, CommandError> {
+    let omrs = &config.omrs;
+    let mut locked = Vec::new();
+    for name in graphs.names() {
+        let is_open = omrs.enabled && name == omrs.graph;
+        if !omrs.unlock_graphs && !is_open && graphs.get(&name)?.deriver().is_some() {
+            locked.push(name);
+        }
+    }
+    Ok(locked)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_search_takes_no_longer_than_a_request_may() {
+        let mut config = Config::default();
+        assert_eq!(search_limits(&config), Limits::default());
+        config.server.request_timeout_ms = 1_500;
+        let limits = search_limits(&config);
+        assert_eq!(limits.time_max, Duration::from_millis(1_500));
+        assert_eq!(limits.examined_max, Limits::default().examined_max);
+    }
 }

@@ -31,7 +31,9 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
         let repository = &metadata.repository;
         repository.get_metadata_collection_id().to_owned()
     });
-    let state = AppState::with_metadata(server_config, Arc::clone(&graphs), &[], metadata)?;
+    let locked = metadata::locked(&config, &graphs)?;
+    let graphs_of = Arc::clone(&graphs);
+    let state = AppState::with_metadata(server_config, graphs_of, &[], metadata, locked)?;
     let server = varve_server::start(&state)?;
     announce(&config, &server.address().to_string(), &graphs.names());
     if let Some(identity) = identity {

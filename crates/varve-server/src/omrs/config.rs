@@ -13,6 +13,10 @@ section! {
         enabled: bool = false,
         /// The graph that keeps the repository.
         graph: String = "metadata".to_owned(),
+        /// Whether graphs that keep a metadata repository can be changed through the other resources while this server is not that
+        /// repository. Nothing is checked then: what is written may be no instance, and what is deleted leaves no trace for the
+        /// repository.
+        unlock_graphs: bool = false,
         /// The names that may stand for the server in `/servers/{serverName}/…`. None: any name.
         server_names: Vec<String> = vec!["varve".to_owned()],
         /// The identity of the metadata collection. Empty: one is made at the first start. It is kept with the data and cannot be

@@ -153,7 +153,8 @@ impl TestServer {
             threads: 2,
             ..config
         };
-        let state = AppState::with_metadata(config, graphs, &[ROUTES], metadata).unwrap();
+        let state =
+            AppState::with_metadata(config, graphs, &[ROUTES], metadata, Vec::new()).unwrap();
         let running = Some(varve_server::start(&state).unwrap());
         Self { state, running }
     }

@@ -9,6 +9,10 @@ mod crash;
 mod fail_points;
 #[cfg(feature = "rocksdb")]
 mod faults;
+mod metadata;
+mod metadata_bad_input;
+#[cfg(feature = "rocksdb")]
+mod metadata_crash;
 #[cfg_attr(
     not(feature = "rocksdb"),
     expect(
