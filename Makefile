@@ -10,7 +10,7 @@ DATA_DIR ?= data
 CARGO := scripts/cargo.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build run test check fmt lint example long-test docs clean bench-jmeter bench-compare bench-micro
+.PHONY: help setup build build-cassandra run cassandra run-cassandra cassandra-stop test check fmt lint example long-test docs clean bench-jmeter bench-compare bench-micro
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -23,6 +23,18 @@ build: setup ## build the server: target/release/varve
 
 run: build ## serve on $(LISTEN) with the data in ./$(DATA_DIR)
 	exec target/release/varve serve --listen $(LISTEN) --data-dir $(DATA_DIR)
+
+build-cassandra: setup ## build a server for Apache Cassandra, without RocksDB: target-cassandra/release/varve
+	@scripts/cassandra/build.sh
+
+cassandra: ## start an Apache Cassandra node on 127.0.0.1:9042 (needs Java 17 and Maven); `make cassandra-stop` removes it
+	@scripts/cassandra/node.sh start
+
+cassandra-stop: ## stop that node and remove its data
+	@scripts/cassandra/node.sh clean
+
+run-cassandra: build-cassandra cassandra ## serve on $(LISTEN) with the data in that node (experimental)
+	exec target-cassandra/release/varve serve --listen $(LISTEN) --engine cassandra --set storage.cassandra.replication=1
 
 test: setup ## all checks and tests that CI runs
 	@scripts/test.sh

@@ -4,6 +4,11 @@
 server_bin="${VARVE_BIN:-$(dirname "${BASH_SOURCE[0]}")/../target/release/varve}"
 server_data="$(mktemp -d "${TMPDIR:-/tmp}/varve-test.XXXXXX")"
 server_log="$server_data/server.log"
+# What lies outside of the data folder is new for each server, too.
+if [[ ${VARVE_ENGINE:-} == cassandra ]]; then
+  VARVE_STORAGE_CASSANDRA_KEYSPACE="t$(basename "$server_data" | tr -dc 'a-zA-Z0-9' | tr 'A-Z' 'a-z' | tail -c 9)"
+  export VARVE_STORAGE_CASSANDRA_KEYSPACE
+fi
 : >"$server_log"
 "$server_bin" serve --listen 127.0.0.1:0 --data-dir "$server_data/data" \
   ${VARVE_ENGINE:+--engine "$VARVE_ENGINE"} ${server_options[@]+"${server_options[@]}"} >"$server_log" 2>&1 &

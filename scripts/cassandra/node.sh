@@ -116,12 +116,14 @@ launch() {
   for part in "${opened[@]}"; do options+=("--add-opens=$part=ALL-UNNAMED"); done
   if [[ $jit == fast ]]; then options+=(-XX:TieredStopAtLevel=1); fi
   meter=$(echo "$jars"/lib/jamm-*.jar)
-  # A node that is alone needs not wait for others to be heard of.
+  # A node that is alone needs not wait for others to be heard of, and one that is thrown away need not have each new
+  # table on its disk at once.
   setsid nohup "$java" "-Dvarve.folder=$home" "-Xmx$heap" -Xms256m -Xss256k -XX:+UseG1GC -XX:+ExitOnOutOfMemoryError \
     "-javaagent:$meter" "${options[@]}" -Djdk.attach.allowAttachSelf=true -Djava.net.preferIPv4Stack=true \
     "-Djava.io.tmpdir=$home" "-Dcassandra.config=file://$home/conf/cassandra.yaml" "-Dcassandra.storagedir=$home" \
     "-Dlogback.configurationFile=$home/conf/logback.xml" "-Dcassandra.logdir=$home/log" -Dcassandra-foreground=yes \
     -Dcassandra.ring_delay_ms=100 -Dcassandra.skip_wait_for_gossip_to_settle=0 -Dcassandra.superuser_setup_delay_ms=0 \
+    -Dcassandra.test.flush_local_schema_changes=false \
     -cp "$jars/lib/*" org.apache.cassandra.service.CassandraDaemon >"$home/log/console" 2>&1 </dev/null 8>&- &
   echo $! >"$home/pid"
 }

@@ -9,9 +9,10 @@ use varve_conformance::{COMPENSATIONS, DIFFERENCES, REQUESTS, TRANSCRIPT, tables
 
 const USAGE: &str = "usage: varve-conformance replay --url http://host:port \
 [--transcript FILE] [--differences FILE|none] [--report FILE.md] \
-[--base /graphspaces/DEFAULT]
+[--base /graphspaces/DEFAULT] [--order recorded|any]
 
 Replays the recorded HugeGraph exchanges against a server whose graph 'hugegraph' is empty.
+With '--order any', elements may be listed in an order of the storage engine's own.
 Ends with 0 when nothing unlisted differs and at least 97 % of what is in scope is equal.";
 
 #[derive(Default)]
@@ -21,6 +22,7 @@ struct Arguments {
     differences: Option<String>,
     report: Option<String>,
     base: String,
+    any_order: bool,
 }
 
 fn main() -> ExitCode {
@@ -55,6 +57,9 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
             "--transcript" => arguments.transcript = Some(value),
             "--differences" => arguments.differences = Some(value),
             "--base" => arguments.base = value,
+            "--order" if value == "any" || value == "recorded" => {
+                arguments.any_order = value == "any";
+            }
             "--report" => arguments.report = Some(value),
             _ => return Err(format!("unknown option {name}")),
         }
@@ -84,6 +89,7 @@ fn run(arguments: &Arguments) -> Result<bool, String> {
         details: tables::requests(requests)?,
         compensations: tables::compensations(compensations)?,
         base: arguments.base.clone(),
+        any_order: arguments.any_order,
     };
     let outcomes = replay::run(&Server::parse(&arguments.url)?, &plan)?;
     for outcome in outcomes.iter().filter(|o| o.verdict == Verdict::Unlisted) {

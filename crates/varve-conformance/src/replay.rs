@@ -56,6 +56,8 @@ pub struct Plan {
     /// What goes before every path of a graph: empty for the short form that was recorded,
     /// `/graphspaces/DEFAULT` for the form of newer clients.
     pub base: String,
+    /// The storage engine below the server may list elements in an order of its own.
+    pub any_order: bool,
 }
 
 impl Plan {
@@ -84,7 +86,8 @@ pub fn run(server: &Server, plan: &Plan) -> Result<Vec<Outcome>, String> {
     server
         .send(&probe)
         .map_err(|e| format!("no answer to GET /versions: {e}"))?;
-    let corpus = Corpus::collect(&plan.exchanges);
+    let mut corpus = Corpus::collect(&plan.exchanges);
+    corpus.any_order = plan.any_order;
     let mut ids = Identities::default();
     let mut outcomes = Vec::with_capacity(plan.exchanges.len());
     for exchange in &plan.exchanges {
@@ -270,6 +273,7 @@ mod tests {
             details: HashMap::new(),
             compensations: Vec::new(),
             base: String::new(),
+            any_order: false,
         }
     }
 

@@ -78,6 +78,9 @@ impl Cluster {
             .default_execution_profile_handle(profile.into_handle())
             .pool_size(PoolSize::PerHost(connections))
             .connection_timeout(config.request_timeout)
+            // What routing needs, and no more: fetched anew when keyspaces were made, not after each table.
+            .fetch_full_schema_metadata(false)
+            .refresh_metadata_on_auto_schema_agreement(false)
             .schema_agreement_interval(AGREEMENT_INTERVAL)
             .schema_agreement_timeout(DEFINITION_TIMEOUT);
         if let Some(credentials) = &config.credentials {
@@ -213,6 +216,12 @@ impl Cluster {
         statement.set_request_timeout(Some(DEFINITION_TIMEOUT));
         self.counted(self.session.query_unpaged(statement, ()).await)?;
         Ok(())
+    }
+
+    /// Learns of keyspaces and tables that were made, so that requests go to the nodes that keep their rows.
+    pub(crate) async fn learn(&self) -> Result<(), Failure> {
+        let learnt = self.session.refresh_metadata().await;
+        learnt.map_err(|error| Failure::NotDone(error.to_string()))
     }
 
     fn counted<T>(&self, answer: Result<T, ExecutionError>) -> Result<T, Failure> {

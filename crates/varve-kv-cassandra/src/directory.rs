@@ -95,6 +95,7 @@ impl Directory {
         add_tables(cluster, &keyspace, specs, &[]).await?;
         cluster.define(log::definition(&keyspace)).await?;
         cluster.define(lease::definition(&keyspace)).await?;
+        cluster.learn().await?;
         cluster.run(&self.put, (space, &keyspace, READY)).await?;
         Ok(Entry {
             space: space.to_owned(),
@@ -144,10 +145,11 @@ pub(crate) async fn add_tables(
     specs: &[TableSpec],
     present: &[String],
 ) -> Result<(), Failure> {
-    for spec in specs {
-        if !present.iter().any(|name| name == spec.name) {
-            cluster.define(table_definition(keyspace, spec)).await?;
-        }
+    let missing = specs
+        .iter()
+        .filter(|spec| !present.iter().any(|name| name == spec.name));
+    for spec in missing {
+        cluster.define(table_definition(keyspace, spec)).await?;
     }
     Ok(())
 }
@@ -213,7 +215,10 @@ mod tests {
             keyspace: first.clone(),
             ready: true,
         };
-        assert_eq!(keyspace_name("varve", &long, &[entry.clone()]), first);
+        assert_eq!(
+            keyspace_name("varve", &long, std::slice::from_ref(&entry)),
+            first
+        );
         let other = format!("{}b", "a".repeat(47));
         assert_ne!(keyspace_name("varve", &other, &[entry]), first);
     }

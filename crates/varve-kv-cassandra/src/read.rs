@@ -285,6 +285,10 @@ fn read_on(
     }
 }
 
+#[expect(
+    clippy::type_complexity,
+    reason = "the visitor's signature says it better than a name would"
+)]
 pub(crate) fn scan_many(
     core: &Arc<Core>,
     bridge: &Bridge,

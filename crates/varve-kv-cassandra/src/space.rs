@@ -171,8 +171,7 @@ impl Core {
             match request().await {
                 Ok(()) => break,
                 Err(failure) => {
-                    let done = matches!(failure, Failure::Unknown(_));
-                    sure &= !done;
+                    sure &= !matches!(failure, Failure::Unknown(_));
                     let refused = matches!(failure, Failure::Refused(_));
                     if sure && (refused || tries >= TRIES || !self.lease.holds()) {
                         return Err(NotStored::NotBegun(failure));

@@ -44,7 +44,7 @@ pub(crate) struct OptionArguments {
     /// Folder of the data [default: data]
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Storage engine: rocksdb or memory [default: rocksdb]
+    /// Storage engine: rocksdb, memory or cassandra [default: rocksdb]
     #[arg(long, value_name = "NAME")]
     engine: Option<String>,
     /// When a write is acknowledged: sync, interval:<ms> or none [default: sync]

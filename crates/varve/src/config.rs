@@ -23,7 +23,8 @@ const ENVIRONMENT_PREFIX: &str = "VARVE_";
 section! {
     /// Where and how the data is kept.
     pub(crate) struct StorageConfig {
-        /// The storage engine: `rocksdb` keeps the data on disk, `memory` forgets it when the server stops.
+        /// The storage engine: `rocksdb` keeps the data on disk, `memory` forgets it when the server stops, `cassandra`
+        /// (experimental) keeps it in an Apache Cassandra cluster, see `[storage.cassandra]`.
         engine: String = "rocksdb".to_owned(),
         /// The folder of the data; it is created if it is missing. One server at a time may use it.
         data_dir: PathBuf = PathBuf::from("data"),
@@ -38,6 +39,45 @@ section! {
         /// a log of its own and costs a fraction of the processor's time of the engine's log and memtables, to which writes
         /// go with 0. At most an eighth of the memory. May be changed at any start.
         front_table_bytes: usize = 160 << 20,
+        @
+        /// The cluster, for the engine `cassandra`.
+        cassandra: CassandraOptions,
+    }
+}
+
+section! {
+    /// The Cassandra cluster that keeps the data.
+    pub(crate) struct CassandraOptions {
+        /// Nodes to begin with, each `host:port`; the others are found through them.
+        contact_points: Vec<String> = vec!["127.0.0.1:9042".to_owned()],
+        /// The datacenter whose nodes are asked. Cassandra calls its first one `datacenter1`.
+        datacenter: String = "datacenter1".to_owned(),
+        /// Nodes of that datacenter that keep each row of a graph that is created, 1 to 9. With fewer nodes than that, creating
+        /// one is refused.
+        replication: u8 = 3,
+        /// Name of the keyspace that lists the graphs; theirs are called so too, with `_` and the graph's name. 1 to 16
+        /// lower-case letters, digits and `_`, the first a letter.
+        keyspace: String = "varve".to_owned(),
+        /// Who is asked when reading. `local_quorum`: most replicas, so that reads see every acknowledged write. `local_one`: the
+        /// nearest, which costs less and may miss what was just written. Writes always wait for most replicas.
+        read_consistency: String = "local_quorum".to_owned(),
+        /// The role, for clusters that ask for one; empty for none.
+        user: String = String::new(),
+        /// Its password. Better set by the environment, as `varve config` prints it.
+        password: String = String::new(),
+        /// Connections to each node.
+        connections_per_node: usize = 2,
+        /// Calls to the cluster that may be under way at once. One more waits `room_wait_ms` and is then answered 503.
+        in_flight_max: usize = 1024,
+        /// Milliseconds that a call waits for room among them.
+        room_wait_ms: u64 = 2_000,
+        /// Milliseconds that one request to the cluster may take. Should be longer than the cluster's own limits.
+        request_timeout_ms: u64 = 12_000,
+        /// Seconds that this server keeps its graphs without renewing its claim, 5 to 3600: so long another has to wait after a
+        /// crash, and so long the cluster may be away before writes are refused.
+        lease_seconds: u64 = 15,
+        /// Threads that speak with the cluster.
+        io_threads: usize = 2,
     }
 }
 
@@ -126,6 +166,11 @@ const SECTIONS: &[Section] = &[
         name: "storage",
         about: "Where and how the data is kept",
         options: StorageConfig::DOCS,
+    },
+    Section {
+        name: "storage.cassandra",
+        about: "The Apache Cassandra cluster, for the engine `cassandra` (experimental), see [operating/cassandra.md](operating/cassandra.md)",
+        options: CassandraOptions::DOCS,
     },
     Section {
         name: "graph",
@@ -259,10 +304,12 @@ impl Config {
             .map_err(|error| ConfigError::new(error.to_string()))?;
         self.durability()?;
         let engine = self.storage.engine.as_str();
-        if !matches!(engine, "rocksdb" | "memory") {
-            let text = format!("storage.engine must be rocksdb or memory, but is '{engine}'");
+        if !matches!(engine, "rocksdb" | "memory" | "cassandra") {
+            let text =
+                format!("storage.engine must be rocksdb, memory or cassandra, but is '{engine}'");
             return Err(ConfigError::new(text));
         }
+        self.storage.cassandra.validate()?;
         if (1..256).contains(&self.storage.memory_mib) {
             return Err(ConfigError::new(
                 "storage.memory_mib must be 0 or at least 256",
@@ -293,6 +340,53 @@ impl Config {
     fn to_table(&self) -> Table {
         Table::try_from(self)
             .expect("every option is a text, a number, a truth value or a list of texts")
+    }
+}
+
+/// The longest name of the keyspace that lists the graphs: a graph's own name comes behind it.
+const KEYSPACE_BYTES_MAX: usize = 16;
+
+impl CassandraOptions {
+    fn validate(&self) -> Result<(), ConfigError> {
+        let wrong = |option: &str, text: &str| {
+            ConfigError::new(format!("storage.cassandra.{option} must be {text}"))
+        };
+        if self.contact_points.is_empty() {
+            return Err(wrong("contact_points", "at least one host:port"));
+        }
+        let name = self.keyspace.as_bytes();
+        let plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';
+        let named = name.first().is_some_and(u8::is_ascii_lowercase)
+            && name.iter().all(plain)
+            && name.len() <= KEYSPACE_BYTES_MAX;
+        if !named {
+            let text = "1 to 16 lower-case letters, digits and _, the first a letter";
+            return Err(wrong("keyspace", text));
+        }
+        let datacenter = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+        if self.datacenter.is_empty() || !self.datacenter.bytes().all(datacenter) {
+            return Err(wrong("datacenter", "letters, digits, _, - and ."));
+        }
+        if !(1..=9).contains(&self.replication) {
+            return Err(wrong("replication", "in 1 to 9"));
+        }
+        if !matches!(&*self.read_consistency, "local_quorum" | "local_one") {
+            return Err(wrong("read_consistency", "local_quorum or local_one"));
+        }
+        if !(5..=3600).contains(&self.lease_seconds) {
+            return Err(wrong("lease_seconds", "in 5 to 3600"));
+        }
+        for (option, value) in [
+            ("connections_per_node", self.connections_per_node as u64),
+            ("in_flight_max", self.in_flight_max as u64),
+            ("request_timeout_ms", self.request_timeout_ms),
+            ("io_threads", self.io_threads as u64),
+        ] {
+            if value == 0 {
+                return Err(wrong(option, "at least 1"));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -359,7 +453,7 @@ fn file_error(name: &str, text: &str, error: &toml::de::Error) -> ConfigError {
 fn merge(table: &mut Table, layer: Table) {
     for (section, options) in layer {
         match (table.get_mut(&section), options) {
-            (Some(Value::Table(below)), Value::Table(options)) => below.extend(options),
+            (Some(Value::Table(below)), Value::Table(options)) => merge(below, options),
             (_, options) => {
                 table.insert(section, options);
             }
@@ -367,13 +461,27 @@ fn merge(table: &mut Table, layer: Table) {
     }
 }
 
+/// The table of a section, whose name has a dot if it is within another.
+fn section_of<'a>(table: &'a Table, name: &str) -> Option<&'a Table> {
+    name.split('.')
+        .try_fold(table, |table, part| table.get(part)?.as_table())
+}
+
+fn section_of_mut<'a>(table: &'a mut Table, name: &str) -> Option<&'a mut Table> {
+    name.split('.')
+        .try_fold(table, |table, part| table.get_mut(part)?.as_table_mut())
+}
+
 /// The `section.option` that an environment variable sets; `None` for variables that are not of ours.
 fn environment_key(name: &str) -> Result<Option<String>, ConfigError> {
     let Some(rest) = name.strip_prefix(ENVIRONMENT_PREFIX) else {
         return Ok(None);
     };
-    for section in SECTIONS {
-        let prefix = format!("{}_", section.name.to_uppercase());
+    // A section within another goes before it, as its variables begin with the other's name, too.
+    let mut sections: Vec<&Section> = SECTIONS.iter().collect();
+    sections.sort_by_key(|section| std::cmp::Reverse(section.name.len()));
+    for section in sections {
+        let prefix = format!("{}_", section.name.replace('.', "_").to_uppercase());
         let Some(option) = rest.strip_prefix(&prefix) else {
             continue;
         };
@@ -393,11 +501,11 @@ fn environment_key(name: &str) -> Result<Option<String>, ConfigError> {
 /// Sets `section.option` to `value`, read as the type that the option has.
 fn set(table: &mut Table, key: &str, value: &str, origin: &str) -> Result<(), ConfigError> {
     let (section, option) = key
-        .split_once('.')
+        .rsplit_once('.')
         .ok_or_else(|| ConfigError::new(format!("{origin}: expected <section>.<option>")))?;
-    let slot = table
-        .get_mut(section)
+    let slot = section_of_mut(table, section)
         .and_then(|options| options.get_mut(option))
+        .filter(|slot| !slot.is_table())
         .ok_or_else(|| ConfigError::new(format!("{origin}: there is no option '{key}'")))?;
     *slot = match slot {
         Value::String(_) => Value::String(value.to_owned()),

@@ -29,6 +29,7 @@ pub(crate) fn graphs_folder(data_dir: &std::path::Path) -> std::path::PathBuf {
 pub(crate) fn open_engine(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
     match config.storage.engine.as_str() {
         "memory" => Ok(Arc::new(MemoryEngine::new())),
+        "cassandra" => open_cassandra(config),
         _ => open_rocksdb(config),
     }
 }
@@ -52,6 +53,56 @@ fn open_rocksdb(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
 #[cfg(not(feature = "rocksdb"))]
 fn open_rocksdb(_: &Config) -> Result<Arc<dyn Engine>, CommandError> {
     Err("this binary was built without RocksDB; use --engine memory".into())
+}
+
+/// How long the server waits before it asks for the cluster again.
+#[cfg(feature = "cassandra")]
+const CLUSTER_AGAIN: std::time::Duration = std::time::Duration::from_secs(2);
+
+/// Connects to the cluster, and waits for it while it is away.
+#[cfg(feature = "cassandra")]
+fn open_cassandra(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
+    use std::time::Duration;
+    use varve_kv_cassandra::{CassandraConfig, CassandraEngine, Credentials};
+
+    let options = &config.storage.cassandra;
+    let credentials = (!options.user.is_empty()).then(|| Credentials {
+        user: options.user.clone(),
+        password: options.password.clone(),
+    });
+    let cluster = CassandraConfig {
+        contact_points: options.contact_points.clone(),
+        datacenter: options.datacenter.clone(),
+        replication: options.replication,
+        keyspace: options.keyspace.clone(),
+        weak_reads: options.read_consistency == "local_one",
+        credentials,
+        connections: options.connections_per_node,
+        in_flight_max: options.in_flight_max,
+        room_wait: Duration::from_millis(options.room_wait_ms),
+        request_timeout: Duration::from_millis(options.request_timeout_ms),
+        lease: Duration::from_secs(options.lease_seconds),
+        io_threads: options.io_threads,
+        address: format!("{}:{}", config.server.host, config.server.port),
+    };
+    loop {
+        match CassandraEngine::connect(cluster.clone()) {
+            Err(varve_kv::KvError::Away { detail, .. }) => {
+                tracing::warn!(
+                    nodes = options.contact_points.join(", "),
+                    detail,
+                    "the cluster cannot be reached; waiting for it"
+                );
+                std::thread::sleep(CLUSTER_AGAIN);
+            }
+            connected => return Ok(Arc::new(connected?)),
+        }
+    }
+}
+
+#[cfg(not(feature = "cassandra"))]
+fn open_cassandra(_: &Config) -> Result<Arc<dyn Engine>, CommandError> {
+    Err("this binary was built without Cassandra; `make build-cassandra` builds one with it".into())
 }
 
 /// Opens all graphs of `engine`, and creates those that the options want to be there.

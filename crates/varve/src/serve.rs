@@ -16,7 +16,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     let config = arguments.load()?;
     logging::start(&config.log.level);
     let engine = data::open_engine(&config)?;
-    let graphs = data::open_graphs(&config, engine)?;
+    let graphs = data::open_graphs(&config, Arc::clone(&engine))?;
     let metadata = metadata::open(&config, &graphs)?;
     let maintenance = Maintenance::start(
         Arc::clone(&graphs),
@@ -42,6 +42,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
         println!("  metadata    /servers/{name}, metadata collection {identity}");
     }
     server.run_until_signal()?;
+    engine.stop_waiting();
     drop(maintenance);
     for name in graphs.names() {
         graphs.get(&name)?.space().sync()?;
@@ -54,8 +55,14 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
 /// can read it.
 fn announce(config: &Config, address: &str, graphs: &[String]) {
     let memory_mib = data::memory_bytes(config) >> 20;
+    let embedded = !matches!(&*config.storage.engine, "memory" | "cassandra");
     let folder = match config.storage.engine.as_str() {
         "memory" => "nowhere: gone when the server stops".to_owned(),
+        "cassandra" => {
+            let cluster = &config.storage.cassandra;
+            let nodes = cluster.contact_points.join(", ");
+            format!("keyspaces {}_* of the cluster at {nodes}", cluster.keyspace)
+        }
         _ => {
             let folder = &config.storage.data_dir;
             std::fs::canonicalize(folder)
@@ -70,8 +77,11 @@ fn announce(config: &Config, address: &str, graphs: &[String]) {
     );
     println!("  engine      {}", config.storage.engine);
     println!("  data        {folder}");
-    println!("  durability  {}", config.storage.durability);
-    if config.storage.engine != "memory" {
+    match config.storage.engine.as_str() {
+        "cassandra" => println!("  durability  most replicas have it, as the cluster syncs them"),
+        _ => println!("  durability  {}", config.storage.durability),
+    }
+    if embedded {
         println!("  memory      {memory_mib} MiB for caches and write buffers");
     }
     println!("  graphs      {}", graphs.join(", "));

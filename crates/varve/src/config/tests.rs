@@ -49,6 +49,49 @@ fn a_later_layer_wins() {
 }
 
 #[test]
+fn a_section_within_another_is_set_like_any_other() {
+    let file =
+        "[storage]\nengine = \"cassandra\"\n[storage.cassandra]\nreplication = 1\nuser = \"me\"\n";
+    let environment = [
+        ("VARVE_STORAGE_CASSANDRA_CONTACT_POINTS", "a:1, b:2"),
+        ("VARVE_STORAGE_DURABILITY", "none"),
+    ];
+    let flags = [("storage.cassandra.datacenter", "dc2")];
+    let storage = load(Some(file), &environment, &flags).unwrap().storage;
+    let cassandra = &storage.cassandra;
+    assert_eq!(cassandra.contact_points, ["a:1", "b:2"]);
+    assert_eq!(
+        (
+            cassandra.replication,
+            &*cassandra.user,
+            &*cassandra.datacenter
+        ),
+        (1, "me", "dc2")
+    );
+    assert_eq!(
+        cassandra.lease_seconds, 15,
+        "the others keep their defaults"
+    );
+    assert_eq!(
+        (&*storage.engine, &*storage.durability),
+        ("cassandra", "none")
+    );
+
+    let flag = |name, value| load(None, &[], &[(name, value)]).unwrap_err();
+    assert!(flag("storage.cassandra", "x").contains("no option 'storage.cassandra'"));
+    assert!(flag("storage.cassandra.nodes", "x").contains("no option"));
+    assert_eq!(
+        flag("storage.cassandra.replication", "0"),
+        "storage.cassandra.replication must be in 1 to 9"
+    );
+    let unknown = load(None, &[("VARVE_STORAGE_CASSANDRA_NODES", "x")], &[]).unwrap_err();
+    assert!(
+        unknown.contains("[storage.cassandra] has no option 'nodes'"),
+        "{unknown}"
+    );
+}
+
+#[test]
 fn upkeep_is_as_documented_unless_set() {
     let own = MaintenanceOptions::default();
     assert_eq!(MaintenanceConfig::default().options(), own);
