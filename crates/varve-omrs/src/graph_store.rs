@@ -27,7 +27,7 @@ use varve_graph::{ErrorKind, Graph, GraphError};
 use varve_kv::Reader;
 use varve_model::{ElementId, Instant, TemporalScope};
 
-use self::entries::InstanceDeriver;
+use self::entries::{InstanceDeriver, Kind};
 use self::read::{GraphReader, vertex_of};
 use self::rules::Rules;
 use self::state::{Keys, State, ensure_labels};
@@ -35,7 +35,7 @@ use self::texts::Texts;
 use self::transaction::GraphTransaction;
 use crate::error::{Message, OmrsError};
 use crate::json::{Millis, Shared};
-use crate::store::{Read, Store, StoredEntity, StoredRelationship, Transaction, Version};
+use crate::store::{Read, Store, StoredEntity, StoredRelationship, Subject, Transaction, Version};
 use crate::types::{Catalogue, TypeIndex};
 
 /// The name of the note that holds the rules and the ids of the property keys.
@@ -211,7 +211,13 @@ impl Store for GraphStore {
             let words = "the store was asked for a type that it does not know";
             OmrsError::new(Message::LogicError, &[words])
         })?;
-        Ok(view.was_ever_derived(index, &first)?)
+        if view.was_ever_derived(index, &first)? {
+            return Ok(true);
+        }
+        // Levels are called alike in all indexes.
+        let proxies = Kind::Proxy.number(Subject::Entities);
+        Ok(index == Kind::Guid.number(Subject::Entities)
+            && view.was_ever_derived(proxies, &first)?)
     }
 
     fn transact(

@@ -233,7 +233,7 @@ pub trait Read {
     }
 
     /// Shows the instances of a walk, each exactly as it is at the point of time. Never shows one that the walk does not
-    /// describe.
+    /// describe. Proxies need not be shown: no search finds them.
     ///
     /// # Errors
     /// As above, and what `visit` returns.

@@ -50,6 +50,8 @@ pub(super) enum Kind {
     UpdatedAhead = 11,
     /// (level) -> time or missing: those in status DELETED, by when they were made.
     DeletedCreated = 12,
+    /// (level) -> nothing: those of which only a proxy is known. They are in no other index but those of classifications.
+    Proxy = 13,
     /// (name) -> time or missing: what carries the classification, by when it was made.
     ClassifiedCreated = 33,
     /// (name) -> time or missing: the same, by when it was changed last.
@@ -193,14 +195,16 @@ impl Deriver for InstanceDeriver {
             times: Times::default(),
             lists_texts: true,
         };
-        making.header(parts.header)?;
-        making.properties(parts.properties)?;
+        if making.header(parts.header)? {
+            making.properties(parts.properties)?;
+        }
         making.classifications(parts.classifications)?;
         Ok(())
     }
 }
 
-/// Whether an instance has entries that [`Rules::has_orders_of_parts`] is about: it carries classifications, or is DELETED.
+/// Whether an instance has entries that [`Rules::has_orders_of_parts`] is about: it carries classifications, is DELETED,
+/// or a proxy.
 pub(super) fn has_entries_of_parts(
     id: &ElementId,
     content: &[u8],
@@ -218,13 +222,15 @@ pub(super) fn has_entries_of_parts(
     let Token::Map(members) = cursor.token()? else {
         return Err(cursor.error());
     };
+    let mut has = false;
     for _ in 0..members {
         match (cursor.name()?, cursor.token()?) {
-            ("st", Token::Text(name)) => return Ok(name == InstanceStatus::Deleted.name()),
+            ("st", Token::Text(name)) => has |= name == InstanceStatus::Deleted.name(),
+            ("px", Token::Bool(proxy)) => has |= proxy,
             (_, token) => skip_rest(token, &mut cursor)?,
         }
     }
-    Ok(false)
+    Ok(has)
 }
 
 struct Making<'a> {
@@ -264,8 +270,10 @@ impl Making<'_> {
         }
     }
 
-    fn header(&mut self, bytes: &[u8]) -> Made {
-        let (mut times, mut deleted) = (Times::default(), false);
+    /// The entries of what the header says. Whether properties have some too: those of a proxy have not, since no search finds it,
+    /// and one that had to pass by the proxies of a repository that keeps many copies of relationships would look at each of them.
+    fn header(&mut self, bytes: &[u8]) -> Result<bool, DecodeError> {
+        let (mut times, mut deleted, mut proxy, mut home) = (Times::default(), false, false, None);
         let mut cursor = Cursor::new(bytes);
         let Token::Map(members) = cursor.token()? else {
             return Err(cursor.error());
@@ -277,9 +285,18 @@ impl Making<'_> {
                 ("ut", Token::Int(time)) => times.updated = Some(time),
                 ("st", Token::Text(name)) => deleted = name == InstanceStatus::Deleted.name(),
                 ("ah", Token::Bool(flag)) => times.ahead = flag,
-                ("mc", Token::Text(home)) => self.put(Kind::Home, &named_first(home)),
+                ("mc", Token::Text(id)) => home = Some(id),
+                ("px", Token::Bool(flag)) => proxy = flag,
                 (_, token) => skip_rest(token, &mut cursor)?,
             }
+        }
+        self.times = times;
+        if proxy && self.all.has_orders_of_parts() {
+            self.put_levels(Kind::Proxy);
+            return Ok(false);
+        }
+        if let Some(home) = home {
+            self.put(Kind::Home, &named_first(home));
         }
         self.put_levels(Kind::Guid);
         if deleted {
@@ -301,8 +318,7 @@ impl Making<'_> {
             put_time(times.created, &mut self.further);
             self.put_levels(Kind::DeletedCreated);
         }
-        self.times = times;
-        Ok(())
+        Ok(true)
     }
 
     fn properties(&mut self, bytes: Option<&[u8]>) -> Made {

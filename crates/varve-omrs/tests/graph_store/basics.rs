@@ -1,5 +1,6 @@
 //! Instances come back as they were put, now and as of then, and walks find them.
 
+use varve_omrs::instances::*;
 use varve_omrs::json::Millis;
 use varve_omrs::store::*;
 
@@ -124,4 +125,68 @@ fn walks_stand_in_their_order() {
     assert_eq!(guids(WalkBy::Home("home"), false).len(), 4);
     let everywhere = all(Subject::Entities, WalkBy::PropertyIs("name", &x));
     assert_eq!(world.guids(None, &everywhere), ["e1", "e2", "p"]);
+}
+
+#[test]
+fn walks_do_not_pass_by_proxies_but_types_know_of_them() {
+    let mut world = World::new();
+    world.put(&world.entity("Database", "a", &[("name", text("one"))]));
+    let names = ["Confidentiality".to_owned()];
+    let proxy = StoredEntity::Proxy(EntityProxy {
+        header: world.header("GlossaryTerm", "p"),
+        classifications: vec![Classification {
+            audit: world.header("Confidentiality", "").audit,
+            name: Some("Confidentiality".to_owned()),
+            ..Classification::default()
+        }]
+        .into(),
+        unique_properties: Some(
+            world.properties("GlossaryTerm", &[("qualifiedName", text("one"))]),
+        ),
+    });
+    world
+        .store
+        .transact(&["p"], &mut |transaction| {
+            transaction.put_entity(proxy.clone(), None)
+        })
+        .expect("stored");
+    let has_ever = |world: &World, name: &str| {
+        let of = world.types.by_name(name).expect("a type");
+        world.store.has_ever(of).expect("an answer")
+    };
+    for _ in 0..2 {
+        assert_eq!(
+            world.reader(None).entity("p").expect("read"),
+            Some(proxy.clone())
+        );
+        for by in [
+            WalkBy::Guid,
+            WalkBy::CreateTime,
+            WalkBy::UpdateTime,
+            WalkBy::Home("home"),
+            WalkBy::Text("one"),
+        ] {
+            assert_eq!(world.guids(None, &all(Subject::Entities, by)), ["a"]);
+        }
+        for (name, expected) in [
+            ("GlossaryTerm", true),
+            ("Referenceable", true),
+            ("Confidentiality", true),
+            ("Person", false),
+        ] {
+            assert_eq!(has_ever(&world, name), expected, "{name}");
+        }
+        world.restart();
+    }
+    world.clock.advance(5_000);
+    let entity = world.entity("GlossaryTerm", "p", &[("qualifiedName", text("one"))]);
+    world.put(&entity);
+    let by_text = all(Subject::Entities, WalkBy::Text("one"));
+    assert_eq!(world.guids(None, &by_text), ["a", "p"]);
+    let classified = all(
+        Subject::Entities,
+        WalkBy::Classified(&names, Listing::CreateTime),
+    );
+    assert_eq!(world.guids(None, &classified), [""; 0]);
+    world.verify();
 }

@@ -475,6 +475,11 @@ impl Run {
     }
 
     fn is_described(&self, walk: &Walk<'_>, instance: &StoredInstance) -> bool {
+        if let StoredInstance::Entity(StoredEntity::Proxy(_)) = instance
+            && !matches!(walk.by, WalkBy::Classified(..) | WalkBy::ClassifiedWith(..))
+        {
+            return false;
+        }
         let header = header_of(instance);
         let own = self.world.types.by_name(header.audit.type_name()).unwrap();
         if !walk.of.is_none_or(|of| self.world.types.is_a(own, of)) {

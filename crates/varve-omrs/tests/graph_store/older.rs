@@ -18,7 +18,7 @@ use crate::world::*;
 
 const RULES: &str = "open-metadata rules";
 /// The indexes that the first form had not.
-const ADDED: [u32; 7] = [12, 28, 33, 34, 35, 36, 37];
+const ADDED: [u32; 8] = [12, 13, 28, 33, 34, 35, 36, 37];
 
 fn change_rules(world: &World, change: impl FnOnce(&mut Vec<(String, Datum)>)) {
     let notes = world.store.graph().notes();
