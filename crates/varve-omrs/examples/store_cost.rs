@@ -103,7 +103,7 @@ fn guid(of: TypeIndex, number: usize) -> String {
     let mut state = (format!("{of:?}")
         .bytes()
         .map(u64::from)
-        .fold(7, |a, b| a * 31 + b)
+        .fold(7, |a: u64, b| a.wrapping_mul(31).wrapping_add(b))
         << 24)
         .wrapping_add(number as u64);
     let mut next = || {
