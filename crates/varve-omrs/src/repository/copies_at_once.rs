@@ -4,7 +4,7 @@
 //! one after another in the order of the call, after everything in it has been checked: what is refused then is only what
 //! changed meanwhile.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::reference_copies::{conflict, guids_of};
 use super::{Repository, checks};
@@ -90,7 +90,7 @@ impl Repository {
     /// Checks copies as they will be when they are kept.
     fn check_copies(&self, all: &[Copied<'_>]) -> Result<(), OmrsError> {
         let (types, known) = (self.types(), self.reader(None)?);
-        let mut entities = HashSet::new();
+        let (mut entities, mut newest) = (HashSet::new(), HashMap::new());
         for copy in all {
             match copy {
                 Copied::Entity(entity) => {
@@ -98,10 +98,18 @@ impl Repository {
                     entities.insert(entity.header.guid());
                 }
                 Copied::Relationship(relationship) => {
-                    if self.is_to_be_kept(&types, &*known, relationship)? {
-                        for end in [&relationship.entity_one, &relationship.entity_two] {
-                            self.check_end(&*known, &entities, end.as_deref())?;
-                        }
+                    let is_newest = self.is_to_be_kept(&types, &*known, relationship)?;
+                    let (guid, version) = (
+                        relationship.header.guid(),
+                        relationship.header.audit.version,
+                    );
+                    let before = newest.get(guid).copied().unwrap_or(i64::MIN);
+                    if !is_newest || version < before {
+                        continue;
+                    }
+                    newest.insert(guid, version);
+                    for end in [&relationship.entity_one, &relationship.entity_two] {
+                        self.check_end(&*known, &mut entities, end.as_deref())?;
                     }
                 }
             }
@@ -142,12 +150,13 @@ impl Repository {
         }
     }
 
-    /// An end whose home is this repository must be here already.
-    fn check_end(
+    /// An end whose home is this repository must be here already, or come earlier in the call; one that is at home elsewhere
+    /// is known from here on.
+    fn check_end<'a>(
         &self,
         known: &dyn Read,
-        entities: &HashSet<&str>,
-        end: Option<&EntityProxy>,
+        entities: &mut HashSet<&'a str>,
+        end: Option<&'a EntityProxy>,
     ) -> Result<(), OmrsError> {
         let Some(end) = end else {
             return Ok(());
@@ -156,10 +165,11 @@ impl Repository {
         let is_here = home.as_deref() != Some(&self.metadata_collection_id)
             || entities.contains(guid)
             || known.entity(guid)?.is_some();
-        match is_here {
-            true => Ok(()),
-            false => Err(OmrsError::new(Message::UnknownEntity, &[guid])),
+        if !is_here {
+            return Err(OmrsError::new(Message::UnknownEntity, &[guid]));
         }
+        entities.insert(guid);
+        Ok(())
     }
 }
 
