@@ -12,7 +12,7 @@ if [[ -z ${VARVE_TEST_CASSANDRA:-} ]]; then
     echo "skipped: no Cassandra node can run here: $lacks"
     exit 0
   fi
-  VARVE_CASSANDRA_DIR=$(mktemp -d "${TMPDIR:-/tmp}/varve-cassandra.XXXXXX")/node
+  VARVE_CASSANDRA_DIR=$(mktemp -d "${TMPDIR:-/tmp}/varve-cassandra.XXXXXX")
   export VARVE_CASSANDRA_DIR VARVE_CASSANDRA_PORT=19042 VARVE_CASSANDRA_HEAP=640m
   "$node" start --while $$
   export VARVE_TEST_CASSANDRA=127.0.0.1:19042
