@@ -219,6 +219,8 @@ fn flush_all(shared: &Shared) {
                 retired.push(frozen.table);
             }
             Err(error) => {
+                // Writers are held back by what is left, and all of it is.
+                frozen.table.set_flushed(0.0);
                 let gives_up = state.stop || !passes(&error);
                 state.failed = Some(error);
                 state.failures += 1;

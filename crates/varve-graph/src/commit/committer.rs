@@ -178,6 +178,8 @@ const LED_BYTES_MAX: usize = 64 << 10;
 /// The same for a thread that serves nobody else: some large batches, of which each would otherwise go to another core's
 /// cache.
 const LED_BYTES_MAX_WAITING: usize = 1 << 20;
+/// How long a thread has written when it takes on no more of others: its own client waits for its answer.
+const LED_TIME_MAX: Duration = Duration::from_millis(50);
 
 #[derive(Default)]
 struct State {
@@ -346,6 +348,7 @@ impl Shared {
         let led = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let mut state = state;
             let mut others = others;
+            let started = MonotonicInstant::now();
             for _ in 0..LED_GROUPS_MAX {
                 let group = self.next_group(&mut state);
                 drop(state);
@@ -356,6 +359,7 @@ impl Shared {
                 if state.writing
                     || state.queue.is_empty()
                     || others > led_bytes_max(may_wait)
+                    || started.elapsed() > LED_TIME_MAX
                     || !self.writes_in_place(may_wait)
                 {
                     break;
