@@ -4,8 +4,11 @@ use std::fmt::Write as _;
 
 use super::{Config, SECTIONS, section_of};
 
+/// Options whose values are not printed.
+const SECRET: [(&str, &str); 1] = [("storage.cassandra", "password")];
+
 /// Every option with its documentation and its value in `config`, as a TOML file. Values that are the defaults are
-/// commented out, so that the file says what was chosen.
+/// commented out, so that the file says what was chosen. Of a secret it only says that there is one.
 pub(crate) fn toml_text(config: &Config) -> String {
     let defaults = Config::default().to_table();
     let values = config.to_table();
@@ -23,6 +26,10 @@ pub(crate) fn toml_text(config: &Config) -> String {
             text.push('\n');
             for line in option.text.trim_end().lines() {
                 let _ = writeln!(text, "# {}", line.trim());
+            }
+            if SECRET.contains(&(section.name, option.name)) && Some(value) != default {
+                let _ = writeln!(text, "# {} is set, and not printed", option.name);
+                continue;
             }
             let mark = if Some(value) == default { "# " } else { "" };
             let _ = writeln!(text, "{mark}{} = {value}", option.name);
@@ -96,6 +103,24 @@ mod tests {
             Config::from_file_text("x.toml", &text).expect("accepted"),
             config
         );
+    }
+
+    #[test]
+    fn a_password_is_not_printed() {
+        let mut config = Config::default();
+        config.storage.cassandra.user = "me".to_owned();
+        config.storage.cassandra.password = "opensesame".to_owned();
+        let text = toml_text(&config);
+        assert!(!text.contains("opensesame"));
+        assert!(text.contains("\n# password is set, and not printed\n"));
+        config.storage.cassandra.password.clear();
+        let read = Config::from_file_text("x.toml", &text).expect("accepted");
+        assert_eq!(read, config);
+        for (section, option) in SECRET {
+            let section = SECTIONS.iter().find(|known| known.name == section);
+            let options = section.expect("there is such a section").options;
+            assert!(options.iter().any(|known| known.name == option));
+        }
     }
 
     #[test]
