@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs what must hold on Apache Cassandra against a real node that it starts and removes: the suite of the storage seam,
-# then the recorded HugeGraph exchanges against a server with that engine. Without Java 11 or 17 and Maven it says so and passes.
+# then the recorded HugeGraph exchanges against a server with that engine. Without Java 11 or 17 and Maven it says so and passes,
+# or fails where VARVE_REQUIRE_CASSANDRA is set.
 #
 # The server is built without RocksDB in a target folder of its own: with the driver's macros in it, the build of the whole
 # workspace would compile RocksDB anew. VARVE_TEST_CASSANDRA=host:port takes a node that runs already.
@@ -9,6 +10,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 node=scripts/cassandra/node.sh
 if [[ -z ${VARVE_TEST_CASSANDRA:-} ]]; then
   if ! lacks=$("$node" can-run); then
+    if [[ -n ${VARVE_REQUIRE_CASSANDRA:-} ]]; then
+      echo "no Cassandra node can run here, and VARVE_REQUIRE_CASSANDRA wants one: $lacks" >&2
+      exit 1
+    fi
     echo "skipped: no Cassandra node can run here: $lacks"
     exit 0
   fi
