@@ -63,7 +63,7 @@ impl Opening<'_> {
             ..lease.row.clone()
         };
         let extended = self.table.extend(self.cluster, &row).await;
-        if !extended.map_err(|failure| failure.away(self.space))? {
+        if !extended.map_err(|failure| failure.opening(self.space))? {
             let row = self.read().await?;
             return Err(self.held(&row));
         }
@@ -77,7 +77,7 @@ impl Opening<'_> {
 
     async fn read(&self) -> Result<LeaseRow, KvError> {
         let row = self.table.read(self.cluster).await;
-        row.map_err(|failure| failure.away(self.space))
+        row.map_err(|failure| failure.opening(self.space))
     }
 
     /// Takes the lease once nobody has it. Returns the row as it was before.
@@ -118,7 +118,7 @@ impl Opening<'_> {
                 Err(Failure::Unknown(_)) if Instant::now() <= give_up => {
                     tried = Some((row, after, asked));
                 }
-                Err(failure) => return Err(failure.away(self.space)),
+                Err(failure) => return Err(failure.opening(self.space)),
             }
         }
     }
@@ -136,11 +136,15 @@ impl Opening<'_> {
 
     /// Carries out again what the log has beyond what is settled, in order. Returns the slices that are there.
     async fn settle(&self, before: &LeaseRow) -> Result<Vec<i64>, KvError> {
-        let away = |failure: Failure| failure.away(self.space);
-        let slices = self.log.slices(self.cluster).await.map_err(away)?;
+        let failed_to = |failure: Failure| failure.opening(self.space);
+        let slices = self.log.slices(self.cluster).await.map_err(failed_to)?;
         let open = slice_of(before.settled)..=slice_of(before.bound);
         for slice in slices.iter().filter(|slice| open.contains(slice)) {
-            let chunks = self.log.read(self.cluster, *slice).await.map_err(away)?;
+            let chunks = self
+                .log
+                .read(self.cluster, *slice)
+                .await
+                .map_err(failed_to)?;
             let damaged = |detail: String| KvError::Corruption {
                 space: self.space.to_owned(),
                 detail,
@@ -152,8 +156,12 @@ impl Opening<'_> {
                 let record = Record::of(&batch, self.specs);
                 let plan = Plan::of(Arc::clone(&record.bytes), record.start).map_err(damaged)?;
                 let failed = space::send_all(self.cluster, self.store, &plan, stamp, None).await;
+                if let Some(detail) = space::refused(&plan, &failed) {
+                    let begun = format!("a write that was begun cannot be finished: {detail}");
+                    return Err(failed_to(Failure::Refused(begun)));
+                }
                 if let Some((_, failure)) = failed.into_iter().next() {
-                    return Err(away(failure));
+                    return Err(failed_to(failure));
                 }
                 tracing::info!(
                     space = self.space,

@@ -47,12 +47,12 @@ pub(crate) struct Page {
 /// What a prepared statement is for, which decides how it is repeated and what it waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// Reads; the driver may ask another node.
+    /// Reads, of most replicas as everything else; the driver may ask another node.
     Read,
     /// Writes with a timestamp of their own; repeated here, where it is known what a failure means.
     Write,
-    /// Reads and changes of the lease, in one order for all.
-    Lease,
+    /// Conditional changes, and reads in one order with them: not repeated, as a repeated one would find itself in its way.
+    Conditional,
 }
 
 impl Cluster {
@@ -86,10 +86,7 @@ impl Cluster {
         if let Some(credentials) = &config.credentials {
             builder = builder.user(&credentials.user, &credentials.password);
         }
-        let session = builder
-            .build()
-            .await
-            .map_err(|error| Failure::NotDone(error.to_string()))?;
+        let session = builder.build().await?;
         let cluster = Self {
             session,
             room: Semaphore::new(config.in_flight_max.max(1)),
@@ -155,15 +152,12 @@ impl Cluster {
     /// Prepares a statement for its use.
     pub(crate) async fn prepare(&self, cql: &str, of: Use) -> Result<PreparedStatement, Failure> {
         let mut statement = self.session.prepare(cql).await?;
-        statement.set_is_idempotent(of != Use::Lease);
+        statement.set_is_idempotent(of != Use::Conditional);
         match of {
             Use::Read => {
-                if self.config.weak_reads {
-                    statement.set_consistency(Consistency::LocalOne);
-                }
                 statement.set_retry_policy(Some(Arc::new(DefaultRetryPolicy::new())));
             }
-            Use::Write | Use::Lease => {
+            Use::Write | Use::Conditional => {
                 statement.set_retry_policy(Some(Arc::new(FallthroughRetryPolicy::new())));
             }
         }

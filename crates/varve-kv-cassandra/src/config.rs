@@ -30,8 +30,6 @@ pub struct CassandraConfig {
     pub replication: u8,
     /// Name of the keyspace that lists the spaces, and the start of the names of theirs: lower-case letters, digits and `_`.
     pub keyspace: String,
-    /// Ask the nearest replica only, instead of most of them. Reads may then miss what was just written.
-    pub weak_reads: bool,
     /// For clusters that ask for a password.
     pub credentials: Option<Credentials>,
     /// Connections to each node.
@@ -59,7 +57,6 @@ impl CassandraConfig {
             datacenter: "datacenter1".to_owned(),
             replication: 1,
             keyspace: "varve".to_owned(),
-            weak_reads: false,
             credentials: None,
             connections: 2,
             in_flight_max: 1024,

@@ -1,21 +1,31 @@
 //! Which spaces there are, and which keyspace is whose.
 //!
-//! A keyspace of the engine's own lists them. A space is there from the moment that its row says `ready` until it says
-//! `dropping`; what a crash leaves between is removed when the name is used next, or asked for.
+//! A keyspace of the engine's own lists them, in rows that are changed conditionally only. A space is there from the moment
+//! that its row says `ready` until it says `dropping`; what a crash leaves between is removed when the name is used next, or
+//! asked for.
+//!
+//! A keyspace's name ends in digits that nobody else has, and it is removed only if a row of this list names it and that row
+//! can no longer become `ready`: so nothing that has data, or is another installation's, is removed for having a name that
+//! was guessed.
 
+use std::hash::{BuildHasher, RandomState};
+
+use scylla::serialize::row::SerializeRow;
+use scylla::statement::Consistency;
 use scylla::statement::prepared::PreparedStatement;
 use varve_kv::TableSpec;
 
 use crate::cluster::{Cluster, Use};
 use crate::failure::Failure;
-use crate::lease;
-use crate::log;
+use crate::lease::{self, applied};
+use crate::log::{self, unreadable};
 use crate::statements::quoted;
 
-/// The most bytes of a keyspace's name.
-const KEYSPACE_BYTES_MAX: usize = 48;
-/// Bytes of a long space's name that its keyspace's name begins with.
-const SHORTENED_BYTES: usize = 16;
+/// Characters of a space's name that its keyspace's name has, so that people know whose it is.
+const NAME_CHARS: usize = 16;
+/// Hexadecimal digits at the end of a keyspace's name. With the engine's name, the space's and two `_` it has at most the 48
+/// bytes that Cassandra takes.
+const DIGITS: usize = 12;
 
 const READY: &str = "ready";
 const CREATING: &str = "creating";
@@ -24,7 +34,9 @@ const DROPPING: &str = "dropping";
 /// The list of spaces.
 pub(crate) struct Directory {
     list: PreparedStatement,
-    put: PreparedStatement,
+    find: PreparedStatement,
+    insert: PreparedStatement,
+    turn: PreparedStatement,
     remove: PreparedStatement,
 }
 
@@ -33,7 +45,13 @@ pub(crate) struct Directory {
 pub(crate) struct Entry {
     pub(crate) space: String,
     pub(crate) keyspace: String,
-    pub(crate) ready: bool,
+    state: String,
+}
+
+impl Entry {
+    pub(crate) fn ready(&self) -> bool {
+        self.state == READY
+    }
 }
 
 impl Directory {
@@ -41,81 +59,183 @@ impl Directory {
     pub(crate) async fn open(cluster: &Cluster) -> Result<Self, Failure> {
         let keyspace = cluster.config.keyspace.clone();
         let table = quoted(&keyspace, "spaces");
-        create_keyspace(cluster, &keyspace).await?;
+        create_keyspace(cluster, "IF NOT EXISTS ", &keyspace).await?;
         cluster
             .define(format!(
                 "CREATE TABLE IF NOT EXISTS {table} (space text PRIMARY KEY, keyspace_name text, state text)"
             ))
             .await?;
         let list = format!("SELECT space, keyspace_name, state FROM {table}");
-        let put = format!("INSERT INTO {table} (space, keyspace_name, state) VALUES (?, ?, ?)");
-        let remove = format!("DELETE FROM {table} WHERE space = ?");
+        let find = format!("{list} WHERE space = ?");
+        let insert = format!(
+            "INSERT INTO {table} (space, keyspace_name, state) VALUES (?, ?, ?) IF NOT EXISTS"
+        );
+        let turn = format!(
+            "UPDATE {table} SET state = ? WHERE space = ? IF keyspace_name = ? AND state = ?"
+        );
+        let remove =
+            format!("DELETE FROM {table} WHERE space = ? IF keyspace_name = ? AND state = ?");
+        let mut find = cluster.prepare(&find, Use::Conditional).await?;
+        find.set_consistency(Consistency::LocalSerial);
         Ok(Self {
             list: cluster.prepare(&list, Use::Read).await?,
-            put: cluster.prepare(&put, Use::Write).await?,
-            remove: cluster.prepare(&remove, Use::Write).await?,
+            find,
+            insert: cluster.prepare(&insert, Use::Conditional).await?,
+            turn: cluster.prepare(&turn, Use::Conditional).await?,
+            remove: cluster.prepare(&remove, Use::Conditional).await?,
         })
     }
 
     /// All spaces by name, those that are not whole too.
     pub(crate) async fn entries(&self, cluster: &Cluster) -> Result<Vec<Entry>, Failure> {
-        let result = cluster.run(&self.list, ()).await?;
-        let failed = |error: &dyn std::fmt::Display| Failure::Unknown(error.to_string());
-        let rows = result.into_rows_result().map_err(|error| failed(&error))?;
-        let rows = rows
-            .rows::<(String, String, String)>()
-            .map_err(|error| failed(&error))?;
-        let mut entries = Vec::new();
-        for row in rows {
-            let (space, keyspace, state) = row.map_err(|error| failed(&error))?;
-            let ready = state == READY;
-            entries.push(Entry {
-                space,
-                keyspace,
-                ready,
-            });
-        }
+        let mut entries = self.rows(cluster, &self.list, ()).await?;
         entries.sort_by(|a, b| a.space.cmp(&b.space));
         Ok(entries)
     }
 
-    /// Makes the keyspace of a new space, with its tables, and lists it.
+    /// One space as it is now, in one order with all changes.
+    pub(crate) async fn find(
+        &self,
+        cluster: &Cluster,
+        space: &str,
+    ) -> Result<Option<Entry>, Failure> {
+        let rows = self.rows(cluster, &self.find, (space,)).await?;
+        Ok(rows.into_iter().next())
+    }
+
+    async fn rows(
+        &self,
+        cluster: &Cluster,
+        statement: &PreparedStatement,
+        values: impl SerializeRow,
+    ) -> Result<Vec<Entry>, Failure> {
+        let result = cluster.run(statement, values).await?;
+        let rows = result.into_rows_result().map_err(unreadable)?;
+        let rows = rows
+            .rows::<(String, String, String)>()
+            .map_err(unreadable)?;
+        let rows = rows.map(|row| {
+            let (space, keyspace, state) = row.map_err(unreadable)?;
+            Ok(Entry {
+                space,
+                keyspace,
+                state,
+            })
+        });
+        rows.collect()
+    }
+
+    /// Makes the keyspace of a space that is not ready, with its tables, and lists it.
+    ///
+    /// # Errors
+    /// [`Failure::Refused`] when another process makes it at the same time.
     pub(crate) async fn create(
         &self,
         cluster: &Cluster,
         space: &str,
-        entries: &[Entry],
         specs: &[TableSpec],
     ) -> Result<Entry, Failure> {
-        let keyspace = keyspace_name(&cluster.config.keyspace, space, entries);
-        cluster.run(&self.put, (space, &keyspace, CREATING)).await?;
-        // What a crash may have left has rows.
-        drop_keyspace(cluster, &keyspace).await?;
-        create_keyspace(cluster, &keyspace).await?;
+        match self.find(cluster, space).await? {
+            // Another process has made it since the caller looked.
+            Some(made) if made.ready() => return Ok(made),
+            Some(left) => self.remove(cluster, &left).await?,
+            None => {}
+        }
+        let keyspace = keyspace_name(&cluster.config.keyspace, space, random());
+        let values = (space, &keyspace, CREATING);
+        let listed = cluster.run(&self.insert, values).await.and_then(applied);
+        if !self
+            .settled(cluster, listed, space, &keyspace, CREATING)
+            .await?
+        {
+            return Err(in_another_process(space));
+        }
+        // Not "if it is not there": what is there is not ours.
+        create_keyspace(cluster, "", &keyspace).await?;
         add_tables(cluster, &keyspace, specs, &[]).await?;
         cluster.define(log::definition(&keyspace)).await?;
         cluster.define(lease::definition(&keyspace)).await?;
         cluster.learn().await?;
-        cluster.run(&self.put, (space, &keyspace, READY)).await?;
-        Ok(Entry {
+        let mut entry = Entry {
             space: space.to_owned(),
             keyspace,
-            ready: true,
-        })
+            state: CREATING.to_owned(),
+        };
+        if !self.turn(cluster, &mut entry, READY).await? {
+            // Whoever took the name first said that this keyspace is of no use any more.
+            drop_keyspace(cluster, &entry.keyspace).await?;
+            return Err(in_another_process(space));
+        }
+        Ok(entry)
     }
 
-    /// Removes a space with its keyspace.
+    /// Removes a space with its keyspace; nothing happens if the list has changed since `entry` was read.
     pub(crate) async fn remove(&self, cluster: &Cluster, entry: &Entry) -> Result<(), Failure> {
-        cluster
-            .run(&self.put, (&entry.space, &entry.keyspace, DROPPING))
-            .await?;
+        let mut entry = entry.clone();
+        if entry.state != DROPPING && !self.turn(cluster, &mut entry, DROPPING).await? {
+            return Err(in_another_process(&entry.space));
+        }
+        // From `dropping` no way leads back, so nobody opens it now.
         drop_keyspace(cluster, &entry.keyspace).await?;
-        cluster.run(&self.remove, (&entry.space,)).await?;
-        Ok(())
+        let values = (&entry.space, &entry.keyspace, DROPPING);
+        // Another that was faster has done the same.
+        cluster.run(&self.remove, values).await.map(drop)
+    }
+
+    /// Changes an entry's state, if it still is what `entry` says; returns whether it was.
+    async fn turn(&self, cluster: &Cluster, entry: &mut Entry, to: &str) -> Result<bool, Failure> {
+        let Entry {
+            space,
+            keyspace,
+            state,
+        } = &*entry;
+        let values = (to, space, keyspace, state);
+        let turned = cluster.run(&self.turn, values).await.and_then(applied);
+        let turned = self.settled(cluster, turned, space, keyspace, to).await?;
+        if turned {
+            to.clone_into(&mut entry.state);
+        }
+        Ok(turned)
+    }
+
+    /// Whether a change that led to `state` was made, also when its answer did not come.
+    async fn settled(
+        &self,
+        cluster: &Cluster,
+        answer: Result<bool, Failure>,
+        space: &str,
+        keyspace: &str,
+        state: &str,
+    ) -> Result<bool, Failure> {
+        match answer {
+            Ok(true) => Ok(true),
+            Ok(false) | Err(Failure::Unknown(_)) => {
+                // The keyspace's name is nobody else's, so a row that has it tells.
+                match self.find(cluster, space).await? {
+                    Some(row) if row.keyspace != keyspace || row.state == DROPPING => {
+                        Ok(row.keyspace == keyspace && state == DROPPING)
+                    }
+                    Some(row) if row.state == state => Ok(true),
+                    // It may still be made.
+                    _ => answer,
+                }
+            }
+            Err(failure) => Err(failure),
+        }
     }
 }
 
-async fn create_keyspace(cluster: &Cluster, keyspace: &str) -> Result<(), Failure> {
+fn in_another_process(space: &str) -> Failure {
+    Failure::Refused(format!(
+        "'{space}' is being made or removed by another process; try again when that has ended"
+    ))
+}
+
+async fn create_keyspace(
+    cluster: &Cluster,
+    condition: &str,
+    keyspace: &str,
+) -> Result<(), Failure> {
     let (datacenter, copies) = (&cluster.config.datacenter, cluster.config.replication);
     let nodes = cluster.node_count();
     if usize::from(copies) > nodes {
@@ -125,7 +245,7 @@ async fn create_keyspace(cluster: &Cluster, keyspace: &str) -> Result<(), Failur
     }
     cluster
         .define(format!(
-            "CREATE KEYSPACE IF NOT EXISTS \"{keyspace}\" WITH replication = \
+            "CREATE KEYSPACE {condition}\"{keyspace}\" WITH replication = \
              {{'class': 'NetworkTopologyStrategy', '{datacenter}': {copies}}}"
         ))
         .await
@@ -175,29 +295,22 @@ pub(crate) async fn tables(cluster: &Cluster, keyspace: &str) -> Result<Vec<Stri
         )
         .await?;
     let result = cluster.run(&statement, (keyspace,)).await?;
-    let failed = |error: &dyn std::fmt::Display| Failure::Unknown(error.to_string());
-    let rows = result.into_rows_result().map_err(|error| failed(&error))?;
-    let rows = rows.rows::<(String,)>().map_err(|error| failed(&error))?;
-    rows.map(|row| row.map(|(name,)| name).map_err(|error| failed(&error)))
+    let rows = result.into_rows_result().map_err(unreadable)?;
+    let rows = rows.rows::<(String,)>().map_err(unreadable)?;
+    rows.map(|row| row.map(|(name,)| name).map_err(unreadable))
         .collect()
 }
 
-/// The keyspace of a new space: its own name behind the engine's, shortened and numbered if that is too long.
-fn keyspace_name(engine: &str, space: &str, entries: &[Entry]) -> String {
-    if let Some(known) = entries.iter().find(|entry| entry.space == space) {
-        return known.keyspace.clone();
-    }
-    let whole = format!("{engine}_{space}");
-    if whole.len() <= KEYSPACE_BYTES_MAX {
-        return whole;
-    }
-    let start = &space[..SHORTENED_BYTES];
-    let numbered = (1..).map(|number| format!("{engine}_{start}_{number}"));
-    let taken = |name: &String| entries.iter().any(|entry| entry.keyspace == *name);
-    numbered
-        .into_iter()
-        .find(|name| !taken(name))
-        .expect("there are more numbers than spaces")
+/// The name of a new space's keyspace.
+fn keyspace_name(engine: &str, space: &str, random: u64) -> String {
+    let start: String = space.chars().take(NAME_CHARS).collect();
+    let digits = random & ((1 << (4 * DIGITS)) - 1);
+    format!("{engine}_{start}_{digits:0DIGITS$x}")
+}
+
+/// A number that the operating system has drawn.
+fn random() -> u64 {
+    RandomState::new().hash_one(crate::acquire::now())
 }
 
 #[cfg(test)]
@@ -206,20 +319,18 @@ mod tests {
 
     #[test]
     fn every_space_has_a_keyspace_of_its_own() {
-        assert_eq!(keyspace_name("varve", "hugegraph", &[]), "varve_hugegraph");
-        let long = "a".repeat(48);
-        let first = keyspace_name("varve", &long, &[]);
-        assert!(first.len() <= KEYSPACE_BYTES_MAX, "{first}");
-        let entry = Entry {
-            space: long.clone(),
-            keyspace: first.clone(),
-            ready: true,
-        };
         assert_eq!(
-            keyspace_name("varve", &long, std::slice::from_ref(&entry)),
-            first
+            keyspace_name("varve", "hugegraph", 0xab),
+            "varve_hugegraph_0000000000ab"
         );
-        let other = format!("{}b", "a".repeat(47));
-        assert_ne!(keyspace_name("varve", &other, &[entry]), first);
+        let longest = keyspace_name(&"e".repeat(16), &"a".repeat(48), u64::MAX);
+        assert!(longest.len() <= 48, "{longest}");
+        assert_ne!(random(), random());
+        // What one installation calls its list, no space of another is called.
+        assert_ne!(keyspace_name("varve", "a", random()), "varve_a");
+        assert_ne!(
+            keyspace_name("varve", "a_b", random()),
+            keyspace_name("varve_a", "b", random())
+        );
     }
 }

@@ -74,10 +74,7 @@ impl CassandraEngine {
             })
         });
         let shared = shared.unwrap_or_else(|| Err(Failure::Refused("the driver failed".into())));
-        let shared = shared.map_err(|failure| match failure {
-            Failure::Refused(detail) => unavailable(&name, detail),
-            failure => failure.away(&name),
-        })?;
+        let shared = shared.map_err(|failure| failure.opening(&name))?;
         Ok(Self {
             bridge: Arc::new(bridge),
             shared: Arc::new(shared),
@@ -91,13 +88,13 @@ impl CassandraEngine {
     /// When there are spaces, or the cluster cannot be reached.
     pub fn remove_list(&self) -> Result<(), KvError> {
         let name = self.shared.cluster.config.keyspace.clone();
-        if !self.spaces()?.is_empty() {
-            return Err(unavailable(&name, "it lists spaces"));
-        }
         let shared = Arc::clone(&self.shared);
         self.wait(&name.clone(), async move {
+            if !shared.entries().await?.is_empty() {
+                return Err(unavailable(&name, "it lists spaces"));
+            }
             let removed = directory::drop_keyspace(&shared.cluster, &name).await;
-            removed.map_err(|failure| failure.away(&name))
+            removed.map_err(|failure| failure.opening(&name))
         })
     }
 
@@ -141,7 +138,7 @@ impl Engine for CassandraEngine {
         let name = &self.shared.cluster.config.keyspace;
         self.wait(name, async move {
             let entries = shared.entries().await?;
-            let ready = entries.into_iter().filter(|entry| entry.ready);
+            let ready = entries.into_iter().filter(Entry::ready);
             Ok(ready.map(|entry| entry.space).collect())
         })
     }
@@ -188,7 +185,7 @@ impl Engine for CassandraEngine {
 impl Shared {
     async fn entries(&self) -> Result<Vec<Entry>, KvError> {
         let entries = self.directory.entries(&self.cluster).await;
-        entries.map_err(|failure| failure.away(&self.cluster.config.keyspace))
+        entries.map_err(|failure| failure.into_error(&self.cluster.config.keyspace))
     }
 
     async fn open(
@@ -197,13 +194,13 @@ impl Shared {
         specs: &'static [TableSpec],
         create: bool,
     ) -> Result<Core, KvError> {
-        let away = |failure: Failure| failure.away(space);
+        let failed = |failure: Failure| failure.opening(space);
         let keyspace = self.keyspace(space, specs, create).await?;
         let store = statements::prepare(&self.cluster, &keyspace, specs);
-        let store = Arc::new(store.await.map_err(away)?);
-        let log = Log::open(&self.cluster, &keyspace).await.map_err(away)?;
+        let store = Arc::new(store.await.map_err(failed)?);
+        let log = Log::open(&self.cluster, &keyspace).await.map_err(failed)?;
         let lease_table = LeaseTable::open(&self.cluster, &keyspace).await;
-        let lease_table = lease_table.map_err(away)?;
+        let lease_table = lease_table.map_err(failed)?;
         let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
         let (lease, stamps, slices) = Opening {
             space,
@@ -237,20 +234,20 @@ impl Shared {
         specs: &'static [TableSpec],
         create: bool,
     ) -> Result<String, KvError> {
-        let away = |failure: Failure| failure.away(space);
+        let failed = |failure: Failure| failure.opening(space);
         let _one_at_a_time = self.definitions.lock().await;
-        let entries = self.entries().await?;
-        let ready = |entry: &&Entry| entry.space == space && entry.ready;
-        let Some(entry) = entries.iter().find(ready) else {
+        let found = self.directory.find(&self.cluster, space).await;
+        let found = found.map_err(failed)?;
+        let Some(entry) = found.filter(Entry::ready) else {
             if !create {
                 return Err(unavailable(space, "it does not exist"));
             }
-            let created = self.directory.create(&self.cluster, space, &entries, specs);
-            return Ok(created.await.map_err(away)?.keyspace);
+            let created = self.directory.create(&self.cluster, space, specs);
+            return Ok(created.await.map_err(failed)?.keyspace);
         };
-        let keyspace = entry.keyspace.clone();
+        let keyspace = entry.keyspace;
         let present = directory::tables(&self.cluster, &keyspace).await;
-        let present = present.map_err(away)?;
+        let present = present.map_err(failed)?;
         for table in &present {
             let own = [log::TABLE, lease::TABLE].contains(&&**table);
             if !own && !specs.iter().any(|spec| spec.name == table) {
@@ -260,26 +257,26 @@ impl Shared {
         }
         directory::add_tables(&self.cluster, &keyspace, specs, &present)
             .await
-            .map_err(away)?;
+            .map_err(failed)?;
         Ok(keyspace)
     }
 
     async fn remove(&self, space: &str) -> Result<(), KvError> {
-        let away = |failure: Failure| failure.away(space);
+        let failed = |failure: Failure| failure.opening(space);
         let _one_at_a_time = self.definitions.lock().await;
-        let entries = self.entries().await?;
-        let Some(entry) = entries.iter().find(|entry| entry.space == space) else {
+        let found = self.directory.find(&self.cluster, space).await;
+        let Some(entry) = found.map_err(failed)? else {
             return Ok(());
         };
-        if entry.ready {
+        if entry.ready() {
             let table = LeaseTable::open(&self.cluster, &entry.keyspace).await;
-            let row = table.map_err(away)?.read(&self.cluster).await;
-            let row = row.map_err(away)?;
+            let row = table.map_err(failed)?.read(&self.cluster).await;
+            let row = row.map_err(failed)?;
             if row.owner.is_some() {
                 return Err(unavailable(space, format!("{} has it open", holder(&row))));
             }
         }
-        let removed = self.directory.remove(&self.cluster, entry).await;
-        removed.map_err(away)
+        let removed = self.directory.remove(&self.cluster, &entry).await;
+        removed.map_err(failed)
     }
 }

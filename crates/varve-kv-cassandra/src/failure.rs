@@ -1,7 +1,21 @@
 //! What a failed request says about what it was to do.
 
-use scylla::errors::{DbError, ExecutionError, PrepareError, RequestAttemptError};
+use scylla::errors::{
+    ConnectionError, ConnectionPoolError, ConnectionSetupRequestErrorKind, DbError, ExecutionError,
+    MetadataError, NewSessionError, PrepareError, RequestAttemptError,
+};
 use varve_kv::KvError;
+
+/// How a node's words begin when it could not read the roles, so that it does not know whether a password is right.
+const ROLES_AWAY: &str = "Unable to perform authentication";
+/// What a node says when it refuses a request for its size; there is no code of its own for that.
+const TOO_LARGE: [&str; 5] = [
+    "too large",
+    "too long",
+    "longer than",
+    "oversized",
+    "exceeds",
+];
 
 /// How a request failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -10,6 +24,8 @@ pub(crate) enum Failure {
     NotDone(String),
     /// It was not carried out and never will be: the cluster does not accept it.
     Refused(String),
+    /// As [`Failure::Refused`], for its size.
+    TooLarge(String),
     /// It may have been carried out, or may be later.
     Unknown(String),
 }
@@ -18,16 +34,46 @@ impl Failure {
     /// The words, for people.
     pub(crate) fn text(&self) -> &str {
         match self {
-            Self::NotDone(text) | Self::Refused(text) | Self::Unknown(text) => text,
+            Self::NotDone(text)
+            | Self::Refused(text)
+            | Self::TooLarge(text)
+            | Self::Unknown(text) => text,
         }
     }
 
+    /// Whether asking again is of no use.
+    pub(crate) fn for_good(&self) -> bool {
+        matches!(self, Self::Refused(_) | Self::TooLarge(_))
+    }
+
     /// What it is to whoever reads, or to a write of which nothing is stored.
-    pub(crate) fn away(&self, space: &str) -> KvError {
-        KvError::Away {
-            space: space.to_owned(),
-            detail: self.text().to_owned(),
+    pub(crate) fn into_error(self, space: &str) -> KvError {
+        let space = space.to_owned();
+        match self {
+            Self::NotDone(detail) | Self::Unknown(detail) => KvError::Away { space, detail },
+            Self::TooLarge(detail) => KvError::TooLarge { space, detail },
+            Self::Refused(detail) => KvError::Io { space, detail },
         }
+    }
+
+    /// What it is to whoever opens, makes or removes a space.
+    pub(crate) fn opening(self, space: &str) -> KvError {
+        let space = space.to_owned();
+        match self {
+            Self::NotDone(detail) | Self::Unknown(detail) => KvError::Away { space, detail },
+            Self::TooLarge(detail) | Self::Refused(detail) => {
+                KvError::Unavailable { space, detail }
+            }
+        }
+    }
+
+    /// The one of several failures of one write that says least about what is stored.
+    pub(crate) fn worst(failures: impl IntoIterator<Item = Self>) -> Option<Self> {
+        failures.into_iter().max_by_key(|failure| match failure {
+            Self::Refused(_) | Self::TooLarge(_) => 0,
+            Self::NotDone(_) => 1,
+            Self::Unknown(_) => 2,
+        })
     }
 }
 
@@ -38,7 +84,8 @@ impl From<ExecutionError> for Failure {
             ExecutionError::EmptyPlan
             | ExecutionError::ConnectionPoolError(_)
             | ExecutionError::PrepareError(_) => Self::NotDone(text),
-            ExecutionError::BadQuery(_) => Self::Refused(text),
+            // The statements fit the tables, so it is the values that are too long or too many.
+            ExecutionError::BadQuery(_) => Self::TooLarge(text),
             ExecutionError::LastAttemptError(attempt) => of_attempt(attempt, text),
             _ => Self::Unknown(text),
         }
@@ -47,7 +94,54 @@ impl From<ExecutionError> for Failure {
 
 impl From<PrepareError> for Failure {
     fn from(error: PrepareError) -> Self {
-        Self::NotDone(error.to_string())
+        let text = error.to_string();
+        match &error {
+            PrepareError::ConnectionPoolError(error) => of_pool(error, text),
+            PrepareError::AllAttemptsFailed { first_attempt } => {
+                match of_attempt(first_attempt, text.clone()) {
+                    Self::Refused(text) => Self::Refused(text),
+                    _ => Self::NotDone(text),
+                }
+            }
+            _ => Self::NotDone(text),
+        }
+    }
+}
+
+impl From<NewSessionError> for Failure {
+    fn from(error: NewSessionError) -> Self {
+        let text = error.to_string();
+        match &error {
+            NewSessionError::MetadataError(MetadataError::ConnectionPoolError(error)) => {
+                of_pool(error, text)
+            }
+            _ => Self::NotDone(text),
+        }
+    }
+}
+
+fn of_pool(error: &ConnectionPoolError, text: String) -> Failure {
+    let ConnectionPoolError::Broken {
+        last_connection_error: ConnectionError::ConnectionSetupRequestError(error),
+    } = error
+    else {
+        return Failure::NotDone(text);
+    };
+    of_login(&error.error, text)
+}
+
+/// What a connection that did not come about says of whether it ever will.
+fn of_login(error: &ConnectionSetupRequestErrorKind, text: String) -> Failure {
+    use ConnectionSetupRequestErrorKind as Kind;
+    match error {
+        Kind::MissingAuthentication => Failure::Refused(format!(
+            "the cluster asks for a role and its password, and none are given ({text})"
+        )),
+        Kind::DbError(DbError::AuthenticationError, words) if !words.contains(ROLES_AWAY) => {
+            Failure::Refused(text)
+        }
+        Kind::DbError(DbError::Unauthorized, _) => Failure::Refused(text),
+        _ => Failure::NotDone(text),
     }
 }
 
@@ -55,9 +149,12 @@ fn of_attempt(error: &RequestAttemptError, text: String) -> Failure {
     match error {
         RequestAttemptError::UnableToAllocStreamId => Failure::NotDone(text),
         RequestAttemptError::SerializationError(_)
-        | RequestAttemptError::CqlRequestSerialization(_) => Failure::Refused(text),
-        RequestAttemptError::DbError(error, _) => match error {
+        | RequestAttemptError::CqlRequestSerialization(_) => Failure::TooLarge(text),
+        RequestAttemptError::DbError(error, words) => match error {
             DbError::Unavailable { .. } | DbError::IsBootstrapping => Failure::NotDone(text),
+            DbError::Invalid if TOO_LARGE.iter().any(|sign| words.contains(sign)) => {
+                Failure::TooLarge(text)
+            }
             DbError::SyntaxError
             | DbError::Invalid
             | DbError::AlreadyExists { .. }
@@ -90,5 +187,47 @@ mod tests {
         ));
         let late = ExecutionError::RequestTimeout(std::time::Duration::from_secs(1));
         assert!(matches!(late.into(), Failure::Unknown(_)));
+    }
+
+    #[test]
+    fn what_the_cluster_never_takes_is_not_told_to_try_again() {
+        let of = |words: &str| -> Failure {
+            let attempt = RequestAttemptError::DbError(DbError::Invalid, words.to_owned());
+            ExecutionError::from(attempt).into()
+        };
+        let large = of("Rejected an oversized mutation (20000000/16777216) for keyspace: k");
+        assert!(matches!(large.into_error("s"), KvError::TooLarge { .. }));
+        let other = of("unconfigured table x");
+        assert!(other.for_good());
+        assert!(matches!(other.into_error("s"), KvError::Io { .. }));
+        let away = Failure::Unknown("late".to_owned());
+        assert!(!away.for_good());
+        assert!(matches!(away.into_error("s"), KvError::Away { .. }));
+    }
+
+    #[test]
+    fn a_wrong_password_is_not_waited_for() {
+        use ConnectionSetupRequestErrorKind as Kind;
+        let of = |kind: Kind| of_login(&kind, kind.to_string());
+        let refused = |words: &str| Kind::DbError(DbError::AuthenticationError, words.to_owned());
+        let wrong = of(refused("Provided username a and/or password are incorrect"));
+        assert!(matches!(wrong.opening("s"), KvError::Unavailable { .. }));
+        assert!(of(Kind::MissingAuthentication).for_good());
+        let away = of(refused("Unable to perform authentication: no replica"));
+        assert!(matches!(away.opening("s"), KvError::Away { .. }));
+        assert!(!of(Kind::UnableToAllocStreamId).for_good());
+    }
+
+    #[test]
+    fn of_several_failures_the_one_that_leaves_most_open_counts() {
+        let [one, two, three] = [
+            Failure::Refused(String::new()),
+            Failure::NotDone(String::new()),
+            Failure::Unknown(String::new()),
+        ];
+        let worst = |of: &[&Failure]| Failure::worst(of.iter().copied().cloned());
+        assert_eq!(worst(&[&three, &two, &one]), Some(three.clone()));
+        assert_eq!(worst(&[&one, &two]), Some(two));
+        assert_eq!(worst(&[]), None);
     }
 }

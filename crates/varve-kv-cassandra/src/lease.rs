@@ -21,8 +21,11 @@ use crate::statements::quoted;
 pub(crate) const TABLE: &str = "varve_lease";
 /// The one row. Several would be the slots of several servers.
 const SLOT: i32 = 0;
-/// How long before its end a lease is no longer relied on: what clocks may differ by within so short a time, and more.
-const MARGIN: Duration = Duration::from_secs(1);
+/// By how much the nodes' clocks may differ: the node that takes a lease says when it ends, and the one that is asked by the
+/// next server, whether it has.
+const SKEW: Duration = Duration::from_secs(3);
+/// How long before its end a lease is no longer relied on: the nodes count in whole seconds.
+const MARGIN: Duration = SKEW.saturating_add(Duration::from_secs(1));
 
 /// The statement that makes the table.
 pub(crate) fn definition(keyspace: &str) -> String {
@@ -57,7 +60,7 @@ pub(crate) struct LeaseTable {
 impl LeaseTable {
     pub(crate) async fn open(cluster: &Cluster, keyspace: &str) -> Result<Self, Failure> {
         let table = quoted(keyspace, TABLE);
-        let prepare = async |cql: String| cluster.prepare(&cql, Use::Lease).await;
+        let prepare = async |cql: String| cluster.prepare(&cql, Use::Conditional).await;
         let mut read = prepare(format!(
             "SELECT owner, address, term, bound, settled FROM {table} WHERE slot = ?"
         ))
@@ -199,7 +202,9 @@ impl scylla::serialize::value::SerializeValue for LeaseCell<'_> {
 }
 
 /// Whether a conditional statement was carried out: the first column of its answer.
-fn applied(result: scylla::response::query_result::QueryResult) -> Result<bool, Failure> {
+pub(crate) fn applied(
+    result: scylla::response::query_result::QueryResult,
+) -> Result<bool, Failure> {
     let rows = result.into_rows_result().map_err(unreadable)?;
     let row = rows
         .maybe_first_row::<scylla::value::Row>()
@@ -300,6 +305,11 @@ impl Lease {
     }
 }
 
+/// How often a lease is renewed: three times while it may be relied on.
+pub(crate) fn renewal(length: Duration) -> Duration {
+    length.saturating_sub(MARGIN) / 3
+}
+
 fn end(asked: Instant, length: Duration) -> Instant {
     asked + length.saturating_sub(MARGIN)
 }
@@ -324,6 +334,14 @@ mod tests {
         lease.renewed(Instant::now(), Duration::from_secs(60));
         assert!(!lease.holds(), "what is lost stays lost");
         assert_eq!(lease.lost_to().as_deref(), Some("another"));
+    }
+
+    #[test]
+    fn it_is_given_up_before_another_clock_can_say_that_it_has_ended() {
+        let length = Duration::from_secs(15);
+        let lease = Lease::given(LeaseRow::default(), Instant::now(), length);
+        assert!(lease.left() <= length - SKEW - Duration::from_secs(1));
+        assert!(2 * renewal(length) < lease.left(), "a renewal may fail");
     }
 
     #[test]

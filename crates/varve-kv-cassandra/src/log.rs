@@ -4,7 +4,9 @@
 //! a slice that should be gone does no harm: the lease says up to which timestamp all batches are settled, and nobody
 //! looks at those.
 
-use futures::{StreamExt, TryStreamExt, stream};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use futures::{StreamExt, stream};
 use scylla::response::PagingState;
 use scylla::statement::prepared::PreparedStatement;
 
@@ -36,6 +38,40 @@ pub(crate) fn slice_of(stamp: i64) -> i64 {
     stamp.div_euclid(SLICE_MICROS)
 }
 
+/// Which chunks of one record are known to be stored.
+pub(crate) struct Stored(Vec<AtomicBool>);
+
+impl Stored {
+    /// None of `record`.
+    pub(crate) fn nothing_of(record: &Record) -> Self {
+        Self(record.chunks().map(|_| AtomicBool::new(false)).collect())
+    }
+
+    /// Carries out those of `requests`, one for each chunk, that have not succeeded, and waits for all of them: what is under
+    /// way when another fails may still be stored. A chunk that is stored is not asked for again, so that one of which
+    /// each request was not carried out is certainly missing.
+    async fn add<F>(&self, requests: impl Iterator<Item = F>) -> Result<(), Failure>
+    where
+        F: Future<Output = Result<(), Failure>>,
+    {
+        let missing = self.0.iter().zip(requests);
+        let missing = missing.filter(|(stored, _)| !stored.load(Ordering::Relaxed));
+        let sent: Vec<_> = missing
+            .map(|(stored, request)| async move {
+                request.await?;
+                stored.store(true, Ordering::Relaxed);
+                Ok(())
+            })
+            .collect();
+        let answers: Vec<Result<(), Failure>> = stream::iter(sent)
+            .buffer_unordered(CHUNKS_AT_ONCE)
+            .collect()
+            .await;
+        let failures = answers.into_iter().filter_map(Result::err);
+        Failure::worst(failures).map_or(Ok(()), Err)
+    }
+}
+
 /// The log of one space.
 pub(crate) struct Log {
     put: PreparedStatement,
@@ -62,26 +98,26 @@ impl Log {
         })
     }
 
-    /// Stores the record of the batch of `stamp`; may be repeated. Once it has succeeded, the batch is decided.
+    /// Stores the record of the batch of `stamp`; may be repeated, with the same `stored`, which says what has been. Once it has
+    /// succeeded, the batch is decided. While no failure was [`Failure::Unknown`], a part of the record is certainly
+    /// missing, and the batch may be given up.
     pub(crate) async fn put(
         &self,
         cluster: &Cluster,
         stamp: i64,
         record: &Record,
+        stored: &Stored,
     ) -> Result<(), Failure> {
         let count = record.chunks().len();
-        let chunks = record.chunks().enumerate().map(|(number, bytes)| {
+        let chunks = record.chunks().enumerate();
+        let chunks = chunks.map(|(number, bytes)| {
             let key = chunk_key(stamp, number, count);
             async move {
                 let values = (slice_of(stamp), &key[..], bytes, stamp);
                 cluster.run(&self.put, values).await.map(drop)
             }
         });
-        let chunks: Vec<_> = chunks.collect();
-        stream::iter(chunks)
-            .buffer_unordered(CHUNKS_AT_ONCE)
-            .try_collect()
-            .await
+        stored.add(chunks).await
     }
 
     /// The slices that are there, ascending.
@@ -126,4 +162,41 @@ impl Log {
 /// An answer that is not of the form that was asked for.
 pub(crate) fn unreadable(error: impl std::fmt::Display) -> Failure {
     Failure::Unknown(format!("the cluster's answer cannot be read: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_fails_leaves_no_request_under_way_and_what_is_stored_is_not_sent_again() {
+        use std::cell::RefCell;
+
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .expect("a runtime");
+        let stored = Stored((0..3).map(|_| AtomicBool::new(false)).collect());
+        let ended = RefCell::new(Vec::new());
+        let add = |answers: [Result<(), Failure>; 3]| {
+            let requests = answers.into_iter().enumerate().map(|(number, answer)| {
+                let ended = &ended;
+                async move {
+                    // The first one answers first.
+                    for _ in 0..number {
+                        tokio::task::yield_now().await;
+                    }
+                    ended.borrow_mut().push(number);
+                    answer
+                }
+            });
+            runtime.block_on(stored.add(requests))
+        };
+        let failure = |of: fn(String) -> Failure| Err(of("why".to_owned()));
+        let one = add([failure(Failure::NotDone), Ok(()), failure(Failure::Unknown)]);
+        assert!(matches!(one, Err(Failure::Unknown(_))), "{one:?}");
+        let two = add([failure(Failure::NotDone), Ok(()), Ok(())]);
+        assert!(matches!(two, Err(Failure::NotDone(_))), "{two:?}");
+        assert_eq!(add([Ok(()), Ok(()), Ok(())]), Ok(()));
+        assert_eq!(*ended.borrow(), [0, 1, 2, 0, 2, 0]);
+    }
 }

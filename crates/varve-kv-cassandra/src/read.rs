@@ -78,13 +78,7 @@ pub(crate) use delegate_reads;
 
 /// What a read that failed is to its caller.
 fn error(core: &Core, failure: Failure) -> KvError {
-    match failure {
-        Failure::Refused(detail) => KvError::Io {
-            space: core.name.to_string(),
-            detail,
-        },
-        failure => failure.away(&core.name),
-    }
+    failure.into_error(&core.name)
 }
 
 fn busy(core: &Core) -> KvError {

@@ -24,8 +24,8 @@ use crate::bridge::Bridge;
 use crate::cluster::Cluster;
 use crate::engine::OpenSpace;
 use crate::failure::Failure;
-use crate::lease::{Lease, LeaseRow, LeaseTable, Lost};
-use crate::log::{Log, slice_of};
+use crate::lease::{self, Lease, LeaseRow, LeaseTable, Lost};
+use crate::log::{Log, Stored, slice_of};
 use crate::plan::{Change, Piece, Plan};
 use crate::read::delegate_reads;
 use crate::record::Record;
@@ -39,6 +39,8 @@ const TRIES: u32 = 3;
 /// The wait after the first failure; it doubles up to the last.
 const BACKOFF_FIRST: Duration = Duration::from_millis(50);
 const BACKOFF_LAST: Duration = Duration::from_secs(2);
+/// Bytes of a partition's key that an error shows.
+const SHOWN_KEY_BYTES: usize = 64;
 /// How long closing waits for the lease to be given back.
 const RELEASE_WAIT: Duration = Duration::from_secs(5);
 
@@ -67,6 +69,8 @@ enum NotStored {
     NotBegun(Failure),
     /// Whether it is will be decided by whoever opens the space next.
     Lost(Lost),
+    /// It may be stored in part or wholly, and the cluster does not take the rest.
+    Refused(String),
 }
 
 impl From<Lost> for NotStored {
@@ -120,10 +124,12 @@ impl Core {
             }
             Err(NotStored::NotBegun(failure)) => {
                 self.stamps.close(stamp);
-                Err(failure.away(&space))
+                Err(failure.into_error(&space))
             }
             // The timestamp stays open, so that nobody takes the batch for settled.
-            Err(NotStored::Lost(Lost(detail))) => Err(KvError::Io { space, detail }),
+            Err(NotStored::Lost(Lost(detail)) | NotStored::Refused(detail)) => {
+                Err(KvError::Io { space, detail })
+            }
         }
     }
 
@@ -135,7 +141,8 @@ impl Core {
                 .await;
         }
         self.slices.lock().insert(slice_of(stamp));
-        self.decide(|| self.log.put(&self.cluster, stamp, record))
+        let stored = Stored::nothing_of(record);
+        self.decide(|| self.log.put(&self.cluster, stamp, record, &stored))
             .await?;
         fail_point::CLUSTER_DECIDED.pass();
         let mut backoff = Backoff::new();
@@ -146,13 +153,30 @@ impl Core {
                 break;
             };
             tracing::warn!(space = %self.name, failed = failed.len(), failure = failure.text(), "a batch is not wholly carried out yet");
+            if let Some(detail) = refused(plan, &failed) {
+                tracing::error!(space = %self.name, detail, "a batch that was begun is refused: no writes any more");
+                return Err(NotStored::Refused(detail));
+            }
             left = Some(failed.into_iter().map(|(piece, _)| piece).collect());
-            backoff.wait().await;
-            self.held().await?;
+            self.wait_again(&mut backoff).await?;
         }
         fail_point::CLUSTER_CARRIED.pass();
         // Had the lease run out meanwhile, it must have been renewed before this counts.
         Ok(self.held().await?)
+    }
+
+    /// Waits before a request is sent again, unless nobody is to wait any more.
+    async fn wait_again(&self, backoff: &mut Backoff) -> Result<(), Lost> {
+        let mut closing = self.cluster.closing();
+        tokio::select! {
+            () = backoff.wait() => {}
+            _ = closing.wait_for(|closing| *closing) => {
+                return Err(Lost(
+                    "the cluster did not take all of a write before the end; the next start finishes it".into(),
+                ));
+            }
+        }
+        self.held().await
     }
 
     async fn held(&self) -> Result<(), Lost> {
@@ -172,15 +196,17 @@ impl Core {
                 Ok(()) => break,
                 Err(failure) => {
                     sure &= !matches!(failure, Failure::Unknown(_));
-                    let refused = matches!(failure, Failure::Refused(_));
+                    let refused = failure.for_good();
                     if sure && (refused || tries >= TRIES || !self.lease.holds()) {
                         return Err(NotStored::NotBegun(failure));
+                    }
+                    if refused {
+                        return Err(NotStored::Refused(failure.text().to_owned()));
                     }
                     tracing::warn!(space = %self.name, failure = failure.text(), "a write is tried again");
                 }
             }
-            backoff.wait().await;
-            self.held().await?;
+            self.wait_again(&mut backoff).await?;
         }
         // An answer that came after the lease had run out counts if the term is still ours.
         Ok(self.held().await?)
@@ -225,7 +251,7 @@ impl Core {
     pub(crate) async fn keep(core: Weak<Self>) {
         loop {
             let Some(this) = core.upgrade() else { return };
-            let every = this.cluster.config.lease / 3;
+            let every = lease::renewal(this.cluster.config.lease);
             drop(this);
             tokio::time::sleep(every).await;
             let Some(this) = core.upgrade() else { return };
@@ -284,6 +310,26 @@ pub(crate) async fn send_all(
         .filter_map(std::future::ready)
         .collect()
         .await
+}
+
+/// Which of the pieces that failed is refused for good, for people.
+pub(crate) fn refused(plan: &Plan, failed: &[(usize, Failure)]) -> Option<String> {
+    let (at, failure) = failed.iter().find(|(_, failure)| failure.for_good())?;
+    let piece = &plan.pieces()[*at];
+    let partition = plan.partition(piece);
+    let shown = partition.iter().take(SHOWN_KEY_BYTES);
+    let key: String = shown.map(|byte| format!("{byte:02x}")).collect();
+    Some(format!(
+        "the cluster refuses {} changes of {} bytes to the partition 0x{key}{}: {}",
+        piece.changes.len(),
+        piece.byte_len,
+        if partition.len() > SHOWN_KEY_BYTES {
+            "…"
+        } else {
+            ""
+        },
+        failure.text()
+    ))
 }
 
 /// Sends one piece: atomic, as it is one partition.

@@ -36,3 +36,57 @@ fn a_space_is_open_in_one_process_at_a_time() {
     drop(two.open("s", TABLES, false).unwrap());
     two.drop_space("s").unwrap();
 }
+
+/// Two servers that start at once on an empty cluster make the same space: whichever has it afterwards has all that was
+/// written, and the other removes nothing of it.
+#[test]
+fn a_space_that_two_make_at_once_is_one_of_them() {
+    use std::sync::Barrier;
+    use varve_kv::{Batch, Durability, Engine};
+    use varve_testkit::engine_suite::tables::{POINTS, TABLES, point};
+
+    let Some(one) = Scratch::new() else { return };
+    let two = one.again();
+    let together = Barrier::new(2);
+    let make = |engine: &Scratch| {
+        together.wait();
+        let space = engine.open("s", TABLES, true);
+        if let Ok(space) = &space {
+            let mut batch = Batch::new();
+            batch.put(POINTS, &point(1), b"c", b"v");
+            batch.put(POINTS, &point(2), b"c", b"v");
+            space.write(&batch, Durability::Sync).unwrap();
+        }
+        space.map(drop)
+    };
+    let made = std::thread::scope(|scope| {
+        let other = scope.spawn(|| make(&two));
+        [make(&one), other.join().unwrap()]
+    });
+    println!("{made:?}");
+    assert!(made.iter().any(Result::is_ok), "{made:?}");
+    assert_eq!(two.spaces().unwrap(), ["s"]);
+    let space = one.open("s", TABLES, false).unwrap();
+    let found = space.get(POINTS, &point(2), b"c").unwrap();
+    assert_eq!(found.as_deref(), Some(&b"v"[..]));
+}
+
+/// An installation whose list is called as another's space might be keeps it: names are not guessed.
+#[test]
+fn an_installation_takes_no_keyspace_of_another() {
+    use varve_kv::Engine;
+    use varve_testkit::engine_suite::tables::TABLES;
+
+    let Some(one) = Scratch::new() else { return };
+    let other = Scratch::of_keyspace(&format!("{}_a", one.keyspace())).unwrap();
+    drop(other.open("b", TABLES, true).unwrap());
+    drop(one.open("a", TABLES, true).unwrap());
+    drop(one.open("a_b", TABLES, true).unwrap());
+    assert_eq!(other.spaces().unwrap(), ["b"]);
+    drop(other.open("b", TABLES, false).unwrap());
+    one.drop_space("a").unwrap();
+    one.drop_space("a_b").unwrap();
+    drop(other.open("b", TABLES, false).unwrap());
+    other.drop_space("b").unwrap();
+    other.remove_list().unwrap();
+}

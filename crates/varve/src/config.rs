@@ -55,15 +55,15 @@ section! {
         /// Nodes of that datacenter that keep each row of a graph that is created, 1 to 9. With fewer nodes than that, creating
         /// one is refused.
         replication: u8 = 3,
-        /// Name of the keyspace that lists the graphs; theirs are called so too, with `_` and the graph's name. 1 to 16
-        /// lower-case letters, digits and `_`, the first a letter.
+        /// Name of the keyspace that lists the graphs; theirs are called so too, with `_`, the graph's name and digits of their
+        /// own. 1 to 16 lower-case letters, digits and `_`, the first a letter.
         keyspace: String = "varve".to_owned(),
-        /// Who is asked when reading. `local_quorum`: most replicas, so that reads see every acknowledged write. `local_one`: the
-        /// nearest, which costs less and may miss what was just written. Writes always wait for most replicas.
+        /// Who is asked when reading. Only `local_quorum` is taken: most replicas, so that reads see every acknowledged write.
+        /// With `local_one` writes too would rest on reads that miss what was just written. Writes wait for most replicas.
         read_consistency: String = "local_quorum".to_owned(),
         /// The role, for clusters that ask for one; empty for none.
         user: String = String::new(),
-        /// Its password. Better set by the environment, as `varve config` prints it.
+        /// Its password. Better set by the environment than in a file that others may read; `varve config` does not print it.
         password: String = String::new(),
         /// Connections to each node.
         connections_per_node: usize = 2,
@@ -73,8 +73,8 @@ section! {
         room_wait_ms: u64 = 2_000,
         /// Milliseconds that one request to the cluster may take. Should be longer than the cluster's own limits.
         request_timeout_ms: u64 = 12_000,
-        /// Seconds that this server keeps its graphs without renewing its claim, 5 to 3600: so long another has to wait after a
-        /// crash, and so long the cluster may be away before writes are refused.
+        /// Seconds that this server keeps its graphs without renewing its claim, 10 to 3600: so long another has to wait after a
+        /// crash. Writes are refused when the cluster has been away for 4 seconds less, as the nodes' clocks may differ by 3.
         lease_seconds: u64 = 15,
         /// Threads that speak with the cluster.
         io_threads: usize = 2,
@@ -370,11 +370,15 @@ impl CassandraOptions {
         if !(1..=9).contains(&self.replication) {
             return Err(wrong("replication", "in 1 to 9"));
         }
-        if !matches!(&*self.read_consistency, "local_quorum" | "local_one") {
-            return Err(wrong("read_consistency", "local_quorum or local_one"));
+        if self.read_consistency == "local_one" {
+            let text = "local_quorum: with local_one writes too would rest on reads that may miss what was just written";
+            return Err(wrong("read_consistency", text));
         }
-        if !(5..=3600).contains(&self.lease_seconds) {
-            return Err(wrong("lease_seconds", "in 5 to 3600"));
+        if self.read_consistency != "local_quorum" {
+            return Err(wrong("read_consistency", "local_quorum"));
+        }
+        if !(10..=3600).contains(&self.lease_seconds) {
+            return Err(wrong("lease_seconds", "in 10 to 3600"));
         }
         for (option, value) in [
             ("connections_per_node", self.connections_per_node as u64),

@@ -75,7 +75,6 @@ fn open_cassandra(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
         datacenter: options.datacenter.clone(),
         replication: options.replication,
         keyspace: options.keyspace.clone(),
-        weak_reads: options.read_consistency == "local_one",
         credentials,
         connections: options.connections_per_node,
         in_flight_max: options.in_flight_max,

@@ -72,7 +72,7 @@ impl Scratch {
     fn config(keyspace: &str) -> Option<CassandraConfig> {
         let mut config = CassandraConfig::new(node()?);
         keyspace.clone_into(&mut config.keyspace);
-        config.lease = Duration::from_secs(6);
+        config.lease = Duration::from_secs(10);
         config.request_timeout = Duration::from_secs(20);
         Some(config)
     }
@@ -85,6 +85,11 @@ impl Scratch {
     /// What tells this engine's spaces from others'.
     pub(crate) fn keyspace(&self) -> &str {
         &self.config.keyspace
+    }
+
+    /// [`CassandraEngine::remove_list`].
+    pub(crate) fn remove_list(&self) -> Result<(), KvError> {
+        self.engine.remove_list()
     }
 
     fn with(config: CassandraConfig, first: bool) -> Self {

@@ -84,6 +84,14 @@ fn a_section_within_another_is_set_like_any_other() {
         flag("storage.cassandra.replication", "0"),
         "storage.cassandra.replication must be in 1 to 9"
     );
+    assert!(
+        flag("storage.cassandra.read_consistency", "local_one")
+            .starts_with("storage.cassandra.read_consistency must be local_quorum: ")
+    );
+    assert_eq!(
+        flag("storage.cassandra.lease_seconds", "9"),
+        "storage.cassandra.lease_seconds must be in 10 to 3600"
+    );
     let unknown = load(None, &[("VARVE_STORAGE_CASSANDRA_NODES", "x")], &[]).unwrap_err();
     assert!(
         unknown.contains("[storage.cassandra] has no option 'nodes'"),
