@@ -131,9 +131,14 @@ impl Shared {
                 }
             } else {
                 let (status, body) = self.answer(&request);
-                write(stream, status, "", &body);
-                if self.manner == Manner::StopsListening && self.loaded.load(Ordering::SeqCst) {
+                // Before the answer, after which the users connect.
+                let stops =
+                    self.manner == Manner::StopsListening && self.loaded.load(Ordering::SeqCst);
+                if stops {
                     self.stop_listening();
+                }
+                write(stream, status, "", &body);
+                if stops {
                     return;
                 }
             }
