@@ -40,7 +40,8 @@ pub struct CassandraConfig {
     pub room_wait: Duration,
     /// How long one request may take.
     pub request_timeout: Duration,
-    /// How long a process keeps a space without renewing its claim; so long another waits after a crash.
+    /// How long a process keeps a space without renewing its claim; so long another waits after a crash. It is relied on for 4
+    /// seconds less, as clocks differ, so it must be longer than that.
     pub lease: Duration,
     /// Threads that speak with the cluster.
     pub io_threads: usize,

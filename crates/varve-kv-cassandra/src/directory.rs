@@ -150,12 +150,14 @@ impl Directory {
         {
             return Err(in_another_process(space));
         }
-        // Not "if it is not there": what is there is not ours.
-        create_keyspace(cluster, "", &keyspace).await?;
-        add_tables(cluster, &keyspace, specs, &[]).await?;
-        cluster.define(log::definition(&keyspace)).await?;
-        cluster.define(lease::definition(&keyspace)).await?;
-        cluster.learn().await?;
+        if let Err(failure) = define_all(cluster, &keyspace, specs).await {
+            let listed = self.find(cluster, space).await?;
+            return Err(match listed {
+                Some(row) if row.keyspace == keyspace && row.state == CREATING => failure,
+                // It is not surprising that definitions fail where another has removed what they need.
+                _ => in_another_process(space),
+            });
+        }
         let mut entry = Entry {
             space: space.to_owned(),
             keyspace,
@@ -229,6 +231,16 @@ fn in_another_process(space: &str) -> Failure {
     Failure::Refused(format!(
         "'{space}' is being made or removed by another process; try again when that has ended"
     ))
+}
+
+/// Makes the keyspace of a space with all that is in it.
+async fn define_all(cluster: &Cluster, keyspace: &str, specs: &[TableSpec]) -> Result<(), Failure> {
+    // Not "if it is not there": what is there is not ours.
+    create_keyspace(cluster, "", keyspace).await?;
+    add_tables(cluster, keyspace, specs, &[]).await?;
+    cluster.define(log::definition(keyspace)).await?;
+    cluster.define(lease::definition(keyspace)).await?;
+    cluster.learn().await
 }
 
 async fn create_keyspace(

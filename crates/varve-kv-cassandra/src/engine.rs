@@ -13,7 +13,7 @@ use crate::cluster::Cluster;
 use crate::config::CassandraConfig;
 use crate::directory::{self, Directory, Entry};
 use crate::failure::Failure;
-use crate::lease::{self, LeaseTable};
+use crate::lease::{self, LeaseRow, LeaseTable};
 use crate::log::{self, Log};
 use crate::space::{CassandraSpace, Core};
 use crate::statements;
@@ -45,6 +45,12 @@ impl Drop for OpenSpace {
     fn drop(&mut self) {
         self.open.lock().remove(&self.name);
     }
+}
+
+/// A name for a lease that nobody else has.
+fn owner() -> String {
+    let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
+    format!("{}-{}-{opening}", std::process::id(), now())
 }
 
 fn unavailable(space: &str, detail: impl Into<String>) -> KvError {
@@ -201,7 +207,6 @@ impl Shared {
         let log = Log::open(&self.cluster, &keyspace).await.map_err(failed)?;
         let lease_table = LeaseTable::open(&self.cluster, &keyspace).await;
         let lease_table = lease_table.map_err(failed)?;
-        let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
         let (lease, stamps, slices) = Opening {
             space,
             specs,
@@ -209,7 +214,7 @@ impl Shared {
             table: &lease_table,
             log: &log,
             store: &store,
-            owner: format!("{}-{}-{opening}", std::process::id(), now()),
+            owner: owner(),
         }
         .run()
         .await?;
@@ -269,14 +274,35 @@ impl Shared {
             return Ok(());
         };
         if entry.ready() {
-            let table = LeaseTable::open(&self.cluster, &entry.keyspace).await;
-            let row = table.map_err(failed)?.read(&self.cluster).await;
-            let row = row.map_err(failed)?;
-            if row.owner.is_some() {
-                return Err(unavailable(space, format!("{} has it open", holder(&row))));
-            }
+            self.take_for_good(space, &entry).await?;
         }
         let removed = self.directory.remove(&self.cluster, &entry).await;
         removed.map_err(failed)
+    }
+
+    /// Takes the lease of a space that is to be removed, so that nobody opens it meanwhile. If removing it fails, the lease
+    /// runs out.
+    async fn take_for_good(&self, space: &str, entry: &Entry) -> Result<(), KvError> {
+        let failed = |failure: Failure| failure.opening(space);
+        let table = LeaseTable::open(&self.cluster, &entry.keyspace).await;
+        let table = table.map_err(failed)?;
+        let row = table.read(&self.cluster).await.map_err(failed)?;
+        let ours = LeaseRow {
+            owner: Some(owner()),
+            address: Some(self.cluster.config.address.clone()),
+            term: row.term + 1,
+            ..row.clone()
+        };
+        let free = row.owner.is_none();
+        if free
+            && table
+                .claim(&self.cluster, &row, &ours)
+                .await
+                .map_err(failed)?
+        {
+            return Ok(());
+        }
+        let row = table.read(&self.cluster).await.map_err(failed)?;
+        Err(unavailable(space, format!("{} has it open", holder(&row))))
     }
 }

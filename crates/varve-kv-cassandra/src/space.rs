@@ -508,3 +508,28 @@ struct NewestState {
 delegate_reads!(NewestState, |state| (state.space.core, state.space.bridge));
 
 impl Snapshot for NewestState {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_what_is_refused_for_good_the_piece_is_told() {
+        let mut batch = Batch::new();
+        batch.put(TableId(0), b"one", b"c", b"v");
+        batch.put(TableId(0), &[0xab; 100], b"c", b"v");
+        let plan = Plan::of(Arc::from(batch.bytes()), 0).expect("it is small");
+        let late = (0, Failure::Unknown("late".to_owned()));
+        let away = (1, Failure::NotDone("away".to_owned()));
+        assert_eq!(refused(&plan, &[late.clone(), away]), None);
+        let large = (1, Failure::TooLarge("too large".to_owned()));
+        let told = refused(&plan, &[late, large]).expect("one is refused");
+        let key = "ab".repeat(SHOWN_KEY_BYTES);
+        assert_eq!(
+            told,
+            format!(
+                "the cluster refuses 1 changes of 102 bytes to the partition 0x{key}…: too large"
+            )
+        );
+    }
+}
