@@ -4,6 +4,8 @@ use std::io::Write as _;
 
 /// How many bytes of a text are looked at in one step.
 const STEP: usize = 16;
+/// The most bytes that room is made for at once, if there are not as many already.
+const EXPECTED_BYTES_MAX: usize = 1 << 20;
 
 /// A buffer that JSON is written into. It puts the commas; the caller keeps the nesting right (checked in debug builds).
 #[derive(Debug)]
@@ -81,10 +83,11 @@ impl Writer {
         self.buffer.len()
     }
 
-    /// Makes room for so many bytes that are about to come.
+    /// Makes room for so many bytes that are about to come, as is guessed: not for more than is bearable if they do not.
     pub(super) fn expect(&mut self, bytes: usize) {
         let room = self.most.saturating_sub(self.buffer.len());
-        self.buffer.reserve(bytes.min(room));
+        let bearable = EXPECTED_BYTES_MAX.max(self.buffer.len());
+        self.buffer.reserve(bytes.min(room).min(bearable));
     }
 
     fn separate(&mut self) {
@@ -262,6 +265,16 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_wrong_guess_costs_little() {
+        let mut writer = Writer::new();
+        writer.expect(1 << 32);
+        assert!(writer.buffer.capacity() <= 2 * EXPECTED_BYTES_MAX);
+        writer.string(&"x".repeat(2 * EXPECTED_BYTES_MAX));
+        writer.expect(1 << 32);
+        assert!(writer.buffer.capacity() <= 8 * EXPECTED_BYTES_MAX);
     }
 
     #[test]
