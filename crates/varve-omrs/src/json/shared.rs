@@ -46,7 +46,8 @@ impl<T> Shared<T> {
         }))
     }
 
-    /// A value whose JSON is known, and which `make` makes if somebody looks at it. `bytes` is about what is held until then.
+    /// A value whose JSON is known, and which `make` makes if somebody looks at it. `bytes` is about what is held
+    /// until then, and then beside it.
     pub fn made_later(
         json: Box<str>,
         bytes: usize,
@@ -60,10 +61,15 @@ impl<T> Shared<T> {
         }))
     }
 
-    /// The bytes that are held of one that is made later, about, whether somebody has looked at it or not.
+    /// The bytes that are held of one that is made later, about, beside itself once somebody has looked at it.
     #[must_use]
     pub fn bytes_made_later(&self) -> Option<usize> {
         self.0.later.as_ref().map(|later| later.bytes)
+    }
+
+    /// The value, unless it is still to be made.
+    pub(crate) fn made(&self) -> Option<&T> {
+        self.0.value.get()
     }
 
     /// Whether it is the very same value, not just an equal one.

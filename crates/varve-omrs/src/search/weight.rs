@@ -44,9 +44,9 @@ pub(crate) fn entity_bytes(
     classifications: &Shared<Vec<Classification>>,
     properties: Option<&InstanceProperties>,
 ) -> usize {
-    let classified = classifications
-        .bytes_made_later()
-        .unwrap_or_else(|| classifications_bytes(classifications));
+    let stored = classifications.bytes_made_later().unwrap_or_default();
+    let made = classifications.made();
+    let classified = stored + made.map_or(0, |made| classifications_bytes(made));
     header_bytes(header) + classified + properties_bytes(properties)
 }
 
@@ -107,4 +107,22 @@ fn type_bytes(header: &PropertyValueHeader) -> usize {
 
 fn text_bytes(text: Option<&str>) -> usize {
     text.map_or(0, str::len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classifications_weigh_more_once_they_were_looked_at() {
+        let made = || vec![Classification::default(); 3];
+        let classifications = Shared::made_later("[]".into(), 100, made);
+        let header = InstanceHeader::default();
+        let bytes = || entity_bytes(&header, &classifications, None);
+        assert_eq!(bytes(), INSTANCE_BYTES + 100);
+        assert_eq!(classifications.len(), 3);
+        assert_eq!(bytes(), INSTANCE_BYTES + 100 + 3 * CLASSIFICATION_BYTES);
+        let whole = entity_bytes(&header, &made().into(), None);
+        assert_eq!(whole, INSTANCE_BYTES + 3 * CLASSIFICATION_BYTES);
+    }
 }
