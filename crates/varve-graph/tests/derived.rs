@@ -295,7 +295,7 @@ fn missing_entries_are_found_and_made_anew() {
     }
     space.write(&batch, Durability::Buffered).expect("written");
     assert!(world.problems() > 0);
-    rebuild_derived(&world.graph, &|_, _| true).expect("made anew");
+    rebuild_derived(&world.graph, None, &|_, _| true).expect("made anew");
     assert_eq!(world.problems(), 0);
     world.compare(TemporalScope::NOW);
 }

@@ -9,6 +9,7 @@ mod carried;
 mod decode;
 mod encode;
 mod entries;
+mod former;
 mod history;
 mod plan;
 mod read;
@@ -28,6 +29,7 @@ use varve_kv::Reader;
 use varve_model::{ElementId, Instant, TemporalScope};
 
 use self::entries::{InstanceDeriver, Kind};
+use self::former::FormerProxies;
 use self::read::{GraphReader, vertex_of};
 use self::rules::Rules;
 use self::state::{Keys, State, ensure_labels};
@@ -133,20 +135,25 @@ impl GraphStore {
         })
     }
 
-    /// Makes entries anew of instances of types whose rules have changed.
-    fn rebuild(&self, (entities, relationships): &(Vec<u32>, Vec<u32>)) -> Result<(), GraphError> {
+    /// Makes entries anew of instances of types whose rules have changed. If that is because an older form was not brought up
+    /// to date to the end, there may be the entries that proxies had then.
+    fn rebuild(
+        &self,
+        former: &FormerProxies,
+        (entities, relationships): &(Vec<u32>, Vec<u32>),
+    ) -> Result<(), GraphError> {
         let label_of = |content: &[u8]| varve_encoding::row::vertex_label(content).map(|it| it.0);
-        rebuild_derived(&self.graph, &|id, content| match id {
+        rebuild_derived(&self.graph, Some(former), &|id, content| match id {
             ElementId::Vertex(_) => label_of(content).is_ok_and(|label| entities.contains(&label)),
             ElementId::Edge(edge) => relationships.contains(&edge.label.0),
         })
     }
 
-    /// Makes entries anew of instances that have other ones than those of an earlier form of the rules.
-    fn renew(&self, keys: Keys) -> Result<(), GraphError> {
-        rebuild_derived(&self.graph, &|id, content| {
+    /// Makes entries anew of instances that have other ones than by the rules of an earlier form.
+    fn renew(&self, former: &FormerProxies, keys: Keys, before: &Rules) -> Result<(), GraphError> {
+        rebuild_derived(&self.graph, Some(former), &|id, content| {
             // What is damaged is told when its entries are made.
-            entries::has_entries_of_parts(id, content, keys).unwrap_or(true)
+            former::has_other_entries(id, content, keys, before).unwrap_or(true)
         })
     }
 }
@@ -286,12 +293,17 @@ impl Store for GraphStore {
         let texts = Arc::clone(&self.texts);
         let state = State::new(types, keys, Arc::clone(&rules), labels, texts);
         *self.state.write() = Some(Arc::new(state));
+        let former = FormerProxies(InstanceDeriver {
+            rules: Arc::new(before.with_proxies_among_entities()),
+            keys,
+            texts: None,
+        });
         if is_older {
-            self.renew(keys)?;
+            self.renew(&former, keys, &before)?;
         }
         let is_pending = !(pending.0.is_empty() && pending.1.is_empty());
         if is_pending {
-            self.rebuild(&pending)?;
+            self.rebuild(&former, &pending)?;
         }
         if is_pending || is_older {
             notes.put(RULES, &rules.to_bytes(keys, &(Vec::new(), Vec::new())))?;

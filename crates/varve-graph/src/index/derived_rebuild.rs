@@ -1,27 +1,33 @@
-//! Adding the entries of derived indexes to what is stored.
+//! Adding the entries of derived indexes to what is stored, and taking away those that it has no more.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use varve_encoding::key;
 use varve_encoding::row::{Header, Kind};
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, VERTEX};
-use varve_kv::TableId;
+use varve_kv::{Flow, TableId};
 use varve_model::{Direction, ElementId};
 
-use super::derived_entries;
-use super::rebuild::{Found, ids, may_decide, walk};
+use super::rebuild::{Found, Keys, STEP, ids, may_decide, walk};
+use super::{Deriver, derived_entries};
 use crate::error::GraphError;
 use crate::graph::Graph;
+use crate::maintenance::{States, states};
 use crate::write::{Emitter, commit_internal};
 
 /// Adds every entry that the graph's deriver makes and that is missing: of present elements, and of events for reads of
 /// the past. `wanted` says of which elements, by their content. Writers keep entries up to date meanwhile, so this may be
-/// interrupted and repeated at any point. Entries that elements have no more are left: they cost a look each.
+/// interrupted and repeated at any point.
+///
+/// Entries that `former` makes of these elements, and that no state of theirs has any more, are deleted. What nobody names so
+/// is left: it costs a look each, and stays when its element is purged.
 ///
 /// # Errors
 /// When the store fails or is damaged.
 pub fn rebuild_derived(
     graph: &Arc<Graph>,
+    former: Option<&dyn Deriver>,
     wanted: &dyn Fn(&ElementId, &[u8]) -> bool,
 ) -> Result<(), GraphError> {
     for table in [VERTEX, EDGE, EVENT] {
@@ -30,7 +36,12 @@ pub fn rebuild_derived(
                 .map(|found| found.filter(|found| wanted(&found.id, &found.content)))
         };
         walk(graph, table, None, &take, &mut |found: Vec<Found>| {
-            commit_internal(graph, &ids(&found), &[], |emitter| {
+            let ids = ids(&found);
+            commit_internal(graph, &ids, &[], |emitter| {
+                if let Some(former) = former {
+                    ids.iter()
+                        .try_for_each(|id| forget(graph, emitter, former, id))?;
+                }
                 found
                     .iter()
                     .try_for_each(|found| add(graph, emitter, table, found))
@@ -40,6 +51,101 @@ pub fn rebuild_derived(
         })?;
     }
     Ok(())
+}
+
+/// Shows every state that is stored, present ones before those of the past, until `visit` breaks; of an edge on its source's
+/// side. One that changes meanwhile may come twice, and is not missed.
+///
+/// # Errors
+/// When the store fails or is damaged.
+pub fn visit_states(
+    graph: &Graph,
+    visit: &mut dyn FnMut(&ElementId, &[u8]) -> Flow,
+) -> Result<(), GraphError> {
+    for table in [VERTEX, EDGE, EVENT] {
+        let mut after: Option<(Vec<u8>, Vec<u8>)> = None;
+        loop {
+            let (mut seen, mut shown, mut last) = (0, Ok(Flow::Continue(())), None);
+            let from = after.as_ref().map(|(p, c)| (p.as_slice(), c.as_slice()));
+            graph.reader().scan_table(table, from, &mut |row| {
+                seen += 1;
+                shown = state(table, row.partition, row.clustering, row.value).map(|found| {
+                    found.map_or(Flow::Continue(()), |found| visit(&found.id, &found.content))
+                });
+                if !matches!(shown, Ok(Flow::Continue(()))) {
+                    return Flow::Break(());
+                }
+                if seen < STEP {
+                    return Flow::Continue(());
+                }
+                last = Some((row.partition.to_vec(), row.clustering.to_vec()));
+                Flow::Break(())
+            })?;
+            if shown?.is_break() {
+                return Ok(());
+            }
+            match last {
+                None => break,
+                last => after = last,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Deletes the entries that `former` makes of any state of an element and that are none any more: in the present's index of
+/// those that count now or may later, in the past's of all.
+fn forget(
+    graph: &Graph,
+    emitter: &mut Emitter<'_>,
+    former: &dyn Deriver,
+    id: &ElementId,
+) -> Result<(), GraphError> {
+    let States { current, events } = states(graph, emitter, id)?;
+    let contents = events.iter().map(|(_, content)| content);
+    let mut gone = BTreeSet::new();
+    for content in current.iter().chain(contents) {
+        gone.extend(keys_of(Some(former), id, content)?);
+    }
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let deriver = graph.deriver();
+    let mut present = BTreeSet::new();
+    if let Some(content) = &current {
+        present.extend(keys_of(deriver.as_deref(), id, content)?);
+    }
+    let mut past = present.clone();
+    for (header, content) in events {
+        let keys = keys_of(deriver.as_deref(), id, &content)?;
+        let id = id.clone();
+        let event = Found {
+            id,
+            header,
+            content,
+        };
+        if may_decide(emitter, graph, &event)? {
+            present.extend(keys.iter().cloned());
+        }
+        past.extend(keys);
+    }
+    for (table, kept) in [(INDEX, &present), (EVENT_INDEX, &past)] {
+        for (partition, clustering) in gone.difference(kept) {
+            emitter.batch.delete(table, partition, clustering);
+        }
+    }
+    Ok(())
+}
+
+/// Partition and clustering keys of the entries of a state.
+fn keys_of(
+    deriver: Option<&dyn Deriver>,
+    id: &ElementId,
+    content: &[u8],
+) -> Result<Keys, GraphError> {
+    let entries = derived_entries(deriver, id, content)?;
+    let keys = entries.iter().map(|(p, c)| (p.to_vec(), c.to_vec()));
+    Ok(keys.collect())
 }
 
 /// The state that a row holds, of an edge on its source's side.

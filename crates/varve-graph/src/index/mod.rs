@@ -14,7 +14,7 @@ mod uniqueness;
 
 pub(crate) use derived::derived_entries;
 pub use derived::{DERIVED_FIRST_BYTES_MAX, DerivedEntries, Deriver, DeriverSource};
-pub use derived_rebuild::rebuild_derived;
+pub use derived_rebuild::{rebuild_derived, visit_states};
 pub use entries::{IndexEntry, edge_label_entry, entries, vertex_label_entry};
 pub(crate) use holders::holders;
 pub(crate) use rebuild::{rebuild, remove};

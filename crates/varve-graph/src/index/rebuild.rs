@@ -24,9 +24,10 @@ use crate::write::{Emitter, commit_internal, decode_element};
 /// Elements, or entries, taken into one commit.
 const CHUNK: usize = 500;
 /// Rows looked at between two looks at the progress.
-const STEP: usize = 20_000;
+pub(super) const STEP: usize = 20_000;
 
-type Keys = Vec<(Vec<u8>, Vec<u8>)>;
+/// Partition and clustering keys of entries.
+pub(super) type Keys = Vec<(Vec<u8>, Vec<u8>)>;
 
 /// Adds every entry of `label` that is missing: of present elements, and of events for reads of the past.
 ///

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use varve_encoding::datum;
-use varve_encoding::row::Kind;
+use varve_encoding::row::{Header, Kind};
 use varve_encoding::tables::{EVENT, EVENT_INDEX, INDEX, TX};
 use varve_kv::{Flow, fail_point};
 use varve_model::{CommitVersion, Datum, EdgeId, ElementId};
@@ -74,20 +74,27 @@ pub(crate) fn record(graph: &Graph, emitter: &mut Emitter<'_>, ids: &[ElementId]
     emitter.stamps.key(at);
 }
 
-/// Removes every row and entry of `id`.
-pub(crate) fn destroy(
+/// All states of an element that are stored.
+pub(crate) struct States {
+    /// The content of the current one.
+    pub(crate) current: Option<Vec<u8>>,
+    /// Those of the past and planned ones.
+    pub(crate) events: Vec<(Header, Vec<u8>)>,
+}
+
+/// All states of `id` that are stored.
+///
+/// # Errors
+/// When the store fails or is damaged.
+pub(crate) fn states(
     graph: &Graph,
-    emitter: &mut Emitter<'_>,
+    emitter: &Emitter<'_>,
     id: &ElementId,
-) -> Result<(), GraphError> {
-    let (table, sides) = sides(id);
-    let mut contents = Vec::new();
-    if let Some(current) = emitter
-        .read_current(id)?
-        .filter(|it| it.header.kind == Kind::Put)
-    {
-        contents.push(current.content);
-    }
+) -> Result<States, GraphError> {
+    let current = emitter.read_current(id)?;
+    let current = current.filter(|it| it.header.kind == Kind::Put);
+    let mut events = Vec::new();
+    let (_, sides) = sides(id);
     let (partition, clustering) = (&sides[0].partition, &sides[0].clustering);
     let newest = CommitVersion::MAX;
     scan_events(
@@ -97,12 +104,25 @@ pub(crate) fn destroy(
         newest,
         &mut |header, content| {
             if header.kind == Kind::Put {
-                contents.push(content.to_vec());
+                events.push((header, content.to_vec()));
             }
             Flow::Continue(())
         },
     )?;
-    for content in &contents {
+    let current = current.map(|it| it.content);
+    Ok(States { current, events })
+}
+
+/// Removes every row and entry of `id`.
+pub(crate) fn destroy(
+    graph: &Graph,
+    emitter: &mut Emitter<'_>,
+    id: &ElementId,
+) -> Result<(), GraphError> {
+    let (table, sides) = sides(id);
+    let States { current, events } = states(graph, emitter, id)?;
+    let events = events.iter().map(|(_, content)| content);
+    for content in current.iter().chain(events) {
         let element = decode_element(id, content)?;
         for entry in entries_of(&graph.schema(), id, &element) {
             emitter

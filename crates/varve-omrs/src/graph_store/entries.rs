@@ -203,36 +203,6 @@ impl Deriver for InstanceDeriver {
     }
 }
 
-/// Whether an instance has entries that [`Rules::has_orders_of_parts`] is about: it carries classifications, is DELETED,
-/// or a proxy.
-pub(super) fn has_entries_of_parts(
-    id: &ElementId,
-    content: &[u8],
-    keys: Keys,
-) -> Result<bool, DecodeError> {
-    let properties = match id {
-        ElementId::Vertex(_) => vertex_parts(content)?.1,
-        ElementId::Edge(_) => edge_parts(content)?.2,
-    };
-    let parts = Parts::of(properties, keys)?;
-    if parts.classifications.is_some() || parts.header.is_empty() {
-        return Ok(parts.classifications.is_some());
-    }
-    let mut cursor = Cursor::new(parts.header);
-    let Token::Map(members) = cursor.token()? else {
-        return Err(cursor.error());
-    };
-    let mut has = false;
-    for _ in 0..members {
-        match (cursor.name()?, cursor.token()?) {
-            ("st", Token::Text(name)) => has |= name == InstanceStatus::Deleted.name(),
-            ("px", Token::Bool(proxy)) => has |= proxy,
-            (_, token) => skip_rest(token, &mut cursor)?,
-        }
-    }
-    Ok(has)
-}
-
 struct Making<'a> {
     subject: Subject,
     label: u32,
@@ -291,7 +261,7 @@ impl Making<'_> {
             }
         }
         self.times = times;
-        if proxy && self.all.has_orders_of_parts() {
+        if proxy && self.all.keeps_proxies_apart() {
             self.put_levels(Kind::Proxy);
             return Ok(false);
         }
@@ -564,7 +534,7 @@ impl Making<'_> {
 }
 
 /// Passes over what follows a token of a value that is not wanted.
-fn skip_rest(token: Token<'_>, cursor: &mut Cursor<'_>) -> Made {
+pub(super) fn skip_rest(token: Token<'_>, cursor: &mut Cursor<'_>) -> Made {
     match token {
         Token::List(count) => (0..count).try_for_each(|_| cursor.skip()),
         Token::Map(count) => (0..count).try_for_each(|_| {

@@ -23,8 +23,9 @@ use crate::types::{
 /// The level of all types. Levels of types are their labels' ids, which begin with 1.
 pub(super) const ANY: u32 = 0;
 
-/// Which entries rules stand for, whatever the types are. Form 1 had none of [`Rules::has_orders_of_parts`].
-pub(super) const FORM: u32 = 2;
+/// Which entries rules stand for, whatever the types are. Form 1 had none of [`Rules::has_orders_of_parts`], forms 1 and 2 not
+/// the list of [`Rules::keeps_proxies_apart`].
+pub(super) const FORM: u32 = 3;
 
 /// The rules of all types.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -113,6 +114,19 @@ impl Rules {
     /// Whether what carries a classification, and what is DELETED, have entries by more than GUIDs.
     pub(super) fn has_orders_of_parts(&self) -> bool {
         self.form >= 2
+    }
+
+    /// Whether proxies are in a list of their own, and not in those of entities.
+    pub(super) fn keeps_proxies_apart(&self) -> bool {
+        self.form >= 3
+    }
+
+    /// The same of the last form that listed proxies as entities are. It stands for all that earlier ones listed of them.
+    pub(super) fn with_proxies_among_entities(&self) -> Self {
+        Self {
+            form: 2,
+            ..self.clone()
+        }
     }
 
     /// The rules that follow from `types`, whose labels are `labels`. Numbers, and rules of labels whose types have gone,

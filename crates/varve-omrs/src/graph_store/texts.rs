@@ -12,7 +12,8 @@ use std::thread::JoinHandle;
 use parking_lot::Mutex;
 use rustc_hash::FxHashSet;
 use varve_graph::Graph;
-use varve_graph::index::{DerivedEntries, Deriver, rebuild_derived};
+use varve_graph::index::{DerivedEntries, Deriver, visit_states};
+use varve_kv::Flow;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::store::TextHint;
@@ -60,6 +61,8 @@ enum Stage {
     Whole,
     /// Nothing: it was too much.
     TooMuch,
+    /// Not all, nor before the graph is opened again: what was there before could not be read.
+    Failed,
 }
 
 /// The texts of a graph's instances.
@@ -163,8 +166,11 @@ impl Texts {
         let mut known = self.known.lock();
         match known.stage {
             Stage::Whole => return Some(known.hashes.len()),
-            Stage::Reading | Stage::TooMuch => return None,
+            Stage::Reading | Stage::TooMuch | Stage::Failed => return None,
             Stage::Noted => {}
+        }
+        if self.is_over.load(Ordering::Relaxed) {
+            return None;
         }
         known.stage = Stage::Reading;
         let (texts, deriver) = (Arc::clone(self), deriver());
@@ -183,18 +189,22 @@ impl Texts {
         let Some(graph) = self.graph.upgrade() else {
             return;
         };
-        let read = rebuild_derived(&graph, &|id, content| {
-            if !self.is_over.load(Ordering::Relaxed) && !self.is_too_much.load(Ordering::Relaxed) {
-                // What is damaged is told to whoever reads it.
-                let _ = deriver.derive(id, content, &mut DerivedEntries::default());
+        let mut is_whole = true;
+        let read = visit_states(&graph, &mut |id, content| {
+            if self.is_over.load(Ordering::Relaxed) || self.is_too_much.load(Ordering::Relaxed) {
+                is_whole = false;
+                return Flow::Break(());
             }
-            false
+            // What is damaged is told to whoever reads it.
+            let _ = deriver.derive(id, content, &mut DerivedEntries::default());
+            Flow::Continue(())
         });
         let mut known = self.known.lock();
         if known.stage == Stage::Reading {
             known.stage = match read {
-                Ok(()) => Stage::Whole,
-                Err(_) => Stage::Noted,
+                Ok(()) if is_whole => Stage::Whole,
+                Ok(()) => Stage::Noted,
+                Err(_) => Stage::Failed,
             };
         }
     }
@@ -253,7 +263,96 @@ impl Texts {
 
 #[cfg(test)]
 mod tests {
+    use varve_encoding::key;
+    use varve_encoding::tables::{EVENT, TABLES};
+    use varve_graph::{GraphError, GraphOptions};
+    use varve_kv::{Batch, Durability, Engine as _, MemoryEngine};
+    use varve_model::time::SystemClock;
+    use varve_model::{CommitVersion, ElementId, VertexId};
+
     use super::*;
+    use crate::graph_store::GraphStore;
+    use crate::instances::{EntityDetail, InstanceAuditHeader, InstanceHeader};
+    use crate::store::{Store as _, StoredEntity};
+    use crate::types::Catalogue;
+
+    /// A graph with two entities and, in the table that is read last, a row that cannot be read.
+    fn damaged_graph() -> Arc<Graph> {
+        let space = MemoryEngine::new().open("g", TABLES, true).unwrap();
+        let options = GraphOptions::new(Arc::new(SystemClock));
+        let graph = Graph::open("g", space, &options).unwrap();
+        let types = Arc::new(Catalogue::built_in());
+        let of = types.by_name("Database").unwrap();
+        let audit = InstanceAuditHeader {
+            instance_type: Some(types.get(of).instance_type().clone()),
+            ..InstanceAuditHeader::default()
+        };
+        let store = GraphStore::open(Arc::clone(&graph));
+        store.set_types(types).unwrap();
+        for guid in ["a", "b"] {
+            let entity = EntityDetail {
+                header: InstanceHeader {
+                    audit: audit.clone(),
+                    guid: Some(guid.to_owned()),
+                    ..InstanceHeader::default()
+                },
+                ..EntityDetail::default()
+            };
+            let put = store.transact(&[guid], &mut |transaction| {
+                transaction.put_entity(StoredEntity::Detail(entity.clone()), None)
+            });
+            put.unwrap();
+        }
+        let mut batch = Batch::new();
+        let partition = key::vertex_id(&VertexId::text("a"));
+        let clustering = key::event_clustering(key::VERTEX_CLUSTERING, CommitVersion(1));
+        batch.put(EVENT, &partition, &clustering, b"");
+        graph.space().write(&batch, Durability::Buffered).unwrap();
+        graph
+    }
+
+    /// Does something with each state that it is shown.
+    struct Seen<F>(F);
+
+    impl<F: Fn() + Send + Sync> Deriver for Seen<F> {
+        fn derive(
+            &self,
+            _: &ElementId,
+            _: &[u8],
+            _: &mut DerivedEntries,
+        ) -> Result<(), GraphError> {
+            (self.0)();
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_read_is_not_read_again() {
+        let graph = damaged_graph();
+        let texts = Texts::new(&graph);
+        assert_eq!(texts.count(|| Box::new(Seen(|| ()))), None);
+        texts.await_reading();
+        let none = || unreachable!("nothing is read");
+        assert_eq!(texts.count(none), None);
+        assert_eq!(found(&texts), None);
+    }
+
+    #[test]
+    fn reading_ends_at_once_when_it_is_of_no_use() {
+        let graph = damaged_graph();
+        for is_over in [true, false] {
+            let texts = Texts::with_room(Arc::downgrade(&graph), 10);
+            let own = Arc::clone(&texts);
+            let stop = move || match is_over {
+                true => own.is_over.store(true, Ordering::Relaxed),
+                false => own.is_too_much.store(true, Ordering::Relaxed),
+            };
+            assert_eq!(texts.count(|| Box::new(Seen(stop))), None);
+            texts.await_reading();
+            // It had failed, had it come to the end.
+            assert_eq!(texts.known.lock().stage, Stage::Noted);
+        }
+    }
 
     fn all_known(texts: &Texts) {
         texts.known.lock().stage = Stage::Whole;

@@ -1,13 +1,17 @@
 //! A store whose entries an older build made is brought up to date when it is opened; what a newer one made is refused.
 
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use varve_encoding::datum;
-use varve_encoding::index::{IndexId, partition_prefix};
+use varve_encoding::index::{IndexId, partition_prefix, put_ordered_text};
+use varve_encoding::key::put_ordered_element;
 use varve_encoding::tables::{EVENT_INDEX, INDEX, TABLES};
+use varve_graph::index::rebuild_derived;
 use varve_graph::{Graph, GraphOptions};
-use varve_kv::{Batch, Durability};
-use varve_model::{Clock, Datum};
+use varve_kv::{Batch, Durability, TableId};
+use varve_model::{Clock, Datum, ElementId, VertexId};
 use varve_omrs::graph_store::InstanceDerivers;
 use varve_omrs::instances::*;
 use varve_omrs::json::Millis;
@@ -18,7 +22,9 @@ use crate::world::*;
 
 const RULES: &str = "open-metadata rules";
 /// The indexes that the first form had not.
-const ADDED: [u32; 8] = [12, 13, 28, 33, 34, 35, 36, 37];
+const ADDED: &[u32] = &[12, 13, 28, 33, 34, 35, 36, 37];
+/// The index that the second form had not.
+const PROXIES: &[u32] = &[13];
 
 fn change_rules(world: &World, change: impl FnOnce(&mut Vec<(String, Datum)>)) {
     let notes = world.store.graph().notes();
@@ -36,30 +42,84 @@ fn set_form(members: &mut [(String, Datum)], form: i64) {
     version.expect("a version").1 = Datum::Int(form);
 }
 
-/// Makes the store what a build of the first form would have made it.
-fn make_older(world: &World) {
-    let space = world.store.graph().space();
-    let prefixes = ADDED.map(|number| partition_prefix(IndexId::Derived(number)));
-    let mut batch = Batch::new();
-    let mut stripped = [0; 2];
-    for (table, count) in [INDEX, EVENT_INDEX].into_iter().zip(&mut stripped) {
-        space
+/// All entries that are stored, by table, partition and clustering key.
+fn entries(world: &World) -> Vec<(TableId, Vec<u8>, Vec<u8>)> {
+    let mut all = Vec::new();
+    for table in [INDEX, EVENT_INDEX] {
+        let visited = world
+            .store
+            .graph()
+            .space()
             .scan_table(table, None, &mut |row| {
-                let mut of = prefixes.iter();
-                if of.any(|prefix| row.partition.starts_with(prefix)) {
-                    batch.delete(table, row.partition, row.clustering);
-                    *count += 1;
-                }
-                std::ops::ControlFlow::Continue(())
-            })
-            .expect("read");
+                all.push((table, row.partition.to_vec(), row.clustering.to_vec()));
+                ControlFlow::Continue(())
+            });
+        visited.expect("read");
     }
-    assert!(stripped.iter().all(|count| *count > 0), "{stripped:?}");
+    all
+}
+
+fn is_of(partition: &[u8], indexes: &[u32]) -> bool {
+    let mut of = indexes.iter();
+    of.any(|number| partition.starts_with(&partition_prefix(IndexId::Derived(*number))))
+}
+
+/// Makes the store what a build of an earlier form would have made it: with the entries that proxies had among those of
+/// entities, and without those that came later.
+fn make_older(world: &mut World, form: i64) {
+    let added = if form == 1 { ADDED } else { PROXIES };
+    let mut batch = Batch::new();
+    let mut stripped = 0;
+    for (table, partition, clustering) in entries(world) {
+        if is_of(&partition, added) {
+            batch.delete(table, &partition, &clustering);
+            stripped += 1;
+        }
+    }
+    assert!(stripped > 0);
+    let space = world.store.graph().space();
     space.write(&batch, Durability::Buffered).expect("written");
     change_rules(world, |members| {
-        set_form(members, 1);
-        members.retain(|(name, _)| name != "classifications");
+        set_form(members, form);
+        if form == 1 {
+            members.retain(|(name, _)| name != "classifications");
+        }
     });
+    // Without the types, the graph is kept by the rules that it has.
+    world.reopen();
+    rebuild_derived(world.store.graph(), None, &|_, _| true).expect("entries");
+    world.verify();
+}
+
+/// The numbers of the indexes that lead to an entity, now or in the past.
+fn listed_in(world: &World, guid: &str) -> BTreeSet<u32> {
+    let mut element = Vec::new();
+    let id = ElementId::Vertex(VertexId::text(guid));
+    put_ordered_element(&id, &mut element);
+    let mut found = BTreeSet::new();
+    for (_, partition, clustering) in entries(world) {
+        if clustering.ends_with(&element) {
+            found.extend((1..=37).filter(|number| is_of(&partition, &[*number])));
+        }
+    }
+    found
+}
+
+fn put(world: &World, guid: &str, entity: StoredEntity) {
+    world
+        .store
+        .transact(&[guid], &mut |transaction| {
+            transaction.put_entity(entity.clone(), None)
+        })
+        .expect("stored");
+}
+
+fn proxy(world: &World, of: &str, guid: &str, name: &str) -> StoredEntity {
+    StoredEntity::Proxy(EntityProxy {
+        header: world.header(of, guid),
+        classifications: classified(world, guid, 7).classifications,
+        unique_properties: Some(world.properties(of, &[("qualifiedName", text(name))])),
+    })
 }
 
 fn classified(world: &World, guid: &str, confidence: i32) -> EntityDetail {
@@ -89,13 +149,13 @@ fn an_older_store_has_all_entries_after_it_is_opened() {
     entity.header.audit.status = Some(InstanceStatus::Deleted);
     entity.header.audit.version = 2;
     world.put(&entity);
-    make_older(&world);
+    make_older(&mut world, 1);
     let names = ["Confidentiality".to_owned()];
     let by_creation = all(
         Subject::Entities,
         WalkBy::Classified(&names, Listing::CreateTime),
     );
-    assert!(world.guids(None, &by_creation).is_empty());
+    assert!(!listed_in(&world, "a").contains(&33));
     for _ in 0..2 {
         world.restart();
         world.verify();
@@ -112,6 +172,129 @@ fn an_older_store_has_all_entries_after_it_is_opened() {
         let by = WalkBy::Status(InstanceStatus::Deleted, Listing::CreateTime);
         assert_eq!(world.guids(None, &all(Subject::Entities, by)), ["b"]);
     }
+}
+
+/// A store of an earlier form with a proxy, `p`, of a type that nothing else is of, and with what became a proxy, `q`.
+/// Returns it with a time at which `q` was none.
+fn older_with_proxies(form: i64) -> (World, Millis) {
+    let mut world = World::new();
+    put(
+        &world,
+        "p",
+        proxy(&world, "GlossaryTerm", "p", "known there"),
+    );
+    world.put(&world.entity("Database", "q", &[("qualifiedName", text("known here"))]));
+    let mut deleted = classified(&world, "d", 7);
+    deleted.header.audit.status = Some(InstanceStatus::Deleted);
+    world.put(&deleted);
+    let first = world.store.now();
+    world.clock.advance(5_000);
+    put(
+        &world,
+        "p",
+        proxy(&world, "GlossaryTerm", "p", "known elsewhere"),
+    );
+    put(&world, "q", proxy(&world, "Database", "q", "no more here"));
+    world.clock.advance(5_000);
+    put(
+        &world,
+        "p",
+        proxy(&world, "GlossaryTerm", "p", "known still"),
+    );
+    make_older(&mut world, form);
+    let of_parts: &[u32] = if form == 1 { &[] } else { &[33, 34, 37] };
+    let listed = BTreeSet::from_iter([&[1, 2, 3, 4, 5, 6, 7], of_parts].concat());
+    assert_eq!(listed_in(&world, "p"), listed);
+    assert_eq!(listed_in(&world, "q"), listed);
+    for text in TEXTS_OF_PROXIES {
+        assert!(is_text_kept(&world, text), "{text}");
+    }
+    (world, first)
+}
+
+const TEXTS_OF_PROXIES: [&str; 4] = [
+    "known there",
+    "known elsewhere",
+    "no more here",
+    "known still",
+];
+
+fn is_text_kept(world: &World, text: &str) -> bool {
+    let mut values = Vec::new();
+    put_ordered_text(text, &mut values);
+    let all = entries(world);
+    all.iter()
+        .any(|(_, _, clustering)| clustering.starts_with(&values))
+}
+
+/// Proxies have left the lists of entities, and what an entity was before it was but a proxy has not.
+fn check_proxies(world: &World, first: Millis) {
+    world.verify();
+    let own = [6, 13, 33, 34, 37];
+    assert_eq!(listed_in(world, "p"), BTreeSet::from(own));
+    let both = [&[1, 2, 3, 4, 5, 7], &own[..]].concat();
+    assert_eq!(listed_in(world, "q"), BTreeSet::from_iter(both));
+    for text in TEXTS_OF_PROXIES {
+        assert!(!is_text_kept(world, text), "{text}");
+    }
+    assert!(is_text_kept(world, "known here"));
+    for (name, expected) in [
+        ("GlossaryTerm", true),
+        ("Database", true),
+        ("Person", false),
+    ] {
+        let of = world.types.by_name(name).expect("a type");
+        let has_ever = world.store.has_ever(of).expect("an answer");
+        assert_eq!(has_ever, expected, "{name}");
+    }
+    let guids = |at: Option<Millis>, by| world.guids(at, &all(Subject::Entities, by));
+    assert_eq!(guids(None, WalkBy::Guid), ["d"]);
+    assert_eq!(guids(Some(first), WalkBy::Guid), ["d", "q"]);
+    assert_eq!(guids(Some(first), WalkBy::Text("known here")), ["q"]);
+    let by = WalkBy::Status(InstanceStatus::Deleted, Listing::CreateTime);
+    assert_eq!(guids(None, by), ["d"]);
+}
+
+#[test]
+fn proxies_of_an_older_store_leave_the_lists_of_entities() {
+    for form in [1, 2] {
+        let (mut world, first) = older_with_proxies(form);
+        for _ in 0..2 {
+            world.restart();
+            check_proxies(&world, first);
+        }
+        let purge = |transaction: &mut dyn Transaction| transaction.purge_entity("p");
+        let purged = world.store.transact(&["p"], &mut { purge });
+        purged.expect("purged");
+        assert_eq!(listed_in(&world, "p"), BTreeSet::new());
+    }
+}
+
+#[test]
+fn what_was_not_renewed_to_the_end_is_renewed_when_it_is_opened() {
+    let (mut world, first) = older_with_proxies(2);
+    change_rules(&world, |members| {
+        set_form(members, 3);
+        let labels = |name: &str| {
+            let of = members.iter().find(|member| member.0 == name);
+            let Some((_, Datum::List(rules))) = of else {
+                panic!("no {name}");
+            };
+            let label = |rule: &Datum| match rule {
+                Datum::List(parts) => parts[0].clone(),
+                _ => panic!("a rule is a list"),
+            };
+            Datum::List(rules.iter().map(label).collect())
+        };
+        let pending = Datum::List(vec![labels("entities"), labels("relationships")]);
+        let of = members.iter_mut().find(|member| member.0 == "pending");
+        of.expect("labels").1 = pending;
+    });
+    world.reopen();
+    world.tell_types();
+    check_proxies(&world, first);
+    world.restart();
+    check_proxies(&world, first);
 }
 
 #[test]

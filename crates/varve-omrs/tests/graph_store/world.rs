@@ -155,15 +155,24 @@ impl World {
         whole
     }
 
-    /// Closes the graph and opens it again.
+    /// Closes the graph and opens it again, sound as it is.
     pub(crate) fn restart(&mut self) {
+        self.reopen();
+        self.verify();
+        self.tell_types();
+    }
+
+    /// Closes the graph and opens it again, without the types.
+    pub(crate) fn reopen(&mut self) {
         let other = open(
             &(Arc::new(MemoryEngine::new()) as Arc<dyn Engine>),
             &self.clock,
         );
         drop(std::mem::replace(&mut self.store, other));
         self.store = open(&self.engine, &self.clock);
-        self.verify();
+    }
+
+    pub(crate) fn tell_types(&self) {
         self.store
             .set_types(Arc::clone(&self.types))
             .expect("types");

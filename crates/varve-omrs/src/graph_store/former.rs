@@ -1,0 +1,79 @@
+//! What instances had other entries by the rules of earlier forms, and which ones proxies had then.
+
+use varve_encoding::DecodeError;
+use varve_encoding::datum::{Cursor, Token};
+use varve_encoding::row::{edge_parts, vertex_parts};
+use varve_graph::GraphError;
+use varve_graph::index::{DerivedEntries, Deriver};
+use varve_model::ElementId;
+
+use super::decode::Parts;
+use super::entries::{InstanceDeriver, skip_rest};
+use super::rules::Rules;
+use super::state::Keys;
+use crate::types::InstanceStatus;
+
+/// Makes the entries that proxies had while they were listed as entities are, and none of anything else.
+pub(super) struct FormerProxies(pub(super) InstanceDeriver);
+
+impl Deriver for FormerProxies {
+    fn derive(
+        &self,
+        id: &ElementId,
+        content: &[u8],
+        entries: &mut DerivedEntries,
+    ) -> Result<(), GraphError> {
+        if matches!(id, ElementId::Vertex(_)) && marks(id, content, self.0.keys)?.proxy {
+            self.0.derive(id, content, entries)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether an instance has other entries than by `rules` of an earlier form: it is a proxy; or it carries classifications or
+/// is DELETED, which [`Rules::has_orders_of_parts`] is about.
+pub(super) fn has_other_entries(
+    id: &ElementId,
+    content: &[u8],
+    keys: Keys,
+    rules: &Rules,
+) -> Result<bool, DecodeError> {
+    let marks = marks(id, content, keys)?;
+    let of_parts = marks.classified || marks.deleted;
+    Ok((marks.proxy && !rules.keeps_proxies_apart()) || (of_parts && !rules.has_orders_of_parts()))
+}
+
+/// What of an instance decides which kinds of entries it has.
+#[derive(Debug, Clone, Copy, Default)]
+struct Marks {
+    classified: bool,
+    deleted: bool,
+    proxy: bool,
+}
+
+fn marks(id: &ElementId, content: &[u8], keys: Keys) -> Result<Marks, DecodeError> {
+    let properties = match id {
+        ElementId::Vertex(_) => vertex_parts(content)?.1,
+        ElementId::Edge(_) => edge_parts(content)?.2,
+    };
+    let parts = Parts::of(properties, keys)?;
+    let mut marks = Marks {
+        classified: parts.classifications.is_some(),
+        ..Marks::default()
+    };
+    if parts.header.is_empty() {
+        return Ok(marks);
+    }
+    let mut cursor = Cursor::new(parts.header);
+    let Token::Map(members) = cursor.token()? else {
+        return Err(cursor.error());
+    };
+    for _ in 0..members {
+        match (cursor.name()?, cursor.token()?) {
+            ("st", Token::Text(name)) => marks.deleted = name == InstanceStatus::Deleted.name(),
+            ("px", Token::Bool(proxy)) => marks.proxy = proxy,
+            (_, token) => skip_rest(token, &mut cursor)?,
+        }
+    }
+    Ok(marks)
+}
