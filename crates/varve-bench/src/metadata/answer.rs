@@ -2,7 +2,7 @@
 //!
 //! What is checked: that the document is UTF-8 and JSON; the class of the response, of every instance in it and of their
 //! types, properties, values, classifications and ends, as a client that builds objects needs them; that instances have
-//! GUIDs. What is kept: how the call went, how many instances came, and the GUIDs of those that are asked for next.
+//! GUIDs, and relationships two ends. What is kept: how the call went, how many instances came, and the GUIDs of those that are asked for next.
 
 use varve_omrs::json::{Decode as _, JsonError, Limits, RawJson, Reader};
 
@@ -206,14 +206,15 @@ fn pass_instance(
     mut guids: Option<&mut Guids>,
 ) -> Result<(), JsonError> {
     let (mut has_class, mut has_guid) = (false, kind == Kind::Classification);
+    let mut has_ends = [kind != Kind::Relationship; 2];
     reader.object(|reader, key| match key {
         "class" => {
             has_class = true;
             expect_class(reader, kind.classes())
         }
         "guid" => {
-            has_guid = true;
             let guid = reader.string()?;
+            has_guid |= !guid.is_empty();
             if let Some(guids) = &mut guids {
                 guids.push(&guid);
             }
@@ -224,13 +225,17 @@ fn pass_instance(
         "classifications" => {
             reader.list(|reader| pass_instance(reader, Kind::Classification, None))
         }
-        "entityOneProxy" | "entityTwoProxy" => pass_instance(reader, Kind::Proxy, None),
+        "entityOneProxy" | "entityTwoProxy" => {
+            has_ends[usize::from(key == "entityTwoProxy")] = true;
+            pass_instance(reader, Kind::Proxy, None)
+        }
         _ => reader.skip(),
     })?;
-    match (has_class, has_guid) {
-        (true, true) => Ok(()),
-        (false, _) => Err(reader.error("an instance without a class")),
-        (_, false) => Err(reader.error("an instance without a GUID")),
+    match (has_class, has_guid, has_ends) {
+        (true, true, [true, true]) => Ok(()),
+        (false, ..) => Err(reader.error("an instance without a class")),
+        (_, false, _) => Err(reader.error("an instance without a GUID")),
+        _ => Err(reader.error("a relationship without an end")),
     }
 }
 
@@ -421,11 +426,14 @@ impl Answer for WholeEntitiesAnswer {
     }
 }
 
-/// The classification called `name` of an entity.
-pub(crate) fn classification(entity: &RawJson, name: &str) -> Option<RawJson> {
+/// The classification called `name` of an entity, if it carries it.
+///
+/// # Errors
+/// When the entity or one of its classifications is not as it is by the contract.
+pub(crate) fn classification(entity: &RawJson, name: &str) -> Result<Option<RawJson>, JsonError> {
     let mut found = None;
-    let mut reader = Reader::new(entity.text().as_bytes(), LIMITS).ok()?;
-    let read = reader.object(|reader, key| match key {
+    let mut reader = Reader::new(entity.text().as_bytes(), LIMITS)?;
+    reader.object(|reader, key| match key {
         "classifications" => reader.list(|reader| {
             let mut is_it = false;
             reader.clone().object(|reader, key| {
@@ -442,9 +450,8 @@ pub(crate) fn classification(entity: &RawJson, name: &str) -> Option<RawJson> {
             Ok(())
         }),
         _ => reader.skip(),
-    });
-    read.ok()?;
-    found
+    })?;
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -500,6 +507,11 @@ mod tests {
         assert_eq!(found.instances(), 3);
         let wrong = text.replacen("EntityProxy", "EntityDetail", 1);
         read::<GraphAnswer>(wrong.as_bytes()).expect_err("an end is a proxy");
+        for end in ["One", "Two"] {
+            let wrong = text.replacen(&format!(r#","entity{end}Proxy":{proxy}"#), "", 1);
+            let error = read::<GraphAnswer>(wrong.as_bytes()).expect_err("an end is missing");
+            assert!(error.message().contains("end"), "{error}");
+        }
     }
 
     #[test]
@@ -535,6 +547,8 @@ mod tests {
         let nameless = good.replace(r#""guid":"a","#, "");
         let error = read::<EntitiesAnswer>(nameless.as_bytes()).expect_err("no GUID");
         assert!(error.message().contains("GUID"), "{error}");
+        let empty = good.replace(r#""guid":"a""#, r#""guid":"""#);
+        read::<EntitiesAnswer>(empty.as_bytes()).expect_err("an empty GUID");
         for length in 0..good.len() {
             read::<EntitiesAnswer>(&good.as_bytes()[..length]).expect_err("cut off");
         }
@@ -552,9 +566,14 @@ mod tests {
         let (_, found) = read::<WholeEntitiesAnswer>(text.as_bytes()).expect("an answer");
         let texts: Vec<&str> = found.entities.iter().map(RawJson::text).collect();
         assert_eq!(texts, [entity("a"), entity("b")]);
-        let kept = classification(&found.entities[0], "C").expect("it carries it");
+        let kept = classification(&found.entities[0], "C").expect("read");
+        let kept = kept.expect("it carries it");
         assert!(entity("a").contains(kept.text()));
         assert!(kept.text().starts_with(r#"{"class":"Classification""#));
-        assert_eq!(classification(&found.entities[0], "D"), None);
+        let other = classification(&found.entities[0], "D").expect("read");
+        assert_eq!(other, None);
+        let wrong = entity("a").replace(r#""name":"C""#, r#""name":1"#);
+        let wrong = RawJson::decode(&mut Reader::new(wrong.as_bytes(), LIMITS).expect("JSON"));
+        classification(&wrong.expect("JSON"), "C").expect_err("a name is a text");
     }
 }

@@ -179,8 +179,12 @@ pub(super) fn declassify(suite: &mut Suite, of: &PlannedType) -> Result<(), Fail
         let found: WholeEntitiesAnswer = carriers(suite, of, &home)?;
         for entity in &found.entities {
             let classification = answer::classification(entity, &of.name);
+            let classification = classification.map_err(|error| Failure::empty(error.message()))?;
+            let Some(classification) = &classification else {
+                return Err(Failure::empty("a carrier has not the classification"));
+            };
             let body = CopyRequest {
-                classification: classification.as_ref(),
+                classification: Some(classification),
                 entity,
             };
             let path = "/instances/entities/classifications/reference-copy/purge";
