@@ -14,6 +14,7 @@ use varve_kv::fail_point::{ALL, Errors, FailPoint};
 
 use crate::acknowledged::{self, Random, Writer};
 use crate::chores::{self, Chore, Chores};
+use crate::crash::{number_from, seed};
 use crate::server::{Client, Server, VARVE, run, shown};
 
 /// Concurrent writers.
@@ -27,17 +28,6 @@ const HITS_SELDOM: u64 = 3;
 /// Places tried in every run, and how many others.
 const ALWAYS: [&str; 3] = ["commit.stored", "space.written", "graph.marked"];
 const OTHERS: usize = 2;
-
-fn number_from(variable: &str) -> Option<u64> {
-    std::env::var(variable).ok()?.parse().ok()
-}
-
-fn seed() -> u64 {
-    number_from("VARVE_CRASH_SEED").unwrap_or_else(|| {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
-        now.map_or(1, |since| u64::from(since.subsec_nanos()))
-    })
-}
 
 /// A data folder with the schema.
 fn prepared() -> tempfile::TempDir {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 use crate::acknowledged::Random;
+use crate::crash::{number_from, seed};
 use crate::metadata::{
     ASSET, CONFIDENTIALITY, Caller, FAR_HOME, MEANING, Refused, TERM, new_entity,
     repository_in_memory, repository_on, taken_for, texts,
@@ -494,18 +495,10 @@ fn current_of(caller: &Caller, kind: Kind, guid: &str) -> Option<Json> {
     Some(of_itself(state))
 }
 
-fn number_from(variable: &str) -> Option<u64> {
-    let text = std::env::var(variable).ok()?;
-    text.parse().ok()
-}
-
 #[test]
 fn instances_that_were_acknowledged_survive_being_killed_with_their_history() {
     let rounds = number_from("VARVE_METADATA_CRASH_ROUNDS").unwrap_or(3);
-    let seed = number_from("VARVE_CRASH_SEED").unwrap_or_else(|| {
-        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-        now.map_or(1, |since| u64::from(since.subsec_nanos()))
-    });
+    let seed = seed();
     println!("VARVE_CRASH_SEED={seed} VARVE_METADATA_CRASH_ROUNDS={rounds}");
     let mut random = Random::new(seed);
     let dir = tempfile::tempdir().expect("a temporary folder");
