@@ -7,6 +7,7 @@
 SHELL := /bin/bash
 LISTEN ?= 127.0.0.1:8080
 DATA_DIR ?= data
+NODES ?= 1
 CARGO := scripts/cargo.sh
 
 .DEFAULT_GOAL := help
@@ -27,14 +28,14 @@ run: build ## serve on $(LISTEN) with the data in ./$(DATA_DIR)
 build-cassandra: setup ## build a server for Apache Cassandra, without RocksDB: target-cassandra/release/varve
 	@scripts/cassandra/build.sh
 
-cassandra: ## start an Apache Cassandra node on 127.0.0.1:9042 (needs Java 17 and Maven); `make cassandra-stop` removes it
-	@scripts/cassandra/node.sh start
+cassandra: ## start $(NODES) Apache Cassandra nodes on 127.0.0.1:9042, .2, .3 (needs Java 17 and Maven)
+	@VARVE_CASSANDRA_NODES=$(NODES) scripts/cassandra/cluster.sh start
 
-cassandra-stop: ## stop that node and remove its data
-	@scripts/cassandra/node.sh clean
+cassandra-stop: ## stop those nodes and remove their data
+	@scripts/cassandra/cluster.sh clean
 
-run-cassandra: build-cassandra cassandra ## serve on $(LISTEN) with the data in that node (experimental)
-	exec target-cassandra/release/varve serve --listen $(LISTEN) --engine cassandra --set storage.cassandra.replication=1
+run-cassandra: build-cassandra cassandra ## serve on $(LISTEN) with the data in those nodes, on each of them (experimental)
+	exec target-cassandra/release/varve serve --listen $(LISTEN) --engine cassandra --set storage.cassandra.replication=$(NODES)
 
 test: setup ## all checks and tests that CI runs
 	@scripts/test.sh

@@ -7,9 +7,9 @@
 # workspace would compile RocksDB anew. VARVE_TEST_CASSANDRA=host:port takes a node that runs already.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-node=scripts/cassandra/node.sh
+cluster=scripts/cassandra/cluster.sh
 if [[ -z ${VARVE_TEST_CASSANDRA:-} ]]; then
-  if ! lacks=$("$node" can-run); then
+  if ! lacks=$("$cluster" can-run); then
     if [[ -n ${VARVE_REQUIRE_CASSANDRA:-} ]]; then
       echo "no Cassandra node can run here, and VARVE_REQUIRE_CASSANDRA wants one: $lacks" >&2
       exit 1
@@ -18,8 +18,8 @@ if [[ -z ${VARVE_TEST_CASSANDRA:-} ]]; then
     exit 0
   fi
   VARVE_CASSANDRA_DIR=$(mktemp -d "${TMPDIR:-/tmp}/varve-cassandra.XXXXXX")
-  export VARVE_CASSANDRA_DIR VARVE_CASSANDRA_PORT=19042 VARVE_CASSANDRA_HEAP=640m
-  "$node" start --while $$
+  export VARVE_CASSANDRA_DIR VARVE_CASSANDRA_NODES=1 VARVE_CASSANDRA_PORT=19042 VARVE_CASSANDRA_HEAP=640m
+  "$cluster" start --while $$
   export VARVE_TEST_CASSANDRA=127.0.0.1:19042
 fi
 

@@ -23,7 +23,7 @@ fn node() -> Option<&'static str> {
         if let Ok(given) = std::env::var("VARVE_TEST_CASSANDRA") {
             return Some(given);
         }
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/cassandra/node.sh");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/cassandra/cluster.sh");
         let lacks = Command::new(&script).arg("can-run").output().unwrap();
         if !lacks.status.success() {
             let lacks = String::from_utf8_lossy(&lacks.stdout);
@@ -41,6 +41,7 @@ fn node() -> Option<&'static str> {
                 std::env::temp_dir().join(format!("varve-cassandra-test-{}", std::process::id())),
             )
             .env("VARVE_CASSANDRA_HEAP", "640m")
+            .env("VARVE_CASSANDRA_NODES", "1")
             .status()
             .unwrap();
         assert!(started.success(), "the node does not start");
