@@ -49,7 +49,8 @@ impl Opening<'_> {
     /// Takes the lease and settles what was left; returns it, the timestamps, and the slices of the log that are left.
     ///
     /// # Errors
-    /// [`KvError::Unavailable`] when another process has it and goes on renewing it, [`KvError::Away`] when the cluster
+    /// [`KvError::Unavailable`] when another process has it and goes on renewing it ([`KvError::Led`], at once, where that is to be
+    /// expected), [`KvError::Away`] when the cluster
     /// cannot be asked, [`KvError::Corruption`] when the log cannot be read.
     pub(crate) async fn run(self) -> Result<(Lease, Stamps, Vec<i64>), KvError> {
         let (before, lease) = self.claim().await?;
@@ -65,7 +66,10 @@ impl Opening<'_> {
         let extended = self.table.extend(self.cluster, &row).await;
         if !extended.map_err(|failure| failure.opening(self.space))? {
             let row = self.read().await?;
-            return Err(self.held(&row));
+            return Err(match self.cluster.config.shared {
+                true => led(self.space, &row),
+                false => self.held(&row),
+            });
         }
         stamps.grant(row.bound);
         lease.renewed(asked, self.cluster.config.lease);
@@ -96,6 +100,9 @@ impl Opening<'_> {
                 return Ok((before.clone(), lease));
             }
             if row.owner.is_some() {
+                if self.cluster.config.shared {
+                    return Err(led(self.space, &row));
+                }
                 let renewed = seen.as_ref().is_some_and(|seen| seen.bound != row.bound);
                 if renewed || Instant::now() > give_up {
                     return Err(self.held(&row));
@@ -186,6 +193,20 @@ impl Opening<'_> {
             }
         }
     }
+}
+
+/// Who has a lease, for other servers.
+fn led(space: &str, row: &LeaseRow) -> KvError {
+    KvError::Led {
+        space: space.to_owned(),
+        address: row.address.clone().unwrap_or_default(),
+        term: term(row),
+    }
+}
+
+/// How often the space has been opened.
+pub(crate) fn term(row: &LeaseRow) -> u64 {
+    u64::try_from(row.term).unwrap_or(0)
 }
 
 /// Who has a lease, for people.

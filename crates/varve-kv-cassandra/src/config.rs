@@ -45,8 +45,10 @@ pub struct CassandraConfig {
     pub lease: Duration,
     /// Threads that speak with the cluster.
     pub io_threads: usize,
-    /// What the lease says of this process: for the person who asks who has a space open.
+    /// What the lease says of this process: where the other processes, or the person who asks, reach whoever has a space open.
     pub address: String,
+    /// Whether other processes are to have the same spaces open in turn. Then opening does not wait for a lease that another has.
+    pub shared: bool,
 }
 
 impl CassandraConfig {
@@ -66,6 +68,7 @@ impl CassandraConfig {
             lease: Duration::from_secs(15),
             io_threads: 2,
             address: format!("process {}", std::process::id()),
+            shared: false,
         }
     }
 }

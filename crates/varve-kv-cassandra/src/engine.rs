@@ -1,13 +1,13 @@
 //! The engine: its session, and its spaces by name.
 
-use std::collections::{BTreeSet, HashSet};
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
-use varve_kv::{Capabilities, Engine, Isolation, KvError, Space, TableSpec};
+use varve_kv::{Capabilities, Engine, Isolation, KvError, Leader, Space, TableSpec};
 
-use crate::acquire::{Opening, holder, now};
+use crate::acquire::{Opening, holder, now, term};
 use crate::bridge::Bridge;
 use crate::cluster::Cluster;
 use crate::config::CassandraConfig;
@@ -25,12 +25,17 @@ static OPENINGS: AtomicU64 = AtomicU64::new(0);
 pub struct CassandraEngine {
     bridge: Arc<Bridge>,
     shared: Arc<Shared>,
-    open: Arc<Mutex<HashSet<String>>>,
+    open: Arc<Mutex<OpenSpaces>>,
 }
+
+/// The spaces that are open here: the opening's number, and the space once it is open.
+type OpenSpaces = HashMap<String, (u64, Weak<Core>)>;
 
 struct Shared {
     cluster: Arc<Cluster>,
     directory: Directory,
+    /// What looks at leases: by space, with its keyspace as the list said last.
+    looks: Mutex<HashMap<String, (String, Arc<LeaseTable>)>>,
     /// Held by whoever makes or removes keyspaces: two changes of definitions at a time are asking for trouble.
     definitions: tokio::sync::Mutex<()>,
 }
@@ -38,12 +43,43 @@ struct Shared {
 /// A space's name among those that are open here; gone when this is dropped.
 pub(crate) struct OpenSpace {
     name: String,
-    open: Arc<Mutex<HashSet<String>>>,
+    opening: u64,
+    open: Arc<Mutex<OpenSpaces>>,
+}
+
+impl OpenSpace {
+    /// Takes a name that no space has which is open here. One that was lost to another process, and that somebody has not let
+    /// go yet, is in nobody's way: it can neither be written nor be led again.
+    fn begin(name: &str, open: &Arc<Mutex<OpenSpaces>>) -> Option<Self> {
+        let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
+        let mut spaces = open.lock();
+        if let Some((_, core)) = spaces.get(name) {
+            core.upgrade()
+                .filter(|core| core.lease.lost_to().is_some())?;
+        }
+        spaces.insert(name.to_owned(), (opening, Weak::new()));
+        Some(Self {
+            name: name.to_owned(),
+            opening,
+            open: Arc::clone(open),
+        })
+    }
+
+    fn opened(&self, core: &Arc<Core>) {
+        let mut spaces = self.open.lock();
+        spaces.insert(self.name.clone(), (self.opening, Arc::downgrade(core)));
+    }
 }
 
 impl Drop for OpenSpace {
     fn drop(&mut self) {
-        self.open.lock().remove(&self.name);
+        let mut spaces = self.open.lock();
+        if spaces
+            .get(&self.name)
+            .is_some_and(|(opening, _)| *opening == self.opening)
+        {
+            spaces.remove(&self.name);
+        }
     }
 }
 
@@ -76,6 +112,7 @@ impl CassandraEngine {
             Ok(Shared {
                 cluster: Arc::new(cluster),
                 directory,
+                looks: Mutex::default(),
                 definitions: tokio::sync::Mutex::new(()),
             })
         });
@@ -119,7 +156,7 @@ impl CassandraEngine {
     }
 
     fn is_open(&self, name: &str) -> bool {
-        self.open.lock().contains(name)
+        self.open.lock().contains_key(name)
     }
 }
 
@@ -132,11 +169,18 @@ impl Engine for CassandraEngine {
         Capabilities {
             isolation: Isolation::Partition,
             reads_may_wait: true,
+            shared: self.shared.cluster.config.shared,
         }
     }
 
     fn stop_waiting(&self) {
         self.shared.cluster.close();
+    }
+
+    fn leader(&self, space: &str) -> Result<Option<Leader>, KvError> {
+        let shared = Arc::clone(&self.shared);
+        let name = space.to_owned();
+        self.wait(space, async move { shared.leader(&name).await })
     }
 
     fn spaces(&self) -> Result<Vec<String>, KvError> {
@@ -155,12 +199,8 @@ impl Engine for CassandraEngine {
         tables: &'static [TableSpec],
         create: bool,
     ) -> Result<Arc<dyn Space>, KvError> {
-        if !self.open.lock().insert(name.to_owned()) {
+        let Some(open) = OpenSpace::begin(name, &self.open) else {
             return Err(unavailable(name, "it is open already"));
-        }
-        let open = OpenSpace {
-            name: name.to_owned(),
-            open: Arc::clone(&self.open),
         };
         let shared = Arc::clone(&self.shared);
         let space = name.to_owned();
@@ -169,6 +209,7 @@ impl Engine for CassandraEngine {
             async move { shared.open(&space, tables, create).await },
         )?;
         let core = Arc::new(core);
+        open.opened(&core);
         let keeper = self.bridge.spawn(Core::keep(Arc::downgrade(&core)));
         Ok(Arc::new(CassandraSpace {
             core,
@@ -191,7 +232,41 @@ impl Engine for CassandraEngine {
 impl Shared {
     async fn entries(&self) -> Result<Vec<Entry>, KvError> {
         let entries = self.directory.entries(&self.cluster).await;
-        entries.map_err(|failure| failure.into_error(&self.cluster.config.keyspace))
+        let entries =
+            entries.map_err(|failure| failure.into_error(&self.cluster.config.keyspace))?;
+        let listed = |space: &String, keyspace: &String| {
+            let entry = entries.iter().find(|entry| entry.space == *space);
+            entry.is_some_and(|entry| entry.keyspace == *keyspace)
+        };
+        let mut looks = self.looks.lock();
+        looks.retain(|space, (keyspace, _)| listed(space, keyspace));
+        drop(looks);
+        Ok(entries)
+    }
+
+    async fn leader(&self, space: &str) -> Result<Option<Leader>, KvError> {
+        let failed = |failure: Failure| failure.into_error(space);
+        let known = self.looks.lock().get(space).cloned();
+        let table = match known {
+            Some((_, table)) => table,
+            None => {
+                let found = self.directory.find(&self.cluster, space).await;
+                let Some(entry) = found.map_err(failed)?.filter(Entry::ready) else {
+                    return Ok(None);
+                };
+                let table = LeaseTable::open(&self.cluster, &entry.keyspace).await;
+                let look = (entry.keyspace, Arc::new(table.map_err(failed)?));
+                self.looks.lock().insert(space.to_owned(), look.clone());
+                look.1
+            }
+        };
+        let row = table.look(&self.cluster).await.map_err(failed)?;
+        let here = &self.cluster.config.address;
+        Ok(row.owner.is_some().then(|| Leader {
+            is_self: row.address.as_ref() == Some(here),
+            term: term(&row),
+            address: row.address.unwrap_or_default(),
+        }))
     }
 
     async fn open(

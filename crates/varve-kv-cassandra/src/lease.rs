@@ -11,6 +11,7 @@ use scylla::statement::Consistency;
 use scylla::statement::batch::{Batch, BatchType};
 use scylla::statement::prepared::PreparedStatement;
 use tokio::sync::watch;
+use varve_kv::Leadership;
 
 use crate::cluster::{Cluster, Use};
 use crate::failure::Failure;
@@ -50,6 +51,7 @@ pub(crate) struct LeaseRow {
 /// The statements on the row.
 pub(crate) struct LeaseTable {
     read: PreparedStatement,
+    look: PreparedStatement,
     create: PreparedStatement,
     claim: PreparedStatement,
     extend: PreparedStatement,
@@ -65,6 +67,13 @@ impl LeaseTable {
             "SELECT owner, address, term, bound, settled FROM {table} WHERE slot = ?"
         ))
         .await?;
+        // What is decided by it is decided by a condition later on; so a plain read, which costs a fraction, is enough to look.
+        let look = cluster
+            .prepare(
+                &format!("SELECT owner, address, term, bound, settled FROM {table} WHERE slot = ?"),
+                Use::Read,
+            )
+            .await?;
         read.set_consistency(Consistency::LocalSerial);
         let create = format!(
             "INSERT INTO {table} (slot, term, bound, settled) VALUES (?, 0, 0, 0) IF NOT EXISTS"
@@ -82,6 +91,7 @@ impl LeaseTable {
         );
         Ok(Self {
             read,
+            look,
             create: prepare(create).await?,
             claim: prepare(claim).await?,
             extend: prepare(extend).await?,
@@ -92,14 +102,23 @@ impl LeaseTable {
 
     /// The row as it is now, made if it is missing.
     pub(crate) async fn read(&self, cluster: &Cluster) -> Result<LeaseRow, Failure> {
-        if let Some(row) = self.find(cluster).await? {
+        if let Some(row) = self.find(cluster, &self.read).await? {
             return Ok(row);
         }
         cluster.run(&self.create, (SLOT,)).await?;
-        Ok(self.find(cluster).await?.unwrap_or_default())
+        Ok(self.find(cluster, &self.read).await?.unwrap_or_default())
     }
 
-    async fn find(&self, cluster: &Cluster) -> Result<Option<LeaseRow>, Failure> {
+    /// The row as most replicas know it: a change that is under way may not show yet.
+    pub(crate) async fn look(&self, cluster: &Cluster) -> Result<LeaseRow, Failure> {
+        Ok(self.find(cluster, &self.look).await?.unwrap_or_default())
+    }
+
+    async fn find(
+        &self,
+        cluster: &Cluster,
+        statement: &PreparedStatement,
+    ) -> Result<Option<LeaseRow>, Failure> {
         type Row = (
             Option<String>,
             Option<String>,
@@ -107,7 +126,7 @@ impl LeaseTable {
             Option<i64>,
             Option<i64>,
         );
-        let result = cluster.run(&self.read, (SLOT,)).await?;
+        let result = cluster.run(statement, (SLOT,)).await?;
         let rows = result.into_rows_result().map_err(unreadable)?;
         let row = rows.maybe_first_row::<Row>().map_err(unreadable)?;
         Ok(row.map(|(owner, address, term, bound, settled)| LeaseRow {
@@ -269,8 +288,17 @@ impl Lease {
 
     /// Whether it may be relied on now.
     pub(crate) fn holds(&self) -> bool {
+        self.stands() == Leadership::Held
+    }
+
+    /// How it stands now.
+    pub(crate) fn stands(&self) -> Leadership {
         let state = self.state.lock();
-        state.lost_to.is_none() && Instant::now() < state.until
+        match state.lost_to {
+            Some(_) => Leadership::Lost,
+            None if Instant::now() < state.until => Leadership::Held,
+            None => Leadership::Suspended,
+        }
     }
 
     /// How much of it is left.
@@ -287,9 +315,7 @@ impl Lease {
         let mut changed = self.changed.subscribe();
         loop {
             if let Some(holder) = self.lost_to() {
-                return Err(Lost(format!(
-                    "{holder} has opened it meanwhile; start this server again"
-                )));
+                return Err(Lost(format!("{holder} has opened it meanwhile")));
             }
             if self.holds() {
                 return Ok(());

@@ -15,11 +15,11 @@ use scylla::statement::prepared::PreparedStatement;
 use tokio::task::JoinHandle;
 use varve_kv::range::prefix_end;
 use varve_kv::{
-    Batch, Durability, Flow, KvError, OpKind, Reader, Snapshot, Space, Statistic, TableId,
-    TableSpec, fail_point,
+    Batch, Durability, Flow, KvError, Leadership, OpKind, Reader, Snapshot, Space, Statistic,
+    TableId, TableSpec, fail_point,
 };
 
-use crate::acquire::{holder, lead, now};
+use crate::acquire::{holder, lead, now, term};
 use crate::bridge::Bridge;
 use crate::cluster::Cluster;
 use crate::engine::OpenSpace;
@@ -105,7 +105,7 @@ impl Core {
             return Err(KvError::Busy { space, detail });
         };
         if let Some(holder) = self.lease.lost_to() {
-            let detail = format!("{holder} has opened it meanwhile; start this server again");
+            let detail = format!("{holder} has opened it meanwhile");
             return Err(KvError::Io { space, detail });
         }
         let stamp = match self.lease.holds() {
@@ -469,6 +469,14 @@ impl Space for CassandraSpace {
             self.scan_table(table, None, &mut |_| Flow::Continue(()))?;
         }
         Ok(())
+    }
+
+    fn leadership(&self) -> Leadership {
+        self.core.lease.stands()
+    }
+
+    fn term(&self) -> u64 {
+        term(&self.core.lease.row)
     }
 
     fn statistics(&self) -> Vec<Statistic> {

@@ -60,6 +60,9 @@ pub struct Capabilities {
     pub isolation: Isolation,
     /// Whether reads wait for a network: then threads that serve others must not read in place.
     pub reads_may_wait: bool,
+    /// Whether other processes may have the same spaces open in turn. Then [`Engine::open`] says who has one, instead of waiting
+    /// for it, and an open space may be lost to another process ([`Space::leadership`]).
+    pub shared: bool,
 }
 
 impl Capabilities {
@@ -67,7 +70,30 @@ impl Capabilities {
     pub const LOCAL: Self = Self {
         isolation: Isolation::Snapshot,
         reads_may_wait: false,
+        shared: false,
     };
+}
+
+/// Who has a space open, where several processes share an engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leader {
+    /// Where that process can be asked, as it says itself.
+    pub address: String,
+    /// How often the space has been opened: grows with each opening, whoever does it.
+    pub term: u64,
+    /// Whether the address is this process's own. It may be an earlier process at the same place.
+    pub is_self: bool,
+}
+
+/// How an open space stands with this process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leadership {
+    /// No other process writes it now: what is read and remembered of it is what is stored.
+    Held,
+    /// Whether another process writes it is not known for the moment. It may be held again.
+    Suspended,
+    /// Another process has it, for good: nothing can be written, and what is remembered of it is worth nothing.
+    Lost,
 }
 
 /// Reads. A [`Space`] reads the newest committed state with each call; a [`Snapshot`] one state with all calls, where the
@@ -248,6 +274,16 @@ pub trait Space: Reader {
 
     /// Figures for metrics.
     fn statistics(&self) -> Vec<Statistic>;
+
+    /// How the space stands with this process. Cheap to ask.
+    fn leadership(&self) -> Leadership {
+        Leadership::Held
+    }
+
+    /// How often the space had been opened when this was opened; 0 where nobody counts.
+    fn term(&self) -> u64 {
+        0
+    }
 }
 
 /// A storage engine: spaces by name.
@@ -264,6 +300,15 @@ pub trait Engine: Send + Sync {
     /// decided when the space is opened again.
     fn stop_waiting(&self) {}
 
+    /// Who has a space open, this process or another; `None` where nobody has, or the engine is not shared.
+    ///
+    /// # Errors
+    /// When it cannot be asked.
+    fn leader(&self, space: &str) -> Result<Option<Leader>, KvError> {
+        let _ = space;
+        Ok(None)
+    }
+
     /// The names of the spaces that exist, ascending.
     ///
     /// # Errors
@@ -274,7 +319,8 @@ pub trait Engine: Send + Sync {
     /// ASCII letters, digits and `_`, the caller sees to that. Opening a space that is open already fails.
     ///
     /// # Errors
-    /// [`KvError::Unavailable`] when it does not exist, is open already, or is another process's.
+    /// [`KvError::Unavailable`] when it does not exist, is open already, or is another process's; [`KvError::Led`] when an engine
+    /// that is shared knows whose.
     fn open(
         &self,
         name: &str,

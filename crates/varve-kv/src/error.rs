@@ -71,4 +71,14 @@ pub enum KvError {
         /// Why, and what to do.
         detail: String,
     },
+    /// Another process has the space open, and the engine is shared.
+    #[error("space '{space}' is led by the server at {address} (term {term})")]
+    Led {
+        /// Which space.
+        space: String,
+        /// Where that process can be asked.
+        address: String,
+        /// How often the space has been opened.
+        term: u64,
+    },
 }

@@ -22,8 +22,8 @@ mod engine;
 
 pub use batch::{Batch, Op, OpKind, RawOp};
 pub use engine::{
-    Capabilities, Durability, Engine, Flow, Isolation, Reader, Row, ScanRequest, Snapshot, Space,
-    Statistic,
+    Capabilities, Durability, Engine, Flow, Isolation, Leader, Leadership, Reader, Row,
+    ScanRequest, Snapshot, Space, Statistic,
 };
 pub use error::KvError;
 pub use memory::MemoryEngine;

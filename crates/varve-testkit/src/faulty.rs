@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use varve_kv::{
-    Batch, Capabilities, Durability, Engine, Flow, KvError, Reader, Row, ScanRequest, Snapshot,
-    Space, Statistic, TableId, TableSpec,
+    Batch, Capabilities, Durability, Engine, Flow, KvError, Leader, Leadership, Reader, Row,
+    ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
 };
 
 /// How a call fails.
@@ -137,6 +137,10 @@ impl Engine for FaultyEngine {
         self.inner.stop_waiting();
     }
 
+    fn leader(&self, space: &str) -> Result<Option<Leader>, KvError> {
+        self.inner.leader(space)
+    }
+
     fn spaces(&self) -> Result<Vec<String>, KvError> {
         self.inner.spaces()
     }
@@ -216,6 +220,14 @@ impl Space for FaultySpace {
     fn verify_checksums(&self) -> Result<(), KvError> {
         self.faults.on_read(&self.name)?;
         self.inner.verify_checksums()
+    }
+
+    fn leadership(&self) -> Leadership {
+        self.inner.leadership()
+    }
+
+    fn term(&self) -> u64 {
+        self.inner.term()
     }
 
     fn statistics(&self) -> Vec<Statistic> {
