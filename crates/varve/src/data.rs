@@ -83,6 +83,7 @@ fn open_cassandra(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
         lease: Duration::from_secs(options.lease_seconds),
         io_threads: options.io_threads,
         address: format!("{}:{}", config.server.host, config.server.port),
+        shared: false,
     };
     loop {
         match CassandraEngine::connect(cluster.clone()) {
