@@ -132,6 +132,11 @@ impl Registry {
         }
     }
 
+    fn open_of(&self, name: &str) -> Result<Open, GraphError> {
+        let open = self.graphs.read().get(name).cloned();
+        open.ok_or_else(|| not_found(name))
+    }
+
     /// A look-up for one thread, faster than [`Registry::get`].
     #[must_use]
     pub fn lease(&self) -> Arc<Lease> {
@@ -198,23 +203,30 @@ impl Registry {
         Ok(self.get(name)?.space().checkpoint(folder)?)
     }
 
-    /// Removes everything in a graph: data, history, schema, tasks, variables. Ids restart. Returns the empty graph.
+    /// Removes everything in a graph: data, history, schema, tasks, variables. Ids restart. Returns the empty graph. Who asks
+    /// while it is being cleared, perhaps once more, waits for that and causes no second clear.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] when there is none of that name.
     pub fn clear(&self, name: &str) -> Result<Arc<Graph>, GraphError> {
+        let asked_for = self.open_of(name)?.generation;
+        self.clear_generation(name, asked_for)
+    }
+
+    /// Clears a graph that was of this generation when that was asked for. If it is not any more, all that was in it then is
+    /// gone already.
+    fn clear_generation(&self, name: &str, generation: u32) -> Result<Arc<Graph>, GraphError> {
         let mut doomed = self.doomed.lock();
-        let old = self
-            .graphs
-            .read()
-            .get(name)
-            .cloned()
-            .ok_or_else(|| not_found(name))?;
+        let old = self.open_of(name)?;
+        if old.generation != generation {
+            return Ok(old.graph);
+        }
         // The new space is there already, so a crash after the mark finds the graph empty, not gone.
         let open = self.open_next(name, &mut doomed)?;
         if let Err(error) = mark_dropped(&old.graph) {
-            // Where the mark may be stored, the new space must stay: it is what the next start then finds.
-            if error.kind == ErrorKind::Unwritable {
+            // Where the mark may be stored, the new space must stay: it is what the next start then finds. Where it is not,
+            // the new space must go: it would be taken for the graph once that has moved on to a newer one.
+            if error.kind != ErrorKind::Storage {
                 doomed.push(space_name(name, open.generation));
                 drop(open);
                 // What cannot be removed now is tried again before the next change.
@@ -240,12 +252,7 @@ impl Registry {
     /// [`ErrorKind::NotFound`] when there is none of that name.
     pub fn drop_graph(&self, name: &str) -> Result<(), GraphError> {
         let mut doomed = self.doomed.lock();
-        let old = self
-            .graphs
-            .read()
-            .get(name)
-            .cloned()
-            .ok_or_else(|| not_found(name))?;
+        let old = self.open_of(name)?;
         self.reap(&mut doomed)?;
         mark_dropped(&old.graph)?;
         fail_point::GRAPH_MARKED.pass();
@@ -494,6 +501,37 @@ mod tests {
         assert!(holds_data(&registry.get("g").unwrap()));
         drop(registry);
         let registry = Registry::open(Arc::clone(&engine), options.clone()).unwrap();
+        assert!(holds_data(&registry.get("g").unwrap()));
+    }
+
+    #[test]
+    fn a_clear_that_is_asked_for_twice_clears_once() {
+        let engine = Arc::new(MemoryEngine::new());
+        let registry = open(&engine);
+        put(&registry.create("g").unwrap());
+        let new = registry.clear_generation("g", 0).unwrap();
+        put(&new);
+        // The second caller asked before the first one's clear was done.
+        let same = registry.clear_generation("g", 0).unwrap();
+        assert!(Arc::ptr_eq(&new, &same) && holds_data(&same));
+        drop((new, same));
+        assert!(!holds_data(&registry.clear("g").unwrap()));
+    }
+
+    #[test]
+    fn what_a_refused_clear_has_made_is_never_taken_for_the_graph() {
+        let (engine, faults) = FaultyEngine::new(Box::new(MemoryEngine::new()));
+        let engine: Arc<dyn Engine> = Arc::new(engine);
+        let options = GraphOptions::new(Arc::new(SystemClock));
+        let registry = Registry::open(Arc::clone(&engine), options.clone()).unwrap();
+        put(&registry.create("g").unwrap());
+        faults.fail_write(1, Fault::Away);
+        let error = registry.clear("g").err().expect("the store is away");
+        assert_eq!(error.kind, ErrorKind::Busy);
+        assert!(holds_data(&registry.get("g").unwrap()));
+        put(&registry.clear("g").unwrap());
+        drop(registry);
+        let registry = Registry::open(engine, options).unwrap();
         assert!(holds_data(&registry.get("g").unwrap()));
     }
 

@@ -56,6 +56,9 @@ section! {
         idle_timeout_ms: u64 = 60_000,
         /// Time that a handler may take. Over it: 503; work in the pool sees its deadline pass.
         request_timeout_ms: u64 = 30_000,
+        /// The same for creating, clearing and dropping a graph, which on a cluster means making or removing all its tables.
+        /// What was begun goes on to its end after a 503; a clear that is asked for once more meanwhile waits for it.
+        graph_change_timeout_ms: u64 = 300_000,
         /// Time for requests in work to end after a stop was asked for.
         shutdown_timeout_ms: u64 = 8_000,
         /// Waiting reads (those that do not run in place) that may be in work at once.
@@ -201,6 +204,11 @@ impl ServerConfig {
     /// `request_timeout_ms` as a duration.
     pub fn request_timeout(&self) -> Duration {
         Duration::from_millis(self.request_timeout_ms)
+    }
+
+    /// `graph_change_timeout_ms` as a duration.
+    pub fn graph_change_timeout(&self) -> Duration {
+        Duration::from_millis(self.graph_change_timeout_ms)
     }
 
     /// `admission_wait_ms` as a duration.

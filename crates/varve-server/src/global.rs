@@ -151,7 +151,7 @@ fn describe(route: &Route, json: &mut JsonWriter) {
 
 /// 200 while requests are served; 503 once the server stops, so that balancers look elsewhere.
 fn health(context: &RequestContext) -> HandlerResult {
-    if context.state().is_stopping() {
+    if context.state().is_stopping() || context.state().is_waiting() {
         return Ok(Response::json(
             StatusCode::SERVICE_UNAVAILABLE,
             r#"{"status":"DOWN"}"#,

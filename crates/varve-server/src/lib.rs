@@ -104,6 +104,6 @@ pub use omrs::{Metadata, OmrsConfig};
 pub use request::{Query, RequestContext};
 pub use respond::{ContentType, Response};
 pub use route::{Class, Handler, HandlerFuture, Parameter, Refusal, Route};
-pub use runtime::{RunningServer, start};
+pub use runtime::{Listeners, RunningServer, start, start_on};
 pub use section::OptionDoc;
 pub use state::{AppState, SetupError, in_memory};

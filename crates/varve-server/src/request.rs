@@ -155,7 +155,8 @@ impl RequestContext {
         if Instant::now() < self.deadline {
             Ok(())
         } else {
-            Err(self.state().timed_out())
+            let route = self.state().router().routes()[self.route];
+            Err(self.state().timed_out(self.state().time_limit(route)))
         }
     }
 }

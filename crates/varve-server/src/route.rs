@@ -141,6 +141,8 @@ pub struct Route {
     pub consumes: Consumes,
     /// Whether the body limit is the one for batches.
     pub batch: bool,
+    /// Whether its work may take as long as `graph_change_timeout_ms` says.
+    pub lengthy: bool,
     /// Whether answers are compressed for clients that accept it.
     pub gzip: bool,
     /// Whether answers may be `text/plain`.
@@ -167,6 +169,7 @@ impl Route {
             class,
             consumes: Consumes::Json,
             batch: false,
+            lengthy: false,
             gzip: false,
             text: false,
             refusal: None,
@@ -226,6 +229,13 @@ impl Route {
     #[must_use]
     pub const fn batch(mut self) -> Self {
         self.batch = true;
+        self
+    }
+
+    /// Has the longer time limit, as it makes or removes what keeps a whole graph.
+    #[must_use]
+    pub const fn lengthy(mut self) -> Self {
+        self.lengthy = true;
         self
     }
 

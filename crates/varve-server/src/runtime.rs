@@ -23,6 +23,7 @@ use tokio::task::LocalSet;
 
 pub(crate) use self::connection::ConnectionState;
 use self::connection::{Handle, TimeLimits};
+use crate::config::ServerConfig;
 use crate::state::{AppState, SetupError, WorkerHandle};
 
 /// Time to wait after a failure to accept, such as being out of descriptors.
@@ -51,21 +52,56 @@ struct Shared {
     inboxes: Vec<mpsc::UnboundedSender<StdStream>>,
 }
 
-/// Binds the address and starts the serving threads.
-pub fn start(state: &Arc<AppState>) -> Result<RunningServer, SetupError> {
-    let config = state.config();
-    listener::raise_descriptor_limit();
-    let count = config.thread_count();
-    let listeners = listener::bind(config.address(), count, config.backlog).map_err(|source| {
-        SetupError::Io {
+/// An address that is listened on: connections wait in the kernel until somebody serves them.
+#[derive(Debug)]
+pub struct Listeners {
+    address: SocketAddr,
+    sockets: Vec<StdListener>,
+}
+
+impl Listeners {
+    /// Listens on the address that `config` names.
+    pub fn bind(config: &ServerConfig) -> Result<Self, SetupError> {
+        listener::raise_descriptor_limit();
+        let bound = listener::bind(config.address(), config.thread_count(), config.backlog);
+        let sockets = bound.map_err(|source| SetupError::Io {
             what: format!("listen on {}", config.address()),
             source,
-        }
-    })?;
-    let address = listeners[0].local_addr().map_err(|source| SetupError::Io {
-        what: "ask for the bound address".to_owned(),
-        source,
-    })?;
+        })?;
+        let address = sockets[0].local_addr().map_err(|source| SetupError::Io {
+            what: "ask for the bound address".to_owned(),
+            source,
+        })?;
+        Ok(Self { address, sockets })
+    }
+
+    /// The address; the port is the real one if 0 was asked for.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The same sockets for another server, which may serve them before or after this one.
+    pub fn share(&self) -> Result<Self, SetupError> {
+        let sockets: io::Result<_> = self.sockets.iter().map(StdListener::try_clone).collect();
+        Ok(Self {
+            address: self.address,
+            sockets: sockets.map_err(|source| SetupError::Io {
+                what: format!("share the sockets of {}", self.address),
+                source,
+            })?,
+        })
+    }
+}
+
+/// Binds the address and starts the serving threads.
+pub fn start(state: &Arc<AppState>) -> Result<RunningServer, SetupError> {
+    start_on(Listeners::bind(state.config())?, state)
+}
+
+/// Starts the serving threads on sockets that are bound already.
+pub fn start_on(listeners: Listeners, state: &Arc<AppState>) -> Result<RunningServer, SetupError> {
+    let Listeners { address, sockets } = listeners;
+    let count = sockets.len();
     let (inboxes, receivers): (Vec<_>, Vec<_>) =
         (0..count).map(|_| mpsc::unbounded_channel()).unzip();
     let open = (0..count).map(|_| AtomicUsize::new(0)).collect();
@@ -76,7 +112,7 @@ pub fn start(state: &Arc<AppState>) -> Result<RunningServer, SetupError> {
     });
     let (stop, stopped) = watch::channel(false);
     let mut threads = Vec::with_capacity(count);
-    for (index, (listener, inbox)) in listeners.into_iter().zip(receivers).enumerate() {
+    for (index, (listener, inbox)) in sockets.into_iter().zip(receivers).enumerate() {
         let (shared, stopped) = (Arc::clone(&shared), stopped.clone());
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()

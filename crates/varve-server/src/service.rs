@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::header::{self, HeaderValue};
@@ -209,7 +209,9 @@ impl Exchange {
                 self.route = index;
                 let route = state.router().routes()[index];
                 self.gzip = route.gzip && negotiate::accepts_gzip(&parts.headers);
-                let checked = negotiate::check_types(route, &parts.headers).and_then(|()| {
+                let checked = state.check_open(route);
+                let checked = checked.and_then(|()| negotiate::check_types(route, &parts.headers));
+                let checked = checked.and_then(|()| {
                     let query = parts.uri.query();
                     query.map_or(Ok(()), |query| time_parameters::check(route, query))
                 });
@@ -242,7 +244,10 @@ impl Exchange {
             headers: parts.headers,
             body: Bytes::new(),
             query: std::cell::OnceCell::new(),
-            deadline: self.started + worker.state.config().request_timeout(),
+            deadline: self.started
+                + worker
+                    .state
+                    .time_limit(worker.state.router().routes()[self.route]),
         }
     }
 
@@ -302,7 +307,8 @@ impl Exchange {
         let mut response = response.into_http(headers);
         if self.version == Version::HTTP_2 {
             response.headers_mut().remove(header::CONNECTION);
-        } else if state.is_stopping() {
+        } else if state.is_stopping() || state.is_waiting() {
+            // Whoever asks a server that waits comes again when another one may serve the same address.
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);
         }
@@ -367,7 +373,8 @@ async fn work(
     };
     let _share = received.share;
     // The time limit is for the work; how long a body may take has a limit of its own.
-    let deadline = Instant::now() + config.request_timeout();
+    let limit = state.time_limit(route);
+    let deadline = Instant::now() + limit;
     context.deadline = deadline;
     let running: HandlerFuture = match route.handler {
         Handler::Inline(handler) if !waits(state, route) => {
@@ -381,7 +388,7 @@ async fn work(
             Box::pin(async move { worker.state.run_blocking(move || handler(&context)).await? })
         }
     };
-    in_turn(state, gate, deadline, running).await
+    in_turn(state, gate, (deadline, limit), running).await
 }
 
 /// Waits for the request's turn and then for its end. What ends without waiting takes no slot and no timer: it is as
@@ -389,7 +396,7 @@ async fn work(
 async fn in_turn(
     state: &AppState,
     gate: Option<&Gate>,
-    deadline: Instant,
+    (deadline, limit): (Instant, Duration),
     mut running: HandlerFuture,
 ) -> HandlerResult {
     let _slot = match gate {
@@ -403,10 +410,10 @@ async fn in_turn(
         }
         Some(gate) => Some(gate.enter().await?),
     };
-    let limit = tokio::time::Instant::from_std(deadline);
-    tokio::time::timeout_at(limit, catch(state, running))
+    let deadline = tokio::time::Instant::from_std(deadline);
+    tokio::time::timeout_at(deadline, catch(state, running))
         .await
-        .unwrap_or_else(|_| Err(state.timed_out()))
+        .unwrap_or_else(|_| Err(state.timed_out(limit)))
 }
 
 /// The result of a handler, if it needs not wait for it.

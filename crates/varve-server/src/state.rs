@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use varve_graph::registry::{Lease, Leased};
 use varve_graph::{GraphError, GraphOptions, Registry};
@@ -18,6 +18,16 @@ use crate::metrics::Metrics;
 use crate::omrs::Metadata;
 use crate::route::{Class, Route};
 use crate::router::Router;
+
+/// What is answered while the graphs are not open: about the server itself, and what hangs below `metrics`.
+const WITHOUT_GRAPHS: [&str; 6] = [
+    "",
+    "apis",
+    "health",
+    "versions",
+    "openapi.json",
+    "exception/trace",
+];
 
 /// Why a server could not be set up.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +59,8 @@ pub struct AppState {
     reads_wait: bool,
     metadata: Option<Metadata>,
     locked_graphs: Vec<String>,
+    /// Whether the graphs are yet to be opened.
+    waiting: bool,
     trace: AtomicBool,
     stopping: AtomicBool,
     jobs: crate::admin::Jobs,
@@ -79,6 +91,19 @@ impl AppState {
         more: &[&'static [Route]],
     ) -> Result<Arc<Self>, SetupError> {
         Self::with_metadata(config, graphs, more, None, Vec::new())
+    }
+
+    /// Sets up the state of a server whose graphs cannot be opened yet: whatever needs them is answered 503.
+    pub fn waiting(config: &ServerConfig) -> Result<Arc<Self>, SetupError> {
+        let config = ServerConfig {
+            // Nothing of what it answers is long work.
+            blocking_threads: 1,
+            ..config.clone()
+        };
+        let mut state = Self::with_graphs(config, in_memory()?)?;
+        let own = Arc::get_mut(&mut state).expect("nobody else has it yet");
+        own.waiting = true;
+        Ok(state)
     }
 
     /// Sets up the state with further routes and a metadata repository, which one of these graphs keeps. Graphs that are locked
@@ -112,6 +137,7 @@ impl AppState {
             reads_wait,
             metadata,
             locked_graphs,
+            waiting: false,
             router,
             pool,
             config,
@@ -169,6 +195,24 @@ impl AppState {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether the graphs are yet to be opened.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.waiting
+    }
+
+    /// 503 if the route needs the graphs and they are not open yet.
+    #[track_caller]
+    pub(crate) fn check_open(&self, route: &Route) -> Result<(), ApiError> {
+        let own = WITHOUT_GRAPHS.contains(&route.pattern) || route.pattern.starts_with("metrics");
+        if !self.waiting || own {
+            return Ok(());
+        }
+        Err(ApiError::unavailable(
+            "The graphs are not open yet: the server waits for its store, and serves once it is there",
+            self.config.retry_after_seconds,
+        ))
     }
 
     /// The jobs of `/admin`.
@@ -233,10 +277,18 @@ impl AppState {
         }
     }
 
+    /// How long a request to that route may take.
+    pub(crate) fn time_limit(&self, route: &Route) -> Duration {
+        match route.lengthy {
+            true => self.config.graph_change_timeout(),
+            false => self.config.request_timeout(),
+        }
+    }
+
     /// The 503 for a request whose time is over.
     #[track_caller]
-    pub(crate) fn timed_out(&self) -> ApiError {
-        let limit = self.config.request_timeout_ms;
+    pub(crate) fn timed_out(&self, limit: Duration) -> ApiError {
+        let limit = limit.as_millis();
         let message = format!("The request took longer than the limit of {limit} ms");
         ApiError::unavailable(message, self.config.retry_after_seconds)
     }

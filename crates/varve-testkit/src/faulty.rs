@@ -16,6 +16,8 @@ pub enum Fault {
     DiskFull,
     /// The files are read-only: nothing is stored, later writes work again.
     ReadOnly,
+    /// The store cannot be reached: nothing is stored, later writes work again.
+    Away,
     /// The write fails and was stored nevertheless; later writes fail until the space is opened again.
     IoStored,
     /// The write fails and was not stored; later writes fail until the space is opened again.
@@ -100,6 +102,7 @@ fn error_of(fault: Fault, space: &str) -> KvError {
     match fault {
         Fault::DiskFull => KvError::DiskFull { space, detail },
         Fault::ReadOnly => KvError::ReadOnly { space, detail },
+        Fault::Away => KvError::Away { space, detail },
         Fault::IoStored | Fault::IoLost => KvError::Io { space, detail },
         Fault::Corruption => KvError::Corruption { space, detail },
     }
@@ -186,7 +189,7 @@ impl FaultySpace {
         if fault == Fault::IoStored {
             store()?;
         }
-        *broken = !matches!(fault, Fault::DiskFull | Fault::ReadOnly);
+        *broken = !matches!(fault, Fault::DiskFull | Fault::ReadOnly | Fault::Away);
         Err(error_of(fault, &self.name))
     }
 }

@@ -55,11 +55,7 @@ fn open_rocksdb(_: &Config) -> Result<Arc<dyn Engine>, CommandError> {
     Err("this binary was built without RocksDB; use --engine memory".into())
 }
 
-/// How long the server waits before it asks for the cluster again.
-#[cfg(feature = "cassandra")]
-const CLUSTER_AGAIN: std::time::Duration = std::time::Duration::from_secs(2);
-
-/// Connects to the cluster, and waits for it while it is away.
+/// Connects to the cluster.
 #[cfg(feature = "cassandra")]
 fn open_cassandra(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
     use std::time::Duration;
@@ -85,19 +81,7 @@ fn open_cassandra(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
         address: format!("{}:{}", config.server.host, config.server.port),
         shared: false,
     };
-    loop {
-        match CassandraEngine::connect(cluster.clone()) {
-            Err(varve_kv::KvError::Away { detail, .. }) => {
-                tracing::warn!(
-                    nodes = options.contact_points.join(", "),
-                    detail,
-                    "the cluster cannot be reached; waiting for it"
-                );
-                std::thread::sleep(CLUSTER_AGAIN);
-            }
-            connected => return Ok(Arc::new(connected?)),
-        }
-    }
+    Ok(Arc::new(CassandraEngine::connect(cluster)?))
 }
 
 #[cfg(not(feature = "cassandra"))]

@@ -1,23 +1,38 @@
 //! `varve serve`: opens the data, starts the listeners, runs until a signal.
+//!
+//! Where the data is reached over a network it may not be there yet. Then the server listens first, answers 503, and goes on
+//! asking; the sockets pass to the real server without a connection lost.
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
+use varve_graph::Registry;
 use varve_graph::maintenance::Maintenance;
-use varve_server::AppState;
+use varve_kv::{Engine, KvError};
+use varve_server::{AppState, Listeners, Metadata, RunningServer};
 
 use crate::CommandError;
 use crate::cli::ServeArguments;
 use crate::config::Config;
 use crate::{data, logging, metadata};
 
+/// How long the server waits before it asks again for a store that is away.
+const STORE_AGAIN: Duration = Duration::from_secs(2);
+
 /// Serves until SIGTERM or SIGINT, then answers what is in work and closes the data.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> {
-    let config = arguments.load()?;
+    let mut config = arguments.load()?;
     logging::start(&config.log.level);
-    let engine = data::open_engine(&config)?;
-    let graphs = data::open_graphs(&config, Arc::clone(&engine))?;
-    let metadata = metadata::open(&config, &graphs)?;
+    let early = Early::listen(&mut config)?;
+    let Data {
+        engine,
+        graphs,
+        metadata,
+    } = match &early {
+        Some(_) => Data::open_once_there(&config)?,
+        None => Data::open(&config)?,
+    };
     let maintenance = Maintenance::start(
         Arc::clone(&graphs),
         config.maintenance.options(),
@@ -34,7 +49,10 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     let locked = metadata::locked(&config, &graphs)?;
     let graphs_of = Arc::clone(&graphs);
     let state = AppState::with_metadata(server_config, graphs_of, &[], metadata, locked)?;
-    let server = varve_server::start(&state)?;
+    let server = match early {
+        Some(early) => early.hand_over(&state)?,
+        None => varve_server::start(&state)?,
+    };
     announce(&config, &server.address().to_string(), &graphs.names());
     if let Some(identity) = identity {
         let name = config.omrs.server_names.first();
@@ -49,6 +67,83 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     }
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is served.
+struct Data {
+    engine: Arc<dyn Engine>,
+    graphs: Arc<Registry>,
+    metadata: Option<Metadata>,
+}
+
+impl Data {
+    fn open(config: &Config) -> Result<Self, CommandError> {
+        let engine = data::open_engine(config)?;
+        let graphs = data::open_graphs(config, Arc::clone(&engine))?;
+        let metadata = metadata::open(config, &graphs)?;
+        Ok(Self {
+            engine,
+            graphs,
+            metadata,
+        })
+    }
+
+    /// As [`Data::open`], tried again while the store is away.
+    fn open_once_there(config: &Config) -> Result<Self, CommandError> {
+        loop {
+            match Self::open(config) {
+                Err(error) if is_away(&*error) => {
+                    tracing::warn!(%error, "the store cannot be reached; waiting for it");
+                    std::thread::sleep(STORE_AGAIN);
+                }
+                opened => return opened,
+            }
+        }
+    }
+}
+
+/// Whether an error says that the store may be there later.
+fn is_away(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        let error_of_store = error.downcast_ref::<KvError>();
+        if let Some(KvError::Away { .. } | KvError::Busy { .. }) = error_of_store {
+            return true;
+        }
+        cause = error.source();
+    }
+    false
+}
+
+/// A server that answers 503 until there is something to serve.
+struct Early {
+    listeners: Listeners,
+    server: RunningServer,
+}
+
+impl Early {
+    /// Listens, if the data is reached over a network; then the configuration has the real port.
+    fn listen(config: &mut Config) -> Result<Option<Self>, CommandError> {
+        if config.storage.engine != "cassandra" {
+            return Ok(None);
+        }
+        let listeners = Listeners::bind(&config.server)?;
+        config.server.port = listeners.address().port();
+        let state = AppState::waiting(&config.server)?;
+        let server = varve_server::start_on(listeners.share()?, &state)?;
+        println!(
+            "varve {} listens on http://{} and waits for its store",
+            env!("CARGO_PKG_VERSION"),
+            listeners.address()
+        );
+        Ok(Some(Self { listeners, server }))
+    }
+
+    /// Lets `state` be served in its place. What it has begun to answer it ends by itself.
+    fn hand_over(self, state: &Arc<AppState>) -> Result<RunningServer, CommandError> {
+        self.server.stop();
+        Ok(varve_server::start_on(self.listeners, state)?)
+    }
 }
 
 /// Says what runs where. The address line is on standard output, so that a program that starts the server with port 0

@@ -28,12 +28,16 @@ pub(crate) static ROUTES: &[Route] = &[
     of_graphs(Route::get("graphs/{graph}", Handler::Inline(get))),
     of_graphs(Route::post("graphs/{graph}", Handler::Pooled(create)))
         .any_body()
+        .lengthy()
         .with(&[Parameter::text("clone_graph_name")]),
-    of_graphs(Route::delete("graphs/{graph}", Handler::Pooled(drop_graph))).with(CONFIRMATION),
+    of_graphs(Route::delete("graphs/{graph}", Handler::Pooled(drop_graph)))
+        .lengthy()
+        .with(CONFIRMATION),
     of_graphs(Route::delete(
         "graphs/{graph}/clear",
         Handler::Pooled(clear),
     ))
+    .lengthy()
     .with(CONFIRMATION),
     of_graphs(Route::get("graphs/{graph}/conf", Handler::Inline(conf))),
     of_graphs(Route::put(

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use varve_server::ServerConfig;
+use varve_server::{AppState, Listeners, ServerConfig};
 
 use crate::harness::{Answer, Client, GATE, TestServer};
 use crate::protocol::gzip;
@@ -50,6 +50,50 @@ fn an_idle_connection_is_closed_also_when_it_never_spoke() {
     assert_eq!(silent.receive_rest(), b"");
     assert_eq!(idle.receive_rest(), b"");
     served_on(&server);
+}
+
+#[test]
+fn a_server_whose_graphs_are_not_open_answers_503_and_hands_its_sockets_over() {
+    let config = ServerConfig {
+        port: 0,
+        threads: 2,
+        ..ServerConfig::default()
+    };
+    let listeners = Listeners::bind(&config).unwrap();
+    let waiting = AppState::waiting(&config).unwrap();
+    let waiting = varve_server::start_on(listeners.share().unwrap(), &waiting).unwrap();
+    let address = listeners.address();
+    let mut early = Client::connect(address);
+    for path in [
+        "/graphs",
+        "/graphs/hugegraph/graph/vertices",
+        "/graphs/none",
+    ] {
+        let answer = Client::connect(address).get(path);
+        assert_eq!(answer.status, 503, "{path}");
+        assert!(answer.text().contains("The graphs are not open yet"));
+        assert!(answer.text().contains("ServiceUnavailableException"));
+        assert!(answer.header("retry-after").is_some());
+        assert_eq!(answer.header("connection"), Some("close"));
+    }
+    for (path, status) in [("/versions", 200), ("/metrics", 200), ("/health", 503)] {
+        assert_eq!(Client::connect(address).get(path).status, status, "{path}");
+    }
+    assert_eq!(early.get("/versions").status, 200);
+    waiting.stop();
+    // Whoever comes between the two waits in the kernel.
+    let mut between = Client::connect(address);
+    between.send(b"GET /health HTTP/1.1\r\nhost: h\r\n\r\n");
+    let graphs = varve_server::in_memory().unwrap();
+    graphs.create("hugegraph").unwrap();
+    let state = AppState::with_graphs(config, graphs).unwrap();
+    let server = varve_server::start_on(listeners, &state).unwrap();
+    waiting.wait();
+    let listed = Client::connect(address).get("/graphs");
+    listed.is(200, r#"{"graphs":["hugegraph"]}"#);
+    drop((early, between));
+    server.stop();
+    server.wait();
 }
 
 #[test]
