@@ -6,7 +6,7 @@ use parking_lot::RwLock;
 use varve_encoding::key;
 use varve_encoding::row;
 use varve_encoding::tables::{EDGE, VERTEX};
-use varve_kv::{Reader, Space, fail_point};
+use varve_kv::{Isolation, Reader, Snapshot, Space, fail_point};
 use varve_model::{
     Clock, CommitVersion, Direction, Edge, EdgeId, ElementId, Instant, TemporalScope, Vertex,
     VertexId,
@@ -20,7 +20,7 @@ use crate::error::{ErrorKind, GraphError};
 use crate::index::{Deriver, DeriverSource};
 use crate::limits::Limits;
 use crate::notes::Notes;
-use crate::read::{HistoryPage, Point, Version, View, read_element};
+use crate::read::{HistoryPage, Ordered, Point, Version, View, read_element};
 use crate::schema::{Catalogue, Schema, SchemaBodies, SchemaTables};
 use crate::snowflake::Snowflake;
 use crate::tasks::{TaskTables, Tasks};
@@ -259,7 +259,7 @@ impl Graph {
     /// When `scope` asks for a transaction time that is still to come.
     pub fn view(&self, scope: TemporalScope) -> Result<View, GraphError> {
         self.settle(scope)?;
-        let snapshot = Arc::clone(&self.space).snapshot();
+        let snapshot = self.snapshot();
         let deriver = self.deriver();
         Ok(View::new(
             snapshot,
@@ -324,7 +324,7 @@ impl Graph {
             }
         }
         self.settle(scope)?;
-        let snapshot = Arc::clone(&self.space).snapshot();
+        let snapshot = self.snapshot();
         let point = Point {
             scope,
             now: self.now(),
@@ -371,6 +371,19 @@ impl Graph {
         page: HistoryPage,
     ) -> Result<Vec<Version>, GraphError> {
         self.view(scope)?.history(id, page)
+    }
+
+    /// What a view reads. Where there is no state of one moment, the past is read after the commits that the present showed.
+    fn snapshot(&self) -> Arc<dyn Snapshot> {
+        let snapshot = Arc::clone(&self.space).snapshot();
+        match self.space.isolation() {
+            Isolation::Snapshot => snapshot,
+            Isolation::Partition => Arc::new(Ordered::new(
+                snapshot,
+                &self.name,
+                self.committer.progress(),
+            )),
+        }
     }
 
     fn settle(&self, scope: TemporalScope) -> Result<(), GraphError> {

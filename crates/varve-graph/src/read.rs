@@ -5,6 +5,7 @@ mod derived;
 mod ever;
 mod history;
 mod lookup;
+mod ordered;
 mod resolve;
 mod view;
 
@@ -14,6 +15,7 @@ pub(crate) use derived::{Overlay, Source, derived_elements};
 pub use ever::{EVER_ROWS_MAX, EverPage};
 pub(crate) use history::visit_events;
 pub use history::{Event, HistoryPage, Version, VersionKind};
+pub(crate) use ordered::Ordered;
 pub(crate) use resolve::{Resolved, resolve, scan_events};
 pub use view::View;
 pub(crate) use view::{Point, read_element};

@@ -15,8 +15,8 @@ use scylla::statement::prepared::PreparedStatement;
 use tokio::task::JoinHandle;
 use varve_kv::range::prefix_end;
 use varve_kv::{
-    Batch, Durability, Flow, KvError, Leadership, OpKind, Reader, Snapshot, Space, Statistic,
-    TableId, TableSpec, fail_point,
+    Batch, Durability, Flow, Isolation, KvError, Leadership, OpKind, Reader, Snapshot, Space,
+    Statistic, TableId, TableSpec, fail_point,
 };
 
 use crate::acquire::{holder, lead, now, term};
@@ -444,6 +444,10 @@ impl Space for CassandraSpace {
     fn sync(&self) -> Result<(), KvError> {
         // Every acknowledged write is as safe as the cluster makes it.
         Ok(())
+    }
+
+    fn isolation(&self) -> Isolation {
+        Isolation::Partition
     }
 
     fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {

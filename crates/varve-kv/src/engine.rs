@@ -249,6 +249,11 @@ pub trait Space: Reader {
     /// As [`Space::write`].
     fn sync(&self) -> Result<(), KvError>;
 
+    /// What its readers see of writes under way: what its engine's [`Capabilities`] say.
+    fn isolation(&self) -> Isolation {
+        Isolation::Snapshot
+    }
+
     /// The committed state of this moment. A snapshot keeps its space open.
     fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot>;
 

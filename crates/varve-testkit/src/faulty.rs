@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use varve_kv::{
-    Batch, Capabilities, Durability, Engine, Flow, KvError, Leader, Leadership, Reader, Row,
-    ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
+    Batch, Capabilities, Durability, Engine, Flow, Isolation, KvError, Leader, Leadership, Reader,
+    Row, ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
 };
 
 /// How a call fails.
@@ -205,6 +205,10 @@ impl Space for FaultySpace {
 
     fn sync(&self) -> Result<(), KvError> {
         self.writing(|| self.inner.sync())
+    }
+
+    fn isolation(&self) -> Isolation {
+        self.inner.isolation()
     }
 
     fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {

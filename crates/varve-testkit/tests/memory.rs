@@ -1,4 +1,5 @@
-//! The in-memory engine passes the suite, bare and behind an engine that could fail but is not told to.
+//! The in-memory engine passes the suite: bare, behind an engine that could fail but is not told to, and as the replicas of a
+//! cluster.
 
 mod bare {
     varve_testkit::engine_suite!((varve_kv::MemoryEngine::new(), ()));
@@ -8,4 +9,8 @@ mod wrapped {
     varve_testkit::engine_suite!(varve_testkit::FaultyEngine::new(Box::new(
         varve_kv::MemoryEngine::new()
     )));
+}
+
+mod replicated {
+    varve_testkit::engine_suite!((varve_testkit::ReplicatedEngine::new(&[]).0, ()));
 }

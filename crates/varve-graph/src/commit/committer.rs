@@ -18,6 +18,8 @@ use varve_encoding::tables::COUNTER;
 use varve_kv::{Batch, Durability, KvError, Reader, Space, fail_point};
 use varve_model::{Clock, CommitVersion, Instant};
 
+pub(crate) use progress::Progress;
+
 use super::latch::LatchSet;
 use super::ticket::{CommitFailure, Completer};
 use crate::error::{ErrorKind, GraphError};
@@ -297,6 +299,11 @@ impl Committer {
             }
         }
         Ok(())
+    }
+
+    /// How far it has come, for those who read beside it.
+    pub(crate) fn progress(&self) -> Progress {
+        Progress::of(&self.shared)
     }
 
     /// The newest version whose commit, like all before it, is visible.
@@ -616,5 +623,6 @@ fn split_late(group: Vec<Commit>, first: CommitVersion) -> (Vec<Commit>, Vec<(Co
     split
 }
 
+mod progress;
 #[cfg(test)]
 mod tests;

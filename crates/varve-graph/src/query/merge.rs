@@ -9,25 +9,28 @@ use varve_model::TemporalScope;
 /// How many partitions a merge may have before refills shrink: the bound on what it holds.
 const BUFFERED_KEYS_MAX: usize = 16_384;
 
-/// The tables that hold entries of elements at `scope`: the present needs only what is, the past also what was.
-pub(super) fn index_tables(scope: TemporalScope) -> &'static [TableId] {
-    if scope.is_now() {
-        &[INDEX]
-    } else {
-        &[INDEX, EVENT_INDEX]
-    }
-}
-
 /// A merge of the clustering keys in one range of several partitions.
+///
+/// Entries of the past are read up to where those of the present have been, and after them: a commit moves them from the
+/// one to the other, and where a reader has no state of one moment, one that was still to come when the past was read, and
+/// gone when the present was, would be missed.
 pub(super) struct Merge<'a> {
     reader: &'a dyn Reader,
     to: Option<Vec<u8>>,
-    streams: Vec<Stream<'a>>,
+    sources: Vec<Source<'a>>,
 }
 
-struct Stream<'a> {
-    table: TableId,
+/// One partition.
+struct Source<'a> {
     partition: &'a [u8],
+    present: Stream,
+    /// What was; the present alone does not need it.
+    past: Option<Stream>,
+}
+
+/// The keys of one table.
+struct Stream {
+    table: TableId,
     /// Where the next refill starts.
     from: Vec<u8>,
     buffer: VecDeque<Vec<u8>>,
@@ -53,28 +56,28 @@ impl<'a> Merge<'a> {
             }
             from = from.max(next);
         }
-        let streams = index_tables(scope).iter().flat_map(|table| {
-            let from = &from;
-            partitions.iter().map(move |partition| Stream {
-                table: *table,
-                partition,
-                from: from.clone(),
-                buffer: VecDeque::new(),
-                ended: false,
-            })
+        let stream = |table| Stream {
+            table,
+            from: from.clone(),
+            buffer: VecDeque::new(),
+            ended: false,
+        };
+        let sources = partitions.iter().map(|partition| Source {
+            partition,
+            present: stream(INDEX),
+            past: (!scope.is_now()).then(|| stream(EVENT_INDEX)),
         });
         Self {
             reader,
             to: range.to.clone(),
-            streams: streams.collect(),
+            sources: sources.collect(),
         }
     }
 
     /// Appends up to `count` next keys to `keys`; fewer only at the end.
     pub(super) fn next(&mut self, count: usize, keys: &mut Vec<Vec<u8>>) -> Result<(), KvError> {
-        let per_stream = count
-            .min(BUFFERED_KEYS_MAX / self.streams.len().max(1))
-            .max(1);
+        let streams = self.sources.iter().flat_map(Source::streams).count();
+        let per_stream = count.min(BUFFERED_KEYS_MAX / streams.max(1)).max(1);
         let wanted = keys.len() + count;
         while keys.len() < wanted {
             let Some(key) = self.smallest(per_stream)? else {
@@ -86,20 +89,17 @@ impl<'a> Merge<'a> {
     }
 
     fn smallest(&mut self, refill: usize) -> Result<Option<Vec<u8>>, KvError> {
-        for stream in &mut self.streams {
-            if stream.buffer.is_empty() && !stream.ended {
-                stream.refill(self.reader, self.to.as_deref(), refill)?;
-            }
+        for source in &mut self.sources {
+            source.fill(self.reader, self.to.as_deref(), refill)?;
         }
-        let fronts = self
-            .streams
-            .iter()
-            .filter_map(|stream| stream.buffer.front());
+        let streams = self.sources.iter().flat_map(Source::streams);
+        let fronts = streams.filter_map(|stream| stream.buffer.front());
         let Some(smallest) = fronts.min().cloned() else {
             return Ok(None);
         };
-        for stream in &mut self.streams {
-            if stream.buffer.front() == Some(&smallest) {
+        for source in &mut self.sources {
+            let streams = std::iter::once(&mut source.present).chain(&mut source.past);
+            for stream in streams.filter(|stream| stream.buffer.front() == Some(&smallest)) {
                 stream.buffer.pop_front();
             }
         }
@@ -107,15 +107,50 @@ impl<'a> Merge<'a> {
     }
 }
 
-impl Stream<'_> {
-    fn refill(
+impl Source<'_> {
+    fn streams(&self) -> impl Iterator<Item = &Stream> {
+        std::iter::once(&self.present).chain(&self.past)
+    }
+
+    /// Reads on where all that was read is used up.
+    fn fill(
         &mut self,
         reader: &dyn Reader,
         to: Option<&[u8]>,
         count: usize,
     ) -> Result<(), KvError> {
+        let (partition, present) = (self.partition, &mut self.present);
+        let read_on = present.is_used_up();
+        if read_on {
+            present.refill(reader, partition, to, count)?;
+        }
+        let Some(past) = &mut self.past else {
+            return Ok(());
+        };
+        // What the past has up to the end of the last piece of the present has been used up with it.
+        past.ended &= !read_on;
+        if past.is_used_up() {
+            let read_to = (!present.ended).then_some(&*present.from);
+            past.refill(reader, partition, read_to.or(to), count)?;
+        }
+        Ok(())
+    }
+}
+
+impl Stream {
+    fn is_used_up(&self) -> bool {
+        self.buffer.is_empty() && !self.ended
+    }
+
+    fn refill(
+        &mut self,
+        reader: &dyn Reader,
+        partition: &[u8],
+        to: Option<&[u8]>,
+        count: usize,
+    ) -> Result<(), KvError> {
         let range = ClusteringRange {
-            from: std::mem::take(&mut self.from),
+            from: self.from.clone(),
             to: to.map(<[u8]>::to_vec),
         };
         if range.is_empty() {
@@ -124,7 +159,7 @@ impl Stream<'_> {
         }
         let request = ScanRequest {
             table: self.table,
-            partition: self.partition,
+            partition,
             range: &range,
             reverse: false,
         };
@@ -138,10 +173,13 @@ impl Stream<'_> {
             }
         })?;
         self.ended = self.buffer.len() < count;
-        if let Some(last) = self.buffer.back() {
-            self.from.clone_from(last);
-            self.from.push(0);
-        }
+        // The end of a piece is where the next one begins, also if there was nothing in it.
+        let next = match (range.to, self.buffer.back()) {
+            (Some(to), _) if self.ended => to,
+            (_, Some(last)) => [last, &[0][..]].concat(),
+            (_, None) => return Ok(()),
+        };
+        self.from = next;
         Ok(())
     }
 }

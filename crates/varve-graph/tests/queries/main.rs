@@ -2,5 +2,6 @@
 //! what queries need, now and at every other point of both times.
 
 mod building;
+mod replicas;
 mod stories;
 mod world;

@@ -8,7 +8,7 @@ use varve_graph::schema::{BaseType, NewEdgeLabel, NewIndexLabel, NewPropertyKey,
 use varve_graph::tasks::{TaskId, TaskStatus};
 use varve_graph::write::{EndCheck, Missing, Mutation, WritePeriod, WriteRequest};
 use varve_graph::{Graph, GraphOptions, Registry};
-use varve_kv::MemoryEngine;
+use varve_kv::{Engine, MemoryEngine};
 use varve_model::schema::IndexType;
 use varve_model::{
     Clock, CommitVersion, Condition, DataType, Edge, EdgeId, EdgeLabelId, ElementId, Instant,
@@ -33,9 +33,13 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
+        Self::on(MemoryEngine::new())
+    }
+
+    pub(crate) fn on(engine: impl Engine + 'static) -> Self {
         let clock = Arc::new(ManualClock::new(Instant(START)));
         let options = GraphOptions::new(Arc::clone(&clock) as Arc<dyn Clock>);
-        let registry = Registry::open(Arc::new(MemoryEngine::new()), options).expect("registry");
+        let registry = Registry::open(Arc::new(engine), options).expect("registry");
         let graph = registry.create("g").expect("graph");
         let catalogue = graph.catalogue();
         for (name, data_type) in [
@@ -153,6 +157,15 @@ impl World {
             from,
             to,
         )
+    }
+
+    /// What [`World::put`] asks for.
+    pub(crate) fn put_request(&self, name: &str, age: i32, city: &str) -> WriteRequest {
+        self.clock.step(1_000);
+        WriteRequest::now(vec![Mutation::PutVertex {
+            vertex: person(name, age, city),
+            fresh: false,
+        }])
     }
 
     pub(crate) fn edge(&self, source: &str, target: &str, age: i32) -> CommitVersion {

@@ -11,6 +11,7 @@ fn has_states(engine: &dyn Engine) -> bool {
 /// "A snapshot reads the newest state with each call", where there are no snapshots.
 fn later_writes_show(engine: &dyn Engine) {
     let space = open(engine);
+    assert_eq!(space.isolation(), engine.capabilities().isolation);
     put(&*space, NAMED, &named(b"p"), b"c", b"old");
     let snapshot = space.clone().snapshot();
     put(&*space, NAMED, &named(b"p"), b"c", b"new");
@@ -26,6 +27,7 @@ pub fn later_writes_do_not_show_in_a_snapshot(engine: &dyn Engine) {
         return later_writes_show(engine);
     }
     let space = open(engine);
+    assert_eq!(space.isolation(), Isolation::Snapshot);
     for n in 0..5u8 {
         put(&*space, NAMED, &named(b"p"), &[n], b"old");
     }

@@ -1,0 +1,37 @@
+//! What a reader knows of the commits that are under way.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use varve_model::CommitVersion;
+
+use super::Shared;
+
+/// How far a committer has come.
+#[derive(Clone)]
+pub(crate) struct Progress(Arc<Shared>);
+
+impl Progress {
+    pub(super) fn of(shared: &Arc<Shared>) -> Self {
+        Self(Arc::clone(shared))
+    }
+
+    /// The newest version of which anything can be stored now.
+    pub(crate) fn numbered(&self) -> CommitVersion {
+        CommitVersion(self.0.numbered.load(Ordering::Acquire))
+    }
+
+    /// Waits until each commit up to `version` is wholly stored, or given up. `false` if one of them failed so that nobody
+    /// knows how much of it is stored.
+    pub(crate) fn wait(&self, version: CommitVersion) -> bool {
+        let stored = || self.0.published.load(Ordering::Acquire) >= version.0;
+        if stored() {
+            return true;
+        }
+        let mut state = self.0.state.lock();
+        while state.writing && state.failed.is_none() && !stored() {
+            self.0.written.wait(&mut state);
+        }
+        state.failed.is_none() || stored()
+    }
+}

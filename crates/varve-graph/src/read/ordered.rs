@@ -1,0 +1,153 @@
+//! Reads of an engine whose snapshots are none ([`varve_kv::Isolation::Partition`]): what a commit moves is not missed.
+//!
+//! A commit moves rows from the tables of the present to those of the past, within one partition. Readers look at the
+//! present first, so what has left it is in the past by then; but the nodes that were asked for the one may have the commit,
+//! and those that are asked for the other not yet, until its writer is answered. Whatever a read has shown of a commit,
+//! that had its version before. So a read of the past waits for the versions that were given out when the present was
+//! read last: mostly for none, and else for the group that is being written.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, VERTEX};
+use varve_kv::{ClusteringRange, Flow, KvError, Reader, Row, ScanRequest, Snapshot, TableId};
+use varve_model::CommitVersion;
+
+use crate::commit::Progress;
+
+/// Reads of the present and the past in that order.
+pub(crate) struct Ordered {
+    inner: Arc<dyn Snapshot>,
+    graph: String,
+    progress: Progress,
+    /// The newest version that the present may have shown something of.
+    shown: AtomicU64,
+}
+
+impl Ordered {
+    pub(crate) fn new(inner: Arc<dyn Snapshot>, graph: &str, progress: Progress) -> Self {
+        Self {
+            inner,
+            graph: graph.to_owned(),
+            progress,
+            shown: AtomicU64::new(0),
+        }
+    }
+
+    /// Waits for what the present has shown, before rows of `table` are read.
+    fn before(&self, table: TableId) -> Result<(), KvError> {
+        if table != EVENT && table != EVENT_INDEX {
+            return Ok(());
+        }
+        let shown = CommitVersion(self.shown.load(Ordering::Acquire));
+        if self.progress.wait(shown) {
+            return Ok(());
+        }
+        Err(KvError::Io {
+            space: self.graph.clone(),
+            detail: "an earlier write failed, and how much of it is stored is unknown until the server is started again"
+                .to_owned(),
+        })
+    }
+
+    /// Rows of `table` were read.
+    fn after(&self, table: TableId) {
+        if table == VERTEX || table == EDGE || table == INDEX {
+            self.shown
+                .fetch_max(self.progress.numbered().0, Ordering::AcqRel);
+        }
+    }
+}
+
+impl Snapshot for Ordered {}
+
+impl Reader for Ordered {
+    fn get(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<Option<Vec<u8>>, KvError> {
+        self.before(table)?;
+        let value = self.inner.get(table, partition, clustering);
+        self.after(table);
+        value
+    }
+
+    fn get_with(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, KvError> {
+        self.before(table)?;
+        let mut show = |value: &[u8]| {
+            self.after(table);
+            found(value);
+        };
+        let exists = self.inner.get_with(table, partition, clustering, &mut show);
+        self.after(table);
+        exists
+    }
+
+    fn multi_get(
+        &self,
+        table: TableId,
+        keys: &[(&[u8], &[u8])],
+    ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
+        self.before(table)?;
+        let values = self.inner.multi_get(table, keys);
+        self.after(table);
+        values
+    }
+
+    fn scan(
+        &self,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        let table = request.table;
+        self.before(table)?;
+        let mut show = |clustering: &[u8], value: &[u8]| {
+            self.after(table);
+            visit(clustering, value)
+        };
+        self.inner.scan(request, &mut show)?;
+        self.after(table);
+        Ok(())
+    }
+
+    fn scan_many(
+        &self,
+        table: TableId,
+        partitions: &[&[u8]],
+        range: &ClusteringRange,
+        visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        self.before(table)?;
+        let mut show = |at: usize, clustering: &[u8], value: &[u8]| {
+            self.after(table);
+            visit(at, clustering, value)
+        };
+        self.inner.scan_many(table, partitions, range, &mut show)?;
+        self.after(table);
+        Ok(())
+    }
+
+    fn scan_table(
+        &self,
+        table: TableId,
+        after: Option<(&[u8], &[u8])>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<(), KvError> {
+        self.before(table)?;
+        let mut show = |row: Row<'_>| {
+            self.after(table);
+            visit(row)
+        };
+        self.inner.scan_table(table, after, &mut show)?;
+        self.after(table);
+        Ok(())
+    }
+}

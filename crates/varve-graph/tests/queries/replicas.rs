@@ -1,0 +1,144 @@
+//! Reads of the past beside a write under way, on an engine without states: what was asked for and published is found,
+//! whichever replicas answer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use varve_encoding::tables::{EVENT, EVENT_INDEX, INDEX};
+use varve_graph::read::HistoryPage;
+use varve_kv::TableId;
+use varve_model::schema::IndexType;
+use varve_model::{CommitVersion, ElementId, TemporalScope};
+use varve_testkit::{Replicas, ReplicatedEngine};
+
+use crate::world::{START, World, as_of, id, in_city, valid_at};
+
+/// The replicas that have a write last are asked for the past.
+const PAST: &[TableId] = &[EVENT, EVENT_INDEX];
+/// For a reader that does not wait as it must, to show it.
+const NOTICED_WITHIN: Duration = Duration::from_millis(200);
+
+fn world() -> (World, Arc<Replicas>) {
+    let (engine, replicas) = ReplicatedEngine::new(PAST);
+    let world = World::on(engine);
+    world.person_index(IndexType::Secondary, "city");
+    (world, replicas)
+}
+
+/// What `read` finds while `write` is half way.
+fn beside<T: Send>(
+    (world, replicas): &(World, Arc<Replicas>),
+    write: impl FnOnce(&World) -> CommitVersion + Send,
+    read: impl FnOnce(&World) -> T + Send,
+) -> T {
+    replicas.hold();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| write(world));
+        replicas.wait_until_held();
+        let reader = scope.spawn(|| read(world));
+        replicas.wait_for_stale_read(NOTICED_WITHIN);
+        replicas.release();
+        writer.join().expect("the write ends");
+        reader.join().expect("the read ends")
+    })
+}
+
+#[test]
+fn the_version_that_an_update_supersedes_is_found() {
+    let world = world();
+    let first = world.0.put("ann", 30, "Rome");
+    let age = |world: &World, scope: TemporalScope| {
+        let vertex = world.graph.vertex(&id("ann"), scope).expect("read");
+        vertex.map(|vertex| format!("{:?}", vertex.properties))
+    };
+    let before = age(&world.0, as_of(first));
+    assert!(before.is_some());
+    let found = beside(
+        &world,
+        |world| world.put("ann", 31, "Oslo"),
+        |world| age(world, as_of(first)),
+    );
+    assert_eq!(found, before);
+    // Of what was valid then the same holds, without a transaction time.
+    let then = valid_at(START + 1_500);
+    let before = age(&world.0, then);
+    assert!(before.is_some());
+    let found = beside(
+        &world,
+        |world| world.put("ann", 32, "Oslo"),
+        |world| age(world, then),
+    );
+    assert_eq!(found, before);
+}
+
+#[test]
+fn what_a_deletion_removes_is_found() {
+    let world = world();
+    world.0.put("ann", 30, "Rome");
+    world.0.put("bob", 30, "Rome");
+    let edge = world.0.edge("ann", "bob", 1);
+    let found = beside(
+        &world,
+        |world| world.delete("ann"),
+        |world| {
+            let vertex = world.graph.vertex(&id("ann"), as_of(edge)).expect("read");
+            let edges = world.find_edges(as_of(edge), &[]);
+            (vertex.is_some(), edges.len())
+        },
+    );
+    assert_eq!(found, (true, 1));
+}
+
+#[test]
+fn a_history_has_what_is_being_moved() {
+    let world = world();
+    world.0.put("ann", 30, "Rome");
+    let second = world.0.put("ann", 31, "Rome");
+    let page = HistoryPage {
+        before: None,
+        limit: 10,
+    };
+    let found = beside(
+        &world,
+        |world| world.put("ann", 32, "Rome"),
+        |world| {
+            let id = ElementId::Vertex(id("ann"));
+            let history = world.graph.history(&id, as_of(second), page);
+            history.expect("read").len()
+        },
+    );
+    assert_eq!(found, 2);
+}
+
+#[test]
+fn an_index_finds_what_an_update_takes_out_of_it() {
+    let world = world();
+    let first = world.0.put("ann", 30, "Rome");
+    let found = beside(
+        &world,
+        |world| world.put("ann", 30, "Oslo"),
+        |world| world.find(as_of(first), &in_city("Rome")),
+    );
+    assert_eq!(found.len(), 1);
+}
+
+/// An entry that is moved between the reads of one search: the past is read after the present, piece by piece.
+#[test]
+fn an_index_finds_what_is_updated_while_it_is_read() {
+    /// More than are read at once, so that the present is read in several pieces.
+    const PEOPLE: usize = 300;
+    for scan in 1..=6 {
+        let (world, replicas) = world();
+        for person in 0..PEOPLE {
+            world.put(&format!("p{person:03}"), 30, "Rome");
+        }
+        let all = world.graph.published();
+        let graph = Arc::clone(&world.graph);
+        let request = world.put_request("p299", 30, "Oslo");
+        replicas.before_scan(INDEX, scan, move || {
+            graph.write_now(&request).expect("write");
+        });
+        let found = world.find(as_of(all), &in_city("Rome"));
+        assert_eq!(found.len(), PEOPLE, "before scan {scan}");
+    }
+}

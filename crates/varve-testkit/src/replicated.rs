@@ -1,0 +1,278 @@
+//! The in-memory engine as the reads of a majority of replicas show it while a write is under way.
+//!
+//! There are two stores. A write reaches the one at once and the other when the test lets it, and returns only then. Reads
+//! of some tables find the replicas that are ahead, those of the others the ones that are behind: as a majority of
+//! {A, B} has what A has, and one of {B, C} does not.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+use varve_kv::{
+    Batch, Capabilities, Durability, Engine, Flow, Isolation, KvError, MemoryEngine, Reader, Row,
+    ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
+};
+
+/// What is done before a scan.
+type Interruption = Box<dyn FnOnce() + Send>;
+
+/// The controls of a [`ReplicatedEngine`], shared by all its spaces. Without orders both stores have every write.
+pub struct Replicas {
+    /// The tables that are read from the replicas that are behind.
+    behind: &'static [TableId],
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Writes stop between the two stores.
+    hold: bool,
+    /// One has.
+    held: bool,
+    /// Reads of the replicas that are behind, while a write was held.
+    stale_reads: u64,
+    /// Scans of a table to let pass, and what to do before the next one.
+    interrupt: Option<(TableId, u64, Interruption)>,
+}
+
+impl Replicas {
+    /// The next write stops half way, until [`Replicas::release`].
+    pub fn hold(&self) {
+        let mut state = self.state.lock();
+        (state.hold, state.stale_reads) = (true, 0);
+    }
+
+    /// Waits until a write is half way.
+    pub fn wait_until_held(&self) {
+        let mut state = self.state.lock();
+        self.changed.wait_while(&mut state, |state| !state.held);
+    }
+
+    /// Waits until something was read from the replicas that are behind while a write is half way, at most for so long.
+    pub fn wait_for_stale_read(&self, at_most: Duration) {
+        let mut state = self.state.lock();
+        let none = |state: &mut State| state.stale_reads == 0;
+        self.changed.wait_while_for(&mut state, none, at_most);
+    }
+
+    /// Lets the write go on that is half way.
+    pub fn release(&self) {
+        self.state.lock().hold = false;
+        self.changed.notify_all();
+    }
+
+    /// Does `what` before the `n`-th scan of `table` from now, on the thread that scans.
+    pub fn before_scan(&self, table: TableId, n: u64, what: impl FnOnce() + Send + 'static) {
+        let left = n.saturating_sub(1);
+        self.state.lock().interrupt = Some((table, left, Box::new(what)));
+    }
+
+    fn half_way(&self) {
+        let mut state = self.state.lock();
+        state.held = state.hold;
+        self.changed.notify_all();
+        self.changed.wait_while(&mut state, |state| state.hold);
+        state.held = false;
+    }
+
+    fn reads_behind(&self, table: TableId) -> bool {
+        let behind = self.behind.contains(&table);
+        let mut state = self.state.lock();
+        if behind && state.held {
+            state.stale_reads += 1;
+            self.changed.notify_all();
+        }
+        behind
+    }
+
+    fn on_scan(&self, table: TableId) {
+        let mut state = self.state.lock();
+        let due = match &mut state.interrupt {
+            Some((of, left, _)) if *of == table => {
+                let due = *left == 0;
+                *left = left.saturating_sub(1);
+                due
+            }
+            _ => false,
+        };
+        let what = if due { state.interrupt.take() } else { None };
+        drop(state);
+        if let Some((_, _, what)) = what {
+            what();
+        }
+    }
+}
+
+/// The engine.
+pub struct ReplicatedEngine {
+    ahead: MemoryEngine,
+    behind: MemoryEngine,
+    replicas: Arc<Replicas>,
+}
+
+impl ReplicatedEngine {
+    /// An engine without spaces; the tables of `behind` are read from the replicas that have a write last.
+    #[must_use]
+    pub fn new(behind: &'static [TableId]) -> (Self, Arc<Replicas>) {
+        let replicas = Arc::new(Replicas {
+            behind,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        });
+        let engine = Self {
+            ahead: MemoryEngine::new(),
+            behind: MemoryEngine::new(),
+            replicas: Arc::clone(&replicas),
+        };
+        (engine, replicas)
+    }
+}
+
+impl Engine for ReplicatedEngine {
+    fn name(&self) -> &'static str {
+        "replicated"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            isolation: Isolation::Partition,
+            ..Capabilities::LOCAL
+        }
+    }
+
+    fn spaces(&self) -> Result<Vec<String>, KvError> {
+        self.ahead.spaces()
+    }
+
+    fn open(
+        &self,
+        name: &str,
+        tables: &'static [TableSpec],
+        create: bool,
+    ) -> Result<Arc<dyn Space>, KvError> {
+        Ok(Arc::new(ReplicatedSpace {
+            ahead: self.ahead.open(name, tables, create)?,
+            behind: self.behind.open(name, tables, create)?,
+            replicas: Arc::clone(&self.replicas),
+        }))
+    }
+
+    fn drop_space(&self, name: &str) -> Result<(), KvError> {
+        self.ahead.drop_space(name)?;
+        self.behind.drop_space(name)
+    }
+}
+
+struct ReplicatedSpace {
+    ahead: Arc<dyn Space>,
+    behind: Arc<dyn Space>,
+    replicas: Arc<Replicas>,
+}
+
+impl ReplicatedSpace {
+    /// The replicas that a read of `table` finds.
+    fn of(&self, table: TableId) -> &dyn Space {
+        let behind = self.replicas.reads_behind(table);
+        let found = if behind { &self.behind } else { &self.ahead };
+        &**found
+    }
+}
+
+impl Reader for ReplicatedSpace {
+    fn get(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<Option<Vec<u8>>, KvError> {
+        self.of(table).get(table, partition, clustering)
+    }
+
+    fn scan(
+        &self,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        self.replicas.on_scan(request.table);
+        self.of(request.table).scan(request, visit)
+    }
+
+    fn scan_table(
+        &self,
+        table: TableId,
+        after: Option<(&[u8], &[u8])>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<(), KvError> {
+        self.of(table).scan_table(table, after, visit)
+    }
+}
+
+impl Space for ReplicatedSpace {
+    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
+        self.ahead.write(batch, durability)?;
+        self.replicas.half_way();
+        self.behind.write(batch, durability)
+    }
+
+    fn sync(&self) -> Result<(), KvError> {
+        Ok(())
+    }
+
+    fn isolation(&self) -> Isolation {
+        Isolation::Partition
+    }
+
+    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
+        Arc::new(NewestState(self))
+    }
+
+    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
+        self.ahead.checkpoint(dir)
+    }
+
+    fn compact(&self) -> Result<(), KvError> {
+        Ok(())
+    }
+
+    fn verify_checksums(&self) -> Result<(), KvError> {
+        Ok(())
+    }
+
+    fn statistics(&self) -> Vec<Statistic> {
+        self.ahead.statistics()
+    }
+}
+
+struct NewestState(Arc<ReplicatedSpace>);
+
+impl Snapshot for NewestState {}
+
+impl Reader for NewestState {
+    fn get(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<Option<Vec<u8>>, KvError> {
+        self.0.get(table, partition, clustering)
+    }
+
+    fn scan(
+        &self,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        self.0.scan(request, visit)
+    }
+
+    fn scan_table(
+        &self,
+        table: TableId,
+        after: Option<(&[u8], &[u8])>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<(), KvError> {
+        self.0.scan_table(table, after, visit)
+    }
+}
