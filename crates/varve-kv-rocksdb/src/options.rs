@@ -27,9 +27,9 @@ const MEMTABLE_SHARE_FRONT: (usize, usize) = (1, 16);
 const FRONT_SHARE: (usize, usize) = (3, 8);
 /// Share of the memory for single rows of the files, when there is a front table: an eighth.
 const ROW_SHARE: (usize, usize) = (1, 8);
-/// Share of the memory for knowing which rows there are, when there is a front table: a quarter. The default of 1,280 MiB
-/// has room for some 200 million.
-const PRESENCE_SHARE: (usize, usize) = (1, 4);
+/// Share of the memory for knowing which rows there are, when there is a front table: five sixteenths. The default of 1,536 MiB
+/// has room for some 300 million.
+const PRESENCE_SHARE: (usize, usize) = (5, 16);
 /// Front tables of one space that the share has room for: one takes writes, another is flushed, a third waits or is being
 /// sorted. The larger they are, the fewer files have to be merged.
 const FRONT_TABLES: usize = 3;
