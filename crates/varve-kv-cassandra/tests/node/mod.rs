@@ -23,7 +23,8 @@ fn node() -> Option<&'static str> {
         if let Ok(given) = std::env::var("VARVE_TEST_CASSANDRA") {
             return Some(given);
         }
-        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/cassandra/cluster.sh");
+        let script =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/cassandra/cluster.sh");
         let lacks = Command::new(&script).arg("can-run").output().unwrap();
         if !lacks.status.success() {
             let lacks = String::from_utf8_lossy(&lacks.stdout);
