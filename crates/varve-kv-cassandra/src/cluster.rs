@@ -1,10 +1,13 @@
 //! The session with the cluster, and the bound on what is under way in it.
 
 use std::num::NonZeroUsize;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use futures::StreamExt;
+use futures::stream::FuturesUnordered;
 use scylla::client::PoolSize;
 use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
@@ -27,12 +30,23 @@ use crate::failure::Failure;
 const DEFINITION_TIMEOUT: Duration = Duration::from_secs(60);
 /// How often agreement is asked for.
 const AGREEMENT_INTERVAL: Duration = Duration::from_millis(50);
+/// After how long without an answer a request is sent once more, perhaps to another node: the first may be on a node that
+/// hangs.
+const COPY_AFTER: Duration = Duration::from_secs(2);
+/// Copies of one request that may be under way, the first one too.
+const COPIES_MAX: usize = 3;
+/// Requests of which there may be copies at once: a cluster that is slow under too much must not get three times as much.
+const COPIED_MAX: usize = 32;
+/// How often an idle connection is asked for a sign of life, and how long that may take: then a node that hangs is left alone.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
+const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The session.
 pub(crate) struct Cluster {
     session: Session,
     pub(crate) config: CassandraConfig,
     room: Semaphore,
+    copied: Semaphore,
     closing: watch::Sender<bool>,
     pub(crate) requests: AtomicU64,
     pub(crate) failures: AtomicU64,
@@ -78,6 +92,8 @@ impl Cluster {
             .default_execution_profile_handle(profile.into_handle())
             .pool_size(PoolSize::PerHost(connections))
             .connection_timeout(config.request_timeout)
+            .keepalive_interval(KEEPALIVE_INTERVAL)
+            .keepalive_timeout(KEEPALIVE_TIMEOUT)
             // What routing needs, and no more: fetched anew when keyspaces were made, not after each table.
             .fetch_full_schema_metadata(false)
             .refresh_metadata_on_auto_schema_agreement(false)
@@ -90,6 +106,7 @@ impl Cluster {
         let cluster = Self {
             session,
             room: Semaphore::new(config.in_flight_max.max(1)),
+            copied: Semaphore::new(COPIED_MAX),
             closing: watch::Sender::new(false),
             requests: AtomicU64::new(0),
             failures: AtomicU64::new(0),
@@ -168,32 +185,38 @@ impl Cluster {
     pub(crate) async fn run(
         &self,
         statement: &PreparedStatement,
-        values: impl SerializeRow,
+        values: impl SerializeRow + Sync,
     ) -> Result<QueryResult, Failure> {
-        self.counted(self.session.execute_unpaged(statement, values).await)
+        let values = &values;
+        let request = || self.session.execute_unpaged(statement, values);
+        self.answered(statement.get_is_idempotent(), request).await
     }
 
     /// Runs several statements as one request.
     pub(crate) async fn run_batch(
         &self,
         batch: &Batch,
-        values: Vec<impl SerializeRow>,
+        values: Vec<impl SerializeRow + Sync>,
     ) -> Result<QueryResult, Failure> {
-        self.counted(self.session.batch(batch, values).await)
+        let values = &values;
+        let request = || self.session.batch(batch, values);
+        self.answered(batch.get_is_idempotent(), request).await
     }
 
     /// Reads one page.
     pub(crate) async fn page(
         &self,
         statement: &PreparedStatement,
-        values: impl SerializeRow,
+        values: impl SerializeRow + Sync,
         from: PagingState,
     ) -> Result<Page, Failure> {
-        let answer = self
-            .session
-            .execute_single_page(statement, values, from)
-            .await;
-        let (result, next) = self.counted(answer)?;
+        let values = &values;
+        let request = || {
+            self.session
+                .execute_single_page(statement, values, from.clone())
+        };
+        let answer = self.answered(statement.get_is_idempotent(), request).await;
+        let (result, next) = answer?;
         let rows = result
             .into_rows_result()
             .map_err(|error| Failure::Unknown(error.to_string()))?;
@@ -218,11 +241,134 @@ impl Cluster {
         learnt.map_err(|error| Failure::NotDone(error.to_string()))
     }
 
+    /// The answer to a request. One that may be repeated is, while it is not answered: then the first answer of success counts,
+    /// and without one the failure that leaves most open.
+    async fn answered<T, F>(&self, repeatable: bool, request: impl Fn() -> F) -> Result<T, Failure>
+    where
+        F: Future<Output = Result<T, ExecutionError>>,
+    {
+        let mut first = std::pin::pin!(request());
+        if !repeatable {
+            return self.counted(first.await);
+        }
+        if let Ok(answer) = tokio::time::timeout(COPY_AFTER, &mut first).await {
+            return self.counted(answer);
+        }
+        let Ok(_place) = self.copied.try_acquire() else {
+            return self.counted(first.await);
+        };
+        let answer = first_success(first, request, COPY_AFTER).await;
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        answer.inspect_err(|_| {
+            self.failures.fetch_add(1, Ordering::Relaxed);
+        })
+    }
+
     fn counted<T>(&self, answer: Result<T, ExecutionError>) -> Result<T, Failure> {
         self.requests.fetch_add(1, Ordering::Relaxed);
         answer.map_err(|error| {
             self.failures.fetch_add(1, Ordering::Relaxed);
             error.into()
         })
+    }
+}
+
+/// Waits for a request, and for copies of it that are sent one after the other while nothing succeeds.
+async fn first_success<T, E, F>(
+    mut first: Pin<&mut F>,
+    request: impl Fn() -> F,
+    copy_after: Duration,
+) -> Result<T, Failure>
+where
+    E: Into<Failure>,
+    F: Future<Output = Result<T, E>>,
+{
+    let mut copies = FuturesUnordered::from_iter([request()]);
+    let mut sent = 2;
+    let mut failures: Vec<Failure> = Vec::new();
+    let mut first_failed = false;
+    while failures.len() < sent {
+        tokio::select! {
+            biased;
+            answer = &mut first, if !first_failed => match answer {
+                Ok(answer) => return Ok(answer),
+                Err(error) => {
+                    first_failed = true;
+                    failures.push(error.into());
+                }
+            },
+            Some(answer) = copies.next() => match answer {
+                Ok(answer) => return Ok(answer),
+                Err(error) => failures.push(error.into()),
+            },
+            () = tokio::time::sleep(copy_after), if sent < COPIES_MAX => {
+                copies.push(request());
+                sent += 1;
+            }
+        }
+    }
+    Err(Failure::worst(failures).expect("at least two requests have failed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// What a request does.
+    #[derive(Clone)]
+    enum Does {
+        Hang,
+        /// Answers when there was time for many copies.
+        AnswerLate(u32),
+        Answer(Result<u32, Failure>),
+    }
+
+    /// What came of a request whose copies do this, and how many there were.
+    fn first_of(copies: &[Does]) -> (Result<u32, Failure>, usize) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .expect("a runtime");
+        let sent = Cell::new(0);
+        let request = || {
+            let does = copies[sent.replace(sent.get() + 1)].clone();
+            async move {
+                match does {
+                    Does::Hang => std::future::pending().await,
+                    Does::AnswerLate(number) => {
+                        tokio::time::sleep(Duration::from_millis(30)).await;
+                        Ok(number)
+                    }
+                    Does::Answer(answer) => answer,
+                }
+            }
+        };
+        let answer = runtime.block_on(async {
+            let first = std::pin::pin!(request());
+            first_success(first, request, Duration::from_millis(1)).await
+        });
+        (answer, sent.get())
+    }
+
+    #[test]
+    fn a_request_on_a_node_that_hangs_is_answered_by_another() {
+        use Does::{Answer, AnswerLate, Hang};
+        assert_eq!(first_of(&[Hang, Answer(Ok(2))]), (Ok(2), 2));
+        assert_eq!(first_of(&[Hang, Hang, AnswerLate(3)]), (Ok(3), 3));
+        assert_eq!(first_of(&[Answer(Ok(1)), Hang]), (Ok(1), 2));
+    }
+
+    #[test]
+    fn of_copies_that_all_failed_the_failure_that_leaves_most_open_counts() {
+        let not_done = || Err(Failure::NotDone("too few replicas".to_owned()));
+        let unknown = || Err(Failure::Unknown("no answer".to_owned()));
+        let of = |answers: [Result<u32, Failure>; 2]| first_of(&answers.map(Does::Answer)).0;
+        // The first may still be carried out.
+        assert_eq!(of([unknown(), not_done()]), unknown());
+        assert_eq!(of([not_done(), unknown()]), unknown());
+        assert_eq!(of([not_done(), Ok(2)]), Ok(2));
+        assert_eq!(of([not_done(), not_done()]), not_done());
     }
 }

@@ -107,7 +107,7 @@ impl Directory {
         &self,
         cluster: &Cluster,
         statement: &PreparedStatement,
-        values: impl SerializeRow,
+        values: impl SerializeRow + Sync,
     ) -> Result<Vec<Entry>, Failure> {
         let result = cluster.run(statement, values).await?;
         let rows = result.into_rows_result().map_err(unreadable)?;

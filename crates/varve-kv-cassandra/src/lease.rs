@@ -85,6 +85,9 @@ impl LeaseTable {
             "UPDATE {table} USING TTL ? SET owner = ?, address = ? WHERE slot = ? IF term = ?"
         );
         let numbers = format!("UPDATE {table} SET term = ?, bound = ?, settled = ? WHERE slot = ?");
+        // Renewing twice is renewing: so it may be sent again while a node hangs, which a claim may not.
+        let mut extend = prepare(extend).await?;
+        extend.set_is_idempotent(true);
         let release = format!(
             "UPDATE {table} SET owner = null, address = null, bound = ?, settled = ? WHERE slot = ? IF term = ? AND \
              owner = ?"
@@ -94,7 +97,7 @@ impl LeaseTable {
             look,
             create: prepare(create).await?,
             claim: prepare(claim).await?,
-            extend: prepare(extend).await?,
+            extend,
             numbers: prepare(numbers).await?,
             release: prepare(release).await?,
         })
@@ -165,6 +168,7 @@ impl LeaseTable {
         let seconds = i32::try_from(seconds).expect("it was just bounded");
         let mut batch = Batch::new(BatchType::Unlogged);
         batch.set_retry_policy(name.get_retry_policy().cloned());
+        batch.set_is_idempotent(name.get_is_idempotent());
         batch.append_statement(name.clone());
         batch.append_statement(self.numbers.clone());
         use LeaseCell::{Int, Long, Text};
