@@ -178,7 +178,7 @@ begin() { # launches a node that does not run
 await() { # a node's answer, until then
   until answers "$1"; do
     if [[ -z $(process "$1") ]] || ((SECONDS > $2)); then
-      grep -hE 'ERROR|Exception' "$(home "$1")/log/node.log" "$(home "$1")/log/console" | head -n 10 >&2 || true
+      grep -hE -A 3 'ERROR|Exception|Error' "$(home "$1")/log/node.log" "$(home "$1")/log/console" | head -n 40 >&2 || true
       fail "node $1 did not start, see $(home "$1")/log"
     fi
     sleep 0.3

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Runs what must hold on Apache Cassandra against a real node that it starts and removes: the suite of the storage seam,
-# then the recorded HugeGraph exchanges against a server with that engine. Without Java 11 or 17 and Maven it says so and passes,
-# or fails where VARVE_REQUIRE_CASSANDRA is set.
+# Runs what must hold on Apache Cassandra against real nodes that it starts and removes: the suite of the storage seam, then
+# the recorded HugeGraph exchanges against a server with that engine; then, where VARVE_REQUIRE_CASSANDRA or
+# VARVE_CLUSTER_ROUNDS is set, faults of three nodes. Without Java 11 or 17 and Maven it says so and passes, or fails where
+# VARVE_REQUIRE_CASSANDRA is set.
 #
-# The server is built without RocksDB in a target folder of its own: with the driver's macros in it, the build of the whole
-# workspace would compile RocksDB anew. VARVE_TEST_CASSANDRA=host:port takes a node that runs already.
+# VARVE_TEST_CASSANDRA=host:port takes a node that runs already for all but the last.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 cluster=scripts/cassandra/cluster.sh
@@ -23,12 +23,7 @@ if [[ -z ${VARVE_TEST_CASSANDRA:-} ]]; then
   export VARVE_TEST_CASSANDRA=127.0.0.1:19042
 fi
 
-export CARGO_TARGET_DIR=${VARVE_CASSANDRA_TARGET:-${XDG_CACHE_HOME:-$HOME/.cache}/varve/cassandra-target}
-# Our crates are not optimised: compiling them so would take longer than the tests do.
-plain=(--config profile.dev.package.varve.opt-level=0)
-for crate in graph server omrs bench encoding model kv testkit kv-cassandra; do
-  plain+=(--config "profile.dev.package.varve-$crate.opt-level=0")
-done
+source tests/cassandra/settings.sh
 
 echo '-- lints'
 scripts/cargo.sh "${plain[@]}" clippy -q --locked -p varve-kv-cassandra --features driver --all-targets -- -D warnings
@@ -38,10 +33,17 @@ echo '-- the suite of the storage seam'
 scripts/cargo.sh "${plain[@]}" test -q --locked -p varve-kv-cassandra --features driver -- --test-threads 2
 
 echo '-- recorded exchanges'
-scripts/cargo.sh "${plain[@]}" build -q --locked -p varve --no-default-features --features cassandra --bin varve
+scripts/cargo.sh "${plain[@]}" build -q "${varve_on_cassandra[@]}" --bin varve
 scripts/cargo.sh "${plain[@]}" build -q --locked -p varve-conformance
 export VARVE_BIN=$CARGO_TARGET_DIR/debug/varve VARVE_ENGINE=cassandra
 export VARVE_STORAGE_CASSANDRA_CONTACT_POINTS=$VARVE_TEST_CASSANDRA
 export VARVE_STORAGE_CASSANDRA_REPLICATION=1
 # Listings come in the order of the cluster's tokens.
 tests/conformance/run.sh --order any
+
+# Three nodes take minutes of a small machine: where Cassandra is required, and in the long tests.
+if [[ -n ${VARVE_REQUIRE_CASSANDRA:-}${VARVE_CLUSTER_ROUNDS:-} ]] && "$cluster" can-run >/dev/null; then
+  echo '-- faults of three nodes'
+  [[ -z ${VARVE_CASSANDRA_DIR:-} ]] || "$cluster" clean
+  env -u VARVE_CASSANDRA_HEAP tests/cassandra/faults.sh
+fi

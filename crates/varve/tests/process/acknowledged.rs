@@ -72,6 +72,8 @@ enum Doubt {
         n: i64,
     },
     DeleteEdge(Ends),
+    /// With the edges that it had.
+    DeleteVertex(String, Vec<Ends>),
 }
 
 /// One writer with elements of its own, and what it knows of them.
@@ -83,9 +85,14 @@ pub(crate) struct Writer {
     names: Vec<String>,
     /// Whether the edge exists.
     edges: BTreeMap<Ends, bool>,
-    doubt: Option<Doubt>,
-    /// Vertices whose creation was refused.
+    doubts: Vec<Doubt>,
+    /// Vertices whose creation was refused, and those that were deleted.
     refused: Vec<String>,
+    gone: Vec<String>,
+    /// Elements of a batch.
+    batch: usize,
+    /// Whether it goes on when it does not know what became of a write: with other elements than those in doubt.
+    goes_on: bool,
     /// Writes acknowledged so far.
     pub(crate) acknowledged: u64,
     /// Statuses beside success and 503 that are to be expected, e.g. 507 on a full disk.
@@ -106,8 +113,11 @@ impl Writer {
             things: BTreeMap::new(),
             names: Vec::new(),
             edges: BTreeMap::new(),
-            doubt: None,
+            doubts: Vec::new(),
             refused: Vec::new(),
+            gone: Vec::new(),
+            batch: BATCH,
+            goes_on: false,
             acknowledged: 0,
             tolerated: &[],
             unknown: &[],
@@ -115,27 +125,39 @@ impl Writer {
         }
     }
 
+    /// A writer of small batches that goes on after an answer that leaves open what is stored, and also deletes vertices.
+    #[cfg(feature = "cassandra")]
+    pub(crate) fn undaunted(name: &str, seed: u64, batch: usize) -> Self {
+        Self {
+            batch,
+            goes_on: true,
+            ..Self::new(name, seed)
+        }
+    }
+
     /// Writes until the server does not answer or `go_on` says no.
     pub(crate) fn run(&mut self, client: &Client, go_on: &dyn Fn() -> bool) {
-        while self.doubt.is_none() && go_on() {
+        while (self.goes_on || self.doubts.is_empty()) && go_on() {
             self.step(client);
         }
     }
 
     fn step(&mut self, client: &Client) {
-        let choice = if self.names.len() < 2 * BATCH {
+        let batch = self.batch;
+        let choice = if self.names.len() < 2 * batch {
             1
         } else {
-            self.random.below(8)
+            self.random.below(if self.goes_on { 9 } else { 8 })
         };
         match choice {
             0 => self.create(client, 1, 0),
-            1 => self.create(client, BATCH, 0),
+            1 => self.create(client, batch, 0),
             2 | 3 => self.update(client),
             4 => self.create(client, 0, 1),
-            5 => self.create(client, 0, BATCH),
-            6 => self.create(client, BATCH, BATCH),
-            _ => self.delete_edge(client),
+            5 => self.create(client, 0, batch),
+            6 => self.create(client, batch, batch),
+            7 => self.delete_edge(client),
+            _ => self.delete_vertex(client),
         }
     }
 
@@ -241,6 +263,61 @@ impl Writer {
         }
     }
 
+    fn delete_vertex(&mut self, client: &Client) {
+        let at = self.random.below(self.names.len() as u64);
+        let vertex = self
+            .names
+            .swap_remove(usize::try_from(at).expect("an index"));
+        let touches = |ends: &&Ends| ends.0 == vertex || ends.1 == vertex;
+        let known = self.edges.iter().filter(|(_, there)| **there);
+        let known: Vec<Ends> = known
+            .map(|(ends, _)| ends)
+            .filter(touches)
+            .cloned()
+            .collect();
+        let path = vertex_path(&vertex);
+        let answer = client.try_ask("DELETE", &path, "");
+        let refused = matches!(answer, Some((503, _)));
+        if self.is_done(answer, Doubt::DeleteVertex(vertex.clone(), known.clone())) {
+            self.deleted(&vertex, &known);
+        } else if refused && !self.is_aside(&vertex) {
+            self.names.push(vertex);
+        }
+    }
+
+    fn deleted(&mut self, vertex: &str, edges: &[Ends]) {
+        self.things.remove(vertex);
+        self.gone.push(vertex.to_owned());
+        self.edges
+            .extend(edges.iter().map(|ends| (ends.clone(), false)));
+    }
+
+    /// Whether what became of the last write to a vertex is not known.
+    fn is_aside(&self, vertex: &str) -> bool {
+        self.doubts.iter().any(|doubt| match doubt {
+            Doubt::Update { vertex: of, .. } | Doubt::DeleteVertex(of, _) => of == vertex,
+            Doubt::Create { .. } | Doubt::DeleteEdge(_) => false,
+        })
+    }
+
+    /// Remembers a write of which it is not known whether it happened, and leaves its elements alone.
+    fn doubt(&mut self, doubt: Doubt) {
+        match &doubt {
+            // In the list of edges they are not made again; what they are is looked at later.
+            Doubt::Create { edges, .. } => self
+                .edges
+                .extend(edges.iter().map(|ends| (ends.clone(), false))),
+            Doubt::Update { vertex, .. } => self.names.retain(|name| name != vertex),
+            Doubt::DeleteEdge(ends) => {
+                self.edges.insert(ends.clone(), false);
+            }
+            Doubt::DeleteVertex(_, edges) => self
+                .edges
+                .extend(edges.iter().map(|ends| (ends.clone(), false))),
+        }
+        self.doubts.push(doubt);
+    }
+
     /// Whether the write was acknowledged; remembers the doubt if there was no answer.
     fn is_done(&mut self, answer: Option<Answer>, doubt: Doubt) -> bool {
         match answer {
@@ -248,7 +325,17 @@ impl Writer {
                 self.acknowledged += 1;
                 true
             }
-            Some((503, _)) => false,
+            // The work goes on after the time limit; every other 503 says that nothing happened.
+            Some((503, body)) if self.goes_on && says_late(&body) => {
+                self.doubt(doubt);
+                false
+            }
+            Some((503, _)) => {
+                if let Doubt::Create { vertices, .. } = doubt {
+                    self.refused.extend(vertices);
+                }
+                false
+            }
             Some((status, _)) if self.tolerated.contains(&status) => {
                 self.refusals += 1;
                 if let Doubt::Create { vertices, .. } = doubt {
@@ -257,12 +344,17 @@ impl Writer {
                 false
             }
             Some((status, _)) if self.unknown.contains(&status) => {
-                self.doubt = Some(doubt);
+                self.doubt(doubt);
+                false
+            }
+            // Whoever watches the client is told of it.
+            Some((500.., _)) if self.goes_on => {
+                self.doubt(doubt);
                 false
             }
             Some((status, body)) => panic!("{doubt:?}: {status} {body}"),
             None => {
-                self.doubt = Some(doubt);
+                self.doubt(doubt);
                 false
             }
         }
@@ -283,18 +375,27 @@ impl Writer {
         for id in &self.refused {
             assert_eq!(vertex_of(client, id), None, "{id} was refused");
         }
+        for id in &self.gone {
+            assert_eq!(vertex_of(client, id), None, "{id} was deleted");
+        }
     }
 
     /// Whether a write got no answer, or one that leaves open whether it happened.
+    #[cfg(feature = "rocksdb")]
     pub(crate) fn is_in_doubt(&self) -> bool {
-        self.doubt.is_some()
+        !self.doubts.is_empty()
     }
 
-    /// Looks what became of the write in doubt.
+    /// Looks what became of the writes in doubt.
     fn settle(&mut self, client: &Client) {
-        match self.doubt.take() {
-            None => {}
-            Some(Doubt::Create { vertices, edges }) => {
+        for doubt in std::mem::take(&mut self.doubts) {
+            self.settle_one(client, doubt);
+        }
+    }
+
+    fn settle_one(&mut self, client: &Client, doubt: Doubt) {
+        match doubt {
+            Doubt::Create { vertices, edges } => {
                 let vertices_there = vertices
                     .iter()
                     .filter(|id| vertex_of(client, id).is_some())
@@ -312,16 +413,28 @@ impl Writer {
                     self.created(&vertices, &edges);
                 }
             }
-            Some(Doubt::Update { vertex, n }) if vertex_of(client, &vertex) == Some(n) => {
+            Doubt::Update { vertex, n } if vertex_of(client, &vertex) == Some(n) => {
                 self.updated(&vertex, n);
             }
-            Some(Doubt::Update { .. }) => {}
-            Some(Doubt::DeleteEdge(ends)) => {
+            Doubt::Update { .. } => {}
+            Doubt::DeleteEdge(ends) => {
                 let there = edge_is_there(client, &ends);
                 self.edges.insert(ends, there);
             }
+            Doubt::DeleteVertex(vertex, edges) if vertex_of(client, &vertex).is_none() => {
+                self.deleted(&vertex, &edges);
+            }
+            Doubt::DeleteVertex(_, edges) => self
+                .edges
+                .extend(edges.into_iter().map(|ends| (ends, true))),
         }
     }
+}
+
+/// Whether a 503 is for the time limit.
+pub(crate) fn says_late(body: &Json) -> bool {
+    let message = body["message"].as_str().unwrap_or_default();
+    message.contains("took longer than the limit")
 }
 
 fn thing_json(id: &str, n: i64) -> Json {

@@ -14,7 +14,7 @@ use varve_kv::fail_point::{ALL, Errors, FailPoint};
 
 use crate::acknowledged::{self, Random, Writer};
 use crate::chores::{self, Chore, Chores};
-use crate::crash::{number_from, seed};
+use crate::seeds::{number_from, seed};
 use crate::server::{Client, Server, VARVE, run, shown};
 
 /// Concurrent writers.

@@ -3,6 +3,8 @@
 mod acknowledged;
 #[cfg(feature = "rocksdb")]
 mod chores;
+#[cfg(feature = "cassandra")]
+mod cluster;
 #[cfg(feature = "rocksdb")]
 mod crash;
 #[cfg(feature = "rocksdb")]
@@ -13,6 +15,8 @@ mod metadata;
 mod metadata_bad_input;
 #[cfg(feature = "rocksdb")]
 mod metadata_crash;
+#[cfg(any(feature = "rocksdb", feature = "cassandra"))]
+mod seeds;
 #[cfg_attr(
     not(feature = "rocksdb"),
     expect(

@@ -10,11 +10,11 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 use crate::acknowledged::Random;
-use crate::crash::{number_from, seed};
 use crate::metadata::{
     ASSET, CONFIDENTIALITY, Caller, FAR_HOME, MEANING, Refused, TERM, new_entity,
     repository_in_memory, repository_on, taken_for, texts,
 };
+use crate::seeds::{number_from, seed};
 use crate::server::{run, shown};
 
 /// Concurrent writers, each with instances of its own.

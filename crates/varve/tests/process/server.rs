@@ -3,6 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
@@ -67,11 +68,7 @@ impl Server {
         std::thread::spawn(move || {
             std::io::copy(&mut BufReader::new(errors), &mut std::io::sink())
         });
-        let agent = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_global(Some(PATIENCE))
-            .build()
-            .new_agent();
+        let agent = agent();
         Ok(Self { child, url, agent })
     }
 
@@ -99,15 +96,7 @@ impl Server {
 
     /// A client of its own connections, for another thread.
     pub(crate) fn client(&self) -> Client {
-        let agent = ureq::Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_global(Some(PATIENCE))
-            .build()
-            .new_agent();
-        Client {
-            agent,
-            url: self.url.clone(),
-        }
+        Client::of(&self.url)
     }
 
     /// Sends a request that must be answered; `path` starts after the server's address.
@@ -115,6 +104,7 @@ impl Server {
         let client = Client {
             agent: self.agent.clone(),
             url: self.url.clone(),
+            watch: None,
         };
         client.try_ask(method, path, body).expect("an answer")
     }
@@ -166,11 +156,53 @@ impl Drop for Server {
 pub(crate) struct Client {
     agent: ureq::Agent,
     url: String,
+    watch: Option<Watcher>,
+}
+
+/// Is told of every request of a client: method, path, when it began, and the answer if there was one.
+pub(crate) type Watcher = Arc<dyn Fn(&str, &str, Instant, Option<&Answer>) + Send + Sync>;
+
+fn agent() -> ureq::Agent {
+    ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .timeout_global(Some(PATIENCE))
+        .build()
+        .new_agent()
 }
 
 impl Client {
+    /// A client of the server at that address.
+    pub(crate) fn of(url: &str) -> Self {
+        Self {
+            agent: agent(),
+            url: url.to_owned(),
+            watch: None,
+        }
+    }
+
+    /// The same, telling somebody of all that it does.
+    #[cfg_attr(
+        not(feature = "cassandra"),
+        expect(dead_code, reason = "faults of clusters are watched")
+    )]
+    pub(crate) fn watched(url: &str, watch: Watcher) -> Self {
+        Self {
+            watch: Some(watch),
+            ..Self::of(url)
+        }
+    }
+
     /// The answer, or nothing if there was none.
     pub(crate) fn try_ask(&self, method: &str, path: &str, body: &str) -> Option<Answer> {
+        let started = Instant::now();
+        let answer = self.exchange(method, path, body);
+        if let Some(watch) = &self.watch {
+            watch(method, path, started, answer.as_ref());
+        }
+        answer
+    }
+
+    fn exchange(&self, method: &str, path: &str, body: &str) -> Option<Answer> {
         let request = ureq::http::Request::builder()
             .method(method)
             .uri(format!("{}{path}", self.url))
