@@ -11,6 +11,7 @@ mod encode;
 mod entries;
 mod former;
 mod history;
+mod made;
 mod plan;
 mod read;
 mod rules;

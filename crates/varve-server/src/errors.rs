@@ -398,7 +398,8 @@ mod tests {
     use super::*;
 
     fn body(error: &ApiError, trace: bool) -> String {
-        String::from_utf8(error.to_response(trace).body.to_vec()).unwrap()
+        let pieces: Vec<_> = error.to_response(trace).body.pieces().cloned().collect();
+        String::from_utf8(pieces.concat()).unwrap()
     }
 
     #[test]

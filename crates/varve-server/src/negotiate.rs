@@ -9,6 +9,7 @@ use flate2::write::GzEncoder;
 use http::{HeaderMap, HeaderValue, header};
 
 use crate::errors::ApiError;
+use crate::respond::Body;
 use crate::route::{Consumes, Route, Verb};
 
 /// Refuses a request whose media types the route does not speak: 406 for `Accept`, 415 or 400 for `Content-Type`.
@@ -124,13 +125,14 @@ pub(crate) fn gunzip(compressed: &[u8], limit: usize) -> Result<Bytes, ApiError>
 }
 
 /// Compresses an answer.
-pub(crate) fn gzip(plain: &[u8], level: u32) -> Bytes {
+pub(crate) fn gzip(plain: &Body, level: u32) -> Bytes {
     let mut encoder = GzEncoder::new(
         Vec::with_capacity(plain.len() / 4 + 64),
         Compression::new(level),
     );
-    encoder
-        .write_all(plain)
+    let mut pieces = plain.pieces();
+    pieces
+        .try_for_each(|piece| encoder.write_all(piece))
         .and_then(|()| encoder.finish())
         .expect("writing to memory cannot fail")
         .into()
@@ -174,7 +176,7 @@ mod tests {
     #[test]
     fn bodies() {
         let text = b"[1,2,3]".repeat(1000);
-        let packed = gzip(&text, 1);
+        let packed = gzip(&Body::from(text.clone()), 1);
         assert_eq!(gunzip(&packed, 7000).unwrap(), text);
         assert_eq!(gunzip(&packed, 6999).unwrap_err().status().as_u16(), 413);
         assert_eq!(

@@ -1,9 +1,11 @@
 //! An answer before it is put on the wire.
 
-use bytes::Bytes;
+mod body;
+
+pub use body::Body;
+
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
-use http_body_util::Full;
 
 /// The content types that the API speaks, with or without charset exactly as HugeGraph's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +43,7 @@ impl ContentType {
 pub struct Response {
     pub(crate) status: StatusCode,
     pub(crate) content_type: ContentType,
-    pub(crate) body: Bytes,
+    pub(crate) body: Body,
     /// Extra headers; empty (and without allocation) for nearly every answer.
     pub(crate) headers: HeaderMap,
     pub(crate) close: bool,
@@ -51,7 +53,7 @@ pub struct Response {
 
 impl Response {
     /// Any status, type and body.
-    pub fn new(status: StatusCode, content_type: ContentType, body: impl Into<Bytes>) -> Self {
+    pub fn new(status: StatusCode, content_type: ContentType, body: impl Into<Body>) -> Self {
         Self {
             status,
             content_type,
@@ -63,28 +65,28 @@ impl Response {
     }
 
     /// JSON bytes with the given status.
-    pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Self {
+    pub fn json(status: StatusCode, body: impl Into<Body>) -> Self {
         Self::new(status, ContentType::Json, body)
     }
 
     /// 200 with JSON bytes.
-    pub fn ok(body: impl Into<Bytes>) -> Self {
+    pub fn ok(body: impl Into<Body>) -> Self {
         Self::json(StatusCode::OK, body)
     }
 
     /// 201 with JSON bytes.
-    pub fn created(body: impl Into<Bytes>) -> Self {
+    pub fn created(body: impl Into<Body>) -> Self {
         Self::json(StatusCode::CREATED, body)
     }
 
     /// 202 with JSON bytes.
-    pub fn accepted(body: impl Into<Bytes>) -> Self {
+    pub fn accepted(body: impl Into<Body>) -> Self {
         Self::json(StatusCode::ACCEPTED, body)
     }
 
     /// 204 without a body.
     pub fn no_content() -> Self {
-        Self::json(StatusCode::NO_CONTENT, Bytes::new())
+        Self::json(StatusCode::NO_CONTENT, Body::default())
     }
 
     /// JSON of anything that serialises, for places that are not hot.
@@ -136,18 +138,18 @@ impl Response {
     }
 
     /// The body.
-    pub fn body(&self) -> &Bytes {
+    pub fn body(&self) -> &Body {
         &self.body
     }
 
     /// The answer as the connection takes it. Its headers take the room of `headers`, whose content is thrown away: a
     /// map of a request that is done saves making a new one.
-    pub(crate) fn into_http(self, mut headers: HeaderMap) -> http::Response<Full<Bytes>> {
+    pub(crate) fn into_http(self, mut headers: HeaderMap) -> http::Response<Body> {
         headers.clear();
         if !self.headers.is_empty() {
             headers.extend(self.headers);
         }
-        let mut response = http::Response::new(Full::new(self.body));
+        let mut response = http::Response::new(self.body);
         *response.status_mut() = self.status;
         *response.headers_mut() = headers;
         let headers = response.headers_mut();

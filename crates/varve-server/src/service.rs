@@ -12,7 +12,6 @@ use http::header::{self, HeaderValue};
 use http::request::Parts;
 use http::{HeaderMap, Method, Request, StatusCode, Uri, Version};
 use http_body::Body as _;
-use http_body_util::Full;
 use hyper::body::Incoming;
 
 use crate::admission::Gate;
@@ -21,7 +20,7 @@ use crate::errors::{ApiError, HandlerResult};
 use crate::global::wadl;
 use crate::negotiate::{self, BodyEncoding};
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{Body, Response};
 use crate::route::{Class, Handler, HandlerFuture, Route};
 use crate::router::{Captures, Found, PathForm};
 use crate::runtime::ConnectionState;
@@ -34,7 +33,7 @@ const COMPRESS_INLINE_BYTES: usize = 128 * 1024;
 /// Compressed bodies up to this size are decompressed in place; larger ones on the pool.
 const DECOMPRESS_INLINE_BYTES: usize = 64 * 1024;
 
-type HttpResponse = http::Response<Full<Bytes>>;
+type HttpResponse = http::Response<Body>;
 
 /// The service of one connection.
 #[derive(Debug, Clone)]
@@ -439,7 +438,7 @@ async fn gunzip(state: &AppState, bytes: Bytes, limit: usize) -> Result<Bytes, A
 }
 
 fn compress_small(state: &AppState, mut response: Response) -> Response {
-    response.body = negotiate::gzip(&response.body, state.config().gzip_level);
+    response.body = negotiate::gzip(&response.body, state.config().gzip_level).into();
     response.gzipped = true;
     response
 }
@@ -451,7 +450,7 @@ async fn compress_large(state: &AppState, mut response: Response) -> Response {
         .run_blocking(move || negotiate::gzip(&plain, level))
         .await
     {
-        response.body = packed;
+        response.body = packed.into();
         response.gzipped = true;
     }
     response

@@ -3,24 +3,41 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use varve_encoding::datum::{Cursor, Token};
 
 use super::audit::Audit;
 use super::decode::{
     Decoded, category_of, classifications, int, map, named, optional_int, primitive, text, value_of,
 };
+use super::made::{Made, MadeJson};
 use crate::instances::{Classification, ClassificationOrigin};
 use crate::json::{Encode, Shared, Writer};
 use crate::types::{AttributeTypeDef, Catalogue, PrimitiveDefCategory, ResolvedType};
 
-/// The classifications that are stored so.
-pub(super) fn shared(types: &Arc<Catalogue>, bytes: &[u8]) -> Decoded<Shared<Vec<Classification>>> {
-    let Ok(json) = json(types, bytes) else {
-        // Damaged, or of a form that is read only as a whole.
-        return classifications(types, bytes).map(Shared::new);
+/// The classifications that are stored so. Their JSON is made unless it is among what was made before.
+pub(super) fn shared(
+    types: &Arc<Catalogue>,
+    known: &MadeJson,
+    bytes: &[u8],
+) -> Decoded<Shared<Vec<Classification>>> {
+    let made = match known.of(bytes) {
+        Some(made) => made,
+        None => {
+            let Ok(json) = json(types, bytes) else {
+                // Damaged, or of a form that is read only as a whole.
+                return classifications(types, bytes).map(Shared::new);
+            };
+            let made = Made {
+                stored: Bytes::copy_from_slice(bytes),
+                json,
+            };
+            known.keep(&made);
+            made
+        }
     };
-    let (types, stored) = (Arc::clone(types), bytes.to_owned());
-    let size = json.len() + stored.len();
+    let Made { stored, json } = made;
+    let (types, size) = (Arc::clone(types), json.len() + stored.len());
     Ok(Shared::made_later(json, size, move || {
         classifications(&types, &stored).expect("its JSON was made by the same steps")
     }))
@@ -28,7 +45,7 @@ pub(super) fn shared(types: &Arc<Catalogue>, bytes: &[u8]) -> Decoded<Shared<Vec
 
 /// The JSON of the list. Fails where reading the list fails, and where members do not stand in the order in which they are
 /// written.
-pub(super) fn json(types: &Catalogue, bytes: &[u8]) -> Decoded<Box<str>> {
+pub(super) fn json(types: &Catalogue, bytes: &[u8]) -> Decoded<Bytes> {
     let mut cursor = Cursor::new(bytes);
     let Token::List(count @ 1..) = cursor.token()? else {
         return Err(cursor.error());
@@ -39,8 +56,7 @@ pub(super) fn json(types: &Catalogue, bytes: &[u8]) -> Decoded<Box<str>> {
         done = (0..count).try_for_each(|_| put_classification(types, &mut cursor, writer));
     });
     done?;
-    let json = String::from_utf8(writer.finish()).expect("JSON is written in UTF-8");
-    Ok(json.into_boxed_str())
+    Ok(Bytes::from(writer.finish().into_boxed_slice()))
 }
 
 /// About how many bytes of JSON become of one that is stored.

@@ -11,6 +11,7 @@ use varve_graph::GraphError;
 use super::audit::Audit;
 use super::carried;
 use super::encode::{expected_category, expected_header};
+use super::made::MadeJson;
 use super::state::Keys;
 use crate::instances::{
     ArrayPropertyValue, BigDecimal, BigInteger, Classification, ClassificationOrigin, EntityDetail,
@@ -30,6 +31,7 @@ pub(super) type Decoded<T> = Result<T, DecodeError>;
 #[derive(Clone, Copy)]
 pub(super) struct Decoder<'a> {
     pub(super) types: &'a Arc<Catalogue>,
+    pub(super) made: &'a MadeJson,
 }
 
 /// The nested values of an instance.
@@ -85,7 +87,7 @@ impl Decoder<'_> {
             (None, _) => Shared::default(),
             (Some(bytes), Some(last)) if last.bytes == bytes => last.read.clone(),
             (Some(bytes), last) => {
-                let read = carried::shared(self.types, bytes)?;
+                let read = carried::shared(self.types, self.made, bytes)?;
                 if let Some(last) = last {
                     last.bytes = bytes.to_owned();
                     last.read = read.clone();

@@ -24,7 +24,10 @@ use crate::types::{Catalogue, TypeIndex};
 
 impl State {
     fn decoder(&self) -> Decoder<'_> {
-        Decoder { types: &self.types }
+        Decoder {
+            types: &self.types,
+            made: &self.made,
+        }
     }
 
     /// The entity that a vertex's content holds, and its type.

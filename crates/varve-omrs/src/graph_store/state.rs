@@ -8,6 +8,7 @@ use varve_graph::{Graph, GraphError, Schema};
 use varve_model::value::DataType;
 
 use super::entries::InstanceDeriver;
+use super::made::MadeJson;
 use super::rules::Rules;
 use super::texts::Texts;
 use crate::store::Subject;
@@ -45,6 +46,8 @@ pub(super) struct State {
     pub(super) keys: Keys,
     pub(super) rules: Arc<Rules>,
     pub(super) known_texts: Arc<Texts>,
+    /// The JSON of classifications by these types.
+    pub(super) made: MadeJson,
     labels: FxHashMap<TypeIndex, u32>,
     entity_types: FxHashMap<u32, TypeIndex>,
     relationship_types: FxHashMap<u32, TypeIndex>,
@@ -79,6 +82,7 @@ impl State {
             keys,
             rules,
             known_texts,
+            made: MadeJson::default(),
             labels,
             entity_types,
             relationship_types,

@@ -10,6 +10,7 @@ use super::carried;
 use super::decode::{Decoder, Parts, classifications};
 use super::encode::Encoder;
 use super::entries::InstanceDeriver;
+use super::made::MadeJson;
 use super::read::vertex_of;
 use super::rules::Rules;
 use super::state::Keys;
@@ -58,7 +59,10 @@ impl Fixture {
     fn decode(&self, content: &[u8]) -> Option<StoredEntity> {
         let (_, properties) = vertex_parts(content).ok()?;
         let parts = Parts::of(properties, KEYS).ok()?;
-        let decoder = Decoder { types: &self.types };
+        let decoder = Decoder {
+            types: &self.types,
+            made: &MadeJson::default(),
+        };
         let of = Some(self.types.get(self.of));
         decoder.entity("guid", of, &parts, None).ok()
     }
@@ -73,7 +77,7 @@ impl Fixture {
         let read = classifications(&self.types, stored).expect("what is told can be read");
         let mut writer = Writer::new();
         Field::write(&read, &mut writer);
-        assert_eq!(json.as_bytes(), writer.finish());
+        assert_eq!(json, writer.finish());
         Some(true)
     }
 

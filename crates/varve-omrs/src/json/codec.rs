@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{JsonError, Limits, Reader, Writer};
+use super::{JsonError, Limits, Pieces, Reader, Writer};
 
 /// A value that can be read.
 pub trait Decode: Sized {
@@ -56,10 +56,10 @@ pub fn encode<T: Encode + ?Sized>(value: &T) -> Vec<u8> {
 
 /// Writes a whole document of at most `most` bytes; `None` when it has more.
 #[must_use]
-pub fn encode_within<T: Encode + ?Sized>(value: &T, most: usize) -> Option<Vec<u8>> {
+pub fn encode_within<T: Encode + ?Sized>(value: &T, most: usize) -> Option<Pieces> {
     let mut writer = Writer::within(most);
     value.encode(&mut writer);
-    (!writer.is_over()).then(|| writer.finish())
+    (!writer.is_over()).then(|| writer.finish_in_pieces())
 }
 
 impl Decode for String {

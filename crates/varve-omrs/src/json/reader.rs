@@ -1,5 +1,9 @@
 //! Reading JSON as a stream of calls: the caller says what it expects next.
 
+mod known;
+
+pub use known::Known;
+
 use std::borrow::Cow;
 
 use super::JsonError;
@@ -45,6 +49,8 @@ pub struct Reader<'a> {
     text: &'a str,
     at: usize,
     depth: usize,
+    /// The deepest that it was, since somebody last asked.
+    deepest: usize,
     values_left: usize,
     look_ahead_left: usize,
     limits: Limits,
@@ -70,6 +76,7 @@ impl<'a> Reader<'a> {
             text,
             at: 0,
             depth: 0,
+            deepest: 0,
             values_left: limits.values,
             look_ahead_left: document.len().saturating_mul(LOOK_AHEAD_FACTOR),
             limits,
@@ -126,6 +133,7 @@ impl<'a> Reader<'a> {
         self.count()?;
         self.at += 1;
         self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
         if self.depth > self.limits.depth {
             let message = format!("nested deeper than {} levels", self.limits.depth);
             return Err(self.error(message));
@@ -487,6 +495,7 @@ impl<'a> Reader<'a> {
             return self.skip_one_by_one();
         };
         self.at = passed.end;
+        self.deepest = self.deepest.max(self.depth + passed.levels);
         self.values_left -= passed.values;
         Ok(())
     }

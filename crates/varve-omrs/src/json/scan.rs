@@ -19,6 +19,8 @@ pub(super) struct Passed {
     pub(super) end: usize,
     /// How many values it holds, itself included.
     pub(super) values: usize,
+    /// How many levels it has, its own included; 0 where it is no object and no list.
+    pub(super) levels: usize,
 }
 
 /// Levels that are told apart here. Who allows more passes over deeper values level by level.
@@ -74,7 +76,7 @@ pub(super) fn four_hex_digits(text: &[u8], at: usize) -> Option<u32> {
 /// The end of the value that begins at `at` or after white space there. `None` when it is malformed or over a bound, or
 /// nests deeper than is told apart here.
 pub(super) fn value(text: &[u8], mut at: usize, bounds: Bounds) -> Option<Passed> {
-    let (mut values, mut depth) = (0, 0);
+    let (mut values, mut depth, mut levels) = (0, 0, 0);
     // A bit for each open level, the innermost lowest: whether it is an object.
     let mut objects = 0_u128;
     'value: loop {
@@ -87,6 +89,7 @@ pub(super) fn value(text: &[u8], mut at: usize, bounds: Bounds) -> Option<Passed
                 if depth > bounds.depth.min(LEVELS) {
                     return None;
                 }
+                levels = levels.max(depth);
                 let is_object = open == b'{';
                 objects = objects << 1 | u128::from(is_object);
                 at = after_space(text, at + 1);
@@ -123,7 +126,11 @@ pub(super) fn value(text: &[u8], mut at: usize, bounds: Bounds) -> Option<Passed
             depth -= 1;
             objects >>= 1;
         }
-        return (values <= bounds.values).then_some(Passed { end: at, values });
+        return (values <= bounds.values).then_some(Passed {
+            end: at,
+            values,
+            levels,
+        });
     }
 }
 
@@ -238,11 +245,13 @@ mod tests {
 
     #[test]
     fn values_are_counted_as_they_are_read_one_by_one() {
-        let count = |text: &str| value(text.as_bytes(), 0, WIDE).map(|it| (it.end, it.values));
-        assert_eq!(count(" [1, {} ,{\"a\" : null}] ,"), Some((22, 5)));
-        assert_eq!(count("\"\\u00e9\\\"\\ud83d\\ude00\"x"), Some((22, 1)));
-        assert_eq!(count("-0.5e+7,"), Some((7, 1)));
-        assert_eq!(count("[]"), Some((2, 1)));
+        let count =
+            |text: &str| value(text.as_bytes(), 0, WIDE).map(|it| (it.end, it.values, it.levels));
+        assert_eq!(count(" [1, {} ,{\"a\" : null}] ,"), Some((22, 5, 2)));
+        assert_eq!(count("[[],[[]],[]]"), Some((12, 5, 3)));
+        assert_eq!(count("\"\\u00e9\\\"\\ud83d\\ude00\"x"), Some((22, 1, 0)));
+        assert_eq!(count("-0.5e+7,"), Some((7, 1, 0)));
+        assert_eq!(count("[]"), Some((2, 1, 1)));
         for wrong in [
             "",
             "[",

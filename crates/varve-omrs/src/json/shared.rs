@@ -4,19 +4,21 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, OnceLock};
 
-use super::{Decode, Encode, Field, JsonError, Reader, Writer};
+use bytes::Bytes;
+
+use super::{Decode, Encode, Field, JsonError, Pieces, Reader, Writer};
 
 /// A value that costs nothing to clone. Who changes it changes a copy of its own where others hold it too.
 ///
-/// While it has several holders, its JSON is made once and copied into every document and every place of a document that it
-/// stands in, so that an answer in which the same thing stands many times costs little more than its bytes. One whose JSON is
+/// While it has several holders, its JSON is made once for every document and every place of a document that it stands in, and
+/// what is long is not even copied there, so that an answer in which the same thing stands many times costs little. One whose JSON is
 /// known from the start is itself made when somebody first looks at it ([`Shared::made_later`]).
 pub struct Shared<T>(Arc<Kept<T>>);
 
 struct Kept<T> {
     value: OnceLock<T>,
     /// Made when it is written while it has several holders, unless it was there before.
-    json: OnceLock<Box<str>>,
+    json: OnceLock<Pieces>,
     later: Option<Later<T>>,
 }
 
@@ -49,14 +51,14 @@ impl<T> Shared<T> {
     /// A value whose JSON is known, and which `make` makes if somebody looks at it. `bytes` is about what is held
     /// until then, and then beside it.
     pub fn made_later(
-        json: Box<str>,
+        json: Bytes,
         bytes: usize,
         make: impl Fn() -> T + Send + Sync + 'static,
     ) -> Self {
         let make = Box::new(make);
         Self(Arc::new(Kept {
             value: OnceLock::new(),
-            json: json.into(),
+            json: Pieces::from(json).into(),
             later: Some(Later { make, bytes }),
         }))
     }
@@ -80,12 +82,12 @@ impl<T> Shared<T> {
 
     fn put(&self, writer: &mut Writer, write: impl Fn(&T, &mut Writer)) {
         if let Some(json) = self.0.json.get() {
-            writer.raw(json);
+            writer.pieces(json);
         } else if Arc::strong_count(&self.0) == 1 {
             write(self, writer);
         } else {
             match writer.apart(|writer| write(self, writer)) {
-                Some(json) => writer.raw(self.0.json.get_or_init(|| json)),
+                Some(json) => writer.pieces(self.0.json.get_or_init(|| json)),
                 None => debug_assert!(writer.is_over(), "only what is too long is not made"),
             }
         }
@@ -171,7 +173,7 @@ impl<T: Decode + Encode> Field for Shared<Vec<T>> {
     fn is_absent(&self) -> bool {
         // A list whose JSON is known is not looked at for this.
         match self.0.json.get() {
-            Some(json) => &**json == "[]",
+            Some(json) => json.is(b"[]"),
             None => self.is_empty(),
         }
     }

@@ -1,16 +1,28 @@
-//! Writing JSON into a byte buffer.
+//! Writing JSON into a byte buffer, and beside it: what is long and written already is not copied into it.
 
 use std::io::Write as _;
+
+use bytes::Bytes;
+
+use super::Pieces;
 
 /// How many bytes of a text are looked at in one step.
 const STEP: usize = 16;
 /// The most bytes that room is made for at once, if there are not as many already.
 const EXPECTED_BYTES_MAX: usize = 1 << 20;
+/// From so many bytes on, what is written already is handed over instead of copied: a piece of its own costs about as much as
+/// copying so many bytes, until it is sent.
+const HANDED_OVER_MIN: usize = 1024;
 
 /// A buffer that JSON is written into. It puts the commas; the caller keeps the nesting right (checked in debug builds).
 #[derive(Debug)]
 pub struct Writer {
+    /// All that was copied.
     buffer: Vec<u8>,
+    /// What was handed over, each with its place in the buffer.
+    handed_over: Vec<(usize, Bytes)>,
+    /// How many bytes that is.
+    handed_over_bytes: usize,
     /// Whether a comma is due before the next key or value.
     comma: bool,
     depth: usize,
@@ -46,6 +58,8 @@ impl Writer {
     pub fn within(most: usize) -> Self {
         Self {
             buffer: Vec::new(),
+            handed_over: Vec::new(),
+            handed_over_bytes: 0,
             comma: false,
             depth: 0,
             most,
@@ -56,36 +70,54 @@ impl Writer {
     /// The finished bytes.
     #[must_use]
     pub fn finish(self) -> Vec<u8> {
+        if self.handed_over.is_empty() {
+            debug_assert_eq!(self.depth, 0, "every object and list is closed");
+            return self.buffer;
+        }
+        self.finish_in_pieces().joined()
+    }
+
+    /// The finished bytes; what was handed over is in them as it came.
+    #[must_use]
+    pub fn finish_in_pieces(self) -> Pieces {
         debug_assert_eq!(self.depth, 0, "every object and list is closed");
-        self.buffer
+        let mut pieces = Pieces::with_capacity(2 * self.handed_over.len() + 1);
+        let copied = Bytes::from(self.buffer);
+        let mut from = 0;
+        for (to, handed_over) in self.handed_over {
+            pieces.push(copied.slice(from..to));
+            pieces.push(handed_over);
+            from = to;
+        }
+        pieces.push(copied.slice(from..));
+        pieces
     }
 
     /// Whether there were more bytes than it takes, so that those which it has are not all.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.is_over || self.buffer.len() > self.most
+        self.is_over || self.len() > self.most
     }
 
     /// What `write` writes, by itself. None when it is more than there is room for, which makes this one be over too.
-    pub(super) fn apart(&mut self, write: impl FnOnce(&mut Self)) -> Option<Box<str>> {
-        let mut apart = Self::within(self.most.saturating_sub(self.buffer.len()));
+    pub(super) fn apart(&mut self, write: impl FnOnce(&mut Self)) -> Option<Pieces> {
+        let mut apart = Self::within(self.most.saturating_sub(self.len()));
         write(&mut apart);
         if apart.is_over() {
             self.is_over = true;
             return None;
         }
-        let json = String::from_utf8(apart.finish()).expect("JSON is written in UTF-8");
-        Some(json.into_boxed_str())
+        Some(apart.finish_in_pieces())
     }
 
     /// How many bytes there are.
     pub(super) fn len(&self) -> usize {
-        self.buffer.len()
+        self.buffer.len() + self.handed_over_bytes
     }
 
     /// Makes room for so many bytes that are about to come, as is guessed: not for more than is bearable if they do not.
     pub(super) fn expect(&mut self, bytes: usize) {
-        let room = self.most.saturating_sub(self.buffer.len());
+        let room = self.most.saturating_sub(self.len());
         let bearable = EXPECTED_BYTES_MAX.max(self.buffer.len());
         self.buffer.reserve(bytes.min(room).min(bearable));
     }
@@ -192,11 +224,28 @@ impl Writer {
     pub fn raw(&mut self, json: &str) {
         self.separate();
         // A copy of what is long is not begun when it does not fit.
-        if json.len() > self.most.saturating_sub(self.buffer.len()) {
+        if json.len() > self.most.saturating_sub(self.len()) {
             self.is_over = true;
             return;
         }
         self.buffer.extend_from_slice(json.as_bytes());
+    }
+
+    /// A value that is JSON already, and which several documents may hold.
+    pub(super) fn pieces(&mut self, json: &Pieces) {
+        self.separate();
+        if json.len() > self.most.saturating_sub(self.len()) {
+            self.is_over = true;
+            return;
+        }
+        for piece in json.iter() {
+            if piece.len() < HANDED_OVER_MIN {
+                self.buffer.extend_from_slice(piece);
+            } else {
+                self.handed_over_bytes += piece.len();
+                self.handed_over.push((self.buffer.len(), piece.clone()));
+            }
+        }
     }
 }
 
@@ -281,6 +330,42 @@ mod tests {
     fn numbers_are_written_whole() {
         for number in [0, 1, -1, 42, i64::MIN, i64::MAX] {
             assert_eq!(written(|writer| writer.integer(number)), number.to_string());
+        }
+    }
+
+    #[test]
+    fn what_is_handed_over_stands_where_it_would_be_copied() {
+        for length in [0, 1, HANDED_OVER_MIN - 3, HANDED_OVER_MIN, 5_000] {
+            let long = format!("\"{}\"", "é".repeat(length / 2));
+            let known = Pieces::from(Bytes::from(long.clone()));
+            let write = |writer: &mut Writer, value: &dyn Fn(&mut Writer)| {
+                writer.list(|writer| {
+                    value(writer);
+                    writer.integer(1);
+                    value(writer);
+                    value(writer);
+                });
+            };
+            let mut copied = Writer::new();
+            write(&mut copied, &|writer| writer.raw(&long));
+            let copied = copied.finish();
+            let handed_over = |most: usize| {
+                let mut writer = Writer::within(most);
+                write(&mut writer, &|writer| writer.pieces(&known));
+                (writer.is_over(), writer.finish_in_pieces())
+            };
+            let (is_over, pieces) = handed_over(copied.len());
+            assert!(!is_over);
+            assert_eq!(pieces.len(), copied.len());
+            assert_eq!(pieces.joined(), copied);
+            let is_apart = long.len() >= HANDED_OVER_MIN;
+            assert_eq!(pieces.iter().count(), if is_apart { 7 } else { 1 });
+            // Within a document whose pieces are known in turn.
+            let mut outer = Writer::new();
+            outer.list(|writer| writer.pieces(&pieces));
+            assert_eq!(outer.finish(), [b"[", &*copied, b"]"].concat());
+            assert!(handed_over(copied.len() - 1).0);
+            assert!(Pieces::default().is(b"") && pieces.is(&copied) && !pieces.is(b"[]"));
         }
     }
 

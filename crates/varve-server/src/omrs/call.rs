@@ -14,7 +14,7 @@ use varve_omrs::{Exception, OmrsError};
 use super::Metadata;
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
-use crate::respond::{ContentType, Response};
+use crate::respond::{Body, ContentType, Response};
 use crate::route::Class;
 use crate::router::PathForm;
 use crate::state::AppState;
@@ -210,14 +210,17 @@ pub(super) fn answer<R: OmrsResponse>(
         }
         encode(&R::failed(error, method, repository_name(context.state())))
     };
-    let body = match response {
-        Err(error) => failed(&error),
+    let body: Body = match response {
+        Err(error) => failed(&error).into(),
         Ok(response) => {
             let most = answer_bytes_max(context);
-            encode_within(&response, most).unwrap_or_else(|| {
-                let words = most.to_string();
-                failed(&OmrsError::new(Message::AnswerTooLong, &[&words]))
-            })
+            match encode_within(&response, most) {
+                Some(pieces) => Vec::from(pieces).into_iter().collect(),
+                None => {
+                    let words = most.to_string();
+                    failed(&OmrsError::new(Message::AnswerTooLong, &[&words])).into()
+                }
+            }
         }
     };
     Ok(Response::ok(body).content_type(ContentType::JsonBare))

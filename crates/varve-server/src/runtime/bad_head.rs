@@ -33,7 +33,12 @@ pub(super) fn instead_of(written: &[u8]) -> Option<Vec<u8>> {
         "content-length: 0\r\n",
         &format!("content-type: application/json\r\ncontent-length: {length}\r\n"),
     );
-    Some([head.as_bytes(), b"\r\n", answer.body()].concat())
+    let pieces = answer.body().pieces().map(|piece| &**piece);
+    let whole: Vec<&[u8]> = [head.as_bytes(), b"\r\n"]
+        .into_iter()
+        .chain(pieces)
+        .collect();
+    Some(whole.concat())
 }
 
 fn too_large(status: StatusCode, what: &str) -> ApiError {

@@ -1,0 +1,76 @@
+//! JSON in pieces that stand one after the other, so that what is long and stands in many places is held once.
+
+use bytes::Bytes;
+
+/// Pieces of UTF-8 text that are one text together. Who copies it copies no text.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Pieces {
+    pieces: Vec<Bytes>,
+    length: usize,
+}
+
+impl Pieces {
+    pub(super) fn with_capacity(pieces: usize) -> Self {
+        Self {
+            pieces: Vec::with_capacity(pieces),
+            length: 0,
+        }
+    }
+
+    /// Adds a piece; one without bytes is left out.
+    pub(super) fn push(&mut self, piece: Bytes) {
+        if !piece.is_empty() {
+            self.length += piece.len();
+            self.pieces.push(piece);
+        }
+    }
+
+    /// How many bytes they have together.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// One after the other.
+    pub fn iter(&self) -> impl Iterator<Item = &Bytes> {
+        self.pieces.iter()
+    }
+
+    /// Whether the text is this one.
+    pub(super) fn is(&self, text: &[u8]) -> bool {
+        match &self.pieces[..] {
+            [only] => &**only == text,
+            _ => self.length == text.len() && self.joined() == text,
+        }
+    }
+
+    /// The text as one.
+    #[must_use]
+    pub fn joined(&self) -> Vec<u8> {
+        let mut joined = Vec::with_capacity(self.length);
+        self.pieces
+            .iter()
+            .for_each(|piece| joined.extend_from_slice(piece));
+        joined
+    }
+}
+
+impl From<Bytes> for Pieces {
+    fn from(piece: Bytes) -> Self {
+        let mut pieces = Self::with_capacity(1);
+        pieces.push(piece);
+        pieces
+    }
+}
+
+impl From<Pieces> for Vec<Bytes> {
+    fn from(pieces: Pieces) -> Self {
+        pieces.pieces
+    }
+}

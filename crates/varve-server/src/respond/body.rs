@@ -1,0 +1,183 @@
+//! The body of an answer as it is sent: one piece, or many one after another that nobody joins.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::io::IoSlice;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::{Buf, Bytes};
+use http_body::{Frame, SizeHint};
+
+/// The bytes of an answer. It is its own buffer while it is sent: what is sent is let go piece by piece.
+#[derive(Debug, Clone, Default)]
+pub struct Body {
+    /// Empty only when there is nothing more.
+    first: Bytes,
+    /// Most answers have one piece.
+    rest: Option<Box<Rest>>,
+}
+
+#[derive(Debug, Clone)]
+struct Rest {
+    /// None is empty.
+    pieces: VecDeque<Bytes>,
+    length: usize,
+}
+
+impl Body {
+    /// How many bytes there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.first.len() + self.rest.as_ref().map_or(0, |rest| rest.length)
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.first.is_empty()
+    }
+
+    /// Its pieces in order.
+    pub fn pieces(&self) -> impl Iterator<Item = &Bytes> {
+        let rest = self.rest.iter().flat_map(|rest| &rest.pieces);
+        std::iter::once(&self.first).chain(rest)
+    }
+
+    fn next_piece(&mut self) {
+        self.first = Bytes::new();
+        let Some(rest) = &mut self.rest else {
+            return;
+        };
+        match rest.pieces.pop_front() {
+            Some(next) => {
+                rest.length -= next.len();
+                self.first = next;
+            }
+            None => self.rest = None,
+        }
+    }
+}
+
+impl<B: Into<Bytes>> From<B> for Body {
+    fn from(piece: B) -> Self {
+        Self {
+            first: piece.into(),
+            rest: None,
+        }
+    }
+}
+
+impl FromIterator<Bytes> for Body {
+    fn from_iter<I: IntoIterator<Item = Bytes>>(pieces: I) -> Self {
+        let mut pieces = pieces.into_iter().filter(|piece| !piece.is_empty());
+        let first = pieces.next().unwrap_or_default();
+        let pieces: VecDeque<Bytes> = pieces.collect();
+        let length = pieces.iter().map(Bytes::len).sum();
+        let rest = (!pieces.is_empty()).then(|| Box::new(Rest { pieces, length }));
+        Self { first, rest }
+    }
+}
+
+impl Buf for Body {
+    fn remaining(&self) -> usize {
+        self.len()
+    }
+
+    fn chunk(&self) -> &[u8] {
+        &self.first
+    }
+
+    fn chunks_vectored<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let mut count = 0;
+        let pieces = self.pieces().filter(|piece| !piece.is_empty());
+        for (slice, piece) in slices.iter_mut().zip(pieces) {
+            *slice = IoSlice::new(piece);
+            count += 1;
+        }
+        count
+    }
+
+    fn advance(&mut self, mut count: usize) {
+        while count >= self.first.len() && !self.first.is_empty() {
+            count -= self.first.len();
+            self.next_piece();
+        }
+        self.first.advance(count);
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Self;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self>, Infallible>>> {
+        let all = std::mem::take(&mut *self);
+        Poll::Ready((!all.is_empty()).then(|| Ok(Frame::data(all))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.len() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(pieces: &[&'static str]) -> Body {
+        pieces.iter().map(|piece| Bytes::from(*piece)).collect()
+    }
+
+    fn in_slices(body: &Body, most: usize) -> Vec<u8> {
+        let mut slices = vec![IoSlice::new(&[]); most];
+        let count = body.chunks_vectored(&mut slices);
+        let told: Vec<&[u8]> = slices[..count].iter().map(|slice| &**slice).collect();
+        told.concat()
+    }
+
+    #[test]
+    fn what_is_left_is_told_wherever_it_is_cut() {
+        let all = of(&["ab", "", "c", "defg", ""]);
+        assert_eq!((all.len(), all.pieces().count()), (7, 3));
+        for cut in 0..=7 {
+            for again in 0..=7 - cut {
+                let mut left = all.clone();
+                left.advance(cut);
+                left.advance(again);
+                let text = &b"abcdefg"[cut + again..];
+                assert_eq!(
+                    (left.remaining(), left.is_empty()),
+                    (text.len(), text.is_empty())
+                );
+                assert_eq!(in_slices(&left, 8), text);
+                assert!(text.starts_with(&in_slices(&left, 2)));
+                assert_eq!(left.copy_to_bytes(left.remaining()), text);
+                assert!(left.is_empty() && left.rest.is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn it_is_one_frame_of_known_length() {
+        let mut body = of(&["ab", "c"]);
+        let hint = http_body::Body::size_hint(&body);
+        assert_eq!(hint.exact(), Some(3));
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        let mut next = || http_body::Body::poll_frame(Pin::new(&mut body), &mut context);
+        let Poll::Ready(Some(Ok(frame))) = next() else {
+            panic!("there is a frame");
+        };
+        let mut data = frame.into_data().expect("data");
+        assert_eq!(data.copy_to_bytes(3), "abc");
+        assert!(matches!(next(), Poll::Ready(None)));
+        assert!(Body::from("").is_empty() && of(&[""]).is_empty());
+    }
+}
