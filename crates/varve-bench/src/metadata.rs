@@ -9,6 +9,7 @@
 
 mod answer;
 mod arguments;
+mod checked;
 mod client;
 mod evidence;
 mod median;

@@ -1,10 +1,16 @@
 //! Answers: each is read whole, in one pass that checks it and keeps what later calls need, without building what it holds.
+//! What is the same, byte by byte, as what was checked before ([`Checked`]) is not checked again: most of what walks through
+//! the graph tell are the classifications of a few entities, over and over.
 //!
 //! What is checked: that the document is UTF-8 and JSON; the class of the response, of every instance in it and of their
 //! types, properties, values, classifications and ends, as a client that builds objects needs them; that instances have
 //! GUIDs, and relationships two ends. What is kept: how the call went, how many instances came, and the GUIDs of those that are asked for next.
 
+use std::borrow::Cow;
+
 use varve_omrs::json::{Decode as _, JsonError, Limits, RawJson, Reader};
+
+use super::checked::Checked;
 
 /// The longest answer: a walk through the whole graph is long.
 pub(crate) const ANSWER_BYTES_MAX: usize = 1 << 30;
@@ -37,7 +43,12 @@ pub(crate) trait Answer: Default {
     ///
     /// # Errors
     /// When the value is not what stands there by the contract.
-    fn read(&mut self, key: &str, reader: &mut Reader<'_>) -> Result<bool, JsonError>;
+    fn read(
+        &mut self,
+        key: &str,
+        reader: &mut Reader<'_>,
+        checked: &mut Checked,
+    ) -> Result<bool, JsonError>;
 
     /// Instances that it holds.
     fn instances(&self) -> u64;
@@ -58,7 +69,10 @@ pub(crate) trait Listing: Answer {
 ///
 /// # Errors
 /// When it is not JSON, or not an answer of this kind.
-pub(crate) fn read<A: Answer>(document: &[u8]) -> Result<(Envelope, A), JsonError> {
+pub(crate) fn read<A: Answer>(
+    document: &[u8],
+    checked: &mut Checked,
+) -> Result<(Envelope, A), JsonError> {
     let mut reader = Reader::new(document, LIMITS)?;
     let mut answer = A::default();
     let mut envelope = Envelope {
@@ -76,7 +90,7 @@ pub(crate) fn read<A: Answer>(document: &[u8]) -> Result<(Envelope, A), JsonErro
             "relatedHTTPCode" => envelope.code = reader.integer()?,
             "exceptionClassName" => envelope.exception = Some(reader.string()?.into_owned()),
             "exceptionErrorMessage" => envelope.message = Some(reader.string()?.into_owned()),
-            _ if answer.read(key, reader)? => {}
+            _ if answer.read(key, reader, checked)? => {}
             _ => reader.skip()?,
         }
         Ok(())
@@ -204,8 +218,9 @@ fn pass_instance(
     reader: &mut Reader<'_>,
     kind: Kind,
     mut guids: Option<&mut Guids>,
+    checked: &mut Checked,
 ) -> Result<(), JsonError> {
-    let (mut has_class, mut has_guid) = (false, kind == Kind::Classification);
+    let (mut has_class, mut guid) = (false, Cow::Borrowed(""));
     let mut has_ends = [kind != Kind::Relationship; 2];
     reader.object(|reader, key| match key {
         "class" => {
@@ -213,8 +228,7 @@ fn pass_instance(
             expect_class(reader, kind.classes())
         }
         "guid" => {
-            let guid = reader.string()?;
-            has_guid |= !guid.is_empty();
+            guid = reader.string()?;
             if let Some(guids) = &mut guids {
                 guids.push(&guid);
             }
@@ -222,15 +236,16 @@ fn pass_instance(
         }
         "type" => pass(reader, TYPE_CLASSES),
         "properties" | "uniqueProperties" => pass_properties(reader),
-        "classifications" => {
-            reader.list(|reader| pass_instance(reader, Kind::Classification, None))
-        }
+        "classifications" => checked.pass(&guid, reader, |reader, checked| {
+            reader.list(|reader| pass_instance(reader, Kind::Classification, None, checked))
+        }),
         "entityOneProxy" | "entityTwoProxy" => {
             has_ends[usize::from(key == "entityTwoProxy")] = true;
-            pass_instance(reader, Kind::Proxy, None)
+            pass_instance(reader, Kind::Proxy, None, checked)
         }
         _ => reader.skip(),
     })?;
+    let has_guid = kind == Kind::Classification || !guid.is_empty();
     match (has_class, has_guid, has_ends) {
         (true, true, [true, true]) => Ok(()),
         (false, ..) => Err(reader.error("an instance without a class")),
@@ -239,15 +254,25 @@ fn pass_instance(
     }
 }
 
-fn count_instances(reader: &mut Reader<'_>, kind: Kind, count: &mut u64) -> Result<(), JsonError> {
+fn count_instances(
+    reader: &mut Reader<'_>,
+    kind: Kind,
+    count: &mut u64,
+    checked: &mut Checked,
+) -> Result<(), JsonError> {
     reader.list(|reader| {
         *count += 1;
-        pass_instance(reader, kind, None)
+        pass_instance(reader, kind, None, checked)
     })
 }
 
-fn list_instances(reader: &mut Reader<'_>, kind: Kind, guids: &mut Guids) -> Result<(), JsonError> {
-    reader.list(|reader| pass_instance(reader, kind, Some(guids)))
+fn list_instances(
+    reader: &mut Reader<'_>,
+    kind: Kind,
+    guids: &mut Guids,
+    checked: &mut Checked,
+) -> Result<(), JsonError> {
+    reader.list(|reader| pass_instance(reader, kind, Some(guids), checked))
 }
 
 /// Nothing but how it went.
@@ -257,7 +282,7 @@ pub(crate) struct NothingAnswer;
 impl Answer for NothingAnswer {
     const CLASS: &'static str = "VoidResponse";
 
-    fn read(&mut self, _: &str, _: &mut Reader<'_>) -> Result<bool, JsonError> {
+    fn read(&mut self, _: &str, _: &mut Reader<'_>, _: &mut Checked) -> Result<bool, JsonError> {
         Ok(false)
     }
 
@@ -279,7 +304,12 @@ pub(crate) struct CollectionAnswer {
 impl Answer for CollectionAnswer {
     const CLASS: &'static str = "MetadataCollectionIdResponse";
 
-    fn read(&mut self, key: &str, reader: &mut Reader<'_>) -> Result<bool, JsonError> {
+    fn read(
+        &mut self,
+        key: &str,
+        reader: &mut Reader<'_>,
+        _: &mut Checked,
+    ) -> Result<bool, JsonError> {
         let is_it = key == "metadataCollectionId";
         if is_it {
             self.id = Some(reader.string()?.into_owned());
@@ -304,12 +334,17 @@ macro_rules! one {
         impl Answer for $name {
             const CLASS: &'static str = $class;
 
-            fn read(&mut self, key: &str, reader: &mut Reader<'_>) -> Result<bool, JsonError> {
+            fn read(
+        &mut self,
+        key: &str,
+        reader: &mut Reader<'_>,
+        checked: &mut Checked,
+    ) -> Result<bool, JsonError> {
                 if key != $key {
                     return Ok(false);
                 }
                 self.count = 1;
-                pass_instance(reader, Kind::$kind, None)?;
+                pass_instance(reader, Kind::$kind, None, checked)?;
                 Ok(true)
             }
 
@@ -332,11 +367,16 @@ macro_rules! many {
         impl Answer for $name {
             const CLASS: &'static str = $class;
 
-            fn read(&mut self, key: &str, reader: &mut Reader<'_>) -> Result<bool, JsonError> {
+            fn read(
+        &mut self,
+        key: &str,
+        reader: &mut Reader<'_>,
+        checked: &mut Checked,
+    ) -> Result<bool, JsonError> {
                 if key != $key {
                     return Ok(false);
                 }
-                list_instances(reader, Kind::$kind, &mut self.guids)?;
+                list_instances(reader, Kind::$kind, &mut self.guids, checked)?;
                 Ok(true)
             }
 
@@ -384,11 +424,18 @@ pub(crate) struct GraphAnswer {
 impl Answer for GraphAnswer {
     const CLASS: &'static str = "InstanceGraphResponse";
 
-    fn read(&mut self, key: &str, reader: &mut Reader<'_>) -> Result<bool, JsonError> {
+    fn read(
+        &mut self,
+        key: &str,
+        reader: &mut Reader<'_>,
+        checked: &mut Checked,
+    ) -> Result<bool, JsonError> {
         match key {
-            "entityElementList" => count_instances(reader, Kind::Entity, &mut self.entities)?,
+            "entityElementList" => {
+                count_instances(reader, Kind::Entity, &mut self.entities, checked)?;
+            }
             "relationshipElementList" => {
-                count_instances(reader, Kind::Relationship, &mut self.relationships)?;
+                count_instances(reader, Kind::Relationship, &mut self.relationships, checked)?;
             }
             _ => return Ok(false),
         }
@@ -409,12 +456,17 @@ pub(crate) struct WholeEntitiesAnswer {
 impl Answer for WholeEntitiesAnswer {
     const CLASS: &'static str = EntitiesAnswer::CLASS;
 
-    fn read(&mut self, key: &str, reader: &mut Reader<'_>) -> Result<bool, JsonError> {
+    fn read(
+        &mut self,
+        key: &str,
+        reader: &mut Reader<'_>,
+        checked: &mut Checked,
+    ) -> Result<bool, JsonError> {
         if key != "entities" {
             return Ok(false);
         }
         reader.list(|reader| {
-            pass_instance(&mut reader.clone(), Kind::Entity, None)?;
+            pass_instance(&mut reader.clone(), Kind::Entity, None, checked)?;
             self.entities.push(RawJson::decode(reader)?);
             Ok(())
         })?;
@@ -458,6 +510,11 @@ pub(crate) fn classification(entity: &RawJson, name: &str) -> Result<Option<RawJ
 mod tests {
     use super::*;
 
+    /// Reads an answer before which there was none.
+    fn read_alone<A: Answer>(text: &str) -> Result<(Envelope, A), JsonError> {
+        read(text.as_bytes(), &mut Checked::default())
+    }
+
     const TYPE: &str = r#""type":{"class":"InstanceType","typeDefName":"Asset"}"#;
 
     fn entity(guid: &str) -> String {
@@ -483,7 +540,7 @@ mod tests {
     #[test]
     fn guids_come_in_order() {
         let text = list(&[entity("first"), entity("2"), entity("third")]);
-        let (envelope, found) = read::<EntitiesAnswer>(text.as_bytes()).expect("an answer");
+        let (envelope, found) = read_alone::<EntitiesAnswer>(&text).expect("an answer");
         assert_eq!((envelope.code, envelope.exception), (200, None));
         let guids: Vec<&str> = found.guids().iter().collect();
         assert_eq!(guids, ["first", "2", "third"]);
@@ -503,13 +560,13 @@ mod tests {
             entity("e")
         );
         let text = answer("InstanceGraphResponse", &rest);
-        let (_, found) = read::<GraphAnswer>(text.as_bytes()).expect("an answer");
+        let (_, found) = read_alone::<GraphAnswer>(&text).expect("an answer");
         assert_eq!(found.instances(), 3);
         let wrong = text.replacen("EntityProxy", "EntityDetail", 1);
-        read::<GraphAnswer>(wrong.as_bytes()).expect_err("an end is a proxy");
+        read_alone::<GraphAnswer>(&wrong).expect_err("an end is a proxy");
         for end in ["One", "Two"] {
             let wrong = text.replacen(&format!(r#","entity{end}Proxy":{proxy}"#), "", 1);
-            let error = read::<GraphAnswer>(wrong.as_bytes()).expect_err("an end is missing");
+            let error = read_alone::<GraphAnswer>(&wrong).expect_err("an end is missing");
             assert!(error.message().contains("end"), "{error}");
         }
     }
@@ -518,7 +575,7 @@ mod tests {
     fn an_exception_is_told_whatever_the_class() {
         let text =
             r#"{"relatedHTTPCode":404,"exceptionClassName":"a.B","exceptionErrorMessage":"no"}"#;
-        let (envelope, found) = read::<EntityAnswer>(text.as_bytes()).expect("an answer");
+        let (envelope, found) = read_alone::<EntityAnswer>(text).expect("an answer");
         let told = (envelope.code, envelope.exception.as_deref());
         assert_eq!(told, (404, Some("a.B")));
         assert_eq!(envelope.message.as_deref(), Some("no"));
@@ -528,7 +585,7 @@ mod tests {
     #[test]
     fn every_class_is_checked_and_every_byte_read() {
         let good = list(&[entity("a")]);
-        read::<EntitiesAnswer>(good.as_bytes()).expect("an answer");
+        read_alone::<EntitiesAnswer>(&good).expect("an answer");
         let classes = [
             "EntityListResponse",
             "EntityDetail",
@@ -539,31 +596,32 @@ mod tests {
         ];
         for class in classes {
             let wrong = good.replace(&format!(r#""class":"{class}""#), r#""class":"Other""#);
-            let error = read::<EntitiesAnswer>(wrong.as_bytes()).expect_err(class);
+            let error = read_alone::<EntitiesAnswer>(&wrong).expect_err(class);
             assert!(error.message().contains("Other"), "{error}");
             let without = good.replace(&format!(r#""class":"{class}","#), "");
-            read::<EntitiesAnswer>(without.as_bytes()).expect_err(class);
+            read_alone::<EntitiesAnswer>(&without).expect_err(class);
         }
         let nameless = good.replace(r#""guid":"a","#, "");
-        let error = read::<EntitiesAnswer>(nameless.as_bytes()).expect_err("no GUID");
+        let error = read_alone::<EntitiesAnswer>(&nameless).expect_err("no GUID");
         assert!(error.message().contains("GUID"), "{error}");
         let empty = good.replace(r#""guid":"a""#, r#""guid":"""#);
-        read::<EntitiesAnswer>(empty.as_bytes()).expect_err("an empty GUID");
+        read_alone::<EntitiesAnswer>(&empty).expect_err("an empty GUID");
         for length in 0..good.len() {
-            read::<EntitiesAnswer>(&good.as_bytes()[..length]).expect_err("cut off");
+            read_alone::<EntitiesAnswer>(&good[..length]).expect_err("cut off");
         }
         let more = good.clone() + "1";
-        read::<EntitiesAnswer>(more.as_bytes()).expect_err("more than an answer");
+        read_alone::<EntitiesAnswer>(&more).expect_err("more than an answer");
         let mut not_text = good.into_bytes();
         let inside = not_text.len() - 20;
         not_text[inside] = 0xFF;
-        read::<EntitiesAnswer>(&not_text).expect_err("not UTF-8");
+        let mut checked = Checked::default();
+        read::<EntitiesAnswer>(&not_text, &mut checked).expect_err("not UTF-8");
     }
 
     #[test]
     fn entities_and_their_classifications_are_kept_as_they_came() {
         let text = list(&[entity("a"), entity("b")]);
-        let (_, found) = read::<WholeEntitiesAnswer>(text.as_bytes()).expect("an answer");
+        let (_, found) = read_alone::<WholeEntitiesAnswer>(&text).expect("an answer");
         let texts: Vec<&str> = found.entities.iter().map(RawJson::text).collect();
         assert_eq!(texts, [entity("a"), entity("b")]);
         let kept = classification(&found.entities[0], "C").expect("read");

@@ -12,6 +12,7 @@ use anyhow::{Result, anyhow, bail};
 use varve_omrs::json::{Encode, JsonError, encode};
 
 use super::answer::{self, ANSWER_BYTES_MAX, Answer, Envelope};
+use super::checked::Checked;
 use crate::api::http::{Body, Head};
 use crate::api::target::parse_url;
 
@@ -67,6 +68,7 @@ pub(crate) struct Client {
     stream: Option<TcpStream>,
     sent: Vec<u8>,
     received: Received,
+    checked: Checked,
 }
 
 /// The bytes of an answer. The buffer keeps its size from call to call: memory is made ready only when an answer is longer
@@ -127,6 +129,7 @@ impl Client {
             stream: None,
             sent: Vec::new(),
             received: Received::default(),
+            checked: Checked::default(),
         })
     }
 
@@ -173,7 +176,7 @@ impl Client {
         self.write_request(method, path, body.as_deref());
         let result = self.exchange().and_then(|head| {
             let content = content(&head, self.received.bytes())?;
-            let read = answer::read::<A>(&content);
+            let read = answer::read::<A>(&content, &mut self.checked);
             let elapsed = start.elapsed();
             Ok(Timed {
                 answer: judged(head.status, read, &content)?,

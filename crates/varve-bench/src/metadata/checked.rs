@@ -1,0 +1,110 @@
+//! What answers told before, so that the same bytes need not be checked again.
+
+use std::collections::HashMap;
+
+use varve_omrs::json::{JsonError, Known, Reader};
+
+/// The most bytes that are kept. What is over it is all forgotten: most is asked for soon, or never.
+const BYTES_MAX: usize = 64 << 20;
+
+/// The classifications of entities as they were told last, which were found to be right then, by the entities' GUIDs.
+#[derive(Debug, Default)]
+pub(crate) struct Checked {
+    known: HashMap<Box<str>, Known>,
+    bytes: usize,
+}
+
+impl Checked {
+    /// Passes over the value that begins here, which `check` reads unless it is what was told of this entity the last time.
+    ///
+    /// # Errors
+    /// As `check`.
+    pub(super) fn pass<'a>(
+        &mut self,
+        guid: &str,
+        reader: &mut Reader<'a>,
+        check: impl FnOnce(&mut Reader<'a>, &mut Self) -> Result<(), JsonError>,
+    ) -> Result<(), JsonError> {
+        // Without a GUID nobody can say whose it is; that is told when the entity ends.
+        if guid.is_empty() {
+            return check(reader, self);
+        }
+        if let Some(known) = self.known.get(guid)
+            && reader.pass_known(known)
+        {
+            return Ok(());
+        }
+        let known = reader.remembered(|reader| check(reader, self))?;
+        if known.bytes() > BYTES_MAX / 16 {
+            return Ok(());
+        }
+        if self.bytes + known.bytes() > BYTES_MAX {
+            *self = Self::default();
+        }
+        self.bytes += known.bytes();
+        if let Some(former) = self.known.insert(guid.into(), known) {
+            self.bytes -= former.bytes();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use varve_omrs::json::Limits;
+
+    use super::*;
+
+    /// Passes over each of these values, each of one entity; how many were checked.
+    fn checks(checked: &mut Checked, values: &[(&str, &str)]) -> usize {
+        let mut count = 0;
+        for (guid, value) in values {
+            let mut reader = Reader::new(value.as_bytes(), Limits::DEFAULT).expect("text");
+            let check = |reader: &mut Reader<'_>, _: &mut Checked| {
+                count += 1;
+                reader.skip()
+            };
+            checked.pass(guid, &mut reader, check).expect("JSON");
+            reader.end().expect("it was passed whole");
+        }
+        count
+    }
+
+    #[test]
+    fn what_was_told_last_of_an_entity_is_not_checked_again() {
+        let mut checked = Checked::default();
+        assert_eq!(
+            checks(&mut checked, &[("a", "[1]"), ("a", "[1]"), ("a", " [1] ")]),
+            1
+        );
+        assert_eq!(
+            checks(&mut checked, &[("b", "[1]"), ("a", "[2]"), ("a", "[1]")]),
+            3
+        );
+        assert_eq!(checks(&mut checked, &[("", "[1]"), ("", "[1]")]), 2);
+        assert_eq!((checked.known.len(), checked.bytes), (2, 6));
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_each_time() {
+        let mut checked = Checked::default();
+        for _ in 0..2 {
+            let mut reader = Reader::new(b"[1", Limits::DEFAULT).expect("text");
+            let result = checked.pass("a", &mut reader, |reader, _| reader.skip());
+            result.expect_err("it has no end");
+        }
+        assert_eq!(checked.bytes, 0);
+    }
+
+    #[test]
+    fn no_more_is_kept_than_is_bearable() {
+        let mut checked = Checked::default();
+        let value = format!("[\"{}\"]", "x".repeat(1 << 20));
+        for number in 0..100 {
+            checks(&mut checked, &[(&number.to_string(), &value)]);
+            let held = checked.known.values().map(Known::bytes);
+            assert_eq!(checked.bytes, held.sum::<usize>());
+            assert!(checked.bytes <= BYTES_MAX);
+        }
+    }
+}
