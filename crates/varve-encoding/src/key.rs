@@ -26,6 +26,8 @@ const TEXT_SHORT_MAX: usize = (TEXT_LONG - TEXT) as usize - 1;
 
 /// Clustering key of a vertex's row, and first byte of its events' clustering keys.
 pub const VERTEX_CLUSTERING: &[u8] = &[0x00];
+/// At or before every clustering key of an edge and of its events, and behind those of the vertex.
+pub const EDGES_FROM: &[u8] = &[OUT];
 const OUT: u8 = 0x01;
 const IN: u8 = 0x02;
 /// First byte of a vertex's element key; its id follows.

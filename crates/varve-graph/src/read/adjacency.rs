@@ -1,9 +1,12 @@
 //! The edges of a vertex at one point of both times, in the order of their keys.
 
+use std::ops::Range;
+
+use varve_encoding::DecodeError;
 use varve_encoding::key;
-use varve_encoding::row::Header;
+use varve_encoding::row::{Header, Kind};
 use varve_encoding::tables::{EDGE, EVENT};
-use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest, TableId};
+use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest};
 use varve_model::VertexId;
 
 use super::resolve;
@@ -69,6 +72,39 @@ fn present(
     looked: &mut dyn FnMut() -> Flow,
     visit: &mut dyn FnMut(Adjacent<'_>) -> Flow,
 ) -> Result<(), GraphError> {
+    each_row(reader, partition, range, &mut |clustering, row| {
+        if looked().is_break() {
+            return Ok(Flow::Break(()));
+        }
+        let (header, content) = Header::decode(row)?;
+        if point.row_decides(&header) {
+            return Ok(visit(Adjacent {
+                clustering,
+                content,
+            }));
+        }
+        let (valid, version) = (point.valid(), point.version());
+        let resolved = resolve(reader, partition, clustering, Some(row), valid, version)?;
+        Ok(match resolved {
+            Some(resolved) => visit(Adjacent {
+                clustering,
+                content: &resolved.content,
+            }),
+            None => Flow::Continue(()),
+        })
+    })
+}
+
+/// Is shown a clustering key and the row that is stored there.
+type ShowRow<'v> = &'v mut dyn FnMut(&[u8], &[u8]) -> Result<Flow, GraphError>;
+
+/// Visits the current rows of edges.
+fn each_row(
+    reader: &dyn Reader,
+    partition: &[u8],
+    range: &ClusteringRange,
+    visit: ShowRow<'_>,
+) -> Result<(), GraphError> {
     let mut failed = None;
     let request = ScanRequest {
         table: EDGE,
@@ -77,54 +113,15 @@ fn present(
         reverse: false,
     };
     reader.scan(request, &mut |clustering, row| {
-        looked()?;
-        let row = Some(row);
-        match visit_row(reader, partition, clustering, row, point, visit) {
-            Ok(flow) => flow,
-            Err(error) => {
-                failed = Some(error);
-                Flow::Break(())
-            }
-        }
+        visit(clustering, row).unwrap_or_else(|error| {
+            failed = Some(error);
+            Flow::Break(())
+        })
     })?;
     failed.map_or(Ok(()), Err)
 }
 
-fn visit_row(
-    reader: &dyn Reader,
-    partition: &[u8],
-    clustering: &[u8],
-    row: Option<&[u8]>,
-    point: Point,
-    visit: &mut dyn FnMut(Adjacent<'_>) -> Flow,
-) -> Result<Flow, GraphError> {
-    if let Some(row) = row {
-        let (header, content) = Header::decode(row)?;
-        if point.row_decides(&header) {
-            return Ok(visit(Adjacent {
-                clustering,
-                content,
-            }));
-        }
-    }
-    let resolved = resolve(
-        reader,
-        partition,
-        clustering,
-        row,
-        point.valid(),
-        point.version(),
-    )?;
-    Ok(match resolved {
-        Some(resolved) => visit(Adjacent {
-            clustering,
-            content: &resolved.content,
-        }),
-        None => Flow::Continue(()),
-    })
-}
-
-/// Merges the keys of current rows and of events, a chunk at a time, and resolves each edge.
+/// Merges current rows and events, a chunk at a time: each is read once.
 fn past(
     reader: &dyn Reader,
     partition: &[u8],
@@ -134,83 +131,212 @@ fn past(
     visit: &mut dyn FnMut(Adjacent<'_>) -> Flow,
 ) -> Result<(), GraphError> {
     let mut range = range.clone();
+    // The vertex's own events stand before those of its edges; there may be many, and they are long.
+    let is_before = |to: &Vec<u8>| to.as_slice() <= key::EDGES_FROM;
+    if range.to.as_ref().is_some_and(is_before) {
+        return Ok(());
+    }
+    if range.from.as_slice() < key::EDGES_FROM {
+        range.from = key::EDGES_FROM.to_vec();
+    }
+    let mut show = |clustering: &[u8], row: Option<&[u8]>, event: Option<&[u8]>| {
+        if looked().is_break() {
+            return Ok(Flow::Break(()));
+        }
+        Ok::<_, GraphError>(match decided(row, event, point)? {
+            Some(content) => visit(Adjacent {
+                clustering,
+                content,
+            }),
+            None => Flow::Continue(()),
+        })
+    };
     loop {
-        let rows = chunk(reader, EDGE, partition, &range)?;
-        let events = chunk(reader, EVENT, partition, &range)?;
+        let events = Chunk::of_events(reader, partition, &range, point)?;
+        if events.entries.is_empty() {
+            return each_row(reader, partition, &range, &mut |clustering, row| {
+                show(clustering, Some(row), None)
+            });
+        }
+        let rows = Chunk::of_rows(reader, partition, &range)?;
         // Beyond the last key of a full chunk there may be more on that side.
-        let ends = [&rows, &events].map(|keys| keys.full.then(|| keys.rows.last()).flatten());
-        let end = ends.into_iter().flatten().map(|(key, _)| key.clone()).min();
-        let mut merged: Vec<(Vec<u8>, Option<Vec<u8>>)> = rows.rows;
-        merged.extend(events.rows.into_iter().map(|(key, _)| (key, None)));
-        // Of equal keys the one with a row comes first.
-        merged.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.is_some().cmp(&a.1.is_some())));
-        merged.dedup_by(|later, first| later.0 == first.0);
-        for (clustering, row) in &merged {
-            if end.as_ref().is_some_and(|end| clustering > end) {
+        let ends = [rows.end(), events.end()];
+        let end = ends.into_iter().flatten().min();
+        let (mut row_at, mut event_at) = (0, 0);
+        loop {
+            let keys = [rows.key(row_at), events.key(event_at)];
+            let Some(key) = keys.into_iter().flatten().min() else {
+                break;
+            };
+            if end.is_some_and(|end| key > end) {
                 break;
             }
-            if looked().is_break()
-                || visit_row(reader, partition, clustering, row.as_deref(), point, visit)?
-                    .is_break()
-            {
+            let [has_row, has_event] = keys.map(|found| found == Some(key));
+            let row = has_row.then(|| rows.content(row_at)).flatten();
+            let event = has_event.then(|| events.content(event_at)).flatten();
+            if show(key, row, event)?.is_break() {
                 return Ok(());
             }
+            row_at += usize::from(has_row);
+            event_at += usize::from(has_event);
         }
-        let Some(mut end) = end else { return Ok(()) };
+        let Some(end) = end else { return Ok(()) };
         // After every key that extends `end` by a version: an edge's key is never a prefix of another's.
-        end.extend_from_slice(&[0xFF; key::EVENT_SUFFIX]);
-        end.push(0);
-        range.from = end;
+        let mut from = end.to_vec();
+        from.extend_from_slice(&[0xFF; key::EVENT_SUFFIX]);
+        from.push(0);
+        range.from = from;
     }
 }
 
+/// The content of an edge in the past, as [`resolve`] finds it: `event` is the newest that covers the point, if one does.
+fn decided<'r>(
+    row: Option<&'r [u8]>,
+    event: Option<&'r [u8]>,
+    point: Point,
+) -> Result<Option<&'r [u8]>, GraphError> {
+    let row = row.map(Header::decode).transpose()?;
+    let row = row.filter(|(row, _)| {
+        let is_there = row.kind == Kind::Put && row.version <= point.version();
+        is_there && row.period().covers(point.valid())
+    });
+    if let Some((header, content)) = &row
+        && !header.overlaid
+    {
+        return Ok(Some(content));
+    }
+    let event = event.map(Header::decode).transpose()?;
+    let newest = row.as_ref().map(|(row, _)| row.version);
+    let event = event.filter(|(event, _)| newest.is_none_or(|row| event.version >= row));
+    let decided = event.or(row);
+    let put = decided.filter(|(header, _)| header.kind == Kind::Put);
+    Ok(put.map(|(_, content)| content))
+}
+
+/// Keys of edges, ascending, and what is stored at them, in one buffer.
+#[derive(Default)]
 struct Chunk {
-    rows: Vec<(Vec<u8>, Option<Vec<u8>>)>,
-    full: bool,
+    bytes: Vec<u8>,
+    entries: Vec<Entry>,
+    /// Whether there is more behind.
+    is_full: bool,
 }
 
-fn chunk(
-    reader: &dyn Reader,
-    table: TableId,
-    partition: &[u8],
-    range: &ClusteringRange,
-) -> Result<Chunk, GraphError> {
-    let mut rows: Vec<(Vec<u8>, Option<Vec<u8>>)> = Vec::new();
-    let mut damaged = None;
-    let request = ScanRequest {
-        table,
-        partition,
-        range,
-        reverse: false,
-    };
-    reader.scan(request, &mut |clustering, row| {
-        if rows.len() > CHUNK {
-            return Flow::Break(());
-        }
-        if table == EDGE {
-            rows.push((clustering.to_vec(), Some(row.to_vec())));
-            return Flow::Continue(());
-        }
-        match key::split_event(clustering) {
-            // The vertex's own events are not edges.
-            Ok((current, _)) if current == key::VERTEX_CLUSTERING => {}
-            Ok((current, _)) => {
-                if rows.last().is_none_or(|(last, _)| last != current) {
-                    rows.push((current.to_vec(), None));
-                }
+struct Entry {
+    key: Range<usize>,
+    content: Option<Range<usize>>,
+}
+
+impl Chunk {
+    /// Current rows.
+    fn of_rows(
+        reader: &dyn Reader,
+        partition: &[u8],
+        range: &ClusteringRange,
+    ) -> Result<Self, GraphError> {
+        let mut chunk = Self::default();
+        each_row(reader, partition, range, &mut |clustering, row| {
+            if !chunk.add(clustering) {
+                return Ok(Flow::Break(()));
             }
-            Err(error) => {
-                damaged = Some(error);
-                return Flow::Break(());
-            }
-        }
-        Flow::Continue(())
-    })?;
-    if let Some(error) = damaged {
-        return Err(error.into());
+            chunk.put(row);
+            Ok(Flow::Continue(()))
+        })?;
+        Ok(chunk)
     }
-    // The row too many tells that there is more; it is read again with the next chunk.
-    let full = rows.len() > CHUNK;
-    rows.truncate(CHUNK);
-    Ok(Chunk { rows, full })
+
+    /// The edges that have events, each with the newest event that covers the point.
+    fn of_events(
+        reader: &dyn Reader,
+        partition: &[u8],
+        range: &ClusteringRange,
+        point: Point,
+    ) -> Result<Self, GraphError> {
+        let mut chunk = Self::default();
+        let mut damaged = None;
+        let request = ScanRequest {
+            table: EVENT,
+            partition,
+            range,
+            reverse: false,
+        };
+        reader.scan(request, &mut |clustering, event| {
+            chunk
+                .add_event(clustering, event, point)
+                .unwrap_or_else(|error| {
+                    damaged = Some(error);
+                    Flow::Break(())
+                })
+        })?;
+        damaged.map_or(Ok(chunk), |error: DecodeError| Err(error.into()))
+    }
+
+    /// Takes an event; those of an edge come the newest first.
+    fn add_event(
+        &mut self,
+        clustering: &[u8],
+        event: &[u8],
+        point: Point,
+    ) -> Result<Flow, DecodeError> {
+        let (current, version) = key::split_event(clustering)?;
+        let is_another = self
+            .entries
+            .len()
+            .checked_sub(1)
+            .and_then(|at| self.key(at))
+            != Some(current);
+        if is_another && !self.add(current) {
+            return Ok(Flow::Break(()));
+        }
+        let is_open = self
+            .entries
+            .last()
+            .is_some_and(|last| last.content.is_none());
+        if is_open && version <= point.version() {
+            let (header, _) = Header::decode(event)?;
+            if header.period().covers(point.valid()) {
+                self.put(event);
+            }
+        }
+        Ok(Flow::Continue(()))
+    }
+
+    /// Adds a key. False when it is one too many: it is read again with the next chunk.
+    fn add(&mut self, key: &[u8]) -> bool {
+        self.is_full = self.entries.len() == CHUNK;
+        if !self.is_full {
+            let key = self.append(key);
+            self.entries.push(Entry { key, content: None });
+        }
+        !self.is_full
+    }
+
+    /// Says what is stored at the key that was added last.
+    fn put(&mut self, content: &[u8]) {
+        let content = self.append(content);
+        if let Some(last) = self.entries.last_mut() {
+            last.content = Some(content);
+        }
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Range<usize> {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        start..self.bytes.len()
+    }
+
+    fn key(&self, at: usize) -> Option<&[u8]> {
+        let entry = self.entries.get(at)?;
+        Some(&self.bytes[entry.key.clone()])
+    }
+
+    fn content(&self, at: usize) -> Option<&[u8]> {
+        let content = self.entries.get(at)?.content.clone()?;
+        Some(&self.bytes[content])
+    }
+
+    /// The last key, if there is more behind it.
+    fn end(&self) -> Option<&[u8]> {
+        self.is_full.then(|| self.key(CHUNK - 1)).flatten()
+    }
 }
