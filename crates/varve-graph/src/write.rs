@@ -23,7 +23,9 @@ use varve_model::{Edge, EdgeId, Element, ElementId, Instant, Vertex, VertexId};
 pub use crate::commit::Ticket;
 use crate::error::GraphError;
 
-pub(crate) use emit::{Change, EmitContext, Emitter, PairHash, decode_element, entries_of, sides};
+pub(crate) use emit::{
+    Change, Current, EmitContext, Emitter, PairHash, Side, decode_element, sides,
+};
 pub(crate) use incident::{Reach, Room, incident_edges};
 pub(crate) use internal::commit_internal;
 pub(crate) use known::{KnownPairs, KnownVertices, VertexMark};

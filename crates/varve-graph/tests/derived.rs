@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use varve_encoding::index::{put_ordered, put_ordered_whole};
 use varve_encoding::key;
 use varve_encoding::row::{decode_vertex, vertex_parts};
-use varve_encoding::tables::{EVENT_INDEX, INDEX, TABLES};
+use varve_encoding::tables::{EVENT, EVENT_INDEX, INDEX, TABLES, VERTEX};
 use varve_graph::index::{DerivedEntries, Deriver, rebuild_derived};
 use varve_graph::maintenance::{purge, tidy};
 use varve_graph::read::DerivedWalk;
@@ -316,5 +316,38 @@ fn a_purged_element_leaves_no_entry() {
             panic!("{row:?} is left");
         });
         visited.expect("scanned");
+    }
+}
+
+/// Whatever was planned, corrected, ended or settled meanwhile.
+#[test]
+fn purged_elements_leave_nothing_of_their_history() {
+    for seed in 1..12 {
+        let mut world = World::new(seed);
+        let plain = seed % 3 == 0;
+        for _ in 0..300 {
+            if plain {
+                world.clock.0.fetch_add(10, Ordering::SeqCst);
+                let (id, number) = (world.id(), world.below(4));
+                let mutation = World::put(id, (number < 3).then_some(number));
+                let request = WriteRequest::now(vec![mutation]);
+                world.graph.write_now(&request).expect("stored");
+            } else {
+                world.step();
+            }
+        }
+        if seed % 2 == 0 {
+            rebuild_derived(&world.graph, None, &|_, _| true).expect("made anew");
+        }
+        for id in World::ids() {
+            let ticket = purge(&world.graph, &ElementId::Vertex(id)).expect("purged");
+            ticket.wait().expect("stored");
+        }
+        for table in [VERTEX, EVENT, INDEX, EVENT_INDEX] {
+            let visited = world.graph.space().scan_table(table, None, &mut |row| {
+                panic!("seed {seed}: {row:?} is left");
+            });
+            visited.expect("scanned");
+        }
     }
 }

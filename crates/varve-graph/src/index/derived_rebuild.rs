@@ -13,7 +13,7 @@ use super::rebuild::{Found, Keys, STEP, ids, may_decide, walk};
 use super::{Deriver, derived_entries};
 use crate::error::GraphError;
 use crate::graph::Graph;
-use crate::maintenance::{States, states};
+use crate::maintenance::{States, is_put, states};
 use crate::write::{Emitter, commit_internal};
 
 /// Adds every entry that the graph's deriver makes and that is missing: of present elements, and of events for reads of
@@ -102,27 +102,27 @@ fn forget(
     id: &ElementId,
 ) -> Result<(), GraphError> {
     let States { current, events } = states(graph, emitter, id)?;
-    let contents = events.iter().map(|(_, content)| content);
+    let current = current.filter(|row| is_put(&row));
+    let events: Vec<_> = events.into_iter().filter(|row| is_put(&row)).collect();
     let mut gone = BTreeSet::new();
-    for content in current.iter().chain(contents) {
-        gone.extend(keys_of(Some(former), id, content)?);
+    for row in current.iter().chain(&events) {
+        gone.extend(keys_of(Some(former), id, &row.content)?);
     }
     if gone.is_empty() {
         return Ok(());
     }
     let deriver = graph.deriver();
     let mut present = BTreeSet::new();
-    if let Some(content) = &current {
-        present.extend(keys_of(deriver.as_deref(), id, content)?);
+    if let Some(row) = &current {
+        present.extend(keys_of(deriver.as_deref(), id, &row.content)?);
     }
     let mut past = present.clone();
-    for (header, content) in events {
-        let keys = keys_of(deriver.as_deref(), id, &content)?;
-        let id = id.clone();
+    for row in events {
+        let keys = keys_of(deriver.as_deref(), id, &row.content)?;
         let event = Found {
-            id,
-            header,
-            content,
+            id: id.clone(),
+            header: row.header,
+            content: row.content,
         };
         if may_decide(emitter, graph, &event)? {
             present.extend(keys.iter().cloned());

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use varve_encoding::datum;
+use rustc_hash::FxHashSet;
 use varve_encoding::row::{Header, Kind};
 use varve_encoding::tables::{EVENT, EVENT_INDEX, INDEX, TX};
+use varve_encoding::{datum, key};
 use varve_kv::{Flow, fail_point};
-use varve_model::{CommitVersion, Datum, EdgeId, ElementId};
+use varve_model::schema::Retention;
+use varve_model::{CommitVersion, Datum, EdgeId, ElementId, Instant};
 
 use crate::commit::Ticket;
 use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::index::derived_entries;
 use crate::read::scan_events;
-use crate::write::{
-    Emitter, Reach, Room, commit_internal, decode_element, entries_of, incident_edges, sides,
-};
+use crate::write::{Current, Emitter, Reach, Room, Side, commit_internal, incident_edges, sides};
 
 /// Microseconds of a day.
 const DAY: i64 = 86_400_000_000;
@@ -74,15 +74,39 @@ pub(crate) fn record(graph: &Graph, emitter: &mut Emitter<'_>, ids: &[ElementId]
     emitter.stamps.key(at);
 }
 
-/// All states of an element that are stored.
+/// All rows of an element that are stored, of an edge on its source's side.
 pub(crate) struct States {
-    /// The content of the current one.
-    pub(crate) current: Option<Vec<u8>>,
-    /// Those of the past and planned ones.
-    pub(crate) events: Vec<(Header, Vec<u8>)>,
+    /// The current row; a marker has no content.
+    pub(crate) current: Option<Current>,
+    /// The past and planned ones, newest first.
+    pub(crate) events: Vec<Current>,
 }
 
-/// All states of `id` that are stored.
+impl States {
+    /// The rows that say that the element has a state.
+    pub(crate) fn puts(&self) -> impl Iterator<Item = &Current> {
+        self.current.iter().chain(&self.events).filter(is_put)
+    }
+
+    /// Whether each row was written for its commit's time or an earlier one, and without an end: nothing was ever planned.
+    /// Then the present's index has entries of the current row only, and the past's of the events only.
+    fn are_unplanned(&self) -> bool {
+        self.current.iter().chain(&self.events).all(|row| {
+            let Header { version, kind, .. } = row.header;
+            kind != Kind::Marker
+                && row.header.until == Instant::FOREVER
+                && row.header.to == Instant::FOREVER
+                && row.header.period().from <= version.instant()
+        })
+    }
+}
+
+/// Whether a row says that the element has a state.
+pub(crate) fn is_put(row: &&Current) -> bool {
+    row.header.kind == Kind::Put
+}
+
+/// All rows of `id` that are stored.
 ///
 /// # Errors
 /// When the store fails or is damaged.
@@ -92,7 +116,6 @@ pub(crate) fn states(
     id: &ElementId,
 ) -> Result<States, GraphError> {
     let current = emitter.read_current(id)?;
-    let current = current.filter(|it| it.header.kind == Kind::Put);
     let mut events = Vec::new();
     let (_, sides) = sides(id);
     let (partition, clustering) = (&sides[0].partition, &sides[0].clustering);
@@ -103,13 +126,11 @@ pub(crate) fn states(
         clustering,
         newest,
         &mut |header, content| {
-            if header.kind == Kind::Put {
-                events.push((header, content.to_vec()));
-            }
+            let content = content.to_vec();
+            events.push(Current { header, content });
             Flow::Continue(())
         },
     )?;
-    let current = current.map(|it| it.content);
     Ok(States { current, events })
 }
 
@@ -120,31 +141,68 @@ pub(crate) fn destroy(
     id: &ElementId,
 ) -> Result<(), GraphError> {
     let (table, sides) = sides(id);
-    let States { current, events } = states(graph, emitter, id)?;
-    let events = events.iter().map(|(_, content)| content);
-    for content in current.iter().chain(events) {
-        let element = decode_element(id, content)?;
-        for entry in entries_of(&graph.schema(), id, &element) {
-            emitter
-                .batch
-                .delete(INDEX, &entry.partition, &entry.clustering);
-            emitter
-                .batch
-                .delete(EVENT_INDEX, &entry.partition, &entry.clustering);
-        }
-        let derived = derived_entries(graph.deriver().as_deref(), id, content)?;
-        for (partition, clustering) in derived.iter() {
-            emitter.batch.delete(INDEX, partition, clustering);
-            emitter.batch.delete(EVENT_INDEX, partition, clustering);
+    let states = states(graph, emitter, id)?;
+    let mut all_are_kept = true;
+    for row in states.puts() {
+        all_are_kept &= emitter.retention(id, &row.content)? == Retention::All;
+    }
+    remove_entries(
+        graph,
+        emitter,
+        id,
+        &states,
+        all_are_kept && states.are_unplanned(),
+    )?;
+    for Side {
+        partition,
+        clustering,
+    } in &sides
+    {
+        emitter.batch.delete(table, partition, clustering);
+        if all_are_kept {
+            for event in &states.events {
+                let event = key::event_clustering(clustering, event.header.version);
+                emitter.batch.delete(EVENT, partition, &event);
+            }
+        } else {
+            // One side of an edge may have forgotten what the other has not yet.
+            emitter.batch.delete_prefix(EVENT, partition, clustering);
         }
     }
-    for side in &sides {
-        emitter
-            .batch
-            .delete(table, &side.partition, &side.clustering);
-        emitter
-            .batch
-            .delete_prefix(EVENT, &side.partition, &side.clustering);
+    Ok(())
+}
+
+/// Removes the entries of all states, each once. Those of the current one from the present's index and those of events from
+/// the past's, if `apart` says that they are nowhere else.
+fn remove_entries(
+    graph: &Graph,
+    emitter: &mut Emitter<'_>,
+    id: &ElementId,
+    states: &States,
+    apart: bool,
+) -> Result<(), GraphError> {
+    let deriver = graph.deriver();
+    let mut found = Vec::new();
+    let current = states.current.as_ref().filter(is_put);
+    let rows = current.map(|row| (row, INDEX)).into_iter();
+    let events = states.events.iter().filter(is_put);
+    for (row, table) in rows.chain(events.map(|row| (row, EVENT_INDEX))) {
+        let derived = derived_entries(deriver.as_deref(), id, &row.content)?;
+        found.push((table, derived, emitter.entries(id, &row.content)?));
+    }
+    let mut removed = FxHashSet::default();
+    let batch = &mut emitter.batch;
+    for (table, derived, of_labels) in &found {
+        let of_labels = of_labels.iter();
+        let of_labels = of_labels.map(|it| (&it.partition[..], &it.clustering[..]));
+        for (partition, clustering) in derived.iter().chain(of_labels) {
+            for place in [INDEX, EVENT_INDEX] {
+                let may_hold = !apart || place == *table;
+                if may_hold && removed.insert((place, partition, clustering)) {
+                    batch.delete(place, partition, clustering);
+                }
+            }
+        }
     }
     Ok(())
 }

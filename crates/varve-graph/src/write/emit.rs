@@ -630,7 +630,11 @@ impl<'a> Emitter<'a> {
     }
 
     /// The index entries of a state of `id`, its vertex label's included.
-    fn entries(&self, id: &ElementId, content: &[u8]) -> Result<Vec<IndexEntry>, GraphError> {
+    pub(crate) fn entries(
+        &self,
+        id: &ElementId,
+        content: &[u8],
+    ) -> Result<Vec<IndexEntry>, GraphError> {
         let schema = self.context.schema;
         match id {
             ElementId::Vertex(vertex) => {
@@ -650,7 +654,12 @@ impl<'a> Emitter<'a> {
         Ok(entries_of(self.context.schema, id, &element))
     }
 
-    fn retention(&self, id: &ElementId, content: &[u8]) -> Result<Retention, GraphError> {
+    /// How long states of `id` are kept by the label that its content names.
+    pub(crate) fn retention(
+        &self,
+        id: &ElementId,
+        content: &[u8],
+    ) -> Result<Retention, GraphError> {
         let schema = self.context.schema;
         Ok(match id {
             ElementId::Vertex(_) => {
@@ -667,7 +676,7 @@ impl<'a> Emitter<'a> {
 }
 
 /// The index entries of a state of `id`, its vertex label's included, without the (edge label, source) pair.
-pub(crate) fn entries_of(schema: &Schema, id: &ElementId, element: &Element) -> Vec<IndexEntry> {
+fn entries_of(schema: &Schema, id: &ElementId, element: &Element) -> Vec<IndexEntry> {
     let mut all = Vec::new();
     let add = |labels: &[Arc<varve_model::IndexLabel>], p: &Properties, all: &mut Vec<_>| {
         for label in labels {

@@ -88,6 +88,8 @@ pub struct Transaction<'g> {
     places: FxHashMap<ElementId, usize>,
     /// Edges that went with purged vertices.
     purged_edges: usize,
+    /// The edges that vertices, which are held, ever had, as far as committed.
+    incident: RefCell<FxHashMap<VertexId, Vec<EdgeId>>>,
 }
 
 /// [`Graph::transact`].
@@ -145,6 +147,7 @@ impl<'g> Transaction<'g> {
             changed: Vec::new(),
             places: FxHashMap::default(),
             purged_edges: 0,
+            incident: RefCell::default(),
         }
     }
 
@@ -376,20 +379,21 @@ impl<'g> Transaction<'g> {
         visit_events(self.reader(), id, visit)
     }
 
-    /// [`crate::read::View::ever_derived`], of what is committed.
-    ///
-    /// # Errors
-    /// As [`Transaction::with_vertex`].
-    pub fn ever_derived(&self, index: u32, first: &[u8]) -> Result<Vec<ElementId>, GraphError> {
-        derived_elements(self.reader(), &[INDEX, EVENT_INDEX], index, first)
-    }
-
-    /// As [`Transaction::ever_derived`], of what is now or will be.
+    /// Every element that has an entry in this partition of a derived index now, or may later, as far as committed. Some may
+    /// come that have none.
     ///
     /// # Errors
     /// As [`Transaction::with_vertex`].
     pub fn present_derived(&self, index: u32, first: &[u8]) -> Result<Vec<ElementId>, GraphError> {
         derived_elements(self.reader(), &[INDEX], index, first)
+    }
+
+    /// As [`Transaction::present_derived`], of those that had one.
+    ///
+    /// # Errors
+    /// As [`Transaction::with_vertex`].
+    pub fn past_derived(&self, index: u32, first: &[u8]) -> Result<Vec<ElementId>, GraphError> {
+        derived_elements(self.reader(), &[EVENT_INDEX], index, first)
     }
 
     /// [`crate::read::View::walk_derived`] of what is now, with the changes of this transaction. What it shows is not
@@ -484,8 +488,17 @@ impl<'g> Transaction<'g> {
     /// As [`Transaction::with_vertex`]; [`ErrorKind::LimitExceeded`] when they are more than one commit may take.
     pub fn ever_incident(&self, vertex: &VertexId) -> Result<Vec<EdgeId>, GraphError> {
         self.latch_vertex(vertex, true)?;
-        let mut room = Room::of(self.graph.limits());
-        let mut edges = incident_edges(self.reader(), vertex, Reach::Ever, &mut room)?;
+        let known = self.incident.borrow().get(vertex).cloned();
+        let mut edges = match known {
+            Some(edges) => edges,
+            None => {
+                let mut room = Room::of(self.graph.limits());
+                let edges = incident_edges(self.reader(), vertex, Reach::Ever, &mut room)?;
+                let mut incident = self.incident.borrow_mut();
+                incident.insert(vertex.clone(), edges.clone());
+                edges
+            }
+        };
         let own = self.changed.iter().filter_map(|changed| match &changed.id {
             ElementId::Edge(id) if id.source == *vertex || id.target == *vertex => Some(id.clone()),
             _ => None,

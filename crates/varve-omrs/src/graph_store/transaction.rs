@@ -40,6 +40,8 @@ pub(super) struct GraphTransaction<'a, 'g> {
     state: Arc<State>,
     /// The edges that this transaction has found or put relationships at.
     edges: RefCell<HashMap<String, Option<EdgeId>>>,
+    /// The edges that relationships may be at now, as far as committed.
+    listed: RefCell<HashMap<String, Vec<EdgeId>>>,
     /// From when on what this transaction put holds.
     starts: HashMap<ElementId, Millis>,
 }
@@ -50,6 +52,7 @@ impl<'a, 'g> GraphTransaction<'a, 'g> {
             inner,
             state,
             edges: RefCell::default(),
+            listed: RefCell::default(),
             starts: HashMap::new(),
         }
     }
@@ -59,11 +62,8 @@ impl<'a, 'g> GraphTransaction<'a, 'g> {
         if let Some(edge) = self.edges.borrow().get(guid) {
             return Ok(edge.clone());
         }
-        self.inner.hold(&held_name(guid))?;
         let mut found = None;
-        let (index, first) = relationship_first(guid);
-        let present = self.inner.present_derived(index, &first)?;
-        for id in edges_of(present, guid) {
+        for id in self.listed_edges(guid)? {
             if self.inner.with_edge(&id, &mut |_| {})? {
                 found = Some(id);
                 break;
@@ -74,11 +74,28 @@ impl<'a, 'g> GraphTransaction<'a, 'g> {
         Ok(found)
     }
 
+    /// The edges that may be the relationship with this GUID now, as far as committed. Its name is held.
+    fn listed_edges(&self, guid: &str) -> Result<Vec<EdgeId>, OmrsError> {
+        if let Some(listed) = self.listed.borrow().get(guid) {
+            return Ok(listed.clone());
+        }
+        self.inner.hold(&held_name(guid))?;
+        let (index, first) = relationship_first(guid);
+        let present = self.inner.present_derived(index, &first)?;
+        let found: Vec<EdgeId> = edges_of(present, guid).collect();
+        let mut listed = self.listed.borrow_mut();
+        listed.insert(guid.to_owned(), found.clone());
+        Ok(found)
+    }
+
     /// Every edge that is, or was, the relationship with this GUID, as far as committed.
     fn ever_edges(&self, guid: &str) -> Result<Vec<EdgeId>, OmrsError> {
+        let mut edges = self.listed_edges(guid)?;
         let (index, first) = relationship_first(guid);
-        let found = self.inner.ever_derived(index, &first)?;
-        Ok(edges_of(found, guid).collect())
+        edges.extend(edges_of(self.inner.past_derived(index, &first)?, guid));
+        edges.sort_unstable();
+        edges.dedup();
+        Ok(edges)
     }
 
     /// From when on the present state of an element holds that this transaction has read and found.
