@@ -13,6 +13,8 @@
 //! An **element key** is `01` and a vertex id, or `02`, the source's id and the edge's out clustering key without the
 //! direction.
 
+use std::borrow::Cow;
+
 use compact_str::CompactString;
 use varve_model::{CommitVersion, Direction, EdgeId, EdgeLabelId, ElementId, Instant, VertexId};
 
@@ -174,16 +176,19 @@ pub(crate) fn put_escaped(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Reads bytes written by [`put_escaped`]; also returns what follows.
-pub(crate) fn take_escaped(bytes: &[u8]) -> Option<(Vec<u8>, &[u8])> {
-    let mut text = Vec::new();
-    let mut at = 0;
+pub(crate) fn take_escaped(bytes: &[u8]) -> Option<(Cow<'_, [u8]>, &[u8])> {
+    let mut at = bytes.iter().position(|byte| *byte == 0)?;
+    if bytes.get(at + 1) != Some(&0xFF) {
+        return Some((Cow::Borrowed(&bytes[..at]), &bytes[at + 1..]));
+    }
+    let mut text = bytes[..at].to_vec();
     loop {
         match (*bytes.get(at)?, bytes.get(at + 1)) {
             (0, Some(0xFF)) => {
                 text.push(0);
                 at += 2;
             }
-            (0, _) => return Some((text, &bytes[at + 1..])),
+            (0, _) => return Some((Cow::Owned(text), &bytes[at + 1..])),
             (byte, _) => {
                 text.push(byte);
                 at += 1;
@@ -375,7 +380,7 @@ pub fn put_ordered_edges(sort_values: &str, out: &mut Vec<u8>) {
 /// When they hold anything else.
 pub fn decode_ordered_element(bytes: &[u8]) -> Result<ElementId, DecodeError> {
     let error = || DecodeError::new("an ordered element key", bytes, 0);
-    let text = |escaped: Vec<u8>| CompactString::from_utf8(escaped).map_err(|_| error());
+    let text = |escaped: Cow<'_, [u8]>| CompactString::from_utf8(escaped).map_err(|_| error());
     match bytes.split_first() {
         Some((&ELEMENT_VERTEX, id)) => match decode_vertex_id(id)? {
             VertexId::Text(_) => Err(error()),

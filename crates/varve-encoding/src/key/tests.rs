@@ -180,3 +180,32 @@ fn only_the_shortest_form_is_read() {
     let label_named_twice = [0x01, 0x05, 0x05, 0x00, 0x81, b'a'];
     assert!(decode_edge(&owner, &label_named_twice).is_err());
 }
+
+#[test]
+fn escaped_bytes_come_back_with_what_follows_them() {
+    let texts: [&[u8]; 8] = [
+        b"",
+        b"a",
+        b"abc",
+        b"\0",
+        b"\0\0",
+        b"a\0b",
+        b"\xFF\0\xFF",
+        b"ab\0",
+    ];
+    let followers: [&[u8]; 3] = [b"", b"\x81a", b"\0\xFF"];
+    for (text, follows) in texts
+        .iter()
+        .flat_map(|text| followers.iter().map(move |follows| (*text, *follows)))
+    {
+        let mut bytes = Vec::new();
+        put_escaped(text, &mut bytes);
+        let length = bytes.len();
+        bytes.extend_from_slice(follows);
+        let (read, rest) = take_escaped(&bytes).expect("own bytes");
+        assert_eq!((&*read, rest), (text, follows));
+        let is_copied = matches!(read, std::borrow::Cow::Owned(_));
+        assert_eq!(is_copied, text.contains(&0));
+        assert_eq!(take_escaped(&bytes[..length - 1]), None);
+    }
+}
