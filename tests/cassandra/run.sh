@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs what must hold on Apache Cassandra against real nodes that it starts and removes: the suite of the storage seam, then
-# the recorded HugeGraph exchanges against a server with that engine; then, where VARVE_REQUIRE_CASSANDRA or
+# the recorded HugeGraph exchanges against a server with that engine, then two servers at once; then, where VARVE_REQUIRE_CASSANDRA or
 # VARVE_CLUSTER_ROUNDS is set, faults of three nodes. Without Java 11 or 17 and Maven it says so and passes, or fails where
 # VARVE_REQUIRE_CASSANDRA is set.
 #
@@ -40,6 +40,9 @@ export VARVE_STORAGE_CASSANDRA_CONTACT_POINTS=$VARVE_TEST_CASSANDRA
 export VARVE_STORAGE_CASSANDRA_REPLICATION=1
 # Listings come in the order of the cluster's tokens.
 tests/conformance/run.sh --order any
+
+echo '-- two servers'
+scripts/cargo.sh "${plain[@]}" test -q --locked -p varve-conformance --test servers -- --nocapture
 
 # Three nodes take minutes of a small machine: where Cassandra is required, and in the long tests.
 if [[ -n ${VARVE_REQUIRE_CASSANDRA:-}${VARVE_CLUSTER_ROUNDS:-} ]] && "$cluster" can-run >/dev/null; then

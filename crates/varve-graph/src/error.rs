@@ -29,13 +29,15 @@ pub enum ErrorKind {
     Busy,
     /// The disk is full or cannot be written; reads go on.
     Unwritable,
+    /// Another server leads the graph; nothing happened.
+    Elsewhere,
     /// Stored data is damaged, or the engine failed.
     Storage,
 }
 
 impl ErrorKind {
     /// All kinds, in the order of the variants.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::InvalidArgument,
         Self::Existed,
         Self::NotAllowed,
@@ -47,6 +49,7 @@ impl ErrorKind {
         Self::BadPage,
         Self::Busy,
         Self::Unwritable,
+        Self::Elsewhere,
         Self::Storage,
     ];
 
@@ -65,6 +68,7 @@ impl ErrorKind {
             Self::BadPage => "VRV-PAGE",
             Self::Busy => "VRV-BUSY",
             Self::Unwritable => "VRV-UNWRITABLE",
+            Self::Elsewhere => "VRV-ELSEWHERE",
             Self::Storage => "VRV-STORAGE",
         }
     }
@@ -113,6 +117,7 @@ impl From<KvError> for GraphError {
             KvError::DiskFull { .. } | KvError::ReadOnly { .. } => ErrorKind::Unwritable,
             KvError::Busy { .. } | KvError::Away { .. } => ErrorKind::Busy,
             KvError::TooLarge { .. } => ErrorKind::LimitExceeded,
+            KvError::Led { .. } => ErrorKind::Elsewhere,
             _ => ErrorKind::Storage,
         };
         Self {

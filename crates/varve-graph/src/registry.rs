@@ -11,20 +11,24 @@
 //! mark has done nothing, and its new space is removed.
 
 mod lease;
+mod places;
+mod tending;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::{Mutex, RwLock};
 use varve_encoding::tables::{META, TABLES};
-use varve_kv::{Batch, Capabilities, Durability, Engine, Statistic, fail_point};
+use varve_kv::{Batch, Capabilities, Durability, Engine, KvError, Leader, Statistic, fail_point};
 
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::{Graph, GraphOptions};
 
 pub use self::lease::{Lease, Leased};
+pub use self::places::{Change, Place};
+pub use self::tending::Tending;
 
 /// Longest graph name, in bytes. Leaves room for the generation within the 48 bytes of a space's name.
 pub const GRAPH_NAME_BYTES_MAX: usize = 40;
@@ -44,7 +48,15 @@ pub struct Registry {
     /// How often a graph came or went.
     changes: AtomicU64,
     leases: Mutex<Vec<Weak<Lease>>>,
+    /// The graphs that are not open here, where the engine is shared, and who leads them as far as is known.
+    followed: RwLock<BTreeMap<String, Option<Leader>>>,
+    /// Spaces of graphs that were cleared or dropped here and are not removed yet.
+    marked: Mutex<BTreeSet<String>>,
+    observer: OnceLock<Observer>,
 }
+
+/// Told of what changes in who leads which graph.
+type Observer = Box<dyn Fn(&str, Change) + Send + Sync>;
 
 #[derive(Clone)]
 struct Open {
@@ -58,43 +70,75 @@ impl Registry {
     /// # Errors
     /// When a space cannot be opened or is damaged.
     pub fn open(engine: Arc<dyn Engine>, options: GraphOptions) -> Result<Self, GraphError> {
+        let registry = Self {
+            engine,
+            options,
+            graphs: RwLock::default(),
+            doomed: Mutex::default(),
+            changes: AtomicU64::new(0),
+            leases: Mutex::default(),
+            followed: RwLock::default(),
+            marked: Mutex::default(),
+            observer: OnceLock::new(),
+        };
+        if registry.is_shared() {
+            registry.look_at_all()?;
+            return Ok(registry);
+        }
+        let mut doomed = registry.doomed.lock();
+        for (name, generations) in registry.generations()? {
+            if let Some(open) = registry.open_oldest(&name, &generations, &mut doomed)? {
+                registry.graphs.write().insert(name, open);
+            }
+        }
+        registry.reap(&mut doomed)?;
+        drop(doomed);
+        Ok(registry)
+    }
+
+    /// The generations of each graph that are stored, ascending, without those that were cleared or dropped here.
+    fn generations(&self) -> Result<BTreeMap<String, Vec<u32>>, GraphError> {
+        let spaces = self.engine.spaces()?;
+        let marked = self.marked.lock();
         let mut generations: BTreeMap<String, Vec<u32>> = BTreeMap::new();
-        for space in engine.spaces()? {
-            if let Some((name, generation)) = parse_space_name(&space) {
+        for space in spaces.iter().filter(|space| !marked.contains(*space)) {
+            if let Some((name, generation)) = parse_space_name(space) {
                 let known = generations.entry(name.to_owned()).or_default();
                 known.push(generation);
             }
         }
-        let mut doomed = Vec::new();
-        let mut graphs = BTreeMap::new();
-        for (name, mut known) in generations {
+        for known in generations.values_mut() {
             known.sort_unstable();
-            for generation in known {
-                let space = space_name(&name, generation);
-                // A newer one beside it is what a clear left that did not come to its mark.
-                if graphs.contains_key(&name) {
-                    doomed.push(space);
-                    continue;
-                }
-                let opened = engine.open(&space, TABLES, true)?;
-                if opened.get(META, SETTINGS, DROPPED)?.is_some() {
-                    doomed.push(space);
-                    continue;
-                }
-                let graph = Graph::open(&name, opened, &options)?;
-                graphs.insert(name.clone(), Open { graph, generation });
-            }
         }
-        let registry = Self {
-            engine,
-            options,
-            graphs: RwLock::new(graphs),
-            doomed: Mutex::new(doomed),
-            changes: AtomicU64::new(0),
-            leases: Mutex::default(),
-        };
-        registry.reap(&mut registry.doomed.lock())?;
-        Ok(registry)
+        Ok(generations)
+    }
+
+    /// Opens a graph: its oldest space without a mark. The others are doomed. `None` when all have one.
+    fn open_oldest(
+        &self,
+        name: &str,
+        generations: &[u32],
+        doomed: &mut Vec<String>,
+    ) -> Result<Option<Open>, GraphError> {
+        let mut found = None;
+        for generation in generations {
+            let space = space_name(name, *generation);
+            // A newer one beside it is what a clear left that did not come to its mark.
+            if found.is_some() {
+                doomed.push(space);
+                continue;
+            }
+            let opened = self.engine.open(&space, TABLES, true)?;
+            if opened.get(META, SETTINGS, DROPPED)?.is_some() {
+                self.marked.lock().insert(space.clone());
+                doomed.push(space);
+                continue;
+            }
+            let graph = Graph::open(name, opened, &self.options)?;
+            let generation = *generation;
+            found = Some(Open { graph, generation });
+        }
+        Ok(found)
     }
 
     /// The engine's name, as clients see it.
@@ -115,26 +159,47 @@ impl Registry {
         &self.options
     }
 
-    /// The names of all graphs, ascending.
+    /// The names of all graphs, ascending; those that other servers lead are among them.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
+        let mut names: BTreeSet<String> = self.graphs.read().keys().cloned().collect();
+        names.extend(self.followed.read().keys().cloned());
+        names.into_iter().collect()
+    }
+
+    /// The names of all graphs as they are stored now, ascending. Asks the engine where it is shared.
+    ///
+    /// # Errors
+    /// When it cannot be asked.
+    pub fn stored_names(&self) -> Result<Vec<String>, GraphError> {
+        match self.is_shared() {
+            true => Ok(self.generations()?.into_keys().collect()),
+            false => Ok(self.names()),
+        }
+    }
+
+    /// The names of the graphs that are open here, ascending: all of them, unless the engine is shared.
+    #[must_use]
+    pub fn open_names(&self) -> Vec<String> {
         self.graphs.read().keys().cloned().collect()
     }
 
     /// The graph of that name.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] when there is none.
+    /// [`ErrorKind::NotFound`] when there is none; [`ErrorKind::Elsewhere`] when another server leads it.
     pub fn get(&self, name: &str) -> Result<Arc<Graph>, GraphError> {
-        match self.graphs.read().get(name) {
-            Some(open) => Ok(Arc::clone(&open.graph)),
-            None => Err(not_found(name)),
-        }
+        let open = self
+            .graphs
+            .read()
+            .get(name)
+            .map(|open| Arc::clone(&open.graph));
+        open.ok_or_else(|| self.not_open(name))
     }
 
     fn open_of(&self, name: &str) -> Result<Open, GraphError> {
         let open = self.graphs.read().get(name).cloned();
-        open.ok_or_else(|| not_found(name))
+        open.ok_or_else(|| self.not_open(name))
     }
 
     /// A look-up for one thread, faster than [`Registry::get`].
@@ -169,12 +234,15 @@ impl Registry {
         check_name(name)?;
         let mut doomed = self.doomed.lock();
         if self.graphs.read().contains_key(name) {
-            let message = format!("The graph name '{name}' has existed");
-            return Err(GraphError::new(ErrorKind::Existed, message));
+            return Err(existed(name));
         }
-        let open = self.open_next(name, &mut doomed)?;
+        let open = match self.is_shared() {
+            true => self.open_first(name, &mut doomed)?,
+            false => self.open_next(name, &mut doomed)?,
+        };
         let graph = Arc::clone(&open.graph);
         self.graphs.write().insert(name.to_owned(), open);
+        self.followed.write().remove(name);
         Ok(graph)
     }
 
@@ -235,6 +303,7 @@ impl Registry {
             return Err(error);
         }
         fail_point::GRAPH_MARKED.pass();
+        self.marked.lock().insert(space_name(name, old.generation));
         let graph = Arc::clone(&open.graph);
         self.graphs.write().insert(name.to_owned(), open);
         self.end_leases();
@@ -256,6 +325,7 @@ impl Registry {
         self.reap(&mut doomed)?;
         mark_dropped(&old.graph)?;
         fail_point::GRAPH_MARKED.pass();
+        self.marked.lock().insert(space_name(name, old.generation));
         self.graphs.write().remove(name);
         self.end_leases();
         doomed.push(space_name(name, old.generation));
@@ -300,7 +370,11 @@ impl Registry {
         self.reap(doomed)?;
         let generation = self.next_generation(name)?;
         let space = space_name(name, generation);
-        let opened = self.engine.open(&space, TABLES, true);
+        let opened = match self.engine.open(&space, TABLES, true) {
+            // What another process makes of that name at the same time is not ours to remove.
+            Err(error) if self.is_shared() => return Err(error.into()),
+            opened => opened,
+        };
         let graph = opened
             .map_err(GraphError::from)
             .and_then(|opened| Graph::open(name, opened, &self.options));
@@ -333,8 +407,11 @@ impl Registry {
     fn reap(&self, doomed: &mut Vec<String>) -> Result<(), GraphError> {
         let mut failed = None;
         doomed.retain(|space| match self.engine.drop_space(space) {
-            Ok(()) => false,
-            Err(varve_kv::KvError::Unavailable { .. }) => true,
+            Ok(()) => {
+                self.marked.lock().remove(space);
+                false
+            }
+            Err(KvError::Unavailable { .. } | KvError::Led { .. }) => true,
             Err(error) => {
                 failed = Some(error);
                 true
@@ -356,6 +433,11 @@ impl std::fmt::Debug for Registry {
 
 fn not_found(name: &str) -> GraphError {
     GraphError::not_found(format!("Graph '{name}' does not exist"))
+}
+
+fn existed(name: &str) -> GraphError {
+    let message = format!("The graph name '{name}' has existed");
+    GraphError::new(ErrorKind::Existed, message)
 }
 
 fn check_name(name: &str) -> Result<(), GraphError> {

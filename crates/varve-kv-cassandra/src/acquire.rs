@@ -7,7 +7,7 @@ use varve_kv::{KvError, TableSpec};
 
 use crate::cluster::Cluster;
 use crate::failure::Failure;
-use crate::lease::{Lease, LeaseRow, LeaseTable};
+use crate::lease::{Lease, LeaseRow, LeaseTable, renewal};
 use crate::log::{Log, slice_of};
 use crate::plan::Plan;
 use crate::record::{self, Record};
@@ -55,7 +55,7 @@ impl Opening<'_> {
     pub(crate) async fn run(self) -> Result<(Lease, Stamps, Vec<i64>), KvError> {
         let (before, lease) = self.claim().await?;
         let stamps = Stamps::after(before.bound);
-        let slices = self.settle(&before).await?;
+        let slices = self.settle_under(&lease, &before).await?;
         // Only now is everything of before settled. The term must still be ours, however long that took.
         let asked = Instant::now();
         let row = LeaseRow {
@@ -138,6 +138,23 @@ impl Opening<'_> {
                 holder(row),
                 self.cluster.config.lease.as_secs()
             ),
+        }
+    }
+
+    /// Settles, and renews the lease as long as that takes: else whoever waits for it would take it, and so on.
+    async fn settle_under(&self, lease: &Lease, before: &LeaseRow) -> Result<Vec<i64>, KvError> {
+        let length = self.cluster.config.lease;
+        let mut settling = std::pin::pin!(self.settle(before));
+        loop {
+            tokio::select! {
+                settled = &mut settling => return settled,
+                () = tokio::time::sleep(renewal(length)) => {}
+            }
+            let asked = Instant::now();
+            // What fails is looked at when all is settled.
+            if let Ok(true) = self.table.extend(self.cluster, &lease.row).await {
+                lease.renewed(asked, length);
+            }
         }
     }
 

@@ -26,6 +26,7 @@ impl From<GraphError> for ApiError {
             ErrorKind::BadPage => Self::backend(message),
             ErrorKind::Busy => Self::unavailable(message, RETRY_AFTER_SECONDS),
             ErrorKind::Unwritable => Self::insufficient_storage(message),
+            ErrorKind::Elsewhere => Self::misdirected(message),
             ErrorKind::Storage => Self::storage(message),
         };
         match cause {

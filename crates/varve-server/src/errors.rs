@@ -41,6 +41,9 @@ enum Form {
     Text,
 }
 
+/// The code in `cause` of [`ApiError::outcome_unknown`].
+pub const OUTCOME_UNKNOWN: &str = "VRV-OUTCOME-UNKNOWN";
+
 impl ApiError {
     /// Any status and Java class name, for cases that have no constructor of their own.
     #[track_caller]
@@ -255,6 +258,23 @@ impl ApiError {
         let mut error = Self::new(StatusCode::SERVICE_UNAVAILABLE, exception, message);
         error.detail.retry_after_seconds = Some(retry_after_seconds);
         error
+    }
+
+    /// 421: another server leads the graph; nothing happened here.
+    #[track_caller]
+    pub fn misdirected(message: impl Into<Cow<'static, str>>) -> Self {
+        let status = StatusCode::MISDIRECTED_REQUEST;
+        Self::new(status, "jakarta.ws.rs.ClientErrorException", message)
+    }
+
+    /// 503 without `Retry-After`: the server that led the graph was lost while it carried out the write, and nobody can tell
+    /// whether it is stored.
+    #[track_caller]
+    pub fn outcome_unknown() -> Self {
+        let exception = "jakarta.ws.rs.ServiceUnavailableException";
+        let message = "The server that led the graph was lost while it carried out this request: whether it is stored is \
+                       unknown. Read what it was to change before sending it again";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, exception, message).with_cause(OUTCOME_UNKNOWN)
     }
 
     /// 507: the disk is full, or may be: writes are refused, reads go on.

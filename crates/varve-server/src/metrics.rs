@@ -17,6 +17,8 @@ pub struct Metrics {
     shards: Box<[Shard]>,
     /// Panics caught in handlers.
     pub panics: AtomicU64,
+    /// Requests handed on to the servers that lead their graphs.
+    pub forwarded: AtomicU64,
     /// Connections accepted.
     pub connections_accepted: AtomicU64,
     /// Connections refused since too many were open.
@@ -106,6 +108,7 @@ impl Metrics {
         Self {
             shards: (0..threads).map(|_| shard()).collect(),
             panics: AtomicU64::new(0),
+            forwarded: AtomicU64::new(0),
             connections_accepted: AtomicU64::new(0),
             connections_refused: AtomicU64::new(0),
             connections_cut: AtomicU64::new(0),

@@ -15,15 +15,14 @@ mod history;
 mod identity;
 mod reference_copies;
 mod relationships;
+mod repository_of;
 mod searches;
 mod types;
 
 pub use config::OmrsConfig;
-
-use std::sync::Arc;
+pub use repository_of::RepositoryOf;
 
 use varve_omrs::json::Limits;
-use varve_omrs::repository::Repository;
 
 use crate::route::Route;
 
@@ -44,7 +43,7 @@ pub(crate) fn tables() -> Vec<&'static [Route]> {
 /// The metadata repository that a server is, and how it is reached.
 pub struct Metadata {
     /// The repository.
-    pub repository: Arc<Repository>,
+    pub repository: RepositoryOf,
     /// The graph that keeps it, which nothing else may change.
     pub graph: String,
     /// The names by which paths may call the server; none = any.

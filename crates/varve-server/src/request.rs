@@ -33,6 +33,22 @@ pub struct RequestContext {
 }
 
 impl RequestContext {
+    /// The same request once more.
+    pub(crate) fn again(&self, deadline: Instant) -> Self {
+        Self {
+            worker: Arc::clone(&self.worker),
+            route: self.route,
+            captures: self.captures.clone(),
+            form: self.form,
+            method: self.method.clone(),
+            uri: self.uri.clone(),
+            headers: self.headers.clone(),
+            body: self.body.clone(),
+            query: OnceCell::new(),
+            deadline,
+        }
+    }
+
     /// The server's state.
     pub fn state(&self) -> &AppState {
         &self.worker.state

@@ -49,6 +49,8 @@ pub struct Response {
     pub(crate) close: bool,
     /// Whether `body` is gzip already.
     pub(crate) gzipped: bool,
+    /// Whether this is another server's answer, whose `headers` say all.
+    pub(crate) verbatim: bool,
 }
 
 impl Response {
@@ -61,6 +63,16 @@ impl Response {
             headers: HeaderMap::new(),
             close: false,
             gzipped: false,
+            verbatim: false,
+        }
+    }
+
+    /// The answer of another server, to be handed through as it is.
+    pub(crate) fn verbatim(status: StatusCode, headers: HeaderMap, body: Body) -> Self {
+        Self {
+            headers,
+            verbatim: true,
+            ..Self::new(status, ContentType::JsonBare, body)
         }
     }
 
@@ -153,7 +165,7 @@ impl Response {
         *response.status_mut() = self.status;
         *response.headers_mut() = headers;
         let headers = response.headers_mut();
-        if self.status != StatusCode::NO_CONTENT {
+        if self.status != StatusCode::NO_CONTENT && !self.verbatim {
             let content_type = HeaderValue::from_static(self.content_type.as_str());
             headers.insert(header::CONTENT_TYPE, content_type);
         }

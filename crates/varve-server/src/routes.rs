@@ -4,7 +4,11 @@ use crate::route::Route;
 
 /// All tables. A room adds its own here.
 pub(crate) fn tables() -> Vec<&'static [Route]> {
-    let mut tables = vec![crate::global::ROUTES, crate::admin::ROUTES];
+    let mut tables = vec![
+        crate::global::ROUTES,
+        crate::admin::ROUTES,
+        crate::sharing::ROUTES,
+    ];
     tables.extend(crate::hugegraph::tables());
     tables.extend(crate::omrs::tables());
     tables

@@ -24,6 +24,7 @@ use crate::respond::{Body, Response};
 use crate::route::{Class, Handler, HandlerFuture, Route};
 use crate::router::{Captures, Found, PathForm};
 use crate::runtime::ConnectionState;
+use crate::sharing;
 use crate::state::{AppState, WorkerHandle};
 use crate::time_parameters;
 
@@ -93,7 +94,8 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
             }
         };
         let context = exchange.context(&self.worker, parts, captures, form);
-        let in_place = !has_body && !waits(state, route);
+        let in_place =
+            !has_body && !waits(state, route) && sharing::graph_of(state, &context).is_none();
         if in_place && let Handler::Inline(handler) = route.handler {
             let result = run_inline(state, handler, &context);
             return self.end_inline(exchange, context, result);
@@ -254,6 +256,7 @@ impl Exchange {
         self.gzip
             && response.status.is_success()
             && !response.gzipped
+            && !response.verbatim
             && response.body.len() >= state.config().gzip_min_bytes
     }
 
@@ -344,7 +347,14 @@ fn run_brief(
         .unwrap_or_else(|panic| Some(Err(state.panicked(&*panic))))
 }
 
-/// Receives the body and runs the handler.
+fn body_limit(state: &AppState, route: &Route) -> usize {
+    match route.batch {
+        true => state.config().max_batch_body_bytes,
+        false => state.config().max_body_bytes,
+    }
+}
+
+/// Receives the body and runs the handler, or has another server do it.
 async fn work(
     state: &AppState,
     connection: &ConnectionState,
@@ -354,11 +364,7 @@ async fn work(
 ) -> HandlerResult {
     let gate = state.admission().gate(route.class);
     let config = state.config();
-    let limit = if route.batch {
-        config.max_batch_body_bytes
-    } else {
-        config.max_body_bytes
-    };
+    let limit = body_limit(state, route);
     let received = match body::receive(body, limit, gate, config).await {
         Ok(received) => received,
         Err(error) => {
@@ -366,15 +372,29 @@ async fn work(
             return Err(error);
         }
     };
-    context.body = match negotiate::body_encoding(&context.headers)? {
-        BodyEncoding::Identity => received.bytes,
-        BodyEncoding::Gzip => gunzip(state, received.bytes, limit).await?,
-    };
+    context.body = received.bytes;
     let _share = received.share;
+    if let Some(graph) = sharing::graph_of(state, &context) {
+        return sharing::work(state, route, context, graph).await;
+    }
     // The time limit is for the work; how long a body may take has a limit of its own.
+    context.deadline = Instant::now() + state.time_limit(route);
+    run(state, route, context).await
+}
+
+/// Decompresses the body, which has arrived, and runs the handler.
+pub(crate) async fn run(
+    state: &AppState,
+    route: &'static Route,
+    mut context: RequestContext,
+) -> HandlerResult {
+    context.body = match negotiate::body_encoding(&context.headers)? {
+        BodyEncoding::Identity => context.body,
+        BodyEncoding::Gzip => gunzip(state, context.body, body_limit(state, route)).await?,
+    };
+    let gate = state.admission().gate(route.class);
     let limit = state.time_limit(route);
-    let deadline = Instant::now() + limit;
-    context.deadline = deadline;
+    let deadline = context.deadline;
     let running: HandlerFuture = match route.handler {
         Handler::Inline(handler) if !waits(state, route) => {
             return run_inline(state, handler, &context);

@@ -18,6 +18,7 @@ use crate::metrics::Metrics;
 use crate::omrs::Metadata;
 use crate::route::{Class, Route};
 use crate::router::Router;
+use crate::sharing::Peers;
 
 /// What is answered while the graphs are not open: about the server itself, and what hangs below `metrics`.
 const WITHOUT_GRAPHS: [&str; 6] = [
@@ -48,6 +49,21 @@ pub enum SetupError {
     },
 }
 
+/// The graphs that keep metadata repositories which this server is not: they can only be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LockedGraphs {
+    /// These.
+    These(Vec<String>),
+    /// Whichever keeps one, looked at with each request: where graphs come and go, as several servers lead them in turn.
+    WithRepositories,
+}
+
+impl From<Vec<String>> for LockedGraphs {
+    fn from(names: Vec<String>) -> Self {
+        Self::These(names)
+    }
+}
+
 /// The shared state: configuration, routes, budgets, counters; and the graphs.
 pub struct AppState {
     config: ServerConfig,
@@ -58,7 +74,8 @@ pub struct AppState {
     graphs: Arc<Registry>,
     reads_wait: bool,
     metadata: Option<Metadata>,
-    locked_graphs: Vec<String>,
+    locked_graphs: LockedGraphs,
+    is_shared: bool,
     /// Whether the graphs are yet to be opened.
     waiting: bool,
     trace: AtomicBool,
@@ -90,7 +107,7 @@ impl AppState {
         graphs: Arc<Registry>,
         more: &[&'static [Route]],
     ) -> Result<Arc<Self>, SetupError> {
-        Self::with_metadata(config, graphs, more, None, Vec::new())
+        Self::with_metadata(config, graphs, more, None, LockedGraphs::These(Vec::new()))
     }
 
     /// Sets up the state of a server whose graphs cannot be opened yet: whatever needs them is answered 503.
@@ -113,7 +130,7 @@ impl AppState {
         graphs: Arc<Registry>,
         more: &[&'static [Route]],
         metadata: Option<Metadata>,
-        locked_graphs: Vec<String>,
+        locked_graphs: impl Into<LockedGraphs>,
     ) -> Result<Arc<Self>, SetupError> {
         config.validate()?;
         let mut tables = crate::routes::tables();
@@ -133,10 +150,11 @@ impl AppState {
             started: Instant::now(),
             incidents: AtomicU64::new(0),
             open_connections: std::sync::atomic::AtomicUsize::new(0),
+            is_shared: graphs.is_shared(),
             graphs,
             reads_wait,
             metadata,
-            locked_graphs,
+            locked_graphs: locked_graphs.into(),
             waiting: false,
             router,
             pool,
@@ -187,12 +205,10 @@ impl AppState {
             Some(metadata) if metadata.graph == graph => Err(ApiError::forbidden(format!(
                 "The graph '{graph}' belongs to the metadata repository and can only be read here"
             ))),
-            _ if self.locked_graphs.iter().any(|locked| locked == graph) => {
-                Err(ApiError::forbidden(format!(
-                    "The graph '{graph}' keeps a metadata repository, which is not enabled, and can only be read \
+            _ if self.is_locked(graph) => Err(ApiError::forbidden(format!(
+                "The graph '{graph}' keeps a metadata repository, which is not enabled, and can only be read \
                      (omrs.unlock_graphs)"
-                )))
-            }
+            ))),
             _ => Ok(()),
         }
     }
@@ -213,6 +229,21 @@ impl AppState {
             "The graphs are not open yet: the server waits for its store, and serves once it is there",
             self.config.retry_after_seconds,
         ))
+    }
+
+    fn is_locked(&self, graph: &str) -> bool {
+        match &self.locked_graphs {
+            LockedGraphs::These(names) => names.iter().any(|locked| locked == graph),
+            LockedGraphs::WithRepositories => {
+                let graph = self.graphs.get(graph);
+                graph.is_ok_and(|graph| graph.deriver().is_some())
+            }
+        }
+    }
+
+    /// Whether other servers lead some of the graphs.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.is_shared
     }
 
     /// The jobs of `/admin`.
@@ -335,6 +366,8 @@ pub(crate) struct WorkerHandle {
     pub(crate) state: Arc<AppState>,
     pub(crate) index: usize,
     lease: Arc<Lease>,
+    /// This thread's connections to other servers.
+    pub(crate) peers: Peers,
 }
 
 impl WorkerHandle {
@@ -344,6 +377,7 @@ impl WorkerHandle {
             state,
             index,
             lease,
+            peers: Peers::default(),
         }
     }
 

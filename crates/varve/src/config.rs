@@ -78,6 +78,9 @@ section! {
         lease_seconds: u64 = 15,
         /// Threads that speak with the cluster.
         io_threads: usize = 2,
+        /// Where the other servers on these keyspaces reach this one, `host:port`: they hand on to it what concerns the graphs that
+        /// it leads. Empty takes `server.host` and `server.port`, which must not be an address that stands for all then.
+        advertise: String = String::new(),
     }
 }
 
@@ -332,6 +335,26 @@ impl Config {
         Ok(())
     }
 
+    /// Where other servers reach this one.
+    ///
+    /// # Errors
+    /// When it listens on all addresses and none of them is named.
+    pub(crate) fn advertised(&self) -> Result<String, ConfigError> {
+        let named = &self.storage.cassandra.advertise;
+        if !named.is_empty() {
+            return Ok(named.clone());
+        }
+        if self.server.host.is_unspecified() {
+            let text = format!(
+                "server.host is {}, which is no address that other servers could reach this one by: \
+                 storage.cassandra.advertise must name one, host:port",
+                self.server.host
+            );
+            return Err(ConfigError::new(text));
+        }
+        Ok(self.server.address().to_string())
+    }
+
     /// `storage.durability`, parsed.
     pub(crate) fn durability(&self) -> Result<Durability, ConfigError> {
         self.storage.durability.parse()
@@ -353,6 +376,15 @@ impl CassandraOptions {
         };
         if self.contact_points.is_empty() {
             return Err(wrong("contact_points", "at least one host:port"));
+        }
+        let has_port = |address: &str| {
+            let port = address
+                .rsplit_once(':')
+                .map(|(_, port)| port.parse::<u16>());
+            matches!(port, Some(Ok(1..)))
+        };
+        if !self.advertise.is_empty() && !has_port(&self.advertise) {
+            return Err(wrong("advertise", "host:port"));
         }
         let name = self.keyspace.as_bytes();
         let plain = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || *byte == b'_';

@@ -22,15 +22,27 @@ pub(crate) fn graphs_folder(data_dir: &std::path::Path) -> std::path::PathBuf {
     data_dir.join(GRAPHS)
 }
 
-/// Opens the storage engine that the options name.
+/// Opens the storage engine that the options name, for this process alone.
 ///
 /// # Errors
 /// When another process has the folder, it cannot be written, or this binary was built without that engine.
 pub(crate) fn open_engine(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
     match config.storage.engine.as_str() {
         "memory" => Ok(Arc::new(MemoryEngine::new())),
-        "cassandra" => open_cassandra(config),
+        "cassandra" => open_cassandra(config, None),
         _ => open_rocksdb(config),
+    }
+}
+
+/// Opens the storage engine for a server. Where several may serve the same graphs, the others reach this one at the address that
+/// it advertises.
+///
+/// # Errors
+/// As [`open_engine`], or when nothing says where that is.
+pub(crate) fn open_server_engine(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
+    match config.storage.engine.as_str() {
+        "cassandra" => open_cassandra(config, Some(config.advertised()?)),
+        _ => open_engine(config),
     }
 }
 
@@ -57,7 +69,10 @@ fn open_rocksdb(_: &Config) -> Result<Arc<dyn Engine>, CommandError> {
 
 /// Connects to the cluster.
 #[cfg(feature = "cassandra")]
-fn open_cassandra(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
+fn open_cassandra(
+    config: &Config,
+    advertised: Option<String>,
+) -> Result<Arc<dyn Engine>, CommandError> {
     use std::time::Duration;
     use varve_kv_cassandra::{CassandraConfig, CassandraEngine, Credentials};
 
@@ -78,14 +93,14 @@ fn open_cassandra(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
         request_timeout: Duration::from_millis(options.request_timeout_ms),
         lease: Duration::from_secs(options.lease_seconds),
         io_threads: options.io_threads,
-        address: format!("{}:{}", config.server.host, config.server.port),
-        shared: false,
+        shared: advertised.is_some(),
+        address: advertised.unwrap_or_else(|| format!("process {}", std::process::id())),
     };
     Ok(Arc::new(CassandraEngine::connect(cluster)?))
 }
 
 #[cfg(not(feature = "cassandra"))]
-fn open_cassandra(_: &Config) -> Result<Arc<dyn Engine>, CommandError> {
+fn open_cassandra(_: &Config, _: Option<String>) -> Result<Arc<dyn Engine>, CommandError> {
     Err("this binary was built without Cassandra; `make build-cassandra` builds one with it".into())
 }
 
@@ -108,7 +123,7 @@ pub(crate) fn open_graphs(
     options.derivers = Some(Arc::new(InstanceDerivers));
     let registry = Registry::open(engine, options)?;
     for name in &config.graph.create {
-        registry.get_or_create(name)?;
+        registry.ensure(name)?;
     }
     Ok(Arc::new(registry))
 }

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use varve_graph::Registry;
+use varve_omrs::OmrsError;
 use varve_omrs::graph_store::GraphStore;
 use varve_omrs::repository::{Options, Repository};
 use varve_omrs::search::Limits;
-use varve_server::Metadata;
+use varve_server::{LockedGraphs, Metadata, RepositoryOf};
 
 use crate::CommandError;
 use crate::config::Config;
@@ -20,17 +21,27 @@ pub(crate) fn open(
     if !omrs.enabled {
         return Ok(None);
     }
-    let graph = graphs.get_or_create(&omrs.graph)?;
+    graphs.ensure(&omrs.graph)?;
     let id = omrs.metadata_collection_id.as_str();
     let options = Options {
         metadata_collection_id: (!id.is_empty()).then(|| id.to_owned()),
         metadata_collection_name: omrs.metadata_collection_name.clone(),
         base_url: omrs.url_base(&config.server),
     };
-    let repository = Repository::open(Arc::new(GraphStore::open(graph)), options)?;
-    let repository = repository.with_limits(search_limits(config));
+    let limits = search_limits(config);
+    let name = options.metadata_collection_name.clone();
+    let open = move |graph| {
+        let repository = Repository::open(Arc::new(GraphStore::open(graph)), options.clone())?;
+        Ok(Arc::new(repository.with_limits(limits)))
+    };
+    let repository = match graphs.is_shared() {
+        true => RepositoryOf::graph(name, limits.answer_bytes_max, move |graph| {
+            open(graph).map_err(|error: OmrsError| error.to_string())
+        }),
+        false => open(graphs.get(&omrs.graph)?)?.into(),
+    };
     Ok(Some(Metadata {
-        repository: Arc::new(repository),
+        repository,
         graph: omrs.graph.clone(),
         server_names: omrs.server_names.clone(),
         limits: omrs.limits(&config.server),
@@ -47,16 +58,22 @@ fn search_limits(config: &Config) -> Limits {
 
 /// The graphs that keep repositories which this server is not. Who switches a repository off, or gives it another graph, keeps
 /// its history whole unless he says that he wants to change it by other ways.
-pub(crate) fn locked(config: &Config, graphs: &Arc<Registry>) -> Result<Vec<String>, CommandError> {
+pub(crate) fn locked(
+    config: &Config,
+    graphs: &Arc<Registry>,
+) -> Result<LockedGraphs, CommandError> {
     let omrs = &config.omrs;
+    if graphs.is_shared() && !omrs.unlock_graphs {
+        return Ok(LockedGraphs::WithRepositories);
+    }
     let mut locked = Vec::new();
-    for name in graphs.names() {
+    for name in graphs.open_names() {
         let is_open = omrs.enabled && name == omrs.graph;
         if !omrs.unlock_graphs && !is_open && graphs.get(&name)?.deriver().is_some() {
             locked.push(name);
         }
     }
-    Ok(locked)
+    Ok(locked.into())
 }
 
 #[cfg(test)]

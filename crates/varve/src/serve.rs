@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use varve_graph::Registry;
 use varve_graph::maintenance::Maintenance;
+use varve_graph::registry::{Change, Tending};
 use varve_kv::{Engine, KvError};
 use varve_server::{AppState, Listeners, Metadata, RunningServer};
 
@@ -38,13 +39,15 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
         config.maintenance.options(),
         |graph, error| tracing::warn!(graph, %error, "upkeep failed and is tried again"),
     )?;
+    let tending = tend(&graphs)?;
     let mut server_config = config.server.clone();
     if server_config.backup_root.as_os_str().is_empty() && config.storage.engine != "memory" {
         server_config.backup_root = config.storage.data_dir.join("backups");
     }
-    let identity = metadata.as_ref().map(|metadata| {
-        let repository = &metadata.repository;
-        repository.get_metadata_collection_id().to_owned()
+    let identity = metadata.as_ref().and_then(|metadata| {
+        // Where another server leads the graph, that one says so.
+        let repository = metadata.repository.get(&graphs, &metadata.graph).ok()?;
+        Some(repository.get_metadata_collection_id().to_owned())
     });
     let locked = metadata::locked(&config, &graphs)?;
     let graphs_of = Arc::clone(&graphs);
@@ -61,10 +64,13 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     }
     server.run_until_signal()?;
     engine.stop_waiting();
-    drop(maintenance);
-    for name in graphs.names() {
+    drop((tending, maintenance));
+    for name in graphs.open_names() {
         graphs.get(&name)?.space().sync()?;
     }
+    // So that another server leads them at once.
+    drop(state);
+    graphs.close();
     tracing::info!("stopped");
     Ok(ExitCode::SUCCESS)
 }
@@ -78,7 +84,7 @@ struct Data {
 
 impl Data {
     fn open(config: &Config) -> Result<Self, CommandError> {
-        let engine = data::open_engine(config)?;
+        let engine = data::open_server_engine(config)?;
         let graphs = data::open_graphs(config, Arc::clone(&engine))?;
         let metadata = metadata::open(config, &graphs)?;
         Ok(Self {
@@ -144,6 +150,24 @@ impl Early {
         self.server.stop();
         Ok(varve_server::start_on(self.listeners, state)?)
     }
+}
+
+/// How often a server looks who leads the graphs that it does not lead.
+const TEND_EVERY: Duration = Duration::from_millis(500);
+
+/// Looks after who leads the graphs, where several servers do.
+fn tend(graphs: &Arc<Registry>) -> Result<Option<Tending>, CommandError> {
+    if !graphs.is_shared() {
+        return Ok(None);
+    }
+    graphs.observe(|graph, change| match change {
+        Change::Leads { term } => tracing::info!(graph, term, "this server leads the graph now"),
+        Change::Lost => tracing::warn!(graph, "another server leads the graph now"),
+    });
+    let tending = Tending::start(Arc::clone(graphs), TEND_EVERY, |graph, error| {
+        tracing::warn!(graph, %error, "who leads cannot be told, or it cannot be taken; tried again");
+    })?;
+    Ok(Some(tending))
 }
 
 /// Says what runs where. The address line is on standard output, so that a program that starts the server with port 0

@@ -98,7 +98,7 @@ fn run(
             }
         }
         let sweeping = swept.elapsed() >= options.retention_every;
-        for name in registry.names() {
+        for name in registry.open_names() {
             // A graph may be dropped meanwhile.
             let Ok(graph) = registry.get(&name) else {
                 continue;

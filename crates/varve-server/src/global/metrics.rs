@@ -221,6 +221,11 @@ pub(super) fn counter_list(state: &AppState) -> Vec<(&'static str, &'static str,
             value(&metrics.panics),
         ),
         (
+            "varve_requests_forwarded_total",
+            "Requests handed on to the servers that lead their graphs.",
+            value(&metrics.forwarded),
+        ),
+        (
             "varve_connections_accepted_total",
             "Connections accepted.",
             value(&metrics.connections_accepted),

@@ -67,7 +67,7 @@ pub(crate) static ROUTES: &[Route] = &[
 fn list(context: &RequestContext) -> HandlerResult {
     let mut json = JsonWriter::with_capacity(128);
     json.begin_object().key("graphs").begin_array();
-    for name in context.state().graphs().names() {
+    for name in context.state().graphs().stored_names()? {
         json.string(&name);
     }
     json.end_array().end_object();

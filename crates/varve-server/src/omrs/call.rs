@@ -1,5 +1,7 @@
 //! One call: what came with it, and how its answer or its failure is told.
 
+use std::sync::Arc;
+
 use http::StatusCode;
 use varve_omrs::error::Message;
 use varve_omrs::json::{Decode, decode, encode, encode_within};
@@ -65,6 +67,7 @@ pub(super) use call;
 pub(super) struct Call<'a> {
     context: &'a RequestContext,
     metadata: &'a Metadata,
+    repository: Arc<Repository>,
 }
 
 impl<'a> Call<'a> {
@@ -84,12 +87,18 @@ impl<'a> Call<'a> {
         if !is_anonymous && context.path_parameter("userId").trim().is_empty() {
             return Err(OmrsError::new(Message::NullUser, &[]));
         }
-        Ok(Self { context, metadata })
+        let graphs = context.state().graphs();
+        let repository = metadata.repository.get(graphs, &metadata.graph);
+        Ok(Self {
+            context,
+            metadata,
+            repository: repository.map_err(|error| told(&error))?,
+        })
     }
 
     /// The repository.
-    pub(super) fn repository(&self) -> &'a Repository {
-        &self.metadata.repository
+    pub(super) fn repository(&self) -> &Repository {
+        &self.repository
     }
 
     /// Who calls.
@@ -229,7 +238,7 @@ pub(super) fn answer<R: OmrsResponse>(
 /// What has been changed is told, however long it is: it is what was sent.
 fn answer_bytes_max(context: &RequestContext) -> usize {
     match (context.state().metadata(), context.route().class) {
-        (Some(metadata), Class::Read) => metadata.repository.limits().answer_bytes_max,
+        (Some(metadata), Class::Read) => metadata.repository.answer_bytes_max(),
         _ => usize::MAX,
     }
 }

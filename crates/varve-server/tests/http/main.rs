@@ -12,5 +12,6 @@ mod listings;
 mod omrs;
 mod protocol;
 mod schema;
+mod sharing;
 mod times;
 mod updates;

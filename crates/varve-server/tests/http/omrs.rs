@@ -33,7 +33,7 @@ fn metadata(store: Arc<dyn Store>) -> Metadata {
         base_url: "http://h/servers/varve".to_owned(),
     };
     Metadata {
-        repository: Arc::new(Repository::open(store, options).unwrap()),
+        repository: Arc::new(Repository::open(store, options).unwrap()).into(),
         graph: "metadata".to_owned(),
         server_names: vec!["varve".to_owned()],
         limits: Limits {

@@ -1,0 +1,408 @@
+//! Two servers on one Apache Cassandra node: what one makes the other has at once, races between them, and what becomes of a
+//! graph when its leader is killed or frozen. `VARVE_BIN` is a server with that engine and `VARVE_TEST_CASSANDRA` the node;
+//! without them there is nothing to test. `VARVE_SERVERS_TRIES` is how often the races are run (default 1000).
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use varve_conformance::http::{Request, Response, Server};
+
+/// The shortest lease that a server takes.
+const LEASE_SECONDS: &str = "10";
+/// How long another server may take to lead, and a job to end, on a machine with other work.
+const PATIENCE: Duration = Duration::from_secs(120);
+const GRAPH: &str = "/graphs/hugegraph";
+
+struct Process {
+    child: Child,
+    server: Server,
+    url: String,
+}
+
+impl Process {
+    fn start(bin: &str, node: &str, keyspace: &str) -> Self {
+        let mut child = Command::new(bin)
+            .args(["serve", "--listen", "127.0.0.1:0", "--engine", "cassandra"])
+            .env("VARVE_STORAGE_CASSANDRA_CONTACT_POINTS", node)
+            .env("VARVE_STORAGE_CASSANDRA_REPLICATION", "1")
+            .env("VARVE_STORAGE_CASSANDRA_KEYSPACE", keyspace)
+            .env("VARVE_STORAGE_CASSANDRA_LEASE_SECONDS", LEASE_SECONDS)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let url = loop {
+            let line = lines.next().expect("the server has ended").unwrap();
+            if let Some((_, url)) = line.split_once("serves on ") {
+                break url.trim().to_owned();
+            }
+        };
+        // What it says further on has to go somewhere.
+        thread::spawn(move || lines.for_each(drop));
+        let server = Server::parse(&url).unwrap();
+        Self { child, server, url }
+    }
+
+    fn ask(&self, verb: &str, path: &str, body: &str) -> std::io::Result<Response> {
+        let body = (!body.is_empty()).then(|| body.as_bytes().to_vec());
+        self.server.send(&Request {
+            method: verb.to_owned(),
+            path: path.to_owned(),
+            headers: vec![("Content-Type".to_owned(), "application/json".to_owned())],
+            body,
+        })
+    }
+
+    /// The request succeeds.
+    #[track_caller]
+    fn done(&self, verb: &str, path: &str, body: &str) -> String {
+        let answer = self.ask(verb, path, body).unwrap();
+        assert!(
+            (200..300).contains(&answer.status),
+            "{verb} {path} {body}: {} {}",
+            answer.status,
+            answer.body
+        );
+        answer.body
+    }
+
+    fn status(&self, verb: &str, path: &str, body: &str) -> u16 {
+        self.ask(verb, path, body).unwrap().status
+    }
+
+    fn leads(&self) -> bool {
+        let told = self.ask("GET", "/cluster", "");
+        told.is_ok_and(|told| told.body.contains(r#""state":"leader""#))
+    }
+
+    fn await_leading(&self, wanted: bool) {
+        let start = Instant::now();
+        while self.leads() != wanted {
+            assert!(
+                start.elapsed() < PATIENCE,
+                "{} leads: never {wanted}",
+                self.url
+            );
+            thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    fn signal(&self, signal: &str) {
+        let pid = self.child.id().to_string();
+        let sent = Command::new("kill").args([signal, &pid]).status().unwrap();
+        assert!(sent.success());
+    }
+
+    /// Checks the whole graph, which this server leads.
+    fn verify(&self) {
+        let job = self.done("POST", "/admin/verify", r#"{"graph":"hugegraph"}"#);
+        let id: String = job.chars().filter(char::is_ascii_digit).collect();
+        let start = Instant::now();
+        let report = loop {
+            let job = self.done("GET", &format!("/admin/jobs/{id}"), "");
+            if !job.contains(r#""status":"running""#) {
+                break job;
+            }
+            assert!(start.elapsed() < PATIENCE, "{job}");
+            thread::sleep(Duration::from_millis(200));
+        };
+        assert!(report.contains(r#""problem_count":0"#), "{report}");
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn schema(server: &Process) {
+    let key = |name: &str, cardinality: &str| {
+        let path = format!("{GRAPH}/schema/propertykeys");
+        let body =
+            format!(r#"{{"name":"{name}","data_type":"TEXT","cardinality":"{cardinality}"}}"#);
+        server.done("POST", &path, &body);
+    };
+    key("name", "SINGLE");
+    key("mail", "SINGLE");
+    key("tags", "SET");
+    server.done(
+        "POST",
+        &format!("{GRAPH}/schema/vertexlabels"),
+        r#"{"name":"thing","id_strategy":"CUSTOMIZE_STRING","properties":["name","mail","tags"],"nullable_keys":["name","mail","tags"]}"#,
+    );
+    server.done(
+        "POST",
+        &format!("{GRAPH}/schema/edgelabels"),
+        r#"{"name":"link","source_label":"thing","target_label":"thing","properties":[]}"#,
+    );
+    server.done(
+        "POST",
+        &format!("{GRAPH}/schema/indexlabels"),
+        r#"{"name":"thingByMail","base_type":"VERTEX_LABEL","base_value":"thing","index_type":"UNIQUE","fields":["mail"]}"#,
+    );
+}
+
+fn vertices() -> String {
+    format!("{GRAPH}/graph/vertices")
+}
+
+fn at(id: &str) -> String {
+    format!("{GRAPH}/graph/vertices/%22{id}%22")
+}
+
+fn link(from: &str, to: &str) -> String {
+    format!(
+        r#"{{"label":"link","outV":"{from}","outVLabel":"thing","inV":"{to}","inVLabel":"thing","properties":{{}}}}"#
+    )
+}
+
+fn thing(id: &str) -> String {
+    format!(r#"{{"label":"thing","id":"{id}","properties":{{"name":"{id}"}}}}"#)
+}
+
+/// Both do something at the same time.
+fn at_once<T: Send, U: Send>(
+    one: impl FnOnce() -> T + Send,
+    other: impl FnOnce() -> U + Send,
+) -> (T, U) {
+    thread::scope(|scope| {
+        let other = scope.spawn(other);
+        let one = one();
+        (one, other.join().unwrap())
+    })
+}
+
+fn labels_are_there_at_once(a: &Process, b: &Process, tries: usize) {
+    for number in 0..tries {
+        let (one, other) = if number % 2 == 0 { (a, b) } else { (b, a) };
+        let label = format!("label{number}");
+        let body = format!(
+            r#"{{"name":"{label}","id_strategy":"CUSTOMIZE_STRING","properties":["name"],"nullable_keys":["name"]}}"#
+        );
+        one.done("POST", &format!("{GRAPH}/schema/vertexlabels"), &body);
+        let body = format!(r#"{{"label":"{label}","id":"l{number}","properties":{{}}}}"#);
+        other.done("POST", &vertices(), &body);
+        assert_eq!(one.status("GET", &at(&format!("l{number}")), ""), 200);
+    }
+}
+
+fn one_of_two_makes_a_schema_element(a: &Process, b: &Process, tries: usize) {
+    let path = format!("{GRAPH}/schema/propertykeys");
+    for number in 0..tries {
+        let name = format!("key{number}");
+        let types = ["TEXT", "INT"].map(|kind| {
+            format!(r#"{{"name":"{name}","data_type":"{kind}","cardinality":"SINGLE"}}"#)
+        });
+        let (one, other) = at_once(
+            || a.status("POST", &path, &types[0]),
+            || b.status("POST", &path, &types[1]),
+        );
+        let made = [one, other].iter().filter(|status| **status < 300).count();
+        assert_eq!(made, 1, "{name}: {one} {other}");
+        let told = a.done("GET", &format!("{path}/{name}"), "");
+        assert_eq!(told, b.done("GET", &format!("{path}/{name}"), ""));
+        assert!(
+            told.contains(if one < 300 { "TEXT" } else { "INT" }),
+            "{told}"
+        );
+    }
+}
+
+fn one_of_two_has_a_unique_value(a: &Process, b: &Process, tries: usize) {
+    for number in 0..tries {
+        let body = |id: &str| {
+            format!(
+                r#"{{"label":"thing","id":"{id}{number}","properties":{{"mail":"mail{number}"}}}}"#
+            )
+        };
+        let (one, other) = at_once(
+            || a.status("POST", &vertices(), &body("ua")),
+            || b.status("POST", &vertices(), &body("ub")),
+        );
+        let made = [one, other].iter().filter(|status| **status < 300).count();
+        assert_eq!(made, 1, "{number}: {one} {other}");
+    }
+}
+
+fn no_append_is_lost(a: &Process, b: &Process, tries: usize) {
+    a.done("POST", &vertices(), &thing("counter"));
+    let path = format!("{}?action=append", at("counter"));
+    let append = |server: &Process, prefix: &str| {
+        for number in 0..tries {
+            let body =
+                format!(r#"{{"label":"thing","properties":{{"tags":["{prefix}{number}"]}}}}"#);
+            server.done("PUT", &path, &body);
+        }
+    };
+    at_once(|| append(a, "a"), || append(b, "b"));
+    let told = b.done("GET", &at("counter"), "");
+    for number in 0..tries {
+        for prefix in ["a", "b"] {
+            let tag = format!("\"{prefix}{number}\"");
+            assert!(told.contains(&tag), "{tag} was lost");
+        }
+    }
+}
+
+fn no_edge_dangles(a: &Process, b: &Process, tries: usize) {
+    a.done("POST", &vertices(), &thing("hub"));
+    for number in 0..tries {
+        let end = format!("end{number}");
+        a.done("POST", &vertices(), &thing(&end));
+        let (one, other) = if number % 2 == 0 { (a, b) } else { (b, a) };
+        at_once(
+            || one.done("DELETE", &format!("{}?label=thing", at(&end)), ""),
+            || other.status("POST", &format!("{GRAPH}/graph/edges"), &link("hub", &end)),
+        );
+        assert_eq!(other.status("GET", &at(&end), ""), 404);
+        let edges = format!("{GRAPH}/graph/edges?vertex_id=%22hub%22&direction=OUT");
+        let told = one.done("GET", &edges, "");
+        assert!(!told.contains(&end), "{told}");
+    }
+}
+
+/// A transaction of two vertices and the edge between them.
+fn pair(id: &str) -> String {
+    let (from, to) = (format!("{id}_from"), format!("{id}_to"));
+    format!(
+        r#"{{"vertices":[{},{}],"edges":[{}]}}"#,
+        thing(&from),
+        thing(&to),
+        link(&from, &to)
+    )
+}
+
+/// Writes pairs through all servers until told to stop; the ids, and whether each was acknowledged.
+fn write_pairs(
+    servers: &[&Process],
+    prefix: &str,
+    meanwhile: impl FnOnce(),
+) -> Vec<(String, bool)> {
+    let stop = AtomicBool::new(false);
+    let written = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for (at, server) in servers.iter().enumerate() {
+            for writer in 0..2 {
+                let (stop, written) = (&stop, &written);
+                scope.spawn(move || {
+                    let mut number = 0;
+                    while !stop.load(Ordering::Relaxed) {
+                        let id = format!("{prefix}{at}{writer}x{number}");
+                        let path = format!("{GRAPH}/graph/batch");
+                        let status = server
+                            .ask("POST", &path, &pair(&id))
+                            .map(|answer| answer.status);
+                        let kept = status.as_ref().is_ok_and(|status| *status < 300);
+                        written.lock().unwrap().push((id, kept));
+                        number += 1;
+                        if status.is_err() {
+                            // Nobody is there any more.
+                            thread::sleep(Duration::from_millis(200));
+                        }
+                    }
+                });
+            }
+        }
+        meanwhile();
+        stop.store(true, Ordering::Relaxed);
+    });
+    written.into_inner().unwrap()
+}
+
+/// Every acknowledged pair is there, and no half of any.
+fn check_pairs(server: &Process, written: &[(String, bool)]) {
+    let acknowledged = written.iter().filter(|(_, kept)| *kept).count();
+    assert!(acknowledged > 0);
+    for (id, kept) in written {
+        let found = ["from", "to"].map(|end| server.status("GET", &at(&format!("{id}_{end}")), ""));
+        let edges = format!("{GRAPH}/graph/edges?vertex_id=%22{id}_from%22&direction=OUT");
+        let linked = server.ask("GET", &edges, "").unwrap();
+        let linked = linked.status == 200 && linked.body.contains(&format!("{id}_to"));
+        match found {
+            [200, 200] => assert!(linked, "{id} has no edge"),
+            [404, 404] => assert!(!kept && !linked, "{id} was lost"),
+            other => panic!("{id} is half there: {other:?}"),
+        }
+    }
+    println!(
+        "{acknowledged} of {} transactions were acknowledged",
+        written.len()
+    );
+}
+
+#[test]
+fn two_servers_on_one_cluster() {
+    let (Ok(bin), Ok(node)) = (
+        std::env::var("VARVE_BIN"),
+        std::env::var("VARVE_TEST_CASSANDRA"),
+    ) else {
+        println!("skipped: VARVE_BIN and VARVE_TEST_CASSANDRA say which server and which node");
+        return;
+    };
+    let tries = std::env::var("VARVE_SERVERS_TRIES").map_or(1_000, |text| text.parse().unwrap());
+    let few = (tries / 20).max(5);
+    let keyspace = format!("s{}", std::process::id());
+    let start = || Process::start(&bin, &node, &keyspace);
+    let (a, b) = (start(), start());
+    a.await_leading(true);
+    assert!(!b.leads());
+    schema(&b);
+    let timed = |what: &str, work: &dyn Fn()| {
+        let start = Instant::now();
+        work();
+        println!("{what}: {:.1} s", start.elapsed().as_secs_f64());
+    };
+    timed("labels", &|| labels_are_there_at_once(&a, &b, tries));
+    timed("schema", &|| one_of_two_makes_a_schema_element(&a, &b, few));
+    timed("unique values", &|| {
+        one_of_two_has_a_unique_value(&a, &b, few)
+    });
+    timed("appends", &|| no_append_is_lost(&a, &b, few));
+    timed("edges", &|| no_edge_dangles(&a, &b, few));
+
+    let started = Instant::now();
+    let written = write_pairs(&[&a, &b], "k", || {
+        thread::sleep(Duration::from_secs(3));
+        a.signal("-KILL");
+        b.await_leading(true);
+        println!(
+            "led by the other after {:.1} s",
+            started.elapsed().as_secs_f64() - 3.0
+        );
+        thread::sleep(Duration::from_secs(3));
+    });
+    drop(a);
+    check_pairs(&b, &written);
+    b.verify();
+
+    let a = start();
+    a.await_leading(false);
+    let written = write_pairs(&[&b, &a], "p", || {
+        thread::sleep(Duration::from_secs(2));
+        b.signal("-STOP");
+        a.await_leading(true);
+        thread::sleep(Duration::from_secs(2));
+        b.signal("-CONT");
+        b.await_leading(false);
+        thread::sleep(Duration::from_secs(2));
+    });
+    assert!(a.leads());
+    check_pairs(&a, &written);
+    check_pairs(&b, &written);
+    a.verify();
+
+    // Stopped as usual, a server gives its graphs up at once.
+    let asked = Instant::now();
+    a.signal("-TERM");
+    b.await_leading(true);
+    println!("handed over after {:.1} s", asked.elapsed().as_secs_f64());
+    check_pairs(&b, &written);
+}

@@ -1,0 +1,284 @@
+//! Where the graphs of a shared engine are served: each has one leader, the server that has its space open.
+//!
+//! A graph is open here, or another server leads it, or nobody does; then the first server that looks takes it. What is open
+//! here is let go of when the engine says that it was lost to another server: whatever is remembered of it is worth nothing
+//! then. All of it is asked of the engine anew; what is kept here is only where to ask first.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use varve_kv::{KvError, Leader, Leadership};
+
+use super::{Open, Registry, existed, not_found, space_name};
+use crate::error::{ErrorKind, GraphError};
+use crate::graph::Graph;
+
+/// How often a graph is tried to be made that another server makes at the same time, and how long between.
+const CREATE_TRIES: u32 = 50;
+const CREATE_WAIT: Duration = Duration::from_millis(200);
+
+/// Where a graph is served.
+#[derive(Clone)]
+pub enum Place {
+    /// Here, and nobody else changes it.
+    Here(Arc<Graph>),
+    /// Here, but whether another server leads it by now is not known for the moment.
+    Suspended,
+    /// Another server leads it.
+    There(Leader),
+    /// Nobody is known to lead it. [`Registry::look`] takes it if so.
+    Nobody,
+    /// There is no such graph.
+    Unknown,
+}
+
+/// What changed in who leads a graph.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// This server has taken it.
+    Leads {
+        /// How often it has been opened.
+        term: u64,
+    },
+    /// Another server has taken it from this one.
+    Lost,
+}
+
+impl std::fmt::Debug for Place {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Here(graph) => write!(formatter, "Here({})", graph.name()),
+            Self::Suspended => formatter.write_str("Suspended"),
+            Self::There(leader) => write!(formatter, "There({leader:?})"),
+            Self::Nobody => formatter.write_str("Nobody"),
+            Self::Unknown => formatter.write_str("Unknown"),
+        }
+    }
+}
+
+impl Registry {
+    /// Whether other servers have the same graphs open in turn.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.engine.capabilities().shared
+    }
+
+    /// Has `observer` told of every change in who leads which graph; the first one stays.
+    pub fn observe(&self, observer: impl Fn(&str, Change) + Send + Sync + 'static) {
+        // A second one has nothing to say: the first is told all.
+        let _ = self.observer.set(Box::new(observer));
+    }
+
+    fn changed(&self, name: &str, change: Change) {
+        if let Some(observer) = self.observer.get() {
+            observer(name, change);
+        }
+    }
+
+    /// Where that graph is served, as far as is known here.
+    #[must_use]
+    pub fn place(&self, name: &str) -> Place {
+        if let Some(open) = self.graphs.read().get(name) {
+            return match open.graph.space().leadership() {
+                Leadership::Held => Place::Here(Arc::clone(&open.graph)),
+                Leadership::Suspended => Place::Suspended,
+                Leadership::Lost => Place::Nobody,
+            };
+        }
+        match self.followed.read().get(name) {
+            Some(Some(leader)) => Place::There(leader.clone()),
+            Some(None) => Place::Nobody,
+            None => Place::Unknown,
+        }
+    }
+
+    /// Asks where that graph is served, and takes it if nobody leads it. Blocks.
+    ///
+    /// # Errors
+    /// When it cannot be asked or opened.
+    pub fn look(&self, name: &str) -> Result<Place, GraphError> {
+        if let place @ (Place::Here(_) | Place::Suspended) = self.place(name) {
+            return Ok(place);
+        }
+        let generations = self.generations()?;
+        self.look_at(name, generations.get(name).map_or(&[], Vec::as_slice))
+    }
+
+    /// Looks at all graphs: learns of those that other servers have made, dropped or taken over, lets go of what is lost, and
+    /// takes what nobody leads. What fails with one is reported, with the graph's name.
+    pub fn tend(&self, report: &dyn Fn(&str, &GraphError)) {
+        let stored = match self.generations() {
+            Ok(stored) => stored,
+            Err(error) => return report("", &error),
+        };
+        for name in self.open_names() {
+            self.let_go_if_lost(&name);
+        }
+        self.follow_only(&stored);
+        for (name, generations) in &stored {
+            if self.graphs.read().contains_key(name) {
+                continue;
+            }
+            if let Err(error) = self.look_at(name, generations) {
+                report(name, &error);
+            }
+        }
+        if let Some(mut doomed) = self.doomed.try_lock() {
+            // What cannot be removed now is tried again.
+            let _ = self.reap(&mut doomed);
+        }
+    }
+
+    /// The first look at all graphs. What others lead, or have just left, is no failure.
+    pub(super) fn look_at_all(&self) -> Result<(), GraphError> {
+        for (name, generations) in self.generations()? {
+            self.look_at(&name, &generations)?;
+        }
+        Ok(())
+    }
+
+    fn follow_only(&self, stored: &BTreeMap<String, Vec<u32>>) {
+        let mut followed = self.followed.write();
+        followed.retain(|name, _| stored.contains_key(name));
+    }
+
+    fn look_at(&self, name: &str, generations: &[u32]) -> Result<Place, GraphError> {
+        self.let_go_if_lost(name);
+        let Some(oldest) = generations.first() else {
+            self.followed.write().remove(name);
+            return Ok(Place::Unknown);
+        };
+        match self.engine.leader(&space_name(name, *oldest))? {
+            Some(leader) if leader.is_self || leader.address.is_empty() => {
+                // This server is opening it, or one before it at the same place had it, and its time is not over yet.
+                Ok(self.followed_by(name, None))
+            }
+            Some(leader) => Ok(self.followed_by(name, Some(leader))),
+            None => self.lead(name),
+        }
+    }
+
+    /// Notes who leads a graph that is not open here.
+    fn followed_by(&self, name: &str, leader: Option<Leader>) -> Place {
+        let mut followed = self.followed.write();
+        if self.graphs.read().contains_key(name) {
+            // It was opened here meanwhile.
+            drop(followed);
+            return self.place(name);
+        }
+        followed.insert(name.to_owned(), leader.clone());
+        leader.map_or(Place::Nobody, Place::There)
+    }
+
+    /// Opens a graph that nobody leads.
+    fn lead(&self, name: &str) -> Result<Place, GraphError> {
+        // Whoever opens, makes or drops a graph may take a while; who asks meanwhile asks again.
+        let Some(mut doomed) = self.doomed.try_lock() else {
+            return Ok(self.followed_by(name, None));
+        };
+        if self.graphs.read().contains_key(name) {
+            return Ok(self.place(name));
+        }
+        let generations = self.generations()?.remove(name).unwrap_or_default();
+        let opened = self.open_oldest(name, &generations, &mut doomed);
+        let place = match opened {
+            Ok(Some(open)) => {
+                let term = open.graph.space().term();
+                let mut followed = self.followed.write();
+                self.graphs.write().insert(name.to_owned(), open);
+                followed.remove(name);
+                drop(followed);
+                self.changed(name, Change::Leads { term });
+                self.place(name)
+            }
+            Ok(None) => {
+                self.followed.write().remove(name);
+                Place::Unknown
+            }
+            // Another was faster, or somebody still uses what was lost.
+            Err(error) if error.kind == ErrorKind::Elsewhere || is_unavailable(&error) => {
+                self.followed_by(name, None)
+            }
+            Err(error) => {
+                self.followed_by(name, None);
+                return Err(error);
+            }
+        };
+        // What cannot be removed now is tried again.
+        let _ = self.reap(&mut doomed);
+        Ok(place)
+    }
+
+    /// Lets a graph go that another server has taken.
+    fn let_go_if_lost(&self, name: &str) {
+        let is_lost = |open: &Open| open.graph.space().leadership() == Leadership::Lost;
+        if !self.graphs.read().get(name).is_some_and(is_lost) {
+            return;
+        }
+        let mut followed = self.followed.write();
+        let mut graphs = self.graphs.write();
+        let Some(open) = graphs.get(name).filter(|open| is_lost(open)).cloned() else {
+            return;
+        };
+        graphs.remove(name);
+        followed.insert(name.to_owned(), None);
+        drop((followed, graphs));
+        self.end_leases();
+        self.changed(name, Change::Lost);
+        open.graph.tasks().stop();
+    }
+
+    /// Makes a graph where others may make one of that name at the same time.
+    pub(super) fn open_first(
+        &self,
+        name: &str,
+        doomed: &mut Vec<String>,
+    ) -> Result<Open, GraphError> {
+        for _ in 0..CREATE_TRIES {
+            if self.generations()?.contains_key(name) {
+                return Err(existed(name));
+            }
+            match self.open_next(name, doomed) {
+                Err(error) if error.kind == ErrorKind::Elsewhere => return Err(existed(name)),
+                Err(error) if is_unavailable(&error) => std::thread::sleep(CREATE_WAIT),
+                opened => return opened,
+            }
+        }
+        let message = format!("The graph '{name}' is being made or removed by another server");
+        Err(GraphError::new(ErrorKind::Busy, message))
+    }
+
+    /// Makes that graph if there is none of the name, wherever it is led then.
+    ///
+    /// # Errors
+    /// As [`Registry::create`], but for [`ErrorKind::Existed`].
+    pub fn ensure(&self, name: &str) -> Result<(), GraphError> {
+        if !matches!(self.place(name), Place::Unknown) {
+            return Ok(());
+        }
+        match self.create(name) {
+            Err(error) if error.kind == ErrorKind::Existed => Ok(()),
+            made => made.map(drop),
+        }
+    }
+
+    /// Why there is no graph of that name here.
+    pub(super) fn not_open(&self, name: &str) -> GraphError {
+        let leader = match self.followed.read().get(name) {
+            None => return not_found(name),
+            Some(leader) => leader.clone(),
+        };
+        let message = match leader {
+            Some(leader) => format!("Graph '{name}' is led by the server at {}", leader.address),
+            None => format!("Graph '{name}' is led by no server for the moment"),
+        };
+        GraphError::new(ErrorKind::Elsewhere, message)
+    }
+}
+
+fn is_unavailable(error: &GraphError) -> bool {
+    let source = error.source.as_ref();
+    let source = source.and_then(|source| source.downcast_ref::<KvError>());
+    matches!(source, Some(KvError::Unavailable { .. }))
+}

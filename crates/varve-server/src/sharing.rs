@@ -1,0 +1,236 @@
+//! Several servers on one engine: each graph has one leader, and every server serves every graph by handing requests on.
+//!
+//! `work` is the way of a request that is about a graph of a shared engine: it runs here if this server leads the graph, goes to
+//! the leader if another does, and waits while nobody does. What fails before the leader can have seen it, or only reads, is
+//! tried again with whoever leads then; a write whose leader was lost meanwhile is answered as one of unknown outcome, never
+//! guessed. `peers` are the connections to other servers, `status` is `/cluster`.
+
+mod peers;
+mod status;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use http::header::HeaderName;
+use http::{HeaderMap, StatusCode};
+use varve_graph::registry::Place;
+use varve_graph::{ErrorKind, Graph};
+use varve_kv::{Leader, Leadership};
+
+pub(crate) use self::peers::Peers;
+pub(crate) use self::status::ROUTES;
+use crate::errors::{ApiError, HandlerResult};
+use crate::request::RequestContext;
+use crate::respond::Response;
+use crate::route::{Class, Route};
+use crate::service;
+use crate::state::AppState;
+
+/// Says that another server has handed the request on: it is not handed on once more.
+pub(crate) const FORWARDED: HeaderName = HeaderName::from_static("x-varve-forwarded");
+
+/// The wait before a graph's leader is looked for again; it doubles up to the last.
+const AGAIN_FIRST: Duration = Duration::from_millis(20);
+const AGAIN_LAST: Duration = Duration::from_millis(500);
+/// How often it is looked whether the leader that a request was sent to still leads.
+const STILL_LEADS_EVERY: Duration = Duration::from_millis(200);
+
+/// The graph that a request is about, if it is one that another server may lead.
+pub(crate) fn graph_of(state: &AppState, context: &RequestContext) -> Option<String> {
+    if !state.is_shared() {
+        return None;
+    }
+    let route = context.route();
+    if route.refusal.is_some() {
+        return state.metadata().map(|metadata| metadata.graph.clone());
+    }
+    let of_graph = route.pattern.starts_with("graphs/{graph}");
+    of_graph.then(|| context.graph_name().to_owned())
+}
+
+/// How an attempt to have another server do it failed.
+enum Failed {
+    /// It has not begun: nobody answered there, or who answered does not lead the graph.
+    NotBegun,
+    /// It may have been done.
+    Unknown,
+}
+
+/// Carries out a request wherever its graph is led. The body is in the context as it came, perhaps compressed.
+pub(crate) async fn work(
+    state: &AppState,
+    route: &'static Route,
+    context: RequestContext,
+    graph: String,
+) -> HandlerResult {
+    let deadline = Instant::now() + state.time_limit(route);
+    let was_handed_on = context.headers.contains_key(FORWARDED);
+    let mut pause = AGAIN_FIRST;
+    let mut place = known_place(state, &graph).await;
+    loop {
+        match place {
+            Ok(Place::Here(led)) => {
+                let result = service::run(state, route, context.again(deadline)).await;
+                if let Some(result) = settled(route, &led, result) {
+                    return result;
+                }
+            }
+            Ok(Place::Unknown) => {
+                return service::run(state, route, context.again(deadline)).await;
+            }
+            Ok(Place::There(leader)) if was_handed_on => {
+                return Err(ApiError::misdirected(format!(
+                    "Graph '{graph}' is led by the server at {}",
+                    leader.address
+                )));
+            }
+            Ok(Place::There(leader)) => {
+                match hand_on(state, route, &context, &graph, &leader, deadline).await {
+                    Ok(response) => return Ok(response),
+                    Err(Failed::NotBegun) => {}
+                    Err(Failed::Unknown) if route.class == Class::Read => {}
+                    Err(Failed::Unknown) => return Err(ApiError::outcome_unknown()),
+                }
+            }
+            Ok(Place::Suspended | Place::Nobody) => {}
+            Err(error) if error.status() == StatusCode::SERVICE_UNAVAILABLE => {
+                if Instant::now() + pause >= deadline {
+                    return Err(error);
+                }
+            }
+            Err(error) => return Err(error),
+        }
+        if Instant::now() + pause >= deadline {
+            return Err(no_leader(state, &graph));
+        }
+        tokio::time::sleep(pause).await;
+        pause = (2 * pause).min(AGAIN_LAST);
+        place = look(state, &graph).await;
+    }
+}
+
+fn no_leader(state: &AppState, graph: &str) -> ApiError {
+    let message = format!("No server leads the graph '{graph}' for the moment");
+    ApiError::unavailable(message, state.config().retry_after_seconds)
+}
+
+/// Where the graph is served as far as is known; asked if it is not.
+async fn known_place(state: &AppState, graph: &str) -> Result<Place, ApiError> {
+    match state.graphs().place(graph) {
+        place @ (Place::Here(_) | Place::There(_)) => Ok(place),
+        _ => look(state, graph).await,
+    }
+}
+
+async fn look(state: &AppState, graph: &str) -> Result<Place, ApiError> {
+    let graphs = Arc::clone(state.graphs());
+    let name = graph.to_owned();
+    let place = state.run_blocking(move || graphs.look(&name)).await?;
+    place.map_err(|error| match error.kind {
+        ErrorKind::Elsewhere => no_leader(state, graph),
+        _ => error.into(),
+    })
+}
+
+/// What a request that ran here is answered, if the graph was led here all the time, or it does not matter. `None`: it has to
+/// be done again, where the graph is led now.
+fn settled(route: &Route, led: &Graph, result: HandlerResult) -> Option<HandlerResult> {
+    let turned_away =
+        matches!(&result, Err(error) if error.status() == StatusCode::MISDIRECTED_REQUEST);
+    if turned_away {
+        return None;
+    }
+    if led.space().leadership() == Leadership::Held {
+        return Some(result);
+    }
+    // What was read may be what was there before another server wrote.
+    if route.class != Class::Write {
+        return None;
+    }
+    match &result {
+        // The engine has looked at its lease before it said that the write is stored.
+        Ok(_) if route.refusal.is_none() => Some(result),
+        Err(error) if error.status() == StatusCode::SERVICE_UNAVAILABLE => Some(result),
+        Err(error) if error.status().is_client_error() => None,
+        _ => Some(Err(ApiError::outcome_unknown())),
+    }
+}
+
+/// Has the leader carry out the request.
+async fn hand_on(
+    state: &AppState,
+    route: &Route,
+    context: &RequestContext,
+    graph: &str,
+    leader: &Leader,
+    deadline: Instant,
+) -> Result<Response, Failed> {
+    let gate = state.admission().gate(route.class);
+    let metrics = state.metrics();
+    let work = async {
+        let _slot = match gate {
+            None => None,
+            Some(gate) => match gate.enter().await {
+                Ok(slot) => Some(slot),
+                Err(refused) => return Ok(refused.to_response(state.trace())),
+            },
+        };
+        metrics
+            .forwarded
+            .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        tokio::select! {
+            answer = context.worker.peers.ask(&leader.address, context) => answer,
+            () = leads_no_more(state, graph, leader) => Err(Failed::Unknown),
+        }
+    };
+    let limit = tokio::time::Instant::from_std(deadline);
+    let answered = tokio::time::timeout_at(limit, work).await;
+    let response = answered.unwrap_or_else(|_| {
+        let limit = state.time_limit(route);
+        Ok(state.timed_out(limit).to_response(state.trace()))
+    })?;
+    match response.status == StatusCode::MISDIRECTED_REQUEST {
+        true => Err(Failed::NotBegun),
+        false => Ok(response),
+    }
+}
+
+/// Returns once another server is known to lead the graph, or the same one anew.
+async fn leads_no_more(state: &AppState, graph: &str, leader: &Leader) {
+    loop {
+        tokio::time::sleep(STILL_LEADS_EVERY).await;
+        match state.graphs().place(graph) {
+            Place::There(now) if now.term == leader.term => {}
+            Place::There(_) | Place::Here(_) | Place::Unknown => return,
+            // Nobody has taken it yet, so the old leader may still go on.
+            Place::Nobody | Place::Suspended => {}
+        }
+    }
+}
+
+/// Whether a header is about one connection, and so is not handed on.
+fn is_of_connection(name: &HeaderName) -> bool {
+    matches!(
+        name.as_str(),
+        "connection"
+            | "keep-alive"
+            | "proxy-authenticate"
+            | "proxy-authorization"
+            | "proxy-connection"
+            | "te"
+            | "trailer"
+            | "transfer-encoding"
+            | "upgrade"
+            | "expect"
+            | "content-length"
+    )
+}
+
+/// The headers that are handed on.
+fn handed_on(headers: &HeaderMap) -> HeaderMap {
+    headers
+        .iter()
+        .filter(|(name, _)| !is_of_connection(name))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect()
+}

@@ -1,0 +1,158 @@
+//! Connections to other servers: HTTP/1.1, kept for a while, one pool for each serving thread.
+//!
+//! Request and answer are held as a whole, both bounded as they are on the server that carries them out: so a request can be
+//! sent once more when its leader is lost, and no client gets half an answer.
+
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
+
+use bytes::BytesMut;
+use http::header::{self, HeaderValue};
+use http::{HeaderMap, Method, Request, Uri};
+use http_body::Body as _;
+use hyper::body::Incoming;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
+use tokio::net::TcpStream;
+
+use super::{FORWARDED, Failed, handed_on};
+use crate::request::RequestContext;
+use crate::respond::{Body, Response};
+
+/// How long another server may take to accept a connection. One that is cut off does not answer at all.
+const CONNECT_WAIT: Duration = Duration::from_secs(2);
+/// How long a connection is kept without a request: less than the other side keeps it, which would close it under one.
+const IDLE_MAX: Duration = Duration::from_secs(5);
+/// Connections to one server that are kept, for each thread.
+const IDLE_COUNT_MAX: usize = 64;
+
+type Sender = SendRequest<Body>;
+
+/// The connections of one serving thread that no request is using.
+#[derive(Default)]
+pub(crate) struct Peers {
+    idle: Mutex<HashMap<String, Vec<(Sender, Instant)>>>,
+}
+
+impl std::fmt::Debug for Peers {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Peers").finish_non_exhaustive()
+    }
+}
+
+impl Peers {
+    /// Has the server at `address` answer the request.
+    pub(super) async fn ask(
+        &self,
+        address: &str,
+        context: &RequestContext,
+    ) -> Result<Response, Failed> {
+        // A kept connection may have been closed by the other side; what could not be sent goes over a new one.
+        while let Some(mut sender) = self.take(address) {
+            match sender.send_request(request(address, context)).await {
+                Ok(answer) => return self.whole(address, sender, context, answer).await,
+                Err(error) if error.is_canceled() => {}
+                Err(_) => return Err(Failed::Unknown),
+            }
+        }
+        let mut sender = connect(address).await.ok_or(Failed::NotBegun)?;
+        match sender.send_request(request(address, context)).await {
+            Ok(answer) => self.whole(address, sender, context, answer).await,
+            Err(error) if error.is_canceled() => Err(Failed::NotBegun),
+            Err(_) => Err(Failed::Unknown),
+        }
+    }
+
+    async fn whole(
+        &self,
+        address: &str,
+        sender: Sender,
+        context: &RequestContext,
+        answer: http::Response<Incoming>,
+    ) -> Result<Response, Failed> {
+        let (parts, body) = answer.into_parts();
+        let body = collect(body).await?;
+        self.keep(address, sender);
+        let mut headers = handed_on(&parts.headers);
+        if context.method == Method::HEAD {
+            // It tells how long the body would be that is not there.
+            let length = parts.headers.get(header::CONTENT_LENGTH);
+            headers.extend(length.map(|length| (header::CONTENT_LENGTH, length.clone())));
+        }
+        Ok(Response::verbatim(parts.status, headers, body))
+    }
+
+    fn take(&self, address: &str) -> Option<Sender> {
+        let mut idle = self.idle.lock();
+        let kept = idle.get_mut(address)?;
+        while let Some((sender, since)) = kept.pop() {
+            if sender.is_ready() && since.elapsed() < IDLE_MAX {
+                return Some(sender);
+            }
+        }
+        None
+    }
+
+    fn keep(&self, address: &str, sender: Sender) {
+        if sender.is_closed() {
+            return;
+        }
+        let mut idle = self.idle.lock();
+        let kept = idle.entry(address.to_owned()).or_default();
+        kept.retain(|(sender, since)| !sender.is_closed() && since.elapsed() < IDLE_MAX);
+        if kept.len() < IDLE_COUNT_MAX {
+            kept.push((sender, Instant::now()));
+        }
+    }
+}
+
+/// All of an answer's body.
+async fn collect(mut body: Incoming) -> Result<Body, Failed> {
+    let mut whole = BytesMut::with_capacity(body.size_hint().lower() as usize);
+    while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
+        if let Ok(bytes) = frame.map_err(|_| Failed::Unknown)?.into_data() {
+            whole.extend_from_slice(&bytes);
+        }
+    }
+    Ok(Body::from(whole.freeze()))
+}
+
+/// The request as it is handed on: with all its headers, those of the connection excepted.
+fn request(address: &str, context: &RequestContext) -> Request<Body> {
+    let mut headers: HeaderMap = handed_on(&context.headers);
+    if !headers.contains_key(header::HOST) {
+        let host = context
+            .uri
+            .authority()
+            .map_or(address, |host| host.as_str());
+        if let Ok(host) = HeaderValue::from_str(host) {
+            headers.insert(header::HOST, host);
+        }
+    }
+    headers.insert(FORWARDED, HeaderValue::from_static("1"));
+    let path = context.uri.path_and_query();
+    let path = path.map_or("/", |path| path.as_str());
+    let mut request = Request::new(Body::from(context.body.clone()));
+    *request.method_mut() = context.method.clone();
+    *request.uri_mut() = path.parse().unwrap_or_else(|_| Uri::from_static("/"));
+    *request.headers_mut() = headers;
+    request
+}
+
+/// A new connection; `None` if the other server takes none.
+async fn connect(address: &str) -> Option<Sender> {
+    let stream = tokio::time::timeout(CONNECT_WAIT, TcpStream::connect(address));
+    let stream = stream.await.ok()?.ok()?;
+    // Without it small requests wait for the other side's delayed acknowledgements. A failure only costs that.
+    let _ = stream.set_nodelay(true);
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.ok()?;
+    tokio::task::spawn_local(async move {
+        if let Err(error) = connection.await {
+            tracing::debug!(%error, "a connection to another server ended");
+        }
+    });
+    Some(sender)
+}

@@ -1,0 +1,432 @@
+//! Several servers on one engine: who leads, who hands on, and what becomes of requests when a leader goes. The engine is in
+//! memory, with leases that end when a test says so.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use varve_graph::registry::Tending;
+use varve_graph::{GraphOptions, Registry};
+use varve_kv::Engine;
+use varve_model::time::SystemClock;
+use varve_server::{AppState, RunningServer, ServerConfig};
+use varve_testkit::SharedMemory;
+
+use crate::harness::{Answer, Client};
+
+const TEND_EVERY: Duration = Duration::from_millis(20);
+
+/// One of the servers.
+struct Server {
+    state: Arc<AppState>,
+    address: SocketAddr,
+    tending: Option<Tending>,
+    running: Option<RunningServer>,
+}
+
+/// An address on which nobody listens.
+fn free_address() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap()
+}
+
+impl Server {
+    fn start(shared: &Arc<SharedMemory>) -> Self {
+        Self::start_with(shared, ServerConfig::default())
+    }
+
+    fn start_with(shared: &Arc<SharedMemory>, config: ServerConfig) -> Self {
+        let address = free_address();
+        let engine: Arc<dyn Engine> = shared.server(&address.to_string());
+        let options = GraphOptions::new(Arc::new(SystemClock));
+        let graphs = Arc::new(Registry::open(engine, options).unwrap());
+        let config = ServerConfig {
+            port: address.port(),
+            threads: 1,
+            ..config
+        };
+        let state = AppState::with_graphs(config, Arc::clone(&graphs)).unwrap();
+        let running = Some(varve_server::start(&state).unwrap());
+        let tending = Tending::start(graphs, TEND_EVERY, |_, _| {}).unwrap();
+        Self {
+            state,
+            address,
+            tending: Some(tending),
+            running,
+        }
+    }
+
+    fn ask(&self, verb: &str, path: &str, body: &Value) -> Answer {
+        self.ask_with(verb, path, "", body)
+    }
+
+    fn ask_with(&self, verb: &str, path: &str, headers: &str, body: &Value) -> Answer {
+        let body = match body {
+            Value::Null => String::new(),
+            body => body.to_string(),
+        };
+        let mut client = Client::connect(self.address);
+        client.send(
+            format!(
+                "{verb} {path} HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n{headers}content-length: {}\r\n\r\n{body}",
+                body.len()
+            )
+            .as_bytes(),
+        );
+        client.receive_for(verb)
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        self.ask("GET", path, &Value::Null)
+    }
+
+    /// The request is answered with success.
+    #[track_caller]
+    fn done(&self, verb: &str, path: &str, body: &Value) -> Value {
+        let answer = self.ask(verb, path, body);
+        assert!(
+            (200..300).contains(&answer.status),
+            "{verb} {path}: {} {}",
+            answer.status,
+            answer.text()
+        );
+        serde_json::from_slice(&answer.body).unwrap_or(Value::Null)
+    }
+
+    /// How the graph stands with this server, in the words of `/cluster`.
+    fn standing(&self, graph: &str) -> String {
+        let answer = self.get("/cluster");
+        let told: Value = serde_json::from_slice(&answer.body).unwrap();
+        let graphs = told["graphs"].as_array().unwrap().clone();
+        let found = graphs.iter().find(|told| told["name"] == graph);
+        found.map_or("unknown".to_owned(), |told| {
+            told["state"].as_str().unwrap().to_owned()
+        })
+    }
+
+    fn await_standing(&self, graph: &str, wanted: &str) {
+        for _ in 0..1_000 {
+            if self.standing(graph) == wanted {
+                return;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        panic!("{graph} is {} and never {wanted}", self.standing(graph));
+    }
+
+    /// Stops as by SIGTERM, and gives its graphs up.
+    fn stop(mut self) {
+        self.end();
+        self.state.graphs().close();
+    }
+
+    fn end(&mut self) {
+        self.tending.take();
+        if let Some(running) = self.running.take() {
+            running.stop();
+            running.wait();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+const GRAPH: &str = "/graphs/g";
+
+/// Two servers with a graph that the first leads.
+fn two() -> (Arc<SharedMemory>, Server, Server) {
+    let shared = SharedMemory::new();
+    let (a, b) = (Server::start(&shared), Server::start(&shared));
+    a.done("POST", GRAPH, &json!({}));
+    schema(&a);
+    (shared, a, b)
+}
+
+fn schema(server: &Server) {
+    for name in ["name", "note"] {
+        let key = json!({"name": name, "data_type": "TEXT", "cardinality": "SINGLE"});
+        server.done("POST", &format!("{GRAPH}/schema/propertykeys"), &key);
+    }
+    let label = json!({"name": "thing", "id_strategy": "CUSTOMIZE_STRING", "properties": ["name", "note"], "nullable_keys": ["name", "note"]});
+    server.done("POST", &format!("{GRAPH}/schema/vertexlabels"), &label);
+}
+
+fn vertex(id: &str) -> Value {
+    json!({"label": "thing", "id": id, "properties": {"name": id}})
+}
+
+fn vertices() -> String {
+    format!("{GRAPH}/graph/vertices")
+}
+
+fn path_of(id: &str) -> String {
+    format!("{GRAPH}/graph/vertices/%22{id}%22")
+}
+
+#[test]
+fn what_one_server_makes_the_other_has_at_once() {
+    let (_, a, b) = two();
+    for round in 0..50 {
+        let (one, other) = if round % 2 == 0 { (&a, &b) } else { (&b, &a) };
+        let name = format!("label{round}");
+        let label = json!({"name": name, "id_strategy": "CUSTOMIZE_STRING", "properties": []});
+        one.done("POST", &format!("{GRAPH}/schema/vertexlabels"), &label);
+        let id = format!("v{round}");
+        other.done(
+            "POST",
+            &vertices(),
+            &json!({"label": name, "id": id, "properties": {}}),
+        );
+        assert_eq!(one.done("GET", &path_of(&id), &Value::Null)["label"], name);
+    }
+    assert_eq!(a.standing("g"), "leader");
+    assert_eq!(b.standing("g"), "follower");
+}
+
+#[test]
+fn answers_are_handed_through_as_they_are() {
+    let (_, a, b) = two();
+    b.done("POST", &vertices(), &vertex("x"));
+    for path in [path_of("x"), path_of("none"), vertices()] {
+        let (from_a, from_b) = (a.get(&path), b.get(&path));
+        assert_eq!(from_a.status, from_b.status);
+        assert_eq!(from_a.text(), from_b.text());
+        assert_eq!(from_a.header("content-type"), from_b.header("content-type"));
+    }
+    let bad = b.ask("POST", &vertices(), &json!({"label": "nothing"}));
+    assert_eq!(bad.status, 400, "{}", bad.text());
+    let head = b.ask("HEAD", &path_of("x"), &Value::Null);
+    assert_eq!(head.status, 200);
+    assert_eq!(b.get("/graphs/none/graph/vertices/1").status, 404);
+}
+
+#[test]
+fn both_list_make_clear_and_drop_graphs() {
+    let (_, a, b) = two();
+    b.done("POST", "/graphs/h", &json!({}));
+    assert_eq!(b.standing("h"), "leader");
+    for server in [&a, &b] {
+        let listed = server.done("GET", "/graphs", &Value::Null);
+        assert_eq!(listed, json!({"graphs": ["g", "h"]}));
+        let again = server.ask("POST", "/graphs/h", &json!({}));
+        assert_eq!(again.status, 400, "{}", again.text());
+    }
+    b.done("POST", &vertices(), &vertex("x"));
+    let clear = format!("{GRAPH}/clear?confirm_message=I%27m+sure+to+delete+all+data");
+    b.done("DELETE", &clear, &Value::Null);
+    for server in [&a, &b] {
+        assert_eq!(server.get(&path_of("x")).status, 404);
+    }
+    let drop = "?confirm_message=I%27m+sure+to+drop+the+graph";
+    a.done("DELETE", &format!("/graphs/h{drop}"), &Value::Null);
+    b.done("DELETE", &format!("{GRAPH}{drop}"), &Value::Null);
+    for server in [&a, &b] {
+        assert_eq!(
+            server.done("GET", "/graphs", &Value::Null),
+            json!({"graphs": []})
+        );
+        assert_eq!(server.get(&path_of("x")).status, 404);
+    }
+    b.done("POST", GRAPH, &json!({}));
+    schema(&a);
+}
+
+#[test]
+fn when_a_leader_is_lost_the_other_leads_and_the_first_follows() {
+    let (shared, a, b) = two();
+    a.done("POST", &vertices(), &vertex("before"));
+    shared.expire("g");
+    // Both ask before anybody leads: the request waits.
+    b.done("POST", &vertices(), &vertex("after"));
+    a.await_standing("g", "follower");
+    assert_eq!(b.standing("g"), "leader");
+    for id in ["before", "after"] {
+        a.done("GET", &path_of(id), &Value::Null);
+    }
+    // And back again: what the first server remembered of the graph is not what it tells.
+    b.done(
+        "PUT",
+        &format!("{}?action=append", path_of("before")),
+        &json!({"label": "thing", "properties": {"note": "b"}}),
+    );
+    shared.expire("g");
+    a.await_standing("g", "leader");
+    b.await_standing("g", "follower");
+    let told = b.done("GET", &path_of("before"), &Value::Null);
+    assert_eq!(told["properties"]["note"], "b");
+}
+
+#[test]
+fn a_server_that_stops_hands_over_at_once() {
+    let (_, a, b) = two();
+    a.done("POST", &vertices(), &vertex("x"));
+    a.stop();
+    b.done("GET", &path_of("x"), &Value::Null);
+    assert_eq!(b.standing("g"), "leader");
+}
+
+#[test]
+fn requests_wait_while_it_is_unknown_who_leads() {
+    let (shared, a, b) = two();
+    shared.suspend("g", true);
+    a.await_standing("g", "suspended");
+    thread::scope(|scope| {
+        let asked: Vec<_> = [&a, &b]
+            .into_iter()
+            .enumerate()
+            .map(|(at, server)| {
+                let id = format!("v{at}");
+                scope.spawn(move || server.done("POST", &vertices(), &vertex(&id)))
+            })
+            .collect();
+        shared.suspend("g", false);
+        for asked in asked {
+            asked.join().unwrap();
+        }
+    });
+    assert_eq!(a.get(&path_of("v1")).status, 200);
+}
+
+#[test]
+fn without_a_leader_a_request_ends_with_its_time() {
+    let shared = SharedMemory::new();
+    let config = ServerConfig {
+        request_timeout_ms: 300,
+        ..ServerConfig::default()
+    };
+    let a = Server::start_with(&shared, config);
+    a.done("POST", GRAPH, &json!({}));
+    shared.suspend("g", true);
+    let answer = a.get(&path_of("x"));
+    assert_eq!(answer.status, 503, "{}", answer.text());
+    assert!(answer.header("retry-after").is_some());
+    assert_eq!(a.get("/cluster").status, 200, "what is local answers");
+}
+
+#[test]
+fn what_was_handed_on_is_not_handed_on_again() {
+    let (_, _a, b) = two();
+    let answer = b.ask_with(
+        "GET",
+        &path_of("x"),
+        "x-varve-forwarded: 1\r\n",
+        &Value::Null,
+    );
+    assert_eq!(answer.status, 421, "{}", answer.text());
+}
+
+/// A server at that place takes the lease of the graph, and breaks off every request that it is sent.
+struct BadLeader {
+    asked: Arc<AtomicUsize>,
+    space: Option<Arc<dyn varve_kv::Space>>,
+}
+
+impl BadLeader {
+    fn take(shared: &Arc<SharedMemory>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let asked = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&asked);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                let mut head = [0; 4096];
+                if stream.read(&mut head).unwrap() > 0 {
+                    counter.fetch_add(1, Ordering::SeqCst);
+                }
+                // Not a head of an answer: the connection just ends.
+                let _ = stream.flush();
+            }
+        });
+        let engine = shared.server(&address);
+        let space = loop {
+            shared.expire("g");
+            if let Ok(space) = engine.open("g", &[], false) {
+                break space;
+            }
+        };
+        Self {
+            asked,
+            space: Some(space),
+        }
+    }
+
+    fn await_asked(&self) {
+        for _ in 0..1_000 {
+            if self.asked.load(Ordering::SeqCst) > 0 {
+                return;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        panic!("nobody asked it");
+    }
+}
+
+#[test]
+fn a_write_whose_leader_was_lost_is_not_guessed_about_and_a_read_is_done_again() {
+    let (shared, a, b) = two();
+    a.done("POST", &vertices(), &vertex("x"));
+    let mut bad = BadLeader::take(&shared);
+    b.await_standing("g", "follower");
+    a.await_standing("g", "follower");
+    let answer = b.ask("POST", &vertices(), &vertex("y"));
+    assert_eq!(answer.status, 503, "{}", answer.text());
+    assert!(
+        answer.text().contains("VRV-OUTCOME-UNKNOWN"),
+        "{}",
+        answer.text()
+    );
+    assert!(answer.header("retry-after").is_none());
+    bad.await_asked();
+    thread::scope(|scope| {
+        let read = scope.spawn(|| b.done("GET", &path_of("x"), &Value::Null));
+        bad.space.take();
+        assert_eq!(read.join().unwrap()["id"], "x");
+    });
+}
+
+#[test]
+fn nothing_is_lost_when_the_leader_changes_all_the_time() {
+    let (shared, a, b) = two();
+    let kept = thread::scope(|scope| {
+        let writers: Vec<_> = [&a, &b]
+            .into_iter()
+            .enumerate()
+            .map(|(at, server)| {
+                scope.spawn(move || {
+                    let mut kept = Vec::new();
+                    for number in 0..100 {
+                        let id = format!("w{at}_{number}");
+                        let answer = server.ask("POST", &vertices(), &vertex(&id));
+                        match answer.status {
+                            201 => kept.push(id),
+                            503 => {}
+                            status => panic!("{status} {}", answer.text()),
+                        }
+                    }
+                    kept
+                })
+            })
+            .collect();
+        for _ in 0..10 {
+            thread::sleep(Duration::from_millis(30));
+            shared.expire("g");
+        }
+        let kept = writers.into_iter().map(|writer| writer.join().unwrap());
+        kept.flatten().collect::<Vec<_>>()
+    });
+    assert!(!kept.is_empty());
+    for id in kept {
+        for server in [&a, &b] {
+            assert_eq!(server.get(&path_of(&id)).status, 200, "{id}");
+        }
+    }
+}

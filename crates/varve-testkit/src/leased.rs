@@ -1,0 +1,256 @@
+//! An engine in memory that several servers share: a space is open in one of them at a time, by a lease that tests end.
+//!
+//! It stands for a cluster: [`SharedMemory`] is what the servers have in common, [`SharedMemory::server`] the engine of one of
+//! them. Time does not pass by itself: [`SharedMemory::suspend`] is a server that could not renew, [`SharedMemory::expire`] a
+//! lease that has run out.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use varve_kv::{
+    Batch, Capabilities, Durability, Engine, Flow, KvError, Leader, Leadership, MemoryEngine,
+    Reader, Row, ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
+};
+
+/// What the servers share.
+#[derive(Default)]
+pub struct SharedMemory {
+    memory: MemoryEngine,
+    spaces: Mutex<BTreeMap<String, Stored>>,
+}
+
+struct Stored {
+    space: Arc<dyn Space>,
+    /// Who has it; nobody once it was released or has run out.
+    owner: Option<String>,
+    term: u64,
+    suspended: bool,
+}
+
+impl SharedMemory {
+    /// One without spaces.
+    #[must_use]
+    pub fn new() -> Arc<Self> {
+        Arc::default()
+    }
+
+    /// The engine of the server at `address`.
+    #[must_use]
+    pub fn server(self: &Arc<Self>, address: &str) -> Arc<dyn Engine> {
+        Arc::new(LeasedEngine {
+            shared: Arc::clone(self),
+            address: address.to_owned(),
+        })
+    }
+
+    /// Whoever has the space may not rely on it for the moment, as if it could not renew its lease; or may again.
+    pub fn suspend(&self, space: &str, suspended: bool) {
+        if let Some(stored) = self.spaces.lock().get_mut(space) {
+            stored.suspended = suspended;
+        }
+    }
+
+    /// The lease of that space has run out: the next who opens it has it.
+    pub fn expire(&self, space: &str) {
+        if let Some(stored) = self.spaces.lock().get_mut(space) {
+            stored.owner = None;
+            stored.suspended = true;
+        }
+    }
+}
+
+struct LeasedEngine {
+    shared: Arc<SharedMemory>,
+    address: String,
+}
+
+impl Engine for LeasedEngine {
+    fn name(&self) -> &'static str {
+        "memory"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            reads_may_wait: true,
+            shared: true,
+            ..Capabilities::LOCAL
+        }
+    }
+
+    fn leader(&self, space: &str) -> Result<Option<Leader>, KvError> {
+        let spaces = self.shared.spaces.lock();
+        let stored = spaces.get(space);
+        Ok(stored.and_then(|stored| {
+            let address = stored.owner.clone()?;
+            Some(Leader {
+                is_self: address == self.address,
+                address,
+                term: stored.term,
+            })
+        }))
+    }
+
+    fn spaces(&self) -> Result<Vec<String>, KvError> {
+        Ok(self.shared.spaces.lock().keys().cloned().collect())
+    }
+
+    fn open(
+        &self,
+        name: &str,
+        tables: &'static [TableSpec],
+        create: bool,
+    ) -> Result<Arc<dyn Space>, KvError> {
+        let mut spaces = self.shared.spaces.lock();
+        if !spaces.contains_key(name) {
+            let stored = Stored {
+                space: self.shared.memory.open(name, tables, create)?,
+                owner: None,
+                term: 0,
+                suspended: false,
+            };
+            spaces.insert(name.to_owned(), stored);
+        }
+        let stored = spaces.get_mut(name).expect("it is there by now");
+        if let Some(address) = &stored.owner {
+            return Err(KvError::Led {
+                space: name.to_owned(),
+                address: address.clone(),
+                term: stored.term,
+            });
+        }
+        stored.owner = Some(self.address.clone());
+        stored.term += 1;
+        stored.suspended = false;
+        Ok(Arc::new(LeasedSpace {
+            name: name.to_owned(),
+            shared: Arc::clone(&self.shared),
+            inner: Arc::clone(&stored.space),
+            term: stored.term,
+        }))
+    }
+
+    fn drop_space(&self, name: &str) -> Result<(), KvError> {
+        let mut spaces = self.shared.spaces.lock();
+        let Some(stored) = spaces.get(name) else {
+            return Ok(());
+        };
+        if stored.owner.is_some() {
+            return Err(KvError::Unavailable {
+                space: name.to_owned(),
+                detail: "it is open".to_owned(),
+            });
+        }
+        spaces.remove(name);
+        self.shared.memory.drop_space(name)
+    }
+}
+
+struct LeasedSpace {
+    name: String,
+    shared: Arc<SharedMemory>,
+    inner: Arc<dyn Space>,
+    term: u64,
+}
+
+impl LeasedSpace {
+    fn stands(&self, spaces: &BTreeMap<String, Stored>) -> Leadership {
+        match spaces.get(&self.name) {
+            Some(stored) if stored.term == self.term => match stored.suspended {
+                false => Leadership::Held,
+                true => Leadership::Suspended,
+            },
+            _ => Leadership::Lost,
+        }
+    }
+}
+
+impl Drop for LeasedSpace {
+    fn drop(&mut self) {
+        if let Some(stored) = self.shared.spaces.lock().get_mut(&self.name)
+            && stored.term == self.term
+        {
+            stored.owner = None;
+        }
+    }
+}
+
+impl Reader for LeasedSpace {
+    fn get(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<Option<Vec<u8>>, KvError> {
+        self.inner.get(table, partition, clustering)
+    }
+
+    fn scan(
+        &self,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        self.inner.scan(request, visit)
+    }
+
+    fn scan_table(
+        &self,
+        table: TableId,
+        after: Option<(&[u8], &[u8])>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<(), KvError> {
+        self.inner.scan_table(table, after, visit)
+    }
+}
+
+impl Space for LeasedSpace {
+    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
+        // Held over the write, so that nobody takes the space meanwhile.
+        let spaces = self.shared.spaces.lock();
+        let space = self.name.clone();
+        match self.stands(&spaces) {
+            Leadership::Held => self.inner.write(batch, durability),
+            Leadership::Suspended => Err(KvError::Away {
+                space,
+                detail: "the lease is not renewed".to_owned(),
+            }),
+            Leadership::Lost => Err(KvError::Io {
+                space,
+                detail: "another server has it".to_owned(),
+            }),
+        }
+    }
+
+    fn sync(&self) -> Result<(), KvError> {
+        self.inner.sync()
+    }
+
+    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
+        Arc::clone(&self.inner).snapshot()
+    }
+
+    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
+        self.inner.checkpoint(dir)
+    }
+
+    fn compact(&self) -> Result<(), KvError> {
+        self.inner.compact()
+    }
+
+    fn verify_checksums(&self) -> Result<(), KvError> {
+        self.inner.verify_checksums()
+    }
+
+    fn statistics(&self) -> Vec<Statistic> {
+        self.inner.statistics()
+    }
+
+    fn leadership(&self) -> Leadership {
+        self.stands(&self.shared.spaces.lock())
+    }
+
+    fn term(&self) -> u64 {
+        self.term
+    }
+}
