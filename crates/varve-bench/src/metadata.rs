@@ -13,6 +13,7 @@ mod checked;
 mod client;
 mod evidence;
 mod median;
+mod part;
 mod plan;
 mod profile;
 mod profiles;

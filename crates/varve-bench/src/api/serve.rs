@@ -1,18 +1,53 @@
 //! A server of our own, started for a run and ended with it.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
-/// The process and its data, both gone when dropped.
+/// The process and its data. The process is gone when dropped, and so is the data unless it is kept.
 #[derive(Debug)]
 pub(crate) struct Served {
     child: Child,
     pub(crate) url: String,
-    _data: TempDir,
+    data: Data,
+}
+
+/// Where a server's data is.
+#[derive(Debug)]
+enum Data {
+    Temporary(TempDir),
+    Kept(PathBuf),
+}
+
+/// Data that outlives its server.
+#[derive(Debug, Clone)]
+pub(crate) struct KeptData {
+    pub(crate) folder: PathBuf,
+    /// An earlier server left it; else the folder must be empty.
+    pub(crate) again: bool,
+}
+
+impl KeptData {
+    fn checked(self) -> Result<PathBuf> {
+        let shown = self.folder.display();
+        fs::create_dir_all(&self.folder).with_context(|| format!("making the folder {shown}"))?;
+        let mut entries = fs::read_dir(&self.folder).with_context(|| format!("reading {shown}"))?;
+        let is_empty = entries.next().is_none();
+        ensure!(
+            self.again || is_empty,
+            "{shown} is not empty: --continue goes on with what an earlier run left there"
+        );
+        ensure!(
+            !(self.again && is_empty),
+            "{shown} is empty: there is nothing to go on with"
+        );
+        Ok(self.folder)
+    }
 }
 
 impl Served {
@@ -22,6 +57,28 @@ impl Served {
     /// When it does not start; its last words are in the message.
     pub(crate) fn start(binary: &Path, durability: &str, settings: &[String]) -> Result<Self> {
         let data = TempDir::new().context("a folder for the data")?;
+        Self::start_on(Data::Temporary(data), binary, durability, settings)
+    }
+
+    /// The same with data that stays.
+    ///
+    /// # Errors
+    /// When the server does not start, or the folder is not as it should be.
+    pub(crate) fn start_keeping(
+        data: KeptData,
+        binary: &Path,
+        durability: &str,
+        settings: &[String],
+    ) -> Result<Self> {
+        let data = Data::Kept(data.checked()?);
+        Self::start_on(data, binary, durability, settings)
+    }
+
+    fn start_on(data: Data, binary: &Path, durability: &str, settings: &[String]) -> Result<Self> {
+        let folder = match &data {
+            Data::Temporary(folder) => folder.path(),
+            Data::Kept(folder) => folder,
+        };
         let mut command = Command::new(binary);
         command.args([
             "serve",
@@ -30,7 +87,7 @@ impl Served {
             "--durability",
             durability,
         ]);
-        command.arg("--data-dir").arg(data.path());
+        command.arg("--data-dir").arg(folder);
         for setting in settings {
             command.args(["--set", setting]);
         }
@@ -51,7 +108,7 @@ impl Served {
         let mut served = Self {
             child,
             url: String::new(),
-            _data: data,
+            data,
         };
         match url {
             Some(url) => served.url = url,
@@ -68,7 +125,13 @@ impl Served {
 impl Drop for Served {
     fn drop(&mut self) {
         // It may have ended by itself.
-        let _ = self.child.kill();
+        let _ = match &self.data {
+            Data::Temporary(_) => self.child.kill(),
+            // What was acknowledged may not all be on disk yet.
+            Data::Kept(_) => {
+                kill_process(Pid::from_child(&self.child), Signal::TERM).map_err(Into::into)
+            }
+        };
         let _ = self.child.wait();
     }
 }

@@ -35,12 +35,22 @@ pub struct MetadataArguments {
         default_value_if("serve", clap::builder::ArgPredicate::IsPresent, "sync")
     )]
     pub(crate) durability: Option<String>,
+    /// With --serve: keep the server's data in this folder, each volume in one of its own
+    #[arg(long, value_name = "FOLDER", requires = "serve")]
+    pub(crate) data_dir: Option<PathBuf>,
     /// With --serve: set an option of the server; may be repeated
     #[arg(long, value_name = "SECTION.OPTION=VALUE", requires = "serve")]
     pub(crate) serve_set: Vec<String>,
     /// The repository's process on this machine [default: who listens on the port]
     #[arg(long, value_name = "PID")]
     pub(crate) server_pid: Option<u32>,
+
+    /// Go on after the last profile that is over in the file of --json, with the repository as it was left
+    #[arg(long = "continue", requires = "json")]
+    pub(crate) go_on: bool,
+    /// Begin no further profile after so many minutes
+    #[arg(long, value_name = "N")]
+    pub(crate) minutes: Option<u64>,
 
     /// Instances of each type and page of searches, as the published columns are called; several run one after another
     #[arg(

@@ -313,7 +313,7 @@ fn shown(bytes: &[u8]) -> String {
 }
 
 impl Failure {
-    fn new(kind: FailureKind, exception: &str, message: &str) -> Self {
+    pub(crate) fn new(kind: FailureKind, exception: &str, message: &str) -> Self {
         Self {
             kind,
             exception: exception.to_owned(),

@@ -7,7 +7,7 @@ use std::io::{BufWriter, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use serde_json::json;
 
 use super::profile::{Profile, Row};
@@ -40,6 +40,32 @@ impl Evidence {
             files: BTreeMap::new(),
             error: None,
         })
+    }
+
+    /// The evidence of an earlier run that stood in `folder` when its files had these lengths, to be added to.
+    ///
+    /// # Errors
+    /// When a file is not there or shorter.
+    pub(crate) fn again(folder: &Path, lengths: &BTreeMap<u16, u64>) -> Result<Self> {
+        let mut evidence = Self::new(folder)?;
+        for (id, length) in lengths {
+            let profile = Profile::named(&id.to_string());
+            let profile = profile.with_context(|| format!("no profile has the number {id}"))?;
+            let file = ProfileFile::again(folder, profile, *length)?;
+            evidence.files.insert(profile, file);
+        }
+        Ok(evidence)
+    }
+
+    /// How long each file is without its end, for [`Evidence::again`].
+    ///
+    /// # Errors
+    /// When anything could not be written.
+    pub(crate) fn lengths(&mut self) -> Result<BTreeMap<u16, u64>> {
+        let files = self.files.iter_mut();
+        let lengths =
+            files.map(|(profile, file)| Ok((profile.id(), file.writer.stream_position()?)));
+        lengths.collect()
     }
 
     /// Adds a call that belongs to `row`, made for the profile and type of `case`.
@@ -101,8 +127,29 @@ impl ProfileFile {
         Ok(())
     }
 
+    fn path(folder: &Path, profile: Profile) -> PathBuf {
+        folder.join(format!("profile-{:03}.json", profile.id()))
+    }
+
+    /// The file of an earlier run, as it was when it had pieces up to `length`.
+    fn again(folder: &Path, profile: Profile, length: u64) -> Result<Self> {
+        let path = Self::path(folder, profile);
+        let shown = path.display();
+        let open = File::options().write(true).open(&path);
+        let mut file = open.with_context(|| format!("opening {shown}"))?;
+        let is = file.metadata().with_context(|| format!("{shown}"))?.len();
+        ensure!(is >= length, "{shown} is shorter than it was");
+        file.set_len(length)?;
+        file.seek(SeekFrom::Start(length))?;
+        Ok(Self {
+            writer: BufWriter::new(file),
+            // A file is made for its first piece.
+            first: false,
+        })
+    }
+
     fn new(folder: &Path, profile: Profile) -> Result<Self> {
-        let path = folder.join(format!("profile-{:03}.json", profile.id()));
+        let path = Self::path(folder, profile);
         let file = File::create(&path).with_context(|| format!("making {}", path.display()))?;
         let mut writer = BufWriter::new(file);
         let (id, name) = (profile.id(), json!(profile.name()));

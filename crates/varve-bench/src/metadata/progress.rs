@@ -59,6 +59,11 @@ impl Watch {
         }
     }
 
+    /// A profile was over before.
+    pub(crate) fn is_over(&mut self, profile: Profile) {
+        self.estimate.over(profile);
+    }
+
     /// CPU time of the server so far, in seconds.
     pub(crate) fn server_cpu(&self) -> Option<f64> {
         self.pid

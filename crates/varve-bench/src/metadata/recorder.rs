@@ -1,5 +1,6 @@
 //! What the suite measured: a histogram a row, the test cases that failed, and the evidence of each call if wanted.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
@@ -46,6 +47,10 @@ struct RowTally {
     not_supported: bool,
 }
 
+fn new_histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, LONGEST_NS, DIGITS).expect("the bounds and digits are valid")
+}
+
 impl Recorder {
     pub(crate) fn new(evidence: Option<Evidence>) -> Self {
         Self {
@@ -57,6 +62,35 @@ impl Recorder {
         }
     }
 
+    /// With what an earlier run measured: its rows, the failures that it kept and the number of all.
+    pub(crate) fn again(
+        evidence: Option<Evidence>,
+        rows: &[RowResult],
+        failures: Vec<FailedCase>,
+        failed: u64,
+    ) -> Self {
+        let mut recorder = Self::new(evidence);
+        for (info, tally) in ROWS.iter().zip(&mut recorder.rows) {
+            let (profile, method) = (info.row.profile.name(), info.row.method);
+            let mut rows = rows.iter();
+            if let Some(row) = rows.find(|it| it.profile == profile && it.method == method) {
+                *tally = RowTally::again(row);
+            }
+        }
+        recorder.calls = rows.iter().map(|row| row.calls).sum();
+        (recorder.failures, recorder.failed) = (failures, failed);
+        recorder
+    }
+
+    /// How far the evidence has come, by profile.
+    ///
+    /// # Errors
+    /// When it could not be written.
+    pub(crate) fn evidence_lengths(&mut self) -> anyhow::Result<BTreeMap<u16, u64>> {
+        let evidence = self.evidence.as_mut();
+        evidence.map_or(Ok(BTreeMap::new()), Evidence::lengths)
+    }
+
     /// Adds a call to `row`. `case` names the profile and the type that it was made for.
     pub(crate) fn add(&mut self, row: Row, case: (Profile, &str), call: Call) {
         self.calls += 1;
@@ -64,10 +98,7 @@ impl Recorder {
         tally.instances += call.instances;
         tally.bytes += call.bytes;
         let ns = call.elapsed.as_nanos().min(u128::from(LONGEST_NS)) as u64;
-        let histogram = tally.histogram.get_or_insert_with(|| {
-            Histogram::new_with_bounds(1, LONGEST_NS, DIGITS)
-                .expect("the bounds and digits are valid")
-        });
+        let histogram = tally.histogram.get_or_insert_with(new_histogram);
         histogram.saturating_record(ns.max(1));
         if let Some(evidence) = &mut self.evidence {
             evidence.add(row, case, call.elapsed);
@@ -121,6 +152,20 @@ impl Recorder {
 }
 
 impl RowTally {
+    fn again(row: &RowResult) -> Self {
+        let mut histogram = None;
+        for (ns, count) in &row.histogram_ns.0 {
+            let histogram = histogram.get_or_insert_with(new_histogram);
+            histogram.saturating_record_n(*ns, *count);
+        }
+        Self {
+            histogram,
+            instances: row.instances,
+            bytes: row.bytes,
+            not_supported: row.not_supported,
+        }
+    }
+
     fn result(&self, row: Row) -> RowResult {
         let mut result = RowResult {
             profile: row.profile.name().to_owned(),
@@ -169,6 +214,9 @@ mod tests {
         recorder.not_supported(Row::new(Profile::EntityUndo, "undoEntityUpdate"));
         assert_eq!(recorder.calls(), 3);
         let (rows, _) = recorder.results().expect("no files");
+        let mut again = Recorder::again(None, &rows, Vec::new(), 0);
+        assert_eq!(again.calls(), 3);
+        assert_eq!(again.results().expect("no files").0, rows);
         assert_eq!(rows[0].median_ms, Some(1.0));
         assert!((rows[0].median_us - 1_900.0).abs() < 2.0, "{:?}", rows[0]);
         assert!((rows[0].max_us - 2_500.0).abs() < 4.0, "{:?}", rows[0]);

@@ -4,6 +4,7 @@
 //! milliseconds in `_ms`, seconds in `_s`; a median in milliseconds is that of whole ones, cut off, as the published figures
 //! are. Readers accept absent fields.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
@@ -57,9 +58,41 @@ pub(crate) struct VolumeRun {
     pub(crate) instances_created: u64,
     /// Whether everything ran: all types and all profiles, to the end. A run that goes on is not complete.
     pub(crate) complete: bool,
+    /// What the run needs to go on after the profiles that are over.
+    pub(crate) carried: Option<Carried>,
+    /// When it went on after it had been cut short.
+    pub(crate) continued: Vec<Continuation>,
     pub(crate) profiles: Vec<ProfileRun>,
     pub(crate) rows: Vec<RowResult>,
     pub(crate) failures: Vec<FailedCase>,
+}
+
+/// What one part of a run hands to the next.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Carried {
+    /// Only the first so many types of each category.
+    pub(crate) types: Option<u32>,
+    pub(crate) seed: u64,
+    /// With which seed values go on.
+    pub(crate) values: u64,
+    /// The metadata collection that reference copies pretend to come from.
+    pub(crate) copies: String,
+    /// The time that history is asked for, in milliseconds since 1970, once it was taken.
+    pub(crate) as_of_ms: Option<i64>,
+    /// The profile that was begun, if one was.
+    pub(crate) at_work: Option<u16>,
+    /// Bytes of each profile's evidence.
+    pub(crate) evidence: BTreeMap<u16, u64>,
+}
+
+/// A run went on.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Continuation {
+    pub(crate) started: String,
+    /// The profile that may have been begun before, so that parts of it were done twice.
+    pub(crate) again: Option<String>,
 }
 
 /// A profile that ran.

@@ -1,24 +1,27 @@
 //! Running the suite: the volumes one after another, progress, and the results.
 
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
 use super::arguments::{MetadataArguments, Selection, Volume};
 use super::client::Client;
-use super::evidence::Evidence;
+use super::part::Part;
 use super::plan::Plan;
+use super::profile::Profile;
+use super::profiles::STAGES;
 use super::progress::{self, Watch};
-use super::recorder::Recorder;
 use super::report;
-use super::result::{MetadataFile, Repository, VolumeRun};
+use super::result::{MetadataFile, Repository};
 use super::suite::{Runs, Settings, Suite};
-use crate::api::serve::Served;
+use crate::api::serve::{KeptData, Served};
 use crate::api::{environment, process};
 
 /// Exit code when test cases failed.
 const EXIT_FAILED: u8 = 3;
+/// The latest end that can be asked for: a year, which every clock can tell.
+const LONGEST: Duration = Duration::from_secs(366 * 86_400);
 
 /// Runs the suite, or reports on files.
 ///
@@ -53,6 +56,32 @@ pub fn run(arguments: &MetadataArguments) -> Result<ExitCode> {
 
 /// Runs the volumes. When the repository goes away, what was measured until then comes with the error.
 fn measure(arguments: &MetadataArguments) -> Result<(MetadataFile, Result<()>)> {
+    let until = arguments.minutes.map(|minutes| {
+        let minutes = Duration::from_secs(minutes.saturating_mul(60));
+        Instant::now() + minutes.min(LONGEST)
+    });
+    let mut file = match (&arguments.json, arguments.go_on) {
+        (Some(path), true) => MetadataFile::read(path)?,
+        _ => new_file(arguments),
+    };
+    let limit = arguments.types.map(|count| count as usize);
+    let plan = Plan::new(limit);
+    let mut outcome = Ok(());
+    for volume in &arguments.volume {
+        if until.is_some_and(|until| Instant::now() >= until) {
+            break;
+        }
+        outcome = measure_volume(arguments, *volume, &plan, &mut file, until)?;
+        if outcome.is_err() {
+            break;
+        }
+    }
+    file.environment.ended = environment::now();
+    file.environment.load_average_end = environment::load_average();
+    Ok((file, outcome))
+}
+
+fn new_file(arguments: &MetadataArguments) -> MetadataFile {
     let mut environment = environment::describe();
     environment.machine = arguments.machine.clone();
     environment.seed = arguments.seed;
@@ -66,64 +95,50 @@ fn measure(arguments: &MetadataArguments) -> Result<(MetadataFile, Result<()>)> 
         durability: arguments.durability.clone(),
         ..Repository::default()
     };
-    let mut file = MetadataFile::new(title, environment, repository);
-    let limit = arguments.types.map(|count| count as usize);
-    let plan = Plan::new(limit);
-    let mut outcome = Ok(());
-    for volume in &arguments.volume {
-        outcome = measure_volume(arguments, *volume, &plan, &mut file)?;
-        if outcome.is_err() {
-            break;
-        }
-    }
-    file.environment.ended = environment::now();
-    file.environment.load_average_end = environment::load_average();
-    Ok((file, outcome))
+    MetadataFile::new(title, environment, repository)
 }
 
-/// Runs a volume. Its results so far are in `file`, also on disk, after every stage: a run that is cut short leaves them.
+/// Runs a volume. Its results so far are in `file`, also on disk, after every profile: a run that is cut short leaves them, and
+/// may go on there.
 fn measure_volume(
     arguments: &MetadataArguments,
     volume: Volume,
     plan: &Plan,
     file: &mut MetadataFile,
+    until: Option<Instant>,
 ) -> Result<Result<()>> {
-    let durability = arguments.durability.as_deref().unwrap_or("sync");
-    let served = match &arguments.serve {
-        Some(binary) => Some(Served::start(binary, durability, &settings_of(arguments))?),
-        None => None,
+    let mut part = Part::of(arguments, volume, file)?;
+    let selection = Selection::new(arguments);
+    let Some(first) = part.first_left(&selection) else {
+        ensure!(part.goes_on(), "no profile is to run");
+        file.runs.push(part.into_run());
+        return Ok(Ok(()));
     };
+    let served = serve(arguments, volume, part.goes_on())?;
     let url = served.as_ref().map_or(&arguments.url, |served| &served.url);
     let client = Client::new(url, &arguments.server_name, &arguments.user)?;
     let pid = arguments
         .server_pid
         .or_else(|| served.as_ref().map(Served::pid))
         .or_else(|| process::listener(client.address()));
-    let folder = arguments.evidence.as_ref();
-    let folder = folder.map(|folder| folder.join(volume.to_string()));
-    let evidence = folder.map(|folder| Evidence::new(&folder)).transpose()?;
     let settings = Settings {
         volume,
         user: arguments.user.clone(),
         seed: arguments.seed,
         booking: !arguments.no_booking,
-        selection: Selection::new(arguments),
+        selection,
     };
-    let mut suite = Suite::new(client, Recorder::new(evidence), plan, settings)
+    let mut suite = Suite::new(client, part.recorder(arguments)?, plan, settings)
         .with_context(|| format!("{url}, server {}", arguments.server_name))?;
-    file.repository.metadata_collection_id = suite.home.clone();
-    file.runs.push(VolumeRun {
-        volume: volume.to_string(),
-        instances_per_type: volume.instances,
-        max_search_results: volume.page,
-        booking: !arguments.no_booking,
-        started: environment::now(),
-        ..VolumeRun::default()
-    });
+    part.begin(&mut suite, file, first)?;
+    if let (Some(path), true) = (&arguments.json, part.goes_on()) {
+        file.write(path)?;
+    }
     let mut watch = Watch::new(arguments, volume, pid);
-    let begin = Instant::now();
-    let (runs, outcome) = suite.run(plan, &mut watch, |suite, runs| {
-        let kept = keep(file, suite, runs, begin).and_then(|()| match &arguments.json {
+    let (runs, outcome) = suite.run(plan, &mut watch, part.over(), until, |suite, runs, next| {
+        part.carried.at_work = next.map(Profile::id);
+        let kept = part.keep(file, suite, runs);
+        let kept = kept.and_then(|()| match &arguments.json {
             Some(path) => file.write(path),
             None => Ok(()),
         });
@@ -132,10 +147,10 @@ fn measure_volume(
             progress::warn(&format!("the results so far are not on disk: {error:#}"));
         }
     });
-    keep(file, &mut suite, &runs, begin)?;
-    let all = arguments.types.is_none() && Selection::new(arguments).is_all();
+    part.end(file, &mut suite, &runs, outcome.is_ok())?;
     if let Some(run) = file.runs.last_mut() {
-        run.complete = all && outcome.is_ok();
+        let is_all = arguments.types.is_none() && Selection::new(arguments).is_all();
+        run.complete = is_all && outcome.is_ok() && ran_all(&runs);
     }
     // What is measured is kept even if a later volume fails to start.
     if let Some(path) = &arguments.json {
@@ -144,17 +159,32 @@ fn measure_volume(
     Ok(outcome)
 }
 
-/// Puts what is measured so far into the last run of the file.
-fn keep(file: &mut MetadataFile, suite: &mut Suite, runs: &Runs, begin: Instant) -> Result<()> {
-    let (rows, failures) = suite.recorder.results()?;
-    ensure!(!rows.is_empty(), "the suite has rows");
-    if let Some(run) = file.runs.last_mut() {
-        run.seconds = begin.elapsed().as_secs_f64();
-        run.instances_created = suite.created;
-        run.profiles = runs.values().cloned().collect();
-        (run.rows, run.failures) = (rows, failures);
-    }
-    Ok(())
+fn ran_all(runs: &Runs) -> bool {
+    let stages = STAGES.iter().flat_map(|stage| stage.passes);
+    stages
+        .map(|pass| pass.profile)
+        .all(|it| runs.contains_key(&it))
+}
+
+/// Starts a server of our own, if one is wanted; with the data of an earlier part if the run `goes_on`.
+fn serve(arguments: &MetadataArguments, volume: Volume, goes_on: bool) -> Result<Option<Served>> {
+    let Some(binary) = &arguments.serve else {
+        return Ok(None);
+    };
+    let durability = arguments.durability.as_deref().unwrap_or("sync");
+    let settings = settings_of(arguments);
+    let Some(folder) = &arguments.data_dir else {
+        ensure!(
+            !goes_on,
+            "--continue with --serve needs the --data-dir of the earlier run"
+        );
+        return Served::start(binary, durability, &settings).map(Some);
+    };
+    let data = KeptData {
+        folder: folder.join(volume.to_string()),
+        again: goes_on,
+    };
+    Served::start_keeping(data, binary, durability, &settings).map(Some)
 }
 
 /// What a server of our own is started with: it is a metadata repository under the name that the paths have.

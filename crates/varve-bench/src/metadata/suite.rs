@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use varve_omrs::json::{Encode, Millis};
 
 use super::answer::{Answer, CollectionAnswer, Guids};
@@ -12,10 +12,10 @@ use super::arguments::{Selection, Volume};
 use super::client::{Client, Failure, FailureKind, Timed};
 use super::plan::{Plan, PlannedType};
 use super::profile::{Profile, Row};
-use super::profiles::{STAGES, Stage, Types};
+use super::profiles::{Pass, STAGES, Stage, Types};
 use super::progress::Watch;
 use super::recorder::{Call, Recorder};
-use super::result::ProfileRun;
+use super::result::{Carried, ProfileRun};
 use super::values::{Values, now, uuid};
 use crate::api::choice::Random;
 use crate::api::process;
@@ -117,30 +117,74 @@ impl Suite {
         })
     }
 
-    /// Runs the profiles. What is over when the repository goes away is in the result; the error comes with it.
-    /// `after_stage` is called with what is there whenever a stage is over.
+    /// Takes over what an earlier part of the run handed on.
+    ///
+    /// # Errors
+    /// When the repository is not the one that the run began with.
+    pub(crate) fn take_over(&mut self, carried: &Carried, home: &str, created: u64) -> Result<()> {
+        ensure!(
+            self.home == home,
+            "the run began with the repository of the metadata collection {home}, not {}",
+            self.home
+        );
+        self.copies.clone_from(&carried.copies);
+        self.as_of = carried.as_of_ms.map(Millis);
+        self.values = Values::new(carried.values, self.volume.instances);
+        self.created = created;
+        Ok(())
+    }
+
+    /// What the next part of the run needs.
+    pub(crate) fn handed_on(&self, carried: &mut Carried) {
+        carried.copies.clone_from(&self.copies);
+        carried.as_of_ms = self.as_of.map(|time| time.0);
+        carried.values = self.values.state();
+    }
+
+    /// Runs the profiles that are not among `runs`; after `until` none is begun. The error of a repository that goes away
+    /// comes with what was done. `after_profile` is called whenever a profile is over, with what is there and the profile
+    /// that is begun next.
     pub(crate) fn run(
         &mut self,
         plan: &Plan,
         watch: &mut Watch,
-        mut after_stage: impl FnMut(&mut Self, &Runs),
+        mut runs: Runs,
+        until: Option<Instant>,
+        mut after_profile: impl FnMut(&mut Self, &Runs, Option<Profile>),
     ) -> (Runs, Result<()>) {
-        let mut runs = Runs::new();
-        let mut outcome = Ok(());
-        for stage in STAGES {
-            if stage.passes[0].profile == Profile::EntityUpdate {
+        let over: Vec<Profile> = runs.keys().copied().collect();
+        over.iter().for_each(|profile| watch.is_over(*profile));
+        let is_left = |profile| self.selection.runs(profile) && !over.contains(&profile);
+        let passes = |stage: &Stage| -> Vec<&'static Pass> {
+            let passes = stage.passes.iter();
+            passes.filter(|pass| is_left(pass.profile)).collect()
+        };
+        let stages = STAGES.iter().map(|stage| (stage, passes(stage)));
+        let stages: Vec<_> = stages.filter(|(_, passes)| !passes.is_empty()).collect();
+        let mut stages = stages.into_iter().peekable();
+        while let Some((stage, passes)) = stages.next() {
+            if passes[0].profile >= Profile::EntityUpdate && self.as_of.is_none() {
                 self.mark_time();
             }
             if stage.begins {
                 self.keys = Keys::default();
             }
-            outcome = self.stage(stage, plan, watch, &mut runs);
+            let outcome = self.stage(stage, &passes, plan, watch, &mut runs);
             if outcome.is_err() {
+                return (runs, outcome);
+            }
+            let next = stages.peek();
+            if next.is_some_and(|(next, _)| !next.begins) {
+                continue;
+            }
+            let next = next.filter(|_| until.is_none_or(|until| Instant::now() < until));
+            let next = next.map(|(_, passes)| passes[0].profile);
+            after_profile(self, &runs, next);
+            if next.is_none() {
                 break;
             }
-            after_stage(self, &runs);
         }
-        (runs, outcome)
+        (runs, Ok(()))
     }
 
     /// Takes the time that history is asked for, and waits until it is past: what is written from here on is later.
@@ -155,6 +199,7 @@ impl Suite {
     fn stage(
         &mut self,
         stage: &Stage,
+        passes: &[&Pass],
         plan: &Plan,
         watch: &mut Watch,
         runs: &mut Runs,
@@ -164,15 +209,10 @@ impl Suite {
             Types::Relationships => &plan.relationships,
             Types::Classifications => &plan.classifications,
         };
-        let wanted = |pass: &&super::profiles::Pass| self.selection.runs(pass.profile);
-        let passes: Vec<_> = stage.passes.iter().filter(wanted).collect();
-        if passes.is_empty() {
-            return Ok(());
-        }
         let (cpu, own_cpu) = (watch.server_cpu(), process::own_cpu_time());
         watch.stage_begins(&passes.iter().map(|it| it.profile).collect::<Vec<_>>());
         for (at, of) in types.iter().enumerate() {
-            for pass in &passes {
+            for pass in passes {
                 self.case = (pass.profile, Arc::clone(of));
                 let start = Instant::now();
                 let result = (pass.case)(self, of);
@@ -194,7 +234,7 @@ impl Suite {
             }
             watch.progress(self, at + 1, types.len());
         }
-        for pass in &passes {
+        for pass in passes {
             let run = runs.entry(pass.profile).or_default();
             (run.id, run.name) = (pass.profile.id(), pass.profile.name().to_owned());
             run.server_resident_bytes = watch.server_resident();
@@ -283,52 +323,60 @@ impl Suite {
         Ok(timed.answer)
     }
 
-    /// A call that is timed whatever it gives.
+    /// A call that is timed whatever it gives, of which `page` instances at most are asked for.
     ///
     /// # Errors
-    /// When it fails.
+    /// When it fails, or gives more.
     pub(crate) fn ask<A: Answer>(
         &mut self,
         row: Row,
         path: &str,
         body: &dyn Encode,
+        page: Option<u64>,
     ) -> Result<A, Failure> {
         let timed = self.client.post::<A>(path, body)?;
+        within(&timed, path, page.unwrap_or(u64::MAX))?;
         self.add(row, &timed);
         Ok(timed.answer)
     }
 
-    /// A search, timed when it finds something.
+    /// A search for `page` instances at most, timed when it finds something.
     ///
     /// # Errors
-    /// When it fails.
+    /// When it fails, or finds more.
     pub(crate) fn search<A: Answer>(
         &mut self,
         row: Row,
         path: &str,
         body: &dyn Encode,
+        page: u64,
     ) -> Result<A, Failure> {
         let timed = self.client.post::<A>(path, body)?;
+        within(&timed, path, page)?;
         if !timed.answer.is_empty() {
             self.add(row, &timed);
         }
         Ok(timed.answer)
     }
 
-    /// A search for the instances of a test case: counted in the row of such searches, unless that is turned off.
+    /// A search for the instances of a test case, `page` at most: counted in the row of such searches, unless that is turned
+    /// off.
     ///
     /// # Errors
-    /// When it fails.
+    /// When it fails, or finds more.
     pub(crate) fn set_up<A: Answer>(
         &mut self,
         row: Row,
         path: &str,
         body: &dyn Encode,
+        page: u64,
     ) -> Result<A, Failure> {
-        match self.booking {
-            true => self.search(row, path, body),
-            false => Ok(self.client.post::<A>(path, body)?.answer),
+        if self.booking {
+            return self.search(row, path, body, page);
         }
+        let timed = self.client.post::<A>(path, body)?;
+        within(&timed, path, page)?;
+        Ok(timed.answer)
     }
 
     fn add<A: Answer>(&mut self, row: Row, timed: &Timed<A>) {
@@ -340,4 +388,16 @@ impl Suite {
         let (profile, of) = &self.case;
         self.recorder.add(row, (*profile, &of.name), call);
     }
+}
+
+/// Checks that an answer is no longer than the page that was asked for.
+fn within<A: Answer>(timed: &Timed<A>, path: &str, page: u64) -> Result<(), Failure> {
+    let found = timed.answer.instances();
+    if found <= page {
+        return Ok(());
+    }
+    let told = format!("{found} instances where a page of {page} was asked for");
+    let mut failure = Failure::new(FailureKind::Failed, "page too long", &told);
+    failure.request = path.to_owned();
+    Err(failure)
 }

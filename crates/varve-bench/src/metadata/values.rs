@@ -25,6 +25,11 @@ impl Values {
         }
     }
 
+    /// The seed with which values go on.
+    pub(crate) const fn state(&self) -> u64 {
+        self.random.state()
+    }
+
     /// The properties of the `number`-th instance of a type with these attributes; `None` when it has none.
     pub(crate) fn properties(
         &mut self,

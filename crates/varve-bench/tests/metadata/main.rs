@@ -134,6 +134,26 @@ fn a_refused_call_ends_its_test_case_only() {
 }
 
 #[test]
+fn a_page_that_is_longer_than_asked_is_a_failure() {
+    // The pages of searches, and the searches for the instances that test cases read.
+    for (size, profile, failed) in [(2, "Entity search", 3), (5, "Entity retrieval", 3)] {
+        for words in ["--profiles 1,2,12", "--profiles 1,2,12 --no-booking"] {
+            let stub = Stub::start(Manner::Exceeds(size));
+            let (code, file) = against(&stub, words);
+            assert_eq!(code.expect("run"), ExitCode::from(FAILED), "{words}");
+            let failures = file["runs"][0]["failures"].as_array().expect("failures");
+            assert_eq!(failures.len(), failed, "{words} {failures:?}");
+            for failure in failures {
+                assert_eq!(failure["profile"], profile);
+                let message = failure["message"].as_str().expect("a message");
+                let told = format!("{} instances where a page of {size}", size + 1);
+                assert!(message.starts_with(&told), "{message}");
+            }
+        }
+    }
+}
+
+#[test]
 fn when_the_repository_goes_away_what_was_measured_is_kept() {
     // One request for the metadata collection, then five entities and two reference copies.
     let stub = Stub::start(Manner::Leaves(8));
@@ -212,6 +232,111 @@ fn files_hold_what_reports_and_other_programs_need() {
     assert_eq!(text(&tables), text(&path("run.md")));
     assert!(text(&tables).contains("**Growth**"), "two volumes");
     assert!(text(&page).contains("<svg"));
+}
+
+/// Everything of a run but what differs each time.
+fn counted(file: &Value) -> Vec<(Value, Value, Value, Value, Value)> {
+    let rows = file["runs"][0]["rows"].as_array().expect("rows");
+    let of = |row: &Value, key: &str| row[key].clone();
+    rows.iter()
+        .map(|row| {
+            let of = |key| of(row, key);
+            (
+                of("profile"),
+                of("method"),
+                of("calls"),
+                of("instances"),
+                of("not_supported"),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn a_run_in_parts_has_the_calls_and_rows_of_one_in_a_piece() {
+    let stub = Stub::start(Manner::Right);
+    let (_, whole) = against(&stub, "--skip 31,32");
+    let stub = Stub::start(Manner::Right);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let run_with = |words: &str| {
+        let (json, evidence, tables) = (path("run.json"), path("evidence"), path("run.md"));
+        run(&format!(
+            "--url {} --volume 5-2 --types 3 --json {} --evidence {} --markdown {} {words}",
+            stub.url(),
+            json.display(),
+            evidence.display(),
+            tables.display()
+        ))
+    };
+    let kept = || read(&path("run.json"))["runs"][0].clone();
+    // A part that may begin nothing, then one between two profiles, and one that ends everything.
+    run_with("--profiles 1,2").expect("run");
+    let first = kept();
+    assert_eq!(first["carried"]["at_work"], Value::Null);
+    assert_eq!(first["carried"]["as_of_ms"], Value::Null);
+    run_with("--continue --minutes 0").expect("run");
+    assert_eq!(kept(), first, "no time, no profile");
+    run_with("--continue --profiles 3,4,5,6,7,8,9,10").expect("run");
+    let second = kept();
+    let copies = &first["carried"]["copies"];
+    assert_eq!(&second["carried"]["copies"], copies);
+    let as_of = second["carried"]["as_of_ms"].as_i64().expect("a time");
+    let requests = stub.requests();
+    run_with("--continue --skip 31,32").expect("run");
+    let last = kept();
+    assert_eq!(last["carried"]["as_of_ms"], as_of);
+    assert_eq!(last["continued"].as_array().map(Vec::len), Some(2));
+    assert_eq!(last["continued"][1]["again"], Value::Null);
+    assert_eq!(counted(&read(&path("run.json"))), counted(&whole));
+    assert_eq!(last["profiles"].as_array().map(Vec::len), Some(30));
+    assert_eq!(last["instances_created"], 30);
+    assert!(stub.requests() > requests);
+    // The searches of the last part are booked in the evidence of the first.
+    let pieces = read(&path("evidence/0005-02/profile-002.json"));
+    let pieces = pieces["requirementResults"][0]["positiveTestEvidence"].clone();
+    let of_profile = last["rows"].as_array().expect("rows").iter();
+    let booked = of_profile.filter(|row| row["profile"] == "Entity search");
+    let booked: u64 = booked.filter_map(|row| row["calls"].as_u64()).sum();
+    assert_eq!(pieces.as_array().map(|it| it.len() as u64), Some(booked));
+    // Nothing is left to do.
+    let requests = stub.requests();
+    run_with("--continue --skip 31,32").expect("run");
+    assert_eq!((kept(), stub.requests()), (last, requests));
+}
+
+#[test]
+fn a_run_that_was_cut_short_within_a_profile_says_what_it_repeats() {
+    // One request for the metadata collection, then all of the first profile, and some of the second.
+    let stub = Stub::start(Manner::Leaves(1 + 30 + 4));
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join("run.json");
+    let tables = folder.path().join("run.md");
+    let words = format!(
+        "--volume 5-2 --types 3 --json {} --markdown {} --profiles 1,2",
+        json.display(),
+        tables.display()
+    );
+    let error = run(&format!("--url {} {words}", stub.url())).expect_err("gone");
+    assert!(error.to_string().contains("is gone"), "{error}");
+    let file = read(&json);
+    assert_eq!(file["runs"][0]["carried"]["at_work"], 2);
+    assert_eq!(
+        file["runs"][0]["profiles"].as_array().map(Vec::len),
+        Some(1)
+    );
+    assert_eq!(calls(&file, "Entity search", "findEntities"), 0);
+    // The repository comes back with what it had.
+    stub.comes_back();
+    for other in ["--seed 2", "--no-booking"] {
+        let error = run(&format!("--url {} {words} --continue {other}", stub.url()));
+        let error = error.expect_err("another run").to_string();
+        assert!(error.contains("the run began with --seed 1"), "{error}");
+    }
+    run(&format!("--url {} {words} --continue", stub.url())).expect("run");
+    let file = read(&json);
+    assert_eq!(calls(&file, "Entity search", "findEntities"), 15);
+    assert_eq!(file["runs"][0]["continued"][0]["again"], "Entity search");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
@@ -14,6 +15,8 @@ pub(crate) enum Manner {
     Refuses(usize),
     /// Is gone after so many requests.
     Leaves(usize),
+    /// Gives one instance more than a page has, to those who ask for a page of this size.
+    Exceeds(u64),
 }
 
 /// The repository; it ends with its process.
@@ -24,6 +27,8 @@ pub(crate) struct Stub {
 
 struct Shared {
     manner: Manner,
+    /// It has gone away, and come back.
+    back: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -43,17 +48,10 @@ impl Stub {
         let address = listener.local_addr().expect("an address");
         let shared = Arc::new(Shared {
             manner,
+            back: AtomicBool::new(false),
             state: Mutex::default(),
         });
-        let serving = Arc::clone(&shared);
-        std::thread::spawn(move || {
-            for stream in listener.incoming().map_while(Result::ok) {
-                serving.state.lock().expect("unpoisoned").connections += 1;
-                if !serving.serve(stream) {
-                    return;
-                }
-            }
-        });
+        serve_all(listener, Arc::clone(&shared));
         Self { address, shared }
     }
 
@@ -63,6 +61,17 @@ impl Stub {
 
     pub(crate) fn connections(&self) -> usize {
         self.shared.state.lock().expect("unpoisoned").connections
+    }
+
+    pub(crate) fn requests(&self) -> usize {
+        self.shared.state.lock().expect("unpoisoned").requests
+    }
+
+    /// Answers again, at the same address, after it was gone.
+    pub(crate) fn comes_back(&self) {
+        self.shared.back.store(true, Ordering::SeqCst);
+        let listener = TcpListener::bind(self.address).expect("its port");
+        serve_all(listener, Arc::clone(&self.shared));
     }
 
     pub(crate) fn refused(&self) -> Vec<String> {
@@ -75,11 +84,31 @@ impl Stub {
     }
 }
 
+/// Serves one connection after the other until the repository leaves.
+fn serve_all(listener: TcpListener, shared: Arc<Shared>) {
+    std::thread::spawn(move || {
+        while let Ok((stream, _)) = listener.accept() {
+            shared.state.lock().expect("unpoisoned").connections += 1;
+            if !shared.serve(&stream) {
+                // Before the connection ends: nobody can connect any more who has seen that.
+                drop(listener);
+                return;
+            }
+        }
+    });
+}
+
 const PREFIX: &str = "/platform/servers/varve/open-metadata/repository-services/users/bench";
 
 impl Shared {
+    /// Whether it is gone after so many requests.
+    fn is_gone(&self, requests: usize) -> bool {
+        let is_back = self.back.load(Ordering::SeqCst);
+        !is_back && matches!(self.manner, Manner::Leaves(after) if requests > after)
+    }
+
     /// Serves one connection to its end; `false` when the repository leaves.
-    fn serve(&self, stream: TcpStream) -> bool {
+    fn serve(&self, stream: &TcpStream) -> bool {
         let mut writer = stream.try_clone().expect("another handle");
         let mut reader = BufReader::new(stream);
         loop {
@@ -103,7 +132,7 @@ impl Shared {
             let body: Value = serde_json::from_slice(&body).unwrap_or_default();
             let mut state = self.state.lock().expect("unpoisoned");
             state.requests += 1;
-            if matches!(self.manner, Manner::Leaves(after) if state.requests > after) {
+            if self.is_gone(state.requests) {
                 return false;
             }
             let path = first.split(' ').nth(1).expect("a path");
@@ -139,7 +168,12 @@ impl Shared {
                 state.add(&guid, &body["type"]["typeDefGUID"], home);
                 json!({"class": "VoidResponse", "relatedHTTPCode": 200})
             }
-            "/instances/entities" | "/instances/entities/by-property" => state.find(body),
+            "/instances/entities" | "/instances/entities/by-property" => {
+                let asked = body["pageSize"].as_u64();
+                let asked = asked.expect("a page");
+                let exceeds = self.manner == Manner::Exceeds(asked);
+                state.find(body, asked + u64::from(exceeds))
+            }
             _ if path.starts_with("/instances/entity/") && body.is_null() => {
                 let rest = &path["/instances/entity/".len()..];
                 let (guid, kind) = rest.split_once('/').unwrap_or((rest, ""));
@@ -181,7 +215,8 @@ impl State {
         json!({"class": "EntityDetailResponse", "relatedHTTPCode": 200, "entity": entity})
     }
 
-    fn find(&self, body: &Value) -> Value {
+    /// At most `most` entities.
+    fn find(&self, body: &Value, most: u64) -> Value {
         let wanted = &body["matchProperties"]["instanceProperties"]["metadataCollectionId"];
         let home = wanted["primitiveValue"].as_str();
         let fits = |it: &&Value| {
@@ -194,13 +229,13 @@ impl State {
                     quoted == home
                 })
         };
-        let (offset, size) = (body["offset"].as_u64(), body["pageSize"].as_u64());
+        let offset = body["offset"].as_u64();
         let found: Vec<&Value> = self
             .entities
             .iter()
             .filter(fits)
             .skip(offset.unwrap_or(0) as usize)
-            .take(size.expect("a page") as usize)
+            .take(most as usize)
             .collect();
         match found.is_empty() {
             true => json!({"class": "EntityListResponse", "relatedHTTPCode": 200}),

@@ -83,7 +83,7 @@ fn copies(suite: &mut Suite, type_guid: &str) -> Result<Vec<RawJson>, Failure> {
     let body = search.entity_properties(Some(of_home(&suite.copies)), Some(MatchCriteria::All));
     let row = Row::new(P::EntitySearch, "findEntitiesByProperty");
     let path = "/instances/entities/by-property";
-    let found: WholeEntitiesAnswer = suite.set_up(row, path, &body)?;
+    let found: WholeEntitiesAnswer = suite.set_up(row, path, &body, search.size)?;
     Ok(found.entities)
 }
 
@@ -106,7 +106,7 @@ pub(super) fn search(suite: &mut Suite, of: &PlannedType) -> Result<(), Failure>
                     ..Search::default()
                 };
                 let body = search.matching(properties.cloned(), criteria);
-                let found = suite.search::<EntitiesAnswer>(row, &path, &body);
+                let found = suite.search::<EntitiesAnswer>(row, &path, &body, page);
                 found.map(drop)
             };
         search(suite, None, None, Order::CreationDateRecent)?;
@@ -134,7 +134,7 @@ fn carriers<A: Answer>(suite: &mut Suite, of: &PlannedType, home: &str) -> Resul
         ..Search::default()
     };
     let body = search.matching(Some(of_home(home)), Some(MatchCriteria::All));
-    suite.set_up(SEARCH, &path_of_search(of), &body)
+    suite.set_up(SEARCH, &path_of_search(of), &body, search.size)
 }
 
 /// Gives the classifications that we are the home of new properties.

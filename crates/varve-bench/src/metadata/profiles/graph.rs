@@ -47,7 +47,7 @@ fn walk(
         |suite, row| {
             for guid in guids.iter() {
                 let path = format!("/instances/entity/{}/relationships{ending}", escaped(guid));
-                suite.search::<RelationshipsAnswer>(row, &path, &page.of_type())?;
+                suite.search::<RelationshipsAnswer>(row, &path, &page.of_type(), page.size)?;
             }
             Ok(())
         },
@@ -61,7 +61,7 @@ fn walk(
             for level in LEVELS {
                 let from = from_entity(guid);
                 let path = format!("{from}/by-neighborhood{ending}?level={level}");
-                suite.ask::<GraphAnswer>(row, &path, &body)?;
+                suite.ask::<GraphAnswer>(row, &path, &body, None)?;
             }
         }
         Ok(())
@@ -75,7 +75,7 @@ fn walk(
         };
         for guid in guids.iter() {
             let path = format!("{}/by-relationship", from_entity(guid));
-            let found: EntitiesAnswer = suite.ask(row, &path, &body)?;
+            let found: EntitiesAnswer = suite.ask(row, &path, &body, Some(page.size))?;
             related.push((guid, few(found.guids())));
         }
         Ok(())
@@ -85,7 +85,7 @@ fn walk(
             for other in others.iter() {
                 let (from, to) = (from_entity(guid), escaped(other));
                 let path = format!("{from}/by-linkage{ending}?endEntityGUID={to}");
-                suite.ask::<GraphAnswer>(row, &path, &find)?;
+                suite.ask::<GraphAnswer>(row, &path, &find, None)?;
             }
         }
         Ok(())

@@ -49,7 +49,7 @@ fn pages<F: Family>(suite: &mut Suite, row: Row, page: &Search<'_>) -> Result<()
     let mut page = page.clone();
     loop {
         let body = F::find(&page, None);
-        let found: F::Many = suite.search(row, &path, &*body)?;
+        let found: F::Many = suite.search(row, &path, &*body, page.size)?;
         if found.is_empty() {
             return Ok(());
         }
@@ -92,7 +92,7 @@ fn by_value<F: Family>(
         let (many, ending, pattern) = (F::MANY, page.ending(), escaped(&pattern));
         let path = format!("/instances/{many}/by-property-value{ending}?searchCriteria={pattern}");
         let body = F::by_value(&search);
-        suite.search::<F::Many>(row, &path, &*body)?;
+        suite.search::<F::Many>(row, &path, &*body, search.size)?;
     }
     Ok(())
 }
@@ -128,7 +128,9 @@ fn by_property<F: Family>(
             ..page.clone()
         };
         let body = F::by_property(&search, Some(properties.clone()), Some(criteria));
-        suite.search::<F::Many>(row, &path, &*body).map(drop)
+        suite
+            .search::<F::Many>(row, &path, &*body, search.size)
+            .map(drop)
     };
     let first = wanted(suite, &[one]);
     search(suite, &first, All, &one.name, Order::PropertyAscending)?;

@@ -1,0 +1,214 @@
+//! A run of the suite in parts: what is over is in the file of results, and the next part goes on from there.
+//!
+//! A part ends where a profile does, so that the calls and the rows are those of a run in one piece. One that is cut short
+//! within a profile leaves a repository that has a part of it; that profile is done from its beginning again, and the file
+//! says so.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result, ensure};
+
+use super::arguments::{MetadataArguments, Selection, Volume};
+use super::evidence::Evidence;
+use super::profile::Profile;
+use super::profiles::STAGES;
+use super::progress;
+use super::recorder::Recorder;
+use super::result::{Carried, Continuation, MetadataFile, VolumeRun};
+use super::suite::{Runs, Suite};
+use crate::api::environment;
+
+/// One part of the run of a volume.
+pub(crate) struct Part {
+    /// The run as it stood when the part began.
+    run: VolumeRun,
+    pub(crate) carried: Carried,
+    began: Instant,
+}
+
+impl Part {
+    /// The first part, or the next one of the run that is in `file`, which is taken out of it.
+    ///
+    /// # Errors
+    /// When the file is of a run that cannot go on so.
+    pub(crate) fn of(
+        arguments: &MetadataArguments,
+        volume: Volume,
+        file: &mut MetadataFile,
+    ) -> Result<Self> {
+        let name = volume.to_string();
+        let known = file.runs.iter().position(|run| run.volume == name);
+        let Some(at) = known.filter(|_| arguments.go_on) else {
+            return Ok(Self::first(arguments, volume));
+        };
+        let mut run = file.runs.remove(at);
+        let carried = run.carried.take();
+        let carried =
+            carried.with_context(|| format!("no profile of {name} is over: begin anew"))?;
+        let same = (carried.types, carried.seed, run.booking)
+            == (arguments.types, arguments.seed, !arguments.no_booking);
+        ensure!(
+            same,
+            "the run began with --seed {}{}{}",
+            carried.seed,
+            carried
+                .types
+                .map_or(String::new(), |types| format!(" --types {types}")),
+            if run.booking { "" } else { " --no-booking" },
+        );
+        let begun = carried
+            .at_work
+            .and_then(|id| Profile::named(&id.to_string()));
+        if let Some(begun) = begun {
+            let name = begun.name();
+            progress::warn(&format!(
+                "\"{name}\" may have been begun before; it is done from its beginning"
+            ));
+        }
+        run.continued.push(Continuation {
+            started: environment::now(),
+            again: begun.map(|profile| profile.name().to_owned()),
+        });
+        Ok(Self {
+            run,
+            carried,
+            began: Instant::now(),
+        })
+    }
+
+    fn first(arguments: &MetadataArguments, volume: Volume) -> Self {
+        Self {
+            run: VolumeRun {
+                volume: volume.to_string(),
+                instances_per_type: volume.instances,
+                max_search_results: volume.page,
+                booking: !arguments.no_booking,
+                started: environment::now(),
+                ..VolumeRun::default()
+            },
+            carried: Carried {
+                types: arguments.types,
+                seed: arguments.seed,
+                ..Carried::default()
+            },
+            began: Instant::now(),
+        }
+    }
+
+    /// Whether there was a part before this one.
+    pub(crate) fn goes_on(&self) -> bool {
+        !self.run.continued.is_empty()
+    }
+
+    /// The profiles that are over.
+    pub(crate) fn over(&self) -> Runs {
+        let profiles = self.run.profiles.iter();
+        let known = profiles.filter_map(|run| {
+            let profile = Profile::named(&run.id.to_string())?;
+            Some((profile, run.clone()))
+        });
+        known.collect()
+    }
+
+    /// The first profile that is wanted and not over.
+    pub(crate) fn first_left(&self, selection: &Selection) -> Option<Profile> {
+        let over = self.over();
+        let profiles = STAGES.iter().flat_map(|stage| stage.passes);
+        let mut profiles = profiles.map(|pass| pass.profile);
+        profiles.find(|it| selection.runs(*it) && !over.contains_key(it))
+    }
+
+    /// The run as it was, when there is nothing to add.
+    pub(crate) fn into_run(mut self) -> VolumeRun {
+        self.run.continued.pop();
+        self.run.carried = Some(self.carried);
+        self.run
+    }
+
+    /// The recorder, with what was measured before.
+    ///
+    /// # Errors
+    /// When the evidence cannot be made, or is not there any more.
+    pub(crate) fn recorder(&self, arguments: &MetadataArguments) -> Result<Recorder> {
+        let folder = arguments.evidence.as_ref();
+        let folder = folder.map(|folder| folder.join(&self.run.volume));
+        let evidence = folder.map(|folder| Evidence::again(&folder, &self.carried.evidence));
+        let evidence = evidence.transpose()?;
+        let failed = self.run.profiles.iter().map(|run| run.failed).sum();
+        let (rows, failures) = (&self.run.rows, self.run.failures.clone());
+        Ok(Recorder::again(evidence, rows, failures, failed))
+    }
+
+    /// Prepares the suite and the file. The part begins with the profile `first`.
+    ///
+    /// # Errors
+    /// When the repository is another one than before.
+    pub(crate) fn begin(
+        &mut self,
+        suite: &mut Suite,
+        file: &mut MetadataFile,
+        first: Profile,
+    ) -> Result<()> {
+        self.carried.at_work = Some(first.id());
+        let home = &mut file.repository.metadata_collection_id;
+        let mut run = self.run.clone();
+        if self.goes_on() {
+            suite.take_over(&self.carried, home, self.run.instances_created)?;
+            run.carried = Some(self.carried.clone());
+        } else {
+            home.clone_from(&suite.home);
+        }
+        file.runs.push(run);
+        Ok(())
+    }
+
+    /// Puts what is measured so far into the last run of the file.
+    ///
+    /// # Errors
+    /// When the evidence cannot be written.
+    pub(crate) fn keep(
+        &mut self,
+        file: &mut MetadataFile,
+        suite: &mut Suite,
+        runs: &Runs,
+    ) -> Result<()> {
+        let (rows, failures) = suite.recorder.results()?;
+        ensure!(!rows.is_empty(), "the suite has rows");
+        self.carried.evidence = suite.recorder.evidence_lengths()?;
+        suite.handed_on(&mut self.carried);
+        if let Some(run) = file.runs.last_mut() {
+            run.seconds = self.run.seconds + self.began.elapsed().as_secs_f64();
+            run.instances_created = suite.created;
+            run.profiles = runs.values().cloned().collect();
+            (run.rows, run.failures) = (rows, failures);
+            run.carried = Some(self.carried.clone());
+        }
+        Ok(())
+    }
+
+    /// Puts the end into the file. What is there of a profile that was cut short is left out where others are over: so the run
+    /// can go on.
+    ///
+    /// # Errors
+    /// When the evidence cannot be written.
+    pub(crate) fn end(
+        &mut self,
+        file: &mut MetadataFile,
+        suite: &mut Suite,
+        runs: &Runs,
+        is_whole: bool,
+    ) -> Result<()> {
+        let can_go_on = file.runs.last().is_some_and(|run| run.carried.is_some());
+        if can_go_on {
+            if !is_whole {
+                progress::warn("the results are those of the profiles that are over");
+            }
+            return Ok(());
+        }
+        self.keep(file, suite, runs)?;
+        if let Some(run) = file.runs.last_mut().filter(|_| !is_whole) {
+            run.carried = None;
+        }
+        Ok(())
+    }
+}
