@@ -112,6 +112,7 @@ impl Graph {
         )?;
         let (promise, told_past) = Promise::open(Arc::clone(&space))?;
         committer.settle(told_past);
+        let snowflake = Snowflake::after(committer.numbered().instant());
         let graph = Arc::new(Self {
             name: name.to_owned(),
             committer,
@@ -124,7 +125,7 @@ impl Graph {
             durability: options.durability,
             pairs: Arc::default(),
             vertices: Arc::default(),
-            snowflake: Snowflake::default(),
+            snowflake,
             deriver: RwLock::new(deriver),
         });
         let elements = Arc::new(ElementBodies::new(&graph));
@@ -204,7 +205,7 @@ impl Graph {
     /// A new id for a vertex of id strategy AUTOMATIC.
     #[must_use]
     pub fn next_vertex_id(&self) -> i64 {
-        self.snowflake.next(self.clock.now())
+        self.snowflake.next(self.now())
     }
 
     /// Prepares `request` and hands it to the committer; the returned ticket tells when it is stored.
@@ -267,6 +268,7 @@ impl Graph {
             deriver,
             scope,
             self.now(),
+            self.has_states(),
         ))
     }
 
@@ -376,14 +378,16 @@ impl Graph {
     /// What a view reads. Where there is no state of one moment, the past is read after the commits that the present showed.
     fn snapshot(&self) -> Arc<dyn Snapshot> {
         let snapshot = Arc::clone(&self.space).snapshot();
-        match self.space.isolation() {
-            Isolation::Snapshot => snapshot,
-            Isolation::Partition => Arc::new(Ordered::new(
-                snapshot,
-                &self.name,
-                self.committer.progress(),
-            )),
+        if self.has_states() {
+            return snapshot;
         }
+        let progress = self.committer.progress();
+        Arc::new(Ordered::new(snapshot, &self.name, progress))
+    }
+
+    /// Whether a snapshot is one state of the whole graph.
+    fn has_states(&self) -> bool {
+        self.space.isolation() == Isolation::Snapshot
     }
 
     fn settle(&self, scope: TemporalScope) -> Result<(), GraphError> {

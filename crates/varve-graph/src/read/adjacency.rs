@@ -52,15 +52,12 @@ impl View {
         visit: &mut dyn FnMut(Adjacent<'_>) -> Flow,
     ) -> Result<(), GraphError> {
         let partition = key::vertex_id(vertex);
-        let walk = if self.scope().is_now() { present } else { past };
-        walk(
-            self.reader(),
-            &partition,
-            range,
-            self.point(),
-            looked,
-            visit,
-        )
+        let (reader, point) = (self.reader(), self.point());
+        if self.scope().is_now() {
+            return present(reader, &partition, range, point, looked, visit);
+        }
+        let rows_first = !self.is_one_state();
+        past(reader, &partition, range, point, rows_first, looked, visit)
     }
 }
 
@@ -121,12 +118,14 @@ fn each_row(
     failed.map_or(Ok(()), Err)
 }
 
-/// Merges current rows and events, a chunk at a time: each is read once.
+/// Merges current rows and events, a chunk at a time: each is read once. Where the reader has no state of one moment, rows must
+/// be read before events, as commits move from the one to the other: `rows_first`.
 fn past(
     reader: &dyn Reader,
     partition: &[u8],
     range: &ClusteringRange,
     point: Point,
+    rows_first: bool,
     looked: &mut dyn FnMut() -> Flow,
     visit: &mut dyn FnMut(Adjacent<'_>) -> Flow,
 ) -> Result<(), GraphError> {
@@ -152,13 +151,20 @@ fn past(
         })
     };
     loop {
+        let first = match rows_first {
+            true => Some(Chunk::of_rows(reader, partition, &range)?),
+            false => None,
+        };
         let events = Chunk::of_events(reader, partition, &range, point)?;
-        if events.entries.is_empty() {
+        if events.entries.is_empty() && !rows_first {
             return each_row(reader, partition, &range, &mut |clustering, row| {
                 show(clustering, Some(row), None)
             });
         }
-        let rows = Chunk::of_rows(reader, partition, &range)?;
+        let rows = match first {
+            Some(rows) => rows,
+            None => Chunk::of_rows(reader, partition, &range)?,
+        };
         // Beyond the last key of a full chunk there may be more on that side.
         let ends = [rows.end(), events.end()];
         let end = ends.into_iter().flatten().min();

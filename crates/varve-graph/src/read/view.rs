@@ -25,6 +25,7 @@ pub struct View {
     deriver: Option<Arc<dyn Deriver>>,
     scope: TemporalScope,
     now: Instant,
+    one_state: bool,
 }
 
 impl View {
@@ -34,6 +35,7 @@ impl View {
         deriver: Option<Arc<dyn Deriver>>,
         scope: TemporalScope,
         now: Instant,
+        one_state: bool,
     ) -> Self {
         Self {
             reader,
@@ -41,7 +43,13 @@ impl View {
             deriver,
             scope,
             now,
+            one_state,
         }
+    }
+
+    /// Whether all its reads see one committed state.
+    pub(crate) fn is_one_state(&self) -> bool {
+        self.one_state
     }
 
     /// The stored rows below this view.

@@ -4,9 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use varve_encoding::tables::{EVENT, EVENT_INDEX, INDEX};
+use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX};
 use varve_graph::read::HistoryPage;
-use varve_kv::TableId;
+use varve_graph::write::{Missing, Mutation, WriteRequest};
+use varve_kv::{ClusteringRange, Flow, TableId};
 use varve_model::schema::IndexType;
 use varve_model::{CommitVersion, ElementId, TemporalScope};
 use varve_testkit::{Replicas, ReplicatedEngine};
@@ -140,5 +141,43 @@ fn an_index_finds_what_is_updated_while_it_is_read() {
         });
         let found = world.find(as_of(all), &in_city("Rome"));
         assert_eq!(found.len(), PEOPLE, "before scan {scan}");
+    }
+}
+
+/// An edge that goes while the edges of a vertex are walked as of before: rows are read before events, piece by piece.
+#[test]
+fn a_walk_finds_edges_that_go_while_it_is_under_way() {
+    /// More than one piece.
+    const FRIENDS: usize = 600;
+    for (table, scan) in [EDGE, EVENT]
+        .into_iter()
+        .flat_map(|table| (1..=3).map(move |scan| (table, scan)))
+    {
+        let (world, replicas) = world();
+        world.put("ann", 30, "Rome");
+        for friend in 0..FRIENDS {
+            let friend = format!("f{friend:03}");
+            world.put(&friend, 30, "Rome");
+            world.edge("ann", &friend, 1);
+        }
+        let all = world.graph.published();
+        let graph = Arc::clone(&world.graph);
+        let doomed = ["f010", "f300", "f599"].map(|friend| Mutation::Delete {
+            id: ElementId::Vertex(id(friend)),
+            missing: Missing::Refuse,
+        });
+        let request = WriteRequest::now(Vec::from(doomed));
+        world.clock.step(1_000);
+        replicas.before_scan(table, scan, move || {
+            graph.write_now(&request).expect("write");
+        });
+        let view = world.graph.view(as_of(all)).expect("view");
+        let mut found = 0;
+        view.adjacent(&id("ann"), &ClusteringRange::all(), &mut |_| {
+            found += 1;
+            Flow::Continue(())
+        })
+        .expect("walk");
+        assert_eq!(found, FRIENDS, "before scan {scan} of {table:?}");
     }
 }
