@@ -59,7 +59,9 @@ impl Opening<'_> {
         // Only now is everything of before settled. The term must still be ours, however long that took.
         let asked = Instant::now();
         let row = LeaseRow {
-            bound: stamps.wanted(now(), lead(self.cluster)),
+            bound: stamps
+                .wanted(now(), lead(self.cluster))
+                .max(lease.row.bound),
             settled: before.bound,
             ..lease.row.clone()
         };

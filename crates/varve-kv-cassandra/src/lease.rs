@@ -82,15 +82,16 @@ impl LeaseTable {
             "UPDATE {table} USING TTL ? SET owner = ?, address = ? WHERE slot = ? IF owner = null AND term = ?"
         );
         let extend = format!(
-            "UPDATE {table} USING TTL ? SET owner = ?, address = ? WHERE slot = ? IF term = ?"
+            "UPDATE {table} USING TTL ? SET owner = ?, address = ? WHERE slot = ? IF term = ? AND bound <= ?"
         );
         let numbers = format!("UPDATE {table} SET term = ?, bound = ?, settled = ? WHERE slot = ?");
-        // Renewing twice is renewing: so it may be sent again while a node hangs, which a claim may not.
+        // It may be sent again while a node hangs, which a claim may not. The copy that a node carries out when it goes on
+        // comes after later ones: the bound, which only grows within a term, and the term, which giving back ends, keep it out.
         let mut extend = prepare(extend).await?;
         extend.set_is_idempotent(true);
         let release = format!(
-            "UPDATE {table} SET owner = null, address = null, bound = ?, settled = ? WHERE slot = ? IF term = ? AND \
-             owner = ?"
+            "UPDATE {table} SET owner = null, address = null, term = ?, bound = ?, settled = ? WHERE slot = ? IF term = ? \
+             AND owner = ?"
         );
         Ok(Self {
             read,
@@ -148,12 +149,14 @@ impl LeaseTable {
         before: &LeaseRow,
         after: &LeaseRow,
     ) -> Result<bool, Failure> {
-        self.change(cluster, &self.claim, before.term, after).await
+        let conditions = [before.term];
+        self.change(cluster, &self.claim, &conditions, after).await
     }
 
-    /// Renews a lease, whose term must be what `row` says; `false` if it is not.
+    /// Renews a lease, whose term must be what `row` says and whose bound no later; `false` if it is not so.
     pub(crate) async fn extend(&self, cluster: &Cluster, row: &LeaseRow) -> Result<bool, Failure> {
-        self.change(cluster, &self.extend, row.term, row).await
+        let conditions = [row.term, row.bound];
+        self.change(cluster, &self.extend, &conditions, row).await
     }
 
     /// One conditional batch: the name with its time to live, the numbers without.
@@ -161,7 +164,7 @@ impl LeaseTable {
         &self,
         cluster: &Cluster,
         name: &PreparedStatement,
-        term: i64,
+        conditions: &[i64],
         row: &LeaseRow,
     ) -> Result<bool, Failure> {
         let seconds = cluster.config.lease.as_secs().clamp(1, 86_400);
@@ -174,28 +177,23 @@ impl LeaseTable {
         use LeaseCell::{Int, Long, Text};
         let owner = row.owner.as_deref().unwrap_or_default();
         let address = row.address.as_deref().unwrap_or_default();
-        let values = vec![
-            vec![
-                Int(seconds),
-                Text(owner),
-                Text(address),
-                Int(SLOT),
-                Long(term),
-            ],
-            vec![
-                Long(row.term),
-                Long(row.bound),
-                Long(row.settled),
-                Int(SLOT),
-            ],
+        let mut named = vec![Int(seconds), Text(owner), Text(address), Int(SLOT)];
+        named.extend(conditions.iter().copied().map(Long));
+        let numbers = vec![
+            Long(row.term),
+            Long(row.bound),
+            Long(row.settled),
+            Int(SLOT),
         ];
+        let values = vec![named, numbers];
         let result = cluster.run_batch(&batch, values).await?;
         applied(result)
     }
 
-    /// Gives the lease back; nothing happens if it is another's.
+    /// Gives the lease back, and ends its term; nothing happens if it is another's.
     pub(crate) async fn release(&self, cluster: &Cluster, row: &LeaseRow) -> Result<(), Failure> {
-        let values = (row.bound, row.settled, SLOT, row.term, &row.owner);
+        let ended = row.term + 1;
+        let values = (ended, row.bound, row.settled, SLOT, row.term, &row.owner);
         cluster.run(&self.release, values).await.map(drop)
     }
 }
