@@ -67,7 +67,10 @@ check 'not as root' has "$plain" 'runAsNonRoot: true'
 check 'nothing written outside the volumes' has "$plain" 'readOnlyRootFilesystem: true'
 check 'a network policy unless it is declined' has "$plain" 'kind: NetworkPolicy'
 check 'no load test unless it is asked for' has_not "$plain" 'kind: Job'
-check 'health is asked' has "$plain" 'path: /health'
+probe() { has "$(grep -A 1 -F "$1Probe:" <<<"$plain")" "httpGet: {path: $2, port: http}"; }
+check 'no requests for a server that waits' probe readiness /health
+check 'nor is it restarted at its start' probe startup /versions
+check 'nor later' probe liveness /versions
 check 'both load tests' test "$(grep -c '^kind: Job' <<<"$full")" = 2
 check 'results are kept' has "$full" 'claimName: results'
 check 'storage class' has "$full" 'storageClassName: "fast"'

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use flate2::Crc;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -48,6 +49,25 @@ impl KeptData {
         );
         Ok(self.folder)
     }
+}
+
+/// Which build of the server a binary is: what it calls itself, and a sum of its bytes, as builds of one version differ.
+///
+/// # Errors
+/// When it does not tell, or cannot be read.
+pub(crate) fn version(binary: &Path) -> Result<String> {
+    let shown = binary.display();
+    let told = Command::new(binary).arg("--version").output();
+    let told = told.with_context(|| format!("asking {shown} for its version"))?;
+    ensure!(
+        told.status.success(),
+        "{shown} --version: {}",
+        String::from_utf8_lossy(&told.stderr)
+    );
+    let mut sum = Crc::new();
+    sum.update(&fs::read(binary).with_context(|| format!("reading {shown}"))?);
+    let name = String::from_utf8_lossy(&told.stdout);
+    Ok(format!("{} (CRC-32 {:08x})", name.trim(), sum.sum()))
 }
 
 impl Served {

@@ -67,6 +67,7 @@ impl Part {
         }
         run.continued.push(Continuation {
             started: environment::now(),
+            url: arguments.serve.is_none().then(|| arguments.url.clone()),
             again: begun.map(|profile| profile.name().to_owned()),
         });
         Ok(Self {

@@ -40,6 +40,37 @@ pub(crate) struct Repository {
     pub(crate) metadata_collection_id: String,
     /// When a write is acknowledged, if known.
     pub(crate) durability: Option<String>,
+    /// What it was started with beside its defaults, where the suite started it.
+    pub(crate) serve_set: Vec<String>,
+    /// What the binary calls itself and a sum of its bytes, where the suite started it.
+    pub(crate) version: Option<String>,
+}
+
+impl Repository {
+    /// Checks that `now` is the repository that the runs of this file were begun with: one label is one repository. Its address
+    /// may be another one.
+    ///
+    /// # Errors
+    /// When durability, options or binary differ.
+    pub(crate) fn goes_on_as(&self, now: &Self) -> Result<()> {
+        for ((what, then), (_, now)) in self.setting().into_iter().zip(now.setting()) {
+            ensure!(then == now, "the run began with {what}: {then}, not {now}");
+        }
+        Ok(())
+    }
+
+    fn setting(&self) -> [(&'static str, String); 3] {
+        let told = |of: &Option<String>| of.clone().unwrap_or_else(|| "not told".to_owned());
+        let options = match self.serve_set.is_empty() {
+            true => "no option".to_owned(),
+            false => self.serve_set.join(" "),
+        };
+        [
+            ("--durability", told(&self.durability)),
+            ("--serve-set", options),
+            ("the binary of --serve", told(&self.version)),
+        ]
+    }
 }
 
 /// The suite at one volume.
@@ -56,7 +87,8 @@ pub(crate) struct VolumeRun {
     pub(crate) seconds: f64,
     /// Instances that the suite created, reference copies included.
     pub(crate) instances_created: u64,
-    /// Whether everything ran: all types and all profiles, to the end. A run that goes on is not complete.
+    /// Whether everything ran: all types and all profiles, to the end, and none of them twice. A run that goes on is not
+    /// complete.
     pub(crate) complete: bool,
     /// What the run needs to go on after the profiles that are over.
     pub(crate) carried: Option<Carried>,
@@ -91,6 +123,8 @@ pub(crate) struct Carried {
 #[serde(default)]
 pub(crate) struct Continuation {
     pub(crate) started: String,
+    /// Where the repository was then, unless the suite started it.
+    pub(crate) url: Option<String>,
     /// The profile that may have been begun before, so that parts of it were done twice.
     pub(crate) again: Option<String>,
 }

@@ -13,9 +13,9 @@ use super::profile::Profile;
 use super::profiles::STAGES;
 use super::progress::{self, Watch};
 use super::report;
-use super::result::{MetadataFile, Repository};
+use super::result::{Continuation, MetadataFile, Repository};
 use super::suite::{Runs, Settings, Suite};
-use crate::api::serve::{KeptData, Served};
+use crate::api::serve::{self, KeptData, Served};
 use crate::api::{environment, process};
 
 /// Exit code when test cases failed.
@@ -60,9 +60,14 @@ fn measure(arguments: &MetadataArguments) -> Result<(MetadataFile, Result<()>)> 
         let minutes = Duration::from_secs(minutes.saturating_mul(60));
         Instant::now() + minutes.min(LONGEST)
     });
+    let repository = repository(arguments)?;
     let mut file = match (&arguments.json, arguments.go_on) {
-        (Some(path), true) => MetadataFile::read(path)?,
-        _ => new_file(arguments),
+        (Some(path), true) => {
+            let file = MetadataFile::read(path)?;
+            file.repository.goes_on_as(&repository)?;
+            file
+        }
+        _ => new_file(arguments, repository),
     };
     let limit = arguments.types.map(|count| count as usize);
     let plan = Plan::new(limit);
@@ -81,21 +86,28 @@ fn measure(arguments: &MetadataArguments) -> Result<(MetadataFile, Result<()>)> 
     Ok((file, outcome))
 }
 
-fn new_file(arguments: &MetadataArguments) -> MetadataFile {
+fn new_file(arguments: &MetadataArguments, repository: Repository) -> MetadataFile {
     let mut environment = environment::describe();
     environment.machine = arguments.machine.clone();
     environment.seed = arguments.seed;
     environment.generator_threads = 1;
     let title = arguments.title.as_deref().unwrap_or("Open metadata suite");
-    let repository = Repository {
+    MetadataFile::new(title, environment, repository)
+}
+
+/// The repository as far as the arguments say what it is.
+fn repository(arguments: &MetadataArguments) -> Result<Repository> {
+    let version = arguments.serve.as_deref().map(serve::version).transpose()?;
+    Ok(Repository {
         name: arguments.name.clone(),
         url: arguments.url.clone(),
         server_name: arguments.server_name.clone(),
         user: arguments.user.clone(),
         durability: arguments.durability.clone(),
+        serve_set: arguments.serve_set.clone(),
+        version,
         ..Repository::default()
-    };
-    MetadataFile::new(title, environment, repository)
+    })
 }
 
 /// Runs a volume. Its results so far are in `file`, also on disk, after every profile: a run that is cut short leaves them, and
@@ -150,7 +162,7 @@ fn measure_volume(
     part.end(file, &mut suite, &runs, outcome.is_ok())?;
     if let Some(run) = file.runs.last_mut() {
         let is_all = arguments.types.is_none() && Selection::new(arguments).is_all();
-        run.complete = is_all && outcome.is_ok() && ran_all(&runs);
+        run.complete = is_all && outcome.is_ok() && ran_all(&runs) && ran_once(&run.continued);
     }
     // What is measured is kept even if a later volume fails to start.
     if let Some(path) = &arguments.json {
@@ -164,6 +176,11 @@ fn ran_all(runs: &Runs) -> bool {
     stages
         .map(|pass| pass.profile)
         .all(|it| runs.contains_key(&it))
+}
+
+/// Whether no profile was done a second time, on what it had left.
+fn ran_once(continued: &[Continuation]) -> bool {
+    continued.iter().all(|it| it.again.is_none())
 }
 
 /// Starts a server of our own, if one is wanted; with the data of an earlier part if the run `goes_on`.
@@ -215,5 +232,21 @@ fn write(arguments: &MetadataArguments, files: &[MetadataFile]) -> Result<()> {
             print!("{tables}");
             Ok(())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_did_a_profile_twice_is_not_complete() {
+        let went_on = |again: Option<&str>| Continuation {
+            again: again.map(str::to_owned),
+            ..Continuation::default()
+        };
+        assert!(ran_once(&[]) && ran_once(&[went_on(None), went_on(None)]));
+        let repeated = [went_on(Some("Entity search")), went_on(None)];
+        assert!(!ran_once(&repeated), "also when it went on once more");
     }
 }

@@ -3,6 +3,8 @@
 
 mod stub;
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -333,10 +335,77 @@ fn a_run_that_was_cut_short_within_a_profile_says_what_it_repeats() {
         let error = error.expect_err("another run").to_string();
         assert!(error.contains("the run began with --seed 1"), "{error}");
     }
+    let error = run(&format!(
+        "--url {} {words} --continue --durability none",
+        stub.url()
+    ));
+    let error = error.expect_err("another durability").to_string();
+    assert_eq!(error, "the run began with --durability: not told, not none");
     run(&format!("--url {} {words} --continue", stub.url())).expect("run");
     let file = read(&json);
     assert_eq!(calls(&file, "Entity search", "findEntities"), 15);
-    assert_eq!(file["runs"][0]["continued"][0]["again"], "Entity search");
+    let continued = &file["runs"][0]["continued"][0];
+    assert_eq!(continued["again"], "Entity search");
+    assert_eq!(continued["url"], stub.url());
+}
+
+/// A program that says where the repository is, as a server does, and leaves something in its data folder.
+fn program(path: &Path, url: &str, version: &str) {
+    let text = format!(
+        "#!/bin/sh\nif [ \"$1\" = --version ]; then echo {version}; exit; fi\n\
+         while [ \"$1\" != --data-dir ]; do shift; done\necho kept >\"$2/data\"\n\
+         echo \"serves on {url}\"\nexec sleep 600\n"
+    );
+    std::fs::write(path, text).expect("written");
+    std::fs::set_permissions(path, Permissions::from_mode(0o755)).expect("it can be run");
+}
+
+#[test]
+fn a_run_goes_on_with_the_server_that_it_began_with() {
+    let stub = Stub::start(Manner::Right);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let (json, binary) = (path("run.json"), path("varve"));
+    program(&binary, &stub.url(), "varve-1");
+    let words = format!(
+        "--serve {} --data-dir {} --volume 5-2 --types 3 --json {} --markdown {}",
+        binary.display(),
+        path("data").display(),
+        json.display(),
+        path("run.md").display()
+    );
+    let set = "--serve-set storage.memory_mib=64";
+    run(&format!("{words} {set} --profiles 1")).expect("run");
+    let repository = read(&json)["repository"].clone();
+    assert_eq!(repository["serve_set"][0], "storage.memory_mib=64");
+    let version = repository["version"].as_str().expect("a version");
+    assert!(version.starts_with("varve-1 (CRC-32 "), "{version}");
+    let refused = |words: &str| {
+        let before = (read(&json), stub.requests());
+        let error = run(&format!("{words} --continue --profiles 1,2")).expect_err("another server");
+        assert_eq!((read(&json), stub.requests()), before);
+        error.to_string()
+    };
+    assert_eq!(
+        refused(&format!("{words} {set} --durability none")),
+        "the run began with --durability: sync, not none"
+    );
+    assert_eq!(
+        refused(&words),
+        "the run began with --serve-set: storage.memory_mib=64, not no option"
+    );
+    program(&binary, &stub.url(), "varve-2");
+    let error = refused(&format!("{words} {set}"));
+    let began = "the run began with the binary of --serve: varve-1 (CRC-32 ";
+    assert!(error.starts_with(began), "{error}");
+    // The same name, other bytes.
+    program(&binary, &format!("{}/", stub.url()), "varve-1");
+    assert!(refused(&format!("{words} {set}")).starts_with(began));
+    program(&binary, &stub.url(), "varve-1");
+    run(&format!("{words} {set} --continue --profiles 1,2")).expect("run");
+    let file = read(&json);
+    assert_eq!(calls(&file, "Entity search", "findEntities"), 15);
+    assert_eq!(file["runs"][0]["continued"][0]["url"], Value::Null);
 }
 
 #[test]

@@ -315,6 +315,7 @@ fn check(load: &mut Load, stage: &Stage) {
         acknowledged > 0 && raced > 0 && transfers > 0,
         "nothing was written"
     );
+    assert!(seen > 0 && looks > 0, "nothing was read beside the writes");
     assert!(
         unexplained.is_empty(),
         "{} refusals: {unexplained:#?}",

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value as Json, json};
 
-use super::outcome::{Outcome, outcome};
+use super::outcome::{Outcome, found, outcome};
 use super::races::history;
 use crate::acknowledged::Random;
 use crate::server::Client;
@@ -98,7 +98,7 @@ fn total() -> i64 {
     OPENING * i64::try_from(COUNT).expect("a small number")
 }
 
-/// The sum of all balances at a commit version; `None` without an answer.
+/// The sum of all balances at a commit version; `None` when it was refused or there was no answer.
 fn sum_as_of(client: &Client, version: u64) -> Option<i64> {
     let ids: Vec<String> = (0..COUNT)
         .map(|at| format!("ids=%22{}%22", account(at)))
@@ -107,9 +107,7 @@ fn sum_as_of(client: &Client, version: u64) -> Option<i64> {
         "/graphs/hugegraph/traversers/vertices?{}&as_of_tx={version}",
         ids.join("&")
     );
-    let (200, found) = client.try_ask("GET", &path, "")? else {
-        return None;
-    };
+    let found = found(client.try_ask("GET", &path, ""), &path)?;
     let found = found["vertices"].as_array().expect("vertices");
     assert_eq!(
         found.len() as u64,

@@ -1,4 +1,6 @@
-//! What an answer to a write says of what is stored.
+//! What an answer says: to a write, of what is stored; to a read, whether there was one.
+
+use serde_json::Value as Json;
 
 use crate::acknowledged::says_late;
 use crate::server::Answer;
@@ -25,5 +27,26 @@ pub(crate) fn outcome(answer: Option<&Answer>, request: &str) -> Outcome {
         // Told of in the list of refusals that nothing explains.
         Some((500..=599, _)) => Outcome::Unknown,
         Some((status, body)) => panic!("{request}: {status} {body}"),
+    }
+}
+
+/// What a read found; `None` when there was no answer, or a 503. Anything else is no refusal.
+pub(crate) fn found(answer: Option<Answer>, request: &str) -> Option<Json> {
+    match answer? {
+        (200, body) => Some(body),
+        (503, _) => None,
+        (status, body) => panic!("{request}: {status} {body}"),
+    }
+}
+
+#[test]
+fn a_read_is_answered_or_refused() {
+    let answered = |status: u16| Some((status, Json::from(7)));
+    assert_eq!(found(answered(200), "x"), Some(Json::from(7)));
+    assert_eq!(found(answered(503), "x"), None);
+    assert_eq!(found(None, "x"), None);
+    for status in [204, 400, 404, 500, 504] {
+        let judged = std::panic::catch_unwind(|| found(answered(status), "x"));
+        assert!(judged.is_err(), "{status}");
     }
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use serde_json::{Value as Json, json};
 
-use super::outcome::{Outcome, outcome};
+use super::outcome::{Outcome, found, outcome};
 use crate::acknowledged::Random;
 use crate::server::Client;
 
@@ -147,7 +147,8 @@ impl Racer {
 
     fn look(&mut self, client: &Client, id: String) {
         let started = Instant::now();
-        let Some((200, vertex)) = client.try_ask("GET", &path_of(&id), "") else {
+        let path = path_of(&id);
+        let Some(vertex) = found(client.try_ask("GET", &path, ""), &path) else {
             return;
         };
         let (items, ended) = (items_of(&vertex), Instant::now());
