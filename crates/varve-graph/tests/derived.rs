@@ -26,7 +26,7 @@ const ALL: u32 = 1;
 const REMAINDER: u32 = 2;
 const REMAINDERS: i64 = 3;
 
-struct Numbers;
+struct Numbers(Arc<HandClock>);
 
 fn number_of(content: &[u8]) -> Result<Option<i64>, GraphError> {
     let id = VertexId::Number(0);
@@ -45,6 +45,7 @@ impl Deriver for Numbers {
         content: &[u8],
         entries: &mut DerivedEntries,
     ) -> Result<(), GraphError> {
+        self.0.pass();
         vertex_parts(content)?;
         let number = number_of(content)?;
         let mut further = Vec::new();
@@ -61,11 +62,22 @@ impl Deriver for Numbers {
     }
 }
 
-struct HandClock(AtomicI64);
+struct HandClock {
+    micros: AtomicI64,
+    /// How much time passes whenever entries are made.
+    passing: AtomicI64,
+}
+
+impl HandClock {
+    fn pass(&self) {
+        let passing = self.passing.load(Ordering::SeqCst);
+        self.micros.fetch_add(passing, Ordering::SeqCst);
+    }
+}
 
 impl Clock for HandClock {
     fn now(&self) -> Instant {
-        Instant(self.0.load(Ordering::SeqCst))
+        Instant(self.micros.load(Ordering::SeqCst))
     }
 }
 
@@ -77,14 +89,17 @@ struct World {
 
 impl World {
     fn new(seed: u64) -> Self {
-        let clock = Arc::new(HandClock(AtomicI64::new(1_000_000)));
+        let clock = Arc::new(HandClock {
+            micros: AtomicI64::new(1_000_000),
+            passing: AtomicI64::new(0),
+        });
         let mut options = GraphOptions::new(Arc::clone(&clock) as Arc<dyn Clock>);
         options.durability = DurabilityMode::None;
         let space = MemoryEngine::new()
             .open("g", TABLES, true)
             .expect("a space");
         let graph = Graph::open("g", space, &options).expect("a graph");
-        graph.set_deriver(Some(Arc::new(Numbers)));
+        graph.set_deriver(Some(Arc::new(Numbers(Arc::clone(&clock)))));
         Self {
             graph,
             clock,
@@ -123,7 +138,7 @@ impl World {
 
     /// Writes something, for some period.
     fn step(&mut self) {
-        self.clock.0.fetch_add(10, Ordering::SeqCst);
+        self.clock.micros.fetch_add(10, Ordering::SeqCst);
         let now = self.graph.now().0;
         let (back, length) = (self.below(300) - 150, self.below(200) + 20);
         let from = (self.below(3) == 0).then_some(Instant(now + back));
@@ -233,6 +248,16 @@ impl World {
         }
     }
 
+    /// No row and no entry is left.
+    fn assert_empty(&self, seed: u64) {
+        for table in [VERTEX, EVENT, INDEX, EVENT_INDEX] {
+            let visited = self.graph.space().scan_table(table, None, &mut |row| {
+                panic!("seed {seed}: {row:?} is left");
+            });
+            visited.expect("scanned");
+        }
+    }
+
     fn problems(&self) -> u64 {
         verify(&self.graph, &mut |_| true)
             .expect("a report")
@@ -300,6 +325,31 @@ fn missing_entries_are_found_and_made_anew() {
     world.compare(TemporalScope::NOW);
 }
 
+/// What was planned may be due when its commit is numbered: then no row tells that it was ever ahead of its time.
+#[test]
+fn what_was_due_before_its_commit_is_purged_too() {
+    let world = World::new(1);
+    let id = VertexId::Number(1);
+    let request = WriteRequest::now(vec![World::put(id.clone(), Some(1))]);
+    world.graph.write_now(&request).expect("stored");
+    world.clock.passing.store(5_000, Ordering::SeqCst);
+    let from = Instant(world.graph.now().0 + 2_000);
+    let request = WriteRequest {
+        mutations: vec![World::put(id.clone(), Some(2))],
+        period: WritePeriod {
+            from: Some(from),
+            to: None,
+        },
+    };
+    let version = world.graph.write_now(&request).expect("stored");
+    world.clock.passing.store(0, Ordering::SeqCst);
+    assert!(from <= version.instant(), "due before it was numbered");
+    tidy(&world.graph, 100).expect("tidied");
+    let ticket = purge(&world.graph, &ElementId::Vertex(id)).expect("purged");
+    ticket.wait().expect("stored");
+    world.assert_empty(1);
+}
+
 #[test]
 fn a_purged_element_leaves_no_entry() {
     let world = World::new(1);
@@ -307,16 +357,11 @@ fn a_purged_element_leaves_no_entry() {
     for number in [1, 2, 3] {
         let request = WriteRequest::now(vec![World::put(id.clone(), Some(number))]);
         world.graph.write_now(&request).expect("stored");
-        world.clock.0.fetch_add(10, Ordering::SeqCst);
+        world.clock.micros.fetch_add(10, Ordering::SeqCst);
     }
     let ticket = purge(&world.graph, &ElementId::Vertex(id)).expect("purged");
     ticket.wait().expect("stored");
-    for table in [INDEX, EVENT_INDEX] {
-        let visited = world.graph.space().scan_table(table, None, &mut |row| {
-            panic!("{row:?} is left");
-        });
-        visited.expect("scanned");
-    }
+    world.assert_empty(1);
 }
 
 /// Whatever was planned, corrected, ended or settled meanwhile.
@@ -327,7 +372,7 @@ fn purged_elements_leave_nothing_of_their_history() {
         let plain = seed % 3 == 0;
         for _ in 0..300 {
             if plain {
-                world.clock.0.fetch_add(10, Ordering::SeqCst);
+                world.clock.micros.fetch_add(10, Ordering::SeqCst);
                 let (id, number) = (world.id(), world.below(4));
                 let mutation = World::put(id, (number < 3).then_some(number));
                 let request = WriteRequest::now(vec![mutation]);
@@ -343,11 +388,6 @@ fn purged_elements_leave_nothing_of_their_history() {
             let ticket = purge(&world.graph, &ElementId::Vertex(id)).expect("purged");
             ticket.wait().expect("stored");
         }
-        for table in [VERTEX, EVENT, INDEX, EVENT_INDEX] {
-            let visited = world.graph.space().scan_table(table, None, &mut |row| {
-                panic!("seed {seed}: {row:?} is left");
-            });
-            visited.expect("scanned");
-        }
+        world.assert_empty(seed);
     }
 }

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
-use varve_encoding::row::{Header, Kind};
+use varve_encoding::row::Kind;
 use varve_encoding::tables::{EVENT, EVENT_INDEX, INDEX, TX};
 use varve_encoding::{datum, key};
 use varve_kv::{Flow, fail_point};
-use varve_model::schema::Retention;
-use varve_model::{CommitVersion, Datum, EdgeId, ElementId, Instant};
+use varve_model::{CommitVersion, Datum, EdgeId, ElementId};
 
 use crate::commit::Ticket;
 use crate::error::GraphError;
@@ -82,25 +81,6 @@ pub(crate) struct States {
     pub(crate) events: Vec<Current>,
 }
 
-impl States {
-    /// The rows that say that the element has a state.
-    pub(crate) fn puts(&self) -> impl Iterator<Item = &Current> {
-        self.current.iter().chain(&self.events).filter(is_put)
-    }
-
-    /// Whether each row was written for its commit's time or an earlier one, and without an end: nothing was ever planned.
-    /// Then the present's index has entries of the current row only, and the past's of the events only.
-    fn are_unplanned(&self) -> bool {
-        self.current.iter().chain(&self.events).all(|row| {
-            let Header { version, kind, .. } = row.header;
-            kind != Kind::Marker
-                && row.header.until == Instant::FOREVER
-                && row.header.to == Instant::FOREVER
-                && row.header.period().from <= version.instant()
-        })
-    }
-}
-
 /// Whether a row says that the element has a state.
 pub(crate) fn is_put(row: &&Current) -> bool {
     row.header.kind == Kind::Put
@@ -116,91 +96,76 @@ pub(crate) fn states(
     id: &ElementId,
 ) -> Result<States, GraphError> {
     let current = emitter.read_current(id)?;
-    let mut events = Vec::new();
     let (_, sides) = sides(id);
-    let (partition, clustering) = (&sides[0].partition, &sides[0].clustering);
-    let newest = CommitVersion::MAX;
+    let events = events(graph, &sides[0])?;
+    Ok(States { current, events })
+}
+
+/// The past and planned rows of one side, newest first.
+fn events(graph: &Graph, side: &Side) -> Result<Vec<Current>, GraphError> {
+    let mut events = Vec::new();
     scan_events(
         graph.reader(),
-        partition,
-        clustering,
-        newest,
+        &side.partition,
+        &side.clustering,
+        CommitVersion::MAX,
         &mut |header, content| {
             let content = content.to_vec();
             events.push(Current { header, content });
             Flow::Continue(())
         },
     )?;
-    Ok(States { current, events })
+    Ok(events)
 }
 
-/// Removes every row and entry of `id`.
+/// Removes every row and entry of `id`. The sides of an edge are listed each on its own: when retention was ever limited,
+/// one may have forgotten what the other has not, whatever its label says today.
 pub(crate) fn destroy(
     graph: &Graph,
     emitter: &mut Emitter<'_>,
     id: &ElementId,
 ) -> Result<(), GraphError> {
     let (table, sides) = sides(id);
-    let states = states(graph, emitter, id)?;
-    let mut all_are_kept = true;
-    for row in states.puts() {
-        all_are_kept &= emitter.retention(id, &row.content)? == Retention::All;
-    }
-    remove_entries(
-        graph,
-        emitter,
-        id,
-        &states,
-        all_are_kept && states.are_unplanned(),
-    )?;
-    for Side {
-        partition,
-        clustering,
-    } in &sides
-    {
+    let current = emitter.read_current(id)?;
+    let mut states: Vec<_> = current.into_iter().filter(|row| is_put(&row)).collect();
+    let mut seen = FxHashSet::default();
+    for side in &sides {
+        let (partition, clustering) = (&side.partition, &side.clustering);
         emitter.batch.delete(table, partition, clustering);
-        if all_are_kept {
-            for event in &states.events {
-                let event = key::event_clustering(clustering, event.header.version);
-                emitter.batch.delete(EVENT, partition, &event);
+        for event in events(graph, side)? {
+            let version = event.header.version;
+            let key = key::event_clustering(clustering, version);
+            emitter.batch.delete(EVENT, partition, &key);
+            if seen.insert(version) && is_put(&&event) {
+                states.push(event);
             }
-        } else {
-            // One side of an edge may have forgotten what the other has not yet.
-            emitter.batch.delete_prefix(EVENT, partition, clustering);
         }
     }
-    Ok(())
+    remove_entries(graph, emitter, id, &states)
 }
 
-/// Removes the entries of all states, each once. Those of the current one from the present's index and those of events from
-/// the past's, if `apart` says that they are nowhere else.
+/// Removes the entries of all states, each once, from the present's index and from the past's. No row tells for certain
+/// which of them has its entries: what was planned may have been due before its commit, or been forgotten since.
 fn remove_entries(
     graph: &Graph,
     emitter: &mut Emitter<'_>,
     id: &ElementId,
-    states: &States,
-    apart: bool,
+    states: &[Current],
 ) -> Result<(), GraphError> {
     let deriver = graph.deriver();
-    let mut found = Vec::new();
-    let current = states.current.as_ref().filter(is_put);
-    let rows = current.map(|row| (row, INDEX)).into_iter();
-    let events = states.events.iter().filter(is_put);
-    for (row, table) in rows.chain(events.map(|row| (row, EVENT_INDEX))) {
+    let mut found = Vec::with_capacity(states.len());
+    for row in states {
         let derived = derived_entries(deriver.as_deref(), id, &row.content)?;
-        found.push((table, derived, emitter.entries(id, &row.content)?));
+        found.push((derived, emitter.entries(id, &row.content)?));
     }
     let mut removed = FxHashSet::default();
-    let batch = &mut emitter.batch;
-    for (table, derived, of_labels) in &found {
+    for (derived, of_labels) in &found {
         let of_labels = of_labels.iter();
         let of_labels = of_labels.map(|it| (&it.partition[..], &it.clustering[..]));
-        for (partition, clustering) in derived.iter().chain(of_labels) {
-            for place in [INDEX, EVENT_INDEX] {
-                let may_hold = !apart || place == *table;
-                if may_hold && removed.insert((place, partition, clustering)) {
-                    batch.delete(place, partition, clustering);
-                }
+        for entry in derived.iter().chain(of_labels) {
+            if removed.insert(entry) {
+                emitter.batch.delete(INDEX, entry.0, entry.1);
+                emitter.batch.delete(EVENT_INDEX, entry.0, entry.1);
             }
         }
     }

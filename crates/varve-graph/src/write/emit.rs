@@ -655,11 +655,7 @@ impl<'a> Emitter<'a> {
     }
 
     /// How long states of `id` are kept by the label that its content names.
-    pub(crate) fn retention(
-        &self,
-        id: &ElementId,
-        content: &[u8],
-    ) -> Result<Retention, GraphError> {
+    fn retention(&self, id: &ElementId, content: &[u8]) -> Result<Retention, GraphError> {
         let schema = self.context.schema;
         Ok(match id {
             ElementId::Vertex(_) => {
