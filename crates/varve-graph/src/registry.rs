@@ -9,9 +9,13 @@
 //! the two cannot be mixed up. What is cleared or dropped is decided by a mark in the old space, stored before anybody
 //! sees the new one: the graph is its oldest space without a mark. So a clear that failed or was cut short before its
 //! mark has done nothing, and its new space is removed.
+//!
+//! A name and a generation come again once all spaces of a graph are removed. So what is kept of a space beyond one call is its
+//! [`SpaceId`], which tells it from a later one of the same name that another server may have made.
 
 mod lease;
 mod places;
+mod removal;
 mod tending;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,23 +24,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::{Mutex, RwLock};
-use varve_encoding::tables::{META, TABLES};
-use varve_kv::{Batch, Capabilities, Durability, Engine, KvError, Leader, Statistic, fail_point};
+use varve_encoding::tables::TABLES;
+use varve_kv::{Capabilities, Engine, Leader, SpaceId, Statistic, fail_point};
 
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::{Graph, GraphOptions};
 
 pub use self::lease::{Lease, Leased};
 pub use self::places::{Change, Place};
+use self::removal::{doom, is_marked, mark_dropped};
 pub use self::tending::Tending;
 
 /// Longest graph name, in bytes. Leaves room for the generation within the 48 bytes of a space's name.
 pub const GRAPH_NAME_BYTES_MAX: usize = 40;
-
-/// Partition of settings in the `meta` table.
-const SETTINGS: &[u8] = b"s";
-/// Clustering of the mark that a space is to be removed.
-const DROPPED: &[u8] = b"dropped";
 
 /// The graphs of one engine.
 pub struct Registry {
@@ -44,14 +44,14 @@ pub struct Registry {
     options: GraphOptions,
     graphs: RwLock<BTreeMap<String, Open>>,
     /// Spaces to be removed once nobody uses them. Held by whoever changes the set of graphs.
-    doomed: Mutex<Vec<String>>,
+    doomed: Mutex<Vec<SpaceId>>,
     /// How often a graph came or went.
     changes: AtomicU64,
     leases: Mutex<Vec<Weak<Lease>>>,
     /// The graphs that are not open here, where the engine is shared, and who leads them as far as is known.
     followed: RwLock<BTreeMap<String, Option<Leader>>>,
-    /// Spaces of graphs that were cleared or dropped here and are not removed yet.
-    marked: Mutex<BTreeSet<String>>,
+    /// Spaces that are known to have the mark and are not removed yet.
+    marked: Mutex<BTreeSet<SpaceId>>,
     observer: OnceLock<Observer>,
 }
 
@@ -63,6 +63,19 @@ struct Open {
     graph: Arc<Graph>,
     generation: u32,
 }
+
+impl Open {
+    /// The graph's space.
+    fn space(&self) -> SpaceId {
+        SpaceId {
+            name: space_name(self.graph.name(), self.generation),
+            incarnation: self.graph.space().incarnation(),
+        }
+    }
+}
+
+/// The spaces of each graph that are stored, by generation, ascending.
+type Generations = BTreeMap<String, Vec<(u32, SpaceId)>>;
 
 impl Registry {
     /// Opens all graphs that the engine holds, and removes what clears and drops before a crash or stop left.
@@ -96,15 +109,15 @@ impl Registry {
         Ok(registry)
     }
 
-    /// The generations of each graph that are stored, ascending, without those that were cleared or dropped here.
-    fn generations(&self) -> Result<BTreeMap<String, Vec<u32>>, GraphError> {
-        let spaces = self.engine.spaces()?;
+    /// What is stored, without the spaces that are known to have the mark.
+    fn generations(&self) -> Result<Generations, GraphError> {
+        let spaces = self.engine.space_ids()?;
         let marked = self.marked.lock();
-        let mut generations: BTreeMap<String, Vec<u32>> = BTreeMap::new();
-        for space in spaces.iter().filter(|space| !marked.contains(*space)) {
-            if let Some((name, generation)) = parse_space_name(space) {
+        let mut generations = Generations::new();
+        for space in spaces.into_iter().filter(|space| !marked.contains(space)) {
+            if let Some((name, generation)) = parse_space_name(&space.name) {
                 let known = generations.entry(name.to_owned()).or_default();
-                known.push(generation);
+                known.push((generation, space));
             }
         }
         for known in generations.values_mut() {
@@ -117,21 +130,25 @@ impl Registry {
     fn open_oldest(
         &self,
         name: &str,
-        generations: &[u32],
-        doomed: &mut Vec<String>,
+        generations: &[(u32, SpaceId)],
+        doomed: &mut Vec<SpaceId>,
     ) -> Result<Option<Open>, GraphError> {
         let mut found = None;
-        for generation in generations {
-            let space = space_name(name, *generation);
+        for (generation, space) in generations {
             // A newer one beside it is what a clear left that did not come to its mark.
             if found.is_some() {
-                doomed.push(space);
+                doom(doomed, space.clone());
                 continue;
             }
-            let opened = self.engine.open(&space, TABLES, true)?;
-            if opened.get(META, SETTINGS, DROPPED)?.is_some() {
+            // What another process has removed since it was listed must not come back as an empty graph.
+            let opened = self.engine.open(&space.name, TABLES, !self.is_shared())?;
+            if is_marked(&*opened)? {
+                let space = SpaceId {
+                    incarnation: opened.incarnation(),
+                    ..space.clone()
+                };
                 self.marked.lock().insert(space.clone());
-                doomed.push(space);
+                doom(doomed, space);
                 continue;
             }
             let graph = Graph::open(name, opened, &self.options)?;
@@ -291,11 +308,11 @@ impl Registry {
         }
         // The new space is there already, so a crash after the mark finds the graph empty, not gone.
         let open = self.open_next(name, &mut doomed)?;
-        if let Err(error) = mark_dropped(&old.graph) {
+        if let Err(error) = mark_dropped(&**old.graph.space()) {
             // Where the mark may be stored, the new space must stay: it is what the next start then finds. Where it is not,
             // the new space must go: it would be taken for the graph once that has moved on to a newer one.
             if error.kind != ErrorKind::Storage {
-                doomed.push(space_name(name, open.generation));
+                doom(&mut doomed, open.space());
                 drop(open);
                 // What cannot be removed now is tried again before the next change.
                 let _ = self.reap(&mut doomed);
@@ -303,11 +320,11 @@ impl Registry {
             return Err(error);
         }
         fail_point::GRAPH_MARKED.pass();
-        self.marked.lock().insert(space_name(name, old.generation));
+        self.marked.lock().insert(old.space());
         let graph = Arc::clone(&open.graph);
         self.graphs.write().insert(name.to_owned(), open);
         self.end_leases();
-        doomed.push(space_name(name, old.generation));
+        doom(&mut doomed, old.space());
         old.graph.tasks().stop();
         drop(old);
         fail_point::GRAPH_SWAPPED.pass();
@@ -322,13 +339,13 @@ impl Registry {
     pub fn drop_graph(&self, name: &str) -> Result<(), GraphError> {
         let mut doomed = self.doomed.lock();
         let old = self.open_of(name)?;
-        self.reap(&mut doomed)?;
-        mark_dropped(&old.graph)?;
+        self.clear_the_way(name, &mut doomed)?;
+        mark_dropped(&**old.graph.space())?;
         fail_point::GRAPH_MARKED.pass();
-        self.marked.lock().insert(space_name(name, old.generation));
+        self.marked.lock().insert(old.space());
         self.graphs.write().remove(name);
         self.end_leases();
-        doomed.push(space_name(name, old.generation));
+        doom(&mut doomed, old.space());
         old.graph.tasks().stop();
         drop(old);
         fail_point::GRAPH_SWAPPED.pass();
@@ -366,25 +383,34 @@ impl Registry {
 
     /// Opens an empty space for that graph. What failed changes have left is removed first, so that there is never an
     /// older space without a mark than the graph's own; if it cannot be removed, neither can this go on.
-    fn open_next(&self, name: &str, doomed: &mut Vec<String>) -> Result<Open, GraphError> {
-        self.reap(doomed)?;
+    fn open_next(&self, name: &str, doomed: &mut Vec<SpaceId>) -> Result<Open, GraphError> {
+        self.clear_the_way(name, doomed)?;
         let generation = self.next_generation(name)?;
-        let space = space_name(name, generation);
-        let opened = match self.engine.open(&space, TABLES, true) {
+        let mut space = SpaceId {
+            name: space_name(name, generation),
+            incarnation: String::new(),
+        };
+        let opened = match self.engine.open(&space.name, TABLES, true) {
             // What another process makes of that name at the same time is not ours to remove.
             Err(error) if self.is_shared() => return Err(error.into()),
             opened => opened,
         };
-        let graph = opened
-            .map_err(GraphError::from)
-            .and_then(|opened| Graph::open(name, opened, &self.options));
+        let graph = opened.map_err(GraphError::from).and_then(|opened| {
+            space.incarnation = opened.incarnation();
+            let graph = Graph::open(name, Arc::clone(&opened), &self.options);
+            // Nobody is to take what is left then for the graph.
+            if graph.is_err() && self.is_shared() && mark_dropped(&*opened).is_ok() {
+                self.marked.lock().insert(space.clone());
+            }
+            graph
+        });
         match graph {
             Ok(graph) => {
                 fail_point::GRAPH_OPENED.pass();
                 Ok(Open { graph, generation })
             }
             Err(error) => {
-                doomed.push(space);
+                doom(doomed, space);
                 let _ = self.reap(doomed);
                 Err(error)
             }
@@ -401,23 +427,6 @@ impl Registry {
             .map(|(_, generation)| generation)
             .max();
         Ok(newest.map_or(0, |generation| generation + 1))
-    }
-
-    /// Removes the doomed spaces that nobody uses any more.
-    fn reap(&self, doomed: &mut Vec<String>) -> Result<(), GraphError> {
-        let mut failed = None;
-        doomed.retain(|space| match self.engine.drop_space(space) {
-            Ok(()) => {
-                self.marked.lock().remove(space);
-                false
-            }
-            Err(KvError::Unavailable { .. } | KvError::Led { .. }) => true,
-            Err(error) => {
-                failed = Some(error);
-                true
-            }
-        });
-        failed.map_or(Ok(()), |error| Err(error.into()))
     }
 }
 
@@ -471,17 +480,11 @@ fn parse_space_name(space: &str) -> Option<(&str, u32)> {
     Some((name, generation.parse().ok()?))
 }
 
-/// Marks a graph's space as one to be removed, so that it does not come back after a crash.
-fn mark_dropped(graph: &Graph) -> Result<(), GraphError> {
-    let mut mark = Batch::new();
-    mark.put(META, SETTINGS, DROPPED, b"");
-    Ok(graph.space().write(&mark, Durability::Sync)?)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use varve_kv::MemoryEngine;
+    use varve_encoding::tables::META;
+    use varve_kv::{Batch, Durability, MemoryEngine};
     use varve_model::time::SystemClock;
     use varve_testkit::faulty::{Fault, FaultyEngine};
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
-use varve_kv::{Capabilities, Engine, Isolation, KvError, Leader, Space, TableSpec};
+use varve_kv::{Capabilities, Engine, Isolation, KvError, Leader, Space, SpaceId, TableSpec};
 
 use crate::acquire::{Opening, holder, now, term};
 use crate::bridge::Bridge;
@@ -184,12 +184,22 @@ impl Engine for CassandraEngine {
     }
 
     fn spaces(&self) -> Result<Vec<String>, KvError> {
+        let ids = self.space_ids()?;
+        Ok(ids.into_iter().map(|id| id.name).collect())
+    }
+
+    fn space_ids(&self) -> Result<Vec<SpaceId>, KvError> {
         let shared = Arc::clone(&self.shared);
         let name = &self.shared.cluster.config.keyspace;
         self.wait(name, async move {
             let entries = shared.entries().await?;
             let ready = entries.into_iter().filter(Entry::ready);
-            Ok(ready.map(|entry| entry.space).collect())
+            // The digits at its end make a keyspace's name one that no other has.
+            let id = |entry: Entry| SpaceId {
+                name: entry.space,
+                incarnation: entry.keyspace,
+            };
+            Ok(ready.map(id).collect())
         })
     }
 
@@ -225,7 +235,25 @@ impl Engine for CassandraEngine {
         }
         let shared = Arc::clone(&self.shared);
         let space = name.to_owned();
-        self.wait(name, async move { shared.remove(&space).await })
+        self.wait(name, async move { shared.remove(&space, None).await })
+    }
+
+    fn drop_this(&self, space: &SpaceId) -> Result<(), KvError> {
+        if self.is_open(&space.name) {
+            // What is open may be another of that name; then there is nothing to remove.
+            return match self.space_ids()?.contains(space) {
+                true => Err(unavailable(
+                    &space.name,
+                    "it is open; close it before dropping it",
+                )),
+                false => Ok(()),
+            };
+        }
+        let shared = Arc::clone(&self.shared);
+        let space = space.clone();
+        self.wait(&space.name.clone(), async move {
+            shared.remove(&space.name, Some(&space.incarnation)).await
+        })
     }
 }
 
@@ -296,6 +324,7 @@ impl Shared {
         Ok(Core {
             name: space.into(),
             specs,
+            keyspace,
             cluster: Arc::clone(&self.cluster),
             store,
             log,
@@ -341,13 +370,18 @@ impl Shared {
         Ok(keyspace)
     }
 
-    async fn remove(&self, space: &str) -> Result<(), KvError> {
+    /// Removes the space of that name; only if its keyspace is `keyspace`, if one is given. From here on all that is done is
+    /// done to the keyspace that is found first.
+    async fn remove(&self, space: &str, keyspace: Option<&str>) -> Result<(), KvError> {
         let failed = |failure: Failure| failure.opening(space);
         let _one_at_a_time = self.definitions.lock().await;
         let found = self.directory.find(&self.cluster, space).await;
         let Some(entry) = found.map_err(failed)? else {
             return Ok(());
         };
+        if keyspace.is_some_and(|keyspace| keyspace != entry.keyspace) {
+            return Ok(());
+        }
         if entry.ready() {
             self.take_for_good(space, &entry).await?;
         }

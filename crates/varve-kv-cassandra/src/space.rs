@@ -51,6 +51,7 @@ pub(crate) type Store = Vec<TableStatements>;
 pub(crate) struct Core {
     pub(crate) name: Arc<str>,
     pub(crate) specs: &'static [TableSpec],
+    pub(crate) keyspace: String,
     pub(crate) cluster: Arc<Cluster>,
     pub(crate) store: Arc<Store>,
     pub(crate) log: Log,
@@ -484,6 +485,10 @@ impl Space for CassandraSpace {
 
     fn term(&self) -> u64 {
         term(&self.core.lease.row)
+    }
+
+    fn incarnation(&self) -> String {
+        self.core.keyspace.clone()
     }
 
     fn statistics(&self) -> Vec<Statistic> {

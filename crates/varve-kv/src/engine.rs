@@ -74,6 +74,16 @@ impl Capabilities {
     };
 }
 
+/// A space, told from others that have had its name or will have it. Whoever keeps a name of a shared engine over time, to do
+/// something to the space later, has to keep this: another process may have removed that space and made one of the same name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SpaceId {
+    /// The name.
+    pub name: String,
+    /// What no other space has; empty where the engine cannot be shared.
+    pub incarnation: String,
+}
+
 /// Who has a space open, where several processes share an engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leader {
@@ -289,6 +299,11 @@ pub trait Space: Reader {
     fn term(&self) -> u64 {
         0
     }
+
+    /// What no other space has, also none of its name: see [`SpaceId`]. Empty where the engine cannot be shared.
+    fn incarnation(&self) -> String {
+        String::new()
+    }
 }
 
 /// A storage engine: spaces by name.
@@ -320,6 +335,18 @@ pub trait Engine: Send + Sync {
     /// When the list cannot be read.
     fn spaces(&self) -> Result<Vec<String>, KvError>;
 
+    /// [`Engine::spaces`], with what tells each from others of its name.
+    ///
+    /// # Errors
+    /// As [`Engine::spaces`].
+    fn space_ids(&self) -> Result<Vec<SpaceId>, KvError> {
+        let id = |name| SpaceId {
+            name,
+            incarnation: String::new(),
+        };
+        Ok(self.spaces()?.into_iter().map(id).collect())
+    }
+
     /// Opens the space `name` with `tables`, creating it if it does not exist and `create` is set. A name is 1 to 48
     /// ASCII letters, digits and `_`, the caller sees to that. Opening a space that is open already fails.
     ///
@@ -339,4 +366,12 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// When it is open or cannot be removed.
     fn drop_space(&self, name: &str) -> Result<(), KvError>;
+
+    /// [`Engine::drop_space`] of this very space: one that was made since with its name stays, and is no error.
+    ///
+    /// # Errors
+    /// As [`Engine::drop_space`].
+    fn drop_this(&self, space: &SpaceId) -> Result<(), KvError> {
+        self.drop_space(&space.name)
+    }
 }

@@ -23,7 +23,7 @@ mod engine;
 pub use batch::{Batch, Op, OpKind, RawOp};
 pub use engine::{
     Capabilities, Durability, Engine, Flow, Isolation, Leader, Leadership, Reader, Row,
-    ScanRequest, Snapshot, Space, Statistic,
+    ScanRequest, Snapshot, Space, SpaceId, Statistic,
 };
 pub use error::KvError;
 pub use memory::MemoryEngine;

@@ -267,13 +267,13 @@ impl ApiError {
         Self::new(status, "jakarta.ws.rs.ClientErrorException", message)
     }
 
-    /// 503 without `Retry-After`: the server that led the graph was lost while it carried out the write, and nobody can tell
-    /// whether it is stored.
+    /// 503 without `Retry-After`: the server that led the graph was lost while it carried out the write, or did not answer in
+    /// time, and nobody can tell whether it is stored.
     #[track_caller]
     pub fn outcome_unknown() -> Self {
         let exception = "jakarta.ws.rs.ServiceUnavailableException";
-        let message = "The server that led the graph was lost while it carried out this request: whether it is stored is \
-                       unknown. Read what it was to change before sending it again";
+        let message = "The server that led the graph was lost while it carried out this request, or did not answer in \
+                       time: whether it is stored is unknown. Read what it was to change before sending it again";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, exception, message).with_cause(OUTCOME_UNKNOWN)
     }
 

@@ -2,13 +2,14 @@
 //!
 //! `work` is the way of a request that is about a graph of a shared engine: it runs here if this server leads the graph, goes to
 //! the leader if another does, and waits while nobody does. What fails before the leader can have seen it, or only reads, is
-//! tried again with whoever leads then; a write whose leader was lost meanwhile is answered as one of unknown outcome, never
+//! tried again with whoever leads then; a write whose leader was lost meanwhile, or did not answer in time, is answered as one of unknown outcome, never
 //! guessed. `peers` are the connections to other servers, `status` is `/cluster`.
 
 mod peers;
 mod status;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use http::header::HeaderName;
@@ -167,6 +168,7 @@ async fn hand_on(
 ) -> Result<Response, Failed> {
     let gate = state.admission().gate(route.class);
     let metrics = state.metrics();
+    let begun = AtomicBool::new(false);
     let work = async {
         let _slot = match gate {
             None => None,
@@ -175,9 +177,8 @@ async fn hand_on(
                 Err(refused) => return Ok(refused.to_response(state.trace())),
             },
         };
-        metrics
-            .forwarded
-            .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        begun.store(true, Ordering::Relaxed);
+        metrics.forwarded.fetch_add(1, Ordering::Relaxed);
         tokio::select! {
             answer = context.worker.peers.ask(&leader.address, context) => answer,
             () = leads_no_more(state, graph, leader) => Err(Failed::Unknown),
@@ -186,6 +187,10 @@ async fn hand_on(
     let limit = tokio::time::Instant::from_std(deadline);
     let answered = tokio::time::timeout_at(limit, work).await;
     let response = answered.unwrap_or_else(|_| {
+        // The leader may be about to store it, and its own time ends later.
+        if route.class == Class::Write && begun.load(Ordering::Relaxed) {
+            return Err(Failed::Unknown);
+        }
         let limit = state.time_limit(route);
         Ok(state.timed_out(limit).to_response(state.trace()))
     })?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use varve_kv::{
     Batch, Capabilities, Durability, Engine, Flow, Isolation, KvError, Leader, Leadership, Reader,
-    Row, ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
+    Row, ScanRequest, Snapshot, Space, SpaceId, Statistic, TableId, TableSpec,
 };
 
 /// How a call fails.
@@ -148,6 +148,10 @@ impl Engine for FaultyEngine {
         self.inner.spaces()
     }
 
+    fn space_ids(&self) -> Result<Vec<SpaceId>, KvError> {
+        self.inner.space_ids()
+    }
+
     fn open(
         &self,
         name: &str,
@@ -164,6 +168,10 @@ impl Engine for FaultyEngine {
 
     fn drop_space(&self, name: &str) -> Result<(), KvError> {
         self.inner.drop_space(name)
+    }
+
+    fn drop_this(&self, space: &SpaceId) -> Result<(), KvError> {
+        self.inner.drop_this(space)
     }
 }
 
@@ -235,6 +243,10 @@ impl Space for FaultySpace {
 
     fn term(&self) -> u64 {
         self.inner.term()
+    }
+
+    fn incarnation(&self) -> String {
+        self.inner.incarnation()
     }
 
     fn statistics(&self) -> Vec<Statistic> {

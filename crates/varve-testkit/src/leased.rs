@@ -4,14 +4,15 @@
 //! them. Time does not pass by itself: [`SharedMemory::suspend`] is a server that could not renew, [`SharedMemory::expire`] a
 //! lease that has run out.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use varve_kv::{
     Batch, Capabilities, Durability, Engine, Flow, KvError, Leader, Leadership, MemoryEngine,
-    Reader, Row, ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
+    Reader, Row, ScanRequest, Snapshot, Space, SpaceId, Statistic, TableId, TableSpec,
 };
 
 /// What the servers share.
@@ -19,10 +20,15 @@ use varve_kv::{
 pub struct SharedMemory {
     memory: MemoryEngine,
     spaces: Mutex<BTreeMap<String, Stored>>,
+    /// How many spaces were made.
+    made: AtomicU64,
+    /// The servers whose removals of spaces fail.
+    refused: Mutex<BTreeSet<String>>,
 }
 
 struct Stored {
     space: Arc<dyn Space>,
+    incarnation: String,
     /// Who has it; nobody once it was released or has run out.
     owner: Option<String>,
     term: u64,
@@ -58,6 +64,15 @@ impl SharedMemory {
             stored.owner = None;
             stored.suspended = true;
         }
+    }
+
+    /// The server at `address` can remove no space, as if another were always faster at it; or can again.
+    pub fn refuse_removals(&self, address: &str, refuse: bool) {
+        let mut refused = self.refused.lock();
+        match refuse {
+            true => refused.insert(address.to_owned()),
+            false => refused.remove(address),
+        };
     }
 }
 
@@ -96,6 +111,15 @@ impl Engine for LeasedEngine {
         Ok(self.shared.spaces.lock().keys().cloned().collect())
     }
 
+    fn space_ids(&self) -> Result<Vec<SpaceId>, KvError> {
+        let spaces = self.shared.spaces.lock();
+        let id = |(name, stored): (&String, &Stored)| SpaceId {
+            name: name.clone(),
+            incarnation: stored.incarnation.clone(),
+        };
+        Ok(spaces.iter().map(id).collect())
+    }
+
     fn open(
         &self,
         name: &str,
@@ -106,6 +130,7 @@ impl Engine for LeasedEngine {
         if !spaces.contains_key(name) {
             let stored = Stored {
                 space: self.shared.memory.open(name, tables, create)?,
+                incarnation: self.shared.made.fetch_add(1, Ordering::Relaxed).to_string(),
                 owner: None,
                 term: 0,
                 suspended: false,
@@ -127,20 +152,39 @@ impl Engine for LeasedEngine {
             name: name.to_owned(),
             shared: Arc::clone(&self.shared),
             inner: Arc::clone(&stored.space),
+            incarnation: stored.incarnation.clone(),
             term: stored.term,
         }))
     }
 
     fn drop_space(&self, name: &str) -> Result<(), KvError> {
+        self.remove(name, None)
+    }
+
+    fn drop_this(&self, space: &SpaceId) -> Result<(), KvError> {
+        self.remove(&space.name, Some(&space.incarnation))
+    }
+}
+
+impl LeasedEngine {
+    /// Removes the space of that name; only that incarnation, if one is given.
+    fn remove(&self, name: &str, incarnation: Option<&str>) -> Result<(), KvError> {
+        let unavailable = |detail: &str| KvError::Unavailable {
+            space: name.to_owned(),
+            detail: detail.to_owned(),
+        };
+        if self.shared.refused.lock().contains(&self.address) {
+            return Err(unavailable("another process is making or removing it"));
+        }
         let mut spaces = self.shared.spaces.lock();
         let Some(stored) = spaces.get(name) else {
             return Ok(());
         };
+        if incarnation.is_some_and(|incarnation| incarnation != stored.incarnation) {
+            return Ok(());
+        }
         if stored.owner.is_some() {
-            return Err(KvError::Unavailable {
-                space: name.to_owned(),
-                detail: "it is open".to_owned(),
-            });
+            return Err(unavailable("it is open"));
         }
         spaces.remove(name);
         self.shared.memory.drop_space(name)
@@ -151,13 +195,19 @@ struct LeasedSpace {
     name: String,
     shared: Arc<SharedMemory>,
     inner: Arc<dyn Space>,
+    incarnation: String,
     term: u64,
 }
 
 impl LeasedSpace {
+    /// Whether nobody has opened it since, or made another of its name.
+    fn has(&self, stored: &Stored) -> bool {
+        stored.term == self.term && stored.incarnation == self.incarnation
+    }
+
     fn stands(&self, spaces: &BTreeMap<String, Stored>) -> Leadership {
         match spaces.get(&self.name) {
-            Some(stored) if stored.term == self.term => match stored.suspended {
+            Some(stored) if self.has(stored) => match stored.suspended {
                 false => Leadership::Held,
                 true => Leadership::Suspended,
             },
@@ -169,7 +219,7 @@ impl LeasedSpace {
 impl Drop for LeasedSpace {
     fn drop(&mut self) {
         if let Some(stored) = self.shared.spaces.lock().get_mut(&self.name)
-            && stored.term == self.term
+            && self.has(stored)
         {
             stored.owner = None;
         }
@@ -252,5 +302,9 @@ impl Space for LeasedSpace {
 
     fn term(&self) -> u64 {
         self.term
+    }
+
+    fn incarnation(&self) -> String {
+        self.incarnation.clone()
     }
 }

@@ -4,13 +4,12 @@
 //! here is let go of when the engine says that it was lost to another server: whatever is remembered of it is worth nothing
 //! then. All of it is asked of the engine anew; what is kept here is only where to ask first.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use varve_kv::{KvError, Leader, Leadership};
+use varve_kv::{KvError, Leader, Leadership, SpaceId};
 
-use super::{Open, Registry, existed, not_found, space_name};
+use super::{Generations, Open, Registry, existed, not_found};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 
@@ -138,18 +137,18 @@ impl Registry {
         Ok(())
     }
 
-    fn follow_only(&self, stored: &BTreeMap<String, Vec<u32>>) {
+    fn follow_only(&self, stored: &Generations) {
         let mut followed = self.followed.write();
         followed.retain(|name, _| stored.contains_key(name));
     }
 
-    fn look_at(&self, name: &str, generations: &[u32]) -> Result<Place, GraphError> {
+    fn look_at(&self, name: &str, generations: &[(u32, SpaceId)]) -> Result<Place, GraphError> {
         self.let_go_if_lost(name);
-        let Some(oldest) = generations.first() else {
+        let Some((_, oldest)) = generations.first() else {
             self.followed.write().remove(name);
             return Ok(Place::Unknown);
         };
-        match self.engine.leader(&space_name(name, *oldest))? {
+        match self.engine.leader(&oldest.name)? {
             Some(leader) if leader.is_self || leader.address.is_empty() => {
                 // This server is opening it, or one before it at the same place had it, and its time is not over yet.
                 Ok(self.followed_by(name, None))
@@ -233,7 +232,7 @@ impl Registry {
     pub(super) fn open_first(
         &self,
         name: &str,
-        doomed: &mut Vec<String>,
+        doomed: &mut Vec<SpaceId>,
     ) -> Result<Open, GraphError> {
         for _ in 0..CREATE_TRIES {
             if self.generations()?.contains_key(name) {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use varve_kv::{Capabilities, Engine, KvError, Space, TableSpec};
+use varve_kv::{Capabilities, Engine, KvError, Space, SpaceId, TableSpec};
 use varve_kv_cassandra::{CassandraConfig, CassandraEngine};
 
 /// Port of the node that the tests start themselves.
@@ -144,5 +144,13 @@ impl Engine for Scratch {
 
     fn drop_space(&self, name: &str) -> Result<(), KvError> {
         self.engine.drop_space(name)
+    }
+
+    fn space_ids(&self) -> Result<Vec<SpaceId>, KvError> {
+        self.engine.space_ids()
+    }
+
+    fn drop_this(&self, space: &SpaceId) -> Result<(), KvError> {
+        self.engine.drop_this(space)
     }
 }

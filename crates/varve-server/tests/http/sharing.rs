@@ -118,6 +118,16 @@ impl Server {
         panic!("{graph} is {} and never {wanted}", self.standing(graph));
     }
 
+    fn await_no_graphs(&self) {
+        for _ in 0..1_000 {
+            if self.done("GET", "/graphs", &Value::Null) == json!({"graphs": []}) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        panic!("graphs that were dropped are listed for good");
+    }
+
     /// Stops as by SIGTERM, and gives its graphs up.
     fn stop(mut self) {
         self.end();
@@ -228,11 +238,14 @@ fn both_list_make_clear_and_drop_graphs() {
     let drop = "?confirm_message=I%27m+sure+to+drop+the+graph";
     a.done("DELETE", &format!("/graphs/h{drop}"), &Value::Null);
     b.done("DELETE", &format!("{GRAPH}{drop}"), &Value::Null);
+    for (server, dropped) in [(&a, "g"), (&b, "h")] {
+        let listed = server.done("GET", "/graphs", &Value::Null);
+        let listed = listed["graphs"].as_array().unwrap();
+        assert!(!listed.contains(&json!(dropped)), "{listed:?}");
+    }
     for server in [&a, &b] {
-        assert_eq!(
-            server.done("GET", "/graphs", &Value::Null),
-            json!({"graphs": []})
-        );
+        // The other server lists it until it is removed, which is once the request that dropped it has let it go.
+        server.await_no_graphs();
         assert_eq!(server.get(&path_of("x")).status, 404);
     }
     b.done("POST", GRAPH, &json!({}));
@@ -323,27 +336,37 @@ fn what_was_handed_on_is_not_handed_on_again() {
     assert_eq!(answer.status, 421, "{}", answer.text());
 }
 
-/// A server at that place takes the lease of the graph, and breaks off every request that it is sent.
+/// A server that takes the lease of the graph, and breaks off every request that it is sent, or never answers it.
 struct BadLeader {
     asked: Arc<AtomicUsize>,
     space: Option<Arc<dyn varve_kv::Space>>,
 }
 
+#[derive(Clone, Copy)]
+enum Bad {
+    BreaksOff,
+    IsSilent,
+}
+
 impl BadLeader {
-    fn take(shared: &Arc<SharedMemory>) -> Self {
+    fn take(shared: &Arc<SharedMemory>, answer: Bad) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let asked = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&asked);
         thread::spawn(move || {
+            let mut silent = Vec::new();
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
                 let mut head = [0; 4096];
                 if stream.read(&mut head).unwrap() > 0 {
                     counter.fetch_add(1, Ordering::SeqCst);
                 }
-                // Not a head of an answer: the connection just ends.
-                let _ = stream.flush();
+                match answer {
+                    // Not a head of an answer: the connection just ends.
+                    Bad::BreaksOff => drop(stream.flush()),
+                    Bad::IsSilent => silent.push(stream),
+                }
             }
         });
         let engine = shared.server(&address);
@@ -374,7 +397,7 @@ impl BadLeader {
 fn a_write_whose_leader_was_lost_is_not_guessed_about_and_a_read_is_done_again() {
     let (shared, a, b) = two();
     a.done("POST", &vertices(), &vertex("x"));
-    let mut bad = BadLeader::take(&shared);
+    let mut bad = BadLeader::take(&shared, Bad::BreaksOff);
     b.await_standing("g", "follower");
     a.await_standing("g", "follower");
     let answer = b.ask("POST", &vertices(), &vertex("y"));
@@ -391,6 +414,29 @@ fn a_write_whose_leader_was_lost_is_not_guessed_about_and_a_read_is_done_again()
         bad.space.take();
         assert_eq!(read.join().unwrap()["id"], "x");
     });
+}
+
+#[test]
+fn a_write_that_the_leader_does_not_answer_in_time_is_not_guessed_about() {
+    let shared = SharedMemory::new();
+    let config = ServerConfig {
+        request_timeout_ms: 1_000,
+        ..ServerConfig::default()
+    };
+    let b = Server::start_with(&shared, config);
+    b.done("POST", GRAPH, &json!({}));
+    schema(&b);
+    let bad = BadLeader::take(&shared, Bad::IsSilent);
+    b.await_standing("g", "follower");
+    let write = b.ask("POST", &vertices(), &vertex("y"));
+    assert_eq!(write.status, 503, "{}", write.text());
+    let text = write.text();
+    assert!(text.contains("VRV-OUTCOME-UNKNOWN"), "{text}");
+    assert!(write.header("retry-after").is_none());
+    bad.await_asked();
+    let read = b.get(&path_of("x"));
+    assert_eq!(read.status, 503, "{}", read.text());
+    assert!(read.header("retry-after").is_some());
 }
 
 #[test]

@@ -1,0 +1,243 @@
+//! Which spaces are to be removed, and their removal.
+//!
+//! Where the engine is shared, another server may have removed a space since it was looked at, and made one of the same name,
+//! which is a graph with all its data. So what is to be removed is a [`SpaceId`], not a name; it is removed for good reason only:
+//! it has the mark, which never goes, or the graph is open here in an older space without one.
+
+use varve_encoding::tables::META;
+use varve_kv::{Batch, Durability, KvError, Leadership, Space, SpaceId};
+
+use super::{Registry, parse_space_name};
+use crate::error::{ErrorKind, GraphError};
+
+/// Partition of settings in the `meta` table.
+const SETTINGS: &[u8] = b"s";
+/// Clustering of the mark that a space is to be removed.
+const DROPPED: &[u8] = b"dropped";
+
+/// What may be done with a doomed space.
+#[derive(PartialEq, Eq)]
+enum Fate {
+    Removed,
+    /// It is not known for the moment whether the graph is still ours.
+    Kept,
+    /// Whoever opens the graph next decides.
+    Forgotten,
+}
+
+impl Registry {
+    /// Removes the doomed spaces that nobody uses any more.
+    pub(super) fn reap(&self, doomed: &mut Vec<SpaceId>) -> Result<(), GraphError> {
+        let mut failed = None;
+        doomed.retain(|space| {
+            let fate = self.fate(space);
+            if fate != Fate::Removed {
+                return fate == Fate::Kept;
+            }
+            let removed = match space.incarnation.is_empty() {
+                // It was not opened, and nobody else makes any.
+                true => self.engine.drop_space(&space.name),
+                false => self.engine.drop_this(space),
+            };
+            match removed {
+                Ok(()) => {
+                    self.marked.lock().remove(space);
+                    false
+                }
+                Err(KvError::Unavailable { .. } | KvError::Led { .. }) => true,
+                Err(error) => {
+                    failed = Some(error);
+                    true
+                }
+            }
+        });
+        failed.map_or(Ok(()), |error| Err(error.into()))
+    }
+
+    fn fate(&self, space: &SpaceId) -> Fate {
+        if !self.is_shared() || self.marked.lock().contains(space) {
+            return Fate::Removed;
+        }
+        let graphs = self.graphs.read();
+        let older = parse_space_name(&space.name).and_then(|(name, generation)| {
+            graphs.get(name).filter(|open| open.generation < generation)
+        });
+        match older.map(|open| open.graph.space().leadership()) {
+            Some(Leadership::Held) => Fate::Removed,
+            Some(Leadership::Suspended) => Fate::Kept,
+            Some(Leadership::Lost) | None => Fate::Forgotten,
+        }
+    }
+
+    /// Removes what failed changes have left, before a graph gets its mark or a new space. Where other servers may have left
+    /// something too, that is looked for; as long as it is there the graph cannot be changed: it would be taken for the graph.
+    pub(super) fn clear_the_way(
+        &self,
+        name: &str,
+        doomed: &mut Vec<SpaceId>,
+    ) -> Result<(), GraphError> {
+        if !self.is_shared() {
+            return self.reap(doomed);
+        }
+        let held = self.graphs.read().get(name).map(|open| open.generation);
+        if let Some(held) = held {
+            let stored = self.generations()?.remove(name).unwrap_or_default();
+            let newer = stored.into_iter().filter(|(known, _)| *known > held);
+            newer.for_each(|(_, space)| doom(doomed, space));
+        }
+        self.reap(doomed)?;
+        let marked = self.marked.lock();
+        let is_in_the_way = |space: &SpaceId| {
+            let graph = parse_space_name(&space.name).map(|(graph, _)| graph);
+            graph == Some(name) && !marked.contains(space)
+        };
+        if doomed.iter().any(is_in_the_way) {
+            let message =
+                format!("The graph '{name}' is being cleared or removed by another server");
+            return Err(GraphError::new(ErrorKind::Busy, message));
+        }
+        Ok(())
+    }
+}
+
+/// Adds a space to those that are to be removed.
+pub(super) fn doom(doomed: &mut Vec<SpaceId>, space: SpaceId) {
+    if !doomed.contains(&space) {
+        doomed.push(space);
+    }
+}
+
+/// Whether a space has the mark that it is to be removed.
+pub(super) fn is_marked(space: &dyn Space) -> Result<bool, KvError> {
+    Ok(space.get(META, SETTINGS, DROPPED)?.is_some())
+}
+
+/// Marks a space as one to be removed, so that it does not come back after a crash.
+pub(super) fn mark_dropped(space: &dyn Space) -> Result<(), GraphError> {
+    let mut mark = Batch::new();
+    mark.put(META, SETTINGS, DROPPED, b"");
+    Ok(space.write(&mark, Durability::Sync)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use varve_encoding::tables::TABLES;
+    use varve_model::time::SystemClock;
+    use varve_testkit::SharedMemory;
+
+    use super::*;
+    use crate::graph::{Graph, GraphOptions};
+    use crate::registry::Place;
+
+    fn server(shared: &Arc<SharedMemory>, address: &str) -> Registry {
+        let options = GraphOptions::new(Arc::new(SystemClock));
+        Registry::open(shared.server(address), options).unwrap()
+    }
+
+    fn tend(registry: &Registry) {
+        registry.tend(&|name, error| panic!("{name}: {error}"));
+    }
+
+    fn put(graph: &Graph) {
+        let mut batch = Batch::new();
+        batch.put(META, b"v", b"x", b"1");
+        graph.space().write(&batch, Durability::Sync).unwrap();
+    }
+
+    fn holds_data(registry: &Registry) -> bool {
+        let graph = registry.get("g").unwrap();
+        graph.space().get(META, b"v", b"x").unwrap().is_some()
+    }
+
+    /// Two servers: the second one has seen the mark of a graph that the first one has removed since, and made again.
+    fn with_a_name_that_came_again() -> (Arc<SharedMemory>, Registry, Registry) {
+        let shared = SharedMemory::new();
+        let (a, b) = (server(&shared, "a"), server(&shared, "b"));
+        for address in ["a", "b"] {
+            shared.refuse_removals(address, true);
+        }
+        a.create("g").unwrap();
+        a.drop_graph("g").unwrap();
+        tend(&b);
+        assert_eq!(b.doomed.lock().len(), 1, "it has seen the mark");
+        shared.refuse_removals("a", false);
+        tend(&a);
+        put(&a.create("g").unwrap());
+        assert_eq!(shared.server("c").spaces().unwrap(), ["g"]);
+        (shared, a, b)
+    }
+
+    #[test]
+    fn a_graph_whose_name_came_again_is_seen_and_never_removed() {
+        let (shared, a, b) = with_a_name_that_came_again();
+        tend(&b);
+        assert!(
+            matches!(b.place("g"), Place::There(_)),
+            "{:?}",
+            b.place("g")
+        );
+        assert_eq!(b.stored_names().unwrap(), ["g"]);
+        shared.refuse_removals("b", false);
+        a.close();
+        tend(&b);
+        assert!(holds_data(&b));
+        assert!(b.doomed.lock().is_empty() && b.marked.lock().is_empty());
+    }
+
+    #[test]
+    fn a_server_that_stops_removes_no_graph_whose_name_came_again() {
+        let (shared, a, b) = with_a_name_that_came_again();
+        shared.refuse_removals("b", false);
+        a.close();
+        b.close();
+        assert!(holds_data(&server(&shared, "c")));
+    }
+
+    #[test]
+    fn a_graph_that_was_removed_since_it_was_listed_does_not_come_back() {
+        let shared = SharedMemory::new();
+        let (a, b) = (server(&shared, "a"), server(&shared, "b"));
+        a.create("g").unwrap();
+        let stored = b.generations().unwrap();
+        a.drop_graph("g").unwrap();
+        let opened = b.open_oldest("g", &stored["g"], &mut Vec::new());
+        assert!(opened.is_err());
+        assert!(shared.server("c").spaces().unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_another_server_left_is_removed_before_the_graph_gets_its_mark() {
+        let shared = SharedMemory::new();
+        let a = server(&shared, "a");
+        put(&a.create("g").unwrap());
+        let left = shared.server("b").open("_1_g", TABLES, true).unwrap();
+        let error = a.drop_graph("g").err().expect("it is still open there");
+        assert_eq!(error.kind, ErrorKind::Busy);
+        assert!(a.clear("g").is_err() && holds_data(&a));
+        drop(left);
+        put(&a.clear("g").unwrap());
+        a.close();
+        assert!(holds_data(&server(&shared, "c")));
+    }
+
+    #[test]
+    fn what_is_newer_than_a_graph_that_is_not_held_any_more_is_left_to_others() {
+        let shared = SharedMemory::new();
+        let (a, b) = (server(&shared, "a"), server(&shared, "b"));
+        a.create("g").unwrap();
+        shared.refuse_removals("a", true);
+        let left = shared.server("b").open("_1_g", TABLES, true).unwrap();
+        assert!(a.clear("g").is_err(), "what is left is in the way");
+        drop(left);
+        shared.expire("g");
+        tend(&b);
+        put(&b.clear("g").unwrap());
+        shared.refuse_removals("a", false);
+        tend(&a);
+        b.close();
+        a.close();
+        assert!(holds_data(&server(&shared, "c")));
+    }
+}
