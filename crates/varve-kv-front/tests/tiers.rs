@@ -376,7 +376,8 @@ fn writers_are_held_back_before_the_room_is_used_up() {
     };
     let engine = FrontMemoryEngine::new(dir.path(), limits);
     let space = open(&engine);
-    engine.controls().hold(true);
+    // It gets no further, and nothing is behind but this flush.
+    engine.controls().fill_disk(true);
     let mut next = 0;
     let mut write_until = |done: &dyn Fn() -> bool| {
         while !done() {
@@ -390,7 +391,7 @@ fn writers_are_held_back_before_the_room_is_used_up() {
     let held = write_until(&|| space.write_may_wait()) - full;
     let share = held / table as f64;
     assert!((0.1..0.5).contains(&share), "{share} of the table");
-    engine.controls().hold(false);
+    engine.controls().fill_disk(false);
 }
 
 /// A full disk at flushing lets writers go on until memory is full and then says so; room ends it without a restart.

@@ -213,7 +213,7 @@ mod tests {
         let a = server(&shared, "a");
         put(&a.create("g").unwrap());
         let left = shared.server("b").open("_1_g", TABLES, true).unwrap();
-        let error = a.drop_graph("g").err().expect("it is still open there");
+        let error = a.drop_graph("g").expect_err("it is still open there");
         assert_eq!(error.kind, ErrorKind::Busy);
         assert!(a.clear("g").is_err() && holds_data(&a));
         drop(left);
