@@ -16,11 +16,6 @@ use crate::errors::ApiError;
 
 type Work = Box<dyn FnOnce() + Send>;
 
-/// How much the pool's threads give way when there is more work than processors: in steps of niceness, each a fifth or so
-/// of the share. What they wait for in the end, the flush of the table in memory, then never waits for them, nor does a
-/// small request behind large ones.
-const GIVE_WAY: i32 = 4;
-
 /// The pool. Its threads end when it is dropped and the queue is empty.
 #[derive(Debug)]
 pub struct BlockingPool {
@@ -67,10 +62,7 @@ impl BlockingPool {
             let queue = Arc::clone(&queue);
             thread::Builder::new()
                 .name(format!("varve-pool-{index}"))
-                .spawn(move || {
-                    give_way();
-                    queue.serve();
-                })?;
+                .spawn(move || queue.serve())?;
         }
         let capacity = threads + config.blocking_queue;
         Ok(Self {
@@ -121,19 +113,6 @@ impl Drop for BlockingPool {
     fn drop(&mut self) {
         self.queue.state.lock().closed = true;
         self.queue.changed.notify_all();
-    }
-}
-
-/// Lowers the priority of this thread, where threads have one of their own. Without it all works the same.
-fn give_way() {
-    #[cfg(target_os = "linux")]
-    {
-        // On Linux the priority of "this process" is that of the calling thread: setpriority(2), "C library/kernel differences".
-        if let Ok(now) = rustix::process::getpriority_process(None)
-            && let Err(error) = rustix::process::setpriority_process(None, now + GIVE_WAY)
-        {
-            tracing::debug!(%error, "the pool's threads keep their priority");
-        }
     }
 }
 
