@@ -18,8 +18,10 @@ pub(crate) struct Snowflake {
 }
 
 impl Snowflake {
-    /// Begins in the millisecond after `last`, the instant of the last commit: whoever wrote before, with whatever clock, gave
-    /// no id beyond it. So ids are not given twice, and inserts may rely on that.
+    /// Begins in the millisecond after `last`, the instant of the last commit, so that a slower clock, here or on another
+    /// server, does not give ids again that were given by then. Ids that had run ahead of the last commit are not known
+    /// here: after a clock has gone back, more than 4,096 ids in a millisecond of commits or ids that were not committed
+    /// yet may lie beyond it.
     pub(crate) fn after(last: Instant) -> Self {
         let millis = (last.millis() - EPOCH_MILLIS + 1).max(0);
         Self {

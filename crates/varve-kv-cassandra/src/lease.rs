@@ -86,7 +86,9 @@ impl LeaseTable {
         );
         let numbers = format!("UPDATE {table} SET term = ?, bound = ?, settled = ? WHERE slot = ?");
         // It may be sent again while a node hangs, which a claim may not. The copy that a node carries out when it goes on
-        // comes after later ones: the bound, which only grows within a term, and the term, which giving back ends, keep it out.
+        // comes after later ones: the bound, which does not shrink within a term, and the term, which giving back ends,
+        // keep it out. One of an equal bound passes: it may name the owner for a lease more, or an earlier `settled`,
+        // and what was settled since is then carried out once more.
         let mut extend = prepare(extend).await?;
         extend.set_is_idempotent(true);
         let release = format!(
