@@ -118,8 +118,9 @@ fn each_row(
     failed.map_or(Ok(()), Err)
 }
 
-/// Merges current rows and events, a chunk at a time; what of one side lies beyond the other's chunk is read again with the next. Where the reader has no state of one moment, rows must
-/// be read before events, as commits move from the one to the other: `rows_first`.
+/// Merges current rows and events, a chunk at a time; what of one side lies beyond the other's chunk is read again with
+/// the next. Where the reader has no state of one moment, rows must be read before events, as commits move from the one to
+/// the other: `rows_first`.
 fn past(
     reader: &dyn Reader,
     partition: &[u8],
