@@ -83,6 +83,10 @@ pub(crate) enum Write {
     ClassifyInFull(String, String, ClassificationRequest),
     Declassify(String, String),
     UpdateClassification(String, String, InstanceProperties),
+    ClassifyProxy(EntityProxy, String, Option<InstanceProperties>),
+    ClassifyProxyInFull(EntityProxy, String, ClassificationRequest),
+    DeclassifyProxy(EntityProxy, String),
+    UpdateProxyClassification(EntityProxy, String, InstanceProperties),
     ReIdentify(Kind, String, String, TypeDefValidationForRequest),
     ReType(Kind, String, TypeDefChangeRequest),
     /// GUID, home, new home, its name.
@@ -183,7 +187,11 @@ impl Write {
         let mut write = self.clone();
         match &mut write {
             Self::AddEntity(..) | Self::AddExternalEntity(..) => {}
-            Self::AddEntityProxy(proxy) => names.put_header(&mut proxy.header),
+            Self::AddEntityProxy(proxy)
+            | Self::ClassifyProxy(proxy, ..)
+            | Self::ClassifyProxyInFull(proxy, ..)
+            | Self::DeclassifyProxy(proxy, _)
+            | Self::UpdateProxyClassification(proxy, ..) => names.put_header(&mut proxy.header),
             Self::AddRelationship(_, request) | Self::AddExternalRelationship(_, request) => {
                 names.put_optional(&mut request.entity_one_guid);
                 names.put_optional(&mut request.entity_two_guid);

@@ -24,6 +24,7 @@ use varve_omrs::instances::{
     Classification, EntityDetail, EntityProxy, InstanceHeader, Relationship,
 };
 use varve_omrs::json::{Millis, Shared};
+use varve_omrs::requests::ClassificationRequest;
 use varve_omrs::types::Catalogue;
 
 use crate::call::{Answered, At, Kind, Read, Write};
@@ -267,6 +268,21 @@ impl Naive {
             Write::Declassify(guid, name) => self.declassify(guid, name),
             Write::UpdateClassification(guid, name, properties) => {
                 self.update_classification(user, guid, name, properties)
+            }
+            Write::ClassifyProxy(proxy, name, properties) => {
+                let properties = properties.clone();
+                let request = ClassificationRequest {
+                    properties,
+                    ..Default::default()
+                };
+                self.classify_proxy(user, proxy, name, &request)
+            }
+            Write::ClassifyProxyInFull(proxy, name, request) => {
+                self.classify_proxy(user, proxy, name, request)
+            }
+            Write::DeclassifyProxy(proxy, name) => self.declassify_proxy(proxy, name),
+            Write::UpdateProxyClassification(proxy, name, properties) => {
+                self.update_proxy_classification(user, proxy, name, properties)
             }
             Write::ReIdentify(kind, old, new, of) => self.re_identify(user, *kind, old, new, of),
             Write::ReType(kind, guid, change) => self.re_type(user, *kind, guid, change),

@@ -6,9 +6,10 @@ use varve_omrs::OmrsError;
 use varve_omrs::json::{Limits, Millis, decode, encode};
 use varve_omrs::repository::{InstanceGraph, Repository};
 use varve_omrs::requests::{
-    ClassificationListResponse, ClassificationWithEntityRequest, EntityDetailResponse,
-    EntityListResponse, EntitySummaryResponse, HistoryRequest, InstanceGraphResponse,
-    InstancePropertiesRequest, RelationshipListResponse, RelationshipResponse, Response,
+    ClassificationListResponse, ClassificationProxyRequest, ClassificationRequest,
+    ClassificationWithEntityRequest, EntityDetailResponse, EntityListResponse,
+    EntitySummaryResponse, HistoryRequest, InstanceGraphResponse, InstancePropertiesRequest,
+    RelationshipListResponse, RelationshipResponse, Response,
 };
 
 use crate::call::{Answer, At, Kind, Read, Write};
@@ -155,6 +156,10 @@ pub(crate) fn write(of: &Repository, user: &str, write: &Write) -> Told {
         Write::UpdateClassification(guid, name, properties) => of
             .update_entity_classification(user, guid, name, with(Some(properties.clone())))
             .map(entity),
+        Write::ClassifyProxy(..)
+        | Write::ClassifyProxyInFull(..)
+        | Write::DeclassifyProxy(..)
+        | Write::UpdateProxyClassification(..) => write_proxy(of, user, write),
         Write::SaveEntityCopy(_)
         | Write::DeleteEntityCopy(_)
         | Write::PurgeEntityCopy(_)
@@ -255,6 +260,35 @@ fn write_relationship(of: &Repository, user: &str, write: &Write) -> Told {
             .map(nothing),
         other => unreachable!("{other:?} is made elsewhere"),
     }
+}
+
+fn write_proxy(of: &Repository, user: &str, write: &Write) -> Told {
+    let with = |proxy: &_, classification| ClassificationProxyRequest {
+        classification,
+        entity: Some(Clone::clone(proxy)),
+    };
+    let of_properties = |properties| ClassificationRequest {
+        properties,
+        ..Default::default()
+    };
+    match write {
+        Write::ClassifyProxy(proxy, name, properties) => {
+            let request = with(proxy, of_properties(properties.clone()));
+            of.classify_entity_proxy(user, name, request)
+        }
+        Write::ClassifyProxyInFull(proxy, name, request) => {
+            of.classify_entity_proxy_detailed(user, name, with(proxy, request.clone()))
+        }
+        Write::DeclassifyProxy(proxy, name) => {
+            of.declassify_entity_proxy(user, name, proxy.clone())
+        }
+        Write::UpdateProxyClassification(proxy, name, properties) => {
+            let request = with(proxy, of_properties(Some(properties.clone())));
+            of.update_entity_proxy_classification(user, name, request)
+        }
+        other => unreachable!("{other:?} is made elsewhere"),
+    }
+    .map(|one| Answer::Classifications(vec![one]))
 }
 
 fn write_copy(of: &Repository, user: &str, write: &Write) -> Told {

@@ -13,6 +13,12 @@ pub(crate) const ASSET: (&str, &str) = ("Asset", "896d14c2-7522-4f6c-8519-757711
 pub(crate) const TERM: (&str, &str) = ("GlossaryTerm", "0db3e6ec-f5ef-4d75-ae38-b7ee6fd6ec0a");
 pub(crate) const MEANING: (&str, &str) =
     ("SemanticAssignment", "e6670973-645f-441a-bec7-6f5570345b92");
+/// A subtype of [`TERM`].
+#[cfg(feature = "rocksdb")]
+pub(crate) const CONTROLLED_TERM: (&str, &str) = (
+    "ControlledGlossaryTerm",
+    "c04e29b2-2d66-48fc-a20d-e59895de6040",
+);
 /// A classification that every entity here may carry.
 pub(crate) const CONFIDENTIALITY: &str = "Confidentiality";
 /// The home of reference copies.

@@ -3,6 +3,8 @@
 //!
 //! `VARVE_METADATA_CRASH_ROUNDS` says how often (default 3), `VARVE_CRASH_SEED` repeats a run; the seed is printed.
 
+mod changes;
+
 use std::collections::BTreeMap;
 use std::thread;
 use std::time::Duration;
@@ -11,11 +13,15 @@ use serde_json::{Value as Json, json};
 
 use crate::acknowledged::Random;
 use crate::metadata::{
-    ASSET, CONFIDENTIALITY, Caller, FAR_HOME, MEANING, Refused, TERM, new_entity,
+    ASSET, CONTROLLED_TERM, Caller, FAR_HOME, MEANING, Refused, TERM, new_entity,
     repository_in_memory, repository_on, taken_for, texts,
 };
 use crate::seeds::{number_from, seed};
 use crate::server::{run, shown};
+use changes::{
+    can_classify, can_delete, can_re_type, can_undo, classify, declassify, delete, re_type,
+    reclassify, restore, undo, update,
+};
 
 /// Concurrent writers, each with instances of its own.
 const WRITERS: usize = 4;
@@ -58,6 +64,8 @@ struct Known {
     states: Vec<Json>,
     /// A change of it was sent and not answered.
     in_doubt: bool,
+    /// It was given another GUID: a state that says so, which was acknowledged and not told.
+    untold: bool,
     /// Its home is elsewhere.
     is_copy: bool,
     /// A relationship holds it, so it is not deleted.
@@ -73,6 +81,11 @@ impl Known {
 
     fn is_deleted(&self) -> bool {
         self.last()["status"] == "DELETED"
+    }
+
+    /// Whether it has that type now.
+    fn is_of(&self, of: (&str, &str)) -> bool {
+        self.last()["type"]["typeDefName"] == of.0
     }
 
     fn is_classified(&self) -> bool {
@@ -99,7 +112,11 @@ struct Writer {
     known: BTreeMap<String, Known>,
     /// What the repository says of the type of assets, as copies say it too.
     asset_type: Json,
+    /// The same of the type of relationships.
+    meaning_type: Json,
     home: String,
+    /// Changes of GUIDs that were not answered: old and new.
+    moves_in_doubt: Vec<(String, String)>,
     /// A call had no answer.
     is_over: bool,
     acknowledged: BTreeMap<&'static str, u64>,
@@ -113,7 +130,9 @@ impl Writer {
             next: 0,
             known: BTreeMap::new(),
             asset_type: Json::Null,
+            meaning_type: Json::Null,
             home: String::new(),
+            moves_in_doubt: Vec::new(),
             is_over: false,
             acknowledged: BTreeMap::new(),
         }
@@ -130,7 +149,7 @@ impl Writer {
         let entities = |it: &Known| it.kind == Kind::Entity;
         let choice = match self.known.values().filter(|it| entities(it)).count() {
             0..ENTITIES_MIN => self.random.below(2),
-            _ => self.random.below(16),
+            _ => self.random.below(20),
         };
         match choice {
             0 => self.add_entity(caller, ASSET),
@@ -160,6 +179,9 @@ impl Writer {
             11 => self.change(caller, "delete", can_delete, delete),
             12 | 13 => self.change(caller, "restore", Known::is_deleted, restore),
             14 => self.re_home(caller),
+            15 => self.re_identify(caller),
+            16 | 17 => self.change(caller, "re-type", can_re_type, re_type),
+            18 => self.save_relationship_copy(caller),
             _ => self.purge(caller),
         }
     }
@@ -203,11 +225,19 @@ impl Writer {
             of,
             states: vec![of_itself(state)],
             in_doubt: false,
+            untold: false,
             is_copy,
             is_end: false,
             purged: false,
         };
         self.known.insert(guid, known);
+    }
+
+    /// Keeps an instance whose making was not answered.
+    fn keep_in_doubt(&mut self, kind: Kind, of: (&'static str, &'static str), guid: &str) {
+        self.keep(kind, of, json!({"guid": guid}), false);
+        let known = self.known.get_mut(guid).expect("just kept");
+        (known.states, known.in_doubt) = (Vec::new(), true);
     }
 
     fn add_entity(&mut self, caller: &Caller, of: (&'static str, &'static str)) {
@@ -232,7 +262,7 @@ impl Writer {
         let fitting = self
             .known
             .iter()
-            .filter(|(_, it)| !it.purged && !it.in_doubt && fits(it));
+            .filter(|(_, it)| !it.purged && !it.in_doubt && !it.untold && fits(it));
         let guids: Vec<&String> = fitting.map(|(guid, _)| guid).collect();
         let count = u64::try_from(guids.len()).expect("a count");
         (count > 0).then(|| {
@@ -242,9 +272,7 @@ impl Writer {
     }
 
     fn add_relationship(&mut self, caller: &Caller) {
-        let can_be_end = |of| move |it: &Known| it.of == of && !it.is_deleted();
-        let ends = (self.pick(can_be_end(ASSET)), self.pick(can_be_end(TERM)));
-        let (Some(one), Some(two)) = ends else {
+        let Some([one, two]) = self.pick_ends() else {
             return;
         };
         let body = json!({
@@ -254,9 +282,6 @@ impl Writer {
             "entityOneGUID": one,
             "entityTwoGUID": two,
         });
-        for end in [&one, &two] {
-            self.known.get_mut(end).expect("known").is_end = true;
-        }
         let answer = self.call(
             caller,
             "add relationship",
@@ -264,7 +289,90 @@ impl Writer {
         );
         if let Some(mut answer) = answer {
             let relationship = answer["relationship"].take();
+            self.meaning_type = relationship["type"].clone();
             self.keep(Kind::Relationship, MEANING, relationship, false);
+        }
+    }
+
+    /// The ends of a new relationship, which are kept.
+    fn pick_ends(&mut self) -> Option<[String; 2]> {
+        let can_be_end = |of| move |it: &Known| it.of == of && !it.is_deleted();
+        let ends = [self.pick(can_be_end(ASSET))?, self.pick(can_be_end(TERM))?];
+        for end in &ends {
+            self.known.get_mut(end).expect("known").is_end = true;
+        }
+        Some(ends)
+    }
+
+    fn save_relationship_copy(&mut self, caller: &Caller) {
+        if self.meaning_type.is_null() {
+            return;
+        }
+        let Some(ends) = self.pick_ends() else {
+            return;
+        };
+        let name = self.fresh();
+        let proxy = |guid: &String| {
+            let last = self.known[guid].last();
+            json!({
+                "class": "EntityProxy",
+                "type": last["type"],
+                "metadataCollectionId": last["metadataCollectionId"],
+                "guid": guid,
+            })
+        };
+        let guid = format!("copied-{name}");
+        let copy = json!({
+            "class": "Relationship",
+            "headerVersion": 1,
+            "type": self.meaning_type,
+            "instanceProvenanceType": "LOCAL_COHORT",
+            "metadataCollectionId": FAR_HOME,
+            "createdBy": "far",
+            "createTime": 1_600_000_000_000_i64,
+            "version": 1,
+            "status": "ACTIVE",
+            "guid": guid,
+            "properties": texts(&[("description", &name)]),
+            "entityOneProxy": proxy(&ends[0]),
+            "entityTwoProxy": proxy(&ends[1]),
+        });
+        let path = "instances/relationships/reference-copy";
+        let what = "save copy of a relationship";
+        match self.call(caller, what, ("POST", path, &copy)) {
+            Some(_) => self.keep(Kind::Relationship, MEANING, copy, true),
+            None => {
+                self.keep_in_doubt(Kind::Relationship, MEANING, &guid);
+                self.known.get_mut(&guid).expect("just kept").is_copy = true;
+            }
+        }
+    }
+
+    /// Gives an instance another GUID. The relationships of an entity would follow it, so it has none.
+    fn re_identify(&mut self, caller: &Caller) {
+        let fits = |it: &Known| !it.is_deleted() && !it.is_copy && !it.is_end;
+        let Some(old) = self.pick(fits) else {
+            return;
+        };
+        let new = format!("moved-{}", self.fresh());
+        let Known { kind, of, .. } = self.known[&old];
+        let parameter = match kind {
+            Kind::Entity => "newEntityGUID",
+            Kind::Relationship => "newRelationshipGUID",
+        };
+        let path = format!("instances/{}/{old}/identity?{parameter}={new}", kind.one());
+        let answer = self.call(caller, "re-identify", ("POST", &path, &taken_for(of)));
+        let known = self.known.get_mut(&old).expect("picked");
+        match answer {
+            Some(mut answer) => {
+                known.untold = true;
+                self.keep(kind, of, answer[kind.one()].take(), false);
+            }
+            None => {
+                known.in_doubt = true;
+                self.keep_in_doubt(kind, of, &new);
+                self.moves_in_doubt.push((old, new));
+            }
         }
     }
 
@@ -316,7 +424,16 @@ impl Writer {
         let answer = self.call(caller, what, (method, &path, &body));
         let known = self.known.get_mut(&guid).expect("picked");
         match answer {
-            Some(mut answer) => known.states.push(of_itself(answer[kind.one()].take())),
+            Some(mut answer) => {
+                known.states.push(of_itself(answer[kind.one()].take()));
+                if known.of == TERM || known.of == CONTROLLED_TERM {
+                    known.of = if known.is_of(TERM) {
+                        TERM
+                    } else {
+                        CONTROLLED_TERM
+                    };
+                }
+            }
             None => known.in_doubt = true,
         }
     }
@@ -328,10 +445,11 @@ impl Writer {
             "re-home",
             |it| it.is_copy && !it.is_deleted(),
             |known, guid, _| {
+                let one = known.kind.one();
                 let new = format!(
                     "newHomeMetadataCollectionId={home}&newHomeMetadataCollectionName=varve"
                 );
-                let path = format!("instances/entity/{guid}/home/{FAR_HOME}?{new}");
+                let path = format!("instances/{one}/{guid}/home/{FAR_HOME}?{new}");
                 ("POST", path, taken_for(known.of))
             },
         );
@@ -362,6 +480,14 @@ impl Writer {
     /// whole or not at all.
     fn check(&mut self, caller: &Caller) {
         let mut gone = Vec::new();
+        // Both or neither.
+        for (old, new) in std::mem::take(&mut self.moves_in_doubt) {
+            let kind = self.known[&old].kind;
+            let has_moved = !history_of(caller, kind, &new).is_empty();
+            let states = history_of(caller, kind, &old).len();
+            let before = self.known[&old].states.len();
+            assert_eq!(states > before, has_moved, "{old} to {new}");
+        }
         for (guid, known) in &mut self.known {
             let found = history_of(caller, known.kind, guid);
             if known.purged {
@@ -375,7 +501,8 @@ impl Writer {
                 gone.push(guid.clone());
                 continue;
             }
-            let more = if known.in_doubt { 1 } else { 0 };
+            let more = usize::from(known.in_doubt);
+            let acknowledged = acknowledged + usize::from(known.untold);
             assert!(
                 (acknowledged..=acknowledged + more).contains(&found.len()),
                 "{guid}: {} states, {acknowledged} acknowledged\n{known:?}\n{found:?}",
@@ -386,85 +513,16 @@ impl Writer {
             }
             let current = current_of(caller, known.kind, guid);
             assert_eq!(current.as_ref(), found.last(), "{guid}");
-            (known.states, known.in_doubt) = (found, false);
+            assert!(!known.untold || current.is_some_and(|it| it["status"] == "DELETED"));
+            (known.states, known.in_doubt, known.untold) = (found, false, false);
+            let of = [ASSET, TERM, CONTROLLED_TERM, MEANING];
+            known.of = of.into_iter().find(|of| known.is_of(*of)).expect("a type");
             known.is_copy = known.is_copy && known.last()["metadataCollectionId"] == FAR_HOME;
         }
         for guid in gone {
             self.known.remove(&guid);
         }
     }
-}
-
-fn update(known: &Known, guid: &str, name: String) -> (&'static str, String, Json) {
-    let property = if known.kind == Kind::Entity {
-        "qualifiedName"
-    } else {
-        "description"
-    };
-    let body = json!({
-        "class": "InstancePropertiesRequest",
-        "instanceProperties": texts(&[(property, &name)]),
-    });
-    let path = format!("instances/{}/{guid}/properties", known.kind.one());
-    ("POST", path, body)
-}
-
-fn can_classify(known: &Known) -> bool {
-    known.kind == Kind::Entity && !known.is_deleted() && !known.is_classified()
-}
-
-fn classification(guid: &str, ending: &str) -> String {
-    format!("instances/entity/{guid}/classification/{CONFIDENTIALITY}{ending}")
-}
-
-fn classify(_: &Known, guid: &str, name: String) -> (&'static str, String, Json) {
-    let properties = texts(&[("notes", &name)]);
-    let body = json!({"class": "InstancePropertiesRequest", "instanceProperties": properties});
-    ("POST", classification(guid, ""), body)
-}
-
-fn reclassify(known: &Known, guid: &str, name: String) -> (&'static str, String, Json) {
-    let (method, _, body) = classify(known, guid, name);
-    (method, classification(guid, "/properties"), body)
-}
-
-fn declassify(_: &Known, guid: &str, _: String) -> (&'static str, String, Json) {
-    ("POST", classification(guid, "/delete"), Json::Null)
-}
-
-/// An update can be taken back as long as it is the last change.
-fn can_undo(known: &Known) -> bool {
-    let version = |at: usize| {
-        known
-            .states
-            .get(known.states.len().wrapping_sub(at))
-            .map(|it| &it["version"])
-    };
-    !known.is_deleted()
-        && !known.is_copy
-        && known.states.iter().all(|it| it["status"] != "DELETED")
-        && version(2).is_some()
-        && version(1) != version(2)
-}
-
-fn undo(known: &Known, guid: &str, _: String) -> (&'static str, String, Json) {
-    let path = format!("instances/{}/{guid}/previous", known.kind.one());
-    ("GET", path, Json::Null)
-}
-
-/// The deletion of an end would take its relationships along.
-fn can_delete(known: &Known) -> bool {
-    !known.is_deleted() && !known.is_copy && !known.is_end
-}
-
-fn delete(known: &Known, guid: &str, _: String) -> (&'static str, String, Json) {
-    let path = format!("instances/{}/{guid}/delete", known.kind.one());
-    ("POST", path, taken_for(known.of))
-}
-
-fn restore(known: &Known, guid: &str, _: String) -> (&'static str, String, Json) {
-    let path = format!("instances/{}/{guid}/restore", known.kind.one());
-    ("GET", path, Json::Null)
 }
 
 /// All states, oldest first; none when it is not known.
@@ -554,9 +612,9 @@ fn a_ledger_of_instances_agrees_with_a_server_that_lives() {
     let mut writer = Writer::new("w", 7);
     let caller = Caller::new(&server, "w");
     let steps = std::cell::Cell::new(0);
-    writer.run(&caller, &|| steps.replace(steps.get() + 1) < 600);
+    writer.run(&caller, &|| steps.replace(steps.get() + 1) < 800);
     writer.check(&caller);
-    assert_eq!(writer.acknowledged.len(), 12, "{:?}", writer.acknowledged);
+    assert_eq!(writer.acknowledged.len(), 15, "{:?}", writer.acknowledged);
     // The check can fail: an instance and a state that nobody acknowledged are missed.
     let guid = writer.pick(|_| true).expect("there are instances");
     let known = writer.known.get_mut(&guid).expect("picked");

@@ -25,7 +25,7 @@ impl Generator<'_> {
     /// A call. If it makes an instance, that is to be called `new`.
     pub(crate) fn write(&mut self, new: &str) -> Write {
         // Each kind of call as often as it is to come.
-        let weights: [(usize, Make<Self>); 20] = [
+        let weights: [(usize, Make<Self>); 21] = [
             (11, Self::add_entity),
             (2, Self::add_proxy),
             (11, Self::add_relationship),
@@ -38,6 +38,7 @@ impl Generator<'_> {
             (7, Self::classify),
             (2, Self::declassify),
             (4, Self::update_classification),
+            (5, Self::proxy_classification),
             (2, Self::re_identify),
             (3, Self::re_type),
             (3, Self::re_home),
@@ -275,6 +276,48 @@ impl Generator<'_> {
         Write::UpdateClassification(entity, name, properties)
     }
 
+    /// What stands for an entity that is here, or that is not.
+    fn proxy_given(&mut self, name: &str) -> EntityProxy {
+        match self.header_of(Kind::Entity, name).cloned() {
+            Some(header) => EntityProxy {
+                header: InstanceHeader {
+                    guid: Some(name.to_owned()),
+                    ..header
+                },
+                ..Default::default()
+            },
+            None => {
+                let entity = self.far_entity();
+                self.as_proxy(&entity)
+            }
+        }
+    }
+
+    /// The calls that classify what may be known as a proxy only.
+    fn proxy_classification(&mut self, new: &str) -> Write {
+        let is_new = self.one_in(2);
+        let call = match is_new {
+            true => self.classify(new),
+            false if self.one_in(3) => self.declassify(new),
+            false => self.update_classification(new),
+        };
+        match call {
+            Write::Classify(entity, name, properties) => {
+                Write::ClassifyProxy(self.proxy_given(&entity), name, properties)
+            }
+            Write::ClassifyInFull(entity, name, request) => {
+                Write::ClassifyProxyInFull(self.proxy_given(&entity), name, request)
+            }
+            Write::Declassify(entity, name) => {
+                Write::DeclassifyProxy(self.proxy_given(&entity), name)
+            }
+            Write::UpdateClassification(entity, name, properties) => {
+                Write::UpdateProxyClassification(self.proxy_given(&entity), name, properties)
+            }
+            other => unreachable!("{other:?} classifies nothing"),
+        }
+    }
+
     fn re_identify(&mut self, new: &str) -> Write {
         let kind = self.kind();
         let name = self.name(kind);
@@ -334,9 +377,16 @@ impl Generator<'_> {
 
     /// The header of a copy: another repository's, some versions old.
     fn foreign(&mut self, of: TypeIndex, number: usize) -> InstanceAuditHeader {
-        let made = Millis((self.past().0 - self.random.below(20) as i64).max(BEGIN - 50));
+        let mut made = Millis((self.past().0 - self.random.below(20) as i64).max(BEGIN - 50));
         let version = 1 + self.random.below(6) as i64;
-        let changed = Millis(made.0 + self.random.below(40) as i64).min(self.naive.now);
+        let mut changed = Millis(made.0 + self.random.below(40) as i64).min(self.naive.now);
+        // Clocks of other repositories may be ahead of ours.
+        if self.one_in(10) {
+            changed = Millis(self.naive.now.0 + 1 + self.random.below(60) as i64);
+            if self.one_in(2) {
+                made = changed;
+            }
+        }
         let is_external = self.one_in(8);
         let is_deleted = self.one_in(10);
         let home = if self.one_in(12) {

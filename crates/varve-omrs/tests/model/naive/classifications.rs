@@ -2,7 +2,7 @@
 
 use varve_omrs::Exception;
 use varve_omrs::instances::{
-    Classification, ClassificationOrigin, EntityDetail, InstanceProperties,
+    Classification, ClassificationOrigin, EntityDetail, EntityProxy, InstanceProperties,
 };
 use varve_omrs::requests::ClassificationRequest;
 use varve_omrs::types::{InstanceStatus, TypeIndex};
@@ -66,7 +66,20 @@ impl Naive {
         name: &str,
         request: &ClassificationRequest,
     ) -> Answered {
-        let mut entity = self.to_classify(guid, name)?;
+        let entity = self.to_classify(guid, name)?;
+        let mut state = State::Entity(entity);
+        self.give(user, &mut state, name, request)?;
+        self.put_now(state)
+    }
+
+    /// Gives an entity a classification that it has not.
+    fn give(
+        &self,
+        user: &str,
+        entity: &mut State,
+        name: &str,
+        request: &ClassificationRequest,
+    ) -> Result<Classification, Exception> {
         let asked = Classification {
             name: Some(name.to_owned()),
             properties: request.properties.clone(),
@@ -77,13 +90,73 @@ impl Naive {
         let source = request.metadata_collection_id.as_deref();
         let source = source.map(|home| (home, request.metadata_collection_name.as_deref()));
         let source = source.filter(|(home, _)| *home != self.home.0);
-        let index = self.type_of(&entity.header.audit);
+        let index = self.type_of(&entity.header().audit);
         let new = self.new_classification(user, index, &asked, source)?;
-        if entity.classification(name).is_some() {
+        let carried = carried_by(entity);
+        if carried.iter().any(|one| one.name() == name) {
             return Err(Exception::ClassificationError);
         }
-        entity.classifications.push(new);
-        self.put_now(State::Entity(entity))
+        carried.push(new.clone());
+        Ok(new)
+    }
+
+    /// Of an entity that is not here, the proxy is kept with it.
+    pub(super) fn classify_proxy(
+        &mut self,
+        user: &str,
+        proxy: &EntityProxy,
+        name: &str,
+        request: &ClassificationRequest,
+    ) -> Answered {
+        given(proxy.header.guid())?;
+        given(name)?;
+        let mut state = match self.state(Kind::Entity, proxy.header.guid(), None) {
+            Some(_) => self.proxy_to_classify(proxy, name)?,
+            None => {
+                self.check_proxy(proxy)?;
+                State::Proxy(proxy.clone())
+            }
+        };
+        let new = self.give(user, &mut state, name, request)?;
+        self.put(state);
+        Ok(Answer::Classifications(vec![new]))
+    }
+
+    /// What is known of the entity that a proxy stands for.
+    fn proxy_to_classify(&self, proxy: &EntityProxy, name: &str) -> Result<State, Exception> {
+        given(proxy.header.guid())?;
+        given(name)?;
+        let known = self.state(Kind::Entity, proxy.header.guid(), None);
+        let known = known.filter(|known| !known.header().audit.is_deleted());
+        known.cloned().ok_or(Exception::EntityNotKnown)
+    }
+
+    pub(super) fn declassify_proxy(&mut self, proxy: &EntityProxy, name: &str) -> Answered {
+        let mut state = self.proxy_to_classify(proxy, name)?;
+        let carried = carried_by(&mut state);
+        let taken = self.ours_of(carried, name)?;
+        carried.retain(|one| one.name() != name);
+        self.put(state);
+        Ok(Answer::Classifications(vec![taken]))
+    }
+
+    pub(super) fn update_proxy_classification(
+        &mut self,
+        user: &str,
+        proxy: &EntityProxy,
+        name: &str,
+        properties: &InstanceProperties,
+    ) -> Answered {
+        let mut state = self.proxy_to_classify(proxy, name)?;
+        let carried = carried_by(&mut state);
+        let mut changed = self.ours_of(carried, name)?;
+        let index = self.type_of(&changed.audit);
+        changed.properties = self.complete(index, Some(properties))?;
+        self.touch(&mut changed.audit, user);
+        carried.retain(|one| one.name() != name);
+        carried.push(changed.clone());
+        self.put(state);
+        Ok(Answer::Classifications(vec![changed]))
     }
 
     pub(super) fn declassify(&mut self, guid: &str, name: &str) -> Answered {
@@ -95,8 +168,12 @@ impl Naive {
 
     /// The classification with this name, which the entity must have, and which is homed here.
     fn carried(&self, entity: &EntityDetail, name: &str) -> Result<Classification, Exception> {
+        self.ours_of(&entity.classifications, name)
+    }
+
+    fn ours_of(&self, all: &[Classification], name: &str) -> Result<Classification, Exception> {
         self.types.classification_by_name(name).map_err(class)?;
-        let carried = entity.classification(name).cloned();
+        let carried = all.iter().find(|one| one.name() == name).cloned();
         let carried = carried.ok_or(Exception::ClassificationError)?;
         if !self.is_ours(&carried.audit) {
             return Err(Exception::InvalidParameter);
@@ -136,5 +213,14 @@ impl Naive {
         let ours = classifications.iter();
         let ours = ours.filter(|one| self.is_ours(&one.audit));
         Ok(Answer::Classifications(ours.cloned().collect()))
+    }
+}
+
+/// The classifications of an entity, or of what stands for it.
+fn carried_by(entity: &mut State) -> &mut Vec<Classification> {
+    match entity {
+        State::Entity(entity) => &mut entity.classifications,
+        State::Proxy(proxy) => &mut proxy.classifications,
+        State::Relationship(_) => unreachable!("relationships carry no classifications"),
     }
 }

@@ -80,6 +80,13 @@ impl Naive {
     }
 
     pub(super) fn add_proxy(&mut self, proxy: &EntityProxy) -> Answered {
+        self.check_proxy(proxy)?;
+        self.keep_proxy(proxy);
+        Ok(Answer::Nothing)
+    }
+
+    /// Refuses a proxy of what is homed here, and one that is no proxy of its type.
+    pub(super) fn check_proxy(&self, proxy: &EntityProxy) -> Result<(), Exception> {
         let audit = &proxy.header.audit;
         given(proxy.header.guid())?;
         given(audit.metadata_collection_id.as_deref().unwrap_or_default())?;
@@ -89,8 +96,7 @@ impl Naive {
         let index = validate::instance_type(&self.types, audit, TypeDefCategory::Entity);
         let index = index.map_err(class)?;
         self.complete(index, proxy.unique_properties.as_ref())?;
-        self.keep_proxy(proxy);
-        Ok(Answer::Nothing)
+        Ok(())
     }
 
     /// Keeps a proxy unless something better is known: the entity, or a newer proxy.
