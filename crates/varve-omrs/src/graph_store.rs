@@ -110,8 +110,8 @@ impl GraphStore {
         }
     }
 
-    /// Reads the texts of all instances now, rather than in the background when a search first asks for what matches a
-    /// pattern. Returns whether they are known then: they may be too many.
+    /// Waits until the texts of all instances are read, which is begun in the background when the types are first told.
+    /// Returns whether they are known then: they may be too many.
     pub fn read_texts(&self) -> bool {
         let Some(state) = self.state.read().clone() else {
             return false;
@@ -293,7 +293,11 @@ impl Store for GraphStore {
         self.graph.set_deriver(Some(Arc::new(deriver)));
         let texts = Arc::clone(&self.texts);
         let state = State::new(types, keys, Arc::clone(&rules), labels, texts);
-        *self.state.write() = Some(Arc::new(state));
+        let state = Arc::new(state);
+        let had_types = self.state.write().replace(Arc::clone(&state)).is_some();
+        if !had_types {
+            state.begin_texts();
+        }
         let former = FormerProxies(InstanceDeriver {
             rules: Arc::new(before.with_proxies_among_entities()),
             keys,

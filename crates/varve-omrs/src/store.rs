@@ -255,6 +255,12 @@ pub trait Read {
         None
     }
 
+    /// A place for [`Walk::after`] behind all that have the same value as the instance at `place` has, in a walk by a property.
+    /// `None` = not known.
+    fn behind_same_value(&self, _place: &[u8]) -> Option<Vec<u8>> {
+        None
+    }
+
     /// Whether such a walk is served by an index; one that is not is refused by [`Read::walk`].
     fn can_walk(&self, walk: &Walk<'_>) -> bool;
 

@@ -266,6 +266,13 @@ pub(super) fn listing_of(state: &State, of: TypeIndex) -> Option<(u32, Vec<u8>)>
     part.firsts.pop().map(|first| (part.index, first))
 }
 
+/// A key behind those of all elements that have the same values as the one at `place`.
+pub(super) fn behind_values(place: &[u8]) -> Option<Vec<u8>> {
+    let values = &place[..values_len(place)];
+    // Elements' keys begin with less than 4, and what follows a 3 is text, which has no byte 0xFF.
+    (!values.is_empty()).then(|| [values, &[3, 0xFF]].concat())
+}
+
 /// The clustering keys whose only value is this one.
 fn equal_to(value: &[u8]) -> ClusteringRange {
     ClusteringRange {

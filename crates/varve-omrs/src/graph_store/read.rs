@@ -13,7 +13,7 @@ use varve_model::{EdgeId, ElementId, Instant, VertexId};
 
 use super::decode::{Decoder, LastClassifications, Parts, standing};
 use super::entries::{Kind, named_first};
-use super::plan::{is_described, plan};
+use super::plan::{behind_values, is_described, plan};
 use super::state::State;
 use crate::error::{Message, OmrsError};
 use crate::store::{
@@ -306,6 +306,10 @@ impl Read for GraphReader {
 
     fn can_walk(&self, walk: &Walk<'_>) -> bool {
         plan(&self.state, walk, None).is_some()
+    }
+
+    fn behind_same_value(&self, place: &[u8]) -> Option<Vec<u8>> {
+        behind_values(place)
     }
 
     fn texts(&self) -> Option<usize> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use varve_graph::index::Deriver;
 use varve_graph::schema::{NewEdgeLabel, NewPropertyKey, NewVertexLabel};
 use varve_graph::{Graph, GraphError, Schema};
 use varve_model::value::DataType;
@@ -100,12 +101,19 @@ impl State {
 
     /// How many texts instances have, if they are all known.
     pub(super) fn texts(&self) -> Option<usize> {
-        self.known_texts.count(|| {
-            Box::new(InstanceDeriver {
-                rules: Arc::clone(&self.rules),
-                keys: self.keys,
-                texts: Some(Arc::clone(&self.known_texts)),
-            })
+        self.known_texts.count(|| self.text_reader())
+    }
+
+    /// Begins to find out which texts instances have.
+    pub(super) fn begin_texts(&self) {
+        self.known_texts.begin(|| self.text_reader());
+    }
+
+    fn text_reader(&self) -> Box<dyn Deriver> {
+        Box::new(InstanceDeriver {
+            rules: Arc::clone(&self.rules),
+            keys: self.keys,
+            texts: Some(Arc::clone(&self.known_texts)),
         })
     }
 

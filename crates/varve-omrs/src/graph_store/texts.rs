@@ -3,7 +3,8 @@
 //!
 //! What is here is a hint. A text stays when the last instance that had it is gone; what a text leads to is looked at as ever.
 //! But none may be missing: every text is noted while entries are made of its instance, which is before any reader can see
-//! the instance, and what was there before is read in the background, once, when a search first asks.
+//! the instance, and what was there before is read in the background, once, when the store is opened. Where nothing was there,
+//! all are known from the beginning.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
@@ -182,6 +183,30 @@ impl Texts {
             Err(_) => known.stage = Stage::Noted,
         }
         None
+    }
+
+    /// Begins to find out which there are, when nobody has written yet.
+    pub(super) fn begin(self: &Arc<Self>, deriver: impl FnOnce() -> Box<dyn Deriver>) {
+        if self.is_empty_graph() {
+            let mut known = self.known.lock();
+            if known.stage == Stage::Noted {
+                known.stage = Stage::Whole;
+            }
+        } else {
+            let _ = self.count(deriver);
+        }
+    }
+
+    /// Whether the graph never had an element, as far as can be told.
+    fn is_empty_graph(&self) -> bool {
+        let mut is_empty = true;
+        let visited = self.graph.upgrade().map(|graph| {
+            visit_states(&graph, &mut |_, _| {
+                is_empty = false;
+                Flow::Break(())
+            })
+        });
+        is_empty && matches!(visited, Some(Ok(())))
     }
 
     /// Reads what was there before.

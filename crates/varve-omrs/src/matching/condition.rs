@@ -66,6 +66,32 @@ impl Condition {
         }
     }
 
+    /// The parts of it that are about the value of the property `name` alone, each with whether it must hold. They hold, or
+    /// not, of all instances that have the same value.
+    pub(crate) fn of_value<'c>(&'c self, name: &str, found: &mut Vec<(&'c Self, bool)>) {
+        match self {
+            Self::All(conditions) => {
+                conditions.iter().for_each(|of| of.of_value(name, found));
+            }
+            Self::None(conditions) => {
+                let alone = conditions.iter().filter(|of| of.is_of_value(name));
+                found.extend(alone.map(|of| (of, false)));
+            }
+            _ if self.is_of_value(name) => found.push((self, true)),
+            _ => {}
+        }
+    }
+
+    fn is_of_value(&self, name: &str) -> bool {
+        match self {
+            Self::All(conditions) | Self::Any(conditions) | Self::None(conditions) => {
+                conditions.iter().all(|of| of.is_of_value(name))
+            }
+            Self::Property { name: of, .. } => of == name && !is_header_field(of),
+            Self::Text(_) | Self::Classification { .. } => false,
+        }
+    }
+
     /// Whether it holds for an instance.
     #[must_use]
     pub fn holds(&self, target: &Target<'_>) -> bool {

@@ -8,7 +8,8 @@ use super::collected::{Found, cut, sort};
 use super::turn::{Asked, Next, Turn, go_on};
 use super::{Meter, Order, Query};
 use crate::error::OmrsError;
-use crate::matching::{SortValue, Target};
+use crate::instances::InstancePropertyValue;
+use crate::matching::{Condition, SortValue, Target};
 use crate::store::{Step, StoredInstance};
 
 /// Walks one after the other which show what is asked for in its order.
@@ -143,16 +144,23 @@ impl InOrder {
             let filling = &mut self.filling;
             filling.segment = self.segment;
             let mut is_full = false;
+            let of_value = OfValue::new(&segment.access, query);
             let mut look = |step: Step<'_>| {
                 if let Some(left_out) = segment.only.left_out(&step.instance, segment.reverse) {
                     return left_out;
                 }
                 is_full = filling.settle_before(step.alike, query, meter);
+                let mut all_fail = false;
                 if !is_full {
                     let is_taken = query.takes(types, &step.instance);
+                    all_fail = !is_taken && step.alike.is_none() && of_value.fails(&step.instance);
                     is_full = filling.look(step, is_taken, query, meter);
                 }
-                if is_full { Next::Full } else { Next::GoOn }
+                match (is_full, all_fail) {
+                    (true, _) => Next::Full,
+                    (false, true) => Next::PassSameValue,
+                    (false, false) => Next::GoOn,
+                }
             };
             let walk = (&segment.access, segment.reverse);
             let cost = (meter, &mut *budget);
@@ -266,6 +274,39 @@ impl Filling {
             }
         }
         false
+    }
+}
+
+/// What a query asks of the value alone that a walk is ordered by, each with whether it must hold.
+struct OfValue<'q> {
+    name: &'q str,
+    conditions: Vec<(&'q Condition, bool)>,
+}
+
+impl<'q> OfValue<'q> {
+    fn new(access: &'q Access, query: &'q Query) -> Self {
+        let mut conditions = Vec::new();
+        let Access::Property(name) = access else {
+            let name = "";
+            return Self { name, conditions };
+        };
+        if let Some(condition) = &query.condition {
+            condition.of_value(name, &mut conditions);
+        }
+        Self { name, conditions }
+    }
+
+    /// Whether an instance fails any of these: so do all that have the same value. Enums are the same by more than their places
+    /// in the order say.
+    fn fails(&self, instance: &StoredInstance) -> bool {
+        if self.conditions.is_empty() {
+            return false;
+        }
+        let target = Target::from(instance);
+        let value = target.properties.and_then(|all| all.get(self.name));
+        let mut conditions = self.conditions.iter();
+        !matches!(value, Some(InstancePropertyValue::Enum(_)))
+            && conditions.any(|(condition, must)| condition.holds(&target) != *must)
     }
 }
 

@@ -70,6 +70,10 @@ impl Read for CountedRead<'_> {
         })
     }
 
+    fn behind_same_value(&self, place: &[u8]) -> Option<Vec<u8>> {
+        self.inner.behind_same_value(place)
+    }
+
     fn can_walk(&self, walk: &Walk<'_>) -> bool {
         self.inner.can_walk(walk)
     }
@@ -235,6 +239,18 @@ fn filled(i: usize, is_deleted: bool) -> Filled {
         }
     }
     world.clock.advance(1_000);
+    let (repository, shown) = counted(world);
+    Filled {
+        repository,
+        shown,
+        types,
+        before,
+        i,
+    }
+}
+
+/// A repository, and how many instances its readers have shown.
+fn counted(world: World) -> (Repository, Arc<AtomicUsize>) {
     assert!(world.store.read_texts());
     let shown = Arc::new(AtomicUsize::new(0));
     let store = Counted {
@@ -246,13 +262,8 @@ fn filled(i: usize, is_deleted: bool) -> Filled {
         metadata_collection_name: "varve".to_owned(),
         base_url: "http://here.example".to_owned(),
     };
-    Filled {
-        repository: Repository::open(Arc::new(store), options).expect("a repository"),
-        shown,
-        types,
-        before,
-        i,
-    }
+    let repository = Repository::open(Arc::new(store), options).expect("a repository");
+    (repository, shown)
 }
 
 /// A pattern that matches one text.
@@ -538,3 +549,69 @@ fn a_page_costs_the_same_however_much_there_is() {
 
 /// What ways that begin in turns may look at in any case.
 const SHOWN_FREE: usize = 80;
+
+/// In either direction, whatever stands at the beginning or in between.
+#[test]
+fn values_that_none_may_have_are_passed_over() {
+    const HAVE: usize = 300;
+    let world = World::new();
+    let mut wanted = Vec::new();
+    for (position, count) in [(1, HAVE), (2, 3), (3, HAVE), (4, 3), (5, HAVE)] {
+        for number in 0..count {
+            let guid = format!("{position}-{number:03}");
+            let values = [("position", Primitive::Int(position))];
+            world.put(&world.entity("RelationalColumn", &guid, &values));
+            if count < HAVE {
+                wanted.push(guid);
+            }
+        }
+    }
+    let index = world.types.by_name("RelationalColumn").expect("a type");
+    let type_guid = world.types.get(index).guid().to_owned();
+    let (repository, shown) = counted(world);
+    let is = |position| PropertyCondition {
+        property: Some("position".to_owned()),
+        operator: Some(PropertyComparisonOperator::Eq),
+        value: Some(InstancePropertyValue::primitive(Primitive::Int(position))),
+        nested: None,
+    };
+    let find = |order, page_size| {
+        let request = EntityFindRequest {
+            instances: InstanceFindRequest {
+                of_subtypes: SubtypeLimitedFindRequest {
+                    of_type: TypeLimitedFindRequest {
+                        paged: PagedFindRequest {
+                            sequencing_property: Some("position".to_owned()),
+                            order: Some(order),
+                            page_size,
+                            ..PagedFindRequest::default()
+                        },
+                        type_guid: Some(type_guid.clone()),
+                    },
+                    subtype_guids: Vec::new(),
+                },
+                match_properties: Some(SearchProperties {
+                    conditions: [1, 3, 5].map(is).to_vec(),
+                    match_criteria: Some(MatchCriteria::None),
+                }),
+            },
+            match_classifications: None,
+        };
+        shown.store(0, Ordering::Relaxed);
+        let found = repository.find_entities(&request).expect("an answer");
+        let guids = found.iter().map(|entity| entity.header.guid().to_owned());
+        (guids.collect::<Vec<_>>(), shown.load(Ordering::Relaxed))
+    };
+    let mut backwards = wanted[3..].to_vec();
+    backwards.extend_from_slice(&wanted[..3]);
+    for (order, wanted) in [
+        (SequencingOrder::PropertyAscending, &wanted),
+        (SequencingOrder::PropertyDescending, &backwards),
+    ] {
+        for page_size in [6, 0] {
+            let (found, looked_at) = find(order, page_size);
+            assert_eq!(&found, wanted);
+            assert!(looked_at < HAVE, "{order:?}: looked at {looked_at}");
+        }
+    }
+}
