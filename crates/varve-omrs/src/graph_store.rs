@@ -30,7 +30,7 @@ use varve_kv::Reader;
 use varve_model::{ElementId, Instant, TemporalScope};
 
 use self::entries::{InstanceDeriver, Kind};
-use self::former::FormerProxies;
+use self::former::Former;
 use self::read::{GraphReader, vertex_of};
 use self::rules::Rules;
 use self::state::{Keys, State, ensure_labels};
@@ -137,10 +137,10 @@ impl GraphStore {
     }
 
     /// Makes entries anew of instances of types whose rules have changed. If that is because an older form was not brought up
-    /// to date to the end, there may be the entries that proxies had then.
+    /// to date to the end, there may be the entries that proxies and what is DELETED had then.
     fn rebuild(
         &self,
-        former: &FormerProxies,
+        former: &Former,
         (entities, relationships): &(Vec<u32>, Vec<u32>),
     ) -> Result<(), GraphError> {
         let label_of = |content: &[u8]| varve_encoding::row::vertex_label(content).map(|it| it.0);
@@ -151,7 +151,7 @@ impl GraphStore {
     }
 
     /// Makes entries anew of instances that have other ones than by the rules of an earlier form.
-    fn renew(&self, former: &FormerProxies, keys: Keys, before: &Rules) -> Result<(), GraphError> {
+    fn renew(&self, former: &Former, keys: Keys, before: &Rules) -> Result<(), GraphError> {
         rebuild_derived(&self.graph, Some(former), &|id, content| {
             // What is damaged is told when its entries are made.
             former::has_other_entries(id, content, keys, before).unwrap_or(true)
@@ -215,17 +215,19 @@ impl Store for GraphStore {
     fn has_ever(&self, of: TypeIndex) -> Result<bool, OmrsError> {
         let state = self.state()?;
         let view = self.graph.view(TemporalScope::NOW)?;
-        let (index, first) = plan::listing_of(&state, of).ok_or_else(|| {
+        let (index, firsts) = plan::listing_of(&state, of).ok_or_else(|| {
             let words = "the store was asked for a type that it does not know";
             OmrsError::new(Message::LogicError, &[words])
         })?;
-        if view.was_ever_derived(index, &first)? {
-            return Ok(true);
+        for first in &firsts {
+            if view.was_ever_derived(index, first)? {
+                return Ok(true);
+            }
         }
         // Levels are called alike in all indexes.
         let proxies = Kind::Proxy.number(Subject::Entities);
-        Ok(index == Kind::Guid.number(Subject::Entities)
-            && view.was_ever_derived(proxies, &first)?)
+        let is_entity_type = index == Kind::Guid.number(Subject::Entities);
+        Ok(is_entity_type && view.was_ever_derived(proxies, &firsts[0])?)
     }
 
     fn transact(
@@ -298,8 +300,8 @@ impl Store for GraphStore {
         if !had_types {
             state.begin_texts();
         }
-        let former = FormerProxies(InstanceDeriver {
-            rules: Arc::new(before.with_proxies_among_entities()),
+        let former = Former(InstanceDeriver {
+            rules: Arc::new(before.with_all_together()),
             keys,
             texts: None,
         });

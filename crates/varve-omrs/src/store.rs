@@ -116,6 +116,8 @@ pub enum WalkBy<'a> {
     Home(&'a str),
     /// Those in this status. Stores may know rare ones only, and not each listing ([`Read::can_walk`]).
     Status(InstanceStatus, Listing),
+    /// All but those in status DELETED, of stores that list these apart.
+    Live(Listing),
 }
 
 /// The order in which instances are listed that have something in common.

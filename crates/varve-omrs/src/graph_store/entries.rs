@@ -26,7 +26,8 @@ use crate::types::InstanceStatus;
 /// What an index orders or gathers. Its number is that of the index of entities; relationships' is 16 more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// (level) -> nothing: all by GUID.
+    /// (level) -> nothing: all by GUID. What is DELETED is in (level, [`DELETED`]) instead, here and in the four that are by
+    /// times, but for those of classifications.
     Guid = 1,
     /// (level) -> time or missing.
     CreateTime = 2,
@@ -40,7 +41,7 @@ pub(super) enum Kind {
     Classification = 6,
     /// (id of the metadata collection) -> nothing.
     Home = 7,
-    /// (level) -> nothing: those in status DELETED.
+    /// (level) -> nothing: those in status DELETED. No more from form 4 on.
     Deleted = 8,
     /// (GUID) -> nothing: the edges that are, or were, the relationship with this GUID.
     Relationship = 9,
@@ -48,7 +49,7 @@ pub(super) enum Kind {
     CreatedAhead = 10,
     /// (level) -> time or missing: the same, by when they were changed last.
     UpdatedAhead = 11,
-    /// (level) -> time or missing: those in status DELETED, by when they were made.
+    /// (level) -> time or missing: those in status DELETED, by when they were made. In forms 2 and 3 only.
     DeletedCreated = 12,
     /// (level) -> nothing: those of which only a proxy is known. They are in no other index but those of classifications.
     Proxy = 13,
@@ -73,6 +74,9 @@ impl Kind {
         }
     }
 }
+
+/// What follows the level in the first values of the lists of what is DELETED.
+pub(super) const DELETED: u32 = 0;
 
 /// The longest name that is kept as it is in a first value; of longer ones a hash is.
 const NAME_BYTES_MAX: usize = 128;
@@ -234,9 +238,14 @@ impl Making<'_> {
     }
 
     fn put_levels(&mut self, kind: Kind) {
+        self.put_lists(kind, None);
+    }
+
+    /// An entry in one of the lists of each level.
+    fn put_lists(&mut self, kind: Kind, list: Option<u32>) {
         let rules = self.rules;
         for level in &rules.levels {
-            self.put(kind, &level_first(*level, None));
+            self.put(kind, &level_first(*level, list));
         }
     }
 
@@ -268,8 +277,10 @@ impl Making<'_> {
         if let Some(home) = home {
             self.put(Kind::Home, &named_first(home));
         }
-        self.put_levels(Kind::Guid);
-        if deleted {
+        let is_apart = deleted && self.all.keeps_deleted_apart();
+        let list = is_apart.then_some(DELETED);
+        self.put_lists(Kind::Guid, list);
+        if deleted && !is_apart {
             self.put_levels(Kind::Deleted);
         }
         for (kind, if_ahead, time) in [
@@ -278,12 +289,12 @@ impl Making<'_> {
         ] {
             self.further.clear();
             put_time(time, &mut self.further);
-            self.put_levels(kind);
+            self.put_lists(kind, list);
             if times.ahead {
-                self.put_levels(if_ahead);
+                self.put_lists(if_ahead, list);
             }
         }
-        if deleted && self.all.has_orders_of_parts() {
+        if deleted && !is_apart && self.all.has_orders_of_parts() {
             self.further.clear();
             put_time(times.created, &mut self.further);
             self.put_levels(Kind::DeletedCreated);

@@ -1,4 +1,4 @@
-//! What instances had other entries by the rules of earlier forms, and which ones proxies had then.
+//! What instances had other entries by the rules of earlier forms, and which ones proxies and DELETED instances had then.
 
 use varve_encoding::DecodeError;
 use varve_encoding::datum::{Cursor, Token};
@@ -13,25 +13,27 @@ use super::rules::Rules;
 use super::state::Keys;
 use crate::types::InstanceStatus;
 
-/// Makes the entries that proxies had while they were listed as entities are, and none of anything else.
-pub(super) struct FormerProxies(pub(super) InstanceDeriver);
+/// Makes the entries that proxies and DELETED instances had while they were listed among the others, and none of anything else.
+pub(super) struct Former(pub(super) InstanceDeriver);
 
-impl Deriver for FormerProxies {
+impl Deriver for Former {
     fn derive(
         &self,
         id: &ElementId,
         content: &[u8],
         entries: &mut DerivedEntries,
     ) -> Result<(), GraphError> {
-        if matches!(id, ElementId::Vertex(_)) && marks(id, content, self.0.keys)?.proxy {
+        let marks = marks(id, content, self.0.keys)?;
+        let is_proxy = matches!(id, ElementId::Vertex(_)) && marks.proxy;
+        if is_proxy || marks.deleted {
             self.0.derive(id, content, entries)?;
         }
         Ok(())
     }
 }
 
-/// Whether an instance has other entries than by `rules` of an earlier form: it is a proxy; or it carries classifications or
-/// is DELETED, which [`Rules::has_orders_of_parts`] is about.
+/// Whether an instance has other entries than by `rules` of an earlier form: it is a proxy, it is DELETED, or it carries
+/// classifications, which [`Rules::has_orders_of_parts`] is about.
 pub(super) fn has_other_entries(
     id: &ElementId,
     content: &[u8],
@@ -39,8 +41,9 @@ pub(super) fn has_other_entries(
     rules: &Rules,
 ) -> Result<bool, DecodeError> {
     let marks = marks(id, content, keys)?;
-    let of_parts = marks.classified || marks.deleted;
-    Ok((marks.proxy && !rules.keeps_proxies_apart()) || (of_parts && !rules.has_orders_of_parts()))
+    Ok((marks.proxy && !rules.keeps_proxies_apart())
+        || (marks.deleted && !rules.keeps_deleted_apart())
+        || (marks.classified && !rules.has_orders_of_parts()))
 }
 
 /// What of an instance decides which kinds of entries it has.

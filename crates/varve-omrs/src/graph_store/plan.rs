@@ -6,7 +6,9 @@ use varve_encoding::index::{
 use varve_kv::ClusteringRange;
 use varve_model::{Instant, Value};
 
-use super::entries::{Kind, classified_first, level_first, named_first, put_decimal, put_time};
+use super::entries::{
+    DELETED, Kind, classified_first, level_first, named_first, put_decimal, put_time,
+};
 use super::rules::{ANY, is_single};
 use super::state::State;
 use crate::instances::{Classification, InstanceProperties, InstancePropertyValue, Primitive};
@@ -38,8 +40,18 @@ pub(super) fn plan<'a>(
 ) -> Option<Vec<Part<'a>>> {
     let part = whole(state, walk)?;
     let ahead = match (&walk.by, at) {
-        (WalkBy::CreateTime, Some(at)) => (Kind::CreatedAhead, at),
-        (WalkBy::UpdateTime, Some(at)) => (Kind::UpdatedAhead, at),
+        (
+            WalkBy::CreateTime
+            | WalkBy::Live(Listing::CreateTime)
+            | WalkBy::Status(_, Listing::CreateTime),
+            Some(at),
+        ) => (Kind::CreatedAhead, at),
+        (
+            WalkBy::UpdateTime
+            | WalkBy::Live(Listing::UpdateTime)
+            | WalkBy::Status(_, Listing::UpdateTime),
+            Some(at),
+        ) => (Kind::UpdatedAhead, at),
         (WalkBy::Classified(_, Listing::CreateTime), Some(at)) => {
             (Kind::ClassifiedCreatedAhead, at)
         }
@@ -111,6 +123,10 @@ fn whole<'a>(state: &State, walk: &Walk<'a>) -> Option<Part<'a>> {
         WalkBy::Guid => (Kind::Guid, ClusteringRange::all()),
         WalkBy::CreateTime => (Kind::CreateTime, ClusteringRange::all()),
         WalkBy::UpdateTime => (Kind::UpdateTime, ClusteringRange::all()),
+        WalkBy::Live(listing) | WalkBy::Status(InstanceStatus::Deleted, listing) => {
+            (list_kind(*listing), ClusteringRange::all())
+        }
+        WalkBy::Status(..) => return None,
         WalkBy::Property(_) => (Kind::Property, ClusteringRange::all()),
         WalkBy::PropertyIs(_, value) => (Kind::Property, equal_to(&ordered_primitive(value)?)),
         WalkBy::PropertyStarts(_, prefix) => (Kind::Property, starting_with(prefix)),
@@ -126,9 +142,6 @@ fn whole<'a>(state: &State, walk: &Walk<'a>) -> Option<Part<'a>> {
             equal_to(&ordered_primitive(value)?),
         ),
         WalkBy::Home(_) => (Kind::Home, ClusteringRange::all()),
-        WalkBy::Status(status, listing) => {
-            (status_kind(*status, *listing)?, ClusteringRange::all())
-        }
     };
     let firsts = match &walk.by {
         WalkBy::Property(name) | WalkBy::PropertyIs(name, _) | WalkBy::PropertyStarts(name, _) => {
@@ -151,7 +164,12 @@ fn whole<'a>(state: &State, walk: &Walk<'a>) -> Option<Part<'a>> {
             vec![classified_first(name, rules.property(property)?.number)]
         }
         WalkBy::Home(name) => vec![named_first(name)],
-        _ => vec![level_first(level(state, walk)?, None)],
+        WalkBy::Live(_) => vec![level_first(level(state, walk)?, None)],
+        WalkBy::Status(..) => vec![level_first(level(state, walk)?, Some(DELETED))],
+        WalkBy::Guid | WalkBy::CreateTime | WalkBy::UpdateTime => {
+            let level = level(state, walk)?;
+            vec![level_first(level, None), level_first(level, Some(DELETED))]
+        }
     };
     // Instances that have a value in common come by GUID in either direction.
     let in_common = matches!(
@@ -178,11 +196,11 @@ fn classified_kind(listing: Listing) -> Kind {
     }
 }
 
-fn status_kind(status: InstanceStatus, listing: Listing) -> Option<Kind> {
-    match (status, listing) {
-        (InstanceStatus::Deleted, Listing::Guid) => Some(Kind::Deleted),
-        (InstanceStatus::Deleted, Listing::CreateTime) => Some(Kind::DeletedCreated),
-        _ => None,
+fn list_kind(listing: Listing) -> Kind {
+    match listing {
+        Listing::Guid => Kind::Guid,
+        Listing::CreateTime => Kind::CreateTime,
+        Listing::UpdateTime => Kind::UpdateTime,
     }
 }
 
@@ -243,9 +261,9 @@ fn text_levels(state: &State, walk: &Walk<'_>) -> Vec<Vec<u8>> {
     labels.map(|label| level_first(label, None)).collect()
 }
 
-/// The index and the first value of the partition where all are listed that are of a type, or that carry a classification;
+/// The index and the first values of the partitions where all are listed that are of a type, or that carry a classification;
 /// `None` for what is not listed.
-pub(super) fn listing_of(state: &State, of: TypeIndex) -> Option<(u32, Vec<u8>)> {
+pub(super) fn listing_of(state: &State, of: TypeIndex) -> Option<(u32, Vec<Vec<u8>>)> {
     let names = [state.types.get(of).name().to_owned()];
     let (subject, of, by) = match state.types.get(of).def().category() {
         TypeDefCategory::Classification => {
@@ -262,8 +280,7 @@ pub(super) fn listing_of(state: &State, of: TypeIndex) -> Option<(u32, Vec<u8>)>
         reverse: false,
         after: None,
     };
-    let mut part = whole(state, &walk)?;
-    part.firsts.pop().map(|first| (part.index, first))
+    whole(state, &walk).map(|part| (part.index, part.firsts))
 }
 
 /// A key behind those of all elements that have the same values as the one at `place`.
@@ -380,6 +397,9 @@ pub(super) fn is_described(
     };
     match &walk.by {
         WalkBy::Guid => true,
+        WalkBy::Live(listing) => {
+            audit.status != Some(InstanceStatus::Deleted) && is_listed(*listing)
+        }
         WalkBy::CreateTime => is_time(audit.create_time),
         WalkBy::UpdateTime => is_time(audit.update_time),
         WalkBy::Property(name) => stands_here(name),

@@ -24,8 +24,8 @@ use crate::types::{
 pub(super) const ANY: u32 = 0;
 
 /// Which entries rules stand for, whatever the types are. Form 1 had none of [`Rules::has_orders_of_parts`], forms 1 and 2 not
-/// the list of [`Rules::keeps_proxies_apart`].
-pub(super) const FORM: u32 = 3;
+/// the list of [`Rules::keeps_proxies_apart`], forms 1 to 3 not those of [`Rules::keeps_deleted_apart`].
+pub(super) const FORM: u32 = 4;
 
 /// The rules of all types.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -111,7 +111,7 @@ impl TypeRules {
 }
 
 impl Rules {
-    /// Whether what carries a classification, and what is DELETED, have entries by more than GUIDs.
+    /// Whether what carries a classification, and (in form 2 and 3) what is DELETED, have entries by more than GUIDs.
     pub(super) fn has_orders_of_parts(&self) -> bool {
         self.form >= 2
     }
@@ -121,8 +121,14 @@ impl Rules {
         self.form >= 3
     }
 
-    /// The same of the last form that listed proxies as entities are. It stands for all that earlier ones listed of them.
-    pub(super) fn with_proxies_among_entities(&self) -> Self {
+    /// Whether what is DELETED is in orders by GUID and times of its own, and not in those of the others.
+    pub(super) fn keeps_deleted_apart(&self) -> bool {
+        self.form >= 4
+    }
+
+    /// The same of the last form that listed proxies, and what is DELETED, among the others. It stands for all that earlier and
+    /// later ones listed of them, but for what they list apart.
+    pub(super) fn with_all_together(&self) -> Self {
         Self {
             form: 2,
             ..self.clone()

@@ -29,6 +29,7 @@ pub(super) enum Access {
     ClassifiedWith(String, String, Primitive),
     Home(String),
     Status(InstanceStatus, Listing),
+    Live(Listing),
 }
 
 impl Access {
@@ -48,6 +49,7 @@ impl Access {
             }
             Self::Home(id) => WalkBy::Home(id),
             Self::Status(status, listing) => WalkBy::Status(*status, *listing),
+            Self::Live(listing) => WalkBy::Live(*listing),
         }
     }
 
@@ -70,7 +72,11 @@ impl Access {
             Self::TextStarts(_) => 4,
             Self::Status(..) => 5,
             Self::Home(_) => 7,
-            Self::Guid | Self::CreateTime | Self::UpdateTime | Self::Property(_) => 8,
+            Self::Guid
+            | Self::CreateTime
+            | Self::UpdateTime
+            | Self::Property(_)
+            | Self::Live(_) => 8,
         }
     }
 
@@ -85,6 +91,7 @@ impl Access {
                 | Self::ClassifiedWith(..)
                 | Self::Home(_)
                 | Self::Status(_, Listing::Guid)
+                | Self::Live(Listing::Guid)
         )
     }
 
@@ -96,6 +103,7 @@ impl Access {
                 | Self::UpdateTime
                 | Self::Classified(_, Listing::CreateTime | Listing::UpdateTime)
                 | Self::Status(_, Listing::CreateTime | Listing::UpdateTime)
+                | Self::Live(Listing::CreateTime | Listing::UpdateTime)
         )
     }
 
@@ -195,6 +203,20 @@ impl Ways<'_> {
     /// A pattern that some text of all that is asked for matches, and that no index of texts helps with.
     pub(super) fn pattern(&self) -> Option<&Pattern> {
         self.query.condition.as_ref().and_then(pattern_of)
+    }
+
+    /// The walk of all that may be asked for, in an order in which everything stands.
+    pub(super) fn all(&self, listing: Listing) -> Access {
+        let statuses = &self.query.find.statuses;
+        let live = Access::Live(listing);
+        if !statuses.contains(&InstanceStatus::Deleted) && self.is_served(&live, false) {
+            return live;
+        }
+        match listing {
+            Listing::Guid => Access::Guid,
+            Listing::CreateTime => Access::CreateTime,
+            Listing::UpdateTime => Access::UpdateTime,
+        }
     }
 
     fn is_shown_in(&self, order: &Order, access: &Access) -> bool {

@@ -11,7 +11,7 @@ use super::turn::{Asked, Turn};
 use super::weight::instance_bytes;
 use super::{Limits, Meter, Order, Query};
 use crate::error::OmrsError;
-use crate::store::{Read, StoredInstance, Subject};
+use crate::store::{Listing, Read, StoredInstance, Subject};
 use crate::types::{Catalogue, PrimitiveDefCategory};
 
 /// How many instances each way looks at in its first turn. Each turn is twice as long as the one before.
@@ -75,6 +75,7 @@ impl<'a> Race<'a> {
         let (order, segments) = in_order(&ways);
         let (walks, others) = ways.best(&order);
         let pattern = ways.pattern();
+        let everything = ways.all(Listing::Guid);
         // All that is asked for is among what such a walk shows, in the same order as in a walk of everything.
         let is_ahead = |walk: &Access| walk.is_part_of_all() && self.query.types.of.is_none();
         let has_better = walks.iter().any(is_ahead);
@@ -97,7 +98,7 @@ impl<'a> Race<'a> {
             Some(segments) => {
                 ways.push(Way::InOrder(InOrder::new(order.clone(), segments)));
             }
-            None if ways.is_empty() && wide.is_empty() => ways.push(collected(vec![Access::Guid])),
+            None if ways.is_empty() && wide.is_empty() => ways.push(collected(vec![everything])),
             None => {}
         }
         ways.extend(wide.into_iter().map(collected));
@@ -186,16 +187,17 @@ fn in_order(ways: &Ways<'_>) -> (Order, Option<Vec<Segment>>) {
         let segments = is_served.then(|| vec![Segment::all(access, reverse)]);
         (order, segments)
     };
+    let created = ways.all(Listing::CreateTime);
     match &ways.query.order {
         // The order of creation keeps together what was made together, wherever the same instances are listed again.
-        Order::Any if ways.is_served(&Access::CreateTime, false) => {
-            one(Order::CreateTime { reverse: false }, Access::CreateTime)
+        Order::Any if ways.is_served(&created, false) => {
+            one(Order::CreateTime { reverse: false }, created)
         }
-        Order::Any | Order::Guid => one(Order::Guid, Access::Guid),
-        order @ Order::CreateTime { .. } => one(order.clone(), Access::CreateTime),
-        order @ Order::UpdateTime { .. } => one(order.clone(), Access::UpdateTime),
+        Order::Any | Order::Guid => one(Order::Guid, ways.all(Listing::Guid)),
+        order @ Order::CreateTime { .. } => one(order.clone(), created),
+        order @ Order::UpdateTime { .. } => one(order.clone(), ways.all(Listing::UpdateTime)),
         order @ Order::Property { name, reverse } => match ways.kind(name) {
-            Kind::Undefined | Kind::Collection => one(Order::Guid, Access::Guid),
+            Kind::Undefined | Kind::Collection => one(Order::Guid, ways.all(Listing::Guid)),
             kind if is_indexed_alike(kind) => (order.clone(), by_property(ways, name, *reverse)),
             _ => (order.clone(), None),
         },
@@ -227,11 +229,12 @@ fn by_property(ways: &Ways<'_>, name: &str, reverse: bool) -> Option<Vec<Segment
         return Some(vec![Segment::all(access, reverse)]);
     }
     // Those whose type does not have the property are not in its walk.
-    if !ways.is_served(&Access::Guid, false) {
+    let all = ways.all(Listing::Guid);
+    if !ways.is_served(&all, false) {
         return None;
     }
     let missing = Segment {
-        access: Access::Guid,
+        access: all,
         reverse: false,
         only: Only::Missing(name.to_owned()),
     };

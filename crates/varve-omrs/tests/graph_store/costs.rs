@@ -615,3 +615,54 @@ fn values_that_none_may_have_are_passed_over() {
         }
     }
 }
+
+/// Whatever has been deleted, the others are found at once, and so are the deleted ones.
+#[test]
+fn what_is_deleted_is_not_passed_by() {
+    const DELETED: usize = 300;
+    let world = World::new();
+    for number in 0..2 * DELETED {
+        world.clock.advance(1_000);
+        let mut entity = world.entity("Database", &format!("g{number:04}"), &[]);
+        world.put(&entity);
+        let audit = &mut entity.header.audit;
+        (audit.version, audit.update_time) = (2, Some(world.store.now()));
+        // A few in the middle stay.
+        if !(DELETED..DELETED + 4).contains(&number) {
+            audit.status = Some(InstanceStatus::Deleted);
+        }
+        world.clock.advance(1_000);
+        world.put(&entity);
+    }
+    let index = world.types.by_name("Database").expect("a type");
+    let type_guid = world.types.get(index).guid().to_owned();
+    let (repository, shown) = counted(world);
+    use SequencingOrder as Order;
+    let orders = [
+        Order::Any,
+        Order::Guid,
+        Order::CreationDateOldest,
+        Order::CreationDateRecent,
+        Order::LastUpdateOldest,
+        Order::LastUpdateRecent,
+    ];
+    let both = [InstanceStatus::Active, InstanceStatus::Deleted];
+    for order in orders {
+        for (statuses, found_of_few) in [(&[][..], 4), (&both[1..], 5), (&both[..], 5)] {
+            let mut request = EntityFindRequest::default();
+            let of_type = &mut request.instances.of_subtypes.of_type;
+            of_type.type_guid = Some(type_guid.clone());
+            of_type.paged.order = Some(order);
+            of_type.paged.page_size = PAGE;
+            of_type.paged.find.statuses = statuses.to_vec();
+            shown.store(0, Ordering::Relaxed);
+            let found = repository.find_entities(&request).expect("an answer");
+            assert_eq!(found.len(), found_of_few, "{order:?} {statuses:?}");
+            let looked_at = shown.load(Ordering::Relaxed);
+            assert!(
+                looked_at < 20,
+                "{order:?} {statuses:?}: looked at {looked_at}"
+            );
+        }
+    }
+}

@@ -435,6 +435,7 @@ impl Run {
             6 => WalkBy::PropertyStarts(name, word),
             7 => WalkBy::Text(word),
             8 => WalkBy::Home("away"),
+            12 => WalkBy::Live(listing),
             9 => WalkBy::Status(InstanceStatus::Deleted, listing),
             _ if subject == Subject::Relationships => WalkBy::Guid,
             10 => WalkBy::ClassifiedWith("Confidentiality", "confidence", &level),
@@ -451,10 +452,7 @@ impl Run {
             // No type has the property.
             assert!(matches!(
                 walk.by,
-                WalkBy::Property(_)
-                    | WalkBy::PropertyIs(..)
-                    | WalkBy::PropertyStarts(..)
-                    | WalkBy::Status(_, Listing::UpdateTime)
+                WalkBy::Property(_) | WalkBy::PropertyIs(..) | WalkBy::PropertyStarts(..)
             ));
             return;
         }
@@ -465,7 +463,7 @@ impl Run {
         expected.sort_by(|a, b| {
             let ((a, one), (b, other)) = (key(a), key(b));
             match (&walk.by, walk.reverse) {
-                (WalkBy::Guid, true) => other.cmp(&one),
+                (WalkBy::Guid | WalkBy::Live(Listing::Guid), true) => other.cmp(&one),
                 (_, true) => b.cmp(&a).then(one.cmp(&other)),
                 (_, false) => a.cmp(&b).then(one.cmp(&other)),
             }
@@ -495,6 +493,7 @@ impl Run {
             WalkBy::Text(text) => texts(properties_of(instance)).iter().any(|of| of == text),
             WalkBy::Home(home) => header.audit.metadata_collection_id.as_deref() == Some(home),
             WalkBy::Status(status, _) => header.audit.status == Some(*status),
+            WalkBy::Live(_) => header.audit.status != Some(InstanceStatus::Deleted),
             WalkBy::Classified(names, _) => {
                 let mut carried = carried_by(instance).iter();
                 carried.any(|of| names.iter().any(|name| name == of.name()))
@@ -653,8 +652,12 @@ fn order(by: &WalkBy<'_>, instance: &StoredInstance) -> Order {
     match by {
         WalkBy::CreateTime
         | WalkBy::Classified(_, Listing::CreateTime)
+        | WalkBy::Live(Listing::CreateTime)
         | WalkBy::Status(_, Listing::CreateTime) => time(audit.create_time),
-        WalkBy::UpdateTime | WalkBy::Classified(_, Listing::UpdateTime) => time(audit.update_time),
+        WalkBy::UpdateTime
+        | WalkBy::Classified(_, Listing::UpdateTime)
+        | WalkBy::Live(Listing::UpdateTime)
+        | WalkBy::Status(_, Listing::UpdateTime) => time(audit.update_time),
         WalkBy::Property(name) | WalkBy::PropertyIs(name, _) | WalkBy::PropertyStarts(name, _) => {
             match value_of(instance, name) {
                 None => Order::Missing,

@@ -21,10 +21,8 @@ use varve_omrs::types::InstanceStatus;
 use crate::world::*;
 
 const RULES: &str = "open-metadata rules";
-/// The indexes that the first form had not.
-const ADDED: &[u32] = &[12, 13, 28, 33, 34, 35, 36, 37];
-/// The index that the second form had not.
-const PROXIES: &[u32] = &[13];
+/// The greatest number of an index.
+const INDEXES: u32 = 37;
 
 fn change_rules(world: &World, change: impl FnOnce(&mut Vec<(String, Datum)>)) {
     let notes = world.store.graph().notes();
@@ -64,14 +62,13 @@ fn is_of(partition: &[u8], indexes: &[u32]) -> bool {
     of.any(|number| partition.starts_with(&partition_prefix(IndexId::Derived(*number))))
 }
 
-/// Makes the store what a build of an earlier form would have made it: with the entries that proxies had among those of
-/// entities, and without those that came later.
+/// Makes the store what a build of an earlier form would have made it: with the entries of that form and no others.
 fn make_older(world: &mut World, form: i64) {
-    let added = if form == 1 { ADDED } else { PROXIES };
+    let all: Vec<u32> = (1..=INDEXES).collect();
     let mut batch = Batch::new();
     let mut stripped = 0;
     for (table, partition, clustering) in entries(world) {
-        if is_of(&partition, added) {
+        if is_of(&partition, &all) {
             batch.delete(table, &partition, &clustering);
             stripped += 1;
         }
@@ -99,7 +96,7 @@ fn listed_in(world: &World, guid: &str) -> BTreeSet<u32> {
     let mut found = BTreeSet::new();
     for (_, partition, clustering) in entries(world) {
         if clustering.ends_with(&element) {
-            found.extend((1..=37).filter(|number| is_of(&partition, &[*number])));
+            found.extend((1..=INDEXES).filter(|number| is_of(&partition, &[*number])));
         }
     }
     found
@@ -274,7 +271,7 @@ fn proxies_of_an_older_store_leave_the_lists_of_entities() {
 fn what_was_not_renewed_to_the_end_is_renewed_when_it_is_opened() {
     let (mut world, first) = older_with_proxies(2);
     change_rules(&world, |members| {
-        set_form(members, 3);
+        set_form(members, 4);
         let labels = |name: &str| {
             let of = members.iter().find(|member| member.0 == name);
             let Some((_, Datum::List(rules))) = of else {
@@ -295,6 +292,77 @@ fn what_was_not_renewed_to_the_end_is_renewed_when_it_is_opened() {
     check_proxies(&world, first);
     world.restart();
     check_proxies(&world, first);
+}
+
+/// Instances that were never deleted, are, were, and were again.
+fn with_deleted() -> World {
+    let world = World::new();
+    for guid in ["a", "b", "c", "d"] {
+        let mut entity = classified(&world, guid, 3);
+        let mut link = world.relationship("SemanticAssignment", &format!("{guid}-link"), [guid; 2]);
+        let deletions = match guid {
+            "a" => 0,
+            "b" => 1,
+            "c" => 2,
+            _ => 3,
+        };
+        for version in 1..=deletions + 1 {
+            world.clock.advance(5_000);
+            let status = match version % 2 {
+                0 => InstanceStatus::Deleted,
+                _ => InstanceStatus::Active,
+            };
+            for audit in [&mut entity.header.audit, &mut link.header.audit] {
+                audit.status = Some(status);
+                audit.version = version;
+                audit.update_time = (version > 1).then(|| world.store.now());
+            }
+            world.put(&entity);
+            world.put_relationship(&link);
+        }
+    }
+    world
+}
+
+#[test]
+fn what_is_deleted_leaves_the_lists_of_an_older_store() {
+    let new: BTreeSet<_> = entries(&with_deleted()).into_iter().collect();
+    for form in 1..=3 {
+        let mut world = with_deleted();
+        make_older(&mut world, form);
+        let older: BTreeSet<_> = entries(&world).into_iter().collect();
+        assert!(older != new, "form {form}");
+        for _ in 0..2 {
+            world.restart();
+            world.verify();
+            let renewed: BTreeSet<_> = entries(&world).into_iter().collect();
+            let past = |of: &BTreeSet<(TableId, Vec<u8>, Vec<u8>)>, table| {
+                let of = of.iter().filter(|entry| entry.0 == table);
+                of.cloned().collect::<BTreeSet<_>>()
+            };
+            assert_eq!(past(&renewed, INDEX), past(&new, INDEX), "form {form}");
+            // Entries made anew are of whole states of the past, also those that the next state has too.
+            let more = past(&renewed, EVENT_INDEX);
+            assert!(past(&new, EVENT_INDEX).is_subset(&more), "form {form}");
+        }
+        for listing in [Listing::Guid, Listing::CreateTime, Listing::UpdateTime] {
+            for subject in [Subject::Entities, Subject::Relationships] {
+                let guids = |by| {
+                    let found = world.guids(None, &all(subject, by)).into_iter();
+                    found.map(|guid| guid[..1].to_owned()).collect::<Vec<_>>()
+                };
+                assert_eq!(guids(WalkBy::Live(listing)), ["a", "c"]);
+                let deleted = WalkBy::Status(InstanceStatus::Deleted, listing);
+                assert_eq!(guids(deleted), ["b", "d"]);
+            }
+        }
+        let purge = |transaction: &mut dyn Transaction| transaction.purge_entity("d");
+        world
+            .store
+            .transact(&["d"], &mut { purge })
+            .expect("purged");
+        assert_eq!(listed_in(&world, "d"), BTreeSet::new());
+    }
 }
 
 #[test]

@@ -7,8 +7,9 @@ use varve_omrs::json::{Limits, Millis, decode, encode};
 use varve_omrs::repository::{InstanceGraph, Repository};
 use varve_omrs::requests::{
     ClassificationListResponse, ClassificationProxyRequest, ClassificationRequest,
-    ClassificationWithEntityRequest, EntityDetailResponse, EntityListResponse, EntitySummaryResponse, HistoryRequest, InstanceGraphResponse,
-    InstancePropertiesRequest, RelationshipListResponse, RelationshipResponse, Response,
+    ClassificationWithEntityRequest, EntityDetailResponse, EntityListResponse,
+    EntitySummaryResponse, HistoryRequest, InstanceGraphResponse, InstancePropertiesRequest,
+    RelationshipListResponse, RelationshipResponse, Response,
 };
 
 use crate::call::{Answer, At, Kind, Read, Write};

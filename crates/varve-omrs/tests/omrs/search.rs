@@ -15,7 +15,7 @@ use varve_omrs::json::Millis;
 use varve_omrs::matching::{Target, search_condition};
 use varve_omrs::requests::{Page, PropertyComparisonOperator, PropertyCondition, SearchProperties};
 use varve_omrs::search::{Limits, Order, Query, Searcher};
-use varve_omrs::store::{Read, StoredEntity, StoredInstance, Subject, Walk, WalkBy};
+use varve_omrs::store::{Listing, Read, StoredEntity, StoredInstance, Subject, Walk, WalkBy};
 use varve_omrs::types::{Catalogue, InstanceStatus};
 use varve_testkit::random::Random;
 
@@ -52,8 +52,11 @@ fn expected(read: &Indexed, types: &Catalogue, query: &Query) -> Vec<String> {
     };
     let mut found: Vec<&StoredInstance> = read.all.iter().filter(is_asked_for).collect();
     let by_creation = Order::CreateTime { reverse: false };
+    let is_live = !query.find.statuses.contains(&InstanceStatus::Deleted);
+    let lists_by_creation = read.serves(&WalkBy::CreateTime)
+        || (is_live && read.serves(&WalkBy::Live(Listing::CreateTime)));
     let order = match &query.order {
-        Order::Any if read.serves(&WalkBy::CreateTime) => &by_creation,
+        Order::Any if lists_by_creation => &by_creation,
         order => order,
     };
     found.sort_by(|one, other| {
@@ -267,7 +270,8 @@ fn more_than_may_be_held_is_refused_and_pages_are_not() {
         for collected in [false, true] {
             if collected {
                 let by_property = WalkBy::Property("");
-                let kinds = [WalkBy::CreateTime, by_property];
+                let live = WalkBy::Live(Listing::Guid);
+                let kinds = [WalkBy::CreateTime, live, by_property];
                 read.forbidden = kinds.iter().map(std::mem::discriminant).collect();
             } else {
                 read.forbidden.clear();

@@ -99,7 +99,9 @@ fn listing(by: &WalkBy<'_>) -> Listing {
     match by {
         WalkBy::CreateTime => Listing::CreateTime,
         WalkBy::UpdateTime => Listing::UpdateTime,
-        WalkBy::Classified(_, listing) | WalkBy::Status(_, listing) => *listing,
+        WalkBy::Classified(_, listing) | WalkBy::Status(_, listing) | WalkBy::Live(listing) => {
+            *listing
+        }
         _ => Listing::Guid,
     }
 }
@@ -131,6 +133,7 @@ impl Indexed {
             WalkBy::ClassifiedWith(name, name, &VALUE),
             WalkBy::Home(name),
             WalkBy::Status(varve_omrs::types::InstanceStatus::Deleted, Listing::Guid),
+            WalkBy::Live(Listing::Guid),
         ];
         let few = random.below(4) + 1;
         for kind in kinds {
@@ -182,6 +185,9 @@ impl Indexed {
             }
             WalkBy::Home(id) => target.audit.metadata_collection_id.as_deref() == Some(id),
             WalkBy::Status(status, _) => target.audit.status == Some(*status),
+            WalkBy::Live(_) => {
+                target.audit.status != Some(varve_omrs::types::InstanceStatus::Deleted)
+            }
         }
     }
 
