@@ -93,8 +93,8 @@ pub fn visit_states(
     Ok(())
 }
 
-/// Deletes the entries that `former` makes of any state of an element and that are none any more: in the present's index of
-/// those that count now or may later, in the past's of all.
+/// Deletes the entries that `former` makes of any state of an element and that are none any more. What is none of those that
+/// count now or may later leaves the present's index; for the past's if another state had it.
 fn forget(
     graph: &Graph,
     emitter: &mut Emitter<'_>,
@@ -129,9 +129,13 @@ fn forget(
         }
         past.extend(keys);
     }
-    for (table, kept) in [(INDEX, &present), (EVENT_INDEX, &past)] {
-        for (partition, clustering) in gone.difference(kept) {
-            emitter.batch.delete(table, partition, clustering);
+    for key in gone.difference(&present) {
+        emitter.batch.delete(INDEX, &key.0, &key.1);
+        if past.contains(key) {
+            // While the state that followed had it too, it was in the present's index only.
+            emitter.batch.put(EVENT_INDEX, &key.0, &key.1, &[]);
+        } else {
+            emitter.batch.delete(EVENT_INDEX, &key.0, &key.1);
         }
     }
     Ok(())

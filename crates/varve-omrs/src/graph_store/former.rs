@@ -32,8 +32,9 @@ impl Deriver for Former {
     }
 }
 
-/// Whether an instance has other entries than by `rules` of an earlier form: it is a proxy, it is DELETED, or it carries
-/// classifications, which [`Rules::has_orders_of_parts`] is about.
+/// Whether an instance has other entries than by `rules` of an earlier form: it is DELETED, or it carries classifications,
+/// which [`Rules::has_orders_of_parts`] is about. Or it is a proxy: what was brought to form 3 may miss entries of the entity
+/// that it was before.
 pub(super) fn has_other_entries(
     id: &ElementId,
     content: &[u8],
@@ -41,8 +42,8 @@ pub(super) fn has_other_entries(
     rules: &Rules,
 ) -> Result<bool, DecodeError> {
     let marks = marks(id, content, keys)?;
-    Ok((marks.proxy && !rules.keeps_proxies_apart())
-        || (marks.deleted && !rules.keeps_deleted_apart())
+    let is_apart = marks.proxy || marks.deleted;
+    Ok((is_apart && !rules.keeps_deleted_apart())
         || (marks.classified && !rules.has_orders_of_parts()))
 }
 

@@ -8,15 +8,16 @@ use varve_encoding::datum;
 use varve_encoding::index::{IndexId, partition_prefix, put_ordered_text};
 use varve_encoding::key::put_ordered_element;
 use varve_encoding::tables::{EVENT_INDEX, INDEX, TABLES};
-use varve_graph::index::rebuild_derived;
+use varve_graph::index::{DeriverSource, rebuild_derived};
 use varve_graph::{Graph, GraphOptions};
-use varve_kv::{Batch, Durability, TableId};
+use varve_kv::{Batch, Durability, MemoryEngine, TableId};
 use varve_model::{Clock, Datum, ElementId, VertexId};
 use varve_omrs::graph_store::InstanceDerivers;
 use varve_omrs::instances::*;
 use varve_omrs::json::Millis;
 use varve_omrs::store::*;
 use varve_omrs::types::InstanceStatus;
+use varve_testkit::{Fault, FaultyEngine};
 
 use crate::world::*;
 
@@ -62,7 +63,24 @@ fn is_of(partition: &[u8], indexes: &[u32]) -> bool {
     of.any(|number| partition.starts_with(&partition_prefix(IndexId::Derived(*number))))
 }
 
-/// Makes the store what a build of an earlier form would have made it: with the entries of that form and no others.
+fn set_older(world: &World, form: i64) {
+    change_rules(world, |members| {
+        set_form(members, form);
+        if form == 1 {
+            members.retain(|(name, _)| name != "classifications");
+        }
+    });
+}
+
+/// Lets what is written from now on have the entries of an earlier form, put and moved as a build of then did.
+fn write_older(world: &World, form: i64) {
+    set_older(world, form);
+    let graph = world.store.graph();
+    let deriver = InstanceDerivers.deriver("metadata", &**graph.space());
+    graph.set_deriver(deriver.expect("rules"));
+}
+
+/// Makes the store one with the entries of an earlier form and no others, of each state of the past all.
 fn make_older(world: &mut World, form: i64) {
     let all: Vec<u32> = (1..=INDEXES).collect();
     let mut batch = Batch::new();
@@ -76,12 +94,7 @@ fn make_older(world: &mut World, form: i64) {
     assert!(stripped > 0);
     let space = world.store.graph().space();
     space.write(&batch, Durability::Buffered).expect("written");
-    change_rules(world, |members| {
-        set_form(members, form);
-        if form == 1 {
-            members.retain(|(name, _)| name != "classifications");
-        }
-    });
+    set_older(world, form);
     // Without the types, the graph is kept by the rules that it has.
     world.reopen();
     rebuild_derived(world.store.graph(), None, &|_, _| true).expect("entries");
@@ -294,18 +307,12 @@ fn what_was_not_renewed_to_the_end_is_renewed_when_it_is_opened() {
     check_proxies(&world, first);
 }
 
-/// Instances that were never deleted, are, were, and were again.
-fn with_deleted() -> World {
-    let world = World::new();
-    for guid in ["a", "b", "c", "d"] {
-        let mut entity = classified(&world, guid, 3);
+/// Instances that were never deleted, are, were, and were again; one that is a proxy now. With the times between the changes.
+fn fill_with_deleted(world: &World) -> Vec<Millis> {
+    let mut times = Vec::new();
+    for (guid, deletions) in [("a", 0), ("b", 1), ("c", 2), ("d", 3)] {
+        let mut entity = classified(world, guid, 3);
         let mut link = world.relationship("SemanticAssignment", &format!("{guid}-link"), [guid; 2]);
-        let deletions = match guid {
-            "a" => 0,
-            "b" => 1,
-            "c" => 2,
-            _ => 3,
-        };
         for version in 1..=deletions + 1 {
             world.clock.advance(5_000);
             let status = match version % 2 {
@@ -319,49 +326,123 @@ fn with_deleted() -> World {
             }
             world.put(&entity);
             world.put_relationship(&link);
+            times.push(world.store.now());
         }
     }
-    world
+    world.clock.advance(5_000);
+    world.put(&classified(world, "e", 3));
+    times.push(world.store.now());
+    world.clock.advance(5_000);
+    put(world, "e", proxy(world, "Database", "e", "known here"));
+    world.clock.advance(5_000);
+    times
+}
+
+/// What every walk of all instances finds now and at `times`.
+fn found_by_walks(world: &World, times: &[Millis]) -> Vec<String> {
+    let names = ["Confidentiality".to_owned()];
+    let mut found = Vec::new();
+    let times = times.iter().copied().map(Some);
+    for at in times.chain([None]) {
+        for listing in [Listing::Guid, Listing::CreateTime, Listing::UpdateTime] {
+            let everywhere = match listing {
+                Listing::Guid => WalkBy::Guid,
+                Listing::CreateTime => WalkBy::CreateTime,
+                Listing::UpdateTime => WalkBy::UpdateTime,
+            };
+            let deleted = WalkBy::Status(InstanceStatus::Deleted, listing);
+            for subject in [Subject::Entities, Subject::Relationships] {
+                for by in [everywhere.clone(), WalkBy::Live(listing), deleted.clone()] {
+                    let guids = world.guids(at, &all(subject, by.clone()));
+                    found.push(format!("{at:?} {subject:?} {by:?}: {guids:?}"));
+                }
+            }
+            let by = WalkBy::Classified(&names, listing);
+            let guids = world.guids(at, &all(Subject::Entities, by));
+            found.push(format!("{at:?} classified {listing:?}: {guids:?}"));
+        }
+    }
+    found
+}
+
+fn in_table(world: &World, table: TableId) -> BTreeSet<(Vec<u8>, Vec<u8>)> {
+    let entries = entries(world).into_iter();
+    let of_table = entries.filter(|entry| entry.0 == table);
+    of_table.map(|(_, p, c)| (p, c)).collect()
+}
+
+/// Whatever a store was, it finds the same as a new one now and then, and keeps no more entries for the present.
+fn check_renewed(world: &World, new: &World, times: &[Millis], what: &str) {
+    world.verify();
+    assert_eq!(in_table(world, INDEX), in_table(new, INDEX), "{what}");
+    // Reads of the past look at both; entries made anew are of whole states, also those that the next state has too.
+    let mut past = in_table(world, EVENT_INDEX);
+    past.extend(in_table(world, INDEX));
+    let missing: Vec<_> = in_table(new, EVENT_INDEX)
+        .difference(&past)
+        .cloned()
+        .collect();
+    assert!(missing.is_empty(), "{what}: {missing:?}");
+    let (found, wanted) = (found_by_walks(world, times), found_by_walks(new, times));
+    assert_eq!(found, wanted, "{what}");
 }
 
 #[test]
 fn what_is_deleted_leaves_the_lists_of_an_older_store() {
-    let new: BTreeSet<_> = entries(&with_deleted()).into_iter().collect();
+    let new = World::new();
+    let times = fill_with_deleted(&new);
     for form in 1..=3 {
-        let mut world = with_deleted();
-        make_older(&mut world, form);
-        let older: BTreeSet<_> = entries(&world).into_iter().collect();
-        assert!(older != new, "form {form}");
-        for _ in 0..2 {
-            world.restart();
-            world.verify();
-            let renewed: BTreeSet<_> = entries(&world).into_iter().collect();
-            let past = |of: &BTreeSet<(TableId, Vec<u8>, Vec<u8>)>, table| {
-                let of = of.iter().filter(|entry| entry.0 == table);
-                of.cloned().collect::<BTreeSet<_>>()
-            };
-            assert_eq!(past(&renewed, INDEX), past(&new, INDEX), "form {form}");
-            // Entries made anew are of whole states of the past, also those that the next state has too.
-            let more = past(&renewed, EVENT_INDEX);
-            assert!(past(&new, EVENT_INDEX).is_subset(&more), "form {form}");
+        for is_made_over in [false, true] {
+            let what = format!("form {form}, {is_made_over}");
+            let mut world = World::new();
+            if !is_made_over {
+                write_older(&world, form);
+            }
+            assert_eq!(fill_with_deleted(&world), times);
+            if is_made_over {
+                make_older(&mut world, form);
+            }
+            assert!(in_table(&world, INDEX) != in_table(&new, INDEX), "{what}");
+            for _ in 0..2 {
+                world.restart();
+                check_renewed(&world, &new, &times, &what);
+            }
+            let purge = |transaction: &mut dyn Transaction| transaction.purge_entity("d");
+            let purged = world.store.transact(&["d"], &mut { purge });
+            purged.expect("purged");
+            assert_eq!(listed_in(&world, "d"), BTreeSet::new());
         }
-        for listing in [Listing::Guid, Listing::CreateTime, Listing::UpdateTime] {
-            for subject in [Subject::Entities, Subject::Relationships] {
-                let guids = |by| {
-                    let found = world.guids(None, &all(subject, by)).into_iter();
-                    found.map(|guid| guid[..1].to_owned()).collect::<Vec<_>>()
-                };
-                assert_eq!(guids(WalkBy::Live(listing)), ["a", "c"]);
-                let deleted = WalkBy::Status(InstanceStatus::Deleted, listing);
-                assert_eq!(guids(deleted), ["b", "d"]);
+    }
+}
+
+/// The server dies after each of the writes that bring a store up to date.
+#[test]
+fn what_is_interrupted_is_brought_up_to_date_the_next_time() {
+    let new = World::new();
+    let times = fill_with_deleted(&new);
+    for form in 1..=3 {
+        for writes in 1.. {
+            let (engine, faults) = FaultyEngine::new(Box::new(MemoryEngine::new()));
+            let mut world = World::on(Arc::new(engine));
+            write_older(&world, form);
+            fill_with_deleted(&world);
+            world.reopen();
+            faults.fail_writes_from(writes, Fault::IoLost);
+            let is_done = world.store.set_types(Arc::clone(&world.types)).is_ok();
+            faults.heal();
+            world.reopen();
+            world.tell_types();
+            check_renewed(
+                &world,
+                &new,
+                &times,
+                &format!("form {form}, {writes} writes"),
+            );
+            if is_done {
+                assert!(writes > 3, "form {form}: {writes} writes");
+                break;
             }
         }
-        let purge = |transaction: &mut dyn Transaction| transaction.purge_entity("d");
-        world
-            .store
-            .transact(&["d"], &mut { purge })
-            .expect("purged");
-        assert_eq!(listed_in(&world, "d"), BTreeSet::new());
     }
 }
 

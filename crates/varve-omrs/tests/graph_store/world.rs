@@ -41,8 +41,11 @@ pub(crate) const START: i64 = 1_700_000_000_000_000;
 
 impl World {
     pub(crate) fn new() -> Self {
+        Self::on(Arc::new(MemoryEngine::new()))
+    }
+
+    pub(crate) fn on(engine: Arc<dyn Engine>) -> Self {
         let clock = Arc::new(HandClock(AtomicI64::new(START)));
-        let engine: Arc<dyn Engine> = Arc::new(MemoryEngine::new());
         let types = Arc::new(Catalogue::built_in());
         let store = open(&engine, &clock);
         store.set_types(Arc::clone(&types)).expect("types");
