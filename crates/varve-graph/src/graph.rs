@@ -260,6 +260,8 @@ impl Graph {
     /// When `scope` asks for a transaction time that is still to come.
     pub fn view(&self, scope: TemporalScope) -> Result<View, GraphError> {
         self.settle(scope)?;
+        // What is published by now the reads that follow show.
+        let last = (!self.has_states()).then(|| self.published());
         let snapshot = self.snapshot();
         let deriver = self.deriver();
         Ok(View::new(
@@ -268,7 +270,7 @@ impl Graph {
             deriver,
             scope,
             self.now(),
-            self.has_states(),
+            last,
         ))
     }
 
@@ -385,8 +387,8 @@ impl Graph {
         Arc::new(Ordered::new(snapshot, &self.name, progress))
     }
 
-    /// Whether a snapshot is one state of the whole graph.
-    fn has_states(&self) -> bool {
+    /// Whether a snapshot is one state of the whole graph. Where it is not, rows are elsewhere, and asking for one takes long.
+    pub(crate) fn has_states(&self) -> bool {
         self.space.isolation() == Isolation::Snapshot
     }
 

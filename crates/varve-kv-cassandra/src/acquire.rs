@@ -11,7 +11,8 @@ use crate::lease::{Lease, LeaseRow, LeaseTable, renewal};
 use crate::log::{Log, slice_of};
 use crate::plan::Plan;
 use crate::record::{self, Record};
-use crate::space::{self, Store};
+use crate::send;
+use crate::space::Store;
 use crate::stamps::Stamps;
 
 /// How often a lease that another has is looked at.
@@ -181,8 +182,8 @@ impl Opening<'_> {
                 }
                 let record = Record::of(&batch, self.specs);
                 let plan = Plan::of(Arc::clone(&record.bytes), record.start).map_err(damaged)?;
-                let failed = space::send_all(self.cluster, self.store, &plan, stamp, None).await;
-                if let Some(detail) = space::refused(&plan, &failed) {
+                let failed = send::send_all(self.cluster, self.store, &plan, stamp, None).await;
+                if let Some(detail) = send::refused(&plan, &failed) {
                     let begun = format!("a write that was begun cannot be finished: {detail}");
                     return Err(failed_to(Failure::Refused(begun)));
                 }

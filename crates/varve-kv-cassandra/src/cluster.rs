@@ -144,6 +144,19 @@ impl Cluster {
         nodes.filter(|node| here(&node.datacenter)).count()
     }
 
+    /// The node that keeps a partition and comes first in the ring, as a number; 0 if that is not known.
+    pub(crate) fn home(&self, statement: &PreparedStatement, partition: &[u8]) -> u128 {
+        let Some(table) = statement.get_table_spec() else {
+            return 0;
+        };
+        let Ok(Some(token)) = statement.calculate_token(&(partition, b"".as_slice())) else {
+            return 0;
+        };
+        let state = self.session.get_cluster_state();
+        let nodes = state.get_token_endpoints(table.ks_name(), table.table_name(), token);
+        nodes.first().map_or(0, |(node, _)| node.host_id.as_u128())
+    }
+
     /// Says that nobody is to wait for the cluster any more.
     pub(crate) fn close(&self) {
         self.closing.send_replace(true);

@@ -13,6 +13,7 @@ use crate::cluster::Cluster;
 use crate::config::CassandraConfig;
 use crate::directory::{self, Directory, Entry};
 use crate::failure::Failure;
+use crate::known::{self, Known};
 use crate::lease::{self, LeaseRow, LeaseTable};
 use crate::log::{self, Log};
 use crate::space::{CassandraSpace, Core};
@@ -321,6 +322,8 @@ impl Shared {
         }
         .run()
         .await?;
+        let empty = known::is_empty(&self.cluster, &store, specs);
+        let known = Known::new(specs, empty.await.map_err(failed)?);
         Ok(Core {
             name: space.into(),
             specs,
@@ -331,6 +334,7 @@ impl Shared {
             lease,
             lease_table,
             stamps,
+            known,
             slices: Mutex::new(BTreeSet::from_iter(slices)),
             settled: AtomicI64::new(0),
         })

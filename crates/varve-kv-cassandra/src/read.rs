@@ -17,7 +17,7 @@ use crate::statements::{Cell, Paged, Scan};
 /// Requests of one call that are under way at once.
 const REQUESTS_AT_ONCE: usize = 64;
 /// The smallest token that no partition has.
-const BEFORE_ALL_TOKENS: i64 = i64::MIN;
+pub(crate) const BEFORE_ALL_TOKENS: i64 = i64::MIN;
 
 /// Implements `Reader` by the functions of this module.
 macro_rules! delegate_reads {
@@ -40,6 +40,16 @@ macro_rules! delegate_reads {
             ) -> Result<Vec<Option<Vec<u8>>>, varve_kv::KvError> {
                 let $self = self;
                 $crate::read::multi_get(&$core, &$bridge, table, keys)
+            }
+
+            fn known_absent(
+                &self,
+                table: varve_kv::TableId,
+                partition: &[u8],
+                clustering: &[u8],
+            ) -> bool {
+                let $self = self;
+                $core.known.lacks(table, partition, clustering)
             }
 
             fn scan(

@@ -7,16 +7,11 @@ use std::time::{Duration, Instant};
 
 use std::collections::BTreeSet;
 
-use futures::{StreamExt, stream};
 use parking_lot::Mutex;
-use scylla::policies::retry::FallthroughRetryPolicy;
-use scylla::statement::batch::{Batch as Request, BatchType};
-use scylla::statement::prepared::PreparedStatement;
 use tokio::task::JoinHandle;
-use varve_kv::range::prefix_end;
 use varve_kv::{
-    Batch, Durability, Flow, Isolation, KvError, Leadership, OpKind, Reader, Snapshot, Space,
-    Statistic, TableId, TableSpec, fail_point,
+    Batch, Durability, Flow, Isolation, KvError, Leadership, Reader, Snapshot, Space, Statistic,
+    TableId, TableSpec, fail_point,
 };
 
 use crate::acquire::{holder, lead, now, term};
@@ -24,23 +19,21 @@ use crate::bridge::Bridge;
 use crate::cluster::Cluster;
 use crate::engine::OpenSpace;
 use crate::failure::Failure;
+use crate::known::Known;
 use crate::lease::{self, Lease, LeaseRow, LeaseTable, Lost};
 use crate::log::{Log, Stored, slice_of};
-use crate::plan::{Change, Piece, Plan};
+use crate::plan::Plan;
 use crate::read::delegate_reads;
 use crate::record::Record;
+use crate::send::{self, refused, send_all};
 use crate::stamps::Stamps;
-use crate::statements::{Cell, TableStatements};
+use crate::statements::TableStatements;
 
-/// Pieces of one batch that are under way at once.
-const PIECES_AT_ONCE: usize = 64;
 /// Requests that could not be carried out before a write that has not begun is given up.
 const TRIES: u32 = 3;
 /// The wait after the first failure; it doubles up to the last.
 const BACKOFF_FIRST: Duration = Duration::from_millis(50);
 const BACKOFF_LAST: Duration = Duration::from_secs(2);
-/// Bytes of a partition's key that an error shows.
-const SHOWN_KEY_BYTES: usize = 64;
 /// How long closing waits for the lease to be given back.
 const RELEASE_WAIT: Duration = Duration::from_secs(5);
 
@@ -58,6 +51,7 @@ pub(crate) struct Core {
     pub(crate) lease: Lease,
     pub(crate) lease_table: LeaseTable,
     pub(crate) stamps: Stamps,
+    pub(crate) known: Known,
     /// Slices of the log that may have rows.
     pub(crate) slices: Mutex<BTreeSet<i64>>,
     /// Up to which timestamp all batches are settled, as the lease says.
@@ -118,6 +112,7 @@ impl Core {
             return Err(KvError::Away { space, detail });
         };
         fail_point::CLUSTER_STAMPED.pass();
+        self.known.add(&record.bytes[record.start..]);
         match self.carry_out(&record, &plan, stamp).await {
             Ok(()) => {
                 self.stamps.close(stamp);
@@ -138,7 +133,7 @@ impl Core {
     async fn carry_out(&self, record: &Record, plan: &Plan, stamp: i64) -> Result<(), NotStored> {
         if let [piece] = plan.pieces() {
             return self
-                .decide(|| send(&self.cluster, &self.store, plan, piece, stamp))
+                .decide(|| send::piece(&self.cluster, &self.store, plan, piece, stamp))
                 .await;
         }
         self.slices.lock().insert(slice_of(stamp));
@@ -293,120 +288,6 @@ impl Core {
     }
 }
 
-/// Sends pieces of a plan, all or those of `which`, and returns those that failed.
-pub(crate) async fn send_all(
-    cluster: &Cluster,
-    store: &Store,
-    plan: &Plan,
-    stamp: i64,
-    which: Option<&[usize]>,
-) -> Vec<(usize, Failure)> {
-    let count = plan.pieces().len();
-    let which: Vec<usize> = which.map_or_else(|| (0..count).collect(), <[usize]>::to_vec);
-    let sent = which.into_iter().map(|at| async move {
-        let sent = send(cluster, store, plan, &plan.pieces()[at], stamp).await;
-        fail_point::CLUSTER_PIECE.pass();
-        sent.err().map(|failure| (at, failure))
-    });
-    let sent: Vec<_> = sent.collect();
-    stream::iter(sent)
-        .buffer_unordered(PIECES_AT_ONCE)
-        .filter_map(std::future::ready)
-        .collect()
-        .await
-}
-
-/// Which of the pieces that failed is refused for good, for people.
-pub(crate) fn refused(plan: &Plan, failed: &[(usize, Failure)]) -> Option<String> {
-    let (at, failure) = failed.iter().find(|(_, failure)| failure.for_good())?;
-    let piece = &plan.pieces()[*at];
-    let partition = plan.partition(piece);
-    let shown = partition.iter().take(SHOWN_KEY_BYTES);
-    let key: String = shown.map(|byte| format!("{byte:02x}")).collect();
-    Some(format!(
-        "the cluster refuses {} changes of {} bytes to the partition 0x{key}{}: {}",
-        piece.changes.len(),
-        piece.byte_len,
-        if partition.len() > SHOWN_KEY_BYTES {
-            "…"
-        } else {
-            ""
-        },
-        failure.text()
-    ))
-}
-
-/// Sends one piece: atomic, as it is one partition.
-async fn send(
-    cluster: &Cluster,
-    store: &Store,
-    plan: &Plan,
-    piece: &Piece,
-    stamp: i64,
-) -> Result<(), Failure> {
-    if let [change] = piece.changes.as_slice() {
-        let end = range_end(plan, change);
-        let (statement, values) = bound(store, plan, piece, change, end.as_deref(), stamp);
-        return cluster.run(statement, values).await.map(drop);
-    }
-    let ends: Vec<Option<Vec<u8>>> = piece
-        .changes
-        .iter()
-        .map(|change| range_end(plan, change))
-        .collect();
-    let mut request = Request::new(BatchType::Unlogged);
-    request.set_is_idempotent(true);
-    request.set_retry_policy(Some(Arc::new(FallthroughRetryPolicy::new())));
-    let mut rows = Vec::with_capacity(piece.changes.len());
-    for (change, end) in piece.changes.iter().zip(&ends) {
-        let (statement, values) = bound(store, plan, piece, change, end.as_deref(), stamp);
-        request.append_statement(statement.clone());
-        rows.push(values);
-    }
-    cluster.run_batch(&request, rows).await.map(drop)
-}
-
-fn range_end(plan: &Plan, change: &Change) -> Option<Vec<u8>> {
-    match change.kind {
-        OpKind::DeletePrefix => prefix_end(plan.clustering(change)),
-        OpKind::Put | OpKind::Delete => None,
-    }
-}
-
-/// The statement of a change with its values. A range has the batch's first timestamp, rows the second.
-fn bound<'a>(
-    store: &'a Store,
-    plan: &'a Plan,
-    piece: &Piece,
-    change: &Change,
-    end: Option<&'a [u8]>,
-    stamp: i64,
-) -> (&'a PreparedStatement, Vec<Cell<'a>>) {
-    use Cell::{Bytes, Number};
-    let table = &store[usize::from(change.table.0)];
-    let partition = Bytes(plan.partition(piece));
-    let clustering = Bytes(plan.clustering(change));
-    match (change.kind, end) {
-        (OpKind::Put, _) => {
-            let value = Bytes(plan.value(change));
-            let values = vec![partition, clustering, value, Number(stamp + 1)];
-            (&table.put, values)
-        }
-        (OpKind::Delete, _) => (
-            &table.delete,
-            vec![Number(stamp + 1), partition, clustering],
-        ),
-        (OpKind::DeletePrefix, None) => (
-            &table.delete_open,
-            vec![Number(stamp), partition, clustering],
-        ),
-        (OpKind::DeletePrefix, Some(end)) => (
-            &table.delete_closed,
-            vec![Number(stamp), partition, clustering, Bytes(end)],
-        ),
-    }
-}
-
 /// A space of a cluster.
 pub(crate) struct CassandraSpace {
     pub(crate) core: Arc<Core>,
@@ -512,6 +393,16 @@ impl Space for CassandraSpace {
                 cluster.in_flight() as f64,
             ),
             statistic(
+                "cluster_known_rows",
+                "Keys of rows that are kept in memory, so that inserts need not ask whether a row is there.",
+                self.core.known.rows() as f64,
+            ),
+            statistic(
+                "cluster_known_bytes",
+                "Memory that these keys take.",
+                self.core.known.bytes() as f64,
+            ),
+            statistic(
                 "lease_left_seconds",
                 "How long this server may go on writing without renewing its lease.",
                 self.core.lease.left().as_secs_f64(),
@@ -528,28 +419,3 @@ struct NewestState {
 delegate_reads!(NewestState, |state| (state.space.core, state.space.bridge));
 
 impl Snapshot for NewestState {}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_what_is_refused_for_good_the_piece_is_told() {
-        let mut batch = Batch::new();
-        batch.put(TableId(0), b"one", b"c", b"v");
-        batch.put(TableId(0), &[0xab; 100], b"c", b"v");
-        let plan = Plan::of(Arc::from(batch.bytes()), 0).expect("it is small");
-        let late = (0, Failure::Unknown("late".to_owned()));
-        let away = (1, Failure::NotDone("away".to_owned()));
-        assert_eq!(refused(&plan, &[late.clone(), away]), None);
-        let large = (1, Failure::TooLarge("too large".to_owned()));
-        let told = refused(&plan, &[late, large]).expect("one is refused");
-        let key = "ab".repeat(SHOWN_KEY_BYTES);
-        assert_eq!(
-            told,
-            format!(
-                "the cluster refuses 1 changes of 102 bytes to the partition 0x{key}…: too large"
-            )
-        );
-    }
-}

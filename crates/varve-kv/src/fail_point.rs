@@ -232,7 +232,7 @@ fail_points! {
     PURGE_FOUND = "purge.found", None, "what a purge takes is found and about to be destroyed";
     CLUSTER_STAMPED = "cluster.stamped", None, "a batch for Cassandra has its timestamp, nothing is sent";
     CLUSTER_DECIDED = "cluster.decided", None, "the record of a batch over partitions is in Cassandra's log, nothing is carried out";
-    CLUSTER_PIECE = "cluster.piece", None, "one partition of a batch is written in Cassandra, others may follow";
+    CLUSTER_PIECE = "cluster.piece", None, "one request of those that carry out a batch in Cassandra is done, others may follow";
     CLUSTER_CARRIED = "cluster.carried", None, "all partitions of a batch are written in Cassandra, its writer not answered";
     WIDE_STEP = "delete.step", None, "a vertex with many edges loses some of them before its own deletion";
 }

@@ -15,7 +15,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 use varve_encoding::key::EVENT_SUFFIX;
 use varve_encoding::row::VERSION_AT;
 use varve_encoding::tables::COUNTER;
-use varve_kv::{Batch, Durability, KvError, Reader, Space, fail_point};
+use varve_kv::{Batch, Durability, Isolation, KvError, Reader, Space, fail_point};
 use varve_model::{Clock, CommitVersion, Instant};
 
 pub(crate) use progress::Progress;
@@ -174,6 +174,8 @@ struct Group {
 
 /// Groups that one thread writes in place before it goes back to its own work.
 const LED_GROUPS_MAX: usize = 8;
+/// How far the stored version runs ahead where it is kept ahead, in microseconds.
+const LEAD_MICROS: i64 = 1_000_000;
 /// Bytes of others' commits that it writes in all these, at most. Single inserts have some hundred each, and writing so
 /// much takes less than a millisecond.
 const LED_BYTES_MAX: usize = 64 << 10;
@@ -209,6 +211,9 @@ struct Shared {
     space: Arc<dyn Space>,
     clock: Arc<dyn Clock>,
     options: CommitterOptions,
+    /// What is stored as the last version, where that is kept ahead: no version that was given out exceeds it once it is stored.
+    /// Another row in another partition with each group would cost a cluster more than most commits do.
+    ahead: Option<AtomicU64>,
 }
 
 /// The committer of one graph. Dropping it stores what waits, then ends the thread.
@@ -220,7 +225,7 @@ pub(crate) struct Committer {
 const COUNTER_PARTITION: &[u8] = &[0];
 const LAST_VERSION: &[u8] = b"commit_version";
 
-/// The version of the last commit that a reader shows.
+/// The version of the last commit that a reader shows, or a later one that no later commit has.
 pub(crate) fn stored_version(reader: &(impl Reader + ?Sized)) -> Result<CommitVersion, GraphError> {
     let stored = reader.get(COUNTER, COUNTER_PARTITION, LAST_VERSION)?;
     let Some(bytes) = stored else {
@@ -241,6 +246,10 @@ impl Committer {
         options: CommitterOptions,
     ) -> Result<Self, GraphError> {
         let last = stored_version(&*space)?;
+        let ahead = match space.isolation() {
+            Isolation::Snapshot => None,
+            Isolation::Partition => Some(AtomicU64::new(last.0)),
+        };
         let shared = Arc::new(Shared {
             state: Mutex::new(State {
                 last,
@@ -253,6 +262,7 @@ impl Committer {
             space,
             clock,
             options,
+            ahead,
         });
         let worker = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
@@ -436,9 +446,26 @@ impl Shared {
                 self.write_group(group);
             }
             if ends {
-                return;
+                break;
             }
         }
+        self.take_back();
+    }
+
+    /// Stores the last version as it is, where it is kept ahead: the next start then numbers on from it.
+    fn take_back(&self) {
+        let Some(ahead) = &self.ahead else { return };
+        let state = self.state.lock();
+        let last = state.last;
+        let failed = state.failed.is_some();
+        drop(state);
+        if failed || ahead.load(Ordering::Acquire) <= last.0 {
+            return;
+        }
+        let mut batch = Batch::new();
+        put_version(&mut batch, last);
+        // Without it versions jump by the lead.
+        let _ = self.space.write(&batch, Durability::Buffered);
     }
 
     /// Waits for the time to sync, and then says so; or for commits that nobody else writes, or for the end.
@@ -519,8 +546,15 @@ impl Shared {
             commit.stamps.apply(&mut commit.batch, first.plus(at));
         }
         fail_point::COMMIT_NUMBERED.pass();
-        let batch = joined(&mut commits, last);
+        let kept = self.version_to_store(last);
+        let mut batch = joined(&mut commits);
+        if let Some(version) = kept {
+            put_version(&mut batch, version);
+        }
         let failure = self.store(&batch, last).err();
+        if let (Some(ahead), Some(version), None) = (&self.ahead, kept, &failure) {
+            ahead.store(version.0, Ordering::Release);
+        }
         {
             let mut state = self.state.lock();
             state.writing = false;
@@ -534,6 +568,15 @@ impl Shared {
         for (at, commit) in commits.into_iter().enumerate() {
             commit.complete(first.plus(at), failure.clone());
         }
+    }
+
+    /// What to store as the last version with a group that ends with `last`.
+    fn version_to_store(&self, last: CommitVersion) -> Option<CommitVersion> {
+        let Some(ahead) = &self.ahead else {
+            return Some(last);
+        };
+        let short = ahead.load(Ordering::Acquire) < last.0;
+        short.then(|| CommitVersion::last_at(last.instant().plus_micros(LEAD_MICROS)))
     }
 
     /// Stores the batch of a group and publishes it up to its last version.
@@ -591,20 +634,23 @@ const fn led_bytes_max(may_wait: bool) -> usize {
     }
 }
 
-/// The batches of a group as one, with its last version as the counter.
-fn joined(commits: &mut [Commit], last: CommitVersion) -> Batch {
+/// The batches of a group as one.
+fn joined(commits: &mut [Commit]) -> Batch {
     let mut batch = Batch::new();
     if let Some((first, others)) = commits.split_first_mut() {
         batch = std::mem::take(&mut first.batch);
         others.iter().for_each(|commit| batch.append(&commit.batch));
     }
+    batch
+}
+
+fn put_version(batch: &mut Batch, version: CommitVersion) {
     batch.put(
         COUNTER,
         COUNTER_PARTITION,
         LAST_VERSION,
-        &last.0.to_be_bytes(),
+        &version.0.to_be_bytes(),
     );
-    batch
 }
 
 /// Parts those whose end the version has reached that they would have in a group that begins with `first`.

@@ -13,7 +13,6 @@ use varve_kv::{Flow, TableId};
 use varve_model::{CommitVersion, ElementId};
 
 use super::View;
-use crate::commit::stored_version;
 use crate::error::{ErrorKind, GraphError};
 use crate::write::sides;
 
@@ -113,7 +112,7 @@ impl View {
         let mut token = match after {
             None => Token {
                 phase: Phase::Current,
-                seen: stored_version(self.reader())?,
+                seen: self.last_commit()?,
                 last: None,
             },
             Some(token) => Token::parse(kind, token)?,

@@ -25,7 +25,8 @@ pub struct View {
     deriver: Option<Arc<dyn Deriver>>,
     scope: TemporalScope,
     now: Instant,
-    one_state: bool,
+    /// The last commit, where its reads do not see one committed state.
+    last: Option<CommitVersion>,
 }
 
 impl View {
@@ -35,7 +36,7 @@ impl View {
         deriver: Option<Arc<dyn Deriver>>,
         scope: TemporalScope,
         now: Instant,
-        one_state: bool,
+        last: Option<CommitVersion>,
     ) -> Self {
         Self {
             reader,
@@ -43,13 +44,13 @@ impl View {
             deriver,
             scope,
             now,
-            one_state,
+            last,
         }
     }
 
     /// Whether all its reads see one committed state.
     pub(crate) fn is_one_state(&self) -> bool {
-        self.one_state
+        self.last.is_none()
     }
 
     /// The stored rows below this view.
@@ -92,7 +93,10 @@ impl View {
     /// # Errors
     /// When the store fails or is damaged.
     pub fn last_commit(&self) -> Result<CommitVersion, GraphError> {
-        stored_version(self.reader())
+        match self.last {
+            Some(last) => Ok(last),
+            None => stored_version(self.reader()),
+        }
     }
 
     /// Calls `found` with the content of the vertex's row ([`row::vertex_parts`]); returns whether the vertex exists.

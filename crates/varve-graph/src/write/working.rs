@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 use varve_encoding::key;
 use varve_encoding::row::{self, Kind};
-use varve_encoding::tables::VERTEX;
+use varve_encoding::tables::{EDGE, VERTEX};
 use varve_kv::{Reader, fail_point};
 use varve_model::{
     CommitVersion, EdgeId, Element, ElementId, Instant, Period, VertexId, VertexLabelId,
@@ -161,6 +161,8 @@ pub(super) struct WorkingSet<'a> {
     ends: Vec<KnownEnds>,
     /// For each mutation, whether its element is known to have no row.
     absent: Vec<bool>,
+    /// For each mutation, its element's row, where rows are read ahead; what was used is gone.
+    ahead: Vec<Option<Option<Vec<u8>>>>,
     /// The stored edges of the vertices that this request deletes, latched.
     incident: FxHashMap<VertexId, Vec<EdgeId>>,
 }
@@ -198,6 +200,7 @@ impl<'a> WorkingSet<'a> {
             has_vertices: false,
             ends: Vec::new(),
             absent: Vec::new(),
+            ahead: Vec::new(),
             incident: FxHashMap::default(),
         })
     }
@@ -208,6 +211,9 @@ impl<'a> WorkingSet<'a> {
         self.elements.reserve(mutations.len());
         self.places.reserve(mutations.len());
         self.look_ahead(mutations);
+        if !self.graph.has_states() {
+            self.read_ahead(mutations)?;
+        }
         for (number, mutation) in (0..).zip(mutations) {
             touched.push(match mutation {
                 Mutation::PutRow {
@@ -275,6 +281,90 @@ impl<'a> WorkingSet<'a> {
         self.ends = (0..).take(mutations.len()).map(ends).collect();
     }
 
+    /// Reads what this request will ask for one after the other, all at once: rows are elsewhere, and each takes long.
+    fn read_ahead(&mut self, mutations: &[Mutation]) -> Result<(), GraphError> {
+        let wanted = (0..).zip(mutations).filter(|(number, mutation)| {
+            let fresh = matches!(
+                mutation,
+                Mutation::PutRow { fresh: true, .. } | Mutation::PutVertex { fresh: true, .. }
+            );
+            !fresh && self.absent.get(*number as usize) != Some(&true)
+        });
+        let wanted: Vec<u32> = wanted.map(|(number, _)| number).collect();
+        self.ahead = vec![None; mutations.len()];
+        for table in [VERTEX, EDGE] {
+            let (mut numbers, mut rows) = (Vec::new(), Vec::new());
+            for number in &wanted {
+                let (of, partition, clustering) = self.keys.of(*number).first();
+                if of == table {
+                    numbers.push(*number);
+                    rows.push((partition, clustering));
+                }
+            }
+            if rows.is_empty() {
+                continue;
+            }
+            let found = self.reader.multi_get(table, &rows)?;
+            for (number, row) in numbers.into_iter().zip(found) {
+                self.ahead[number as usize] = Some(row);
+            }
+        }
+        self.read_ends_ahead()
+    }
+
+    /// The labels of ends that are not known without reading. Those that say nothing by themselves are looked up later.
+    fn read_ends_ahead(&mut self) -> Result<(), GraphError> {
+        let ends = |number: u32| match self.keys.of(number) {
+            RowKeys::Edge { source, target, .. } => Some([source, target]),
+            RowKeys::Vertex { .. } => None,
+        };
+        let mut unknown: Vec<&[u8]> = Vec::new();
+        for (number, known) in (0..).zip(&self.ends) {
+            let Some([source, target]) = ends(number) else {
+                continue;
+            };
+            unknown.extend(known.0.is_none().then_some(source));
+            unknown.extend(known.1.is_none().then_some(target));
+        }
+        unknown.sort_unstable();
+        unknown.dedup();
+        // Those that this request makes.
+        let is_new = |end: &[u8]| {
+            self.reader
+                .known_absent(VERTEX, end, key::VERTEX_CLUSTERING)
+        };
+        unknown.retain(|end| !is_new(end));
+        let rows: Vec<(&[u8], &[u8])> = unknown
+            .iter()
+            .map(|partition| (*partition, key::VERTEX_CLUSTERING))
+            .collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let mut labels: FxHashMap<&[u8], VertexLabelId> = FxHashMap::default();
+        for ((partition, _), row) in rows.iter().zip(self.reader.multi_get(VERTEX, &rows)?) {
+            let Some(row) = row.filter(|row| row::decides_always(row)) else {
+                continue;
+            };
+            let (_, content) = row::Header::decode(&row)?;
+            let label = row::vertex_label(content)?;
+            if let Some(mark) = VertexMark::new(partition, label) {
+                self.graph.known_vertices().remember(mark);
+            }
+            labels.insert(partition, label);
+        }
+        let mut found = Vec::with_capacity(self.ends.len());
+        for (number, known) in (0..).zip(&self.ends) {
+            let of = |partition: &[u8]| labels.get(partition).copied();
+            found.push(match ends(number) {
+                Some([source, target]) => (known.0.or(of(source)), known.1.or(of(target))),
+                None => *known,
+            });
+        }
+        self.ends = found;
+        Ok(())
+    }
+
     /// The place of the element with the row keys `keys`, its current row read unless it is `fresh`.
     fn place(
         &mut self,
@@ -292,6 +382,8 @@ impl<'a> WorkingSet<'a> {
         }
         let current = if fresh || self.absent.get(keys as usize) == Some(&true) {
             None
+        } else if let Some(row) = self.ahead.get_mut(keys as usize).and_then(Option::take) {
+            row.as_deref().map(Current::decode).transpose()?
         } else {
             read_row(self.reader, row)?
         };

@@ -1,7 +1,9 @@
 //! The engines that the graph is tried on.
 
+use varve_encoding::tables::{EVENT, EVENT_INDEX};
 use varve_kv::{Engine, MemoryEngine};
 use varve_kv_front::{FrontMemoryEngine, FrontOptions};
+use varve_testkit::ReplicatedEngine;
 
 /// What is below the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,12 +12,19 @@ pub(crate) enum Below {
     Memory,
     /// The same behind a front table that is flushed every few commits, so that rows are in every tier.
     FrontTable,
+    /// Without states: rows of the past are read from replicas that have each write a moment later.
+    Replicas,
 }
 
 /// An empty engine, and the directory that must live as long as it.
 pub(crate) fn engine(below: Below) -> (Box<dyn Engine>, Option<tempfile::TempDir>) {
-    if below == Below::Memory {
-        return (Box::new(MemoryEngine::new()), None);
+    match below {
+        Below::Memory => return (Box::new(MemoryEngine::new()), None),
+        Below::Replicas => {
+            let (engine, _) = ReplicatedEngine::new(&[EVENT, EVENT_INDEX]);
+            return (Box::new(engine), None);
+        }
+        Below::FrontTable => {}
     }
     // In memory where that is to be had: every flush begins a file, and a disk takes milliseconds for that.
     let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir());

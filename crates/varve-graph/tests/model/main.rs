@@ -72,6 +72,11 @@ fn random_lists_behind_a_front_table() {
     check_lists(Below::FrontTable, 2);
 }
 
+#[test]
+fn random_lists_on_replicas() {
+    check_lists(Below::Replicas, 4);
+}
+
 /// One of `share` of the lists that are asked for.
 fn check_lists(below: Below, share: u64) {
     let (first, lists) = (

@@ -8,7 +8,6 @@ use varve_graph::maintenance::tidy;
 use varve_graph::query::{EdgeQuery, VertexQuery, collect_edges, collect_vertices};
 use varve_graph::write::{EndCheck, Mutation, WritePeriod, WriteRequest};
 use varve_graph::{DurabilityMode, Graph, GraphOptions};
-use varve_kv::{Engine, MemoryEngine};
 use varve_model::time::SystemClock;
 use varve_model::{
     Direction, Edge, EdgeId, Instant, Properties, TemporalScope, Value, Vertex, VertexId,
@@ -17,12 +16,12 @@ use varve_testkit::Random;
 use varve_testkit::generate::labels::{AGE, KNOWS, PERSON, SINCE};
 use varve_testkit::generate::plan;
 
+use crate::engines::{Below, engine};
 use crate::schema;
 
-fn graph() -> Arc<Graph> {
-    let space = MemoryEngine::new()
-        .open("g", TABLES, true)
-        .expect("a space");
+fn graph(below: Below) -> Arc<Graph> {
+    let (engine, _dir) = engine(below);
+    let space = engine.open("g", TABLES, true).expect("a space");
     let mut options = GraphOptions::new(Arc::new(SystemClock));
     options.durability = DurabilityMode::None;
     let graph = Graph::open("g", space, &options).expect("a graph");
@@ -110,7 +109,18 @@ impl Drop for Ended<'_> {
 
 #[test]
 fn settled_answers_stay_while_others_write_and_tidy() {
-    let graph = graph();
+    settled_answers_stay(Below::Memory);
+}
+
+/// Without states to read, and with replicas that are behind. Only periods without an end: where one ends, events come back to
+/// be the row, against the order of reads.
+#[test]
+fn settled_answers_stay_on_replicas() {
+    settled_answers_stay(Below::Replicas);
+}
+
+fn settled_answers_stay(below: Below) {
+    let graph = graph(below);
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let (graph, done) = (&graph, &done);
@@ -121,6 +131,7 @@ fn settled_answers_stay_while_others_write_and_tidy() {
                 let (a, b) = (random.below(6), random.below(6));
                 let now = graph.now();
                 let (from, to) = match random.below(4) {
+                    _ if below == Below::Replicas => (None, None),
                     0 => (Some(now.plus_micros(300)), Some(now.plus_micros(900))),
                     1 => (None, Some(now.plus_micros(50_000))),
                     2 => (Some(now.plus_micros(-5_000)), Some(now.plus_micros(2_000))),
@@ -154,7 +165,7 @@ fn settled_answers_stay_while_others_write_and_tidy() {
 #[test]
 fn many_edges_of_the_past_are_all_seen_once() {
     const EDGES: usize = 1_700;
-    let graph = graph();
+    let graph = graph(Below::Memory);
     write(
         &graph,
         (0..EDGES).map(|since| knows(0, 1, since as i64)).collect(),

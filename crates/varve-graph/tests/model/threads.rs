@@ -173,6 +173,7 @@ fn concurrent_writes_are_some_order_of_them() {
     for seed in 0..8 {
         concurrent(seed, Below::Memory);
         concurrent(seed, Below::FrontTable);
+        concurrent(seed, Below::Replicas);
     }
 }
 

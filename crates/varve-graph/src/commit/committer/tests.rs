@@ -251,3 +251,47 @@ fn a_group_of_which_nothing_is_left_uses_up_no_version() {
     let version = ticket.wait().expect("stored");
     assert_eq!(committer.published(), version);
 }
+
+/// Where another row with each group is dear, the last version is stored ahead, now and then; numbers are never used twice.
+#[test]
+fn a_version_that_is_kept_ahead_is_above_all_that_were_given() {
+    let (engine, _) = varve_testkit::ReplicatedEngine::new(&[]);
+    let space = engine.open("s", TABLES, true).expect("a space");
+    let options = CommitterOptions {
+        durability: DurabilityMode::None,
+        group_bytes_max: 4 << 20,
+        queue_bytes_max: 64 << 20,
+    };
+    let clock = Arc::new(varve_testkit::ManualClock::new(Instant(5_000_000)));
+    let start = || {
+        let clock = Arc::clone(&clock) as Arc<dyn Clock>;
+        Committer::start(Arc::clone(&space), clock, options).expect("a committer")
+    };
+    let latches = Latches::new();
+    let write = |committer: &Committer| {
+        let (commit, ticket) = commit(&latches, "row", 1);
+        committer.submit(commit).expect("taken");
+        ticket.wait().expect("stored")
+    };
+    let stored = || stored_version(&*space).expect("read");
+    let crashed = start();
+    let first = write(&crashed);
+    let bound = stored();
+    assert_eq!(bound.instant(), first.instant().plus_micros(LEAD_MICROS));
+    clock.step(LEAD_MICROS - 1);
+    assert!(write(&crashed) < bound);
+    assert_eq!(stored(), bound, "nothing is stored for it");
+    clock.step(2);
+    let last = write(&crashed);
+    assert!(bound < last && last < stored());
+
+    // Whoever starts after a crash knows the bound only.
+    let next = start();
+    let bound = stored();
+    assert_eq!(next.published(), bound);
+    assert!(write(&next) > bound);
+    let last = write(&next);
+    drop(next);
+    assert_eq!(stored(), last, "an orderly end takes the rest back");
+    assert!(write(&start()) > last);
+}

@@ -1,0 +1,273 @@
+//! Which rows there may be: a filter in memory over the keys of a space that this process alone writes.
+//!
+//! Every insert asks for a row that is not there yet, and asking the cluster costs it as much as writing the row. Only rows are
+//! kept that their table says are [probed](varve_kv::TableSpec::probed). **Never a false "absent":** a key is added before
+//! anything of its batch is sent, and none is ever removed. The filter speaks only of a space in whose probed tables
+//! there was no row when it was opened, after what the log had was carried out: whatever is there since, this process
+//! has written, as long as it has the lease. Of other spaces it says nothing.
+//!
+//! A split block Bloom filter (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, 2007): one bit in
+//! each of the eight words of one cache line. It grows by segments; the last one goes on filling, and says "absent"
+//! ever more seldom.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use scylla::response::PagingState;
+use varve_kv::{OpKind, RawOp, TableId, TableSpec};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::cluster::Cluster;
+use crate::failure::Failure;
+use crate::read::BEFORE_ALL_TOKENS;
+use crate::space::Store;
+use crate::statements::Cell;
+
+/// Words of a block.
+const LANES: usize = 8;
+/// Blocks of the segments: 64 KiB, 1 MiB, 16 MiB and 256 MiB, some 180 million rows in all.
+const SEGMENT_BLOCKS: [usize; 4] = [1 << 10, 1 << 14, 1 << 18, 1 << 22];
+/// Bits for each key before the next segment is begun: 4 of 1,000 absent keys are then taken for present ones.
+const BITS_PER_KEY: usize = 12;
+
+/// A cache line.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Block([AtomicU64; LANES]);
+
+#[derive(Debug)]
+struct Segment {
+    blocks: Box<[Block]>,
+    keys: AtomicU64,
+}
+
+impl Segment {
+    fn new(blocks: usize) -> Self {
+        let empty = || Block(std::array::from_fn(|_| AtomicU64::new(0)));
+        Self {
+            blocks: (0..blocks).map(|_| empty()).collect(),
+            keys: AtomicU64::new(0),
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        let bits = self.blocks.len() * size_of::<Block>() * 8;
+        self.keys.load(Ordering::Relaxed) >= (bits / BITS_PER_KEY) as u64
+    }
+
+    fn block(&self, hash: u64) -> &Block {
+        let number = ((hash >> 32) * self.blocks.len() as u64) >> 32;
+        &self.blocks[number as usize]
+    }
+
+    fn has(&self, hash: u64) -> bool {
+        let words = self.block(hash).0.iter().zip(bits(hash));
+        let missing = words.fold(0, |missing, (word, bit)| {
+            missing | (!word.load(Ordering::Relaxed) & bit)
+        });
+        missing == 0
+    }
+
+    fn add(&self, hash: u64) {
+        for (word, bit) in self.block(hash).0.iter().zip(bits(hash)) {
+            word.fetch_or(bit, Ordering::Relaxed);
+        }
+        self.keys.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The bit in each word of a block.
+fn bits(hash: u64) -> impl Iterator<Item = u64> {
+    // The block is chosen by the upper half; this mixes both halves into the upper 48 bits.
+    let mixed = (hash ^ (hash >> 29)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (0..LANES).map(move |lane| 1 << ((mixed >> (16 + 6 * lane)) & 63))
+}
+
+/// Whether the probed tables of a space have no row.
+pub(crate) async fn is_empty(
+    cluster: &Cluster,
+    store: &Store,
+    specs: &[TableSpec],
+) -> Result<bool, Failure> {
+    let probed = store.iter().zip(specs);
+    for (table, _) in probed.filter(|(_, spec)| spec.probed.is_some()) {
+        let values = vec![Cell::Number(BEFORE_ALL_TOKENS)];
+        let start = PagingState::start();
+        let page = cluster
+            .page(&table.after_token.first, values, start)
+            .await?;
+        if page.rows.rows_num() > 0 || page.next.is_some() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// What is known of a space's rows.
+#[derive(Debug)]
+pub(crate) struct Known {
+    specs: &'static [TableSpec],
+    /// Whether all rows of probed tables were written by this process.
+    whole: bool,
+    segments: [OnceLock<Segment>; SEGMENT_BLOCKS.len()],
+}
+
+impl Known {
+    /// Of a space whose probed tables have no row, if it is `empty`.
+    pub(crate) fn new(specs: &'static [TableSpec], empty: bool) -> Self {
+        Self {
+            specs,
+            whole: empty,
+            segments: Default::default(),
+        }
+    }
+
+    fn hash(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> Option<u64> {
+        let probed = self.specs[usize::from(table.0)].probed?;
+        if !probed(clustering) {
+            return None;
+        }
+        // No partition key is the start of another, so the keys need no mark between them.
+        let mut hash = Xxh3::with_seed(u64::from(table.0));
+        hash.update(partition);
+        hash.update(clustering);
+        Some(hash.digest())
+    }
+
+    fn has(&self, hash: u64) -> bool {
+        let mut segments = self.segments.iter().map_while(OnceLock::get);
+        segments.any(|segment| segment.has(hash))
+    }
+
+    /// Whether there is known to be no such row.
+    pub(crate) fn lacks(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
+        self.whole
+            && self
+                .hash(table, partition, clustering)
+                .is_some_and(|hash| !self.has(hash))
+    }
+
+    /// Adds the rows that a batch puts, before anything of it is sent. `batch` is laid out as [`varve_kv::batch`] says.
+    pub(crate) fn add(&self, batch: &[u8]) {
+        if !self.whole {
+            return;
+        }
+        let mut at = 0;
+        while let Some(op) = RawOp::read(batch, at) {
+            at = op.end;
+            if op.kind != OpKind::Put {
+                continue;
+            }
+            if let Some(hash) = self.hash(op.table, op.partition(), op.clustering())
+                && !self.has(hash)
+            {
+                self.room().add(hash);
+            }
+        }
+    }
+
+    /// The segment that takes keys: the first that is not full, or the last.
+    fn room(&self) -> &Segment {
+        let made = |at: usize| self.segments[at].get_or_init(|| Segment::new(SEGMENT_BLOCKS[at]));
+        let mut at = 0;
+        while made(at).is_full() && at + 1 < self.segments.len() {
+            at += 1;
+        }
+        made(at)
+    }
+
+    /// How many rows are known.
+    pub(crate) fn rows(&self) -> u64 {
+        let segments = self.segments.iter().map_while(OnceLock::get);
+        segments
+            .map(|segment| segment.keys.load(Ordering::Relaxed))
+            .sum()
+    }
+
+    /// Memory in use.
+    pub(crate) fn bytes(&self) -> usize {
+        let segments = self.segments.iter().map_while(OnceLock::get);
+        segments.map(|segment| size_of_val(&*segment.blocks)).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use varve_kv::Batch;
+    use varve_kv::table::always;
+
+    const fn spec(probed: Option<fn(&[u8]) -> bool>) -> TableSpec {
+        TableSpec {
+            name: "t",
+            partition_len: |_| Some(4),
+            point_reads: true,
+            probed,
+            cold: false,
+        }
+    }
+
+    static TABLES: &[TableSpec] = &[
+        spec(Some(always)),
+        spec(Some(|clustering| clustering == b"a")),
+        spec(None),
+    ];
+    const ALL: TableId = TableId(0);
+    const SOME: TableId = TableId(1);
+    const NONE: TableId = TableId(2);
+
+    fn batch(rows: impl Iterator<Item = u32>) -> Batch {
+        let mut batch = Batch::new();
+        for row in rows {
+            batch.put(ALL, &row.to_be_bytes(), b"c", b"v");
+        }
+        batch
+    }
+
+    #[test]
+    fn what_was_put_is_never_absent_and_little_else_is_taken_for_present() {
+        let known = Known::new(TABLES, true);
+        assert!(known.lacks(ALL, &[0; 4], b"c"), "nothing was put");
+        // Into the third segment.
+        for part in 0..6 {
+            known.add(batch(part * 150_000..(part + 1) * 150_000).bytes());
+        }
+        assert!((0..900_000_u32).all(|row| !known.lacks(ALL, &row.to_be_bytes(), b"c")));
+        let others = 1_000_000..1_100_000_u32;
+        let wrong = others.filter(|row| !known.lacks(ALL, &row.to_be_bytes(), b"c"));
+        assert!(wrong.count() < 1_500);
+        assert!((890_000..=900_000).contains(&known.rows()));
+        assert_eq!(known.bytes(), (64 << 10) + (1 << 20) + (16 << 20));
+    }
+
+    #[test]
+    fn only_what_is_probed_and_put_is_kept() {
+        let known = Known::new(TABLES, true);
+        let mut batch = Batch::new();
+        batch.put(SOME, &[1; 4], b"a", b"v");
+        batch.put(SOME, &[1; 4], b"b", b"v");
+        batch.put(NONE, &[1; 4], b"a", b"v");
+        batch.delete(ALL, &[2; 4], b"c");
+        known.add(batch.bytes());
+        assert_eq!(known.rows(), 1);
+        assert!(!known.lacks(SOME, &[1; 4], b"a"));
+        assert!(known.lacks(SOME, &[2; 4], b"a"));
+        assert!(
+            !known.lacks(SOME, &[2; 4], b"b"),
+            "of that nothing is known"
+        );
+        assert!(
+            !known.lacks(NONE, &[2; 4], b"a"),
+            "of that nothing is known"
+        );
+        assert!(known.lacks(ALL, &[1; 4], b"a"), "another table's row");
+    }
+
+    #[test]
+    fn of_a_space_that_had_rows_nothing_is_said() {
+        let known = Known::new(TABLES, false);
+        known.add(batch(0..10).bytes());
+        assert!(!known.lacks(ALL, &99_u32.to_be_bytes(), b"c"));
+        assert_eq!(known.bytes(), 0);
+    }
+}
