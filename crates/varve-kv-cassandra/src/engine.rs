@@ -221,7 +221,10 @@ impl Engine for CassandraEngine {
         )?;
         let core = Arc::new(core);
         open.opened(&core);
-        let keeper = self.bridge.spawn(Core::keep(Arc::downgrade(&core)));
+        let (kept, learning) = (Arc::downgrade(&core), Arc::downgrade(&core));
+        let keeper = self.bridge.spawn(async move {
+            futures::join!(Core::keep(kept), Core::learn(learning));
+        });
         Ok(Arc::new(CassandraSpace {
             core,
             bridge: Arc::clone(&self.bridge),
@@ -322,8 +325,7 @@ impl Shared {
         }
         .run()
         .await?;
-        let empty = known::is_empty(&self.cluster, &store, specs);
-        let known = Known::new(specs, empty.await.map_err(failed)?);
+        let known = Known::new(specs, known::is_empty(&self.cluster, &store, specs).await);
         Ok(Core {
             name: space.into(),
             specs,

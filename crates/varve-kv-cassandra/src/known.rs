@@ -2,18 +2,21 @@
 //!
 //! Every insert asks for a row that is not there yet, and asking the cluster costs it as much as writing the row. Only rows are
 //! kept that their table says are [probed](varve_kv::TableSpec::probed). **Never a false "absent":** a key is added before
-//! anything of its batch is sent, and none is ever removed. The filter speaks only of a space in whose probed tables
-//! there was no row when it was opened, after what the log had was carried out: whatever is there since, this process
-//! has written, as long as it has the lease. Of other spaces it says nothing.
+//! anything of its batch is sent, and none is ever removed. The filter speaks when it has all keys: from the beginning in a space
+//! in whose probed tables there was no row when it was opened, after what the log had was carried out; in others once the keys of
+//! before were read ([`crate::learn`]), which the first insert begins. Whatever comes to be there since, this process has written,
+//! as long as it has the lease.
 //!
 //! A split block Bloom filter (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, 2007): one bit in
 //! each of the eight words of one cache line. It grows by segments; the last one goes on filling, and says "absent"
 //! ever more seldom.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use scylla::response::PagingState;
+use tokio::sync::Notify;
 use varve_kv::{OpKind, RawOp, TableId, TableSpec};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -29,6 +32,8 @@ const LANES: usize = 8;
 const SEGMENT_BLOCKS: [usize; 4] = [1 << 10, 1 << 14, 1 << 18, 1 << 22];
 /// Bits for each key before the next segment is begun: 4 of 1,000 absent keys are then taken for present ones.
 const BITS_PER_KEY: usize = 12;
+/// How long it is looked whether a space has rows.
+const LOOK_TIME_MAX: Duration = Duration::from_secs(3);
 
 /// A cache line.
 #[derive(Debug)]
@@ -83,8 +88,14 @@ fn bits(hash: u64) -> impl Iterator<Item = u64> {
     (0..LANES).map(move |lane| 1 << ((mixed >> (16 + 6 * lane)) & 63))
 }
 
-/// Whether the probed tables of a space have no row.
-pub(crate) async fn is_empty(
+/// Whether the probed tables of a space are known to have no row. The lease is not renewed meanwhile, and what was removed may lie
+/// thick before the first row: where there is no answer soon, it is not known.
+pub(crate) async fn is_empty(cluster: &Cluster, store: &Store, specs: &[TableSpec]) -> bool {
+    let looked = tokio::time::timeout(LOOK_TIME_MAX, lacks_rows(cluster, store, specs)).await;
+    matches!(looked, Ok(Ok(true)))
+}
+
+async fn lacks_rows(
     cluster: &Cluster,
     store: &Store,
     specs: &[TableSpec],
@@ -103,23 +114,65 @@ pub(crate) async fn is_empty(
     Ok(true)
 }
 
+/// Which rows a filter has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Has {
+    /// None: there are rows of before, and nobody has inserted any since.
+    Nothing,
+    /// Those that were put since the first insert, and some of before.
+    Some,
+    All,
+    /// No more are added, and it never speaks.
+    GivenUp,
+}
+
 /// What is known of a space's rows.
 #[derive(Debug)]
 pub(crate) struct Known {
     specs: &'static [TableSpec],
-    /// Whether all rows of probed tables were written by this process.
-    whole: bool,
+    /// A [`Has`]: raised only, to [`Has::Some`] before a row is put.
+    has: AtomicU8,
+    /// Told when the rows of before are wanted.
+    pub(crate) wanted: Arc<Notify>,
     segments: [OnceLock<Segment>; SEGMENT_BLOCKS.len()],
 }
 
 impl Known {
     /// Of a space whose probed tables have no row, if it is `empty`.
     pub(crate) fn new(specs: &'static [TableSpec], empty: bool) -> Self {
+        let has = if empty { Has::All } else { Has::Nothing };
         Self {
             specs,
-            whole: empty,
+            has: AtomicU8::new(has as u8),
+            wanted: Arc::default(),
             segments: Default::default(),
         }
+    }
+
+    fn raise(&self, to: Has) {
+        self.has.fetch_max(to as u8, Ordering::AcqRel);
+    }
+
+    /// Whether it has the keys of all rows.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.has.load(Ordering::Acquire) == Has::All as u8
+    }
+
+    /// Says that the keys of all rows of before were added.
+    pub(crate) fn learnt(&self) {
+        self.raise(Has::All);
+    }
+
+    /// Says that the keys of before cannot be had.
+    pub(crate) fn give_up(&self) {
+        self.raise(Has::GivenUp);
+    }
+
+    /// Whether it takes many rows that are absent for present ones.
+    pub(crate) fn is_full(&self) -> bool {
+        let last = self.segments.last().and_then(OnceLock::get);
+        last.is_some_and(Segment::is_full)
     }
 
     fn hash(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> Option<u64> {
@@ -141,7 +194,7 @@ impl Known {
 
     /// Whether there is known to be no such row.
     pub(crate) fn lacks(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
-        self.whole
+        self.is_whole()
             && self
                 .hash(table, partition, clustering)
                 .is_some_and(|hash| !self.has(hash))
@@ -149,20 +202,30 @@ impl Known {
 
     /// Adds the rows that a batch puts, before anything of it is sent. `batch` is laid out as [`varve_kv::batch`] says.
     pub(crate) fn add(&self, batch: &[u8]) {
-        if !self.whole {
-            return;
-        }
         let mut at = 0;
         while let Some(op) = RawOp::read(batch, at) {
             at = op.end;
-            if op.kind != OpKind::Put {
-                continue;
+            if op.kind == OpKind::Put {
+                self.add_row(op.table, op.partition(), op.clustering());
             }
-            if let Some(hash) = self.hash(op.table, op.partition(), op.clustering())
-                && !self.has(hash)
-            {
-                self.room().add(hash);
-            }
+        }
+    }
+
+    /// Adds a row that there is, or will be.
+    pub(crate) fn add_row(&self, table: TableId, partition: &[u8], clustering: &[u8]) {
+        let Some(hash) = self.hash(table, partition, clustering) else {
+            return;
+        };
+        let had = self.has.load(Ordering::Acquire);
+        if had == Has::GivenUp as u8 {
+            return;
+        }
+        if had == Has::Nothing as u8 {
+            self.raise(Has::Some);
+            self.wanted.notify_one();
+        }
+        if !self.has(hash) {
+            self.room().add(hash);
         }
     }
 
@@ -264,10 +327,20 @@ mod tests {
     }
 
     #[test]
-    fn of_a_space_that_had_rows_nothing_is_said() {
+    fn of_a_space_that_had_rows_nothing_is_said_before_they_are_learnt() {
+        let known = Known::new(TABLES, false);
+        let lacks = |row: u32| known.lacks(ALL, &row.to_be_bytes(), b"c");
+        assert_eq!(known.bytes(), 0);
+        known.add(batch(0..10).bytes());
+        assert!(!lacks(99), "it may be one of before");
+        known.add_row(ALL, &50_u32.to_be_bytes(), b"c");
+        known.learnt();
+        assert!(lacks(99) && !lacks(50));
+        assert!((0..10).all(|row| !lacks(row)));
         let known = Known::new(TABLES, false);
         known.add(batch(0..10).bytes());
+        known.give_up();
+        known.learnt();
         assert!(!known.lacks(ALL, &99_u32.to_be_bytes(), b"c"));
-        assert_eq!(known.bytes(), 0);
     }
 }

@@ -4,8 +4,8 @@
 //! synchronous, the driver is not: the engine has a small runtime of its own, and whoever calls waits for it
 //! ([`Capabilities::reads_may_wait`](varve_kv::Capabilities) says so).
 //!
-//! The key decision: Cassandra has neither transactions over partitions nor snapshots, so **a batch over several partitions
-//! is first stored as a record in a log, then carried out partition by partition**; every request carries the batch's
+//! The key decision: Cassandra has neither transactions over partitions nor snapshots, so **a batch is first stored as a record
+//! in a log, then carried out partition by partition**; every request carries the batch's
 //! timestamp, so it may be sent again, by this process or, from the log, by the next one that opens the space. The price
 //! is that every byte is written twice, and that a reader may see one partition of a batch before another
 //! ([`Isolation::Partition`](varve_kv::Isolation)). The way not taken is Cassandra's own logged batch: with its default settings it
@@ -26,6 +26,7 @@ mod directory;
 mod engine;
 mod failure;
 mod known;
+mod learn;
 mod lease;
 mod log;
 mod plan;

@@ -1,4 +1,4 @@
-//! The log: batches over several partitions are stored here before they are carried out.
+//! The log: batches are stored here before they are carried out.
 //!
 //! Its partitions are slices of time, so that what is done with is removed as a whole and leaves one tombstone. What is in
 //! a slice that should be gone does no harm: the lease says up to which timestamp all batches are settled, and nobody

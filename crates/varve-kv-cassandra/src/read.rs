@@ -395,7 +395,7 @@ pub(crate) fn scan_table(
 }
 
 /// The key as it was given.
-fn shown_partition<'a>(core: &Core, table: TableId, stored: &'a [u8]) -> &'a [u8] {
+pub(crate) fn shown_partition<'a>(core: &Core, table: TableId, stored: &'a [u8]) -> &'a [u8] {
     let only_empty = (core.specs[usize::from(table.0)].partition_len)(&[]) == Some(0);
     if only_empty { &[] } else { stored }
 }

@@ -113,7 +113,7 @@ async fn send(
     }
     let mut failed = Vec::new();
     for (at, one) in request.iter().zip(pieces) {
-        if let Err(failure) = piece(cluster, store, plan, one, stamp).await {
+        if let Err(failure) = send_together(cluster, store, plan, &[one], stamp).await {
             failed.push((*at, failure));
         }
     }
@@ -140,17 +140,7 @@ pub(crate) fn refused(plan: &Plan, failed: &[(usize, Failure)]) -> Option<String
     ))
 }
 
-/// Sends one piece: atomic, as it is one partition.
-pub(crate) async fn piece(
-    cluster: &Cluster,
-    store: &Store,
-    plan: &Plan,
-    piece: &Piece,
-    stamp: i64,
-) -> Result<(), Failure> {
-    send_together(cluster, store, plan, &[piece], stamp).await
-}
-
+/// Sends some pieces as one request. What it writes to one partition is atomic.
 async fn send_together(
     cluster: &Cluster,
     store: &Store,

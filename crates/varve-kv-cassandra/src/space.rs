@@ -25,7 +25,7 @@ use crate::log::{Log, Stored, slice_of};
 use crate::plan::Plan;
 use crate::read::delegate_reads;
 use crate::record::Record;
-use crate::send::{self, refused, send_all};
+use crate::send::{refused, send_all};
 use crate::stamps::Stamps;
 use crate::statements::TableStatements;
 
@@ -129,13 +129,10 @@ impl Core {
         }
     }
 
-    /// The first request decides: up to it the batch may be given up, after it never.
+    /// The record decides: up to it the batch may be given up, after it never. A batch of one partition has one too, though its
+    /// request would be atomic by itself: a request that a node holds back, and carries out when another server has the space
+    /// and has read what it changes, could not be told from that one's own writes. A record that comes late nobody looks at.
     async fn carry_out(&self, record: &Record, plan: &Plan, stamp: i64) -> Result<(), NotStored> {
-        if let [piece] = plan.pieces() {
-            return self
-                .decide(|| send::piece(&self.cluster, &self.store, plan, piece, stamp))
-                .await;
-        }
         self.slices.lock().insert(slice_of(stamp));
         let stored = Stored::nothing_of(record);
         self.decide(|| self.log.put(&self.cluster, stamp, record, &stored))

@@ -30,15 +30,44 @@ fn batch_of(number: u64) -> Batch {
     batch
 }
 
-fn child(keyspace: &str, place: &str) {
-    let engine = Scratch::of_keyspace(keyspace).unwrap();
+/// If this is the process to be killed: writes batches until it is, and says what was acknowledged.
+fn is_child(batch_of: impl Fn(u64) -> Batch) -> bool {
+    let Ok(keyspace) = std::env::var(CHILD_KEYSPACE) else {
+        return false;
+    };
+    let engine = Scratch::of_keyspace(&keyspace).unwrap();
     let space = engine.open("crash", TABLES, true).unwrap();
-    fail_point::arm(place).unwrap();
+    fail_point::arm(&std::env::var(CHILD_PLACE).unwrap()).unwrap();
     for number in 1.. {
         space.write(&batch_of(number), Durability::Sync).unwrap();
         println!("acknowledged {number}");
         std::io::stdout().flush().unwrap();
     }
+    true
+}
+
+/// Runs this binary's `test` as the process that is killed at `place`; returns the last batch that was acknowledged.
+fn killed_at(engine: &Scratch, test: &str, place: &str) -> u64 {
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--nocapture"])
+        .env(CHILD_KEYSPACE, engine.keyspace())
+        .env(CHILD_PLACE, place)
+        .env("VARVE_TEST_CASSANDRA", engine.node())
+        .output()
+        .unwrap();
+    assert!(!output.status.success(), "{place} was not reached");
+    let told = String::from_utf8_lossy(&output.stdout);
+    let acknowledged = told
+        .lines()
+        .filter_map(|line| line.strip_prefix("acknowledged ")?.parse::<u64>().ok())
+        .max()
+        .unwrap_or(0);
+    assert!(
+        acknowledged >= 1,
+        "{place}: {told}\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    acknowledged
 }
 
 /// The number of the batch that a space shows; all of its rows must be of one.
@@ -60,40 +89,18 @@ fn shown(space: &dyn Space) -> u64 {
 
 #[test]
 fn a_crash_leaves_no_half_of_a_batch() {
-    if let Ok(keyspace) = std::env::var(CHILD_KEYSPACE) {
-        return child(&keyspace, &std::env::var(CHILD_PLACE).unwrap());
+    if is_child(batch_of) {
+        return;
     }
     let Some(engine) = Scratch::new() else { return };
     let mut least = 0;
     for (place, decided) in [
         ("cluster.stamped:kill:3", false),
         ("cluster.decided:kill:2", true),
-        ("cluster.piece:kill:60", true),
+        ("cluster.piece:kill:5", true),
         ("cluster.carried:kill:2", true),
     ] {
-        let output = Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "a_crash_leaves_no_half_of_a_batch",
-                "--nocapture",
-            ])
-            .env(CHILD_KEYSPACE, engine.keyspace())
-            .env(CHILD_PLACE, place)
-            .env("VARVE_TEST_CASSANDRA", engine.node())
-            .output()
-            .unwrap();
-        assert!(!output.status.success(), "{place} was not reached");
-        let told = String::from_utf8_lossy(&output.stdout);
-        let acknowledged = told
-            .lines()
-            .filter_map(|line| line.strip_prefix("acknowledged ")?.parse::<u64>().ok())
-            .max()
-            .unwrap_or(0);
-        assert!(
-            acknowledged >= 1,
-            "{place}: {told}\n{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        let acknowledged = killed_at(&engine, "a_crash_leaves_no_half_of_a_batch", place);
         // Waits until the lease of the killed process has run out.
         let space = engine.open("crash", TABLES, false).unwrap();
         let found = shown(&*space);
@@ -107,4 +114,24 @@ fn a_crash_leaves_no_half_of_a_batch() {
         drop(space);
     }
     assert!(least > 0);
+}
+
+/// What a batch writes to one partition comes from its record alone: a request that a node has held back until another server has
+/// the space would else be taken for one of that server's.
+#[test]
+fn a_batch_of_one_partition_is_carried_out_by_whoever_opens_the_space_next() {
+    let batch_of = |number| {
+        let mut batch = Batch::new();
+        batch.put(POINTS, &point(0), b"c", &point(number));
+        batch
+    };
+    if is_child(batch_of) {
+        return;
+    }
+    let Some(engine) = Scratch::new() else { return };
+    let test = "a_batch_of_one_partition_is_carried_out_by_whoever_opens_the_space_next";
+    let acknowledged = killed_at(&engine, test, "cluster.decided:kill:2");
+    let space = engine.open("crash", TABLES, false).unwrap();
+    let found = space.get(POINTS, &point(0), b"c").unwrap();
+    assert_eq!(found.as_deref(), Some(&point(acknowledged + 1)[..]));
 }

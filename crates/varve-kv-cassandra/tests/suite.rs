@@ -90,3 +90,37 @@ fn an_installation_takes_no_keyspace_of_another() {
     other.drop_space("b").unwrap();
     other.remove_list().unwrap();
 }
+
+/// A space that had rows when it was opened learns their keys with its first insert: from then on inserts need not ask.
+#[test]
+fn the_keys_of_rows_of_before_are_learnt() {
+    use std::time::{Duration, Instant};
+    use varve_kv::{Batch, Durability, Engine, Reader, Space};
+    use varve_testkit::engine_suite::tables::{POINTS, SINGLE, TABLES, point};
+
+    const ROWS: u64 = 2_500;
+    let Some(engine) = Scratch::new() else { return };
+    let write = |space: &dyn Space, rows: std::ops::Range<u64>| {
+        let mut batch = Batch::new();
+        for row in rows {
+            batch.put(POINTS, &point(row), b"c", b"v");
+            batch.put(SINGLE, b"", &point(row), b"v");
+        }
+        space.write(&batch, Durability::Sync).unwrap();
+    };
+    let space = engine.open("s", TABLES, true).unwrap();
+    write(&*space, 0..ROWS);
+    drop(space);
+    let space = engine.open("s", TABLES, false).unwrap();
+    assert!(!space.known_absent(POINTS, &point(ROWS), b"c"));
+    write(&*space, ROWS..ROWS + 1);
+    let began = Instant::now();
+    while !space.known_absent(POINTS, &point(ROWS + 1), b"c") {
+        assert!(began.elapsed() < Duration::from_secs(120));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    for row in 0..=ROWS {
+        assert!(!space.known_absent(POINTS, &point(row), b"c"));
+        assert!(!space.known_absent(SINGLE, b"", &point(row)));
+    }
+}

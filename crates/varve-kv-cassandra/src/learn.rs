@@ -1,0 +1,107 @@
+//! Learning which rows a space has that was not empty when it was opened: all keys are read once, beside everything else.
+//!
+//! The first insert begins it, so a server that only reads spares the cluster that. Rows that are put meanwhile are added by their
+//! writers, so it does not matter whether a page has them.
+
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use scylla::response::PagingState;
+use scylla::statement::prepared::PreparedStatement;
+use varve_kv::TableId;
+
+use crate::cluster::Use;
+use crate::failure::Failure;
+use crate::log::unreadable;
+use crate::read::shown_partition;
+use crate::space::Core;
+use crate::statements::quoted;
+
+/// Keys of a page.
+const PAGE_KEYS: i32 = 2_000;
+/// Failures, one after the other, before it is left; inserts then go on asking.
+const TRIES: u32 = 10;
+/// The wait after a failure.
+const AGAIN: Duration = Duration::from_secs(5);
+
+/// Where it is: the table, and the page in it.
+#[derive(Default)]
+struct Place {
+    table: usize,
+    page: Option<(PreparedStatement, PagingState)>,
+}
+
+impl Core {
+    /// Reads the keys of all probed tables, a page after the other with pauses, once somebody inserts.
+    pub(crate) async fn learn(core: Weak<Self>) {
+        let Some(wanted) = core.upgrade().map(|this| Arc::clone(&this.known.wanted)) else {
+            return;
+        };
+        wanted.notified().await;
+        let mut place = Place::default();
+        let mut failures = 0;
+        loop {
+            let Some(this) = core.upgrade() else { return };
+            let asked = Instant::now();
+            let pause = match this.learn_page(&mut place).await {
+                Ok(true) => {
+                    let rows = this.known.rows();
+                    tracing::info!(space = %this.name, rows, "the keys of all rows are known");
+                    return this.known.learnt();
+                }
+                Ok(false) => {
+                    failures = 0;
+                    asked.elapsed()
+                }
+                Err(failure) => {
+                    failures += 1;
+                    if failures >= TRIES || failure.for_good() {
+                        let failure = failure.text();
+                        tracing::warn!(space = %this.name, failure, "the keys of rows are not read; inserts ask for theirs");
+                        return this.known.give_up();
+                    }
+                    AGAIN
+                }
+            };
+            drop(this);
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    /// Adds the keys of one page; whether it was the last.
+    async fn learn_page(&self, place: &mut Place) -> Result<bool, Failure> {
+        let Some(spec) = self.specs.get(place.table) else {
+            return Ok(true);
+        };
+        if spec.probed.is_none() {
+            place.table += 1;
+            return Ok(false);
+        }
+        if self.known.is_full() {
+            let full = "there are more than are kept".to_owned();
+            return Err(Failure::Refused(full));
+        }
+        let (statement, from) = match &place.page {
+            Some(page) => page.clone(),
+            None => {
+                let select = format!("SELECT p, c FROM {}", quoted(&self.keyspace, spec.name));
+                let mut select = self.cluster.prepare(&select, Use::Read).await?;
+                select.set_page_size(PAGE_KEYS);
+                (select, PagingState::start())
+            }
+        };
+        let page = self.cluster.page(&statement, (), from).await?;
+        let table = TableId(u8::try_from(place.table).unwrap_or(u8::MAX));
+        let rows = page.rows.rows::<(&[u8], &[u8])>().map_err(unreadable)?;
+        for row in rows {
+            let (partition, clustering) = row.map_err(unreadable)?;
+            let partition = shown_partition(self, table, partition);
+            self.known.add_row(table, partition, clustering);
+        }
+        place.page = page.next.map(|next| (statement, next));
+        if place.page.is_none() {
+            place.table += 1;
+        }
+        Ok(false)
+    }
+}
