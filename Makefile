@@ -11,7 +11,7 @@ NODES ?= 1
 CARGO := scripts/cargo.sh
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build build-cassandra run cassandra run-cassandra cassandra-stop test check fmt lint example long-test docs clean bench-jmeter bench-compare bench-micro
+.PHONY: help setup build build-cassandra run cassandra run-cassandra cassandra-stop test check fmt lint example long-test docs clean bench-jmeter bench-compare bench-micro bench-cassandra
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -36,6 +36,9 @@ cassandra-stop: ## stop those nodes and remove their data
 
 run-cassandra: build-cassandra cassandra ## serve on $(LISTEN) with the data in those nodes, on each of them (experimental)
 	exec target-cassandra/release/varve serve --listen $(LISTEN) --engine cassandra --set storage.cassandra.replication=$(NODES)
+
+bench-cassandra: setup ## processor time of a batch on one Cassandra node, beside the bare driver writing the same rows
+	@scripts/cassandra/cost.sh
 
 test: setup ## all checks and tests that CI runs
 	@scripts/test.sh

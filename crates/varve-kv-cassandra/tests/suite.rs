@@ -95,7 +95,7 @@ fn an_installation_takes_no_keyspace_of_another() {
 #[test]
 fn the_keys_of_rows_of_before_are_learnt() {
     use std::time::{Duration, Instant};
-    use varve_kv::{Batch, Durability, Engine, Reader, Space};
+    use varve_kv::{Batch, Durability, Engine, Space};
     use varve_testkit::engine_suite::tables::{POINTS, SINGLE, TABLES, point};
 
     const ROWS: u64 = 2_500;
