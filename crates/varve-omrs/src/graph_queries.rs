@@ -14,9 +14,9 @@ pub use neighbourhood::{RelatedQuery, SubGraph, WalkLimits, neighbourhood, relat
 use std::ops::ControlFlow;
 
 use crate::error::OmrsError;
-use crate::instances::{EntityDetail, InstanceAuditHeader};
-use crate::search::{Limits, Meter, entity_bytes, guid_bytes, relationship_bytes};
-use crate::store::{Link, Read, StoredEntity, StoredRelationship};
+use crate::matching::Carried;
+use crate::search::{Limits, Meter, guid_bytes, told_entity_bytes, told_relationship_bytes};
+use crate::store::{Link, Read, StoredEntity, ToldEntity, ToldRelationship};
 use crate::types::{Catalogue, InstanceStatus, TypeIndex};
 
 /// Decides along what a walk goes.
@@ -31,25 +31,27 @@ impl<'a> Step<'a> {
         Self { types, limits }
     }
 
-    fn takes_entity(&self, entity: &EntityDetail) -> bool {
+    fn takes_entity(&self, read: &dyn Read, entity: &ToldEntity) -> Result<bool, OmrsError> {
+        let is_right = self.takes_status(entity.standing().status)
+            && self.takes_type(entity.of(), &self.limits.entity_types);
         let names = &self.limits.classifications;
-        self.takes(&entity.header.audit, &self.limits.entity_types)
-            && (names.is_empty()
-                || names
-                    .iter()
-                    .any(|name| entity.classification(name).is_some()))
-    }
-
-    fn takes_relationship(&self, relationship: &StoredRelationship) -> bool {
-        self.takes(&relationship.header.audit, &self.limits.relationship_types)
-    }
-
-    fn takes(&self, audit: &InstanceAuditHeader, of: &[TypeIndex]) -> bool {
-        let is_of = || {
-            let index = self.types.by_name(audit.type_name());
-            index.is_some_and(|index| of.iter().any(|of| self.types.is_a(index, *of)))
+        if !is_right || names.is_empty() {
+            return Ok(is_right);
+        }
+        let carries_one = |entity: StoredEntity| {
+            let carried = Carried::of(&entity);
+            names.iter().any(|name| carried.any_named(name, |_| true))
         };
-        self.takes_status(audit.status) && (of.is_empty() || is_of())
+        Ok(read.entity(entity.guid())?.is_some_and(carries_one))
+    }
+
+    fn takes_relationship(&self, link: &Link) -> bool {
+        self.takes_status(link.status) && self.takes_type(link.of, &self.limits.relationship_types)
+    }
+
+    fn takes_type(&self, own: Option<TypeIndex>, of: &[TypeIndex]) -> bool {
+        let is_of = |own| of.iter().any(|of| self.types.is_a(own, *of));
+        of.is_empty() || own.is_some_and(is_of)
     }
 
     fn takes_status(&self, status: Option<InstanceStatus>) -> bool {
@@ -84,23 +86,23 @@ impl<'a> Stepper<'a> {
         &self,
         from: &str,
         is_known: &dyn Fn(&str) -> bool,
-    ) -> Result<Vec<StoredRelationship>, OmrsError> {
+    ) -> Result<Vec<ToldRelationship>, OmrsError> {
         let of = match self.step.limits.relationship_types[..] {
             [only] => Some(only),
             _ => None,
         };
         let mut found = Vec::new();
         let (meter, step) = (&self.meter, self.step);
-        let mut visit = |relationship| {
+        let mut visit = |relationship: ToldRelationship| {
             meter.examine()?;
-            if step.takes_relationship(&relationship) {
-                meter.hold(relationship_bytes(&relationship))?;
+            if step.takes_relationship(&relationship.link) {
+                meter.hold(told_relationship_bytes(&relationship))?;
                 found.push(relationship);
             }
             Ok(ControlFlow::Continue(()))
         };
         self.read
-            .other_relationships_of(from, of, is_known, &mut visit)?;
+            .told_relationships_of(from, of, is_known, &mut visit)?;
         Ok(found)
     }
 
@@ -133,39 +135,33 @@ impl<'a> Stepper<'a> {
     }
 
     /// Counts a relationship as no longer kept.
-    fn let_go(&self, relationship: &StoredRelationship) {
-        self.meter.release(relationship_bytes(relationship));
+    fn let_go(&self, relationship: &ToldRelationship) {
+        self.meter.release(told_relationship_bytes(relationship));
     }
 
     /// Counts an entity as no longer kept.
-    fn let_go_entity(&self, entity: &EntityDetail) {
-        self.meter.release(bytes_of(entity));
+    fn let_go_entity(&self, entity: &ToldEntity) {
+        self.meter.release(told_entity_bytes(entity));
     }
 
     /// The entity if it may be walked to. One of which only a proxy is known has nothing to be told.
-    fn entity(&self, guid: &str) -> Result<Option<EntityDetail>, OmrsError> {
+    fn entity(&self, guid: &str) -> Result<Option<ToldEntity>, OmrsError> {
         self.meter.examine()?;
         // Whoever asks keeps the GUID of each entity that it asked for.
         self.meter.hold(guid_bytes(guid))?;
-        match self.read.entity(guid)? {
-            Some(StoredEntity::Detail(entity)) if self.step.takes_entity(&entity) => {
-                self.meter.hold(bytes_of(&entity))?;
-                Ok(Some(entity))
-            }
-            _ => Ok(None),
+        let entity = self.read.told_entity(guid)?;
+        let Some(entity) = entity.filter(|entity| entity.detail().is_some()) else {
+            return Ok(None);
+        };
+        if !self.step.takes_entity(self.read, &entity)? {
+            return Ok(None);
         }
+        self.meter.hold(told_entity_bytes(&entity))?;
+        Ok(Some(entity))
     }
 }
 
 fn link_bytes(link: &Link) -> usize {
     let [one, two] = &link.ends;
     guid_bytes(&link.guid) + guid_bytes(one) + guid_bytes(two)
-}
-
-fn bytes_of(entity: &EntityDetail) -> usize {
-    entity_bytes(
-        &entity.header,
-        &entity.classifications,
-        entity.properties.as_ref(),
-    )
 }

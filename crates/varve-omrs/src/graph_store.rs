@@ -16,6 +16,7 @@ mod plan;
 mod read;
 mod rules;
 mod state;
+mod telling;
 #[cfg(test)]
 mod tests;
 mod texts;

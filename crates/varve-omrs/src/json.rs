@@ -26,5 +26,7 @@ pub(crate) use object::{Fields, json_enum, json_object};
 pub use pieces::Pieces;
 pub use raw::RawJson;
 pub use reader::{Known, Limits, Reader};
+pub(crate) use shared::MakeLater;
 pub use shared::Shared;
+pub(crate) use writer::HANDED_OVER_MIN;
 pub use writer::Writer;

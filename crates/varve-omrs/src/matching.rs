@@ -23,5 +23,5 @@ pub use build::{
 pub use condition::{Condition, Test};
 pub use field::is_header_field;
 pub use pattern::{Pattern, Shape};
-pub use target::Target;
+pub use target::{Carried, Target};
 pub use value::{SortValue, compare_primitives};

@@ -27,7 +27,9 @@ pub use order::{Order, SortKey};
 pub use query::{Query, TypeLimit};
 
 pub(crate) use meter::Meter;
-pub(crate) use weight::{entity_bytes, guid_bytes, relationship_bytes};
+pub(crate) use weight::{
+    guid_bytes, relationship_bytes, told_entity_bytes, told_relationship_bytes,
+};
 
 use std::sync::Arc;
 

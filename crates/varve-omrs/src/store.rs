@@ -4,8 +4,13 @@
 //! the contract are above this seam, bytes and indexes below it. A store keeps every state that an instance ever had until
 //! the instance is purged.
 
+mod told;
+
 use std::ops::ControlFlow;
 use std::sync::Arc;
+
+pub(crate) use told::{EntityJson, proxy_of};
+pub use told::{ToldEntity, ToldRelationship};
 
 use crate::error::OmrsError;
 use crate::instances::{
@@ -41,8 +46,24 @@ pub struct Link {
     pub guid: String,
     /// The GUIDs of the entities at its two ends.
     pub ends: [String; 2],
+    /// Its type.
+    pub of: Option<TypeIndex>,
     /// Where it stands in its life.
     pub status: Option<InstanceStatus>,
+}
+
+impl Link {
+    /// The link that a relationship is.
+    #[must_use]
+    pub fn of(types: &Catalogue, relationship: &StoredRelationship) -> Self {
+        let audit = &relationship.header.audit;
+        Self {
+            guid: relationship.header.guid().to_owned(),
+            ends: relationship.ends.clone(),
+            of: types.by_name(audit.type_name()),
+            status: audit.status,
+        }
+    }
 }
 
 /// What a walk that only passes by has to know of an entity.
@@ -173,6 +194,24 @@ pub trait Read {
     /// As above.
     fn relationship(&self, guid: &str) -> Result<Option<StoredRelationship>, OmrsError>;
 
+    /// The entity with this GUID, to be told.
+    ///
+    /// # Errors
+    /// As above.
+    fn told_entity(&self, guid: &str) -> Result<Option<ToldEntity>, OmrsError> {
+        let entity = self.entity(guid)?;
+        Ok(entity.map(|entity| ToldEntity::new(&self.types(), entity)))
+    }
+
+    /// The relationship of a link that this reader has shown, to be told.
+    ///
+    /// # Errors
+    /// As above.
+    fn told_relationship(&self, link: &Link) -> Result<Option<ToldRelationship>, OmrsError> {
+        let relationship = self.relationship(&link.guid)?;
+        Ok(relationship.map(|found| ToldRelationship::new(&self.types(), found)))
+    }
+
     /// Shows the relationships with this entity at either end (once, if it is at both), limited to one type if `of` says
     /// so, in a stable order.
     ///
@@ -185,22 +224,23 @@ pub trait Read {
         visit: &mut dyn FnMut(StoredRelationship) -> Result<ControlFlow<()>, OmrsError>,
     ) -> Result<(), OmrsError>;
 
-    /// The same without those that `is_known` says to be known, by their GUIDs.
+    /// The same, to be told, without those that `is_known` says to be known, by their GUIDs.
     ///
     /// # Errors
     /// As above, and what `visit` returns.
-    fn other_relationships_of(
+    fn told_relationships_of(
         &self,
         entity: &str,
         of: Option<TypeIndex>,
         is_known: &dyn Fn(&str) -> bool,
-        visit: &mut dyn FnMut(StoredRelationship) -> Result<ControlFlow<()>, OmrsError>,
+        visit: &mut dyn FnMut(ToldRelationship) -> Result<ControlFlow<()>, OmrsError>,
     ) -> Result<(), OmrsError> {
+        let types = self.types();
         self.relationships_of(entity, of, &mut |relationship| {
             if is_known(relationship.header.guid()) {
                 return Ok(ControlFlow::Continue(()));
             }
-            visit(relationship)
+            visit(ToldRelationship::new(&types, relationship))
         })
     }
 
@@ -213,12 +253,9 @@ pub trait Read {
         entity: &str,
         visit: &mut dyn FnMut(Link) -> Result<ControlFlow<()>, OmrsError>,
     ) -> Result<(), OmrsError> {
+        let types = self.types();
         self.relationships_of(entity, None, &mut |relationship| {
-            visit(Link {
-                guid: relationship.header.guid().to_owned(),
-                ends: relationship.ends,
-                status: relationship.header.audit.status,
-            })
+            visit(Link::of(&types, &relationship))
         })
     }
 

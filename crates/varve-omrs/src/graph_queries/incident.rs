@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use crate::error::OmrsError;
 use crate::matching::Target;
-use crate::search::{Limits, Meter, Order, Query, relationship_bytes};
-use crate::store::{Read, StoredRelationship};
+use crate::search::{Limits, Meter, Order, Query, relationship_bytes, told_relationship_bytes};
+use crate::store::{Read, ToldRelationship};
 use crate::types::InstanceStatus;
 
 /// The relationships with an entity at either end: those of the query's type and status, in its order, the part of its page.
@@ -17,43 +17,62 @@ pub fn relationships_of_entity(
     query: &Query,
     guid: &str,
     limits: &Limits,
-) -> Result<Vec<StoredRelationship>, OmrsError> {
+) -> Result<Vec<ToldRelationship>, OmrsError> {
+    if query.order != Order::Any {
+        return ordered(read, query, guid, limits);
+    }
     let meter = Meter::new(limits);
     let mut found = Vec::new();
-    let is_ordered = query.order != Order::Any;
-    let size = query.page.size.unwrap_or(usize::MAX);
-    let end = query.page.offset.saturating_add(size);
+    let end = query
+        .page
+        .size
+        .map(|size| query.page.offset.saturating_add(size));
     let mut matching = 0;
+    let mut visit = |relationship: ToldRelationship| {
+        meter.examine()?;
+        let status = relationship.link.status;
+        if query.find.takes(status.unwrap_or(InstanceStatus::Unknown)) {
+            matching += 1;
+            if matching > query.page.offset {
+                meter.hold(told_relationship_bytes(&relationship))?;
+                found.push(relationship);
+            }
+        }
+        Ok(match end {
+            Some(end) if matching >= end => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        })
+    };
+    read.told_relationships_of(guid, query.types.of, &|_| false, &mut visit)?;
+    Ok(found)
+}
+
+fn ordered(
+    read: &dyn Read,
+    query: &Query,
+    guid: &str,
+    limits: &Limits,
+) -> Result<Vec<ToldRelationship>, OmrsError> {
+    let meter = Meter::new(limits);
+    let mut found = Vec::new();
     read.relationships_of(guid, query.types.of, &mut |relationship| {
         meter.examine()?;
         let status = relationship.header.audit.status;
-        if !query.find.takes(status.unwrap_or(InstanceStatus::Unknown)) {
-            return Ok(ControlFlow::Continue(()));
-        }
-        matching += 1;
-        if is_ordered || matching > query.page.offset {
+        if query.find.takes(status.unwrap_or(InstanceStatus::Unknown)) {
             meter.hold(relationship_bytes(&relationship))?;
-            found.push(relationship);
+            found.push((query.order.key(&Target::from(&relationship)), relationship));
         }
-        let is_full = !is_ordered && matching >= end;
-        Ok(if is_full {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        })
+        Ok(ControlFlow::Continue(()))
     })?;
-    if !is_ordered {
-        return Ok(found);
-    }
-    let mut keyed: Vec<_> = found
-        .into_iter()
-        .map(|found| (query.order.key(&Target::from(&found)), found))
-        .collect();
-    keyed.sort_unstable_by(|one, other| {
-        let one = (&one.0, one.1.header.guid());
-        let other = (&other.0, other.1.header.guid());
+    found.sort_unstable_by(|(one_key, one), (other_key, other)| {
+        let one = (one_key, one.header.guid());
+        let other = (other_key, other.header.guid());
         query.order.compare(one, other)
     });
-    let page = keyed.into_iter().skip(query.page.offset).take(size);
-    Ok(page.map(|(_, found)| found).collect())
+    let types = read.types();
+    let size = query.page.size.unwrap_or(usize::MAX);
+    let page = found.into_iter().skip(query.page.offset).take(size);
+    Ok(page
+        .map(|(_, relationship)| ToldRelationship::new(&types, relationship))
+        .collect())
 }

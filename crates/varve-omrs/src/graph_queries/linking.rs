@@ -11,10 +11,9 @@ use std::collections::HashMap;
 use super::neighbourhood::other_end;
 use super::{Stepper, SubGraph, WalkLimits};
 use crate::error::{Message, OmrsError};
-use crate::instances::EntityDetail;
 use crate::requests::FindRequest;
-use crate::search::{Limits, relationship_bytes};
-use crate::store::{Link, Read};
+use crate::search::{Limits, told_relationship_bytes};
+use crate::store::{Link, Read, ToldEntity};
 use crate::types::Catalogue;
 
 /// All entities and relationships on some path from `start` to `end` that meets no entity twice, both included. Nothing
@@ -25,7 +24,7 @@ use crate::types::Catalogue;
 pub fn linking(
     read: &dyn Read,
     types: &Catalogue,
-    [start, end]: [EntityDetail; 2],
+    [start, end]: [ToldEntity; 2],
     find: &FindRequest,
     limits: &Limits,
 ) -> Result<SubGraph, OmrsError> {
@@ -34,8 +33,8 @@ pub fn linking(
         ..WalkLimits::default()
     };
     let stepper = Stepper::new(read, types, &walked, limits);
-    let is_same = start.header.guid() == end.header.guid();
-    if !stepper.step.takes_entity(&end) {
+    let is_same = start.guid() == end.guid();
+    if !stepper.step.takes_entity(read, &end)? {
         return Ok(SubGraph::default());
     }
     if is_same {
@@ -44,37 +43,37 @@ pub fn linking(
             relationships: Vec::new(),
         });
     }
-    let [from, to] = [&start, &end].map(|entity| entity.header.guid().to_owned());
+    let [from, to] = [&start, &end].map(|entity| entity.guid().to_owned());
     let found = Search::new(&stepper, from, to).run()?;
     found.read(&stepper, [start, end])
 }
 
-/// What lies on the paths, by GUIDs: most of what a search passes by is not on them, and is never read in whole.
+/// What lies on the paths: most of what a search passes by is not on them, and is never read in whole.
 struct Linking {
     entities: Vec<String>,
-    relationships: Vec<String>,
+    relationships: Vec<Link>,
 }
 
 impl Linking {
-    fn read(self, stepper: &Stepper<'_>, ends: [EntityDetail; 2]) -> Result<SubGraph, OmrsError> {
+    fn read(self, stepper: &Stepper<'_>, ends: [ToldEntity; 2]) -> Result<SubGraph, OmrsError> {
         let mut graph = SubGraph::default();
         for guid in self.entities {
-            let is_end = |end: &&EntityDetail| end.header.guid() == guid;
+            let is_end = |end: &&ToldEntity| end.guid() == guid;
             let entity = match ends.iter().find(is_end) {
-                Some(end) => Some(end.clone()),
+                // Whichever status the start has, the paths begin there.
+                Some(end) if stepper.step.takes_entity(stepper.read, end)? => Some(end.clone()),
+                Some(_) => None,
                 None => stepper.entity(&guid)?,
             };
-            // Whichever status the start has, the paths begin there.
-            let told = entity.filter(|entity| stepper.step.takes_entity(entity));
-            graph.entities.extend(told);
+            graph.entities.extend(entity);
         }
-        for guid in self.relationships {
+        for link in self.relationships {
             stepper.meter.examine()?;
-            let relationship = stepper.read.relationship(&guid)?.ok_or_else(|| {
-                let words = format!("the relationship {guid} was lost on the way");
+            let relationship = stepper.read.told_relationship(&link)?.ok_or_else(|| {
+                let words = format!("the relationship {} was lost on the way", link.guid);
                 OmrsError::new(Message::LogicError, &[&words])
             })?;
-            stepper.meter.hold(relationship_bytes(&relationship))?;
+            stepper.meter.hold(told_relationship_bytes(&relationship))?;
             graph.relationships.push(relationship);
         }
         Ok(graph)
@@ -158,7 +157,7 @@ impl<'a> Search<'a> {
         let kept = self.visited.into_iter().filter(|of| of.is_kept);
         Ok(Linking {
             entities: kept.map(|of| of.guid).collect(),
-            relationships: self.kept.into_iter().map(|link| link.guid).collect(),
+            relationships: self.kept,
         })
     }
 

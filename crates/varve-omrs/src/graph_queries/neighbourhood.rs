@@ -4,20 +4,19 @@ use std::collections::{HashSet, VecDeque};
 
 use super::{Step, Stepper};
 use crate::error::OmrsError;
-use crate::instances::EntityDetail;
 use crate::matching::Target;
 use crate::requests::{FindRequest, Page};
-use crate::search::{Limits, Order};
-use crate::store::{Read, StoredRelationship};
+use crate::search::{Limits, Order, SortKey};
+use crate::store::{Read, StoredInstance, ToldEntity, ToldRelationship};
 use crate::types::{Catalogue, TypeIndex};
 
 /// A part of the graph: entities, and relationships between them.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct SubGraph {
     /// The entities, the nearest first.
-    pub entities: Vec<EntityDetail>,
+    pub entities: Vec<ToldEntity>,
     /// The relationships.
-    pub relationships: Vec<StoredRelationship>,
+    pub relationships: Vec<ToldRelationship>,
 }
 
 /// Which entities and relationships are walked along.
@@ -52,16 +51,16 @@ pub struct RelatedQuery {
 pub fn neighbourhood(
     read: &dyn Read,
     types: &Catalogue,
-    start: EntityDetail,
+    start: ToldEntity,
     levels: Option<usize>,
     walked: &WalkLimits,
     limits: &Limits,
 ) -> Result<SubGraph, OmrsError> {
     let stepper = Stepper::new(read, types, walked, limits);
-    let mut found: HashSet<String> = HashSet::from([start.header.guid().to_owned()]);
+    let mut found: HashSet<String> = HashSet::from([start.guid().to_owned()]);
     let mut passed: HashSet<String> = HashSet::new();
     let mut graph = SubGraph::default();
-    let mut border = vec![start.header.guid().to_owned()];
+    let mut border = vec![start.guid().to_owned()];
     graph.entities.push(start);
     let mut level = 0;
     while !border.is_empty() && levels.is_none_or(|levels| level < levels) {
@@ -69,7 +68,7 @@ pub fn neighbourhood(
         for from in border {
             let is_passed = |guid: &str| passed.contains(guid);
             for relationship in stepper.relationships(&from, &is_passed)? {
-                let to = other_end(&relationship.ends, &from);
+                let to = other_end(&relationship.link.ends, &from);
                 if !found.contains(to) {
                     let Some(entity) = stepper.entity(to)? else {
                         stepper.let_go(&relationship);
@@ -79,7 +78,7 @@ pub fn neighbourhood(
                     next.push(to.to_owned());
                     graph.entities.push(entity);
                 }
-                passed.insert(relationship.header.guid().to_owned());
+                passed.insert(relationship.link.guid.clone());
                 graph.relationships.push(relationship);
             }
         }
@@ -98,10 +97,10 @@ pub fn neighbourhood(
 pub fn related(
     read: &dyn Read,
     types: &Catalogue,
-    start: EntityDetail,
+    start: ToldEntity,
     query: &RelatedQuery,
     limits: &Limits,
-) -> Result<Vec<EntityDetail>, OmrsError> {
+) -> Result<Vec<ToldEntity>, OmrsError> {
     let everywhere = WalkLimits {
         find: query.wanted.find.clone(),
         ..WalkLimits::default()
@@ -113,11 +112,11 @@ pub fn related(
         Order::Any => query.page.offset.saturating_add(size),
         _ => usize::MAX,
     };
-    let mut seen: HashSet<String> = HashSet::from([start.header.guid().to_owned()]);
-    let mut border = VecDeque::from([start.header.guid().to_owned()]);
+    let mut seen: HashSet<String> = HashSet::from([start.guid().to_owned()]);
+    let mut border = VecDeque::from([start.guid().to_owned()]);
     let mut found = Vec::new();
-    if wanted.takes_entity(&start) {
-        found.push(start);
+    if wanted.takes_entity(read, &start)? {
+        found.push((key(read, &query.order, &start)?, start));
     }
     while found.len() < enough
         && let Some(from) = border.pop_front()
@@ -133,8 +132,8 @@ pub fn related(
                 continue;
             };
             border.push_back(to.to_owned());
-            if wanted.takes_entity(&entity) {
-                found.push(entity);
+            if wanted.takes_entity(read, &entity)? {
+                found.push((key(read, &query.order, &entity)?, entity));
             } else {
                 stepper.let_go_entity(&entity);
             }
@@ -144,35 +143,22 @@ pub fn related(
         }
     }
     if query.order != Order::Any {
-        sort(&query.order, &mut found);
+        found.sort_unstable_by(|(one_key, one), (other_key, other)| {
+            let (one, other) = ((one_key, one.guid()), (other_key, other.guid()));
+            query.order.compare(one, other)
+        });
     }
-    Ok(found
-        .into_iter()
-        .skip(query.page.offset)
-        .take(size)
-        .collect())
+    let page = found.into_iter().skip(query.page.offset).take(size);
+    Ok(page.map(|(_, entity)| entity).collect())
 }
 
-fn sort(order: &Order, found: &mut Vec<EntityDetail>) {
-    let taken = std::mem::take(found);
-    let mut keyed: Vec<_> = taken
-        .into_iter()
-        .map(|entity| {
-            let target = Target {
-                audit: &entity.header.audit,
-                header: Some(&entity.header),
-                properties: entity.properties.as_ref(),
-                classifications: &entity.classifications,
-            };
-            (order.key(&target), entity)
-        })
-        .collect();
-    keyed.sort_unstable_by(|one, other| {
-        let one = (&one.0, one.1.header.guid());
-        let other = (&other.0, other.1.header.guid());
-        order.compare(one, other)
-    });
-    found.extend(keyed.into_iter().map(|(_, entity)| entity));
+/// What an entity is ordered by. Its object is made for that, where that is needed, and not kept.
+fn key(read: &dyn Read, order: &Order, entity: &ToldEntity) -> Result<SortKey, OmrsError> {
+    if matches!(order, Order::Any | Order::Guid) {
+        return Ok(SortKey::None);
+    }
+    let entity = read.entity(entity.guid())?.map(StoredInstance::Entity);
+    Ok(entity.map_or(SortKey::None, |entity| order.key(&Target::from(&entity))))
 }
 
 /// The GUID of the end that is not `from`; `from` itself where it is at both.

@@ -93,6 +93,11 @@ impl<'a> Audit<'a> {
         Ok(())
     }
 
+    /// Where the instance stands in its life.
+    pub(super) fn status(&self) -> Option<InstanceStatus> {
+        self.status
+    }
+
     fn instance_type(
         &mut self,
         of: Option<&ResolvedType>,

@@ -8,27 +8,28 @@ use varve_encoding::datum::{Cursor, Token};
 
 use super::audit::Audit;
 use super::decode::{
-    Decoded, category_of, classifications, int, map, named, optional_int, primitive, text, value_of,
+    Decoded, category_of, classifications, classifications_named, int, map, named, optional_int,
+    primitive, text, value_of,
 };
-use super::made::{Made, MadeJson};
+use super::made::{MadeClassifications, MadeJson};
 use crate::instances::{Classification, ClassificationOrigin};
-use crate::json::{Encode, Shared, Writer};
+use crate::json::{Encode, MakeLater, Shared, Writer};
 use crate::types::{AttributeTypeDef, Catalogue, PrimitiveDefCategory, ResolvedType};
 
 /// The classifications that are stored so. Their JSON is made unless it is among what was made before.
 pub(super) fn shared(
     types: &Arc<Catalogue>,
-    known: &MadeJson,
+    known: &MadeJson<MadeClassifications>,
     bytes: &[u8],
 ) -> Decoded<Shared<Vec<Classification>>> {
-    let made = match known.of(bytes) {
+    let made = match known.of(("", bytes)) {
         Some(made) => made,
         None => {
             let Ok(json) = json(types, bytes) else {
                 // Damaged, or of a form that is read only as a whole.
                 return classifications(types, bytes).map(Shared::new);
             };
-            let made = Made {
+            let made = MadeClassifications {
                 stored: Bytes::copy_from_slice(bytes),
                 json,
             };
@@ -36,11 +37,27 @@ pub(super) fn shared(
             made
         }
     };
-    let Made { stored, json } = made;
+    let MadeClassifications { stored, json } = made;
     let (types, size) = (Arc::clone(types), json.len() + stored.len());
-    Ok(Shared::made_later(json, size, move || {
-        classifications(&types, &stored).expect("its JSON was made by the same steps")
-    }))
+    Ok(Shared::made_later(json, size, Stored { types, stored }))
+}
+
+/// A list as it is stored, whose JSON was made.
+struct Stored {
+    types: Arc<Catalogue>,
+    stored: Bytes,
+}
+
+impl MakeLater<Vec<Classification>> for Stored {
+    fn whole(&self) -> Vec<Classification> {
+        let all = classifications(&self.types, &self.stored);
+        all.expect("its JSON was made by the same steps")
+    }
+
+    fn named(&self, name: &str) -> Vec<Classification> {
+        let named = classifications_named(&self.types, &self.stored, name);
+        named.expect("its JSON was made by the same steps")
+    }
 }
 
 /// The JSON of the list. Fails where reading the list fails, and where members do not stand in the order in which they are
@@ -130,7 +147,8 @@ fn put_head(
     Ok(())
 }
 
-fn put_properties(
+/// Writes the properties of an instance of the type `of`.
+pub(super) fn put_properties(
     of: Option<&ResolvedType>,
     cursor: &mut Cursor<'_>,
     writer: &mut Writer,
@@ -231,7 +249,8 @@ fn put_named_values(
     Ok(())
 }
 
-fn put_value(
+/// Writes a value.
+pub(super) fn put_value(
     def: Option<&AttributeTypeDef>,
     cursor: &mut Cursor<'_>,
     writer: &mut Writer,

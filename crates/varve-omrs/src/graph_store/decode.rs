@@ -11,7 +11,7 @@ use varve_graph::GraphError;
 use super::audit::Audit;
 use super::carried;
 use super::encode::{expected_category, expected_header};
-use super::made::MadeJson;
+use super::made::{MadeClassifications, MadeJson};
 use super::state::Keys;
 use crate::instances::{
     ArrayPropertyValue, BigDecimal, BigInteger, Classification, ClassificationOrigin, EntityDetail,
@@ -31,7 +31,7 @@ pub(super) type Decoded<T> = Result<T, DecodeError>;
 #[derive(Clone, Copy)]
 pub(super) struct Decoder<'a> {
     pub(super) types: &'a Arc<Catalogue>,
-    pub(super) made: &'a MadeJson,
+    pub(super) made: &'a MadeJson<MadeClassifications>,
 }
 
 /// The nested values of an instance.
@@ -137,29 +137,87 @@ pub(super) fn classifications(types: &Catalogue, bytes: &[u8]) -> Decoded<Vec<Cl
         .collect()
 }
 
-fn classification(types: &Catalogue, cursor: &mut Cursor<'_>) -> Decoded<Classification> {
-    let mut made = Classification {
-        origin: Some(ClassificationOrigin::Assigned),
-        ..Classification::default()
+/// Those of them that are called `name`.
+pub(super) fn classifications_named(
+    types: &Catalogue,
+    bytes: &[u8],
+    name: &str,
+) -> Decoded<Vec<Classification>> {
+    let mut cursor = Cursor::new(bytes);
+    let Token::List(count) = cursor.token()? else {
+        return Err(cursor.error());
     };
-    let mut of = None;
-    let mut audit = Audit::default();
-    let members = map(cursor)?;
-    for _ in 0..members {
+    let mut found = Vec::new();
+    for _ in 0..count {
+        let mut reading = Reading::default();
+        let members = map(&mut cursor)?;
+        for member in 0..members {
+            reading.member(types, &mut cursor)?;
+            // The name is stored first.
+            if member == 0 && reading.made.name() != name {
+                for _ in 1..members {
+                    cursor.name()?;
+                    cursor.skip()?;
+                }
+                break;
+            }
+        }
+        if reading.made.name() == name {
+            found.push(reading.finish(&cursor)?);
+        }
+    }
+    Ok(found)
+}
+
+fn classification(types: &Catalogue, cursor: &mut Cursor<'_>) -> Decoded<Classification> {
+    let mut reading = Reading::default();
+    for _ in 0..map(cursor)? {
+        reading.member(types, cursor)?;
+    }
+    reading.finish(cursor)
+}
+
+/// A classification that is being read.
+struct Reading<'t, 'a> {
+    made: Classification,
+    of: Option<&'t ResolvedType>,
+    audit: Audit<'a>,
+}
+
+impl Default for Reading<'_, '_> {
+    fn default() -> Self {
+        Self {
+            made: Classification {
+                origin: Some(ClassificationOrigin::Assigned),
+                ..Classification::default()
+            },
+            of: None,
+            audit: Audit::default(),
+        }
+    }
+}
+
+impl<'t, 'a> Reading<'t, 'a> {
+    fn member(&mut self, types: &'t Catalogue, cursor: &mut Cursor<'a>) -> Decoded<()> {
+        let made = &mut self.made;
         match cursor.name()? {
             "n" => {
                 let name = text(cursor)?;
-                of = types.by_name(name).map(|index| types.get(index));
+                self.of = types.by_name(name).map(|index| types.get(index));
                 made.name = Some(name.to_owned());
             }
             "o" => made.origin = named(cursor, ClassificationOrigin::from_name)?,
             "og" => made.origin_guid = Some(text(cursor)?.to_owned()),
-            "pp" => made.properties = Some(properties(cursor, of)?),
-            name => audit.read(name, cursor)?,
+            "pp" => made.properties = Some(properties(cursor, self.of)?),
+            name => self.audit.read(name, cursor)?,
         }
+        Ok(())
     }
-    made.audit = audit.finish(of, cursor)?;
-    Ok(made)
+
+    fn finish(mut self, cursor: &Cursor<'_>) -> Decoded<Classification> {
+        self.made.audit = self.audit.finish(self.of, cursor)?;
+        Ok(self.made)
+    }
 }
 
 fn properties_of(

@@ -7,56 +7,118 @@ use std::collections::VecDeque;
 use bytes::Bytes;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-/// The most bytes that are kept, both kinds together: the classifications of some two thousand entities of many.
-const BYTES_MAX: usize = 64 << 20;
+use crate::store::ToldEntity;
+
+/// The most bytes that are kept of lists of classifications, those stored and their JSON together: those of some two thousand
+/// entities that carry many.
+pub(super) const CLASSIFICATION_BYTES_MAX: usize = 64 << 20;
+/// The most bytes that are kept of entities, alike. The JSON of their classifications is in it, also where it is the same as
+/// that above.
+pub(super) const ENTITY_BYTES_MAX: usize = 128 << 20;
 /// Parts that are locked apart. A power of two.
 const SHARDS: usize = 16;
-/// What is longer is not kept: one of it would drive out many others.
-const ENTRY_BYTES_MAX: usize = BYTES_MAX / SHARDS / 8;
+/// The part of a shard's bytes that one entry may have: one that is longer would drive out many others.
+const ENTRIES_MIN: usize = 8;
 /// What an entry takes beside its bytes, about.
 const ENTRY_BYTES: usize = 160;
 
-/// Stored bytes and the JSON that was made of them.
+/// What is made of stored bytes.
+pub(super) trait Made: Clone {
+    /// What it is found by: a name, and the bytes.
+    fn stored(&self) -> (&str, &[u8]);
+
+    /// How many bytes it holds, those included.
+    fn bytes(&self) -> usize;
+}
+
+/// The JSON of a list of classifications.
 #[derive(Clone)]
-pub(super) struct Made {
+pub(super) struct MadeClassifications {
     pub(super) stored: Bytes,
     pub(super) json: Bytes,
 }
 
-impl Made {
-    fn weight(&self) -> usize {
-        ENTRY_BYTES + self.stored.len() + self.json.len()
+impl Made for MadeClassifications {
+    fn stored(&self) -> (&str, &[u8]) {
+        ("", &self.stored)
+    }
+
+    fn bytes(&self) -> usize {
+        self.stored.len() + self.json.len()
+    }
+}
+
+/// The JSON of an entity, which its GUID is a part of.
+#[derive(Clone)]
+pub(super) struct MadeEntity {
+    pub(super) stored: Bytes,
+    pub(super) told: ToldEntity,
+    pub(super) json_bytes: usize,
+}
+
+impl Made for MadeEntity {
+    fn stored(&self) -> (&str, &[u8]) {
+        (self.told.guid(), &self.stored)
+    }
+
+    fn bytes(&self) -> usize {
+        self.stored.len() + self.json_bytes
     }
 }
 
 /// What was made lately.
-#[derive(Default)]
-pub(super) struct MadeJson {
-    shards: [Mutex<Shard>; SHARDS],
+pub(super) struct MadeJson<M> {
+    shards: [Mutex<Shard<M>>; SHARDS],
+    bytes_max: usize,
 }
 
 /// Entries by the hash of their stored bytes; the first in the queue goes first, but later if it was asked for since.
-#[derive(Default)]
-struct Shard {
-    entries: FxHashMap<u64, Entry>,
+struct Shard<M> {
+    entries: FxHashMap<u64, Entry<M>>,
     queue: VecDeque<u64>,
     bytes: usize,
 }
 
-struct Entry {
-    made: Made,
+impl<M> Default for Shard<M> {
+    fn default() -> Self {
+        Self {
+            entries: FxHashMap::default(),
+            queue: VecDeque::new(),
+            bytes: 0,
+        }
+    }
+}
+
+struct Entry<M> {
+    made: M,
     is_asked_for: bool,
 }
 
-impl MadeJson {
+fn hash_of((name, bytes): (&str, &[u8])) -> u64 {
+    xxh3_64_with_seed(bytes, xxh3_64(name.as_bytes()))
+}
+
+fn weight(made: &impl Made) -> usize {
+    ENTRY_BYTES + made.bytes()
+}
+
+impl<M: Made> MadeJson<M> {
+    /// Nothing yet, of which at most so many bytes will be kept.
+    pub(super) fn new(bytes_max: usize) -> Self {
+        Self {
+            shards: Default::default(),
+            bytes_max,
+        }
+    }
+
     /// What was made of these bytes.
-    pub(super) fn of(&self, stored: &[u8]) -> Option<Made> {
-        let hash = xxh3_64(stored);
+    pub(super) fn of(&self, stored: (&str, &[u8])) -> Option<M> {
+        let hash = hash_of(stored);
         let mut shard = self.shard(hash).lock();
         let entry = shard.entries.get_mut(&hash)?;
-        if entry.made.stored != stored {
+        if entry.made.stored() != stored {
             return None;
         }
         entry.is_asked_for = true;
@@ -64,28 +126,29 @@ impl MadeJson {
     }
 
     /// Keeps what was made, if it is not too long.
-    pub(super) fn keep(&self, made: &Made) {
-        if made.weight() <= ENTRY_BYTES_MAX {
-            let hash = xxh3_64(&made.stored);
-            self.shard(hash).lock().keep(hash, made.clone());
+    pub(super) fn keep(&self, made: &M) {
+        let bytes_max = self.bytes_max / SHARDS;
+        if weight(made) <= bytes_max / ENTRIES_MIN {
+            let hash = hash_of(made.stored());
+            self.shard(hash).lock().keep(hash, made.clone(), bytes_max);
         }
     }
 
-    fn shard(&self, hash: u64) -> &Mutex<Shard> {
+    fn shard(&self, hash: u64) -> &Mutex<Shard<M>> {
         // Tables of hashes look at the low bits.
         &self.shards[(hash >> 32) as usize % SHARDS]
     }
 }
 
-impl Shard {
-    fn keep(&mut self, hash: u64, made: Made) {
-        self.bytes += made.weight();
+impl<M: Made> Shard<M> {
+    fn keep(&mut self, hash: u64, made: M, bytes_max: usize) {
+        self.bytes += weight(&made);
         let is_asked_for = false;
         match self.entries.insert(hash, Entry { made, is_asked_for }) {
-            Some(former) => self.bytes -= former.made.weight(),
+            Some(former) => self.bytes -= weight(&former.made),
             None => self.queue.push_back(hash),
         }
-        while self.bytes > BYTES_MAX / SHARDS
+        while self.bytes > bytes_max
             && let Some(first) = self.queue.pop_front()
         {
             let Some(entry) = self.entries.get_mut(&first) else {
@@ -94,7 +157,7 @@ impl Shard {
             if std::mem::take(&mut entry.is_asked_for) {
                 self.queue.push_back(first);
             } else if let Some(gone) = self.entries.remove(&first) {
-                self.bytes -= gone.made.weight();
+                self.bytes -= weight(&gone.made);
             }
         }
     }
@@ -104,19 +167,25 @@ impl Shard {
 mod tests {
     use super::*;
 
-    fn made(number: u32, length: usize) -> Made {
+    const BYTES_MAX: usize = 16 << 20;
+
+    fn empty() -> MadeJson<MadeClassifications> {
+        MadeJson::new(BYTES_MAX)
+    }
+
+    fn made(number: u32, length: usize) -> MadeClassifications {
         let mut stored = vec![0; length];
         stored[..4].copy_from_slice(&number.to_le_bytes());
-        Made {
+        MadeClassifications {
             stored: stored.into(),
             json: Bytes::from(number.to_string()),
         }
     }
 
-    fn bytes(all: &MadeJson) -> usize {
+    fn bytes(all: &MadeJson<MadeClassifications>) -> usize {
         let held = all.shards.iter().map(|shard| {
             let shard = shard.lock();
-            let weights = shard.entries.values().map(|entry| entry.made.weight());
+            let weights = shard.entries.values().map(|entry| weight(&entry.made));
             assert_eq!(shard.bytes, weights.sum::<usize>());
             assert_eq!(shard.entries.len(), shard.queue.len());
             shard.bytes
@@ -126,43 +195,47 @@ mod tests {
 
     #[test]
     fn what_was_made_is_found_by_all_of_its_bytes() {
-        let all = MadeJson::default();
+        let all = empty();
         let one = made(1, 100);
-        assert!(all.of(&one.stored).is_none());
+        assert!(all.of(("", &one.stored)).is_none());
         all.keep(&one);
         all.keep(&one);
         all.keep(&made(2, 100));
-        assert_eq!(all.of(&one.stored).expect("it is kept").json, one.json);
+        assert_eq!(
+            all.of(("", &one.stored)).expect("it is kept").json,
+            one.json
+        );
         let mut other = one.stored.to_vec();
         other[99] = 1;
-        assert!(all.of(&other).is_none());
-        assert_eq!(bytes(&all), one.weight() + made(2, 100).weight());
+        assert!(all.of(("", &other)).is_none());
+        assert!(all.of(("other", &one.stored)).is_none());
+        assert_eq!(bytes(&all), weight(&one) + weight(&made(2, 100)));
         // Where hashes are the same, the bytes decide.
-        let hash = xxh3_64(&other);
-        all.shard(hash).lock().keep(hash, one);
-        assert!(all.of(&other).is_none());
+        let hash = hash_of(("", &other));
+        all.shard(hash).lock().keep(hash, one, BYTES_MAX);
+        assert!(all.of(("", &other)).is_none());
     }
 
     #[test]
     fn what_is_asked_for_stays_while_others_come_and_go() {
-        let all = MadeJson::default();
+        let all = empty();
         let wanted = made(0, 10_000);
         all.keep(&wanted);
         let many = u32::try_from(3 * BYTES_MAX / 10_000).expect("a small number");
         for number in 1..many {
             all.keep(&made(number, 10_000));
-            assert!(all.of(&wanted.stored).is_some());
+            assert!(all.of(("", &wanted.stored)).is_some());
         }
-        assert!(all.of(&made(1, 10_000).stored).is_none());
-        assert!(all.of(&made(many - 1, 10_000).stored).is_some());
+        assert!(all.of(("", &made(1, 10_000).stored)).is_none());
+        assert!(all.of(("", &made(many - 1, 10_000).stored)).is_some());
         let bytes = bytes(&all);
         assert!(bytes <= BYTES_MAX && bytes > BYTES_MAX / 2);
     }
 
     #[test]
     fn what_is_very_long_is_not_kept() {
-        let all = MadeJson::default();
-        all.keep(&made(1, ENTRY_BYTES_MAX));
+        let all = empty();
+        all.keep(&made(1, BYTES_MAX / SHARDS / ENTRIES_MIN));
         assert_eq!(bytes(&all), 0);
     }
 }

@@ -11,8 +11,9 @@ use super::entries::{
 };
 use super::rules::{ANY, is_single};
 use super::state::State;
-use crate::instances::{Classification, InstanceProperties, InstancePropertyValue, Primitive};
+use crate::instances::{InstanceProperties, InstancePropertyValue, Primitive};
 use crate::json::Millis;
+use crate::matching::Target;
 use crate::store::{Listing, StoredInstance, Subject, Walk, WalkBy};
 use crate::types::{InstanceStatus, TypeDefCategory, TypeIndex};
 
@@ -416,23 +417,20 @@ pub(super) fn is_described(
             }
         }),
         WalkBy::Classified(names, listing) => {
-            let mut carried = carried_by(instance).iter();
-            carried.any(|of| names.iter().any(|name| name == of.name())) && is_listed(*listing)
+            let carried = Target::from(instance).classifications;
+            let mut names = names.iter();
+            is_listed(*listing) && names.any(|name| carried.any_named(name, |_| true))
         }
-        WalkBy::ClassifiedWith(name, property, wanted) => carried_by(instance).iter().any(|of| {
-            let properties = of.properties.as_ref();
-            let value = properties.and_then(|properties| properties.get(property));
-            of.name() == *name && ordered_value(value) == values && is_value(value, wanted)
-        }),
+        WalkBy::ClassifiedWith(name, property, wanted) => {
+            let carried = Target::from(instance).classifications;
+            carried.any_named(name, |of| {
+                let properties = of.properties.as_ref();
+                let value = properties.and_then(|properties| properties.get(property));
+                ordered_value(value) == values && is_value(value, wanted)
+            })
+        }
         WalkBy::Home(home) => audit.metadata_collection_id.as_deref() == Some(home),
         WalkBy::Status(status, listing) => audit.status == Some(*status) && is_listed(*listing),
-    }
-}
-
-fn carried_by(instance: &StoredInstance) -> &[Classification] {
-    match instance {
-        StoredInstance::Entity(entity) => entity.classifications(),
-        StoredInstance::Relationship(_) => &[],
     }
 }
 

@@ -3,13 +3,14 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use compact_str::CompactString;
 use varve_encoding::index::known_start;
 use varve_encoding::key;
 use varve_encoding::row::{PropertyReader, edge_parts, vertex_parts};
 use varve_graph::GraphError;
 use varve_graph::read::{DerivedStep, DerivedWalk, View};
 use varve_kv::{ClusteringRange, Flow};
-use varve_model::{EdgeId, ElementId, Instant, VertexId};
+use varve_model::{EdgeId, EdgeLabelId, ElementId, Instant, VertexId};
 
 use super::decode::{Decoder, LastClassifications, Parts, standing};
 use super::entries::{Kind, named_first};
@@ -18,12 +19,12 @@ use super::state::State;
 use crate::error::{Message, OmrsError};
 use crate::store::{
     Link, Read, Standing, Step, StoredEntity, StoredInstance, StoredRelationship, Subject,
-    TextHint, Visit, Walk, WalkBy,
+    TextHint, ToldEntity, ToldRelationship, Visit, Walk, WalkBy,
 };
 use crate::types::{Catalogue, TypeIndex};
 
 impl State {
-    fn decoder(&self) -> Decoder<'_> {
+    pub(super) fn decoder(&self) -> Decoder<'_> {
         Decoder {
             types: &self.types,
             made: &self.made,
@@ -247,27 +248,60 @@ impl Read for GraphReader {
         Ok(found.transpose()?.map(|(relationship, _)| relationship))
     }
 
+    fn told_entity(&self, guid: &str) -> Result<Option<ToldEntity>, OmrsError> {
+        let mut found = None;
+        self.view.with_vertex(&vertex_of(guid), &mut |content| {
+            found = Some(self.state.told_entity(guid, content));
+        })?;
+        Ok(found.transpose()?)
+    }
+
+    fn told_relationship(&self, link: &Link) -> Result<Option<ToldRelationship>, OmrsError> {
+        let Some(label) = link.of.and_then(|of| self.state.label(of)) else {
+            let relationship = self.relationship(&link.guid)?;
+            return Ok(relationship.map(|found| ToldRelationship::new(&self.types(), found)));
+        };
+        let [one, two] = &link.ends;
+        let id = EdgeId {
+            source: vertex_of(one),
+            parent: EdgeLabelId(label),
+            label: EdgeLabelId(label),
+            sort_values: CompactString::new(&link.guid),
+            target: vertex_of(two),
+        };
+        let mut found = None;
+        self.view.with_edge(&id, &mut |content| {
+            found = Some(self.state.told_relationship(&id, content));
+        })?;
+        Ok(found.transpose()?)
+    }
+
     fn relationships_of(
         &self,
         entity: &str,
         of: Option<TypeIndex>,
         visit: &mut dyn FnMut(StoredRelationship) -> Result<ControlFlow<()>, OmrsError>,
     ) -> Result<(), OmrsError> {
-        self.other_relationships_of(entity, of, &|_| false, visit)
+        self.edges_of(entity, &mut |id, content| {
+            if !self.state.is_edge_of(&id, of) {
+                return Ok(Flow::Continue(()));
+            }
+            visit(self.state.relationship(&id, content)?.0)
+        })
     }
 
-    fn other_relationships_of(
+    fn told_relationships_of(
         &self,
         entity: &str,
         of: Option<TypeIndex>,
         is_known: &dyn Fn(&str) -> bool,
-        visit: &mut dyn FnMut(StoredRelationship) -> Result<ControlFlow<()>, OmrsError>,
+        visit: &mut dyn FnMut(ToldRelationship) -> Result<ControlFlow<()>, OmrsError>,
     ) -> Result<(), OmrsError> {
         self.edges_of(entity, &mut |id, content| {
             if !self.state.is_edge_of(&id, of) || is_known(&id.sort_values) {
                 return Ok(Flow::Continue(()));
             }
-            visit(self.state.relationship(&id, content)?.0)
+            visit(self.state.told_relationship(&id, content)?)
         })
     }
 
@@ -277,14 +311,7 @@ impl Read for GraphReader {
         visit: &mut dyn FnMut(Link) -> Result<ControlFlow<()>, OmrsError>,
     ) -> Result<(), OmrsError> {
         self.edges_of(entity, &mut |id, content| {
-            let (_, _, properties) = edge_parts(content).map_err(GraphError::from)?;
-            let ends = [guid_of(&id.source)?, guid_of(&id.target)?].map(str::to_owned);
-            let standing = self.state.standing(properties)?;
-            visit(Link {
-                guid: id.sort_values.into(),
-                ends,
-                status: standing.status,
-            })
+            visit(self.state.link(&id, content)?)
         })
     }
 

@@ -9,7 +9,9 @@ use varve_graph::{Graph, GraphError, Schema};
 use varve_model::value::DataType;
 
 use super::entries::InstanceDeriver;
-use super::made::MadeJson;
+use super::made::{
+    CLASSIFICATION_BYTES_MAX, ENTITY_BYTES_MAX, MadeClassifications, MadeEntity, MadeJson,
+};
 use super::rules::Rules;
 use super::texts::Texts;
 use crate::store::Subject;
@@ -48,7 +50,9 @@ pub(super) struct State {
     pub(super) rules: Arc<Rules>,
     pub(super) known_texts: Arc<Texts>,
     /// The JSON of classifications by these types.
-    pub(super) made: MadeJson,
+    pub(super) made: MadeJson<MadeClassifications>,
+    /// That of entities.
+    pub(super) made_entities: MadeJson<MadeEntity>,
     labels: FxHashMap<TypeIndex, u32>,
     entity_types: FxHashMap<u32, TypeIndex>,
     relationship_types: FxHashMap<u32, TypeIndex>,
@@ -83,7 +87,8 @@ impl State {
             keys,
             rules,
             known_texts,
-            made: MadeJson::default(),
+            made: MadeJson::new(CLASSIFICATION_BYTES_MAX),
+            made_entities: MadeJson::new(ENTITY_BYTES_MAX),
             labels,
             entity_types,
             relationship_types,

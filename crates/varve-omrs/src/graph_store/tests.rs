@@ -7,16 +7,16 @@ use varve_graph::index::{DerivedEntries, Deriver};
 use varve_model::ElementId;
 
 use super::carried;
-use super::decode::{Decoder, Parts, classifications};
+use super::decode::{Decoder, Parts, classifications, classifications_named};
 use super::encode::Encoder;
 use super::entries::InstanceDeriver;
-use super::made::MadeJson;
+use super::made::{CLASSIFICATION_BYTES_MAX, MadeJson};
 use super::read::vertex_of;
 use super::rules::Rules;
 use super::state::Keys;
 use crate::instances::*;
-use crate::json::{Field, Limits, Millis, RawJson, Writer, decode};
-use crate::store::StoredEntity;
+use crate::json::{Field, Limits, Millis, RawJson, Writer, decode, encode};
+use crate::store::{StoredEntity, ToldEntity};
 use crate::types::{Catalogue, InstanceStatus, PrimitiveDefCategory, TypeIndex};
 use crate::validate::completed_properties;
 
@@ -61,7 +61,7 @@ impl Fixture {
         let parts = Parts::of(properties, KEYS).ok()?;
         let decoder = Decoder {
             types: &self.types,
-            made: &MadeJson::default(),
+            made: &MadeJson::new(CLASSIFICATION_BYTES_MAX),
         };
         let of = Some(self.types.get(self.of));
         decoder.entity("guid", of, &parts, None).ok()
@@ -78,6 +78,34 @@ impl Fixture {
         let mut writer = Writer::new();
         Field::write(&read, &mut writer);
         assert_eq!(json, writer.finish());
+        for name in read.iter().map(Classification::name).chain(["other"]) {
+            let of_name = read.iter().filter(|one| one.name() == name);
+            let named = classifications_named(&self.types, stored, name);
+            let named = named.expect("what can be read can be read in part");
+            assert_eq!(named, of_name.cloned().collect::<Vec<_>>());
+        }
+        Some(true)
+    }
+
+    /// Whether the JSON of the entity was made straight from what is stored; then it is that of the entity.
+    fn tells_entity_straight(&self, content: &[u8]) -> Option<bool> {
+        let (_, properties) = vertex_parts(content).ok()?;
+        let parts = Parts::of(properties, KEYS).ok()?;
+        let decoder = Decoder {
+            types: &self.types,
+            made: &MadeJson::new(CLASSIFICATION_BYTES_MAX),
+        };
+        let of = Some(self.types.get(self.of));
+        let Ok((standing, json)) = decoder.entity_json("guid", of, &parts) else {
+            return Some(false);
+        };
+        let read = decoder.entity("guid", of, &parts, None);
+        let read = ToldEntity::new(&self.types, read.expect("what is told can be read"));
+        let told = ToldEntity::of_json("guid", Some(self.of), standing, json);
+        assert_eq!(told.standing(), read.standing());
+        assert_eq!(encode(told.proxy()), encode(read.proxy()));
+        let [told, read] = [&told, &read].map(|of| of.detail().map(encode));
+        assert_eq!(told, read);
         Some(true)
     }
 
@@ -258,6 +286,39 @@ fn classifications_are_told_as_they_are_read() {
 }
 
 #[test]
+fn entities_are_told_as_they_are_read() {
+    let fixture = Fixture::new();
+    let other = everything(&fixture);
+    // It says of its type what the catalogue does not.
+    let content = fixture.encode(&other);
+    assert_eq!(fixture.tells_entity_straight(&content), Some(false));
+    let StoredEntity::Detail(mut entity) = other else {
+        panic!("it is an entity");
+    };
+    let known = fixture.types.get(fixture.of).instance_type();
+    entity.header.audit.instance_type = Some(known.clone());
+    let name = InstancePropertyValue::string("\"unique\"");
+    entity.properties = entity.properties.map(|of| of.with("qualifiedName", name));
+    let proxy = EntityProxy {
+        header: entity.header.clone(),
+        unique_properties: entity.properties.clone(),
+        ..EntityProxy::default()
+    };
+    let bare = EntityDetail {
+        header: entity.header.clone(),
+        ..EntityDetail::default()
+    };
+    for entity in [
+        StoredEntity::Detail(entity),
+        StoredEntity::Detail(bare),
+        StoredEntity::Proxy(proxy),
+    ] {
+        let content = fixture.encode(&entity);
+        assert_eq!(fixture.tells_entity_straight(&content), Some(true));
+    }
+}
+
+#[test]
 fn an_empty_entity_comes_back() {
     let fixture = Fixture::new();
     let header = InstanceHeader {
@@ -332,6 +393,7 @@ fn damaged_content_never_panics() {
             let _ = read.classifications().len();
         }
         let _ = fixture.tells_straight(&bytes);
+        let _ = fixture.tells_entity_straight(&bytes);
         let _ = fixture.derive(&bytes);
     }
 }

@@ -23,7 +23,7 @@ use super::state::State;
 use crate::error::{Message, OmrsError};
 use crate::instances::{EntityDetail, InstanceHeader};
 use crate::json::Millis;
-use crate::store::{Read, StoredEntity, StoredRelationship, Transaction, Visit, Walk};
+use crate::store::{Read, StoredEntity, StoredRelationship, ToldEntity, Transaction, Visit, Walk};
 use crate::types::{Catalogue, TypeIndex};
 
 /// What the name of a relationship is held under begins with, unlike any vertex's key.
@@ -190,6 +190,14 @@ impl Read for GraphTransaction<'_, '_> {
             found = Some(self.state.entity(guid, content));
         })?;
         Ok(found.transpose()?.map(|(entity, _)| entity))
+    }
+
+    fn told_entity(&self, guid: &str) -> Result<Option<ToldEntity>, OmrsError> {
+        let mut found = None;
+        self.inner.with_vertex(&vertex_of(guid), &mut |content| {
+            found = Some(self.state.told_entity(guid, content));
+        })?;
+        Ok(found.transpose()?)
     }
 
     fn relationship(&self, guid: &str) -> Result<Option<StoredRelationship>, OmrsError> {

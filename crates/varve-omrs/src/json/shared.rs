@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 
-use super::{Decode, Encode, Field, JsonError, Pieces, Reader, Writer};
+use super::{Decode, Encode, Field, JsonError, Limits, Pieces, Reader, Writer, decode};
 
 /// A value that costs nothing to clone. Who changes it changes a copy of its own where others hold it too.
 ///
@@ -24,8 +24,22 @@ struct Kept<T> {
 
 /// A value that is made when it is first looked at.
 struct Later<T> {
-    make: Box<dyn Fn() -> T + Send + Sync>,
+    make: Make<T>,
     bytes: usize,
+}
+
+enum Make<T> {
+    OfWhatIsHeld(Box<dyn MakeLater<T>>),
+    OfJson(fn(&Pieces) -> T),
+}
+
+/// What a value can be made of.
+pub(crate) trait MakeLater<T>: Send + Sync {
+    /// The value.
+    fn whole(&self) -> T;
+
+    /// What of it is called `name`, or more.
+    fn named(&self, name: &str) -> T;
 }
 
 impl<T> Kept<T> {
@@ -33,10 +47,21 @@ impl<T> Kept<T> {
         self.value.get_or_init(|| {
             let later = self.later.as_ref();
             let later = later.expect("a value that is not there is made later");
-            (later.make)()
+            match &later.make {
+                Make::OfWhatIsHeld(make) => make.whole(),
+                Make::OfJson(make) => make(self.json.get().expect("it is what the value is of")),
+            }
         })
     }
 }
+
+/// What documents of our own may be: whatever was written.
+const OWN: Limits = Limits {
+    bytes: usize::MAX,
+    depth: usize::MAX,
+    values: usize::MAX,
+    string_bytes: usize::MAX,
+};
 
 impl<T> Shared<T> {
     /// A value with one holder.
@@ -50,15 +75,27 @@ impl<T> Shared<T> {
 
     /// A value whose JSON is known, and which `make` makes if somebody looks at it. `bytes` is about what is held
     /// until then, and then beside it.
-    pub fn made_later(
-        json: Bytes,
-        bytes: usize,
-        make: impl Fn() -> T + Send + Sync + 'static,
-    ) -> Self {
-        let make = Box::new(make);
+    pub(crate) fn made_later(json: Bytes, bytes: usize, make: impl MakeLater<T> + 'static) -> Self {
+        let make = Make::OfWhatIsHeld(Box::new(make));
         Self(Arc::new(Kept {
             value: OnceLock::new(),
             json: Pieces::from(json).into(),
+            later: Some(Later { make, bytes }),
+        }))
+    }
+
+    /// A value that was written as this JSON, and is read from it if somebody looks at it.
+    pub(crate) fn of_json(json: Pieces) -> Self
+    where
+        T: Decode,
+    {
+        let make = Make::OfJson(|json| {
+            decode(&json.joined(), OWN).expect("what such a value was written as can be read")
+        });
+        let bytes = json.len();
+        Self(Arc::new(Kept {
+            value: OnceLock::new(),
+            json: json.into(),
             later: Some(Later { make, bytes }),
         }))
     }
@@ -67,6 +104,18 @@ impl<T> Shared<T> {
     #[must_use]
     pub fn bytes_made_later(&self) -> Option<usize> {
         self.0.later.as_ref().map(|later| later.bytes)
+    }
+
+    /// What of a value that is still to be made is called `name`, or more, made for the caller alone. `None` where the value is
+    /// there, or is made as a whole only.
+    pub(crate) fn named(&self, name: &str) -> Option<T> {
+        match (self.made(), &self.0.later) {
+            (None, Some(later)) => match &later.make {
+                Make::OfWhatIsHeld(make) => Some(make.named(name)),
+                Make::OfJson(_) => None,
+            },
+            _ => None,
+        }
     }
 
     /// The value, unless it is still to be made.
@@ -192,6 +241,19 @@ mod tests {
     use super::*;
     use crate::json::encode;
 
+    /// Makes a text.
+    struct Text(&'static str);
+
+    impl MakeLater<String> for Text {
+        fn whole(&self) -> String {
+            self.0.to_owned()
+        }
+
+        fn named(&self, name: &str) -> String {
+            name.to_owned()
+        }
+    }
+
     fn text(value: &Shared<String>) -> String {
         String::from_utf8(encode(value)).unwrap()
     }
@@ -218,21 +280,28 @@ mod tests {
         let other = one.clone();
         assert_eq!([text(&one), text(&other)], ["\"ab\"", "\"ab\""]);
     }
+
     #[test]
     fn one_that_is_made_later_is_what_it_is_made_of_until_it_changes() {
-        let made = || Shared::made_later("\"a\"".into(), 3, || "a".to_owned());
-        let one = made();
-        assert_eq!(text(&one), "\"a\"");
-        assert_eq!((one.as_str(), one.bytes_made_later()), ("a", Some(3)));
-        assert_eq!(one, Shared::new("a".to_owned()));
-        for mut changed in [made(), one.clone()] {
-            changed.push('b');
-            assert_eq!(
-                (text(&changed).as_str(), changed.as_str()),
-                ("\"ab\"", "ab")
-            );
-            assert_eq!(changed.bytes_made_later(), None);
+        let of_bytes = || Shared::made_later("\"a\"".into(), 3, Text("a"));
+        let of_json = || Shared::<String>::of_json(Bytes::from_static(b"\"a\"").into());
+        assert_eq!(of_bytes().named("b").as_deref(), Some("b"));
+        assert_eq!(of_json().named("b"), None);
+        for made in [&of_bytes as &dyn Fn() -> Shared<String>, &of_json] {
+            let one = made();
+            assert_eq!(text(&one), "\"a\"");
+            assert_eq!((one.as_str(), one.bytes_made_later()), ("a", Some(3)));
+            assert_eq!(one.named("b"), None);
+            assert_eq!(one, Shared::new("a".to_owned()));
+            for mut changed in [made(), one.clone()] {
+                changed.push('b');
+                assert_eq!(
+                    (text(&changed).as_str(), changed.as_str()),
+                    ("\"ab\"", "ab")
+                );
+                assert_eq!(changed.bytes_made_later(), None);
+            }
+            assert_eq!(text(&one), "\"a\"");
         }
-        assert_eq!(text(&one), "\"a\"");
     }
 }

@@ -12,7 +12,7 @@ const STEP: usize = 16;
 const EXPECTED_BYTES_MAX: usize = 1 << 20;
 /// From so many bytes on, what is written already is handed over instead of copied: a piece of its own costs about as much as
 /// copying so many bytes, until it is sent.
-const HANDED_OVER_MIN: usize = 1024;
+pub(crate) const HANDED_OVER_MIN: usize = 1024;
 
 /// A buffer that JSON is written into. It puts the commas; the caller keeps the nesting right (checked in debug builds).
 #[derive(Debug)]
@@ -91,6 +91,12 @@ impl Writer {
         }
         pieces.push(copied.slice(from..));
         pieces
+    }
+
+    /// The same, without room for more.
+    pub(crate) fn finish_to_keep(mut self) -> Pieces {
+        self.buffer.shrink_to_fit();
+        self.finish_in_pieces()
     }
 
     /// Whether there were more bytes than it takes, so that those which it has are not all.
@@ -231,8 +237,8 @@ impl Writer {
         self.buffer.extend_from_slice(json.as_bytes());
     }
 
-    /// A value that is JSON already, and which several documents may hold.
-    pub(super) fn pieces(&mut self, json: &Pieces) {
+    /// A value, or members of an object, that is JSON already, and which several documents may hold.
+    pub(crate) fn pieces(&mut self, json: &Pieces) {
         self.separate();
         if json.len() > self.most.saturating_sub(self.len()) {
             self.is_over = true;

@@ -106,11 +106,10 @@ impl Condition {
                 values.any(|value| some_text(value, &mut matches))
             }),
             Self::Classification { name, condition } => {
-                target.classifications.iter().any(|classification| {
-                    classification.name() == name
-                        && condition
-                            .as_ref()
-                            .is_none_or(|condition| condition.holds(&classification.into()))
+                target.classifications.any_named(name, |classification| {
+                    condition
+                        .as_ref()
+                        .is_none_or(|condition| condition.holds(&classification.into()))
                 })
             }
         }

@@ -1,6 +1,7 @@
 //! What conditions look at.
 
 use crate::instances::{Classification, InstanceAuditHeader, InstanceHeader, InstanceProperties};
+use crate::json::Shared;
 use crate::store::{StoredEntity, StoredInstance, StoredRelationship};
 
 /// An instance as conditions see it: an entity, a relationship, or a classification.
@@ -13,7 +14,40 @@ pub struct Target<'a> {
     /// Its properties.
     pub properties: Option<&'a InstanceProperties>,
     /// The classifications it carries.
-    pub classifications: &'a [Classification],
+    pub classifications: Carried<'a>,
+}
+
+/// The classifications that an instance carries. Those that nobody asks for by name are not made.
+#[derive(Debug, Clone, Copy)]
+pub struct Carried<'a>(Option<&'a Shared<Vec<Classification>>>);
+
+impl<'a> Carried<'a> {
+    /// None.
+    pub const NONE: Self = Self(None);
+
+    /// Those of an entity.
+    #[must_use]
+    pub fn of(entity: &'a StoredEntity) -> Self {
+        Self(Some(match entity {
+            StoredEntity::Detail(entity) => &entity.classifications,
+            StoredEntity::Proxy(entity) => &entity.classifications,
+        }))
+    }
+
+    /// Whether one of this name passes a test.
+    pub fn any_named(self, name: &str, mut test: impl FnMut(&Classification) -> bool) -> bool {
+        let Some(carried) = self.0 else { return false };
+        let mut passes = |one: &Classification| one.name() == name && test(one);
+        match carried.named(name) {
+            Some(named) => named.iter().any(passes),
+            None => carried.iter().any(&mut passes),
+        }
+    }
+
+    /// All of them.
+    pub fn iter(self) -> std::slice::Iter<'a, Classification> {
+        self.0.map_or([].iter(), |carried| carried.iter())
+    }
 }
 
 impl<'a> From<&'a StoredEntity> for Target<'a> {
@@ -22,7 +56,7 @@ impl<'a> From<&'a StoredEntity> for Target<'a> {
             audit: &entity.header().audit,
             header: Some(entity.header()),
             properties: entity.properties(),
-            classifications: entity.classifications(),
+            classifications: Carried::of(entity),
         }
     }
 }
@@ -33,7 +67,7 @@ impl<'a> From<&'a StoredRelationship> for Target<'a> {
             audit: &relationship.header.audit,
             header: Some(&relationship.header),
             properties: relationship.properties.as_ref(),
-            classifications: &[],
+            classifications: Carried::NONE,
         }
     }
 }
@@ -53,7 +87,7 @@ impl<'a> From<&'a Classification> for Target<'a> {
             audit: &classification.audit,
             header: None,
             properties: classification.properties.as_ref(),
-            classifications: &[],
+            classifications: Carried::NONE,
         }
     }
 }

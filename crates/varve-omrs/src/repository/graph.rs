@@ -5,10 +5,11 @@ use super::{InstanceGraph, Repository, checks};
 use crate::error::{Message, OmrsError};
 use crate::graph_queries::{RelatedQuery, SubGraph, WalkLimits, linking, neighbourhood, related};
 use crate::instances::EntityDetail;
+use crate::json::Shared;
 use crate::requests::{EntityNeighborhoodFindRequest, FindRequest, RelatedEntitiesFindRequest};
 use crate::search::{Limits, Order};
-use crate::store::{Read, StoredEntity};
-use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
+use crate::store::{Read, ToldEntity};
+use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
 
 impl Repository {
     /// What lies on the paths between two entities.
@@ -29,7 +30,7 @@ impl Repository {
         let ends = [known(&*read, start)?, known(&*read, end)?];
         let limits = self.searcher.limits();
         let found = linking(&*read, &types, ends, request, limits)?;
-        told(&*read, &types, found, limits)
+        told(&*read, found, limits)
     }
 
     /// What is at most `level` relationships away from an entity; negative = no limit.
@@ -62,7 +63,7 @@ impl Repository {
         let levels = usize::try_from(level).ok();
         let limits = self.searcher.limits();
         let found = neighbourhood(&*read, &types, start, levels, &walked, limits)?;
-        told(&*read, &types, found, limits)
+        told(&*read, found, limits)
     }
 
     /// All entities connected to one, at whatever distance, itself included.
@@ -73,7 +74,7 @@ impl Repository {
         &self,
         start: &str,
         request: &RelatedEntitiesFindRequest,
-    ) -> Result<Vec<EntityDetail>, OmrsError> {
+    ) -> Result<Vec<Shared<EntityDetail>>, OmrsError> {
         checks::guid(start, "startEntityGUID")?;
         let find = &request.paged.find;
         let at = find.checked_time(self.store.now())?;
@@ -91,18 +92,20 @@ impl Repository {
             },
         };
         let start = known(&*read, start)?;
-        related(&*read, &types, start, &query, self.searcher.limits())
+        let found = related(&*read, &types, start, &query, self.searcher.limits())?;
+        Ok(details(&found))
     }
 }
 
 /// The entity that a walk begins or ends at. One of which only a proxy is known has nothing to be told.
-fn known(read: &dyn Read, guid: &str) -> Result<EntityDetail, OmrsError> {
-    match read.entity(guid)? {
-        Some(StoredEntity::Detail(entity)) if entity.header.audit.is_deleted() => {
+fn known(read: &dyn Read, guid: &str) -> Result<ToldEntity, OmrsError> {
+    let entity = read.told_entity(guid)?;
+    match entity.filter(|entity| entity.detail().is_some()) {
+        Some(entity) if entity.standing().status == Some(InstanceStatus::Deleted) => {
             Err(OmrsError::new(Message::EntityDeleted, &[guid]))
         }
-        Some(StoredEntity::Detail(entity)) => Ok(entity),
-        Some(StoredEntity::Proxy(_)) | None => Err(OmrsError::new(Message::UnknownEntity, &[guid])),
+        Some(entity) => Ok(entity),
+        None => Err(OmrsError::new(Message::UnknownEntity, &[guid])),
     }
 }
 
@@ -117,18 +120,18 @@ fn named(
 }
 
 /// A part of the graph, its relationships with proxies of their ends, which were found too.
-fn told(
-    read: &dyn Read,
-    types: &Catalogue,
-    found: SubGraph,
-    limits: &Limits,
-) -> Result<InstanceGraph, OmrsError> {
-    let mut ends = Ends::new(read, types, limits);
+fn told(read: &dyn Read, found: SubGraph, limits: &Limits) -> Result<InstanceGraph, OmrsError> {
+    let mut ends = Ends::new(read, limits);
     found.entities.iter().for_each(|entity| ends.take(entity));
     let relationships = found.relationships.into_iter();
-    let relationships = relationships.map(|found| ends.rendered(found));
+    let relationships = relationships.map(|found| ends.told(found));
     Ok(InstanceGraph {
         relationships: relationships.collect::<Result<_, _>>()?,
-        entities: found.entities,
+        entities: details(&found.entities),
     })
+}
+
+fn details(entities: &[ToldEntity]) -> Vec<Shared<EntityDetail>> {
+    let details = entities.iter().filter_map(ToldEntity::detail);
+    details.cloned().collect()
 }

@@ -124,7 +124,7 @@ impl Repository {
         checks::user_and_guid(user, guid)?;
         checks::type_named(expected)?;
         checks::guid(new_guid, "newRelationshipGUID")?;
-        self.write(&[guid, new_guid], |transaction, types| {
+        self.write(&[guid, new_guid], |transaction, _| {
             let mut old = checks::present_relationship(transaction, guid)?;
             self.check_relationship_home(&old)?;
             checks::type_expected(&old.header, expected)?;
@@ -136,7 +136,7 @@ impl Repository {
             self.re_identify(&mut new.header, Kind::Relationship, new_guid, author);
             headers::delete(&mut old.header.audit, author);
             transaction.put_relationship(old, None)?;
-            relationships::put(transaction, types, new)
+            relationships::put(transaction, new)
         })
     }
 
@@ -168,7 +168,7 @@ impl Repository {
             relationship_ends(types, new, [end(one)?, end(two)?])?;
             let author = Author::of(user, transaction);
             re_type(types, &mut relationship.header, new, author);
-            relationships::put(transaction, types, relationship)
+            relationships::put(transaction, relationship)
         })
     }
 
@@ -188,12 +188,12 @@ impl Repository {
         checks::user_and_guid(user, guid)?;
         checks::type_named(expected)?;
         let new_home = NewHome::checked(home, new_home, new_home_name)?;
-        self.write(&[guid], |transaction, types| {
+        self.write(&[guid], |transaction, _| {
             let mut relationship = checks::present_relationship(transaction, guid)?;
             checks::type_expected(&relationship.header, expected)?;
             let author = Author::of(user, transaction);
             self.re_home(&mut relationship.header, &new_home, author)?;
-            relationships::put(transaction, types, relationship)
+            relationships::put(transaction, relationship)
         })
     }
 

@@ -5,7 +5,7 @@ use super::rendering::rendered_states;
 use super::{Repository, checks, rendered};
 use crate::error::{Message, OmrsError};
 use crate::instances::{Classification, EntityDetail, EntitySummary, Relationship};
-use crate::json::Millis;
+use crate::json::{Millis, Shared};
 use crate::requests::{HistoryRangeRequest, HistoryRequest, HistorySequencingOrder};
 use crate::store::{StoredEntity, Version};
 
@@ -13,9 +13,9 @@ use crate::store::{StoredEntity, Version};
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct InstanceGraph {
     /// The entities.
-    pub entities: Vec<EntityDetail>,
+    pub entities: Vec<Shared<EntityDetail>>,
     /// The relationships.
-    pub relationships: Vec<Relationship>,
+    pub relationships: Vec<Shared<Relationship>>,
 }
 
 impl Repository {
@@ -113,9 +113,7 @@ impl Repository {
         checks::guid(guid, "guid")?;
         let read = self.reader(None)?;
         let found = read.relationship(guid)?;
-        found
-            .map(|found| rendered(&*read, &read.types(), found))
-            .transpose()
+        found.map(|found| rendered(&*read, found)).transpose()
     }
 
     /// The relationship.
@@ -130,7 +128,7 @@ impl Repository {
         checks::guid(guid, "guid")?;
         let read = self.reader(self.time_asked(history)?)?;
         let found = present_relationship(&*read, guid)?;
-        rendered(&*read, &read.types(), found)
+        rendered(&*read, found)
     }
 
     /// The states that the relationship had, each with its ends as they were when it began.

@@ -74,7 +74,7 @@ impl Repository {
                 properties,
                 ends: [one.to_owned(), two.to_owned()],
             };
-            put(transaction, types, relationship)
+            put(transaction, relationship)
         })
     }
 
@@ -130,18 +130,18 @@ impl Repository {
         guid: &str,
     ) -> Result<Relationship, OmrsError> {
         checks::user_and_guid(user, guid)?;
-        self.write(&[guid], |transaction, types| {
+        self.write(&[guid], |transaction, _| {
             let mut relationship = checks::present_relationship(transaction, guid)?;
             self.check_relationship_home(&relationship)?;
             let version = relationship.header.audit.version;
             let Some(earlier) = transaction.earlier_relationship(guid, version)? else {
-                return rendered(transaction, types, relationship);
+                return rendered(transaction, relationship);
             };
             let author = Author::of(user, transaction);
             let audit = &mut relationship.header.audit;
             headers::revert(audit, &earlier.header.audit, author);
             relationship.properties = earlier.properties;
-            put(transaction, types, relationship)
+            put(transaction, relationship)
         })
     }
 
@@ -157,14 +157,14 @@ impl Repository {
     ) -> Result<Relationship, OmrsError> {
         checks::user_and_guid(user, guid)?;
         checks::type_named(expected)?;
-        self.write(&[guid], |transaction, types| {
+        self.write(&[guid], |transaction, _| {
             let mut relationship = checks::relationship(transaction, guid)?;
             checks::type_expected(&relationship.header, expected)?;
             checks::not_deleted_yet(&relationship.header)?;
             self.check_relationship_home(&relationship)?;
             let author = Author::of(user, transaction);
             headers::delete(&mut relationship.header.audit, author);
-            put(transaction, types, relationship)
+            put(transaction, relationship)
         })
     }
 
@@ -195,13 +195,13 @@ impl Repository {
     /// The contract's for `restoreRelationship`.
     pub fn restore_relationship(&self, user: &str, guid: &str) -> Result<Relationship, OmrsError> {
         checks::user_and_guid(user, guid)?;
-        self.write(&[guid], |transaction, types| {
+        self.write(&[guid], |transaction, _| {
             let mut relationship = checks::relationship(transaction, guid)?;
             checks::deleted(&relationship.header, Exception::RelationshipNotDeleted)?;
             self.check_relationship_home(&relationship)?;
             let author = Author::of(user, transaction);
             headers::restore(&mut relationship.header.audit, author);
-            put(transaction, types, relationship)
+            put(transaction, relationship)
         })
     }
 
@@ -232,7 +232,7 @@ impl Repository {
             let of = checks::type_of(types, &relationship.header, category)?;
             let author = Author::of(user, transaction);
             work(&mut relationship, types, of, author)?;
-            put(transaction, types, relationship)
+            put(transaction, relationship)
         })
     }
 }
@@ -240,9 +240,8 @@ impl Repository {
 /// Keeps a relationship as it is from now on; gives it with its ends.
 pub(super) fn put(
     transaction: &mut dyn Transaction,
-    types: &Catalogue,
     relationship: StoredRelationship,
 ) -> Result<Relationship, OmrsError> {
     transaction.put_relationship(relationship.clone(), None)?;
-    rendered(transaction, types, relationship)
+    rendered(transaction, relationship)
 }

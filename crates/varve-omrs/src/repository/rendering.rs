@@ -5,38 +5,35 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use crate::error::{Message, OmrsError};
-use crate::instances::{EntityDetail, EntityProxy, Relationship};
+use crate::instances::{EntityProxy, Relationship};
 use crate::json::{Millis, Shared};
-use crate::search::{Limits, Meter, entity_bytes};
-use crate::store::{Read, Store, StoredEntity, StoredRelationship, Version};
-use crate::types::{Catalogue, TypeDefCategory};
-use crate::validate::{instance_type, unique_properties};
+use crate::search::{Limits, Meter, told_entity_bytes};
+use crate::store::{
+    Read, Store, StoredEntity, StoredRelationship, ToldEntity, ToldRelationship, Version, proxy_of,
+};
+use crate::types::Catalogue;
 
 /// What stands for the entities at the ends of relationships, at one reader's point of time. Each is read and made once: in
 /// one answer the same entity is an end of many relationships.
 pub(crate) struct Ends<'a> {
     read: &'a dyn Read,
-    types: &'a Catalogue,
     meter: Meter,
-    known: FxHashMap<String, Shared<EntityProxy>>,
+    known: FxHashMap<String, ToldEntity>,
 }
 
 impl<'a> Ends<'a> {
     /// Nothing is known at first. What is kept counts against the bytes that `limits` allow to be held.
-    pub(crate) fn new(read: &'a dyn Read, types: &'a Catalogue, limits: &Limits) -> Self {
+    pub(crate) fn new(read: &'a dyn Read, limits: &Limits) -> Self {
         Self {
             read,
-            types,
             meter: Meter::new(limits),
             known: FxHashMap::default(),
         }
     }
 
     /// Takes an entity that was read already, as it is at the reader's point of time.
-    pub(crate) fn take(&mut self, entity: &EntityDetail) {
-        let proxy = proxy_of(self.types, entity);
-        self.known
-            .insert(entity.header.guid().to_owned(), proxy.into());
+    pub(crate) fn take(&mut self, entity: &ToldEntity) {
+        self.known.insert(entity.guid().to_owned(), entity.clone());
     }
 
     /// A relationship with its ends.
@@ -47,9 +44,10 @@ impl<'a> Ends<'a> {
         &mut self,
         stored: StoredRelationship,
     ) -> Result<Relationship, OmrsError> {
+        let guid = stored.header.guid();
         let [one, two] = &stored.ends;
-        let entity_one = Some(self.end(&stored, one)?);
-        let entity_two = Some(self.end(&stored, two)?);
+        let entity_one = Some(self.end(guid, one)?.proxy().clone());
+        let entity_two = Some(self.end(guid, two)?.proxy().clone());
         Ok(Relationship {
             header: stored.header,
             properties: stored.properties,
@@ -58,25 +56,29 @@ impl<'a> Ends<'a> {
         })
     }
 
-    fn end(
+    /// The same of one that is to be told.
+    ///
+    /// # Errors
+    /// As [`Ends::rendered`].
+    pub(crate) fn told(
         &mut self,
-        of: &StoredRelationship,
-        guid: &str,
-    ) -> Result<Shared<EntityProxy>, OmrsError> {
+        relationship: ToldRelationship,
+    ) -> Result<Shared<Relationship>, OmrsError> {
+        let link = &relationship.link;
+        let [one, two] = &link.ends;
+        let (one, two) = (self.end(&link.guid, one)?, self.end(&link.guid, two)?);
+        Ok(relationship.between([&one, &two]))
+    }
+
+    fn end(&mut self, of: &str, guid: &str) -> Result<ToldEntity, OmrsError> {
         if let Some(known) = self.known.get(guid) {
             return Ok(known.clone());
         }
-        let entity = self.read.entity(guid)?.ok_or_else(|| lost(of, guid))?;
-        let proxy = match entity {
-            StoredEntity::Proxy(proxy) => proxy,
-            StoredEntity::Detail(entity) => proxy_of(self.types, &entity),
-        };
-        let unique = proxy.unique_properties.as_ref();
-        self.meter
-            .hold(entity_bytes(&proxy.header, &proxy.classifications, unique))?;
-        let proxy = Shared::new(proxy);
-        self.known.insert(guid.to_owned(), proxy.clone());
-        Ok(proxy)
+        let entity = self.read.told_entity(guid)?;
+        let entity = entity.ok_or_else(|| lost(of, guid))?;
+        self.meter.hold(told_entity_bytes(&entity))?;
+        self.take(&entity);
+        Ok(entity)
     }
 }
 
@@ -86,10 +88,9 @@ impl<'a> Ends<'a> {
 /// When the store fails, or lost an end.
 pub(crate) fn rendered(
     read: &dyn Read,
-    types: &Catalogue,
     stored: StoredRelationship,
 ) -> Result<Relationship, OmrsError> {
-    Ends::new(read, types, &Limits::default()).rendered(stored)
+    Ends::new(read, &Limits::default()).rendered(stored)
 }
 
 /// States of a relationship, each with the proxies of its ends as they were when it began.
@@ -127,7 +128,9 @@ pub(super) fn rendered_states(
         let stored = version.state;
         let end = |guid: &String| {
             let proxy = known.get(&(guid, version.from)).cloned();
-            proxy.ok_or_else(|| lost(&stored, guid)).map(Some)
+            proxy
+                .ok_or_else(|| lost(stored.header.guid(), guid))
+                .map(Some)
         };
         let (entity_one, entity_two) = (end(&stored.ends[0])?, end(&stored.ends[1])?);
         Ok(Relationship {
@@ -140,23 +143,7 @@ pub(super) fn rendered_states(
     states.into_iter().map(told).collect()
 }
 
-fn lost(of: &StoredRelationship, end: &str) -> OmrsError {
-    let words = format!("relationship {} lost its end {end}", of.header.guid());
+fn lost(of: &str, end: &str) -> OmrsError {
+    let words = format!("relationship {of} lost its end {end}");
     OmrsError::new(Message::LogicError, &[&words])
-}
-
-/// What stands for an entity at the end of a relationship.
-fn proxy_of(types: &Catalogue, entity: &EntityDetail) -> EntityProxy {
-    let header = &entity.header;
-    // A type that was removed since cannot be asked which of its properties are unique.
-    let of = instance_type(types, &header.audit, TypeDefCategory::Entity).ok();
-    let unique = of
-        .zip(entity.properties.as_ref())
-        .map(|(of, properties)| unique_properties(types, of, properties))
-        .filter(|unique| !unique.values.is_empty());
-    EntityProxy {
-        header: header.clone(),
-        classifications: entity.classifications.clone(),
-        unique_properties: unique,
-    }
 }

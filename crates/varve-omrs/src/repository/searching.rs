@@ -5,6 +5,7 @@ use super::{Repository, checks};
 use crate::error::{Message, OmrsError};
 use crate::graph_queries::relationships_of_entity;
 use crate::instances::{EntityDetail, Relationship};
+use crate::json::Shared;
 use crate::matching::{
     Condition, classification_condition, classifications_condition, property_condition,
     search_condition, text_condition,
@@ -199,21 +200,18 @@ impl Repository {
         &self,
         guid: &str,
         request: &TypeLimitedFindRequest,
-    ) -> Result<Vec<Relationship>, OmrsError> {
+    ) -> Result<Vec<Shared<Relationship>>, OmrsError> {
         checks::guid(guid, "entityGUID")?;
         let at = request.paged.find.checked_time(self.store.now())?;
         let read = self.reader(at)?;
         let types = read.types();
         let query = query_of(&types, Subject::Relationships, request)?;
-        if read.entity(guid)?.is_none() {
+        if read.standing(guid)?.is_none() {
             return Err(OmrsError::new(Message::UnknownEntity, &[guid]));
         }
         let found = relationships_of_entity(&*read, &query, guid, self.searcher.limits())?;
-        let mut ends = Ends::new(&*read, &types, self.searcher.limits());
-        found
-            .into_iter()
-            .map(|found| ends.rendered(found))
-            .collect()
+        let mut ends = Ends::new(&*read, self.searcher.limits());
+        found.into_iter().map(|found| ends.told(found)).collect()
     }
 
     /// Runs a query for entities, made with the types as they are.
@@ -241,7 +239,7 @@ impl Repository {
         let types = read.types();
         let query = query(&types)?;
         let mut relationships = Vec::with_capacity(query.page.size.unwrap_or(0).min(1000));
-        let mut ends = Ends::new(&*read, &types, self.searcher.limits());
+        let mut ends = Ends::new(&*read, self.searcher.limits());
         for found in self.searcher.find(&*read, &types, &query, at)? {
             if let StoredInstance::Relationship(found) = found {
                 relationships.push(ends.rendered(found)?);

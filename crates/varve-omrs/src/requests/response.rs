@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::error::OmrsError;
 use crate::instances::{Classification, EntityDetail, EntitySummary, Relationship};
-use crate::json::{Decode, Encode, RawJson, json_object};
+use crate::json::{Decode, Encode, RawJson, Shared, json_object};
 use crate::types::{AttributeTypeDef, TypeDef};
 
 /// What `relatedHTTPCode` says of a call that went well.
@@ -215,7 +215,7 @@ response! {
         /// Where the next page is.
         next_page_url: Option<String> = "nextPageURL",
         /// The entities.
-        entities: Vec<EntityDetail> = "entities",
+        entities: Vec<Shared<EntityDetail>> = "entities",
     }
 }
 
@@ -237,7 +237,7 @@ response! {
         /// Where the next page is.
         next_page_url: Option<String> = "nextPageURL",
         /// The relationships.
-        relationships: Vec<Relationship> = "relationships",
+        relationships: Vec<Shared<Relationship>> = "relationships",
     }
 }
 
@@ -245,9 +245,9 @@ response! {
     /// A part of the graph.
     pub struct InstanceGraphResponse "InstanceGraphResponse" {
         /// The entities.
-        entities: Vec<EntityDetail> = "entityElementList",
+        entities: Vec<Shared<EntityDetail>> = "entityElementList",
         /// The relationships.
-        relationships: Vec<Relationship> = "relationshipElementList",
+        relationships: Vec<Shared<Relationship>> = "relationshipElementList",
     }
 }
 

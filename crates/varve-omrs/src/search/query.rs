@@ -125,11 +125,8 @@ impl Query {
     }
 
     fn is_classified(&self, target: &Target<'_>) -> bool {
+        let mut names = self.classifications.iter();
         self.classifications.is_empty()
-            || target.classifications.iter().any(|carried| {
-                self.classifications
-                    .iter()
-                    .any(|name| name == carried.name())
-            })
+            || names.any(|name| target.classifications.any_named(name, |_| true))
     }
 }

@@ -5,7 +5,9 @@ use crate::instances::{
     PropertyValueHeader,
 };
 use crate::json::Shared;
-use crate::store::{StoredEntity, StoredInstance, StoredRelationship};
+use crate::store::{
+    StoredEntity, StoredInstance, StoredRelationship, ToldEntity, ToldRelationship,
+};
 
 /// What each instance takes beside its texts: its fields, and what it says of its type when it is told.
 const INSTANCE_BYTES: usize = 1024;
@@ -48,6 +50,37 @@ pub(crate) fn entity_bytes(
     let made = classifications.made();
     let classified = stored + made.map_or(0, |made| classifications_bytes(made));
     header_bytes(header) + classified + properties_bytes(properties)
+}
+
+/// The bytes of an entity that is to be told.
+pub(crate) fn told_entity_bytes(entity: &ToldEntity) -> usize {
+    let Some(detail) = entity.detail() else {
+        let proxy = entity.proxy();
+        return match proxy.bytes_made_later() {
+            Some(json) => INSTANCE_BYTES + json,
+            None => entity_bytes(
+                &proxy.header,
+                &proxy.classifications,
+                proxy.unique_properties.as_ref(),
+            ),
+        };
+    };
+    match detail.bytes_made_later() {
+        Some(json) => INSTANCE_BYTES + json,
+        None => entity_bytes(
+            &detail.header,
+            &detail.classifications,
+            detail.properties.as_ref(),
+        ),
+    }
+}
+
+/// The bytes of a relationship that is to be told, without its ends.
+pub(crate) fn told_relationship_bytes(relationship: &ToldRelationship) -> usize {
+    match relationship.held() {
+        Ok(json) => INSTANCE_BYTES + json,
+        Err(relationship) => relationship_bytes(relationship),
+    }
 }
 
 fn classifications_bytes(classifications: &[Classification]) -> usize {
@@ -112,17 +145,27 @@ fn text_bytes(text: Option<&str>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::MakeLater;
 
     #[test]
     fn classifications_weigh_more_once_they_were_looked_at() {
-        let made = || vec![Classification::default(); 3];
-        let classifications = Shared::made_later("[]".into(), 100, made);
+        struct Three;
+        impl MakeLater<Vec<Classification>> for Three {
+            fn whole(&self) -> Vec<Classification> {
+                vec![Classification::default(); 3]
+            }
+
+            fn named(&self, _: &str) -> Vec<Classification> {
+                self.whole()
+            }
+        }
+        let classifications = Shared::made_later("[]".into(), 100, Three);
         let header = InstanceHeader::default();
         let bytes = || entity_bytes(&header, &classifications, None);
         assert_eq!(bytes(), INSTANCE_BYTES + 100);
         assert_eq!(classifications.len(), 3);
         assert_eq!(bytes(), INSTANCE_BYTES + 100 + 3 * CLASSIFICATION_BYTES);
-        let whole = entity_bytes(&header, &made().into(), None);
+        let whole = entity_bytes(&header, &Three.whole().into(), None);
         assert_eq!(whole, INSTANCE_BYTES + 3 * CLASSIFICATION_BYTES);
     }
 }

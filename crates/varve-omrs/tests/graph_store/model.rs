@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use varve_omrs::instances::*;
-use varve_omrs::json::{Millis, Shared};
+use varve_omrs::json::{Encode, Millis, Shared, encode};
 use varve_omrs::store::*;
 use varve_omrs::types::{AttributeTypeKind, InstanceStatus, PrimitiveDefCategory, TypeIndex};
 
@@ -613,26 +613,56 @@ fn compare_links(reader: &dyn Read, guid: &str) {
         Ok(Continue(()))
     });
     read.expect("read");
-    let link = |of: &StoredRelationship| Link {
-        guid: of.header.guid().to_owned(),
-        ends: of.ends.clone(),
-        status: of.header.audit.status,
-    };
+    let types = reader.types();
+    let link = |of: &StoredRelationship| Link::of(&types, of);
     assert_eq!(links, whole.iter().map(link).collect::<Vec<_>>());
     let known = |guid: &str| guid.len().is_multiple_of(2) || guid.ends_with('1');
     let mut others = Vec::new();
-    let read = reader.other_relationships_of(guid, None, &known, &mut |found| {
+    let read = reader.told_relationships_of(guid, None, &known, &mut |found| {
         others.push(found);
         Ok(Continue(()))
     });
     read.expect("read");
     whole.retain(|of| !known(of.header.guid()));
-    assert_eq!(others, whole);
+    assert_eq!(others.len(), whole.len());
+    for (told, whole) in others.into_iter().zip(whole) {
+        let again = reader.told_relationship(&told.link).expect("read");
+        let again = again.expect("it was shown");
+        let ends = whole.ends.each_ref().map(|end| {
+            let entity = reader.entity(end).expect("read").expect("an end");
+            let made = ToldEntity::new(&types, entity);
+            let told = reader.told_entity(end).expect("read").expect("an end");
+            compare_told(&told, &made);
+            [told, made]
+        });
+        let [[one, made_one], [two, made_two]] = &ends;
+        let made = ToldRelationship::new(&types, whole).between([made_one, made_two]);
+        for told in [told, again] {
+            let told = told.between([one, two]);
+            assert_eq!(json(&told), json(&made));
+            assert_eq!(told, made);
+        }
+    }
     let standing = reader.entity(guid).expect("read").map(|of| Standing {
         is_proxy: matches!(of, StoredEntity::Proxy(_)),
         status: of.header().audit.status,
     });
     assert_eq!(reader.standing(guid).expect("read"), standing);
+}
+
+fn json<T: Encode>(of: &T) -> String {
+    String::from_utf8(encode(of)).expect("JSON is text")
+}
+
+/// What is told straight from what is stored is what the object tells.
+fn compare_told(told: &ToldEntity, made: &ToldEntity) {
+    assert_eq!(told.guid(), made.guid());
+    assert_eq!(told.of(), made.of());
+    assert_eq!(told.standing(), made.standing());
+    assert_eq!(json(told.proxy()), json(made.proxy()));
+    assert_eq!(told.proxy(), made.proxy());
+    assert_eq!(told.detail().map(json), made.detail().map(json));
+    assert_eq!(told.detail(), made.detail());
 }
 
 /// What values stand in the order of.

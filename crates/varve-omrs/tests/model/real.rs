@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use varve_omrs::OmrsError;
-use varve_omrs::json::{Limits, Millis, decode, encode};
+use varve_omrs::json::{Limits, Millis, Shared, decode, encode};
 use varve_omrs::repository::{InstanceGraph, Repository};
 use varve_omrs::requests::{
     ClassificationListResponse, ClassificationProxyRequest, ClassificationRequest,
@@ -22,8 +22,25 @@ fn then(at: At) -> Option<HistoryRequest> {
     })
 }
 
+/// What is told of a part of the graph, as it is and as it can be read.
 fn graph(graph: InstanceGraph) -> Answer {
-    Answer::Graph(graph.entities, graph.relationships)
+    let InstanceGraph {
+        entities,
+        relationships,
+    } = graph;
+    check_response(&InstanceGraphResponse::ok(
+        entities.clone(),
+        relationships.clone(),
+    ));
+    Answer::Graph(unshared(entities), unshared(relationships))
+}
+
+fn unshared<T: Clone>(list: Vec<Shared<T>>) -> Vec<T> {
+    list.iter().map(|one| T::clone(one)).collect()
+}
+
+fn shared<T>(list: Vec<T>) -> Vec<Shared<T>> {
+    list.into_iter().map(Shared::from).collect()
 }
 
 fn entity(entity: varve_omrs::instances::EntityDetail) -> Answer {
@@ -54,13 +71,16 @@ fn check_told(answer: Answer) {
         Answer::Nothing => {}
         Answer::Entity(entity) => check_response(&EntityDetailResponse::ok(entity)),
         Answer::Summary(entity) => check_response(&EntitySummaryResponse::ok(Some(entity))),
-        Answer::Entities(list) => check_response(&EntityListResponse::ok(0, 0, None, list)),
+        Answer::Entities(list) => {
+            check_response(&EntityListResponse::ok(0, 0, None, shared(list)));
+        }
         Answer::Relationship(one) => check_response(&RelationshipResponse::ok(one)),
         Answer::Relationships(list) => {
-            check_response(&RelationshipListResponse::ok(0, 0, None, list));
+            check_response(&RelationshipListResponse::ok(0, 0, None, shared(list)));
         }
         Answer::Graph(entities, relationships) => {
-            check_response(&InstanceGraphResponse::ok(entities, relationships));
+            let told = InstanceGraphResponse::ok(shared(entities), shared(relationships));
+            check_response(&told);
         }
         Answer::Classifications(list) => check_response(&ClassificationListResponse::ok(list)),
     }
@@ -95,9 +115,12 @@ fn answered(of: &Repository, read: &Read) -> Told {
         Read::HomeClassifications(guid, at) => of
             .get_home_classifications(guid, then(*at).as_ref())
             .map(Answer::Classifications),
-        Read::RelationshipsForEntity(guid, request) => of
-            .get_relationships_for_entity(guid, request)
-            .map(Answer::Relationships),
+        Read::RelationshipsForEntity(guid, request) => {
+            of.get_relationships_for_entity(guid, request).map(|list| {
+                check_response(&RelationshipListResponse::ok(0, 0, None, list.clone()));
+                Answer::Relationships(unshared(list))
+            })
+        }
         Read::FindEntities(request) => of.find_entities(request).map(Answer::Entities),
         Read::FindEntitiesByProperty(request) => {
             of.find_entities_by_property(request).map(Answer::Entities)
@@ -123,9 +146,10 @@ fn answered(of: &Repository, read: &Read) -> Told {
         Read::Neighborhood(guid, level, request) => {
             of.get_entity_neighborhood(guid, *level, request).map(graph)
         }
-        Read::Related(guid, request) => {
-            of.get_related_entities(guid, request).map(Answer::Entities)
-        }
+        Read::Related(guid, request) => of.get_related_entities(guid, request).map(|list| {
+            check_response(&EntityListResponse::ok(0, 0, None, list.clone()));
+            Answer::Entities(unshared(list))
+        }),
     }
 }
 

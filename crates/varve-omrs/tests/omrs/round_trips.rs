@@ -51,12 +51,12 @@ fn random_instances_come_back_as_they_were() {
         check_classes(&round_trip(&entity));
         let relationship = generate::relationship(&mut random, &types);
         check_classes(&round_trip(&relationship));
-        round_trip(&EntityListResponse::ok(0, 5, None, vec![entity]));
+        round_trip(&EntityListResponse::ok(0, 5, None, vec![entity.into()]));
         round_trip(&RelationshipListResponse::ok(
             3,
             0,
             None,
-            vec![relationship],
+            vec![relationship.into()],
         ));
     }
 }

@@ -2,6 +2,7 @@
 
 use varve_omrs::OmrsError;
 use varve_omrs::instances::{EntityDetail, Relationship};
+use varve_omrs::json::Shared;
 use varve_omrs::repository::InstanceGraph;
 use varve_omrs::requests::{
     EntityFindRequest, EntityListResponse, EntityNeighborhoodFindRequest,
@@ -47,21 +48,27 @@ type Entities = Result<EntityListResponse, OmrsError>;
 type Relationships = Result<RelationshipListResponse, OmrsError>;
 type Graph = Result<InstanceGraphResponse, OmrsError>;
 
-fn page_of_entities(page: &PagedFindRequest, found: Vec<EntityDetail>) -> Entities {
+fn page_of_entities<E>(page: &PagedFindRequest, found: Vec<E>) -> Entities
+where
+    Shared<EntityDetail>: From<E>,
+{
     Ok(EntityListResponse::ok(
         page.offset,
         page.page_size,
         None,
-        found,
+        found.into_iter().map(Shared::from).collect(),
     ))
 }
 
-fn page_of_relationships(page: &PagedFindRequest, found: Vec<Relationship>) -> Relationships {
+fn page_of_relationships<R>(page: &PagedFindRequest, found: Vec<R>) -> Relationships
+where
+    Shared<Relationship>: From<R>,
+{
     Ok(RelationshipListResponse::ok(
         page.offset,
         page.page_size,
         None,
-        found,
+        found.into_iter().map(Shared::from).collect(),
     ))
 }
 
