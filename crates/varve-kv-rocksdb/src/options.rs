@@ -23,16 +23,20 @@ const MIB: usize = 1 << 20;
 const MEMTABLE_SHARE: (usize, usize) = (3, 8);
 /// The same when there is a front table before them: they take nothing but what an older log replays.
 const MEMTABLE_SHARE_FRONT: (usize, usize) = (1, 16);
-/// Share of the memory for front tables: three eighths. The block cache is that much smaller.
+/// Share of the memory for front tables: three eighths, or [`FRONT_MOST_HALVES`] if that is less. The rest
+/// is for knowing which rows there are.
 const FRONT_SHARE: (usize, usize) = (3, 8);
 /// Share of the memory for single rows of the files, when there is a front table: an eighth.
 const ROW_SHARE: (usize, usize) = (1, 8);
-/// Share of the memory for knowing which rows there are, when there is a front table: five sixteenths. The default of 1,536 MiB
-/// has room for some 300 million.
+/// Share of the memory for knowing which rows there are, when there is a front table: five sixteenths, and what front tables
+/// leave of theirs. By default that is room for some 470 million. It is taken as rows come.
 const PRESENCE_SHARE: (usize, usize) = (5, 16);
 /// Front tables of one space that the share has room for: one takes writes, another is flushed, a third waits or is being
 /// sorted. The larger they are, the fewer files have to be merged.
 const FRONT_TABLES: usize = 3;
+/// What all front tables may take at most, in halves of the size that one is flushed at: three tables of one space, and a
+/// half of one for other spaces.
+const FRONT_MOST_HALVES: usize = 7;
 /// Tables of a space that may wait to be flushed, the one that is being flushed included.
 const FROZEN_TABLES: usize = 1;
 /// Memtables of one table, the ones being flushed included; then its writers wait.
@@ -99,6 +103,14 @@ impl Shared {
                 memory_bytes / FRONT_SHARE.1 * FRONT_SHARE.0,
             ),
         };
+        let front_most = match &config.front {
+            FrontTable::Share(bytes) => (bytes / 2).saturating_mul(FRONT_MOST_HALVES),
+            _ => front_share,
+        };
+        let (front_share, front_rest) = (
+            front_share.min(front_most),
+            front_share.saturating_sub(front_most),
+        );
         let memtable_share = memory_bytes / memtables.1 * memtables.0;
         let row_share = match config.front {
             FrontTable::Off => 0,
@@ -106,7 +118,7 @@ impl Shared {
         };
         let presence_share = match config.front {
             FrontTable::Off => 0,
-            _ => memory_bytes / PRESENCE_SHARE.1 * PRESENCE_SHARE.0,
+            _ => memory_bytes / PRESENCE_SHARE.1 * PRESENCE_SHARE.0 + front_rest,
         };
         let front = match &config.front {
             FrontTable::Off => None,
