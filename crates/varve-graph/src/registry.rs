@@ -14,6 +14,7 @@
 //! [`SpaceId`], which tells it from a later one of the same name that another server may have made.
 
 mod lease;
+mod making;
 mod places;
 mod removal;
 mod tending;
@@ -24,7 +25,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::{Mutex, RwLock};
-use varve_encoding::tables::TABLES;
 use varve_kv::{Capabilities, Engine, Leader, SpaceId, Statistic, fail_point};
 
 use crate::error::{ErrorKind, GraphError};
@@ -32,7 +32,7 @@ use crate::graph::{Graph, GraphOptions};
 
 pub use self::lease::{Lease, Leased};
 pub use self::places::{Change, Place};
-use self::removal::{doom, is_marked, mark_dropped};
+use self::removal::{Doomed, doom, mark_dropped};
 pub use self::tending::Tending;
 
 /// Longest graph name, in bytes. Leaves room for the generation within the 48 bytes of a space's name.
@@ -44,7 +44,7 @@ pub struct Registry {
     options: GraphOptions,
     graphs: RwLock<BTreeMap<String, Open>>,
     /// Spaces to be removed once nobody uses them. Held by whoever changes the set of graphs.
-    doomed: Mutex<Vec<SpaceId>>,
+    doomed: Mutex<Vec<Doomed>>,
     /// How often a graph came or went.
     changes: AtomicU64,
     leases: Mutex<Vec<Weak<Lease>>>,
@@ -124,38 +124,6 @@ impl Registry {
             known.sort_unstable();
         }
         Ok(generations)
-    }
-
-    /// Opens a graph: its oldest space without a mark. The others are doomed. `None` when all have one.
-    fn open_oldest(
-        &self,
-        name: &str,
-        generations: &[(u32, SpaceId)],
-        doomed: &mut Vec<SpaceId>,
-    ) -> Result<Option<Open>, GraphError> {
-        let mut found = None;
-        for (generation, space) in generations {
-            // A newer one beside it is what a clear left that did not come to its mark.
-            if found.is_some() {
-                doom(doomed, space.clone());
-                continue;
-            }
-            // What another process has removed since it was listed must not come back as an empty graph.
-            let opened = self.engine.open(&space.name, TABLES, !self.is_shared())?;
-            if is_marked(&*opened)? {
-                let space = SpaceId {
-                    incarnation: opened.incarnation(),
-                    ..space.clone()
-                };
-                self.marked.lock().insert(space.clone());
-                doom(doomed, space);
-                continue;
-            }
-            let graph = Graph::open(name, opened, &self.options)?;
-            let generation = *generation;
-            found = Some(Open { graph, generation });
-        }
-        Ok(found)
     }
 
     /// The engine's name, as clients see it.
@@ -255,7 +223,7 @@ impl Registry {
         }
         let open = match self.is_shared() {
             true => self.open_first(name, &mut doomed)?,
-            false => self.open_next(name, &mut doomed)?,
+            false => self.open_next(name, None, &mut doomed)?,
         };
         let graph = Arc::clone(&open.graph);
         self.graphs.write().insert(name.to_owned(), open);
@@ -307,15 +275,12 @@ impl Registry {
             return Ok(old.graph);
         }
         // The new space is there already, so a crash after the mark finds the graph empty, not gone.
-        let open = self.open_next(name, &mut doomed)?;
+        let open = self.open_next(name, Some(&old), &mut doomed)?;
         if let Err(error) = mark_dropped(&**old.graph.space()) {
             // Where the mark may be stored, the new space must stay: it is what the next start then finds. Where it is not,
             // the new space must go: it would be taken for the graph once that has moved on to a newer one.
             if error.kind != ErrorKind::Storage {
-                doom(&mut doomed, open.space());
-                drop(open);
-                // What cannot be removed now is tried again before the next change.
-                let _ = self.reap(&mut doomed);
+                self.give_up(open, &mut doomed);
             }
             return Err(error);
         }
@@ -328,7 +293,7 @@ impl Registry {
         old.graph.tasks().stop();
         drop(old);
         fail_point::GRAPH_SWAPPED.pass();
-        self.reap(&mut doomed)?;
+        self.reap_changed(&mut doomed)?;
         Ok(graph)
     }
 
@@ -349,7 +314,7 @@ impl Registry {
         old.graph.tasks().stop();
         drop(old);
         fail_point::GRAPH_SWAPPED.pass();
-        self.reap(&mut doomed)
+        self.reap_changed(&mut doomed)
     }
 
     /// Ends the tasks of all graphs and lets the graphs go: each closes when its last request has let it go. Afterwards
@@ -379,54 +344,6 @@ impl Registry {
             .into_iter()
             .map(|(name, open)| (name, open.graph.space().statistics()))
             .collect()
-    }
-
-    /// Opens an empty space for that graph. What failed changes have left is removed first, so that there is never an
-    /// older space without a mark than the graph's own; if it cannot be removed, neither can this go on.
-    fn open_next(&self, name: &str, doomed: &mut Vec<SpaceId>) -> Result<Open, GraphError> {
-        self.clear_the_way(name, doomed)?;
-        let generation = self.next_generation(name)?;
-        let mut space = SpaceId {
-            name: space_name(name, generation),
-            incarnation: String::new(),
-        };
-        let opened = match self.engine.open(&space.name, TABLES, true) {
-            // What another process makes of that name at the same time is not ours to remove.
-            Err(error) if self.is_shared() => return Err(error.into()),
-            opened => opened,
-        };
-        let graph = opened.map_err(GraphError::from).and_then(|opened| {
-            space.incarnation = opened.incarnation();
-            let graph = Graph::open(name, Arc::clone(&opened), &self.options);
-            // Nobody is to take what is left then for the graph.
-            if graph.is_err() && self.is_shared() && mark_dropped(&*opened).is_ok() {
-                self.marked.lock().insert(space.clone());
-            }
-            graph
-        });
-        match graph {
-            Ok(graph) => {
-                fail_point::GRAPH_OPENED.pass();
-                Ok(Open { graph, generation })
-            }
-            Err(error) => {
-                doom(doomed, space);
-                let _ = self.reap(doomed);
-                Err(error)
-            }
-        }
-    }
-
-    /// The generation after the newest space of that graph, whether that one is in use or waits for its removal.
-    fn next_generation(&self, name: &str) -> Result<u32, GraphError> {
-        let spaces = self.engine.spaces()?;
-        let newest = spaces
-            .iter()
-            .filter_map(|space| parse_space_name(space))
-            .filter(|(known, _)| *known == name)
-            .map(|(_, generation)| generation)
-            .max();
-        Ok(newest.map_or(0, |generation| generation + 1))
     }
 }
 
@@ -483,7 +400,7 @@ fn parse_space_name(space: &str) -> Option<(&str, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use varve_encoding::tables::META;
+    use varve_encoding::tables::{META, TABLES};
     use varve_kv::{Batch, Durability, MemoryEngine};
     use varve_model::time::SystemClock;
     use varve_testkit::faulty::{Fault, FaultyEngine};

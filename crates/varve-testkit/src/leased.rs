@@ -24,7 +24,12 @@ pub struct SharedMemory {
     made: AtomicU64,
     /// The servers whose removals of spaces fail.
     refused: Mutex<BTreeSet<String>>,
+    /// What happens before a server opens a space, by its address and the space's name.
+    before_open: Mutex<BTreeMap<(String, String), Interlude>>,
 }
+
+/// What other servers do between two steps of one.
+type Interlude = Box<dyn FnOnce() + Send>;
 
 struct Stored {
     space: Arc<dyn Space>,
@@ -74,6 +79,22 @@ impl SharedMemory {
             false => refused.remove(address),
         };
     }
+
+    /// Has something done right before the server at `address` opens that space the next time.
+    pub fn before_open(
+        &self,
+        address: &str,
+        space: &str,
+        interlude: impl FnOnce() + Send + 'static,
+    ) {
+        let key = (address.to_owned(), space.to_owned());
+        self.before_open.lock().insert(key, Box::new(interlude));
+    }
+}
+
+/// The name of a space in the engine below: no two spaces have the same, though their names come again.
+fn name_below(name: &str, incarnation: &str) -> String {
+    format!("{name}-{incarnation}")
 }
 
 struct LeasedEngine {
@@ -126,11 +147,18 @@ impl Engine for LeasedEngine {
         tables: &'static [TableSpec],
         create: bool,
     ) -> Result<Arc<dyn Space>, KvError> {
+        let key = (self.address.clone(), name.to_owned());
+        let interlude = self.shared.before_open.lock().remove(&key);
+        if let Some(interlude) = interlude {
+            interlude();
+        }
         let mut spaces = self.shared.spaces.lock();
         if !spaces.contains_key(name) {
+            let incarnation = self.shared.made.fetch_add(1, Ordering::Relaxed).to_string();
+            let below = name_below(name, &incarnation);
             let stored = Stored {
-                space: self.shared.memory.open(name, tables, create)?,
-                incarnation: self.shared.made.fetch_add(1, Ordering::Relaxed).to_string(),
+                space: self.shared.memory.open(&below, tables, create)?,
+                incarnation,
                 owner: None,
                 term: 0,
                 suspended: false,
@@ -186,8 +214,11 @@ impl LeasedEngine {
         if stored.owner.is_some() {
             return Err(unavailable("it is open"));
         }
+        let below = name_below(name, &stored.incarnation);
         spaces.remove(name);
-        self.shared.memory.drop_space(name)
+        // Who has lost it may still read it; then it stays, and nobody finds it again.
+        let _ = self.shared.memory.drop_space(&below);
+        Ok(())
     }
 }
 

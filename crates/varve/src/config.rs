@@ -355,6 +355,20 @@ impl Config {
         Ok(self.server.address().to_string())
     }
 
+    /// What to tell whoever starts a server of a cluster at an address that only this machine reaches, though the cluster's nodes
+    /// are elsewhere: a second server on another machine could not hand requests on to it.
+    pub(crate) fn unreachable_by_others(&self) -> Option<String> {
+        let address = self.advertised().ok()?;
+        let nodes = &self.storage.cassandra.contact_points;
+        if !is_loopback(&address) || nodes.iter().all(|node| is_loopback(node)) {
+            return None;
+        }
+        Some(format!(
+            "other servers on this cluster are told to reach this one at {address}, which is an address of each machine's own: \
+             where there are several, set storage.cassandra.advertise or server.host to one that they reach"
+        ))
+    }
+
     /// `storage.durability`, parsed.
     pub(crate) fn durability(&self) -> Result<Durability, ConfigError> {
         self.storage.durability.parse()
@@ -363,6 +377,16 @@ impl Config {
     fn to_table(&self) -> Table {
         Table::try_from(self)
             .expect("every option is a text, a number, a truth value or a list of texts")
+    }
+}
+
+/// Whether `host:port` is this machine for whoever uses it.
+fn is_loopback(address: &str) -> bool {
+    let host = address.rsplit_once(':').map_or(address, |(host, _)| host);
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    match host.parse::<std::net::IpAddr>() {
+        Ok(ip) => ip.is_loopback(),
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
     }
 }
 

@@ -25,6 +25,11 @@ const STORE_AGAIN: Duration = Duration::from_secs(2);
 pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> {
     let mut config = arguments.load()?;
     logging::start(&config.log.level);
+    if config.storage.engine == "cassandra"
+        && let Some(warning) = config.unreachable_by_others()
+    {
+        tracing::warn!("{warning}");
+    }
     let early = Early::listen(&mut config)?;
     let Data {
         engine,
@@ -163,6 +168,13 @@ fn tend(graphs: &Arc<Registry>) -> Result<Option<Tending>, CommandError> {
     graphs.observe(|graph, change| match change {
         Change::Leads { term } => tracing::info!(graph, term, "this server leads the graph now"),
         Change::Lost => tracing::warn!(graph, "another server leads the graph now"),
+        Change::NotRemoved { detail } => {
+            tracing::warn!(
+                graph,
+                detail,
+                "what was dropped or cleared is still there; tried again"
+            );
+        }
     });
     let tending = Tending::start(Arc::clone(graphs), TEND_EVERY, |graph, error| {
         tracing::warn!(graph, %error, "who leads cannot be told, or it cannot be taken; tried again");

@@ -5,17 +5,13 @@
 //! then. All of it is asked of the engine anew; what is kept here is only where to ask first.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use varve_kv::{KvError, Leader, Leadership, SpaceId};
+use varve_kv::{Leader, Leadership, SpaceId};
 
-use super::{Generations, Open, Registry, existed, not_found};
+use super::making::is_unavailable;
+use super::{Generations, Open, Registry, not_found};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
-
-/// How often a graph is tried to be made that another server makes at the same time, and how long between.
-const CREATE_TRIES: u32 = 50;
-const CREATE_WAIT: Duration = Duration::from_millis(200);
 
 /// Where a graph is served.
 #[derive(Clone)]
@@ -33,7 +29,7 @@ pub enum Place {
 }
 
 /// What changed in who leads a graph.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// This server has taken it.
     Leads {
@@ -42,6 +38,11 @@ pub enum Change {
     },
     /// Another server has taken it from this one.
     Lost,
+    /// A space that it had cannot be removed for long; that is tried again.
+    NotRemoved {
+        /// Which one, how often it was tried, and why it failed.
+        detail: String,
+    },
 }
 
 impl std::fmt::Debug for Place {
@@ -69,7 +70,7 @@ impl Registry {
         let _ = self.observer.set(Box::new(observer));
     }
 
-    fn changed(&self, name: &str, change: Change) {
+    pub(super) fn changed(&self, name: &str, change: Change) {
         if let Some(observer) = self.observer.get() {
             observer(name, change);
         }
@@ -116,7 +117,14 @@ impl Registry {
         }
         self.follow_only(&stored);
         for (name, generations) in &stored {
-            if self.graphs.read().contains_key(name) {
+            let held = self.graphs.read().get(name).map(|open| open.generation);
+            if let Some(held) = held {
+                let oldest = generations.first().map(|(oldest, _)| *oldest);
+                if oldest.is_some_and(|oldest| oldest < held)
+                    && let Err(error) = self.clear_below(name)
+                {
+                    report(name, &error);
+                }
                 continue;
             }
             if let Err(error) = self.look_at(name, generations) {
@@ -228,26 +236,6 @@ impl Registry {
         open.graph.tasks().stop();
     }
 
-    /// Makes a graph where others may make one of that name at the same time.
-    pub(super) fn open_first(
-        &self,
-        name: &str,
-        doomed: &mut Vec<SpaceId>,
-    ) -> Result<Open, GraphError> {
-        for _ in 0..CREATE_TRIES {
-            if self.generations()?.contains_key(name) {
-                return Err(existed(name));
-            }
-            match self.open_next(name, doomed) {
-                Err(error) if error.kind == ErrorKind::Elsewhere => return Err(existed(name)),
-                Err(error) if is_unavailable(&error) => std::thread::sleep(CREATE_WAIT),
-                opened => return opened,
-            }
-        }
-        let message = format!("The graph '{name}' is being made or removed by another server");
-        Err(GraphError::new(ErrorKind::Busy, message))
-    }
-
     /// Makes that graph if there is none of the name, wherever it is led then.
     ///
     /// # Errors
@@ -274,10 +262,4 @@ impl Registry {
         };
         GraphError::new(ErrorKind::Elsewhere, message)
     }
-}
-
-fn is_unavailable(error: &GraphError) -> bool {
-    let source = error.source.as_ref();
-    let source = source.and_then(|source| source.downcast_ref::<KvError>());
-    matches!(source, Some(KvError::Unavailable { .. }))
 }

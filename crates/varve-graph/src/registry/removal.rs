@@ -4,69 +4,78 @@
 //! which is a graph with all its data. So what is to be removed is a [`SpaceId`], not a name; it is removed for good reason only:
 //! it has the mark, which never goes, or the graph is open here in an older space without one.
 
-use varve_encoding::tables::META;
-use varve_kv::{Batch, Durability, KvError, Leadership, Space, SpaceId};
+use varve_encoding::tables::{COUNTER, META, TABLES};
+use varve_kv::{Batch, Durability, Flow, KvError, Row, Space, SpaceId, TableId};
 
-use super::{Registry, parse_space_name};
-use crate::error::{ErrorKind, GraphError};
+use super::{Change, Registry, parse_space_name};
+use crate::error::GraphError;
 
 /// Partition of settings in the `meta` table.
 const SETTINGS: &[u8] = b"s";
 /// Clustering of the mark that a space is to be removed.
 const DROPPED: &[u8] = b"dropped";
+/// A removal that was refused so often is told of; and again whenever it has been refused twice as often.
+const REFUSALS_TOLD: u32 = 8;
 
-/// What may be done with a doomed space.
-#[derive(PartialEq, Eq)]
-enum Fate {
-    Removed,
-    /// It is not known for the moment whether the graph is still ours.
-    Kept,
-    /// Whoever opens the graph next decides.
-    Forgotten,
+/// A space that is to be removed.
+#[derive(Debug)]
+pub(super) struct Doomed {
+    space: SpaceId,
+    /// How often removing it was refused.
+    refusals: u32,
 }
 
 impl Registry {
     /// Removes the doomed spaces that nobody uses any more.
-    pub(super) fn reap(&self, doomed: &mut Vec<SpaceId>) -> Result<(), GraphError> {
+    pub(super) fn reap(&self, doomed: &mut Vec<Doomed>) -> Result<(), GraphError> {
         let mut failed = None;
-        doomed.retain(|space| {
-            let fate = self.fate(space);
-            if fate != Fate::Removed {
-                return fate == Fate::Kept;
+        doomed.retain_mut(|doomed| {
+            let space = &doomed.space;
+            if self.is_shared() && !self.marked.lock().contains(space) {
+                // Whoever opens the graph next decides.
+                return false;
             }
             let removed = match space.incarnation.is_empty() {
                 // It was not opened, and nobody else makes any.
                 true => self.engine.drop_space(&space.name),
                 false => self.engine.drop_this(space),
             };
-            match removed {
-                Ok(()) => {
-                    self.marked.lock().remove(space);
-                    false
-                }
-                Err(KvError::Unavailable { .. } | KvError::Led { .. }) => true,
-                Err(error) => {
-                    failed = Some(error);
-                    true
-                }
+            let Err(error) = removed else {
+                self.marked.lock().remove(space);
+                return false;
+            };
+            doomed.refusals = doomed.refusals.saturating_add(1);
+            self.tell_refusal(doomed, &error);
+            if !matches!(error, KvError::Unavailable { .. } | KvError::Led { .. }) {
+                failed = Some(error);
             }
+            true
         });
         failed.map_or(Ok(()), |error| Err(error.into()))
     }
 
-    fn fate(&self, space: &SpaceId) -> Fate {
-        if !self.is_shared() || self.marked.lock().contains(space) {
-            return Fate::Removed;
+    /// As [`Registry::reap`], after a change that is stored: where spaces are removed later by whoever sees them, it did not fail
+    /// because that cannot be done now.
+    pub(super) fn reap_changed(&self, doomed: &mut Vec<Doomed>) -> Result<(), GraphError> {
+        match self.reap(doomed) {
+            Err(_) if self.is_shared() => Ok(()),
+            reaped => reaped,
         }
-        let graphs = self.graphs.read();
-        let older = parse_space_name(&space.name).and_then(|(name, generation)| {
-            graphs.get(name).filter(|open| open.generation < generation)
-        });
-        match older.map(|open| open.graph.space().leadership()) {
-            Some(Leadership::Held) => Fate::Removed,
-            Some(Leadership::Suspended) => Fate::Kept,
-            Some(Leadership::Lost) | None => Fate::Forgotten,
+    }
+
+    /// Tells of a space that cannot be removed for long: mostly somebody still uses it.
+    fn tell_refusal(&self, doomed: &Doomed, error: &KvError) {
+        let refusals = doomed.refusals;
+        if refusals < REFUSALS_TOLD || !refusals.is_power_of_two() {
+            return;
         }
+        let Doomed { space, .. } = doomed;
+        let name = parse_space_name(&space.name).map_or(&*space.name, |(name, _)| name);
+        let detail = format!(
+            "space '{}' was not removed, {refusals} times by now: {error}",
+            space.name
+        );
+        self.changed(name, Change::NotRemoved { detail });
     }
 
     /// Removes what failed changes have left, before a graph gets its mark or a new space. Where other servers may have left
@@ -74,36 +83,27 @@ impl Registry {
     pub(super) fn clear_the_way(
         &self,
         name: &str,
-        doomed: &mut Vec<SpaceId>,
+        doomed: &mut Vec<Doomed>,
     ) -> Result<(), GraphError> {
-        if !self.is_shared() {
-            return self.reap(doomed);
+        let held = self.graphs.read().get(name).cloned();
+        if let Some(held) = held.filter(|_| self.is_shared()) {
+            let newer = self.newer_than(name, held.generation)?;
+            if !newer.is_empty() {
+                // A mark of which it is not known whether it is stored must not count once they are gone.
+                unmark(&**held.graph.space())?;
+            }
+            for space in newer {
+                self.discard(name, &space, doomed)?;
+            }
         }
-        let held = self.graphs.read().get(name).map(|open| open.generation);
-        if let Some(held) = held {
-            let stored = self.generations()?.remove(name).unwrap_or_default();
-            let newer = stored.into_iter().filter(|(known, _)| *known > held);
-            newer.for_each(|(_, space)| doom(doomed, space));
-        }
-        self.reap(doomed)?;
-        let marked = self.marked.lock();
-        let is_in_the_way = |space: &SpaceId| {
-            let graph = parse_space_name(&space.name).map(|(graph, _)| graph);
-            graph == Some(name) && !marked.contains(space)
-        };
-        if doomed.iter().any(is_in_the_way) {
-            let message =
-                format!("The graph '{name}' is being cleared or removed by another server");
-            return Err(GraphError::new(ErrorKind::Busy, message));
-        }
-        Ok(())
+        self.reap(doomed)
     }
 }
 
 /// Adds a space to those that are to be removed.
-pub(super) fn doom(doomed: &mut Vec<SpaceId>, space: SpaceId) {
-    if !doomed.contains(&space) {
-        doomed.push(space);
+pub(super) fn doom(doomed: &mut Vec<Doomed>, space: SpaceId) {
+    if !doomed.iter().any(|known| known.space == space) {
+        doomed.push(Doomed { space, refusals: 0 });
     }
 }
 
@@ -119,6 +119,35 @@ pub(super) fn mark_dropped(space: &dyn Space) -> Result<(), GraphError> {
     Ok(space.write(&mark, Durability::Sync)?)
 }
 
+/// Makes sure that a space without the mark does not get it from a write of before that comes late.
+pub(super) fn unmark(space: &dyn Space) -> Result<(), GraphError> {
+    let mut mark = Batch::new();
+    mark.delete(META, SETTINGS, DROPPED);
+    Ok(space.write(&mark, Durability::Sync)?)
+}
+
+/// Whether anything was ever stored in a space but numbers that opening it may write.
+pub(super) fn has_content(space: &dyn Space) -> Result<bool, KvError> {
+    for number in 0..TABLES.len() {
+        let table = TableId(u8::try_from(number).expect("there are few tables"));
+        let mut found = false;
+        let mut visit = |row: Row<'_>| {
+            if table == META && row.partition == SETTINGS {
+                return Flow::Continue(());
+            }
+            found = true;
+            Flow::Break(())
+        };
+        if table != COUNTER {
+            space.scan_table(table, None, &mut visit)?;
+        }
+        if found {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
@@ -128,6 +157,7 @@ mod tests {
     use varve_testkit::SharedMemory;
 
     use super::*;
+    use crate::error::ErrorKind;
     use crate::graph::{Graph, GraphOptions};
     use crate::registry::Place;
 

@@ -199,3 +199,28 @@ fn lists_are_set_as_words_or_as_toml() {
     let config = load(None, &[], &[("graph.create", "[\"c\"]")]).unwrap();
     assert_eq!(config.graph.create, ["c"]);
 }
+
+#[test]
+fn a_loopback_address_is_told_of_where_the_nodes_are_elsewhere() {
+    let told = |advertise: &str, nodes: &[&str]| {
+        let mut config = Config::default();
+        config.storage.cassandra.advertise = advertise.to_owned();
+        config.storage.cassandra.contact_points =
+            nodes.iter().map(|&node| node.to_owned()).collect();
+        config.unreachable_by_others().is_some()
+    };
+    let (here, there) = (["127.0.0.1:9042", "localhost:9042"], ["10.0.0.5:9042"]);
+    assert!(!told("", &here), "all on one machine");
+    assert!(
+        told("", &there),
+        "server.host is a loopback address unless set"
+    );
+    for address in ["127.1.2.3:8080", "localhost:8080", "[::1]:8080"] {
+        assert!(told(address, &there) && !told(address, &here), "{address}");
+    }
+    for address in ["10.0.0.7:8080", "varve-1:8080", "[fd00::7]:8080"] {
+        assert!(!told(address, &there), "{address}");
+    }
+    let mixed = ["127.0.0.1:9042", "10.0.0.5:9042"];
+    assert!(told("", &mixed));
+}

@@ -1,0 +1,364 @@
+//! Which space is a graph's: making one, and telling it from those that other servers make or have left.
+//!
+//! Where the engine is shared, listing the spaces and making one are two steps, and any server may do anything between them. So who
+//! makes a space takes its generation from the listing that said that there is none, makes sure that the space is nobody
+//! else's, and lists once more: of two servers that make one graph at once the later sees the space of the earlier and gives
+//! its own up, with the mark. Should it end before that, two spaces without a mark are left, and nothing was ever written
+//! to one of them: the other is the graph.
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::time::Duration;
+
+use varve_encoding::tables::TABLES;
+use varve_kv::{KvError, Leadership, Space, SpaceId, fail_point};
+
+use super::removal::{Doomed, doom, has_content, is_marked, mark_dropped, unmark};
+use super::{Open, Registry, existed, parse_space_name, space_name};
+use crate::error::{ErrorKind, GraphError};
+use crate::graph::Graph;
+
+/// How often a graph is tried to be made that another server makes or removes at the same time, and how long between.
+const CREATE_TRIES: u32 = 50;
+const CREATE_WAIT: Duration = Duration::from_millis(200);
+
+/// The spaces of one graph, as one listing has them.
+struct Listed {
+    /// Those that are not known to have the mark, by generation.
+    unmarked: Vec<(u32, SpaceId)>,
+    /// The generation after the newest of all.
+    next: u32,
+}
+
+impl Registry {
+    fn listed(&self, name: &str) -> Result<Listed, GraphError> {
+        let spaces = self.engine.space_ids()?;
+        let mut all: Vec<(u32, SpaceId)> = Vec::new();
+        for space in spaces {
+            let generation = match parse_space_name(&space.name) {
+                Some((graph, generation)) if graph == name => generation,
+                _ => continue,
+            };
+            all.push((generation, space));
+        }
+        all.sort_unstable();
+        let next = all.last().map_or(0, |(newest, _)| newest + 1);
+        let marked = self.marked.lock();
+        all.retain(|(_, space)| !marked.contains(space));
+        Ok(Listed {
+            unmarked: all,
+            next,
+        })
+    }
+
+    /// The spaces of that graph without a known mark whose generations come after `generation`.
+    pub(super) fn newer_than(
+        &self,
+        name: &str,
+        generation: u32,
+    ) -> Result<Vec<SpaceId>, GraphError> {
+        let unmarked = self.listed(name)?.unmarked.into_iter();
+        let newer = unmarked.filter(|(known, _)| *known > generation);
+        Ok(newer.map(|(_, space)| space).collect())
+    }
+
+    /// Makes a graph where others may make one of that name at the same time.
+    pub(super) fn open_first(
+        &self,
+        name: &str,
+        doomed: &mut Vec<Doomed>,
+    ) -> Result<Open, GraphError> {
+        for _ in 0..CREATE_TRIES {
+            self.clear_the_way(name, doomed)?;
+            let listed = self.listed(name)?;
+            if !listed.unmarked.is_empty() {
+                return Err(existed(name));
+            }
+            match self.open_alone(name, listed.next, None, doomed) {
+                Err(error) if error.kind == ErrorKind::Elsewhere => return Err(existed(name)),
+                Err(error) if says_another_is_at_it(&error) || is_unavailable(&error) => {}
+                opened => return opened,
+            }
+            // Two that have given up for each other must not go on in step.
+            std::thread::sleep(CREATE_WAIT + jitter(CREATE_WAIT));
+        }
+        Err(another_is_at_it(name))
+    }
+
+    /// Opens an empty space in the place of `old`. What failed changes have left is removed first, so that there is never
+    /// an older space without a mark than the graph's own; if it cannot be removed, neither can this go on.
+    pub(super) fn open_next(
+        &self,
+        name: &str,
+        old: Option<&Open>,
+        doomed: &mut Vec<Doomed>,
+    ) -> Result<Open, GraphError> {
+        self.clear_the_way(name, doomed)?;
+        let generation = self.listed(name)?.next;
+        self.open_alone(name, generation, old, doomed)
+    }
+
+    /// Makes the space of that generation, and gives it up if another server has made one meanwhile.
+    fn open_alone(
+        &self,
+        name: &str,
+        generation: u32,
+        old: Option<&Open>,
+        doomed: &mut Vec<Doomed>,
+    ) -> Result<Open, GraphError> {
+        let open = self.open_generation(name, generation, doomed)?;
+        match self.is_alone(&open, old) {
+            Ok(true) => Ok(open),
+            told => {
+                self.give_up(open, doomed);
+                told.and_then(|_| Err(another_is_at_it(name)))
+            }
+        }
+    }
+
+    /// Makes the space of that generation and opens it as an empty graph.
+    fn open_generation(
+        &self,
+        name: &str,
+        generation: u32,
+        doomed: &mut Vec<Doomed>,
+    ) -> Result<Open, GraphError> {
+        let mut space = SpaceId {
+            name: space_name(name, generation),
+            incarnation: String::new(),
+        };
+        let opened = match self.engine.open(&space.name, TABLES, true) {
+            // What another process makes of that name at the same time is not ours to remove.
+            Err(error) if self.is_shared() => return Err(error.into()),
+            opened => opened,
+        };
+        let graph = opened.map_err(GraphError::from).and_then(|opened| {
+            space.incarnation = opened.incarnation();
+            if self.is_shared() {
+                self.check_fresh(name, &space, &*opened, doomed)?;
+            }
+            let graph = Graph::open(name, Arc::clone(&opened), &self.options);
+            // Nobody is to take what is left then for the graph.
+            if graph.is_err() && self.is_shared() && mark_dropped(&*opened).is_ok() {
+                self.note_marked(space.clone(), doomed);
+            }
+            graph
+        });
+        match graph {
+            Ok(graph) => {
+                fail_point::GRAPH_OPENED.pass();
+                Ok(Open { graph, generation })
+            }
+            Err(error) => {
+                if !self.is_shared() {
+                    doom(doomed, space);
+                }
+                let _ = self.reap(doomed);
+                Err(error)
+            }
+        }
+    }
+
+    /// Refuses a space that another server has made since the spaces were listed: its graph, or one that it has dropped.
+    fn check_fresh(
+        &self,
+        name: &str,
+        space: &SpaceId,
+        opened: &dyn Space,
+        doomed: &mut Vec<Doomed>,
+    ) -> Result<(), GraphError> {
+        if opened.term() <= 1 {
+            return Ok(());
+        }
+        if is_marked(opened)? {
+            self.note_marked(space.clone(), doomed);
+        }
+        Err(another_is_at_it(name))
+    }
+
+    /// Whether a space that was just made is the only one of its graph without a mark, but for the one whose place it takes.
+    fn is_alone(&self, open: &Open, old: Option<&Open>) -> Result<bool, GraphError> {
+        if !self.is_shared() {
+            return Ok(true);
+        }
+        let listed = self.listed(open.graph.name())?;
+        let mut expected: Vec<SpaceId> = old.into_iter().map(Open::space).collect();
+        expected.push(open.space());
+        let found: Vec<SpaceId> = listed.unmarked.into_iter().map(|(_, id)| id).collect();
+        Ok(found == expected)
+    }
+
+    /// Marks a space that was made in vain. Should that fail, whoever opens the graph next sees that it is empty.
+    pub(super) fn give_up(&self, open: Open, doomed: &mut Vec<Doomed>) {
+        let space = open.space();
+        match self.is_shared() {
+            false => doom(doomed, space),
+            true => {
+                if mark_dropped(&**open.graph.space()).is_ok() {
+                    self.note_marked(space, doomed);
+                }
+            }
+        }
+        drop(open);
+        // What cannot be removed now is tried again.
+        let _ = self.reap(doomed);
+    }
+
+    /// Opens a graph: its oldest space without a mark. Those that have one are doomed, and so are others without: they are what
+    /// a change left that did not come to its mark. `None` when all have one.
+    pub(super) fn open_oldest(
+        &self,
+        name: &str,
+        generations: &[(u32, SpaceId)],
+        doomed: &mut Vec<Doomed>,
+    ) -> Result<Option<Open>, GraphError> {
+        let mut found: Option<(u32, Arc<dyn Space>)> = None;
+        for (generation, space) in generations {
+            if found.is_some() && !self.is_shared() {
+                doom(doomed, space.clone());
+                continue;
+            }
+            // What another process has removed since it was listed must not come back as an empty graph.
+            let opened = self.engine.open(&space.name, TABLES, !self.is_shared())?;
+            let space = SpaceId {
+                incarnation: opened.incarnation(),
+                ..space.clone()
+            };
+            if is_marked(&*opened)? {
+                self.note_marked(space, doomed);
+                continue;
+            }
+            if self.is_shared() {
+                // A mark that the last leader sent and that comes late must not count any more.
+                unmark(&*opened)?;
+            }
+            found = Some(match found {
+                None => (*generation, opened),
+                Some(older) => self.choose(name, older, (*generation, opened), doomed)?,
+            });
+        }
+        let open = |(generation, opened)| {
+            let graph = Graph::open(name, opened, &self.options)?;
+            Ok(Open { graph, generation })
+        };
+        found.map(open).transpose()
+    }
+
+    /// Which of two spaces without a mark, both open here, is the graph. The other gets the mark: nothing was ever written to it.
+    fn choose(
+        &self,
+        name: &str,
+        older: (u32, Arc<dyn Space>),
+        newer: (u32, Arc<dyn Space>),
+        doomed: &mut Vec<Doomed>,
+    ) -> Result<(u32, Arc<dyn Space>), GraphError> {
+        let is_older = has_content(&*older.1)? || !has_content(&*newer.1)?;
+        let (kept, left) = if is_older {
+            (older, newer)
+        } else {
+            (newer, older)
+        };
+        if has_content(&*left.1)? {
+            return Err(two_of(name));
+        }
+        mark_dropped(&*left.1)?;
+        let space = SpaceId {
+            name: space_name(name, left.0),
+            incarnation: left.1.incarnation(),
+        };
+        self.note_marked(space, doomed);
+        Ok(kept)
+    }
+
+    /// Marks a space that lies beside the graph's own, which is open here, so that it can be removed.
+    ///
+    /// # Errors
+    /// When another server has it open, or something was written to it.
+    pub(super) fn discard(
+        &self,
+        name: &str,
+        space: &SpaceId,
+        doomed: &mut Vec<Doomed>,
+    ) -> Result<(), GraphError> {
+        let opened = match self.engine.open(&space.name, TABLES, false) {
+            Err(KvError::Unavailable { .. } | KvError::Led { .. }) => {
+                return Err(another_is_at_it(name));
+            }
+            opened => opened?,
+        };
+        if opened.incarnation() != space.incarnation {
+            return Err(another_is_at_it(name));
+        }
+        if !is_marked(&*opened)? {
+            if has_content(&*opened)? {
+                return Err(two_of(name));
+            }
+            mark_dropped(&*opened)?;
+        }
+        self.note_marked(space.clone(), doomed);
+        Ok(())
+    }
+
+    /// Removes what lies below a graph that is open here: what a server left that made the same graph a little later, and ended
+    /// before it saw so. Nobody may take that for the graph.
+    pub(super) fn clear_below(&self, name: &str) -> Result<(), GraphError> {
+        let Some(mut doomed) = self.doomed.try_lock() else {
+            return Ok(());
+        };
+        let Some(open) = self.graphs.read().get(name).cloned() else {
+            return Ok(());
+        };
+        if open.graph.space().leadership() != Leadership::Held {
+            return Ok(());
+        }
+        for (generation, space) in self.listed(name)?.unmarked {
+            if generation < open.generation {
+                match self.discard(name, &space, &mut doomed) {
+                    // It is looked at again as long as it is there.
+                    Err(error) if error.kind == ErrorKind::Busy => {}
+                    discarded => discarded?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that a space has the mark, and is to be removed.
+    pub(super) fn note_marked(&self, space: SpaceId, doomed: &mut Vec<Doomed>) {
+        self.marked.lock().insert(space.clone());
+        doom(doomed, space);
+    }
+}
+
+/// Whether an error says that a space is in use, or not there.
+pub(super) fn is_unavailable(error: &GraphError) -> bool {
+    let source = error.source.as_ref();
+    let source = source.and_then(|source| source.downcast_ref::<KvError>());
+    matches!(source, Some(KvError::Unavailable { .. }))
+}
+
+fn another_is_at_it(name: &str) -> GraphError {
+    let message = format!("The graph '{name}' is being made, cleared or removed by another server");
+    GraphError::new(ErrorKind::Busy, message)
+}
+
+/// Whether that is what an error says, rather than that the engine is away.
+fn says_another_is_at_it(error: &GraphError) -> bool {
+    error.kind == ErrorKind::Busy && error.source.is_none()
+}
+
+fn two_of(name: &str) -> GraphError {
+    let message = format!(
+        "The graph '{name}' has two spaces with content, and it cannot be told which one is meant"
+    );
+    GraphError::new(ErrorKind::Storage, message)
+}
+
+/// A part of `most`, drawn by chance.
+fn jitter(most: Duration) -> Duration {
+    let drawn = RandomState::new().hash_one(0) % 1_000;
+    most * u32::try_from(drawn).unwrap_or(0) / 1_000
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! Two servers that make, clear and drop one graph at once, each in the middle of what the other does.
+
+use varve_encoding::tables::META;
+use varve_kv::{Batch, Durability};
+use varve_model::time::SystemClock;
+use varve_testkit::SharedMemory;
+
+use super::*;
+use crate::graph::GraphOptions;
+use crate::registry::Place;
+
+fn server(shared: &Arc<SharedMemory>, address: &str) -> Arc<Registry> {
+    let options = GraphOptions::new(Arc::new(SystemClock));
+    Arc::new(Registry::open(shared.server(address), options).unwrap())
+}
+
+fn tend(registry: &Registry) {
+    registry.tend(&|name, error| panic!("{name}: {error}"));
+}
+
+fn put(graph: &Graph) {
+    put_into(&**graph.space());
+}
+
+fn put_into(space: &dyn Space) {
+    let mut batch = Batch::new();
+    batch.put(META, b"v", b"x", b"1");
+    space.write(&batch, Durability::Sync).unwrap();
+}
+
+fn holds_data(registry: &Registry) -> bool {
+    let graph = registry.get("g").unwrap();
+    graph.space().get(META, b"v", b"x").unwrap().is_some()
+}
+
+/// All servers stop; a new one finds the graph with its data, and in one space only.
+#[track_caller]
+fn holds_at_last(shared: &Arc<SharedMemory>, servers: &[&Registry]) {
+    for server in servers {
+        server.close();
+    }
+    let last = server(shared, "last");
+    assert!(holds_data(&last), "what was acknowledged is lost");
+    tend(&last);
+    assert_eq!(shared.server("last").spaces().unwrap().len(), 1);
+}
+
+/// A graph that has been dropped, and whose space is not removed yet.
+fn leave_marked(shared: &Arc<SharedMemory>, by: &Registry, addresses: &[&str]) {
+    for address in addresses {
+        shared.refuse_removals(address, true);
+    }
+    by.create("g").unwrap();
+    by.drop_graph("g").unwrap();
+    assert_eq!(shared.server("x").spaces().unwrap(), ["g"]);
+}
+
+#[test]
+fn of_two_that_make_a_graph_while_an_older_one_goes_the_later_gives_up() {
+    let shared = SharedMemory::new();
+    let (a, b) = (server(&shared, "a"), server(&shared, "b"));
+    leave_marked(&shared, &a, &["a", "b"]);
+    tend(&b);
+    let (of_b, refusals) = (Arc::clone(&b), Arc::clone(&shared));
+    // The first has seen the old space, and is about to make the one after it.
+    shared.before_open("a", "_1_g", move || {
+        refusals.refuse_removals("b", false);
+        tend(&of_b);
+        put(&of_b.create("g").unwrap());
+    });
+    let refused = a.create("g").err().expect("another server was faster");
+    assert_eq!(refused.kind, ErrorKind::Existed);
+    shared.refuse_removals("a", false);
+    assert!(holds_data(&b));
+    holds_at_last(&shared, &[&b, &a]);
+}
+
+#[test]
+fn a_space_below_the_graph_of_another_is_given_up() {
+    let shared = SharedMemory::new();
+    let (a, b) = (server(&shared, "a"), server(&shared, "b"));
+    let (of_b, between) = (Arc::clone(&b), Arc::clone(&shared));
+    // The first has seen no space at all.
+    shared.before_open("a", "g", move || {
+        leave_marked(&between, &of_b, &["b"]);
+        put(&of_b.create("g").unwrap());
+        between.refuse_removals("b", false);
+        tend(&of_b);
+        assert_eq!(between.server("x").spaces().unwrap(), ["_1_g"]);
+    });
+    let refused = a.create("g").err().expect("another server was faster");
+    assert_eq!(refused.kind, ErrorKind::Existed);
+    holds_at_last(&shared, &[&b, &a]);
+}
+
+#[test]
+fn a_space_that_another_has_dropped_is_not_taken_for_a_new_one() {
+    let shared = SharedMemory::new();
+    let (a, b) = (server(&shared, "a"), server(&shared, "b"));
+    let (of_b, between) = (Arc::clone(&b), Arc::clone(&shared));
+    shared.before_open("a", "g", move || {
+        between.refuse_removals("b", true);
+        put(&of_b.create("g").unwrap());
+        of_b.drop_graph("g").unwrap();
+    });
+    let made = a.create("g").unwrap();
+    drop(made);
+    assert!(!holds_data(&a), "what was dropped is back");
+    put(&a.get("g").unwrap());
+    shared.refuse_removals("b", false);
+    holds_at_last(&shared, &[&a, &b]);
+}
+
+#[test]
+fn a_graph_that_another_has_made_and_left_is_not_taken_for_a_new_one() {
+    let shared = SharedMemory::new();
+    let (a, b) = (server(&shared, "a"), server(&shared, "b"));
+    let of_b = Arc::clone(&b);
+    shared.before_open("a", "g", move || {
+        put(&of_b.create("g").unwrap());
+        of_b.close();
+    });
+    let refused = a.create("g").err().expect("another server was faster");
+    assert_eq!(refused.kind, ErrorKind::Existed);
+    holds_at_last(&shared, &[&a]);
+}
+
+#[test]
+fn a_clear_whose_graph_was_taken_meanwhile_leaves_no_space_below_that_of_another() {
+    let shared = SharedMemory::new();
+    let (a, b) = (server(&shared, "a"), server(&shared, "b"));
+    a.create("g").unwrap();
+    let (of_b, between) = (Arc::clone(&b), Arc::clone(&shared));
+    shared.before_open("a", "_1_g", move || {
+        between.expire("g");
+        tend(&of_b);
+        of_b.clear("g").unwrap();
+        put(&of_b.clear("g").unwrap());
+        assert_eq!(between.server("x").spaces().unwrap(), ["_2_g"]);
+    });
+    assert!(a.clear("g").is_err(), "the graph is led by another server");
+    assert!(holds_data(&b));
+    holds_at_last(&shared, &[&b, &a]);
+}
+
+/// A server that has made a graph with data in a space of generation 1, and below it an empty space whose maker has ended.
+fn with_an_empty_space_below() -> (Arc<SharedMemory>, Arc<Registry>) {
+    let shared = SharedMemory::new();
+    let a = server(&shared, "a");
+    leave_marked(&shared, &a, &["a"]);
+    put(&a.create("g").unwrap());
+    shared.refuse_removals("a", false);
+    tend(&a);
+    drop(shared.server("gone").open("g", TABLES, true).unwrap());
+    assert_eq!(shared.server("x").spaces().unwrap(), ["_1_g", "g"]);
+    (shared, a)
+}
+
+#[test]
+fn what_was_left_below_a_graph_is_not_led_by_others_and_is_removed_by_its_leader() {
+    let (shared, a) = with_an_empty_space_below();
+    let b = server(&shared, "b");
+    assert!(matches!(b.place("g"), Place::Nobody), "{:?}", b.place("g"));
+    tend(&a);
+    tend(&a);
+    assert_eq!(shared.server("x").spaces().unwrap(), ["_1_g"]);
+    tend(&b);
+    assert!(
+        matches!(b.place("g"), Place::There(_)),
+        "{:?}",
+        b.place("g")
+    );
+    holds_at_last(&shared, &[&a, &b]);
+}
+
+#[test]
+fn of_two_spaces_without_a_mark_the_one_with_content_is_the_graph() {
+    let (shared, a) = with_an_empty_space_below();
+    holds_at_last(&shared, &[&a]);
+}
+
+#[test]
+fn of_two_spaces_with_content_none_is_removed() {
+    let (shared, a) = with_an_empty_space_below();
+    let below = shared.server("gone").open("g", TABLES, false).unwrap();
+    put_into(&*below);
+    drop(below);
+    a.close();
+    let options = GraphOptions::new(Arc::new(SystemClock));
+    let refused = Registry::open(shared.server("b"), options);
+    let error = refused.err().expect("it cannot be told which one is meant");
+    assert!(error.message.contains("two spaces"), "{error}");
+    assert_eq!(shared.server("x").spaces().unwrap(), ["_1_g", "g"]);
+}
+
+#[test]
+fn a_removal_that_is_refused_for_long_is_told_of() {
+    let shared = SharedMemory::new();
+    let a = server(&shared, "a");
+    let told = Arc::new(parking_lot::Mutex::new(Vec::new()));
+    let sink = Arc::clone(&told);
+    a.observe(move |graph, change| sink.lock().push((graph.to_owned(), change)));
+    leave_marked(&shared, &a, &["a"]);
+    for _ in 0..20 {
+        tend(&a);
+    }
+    let told = told.lock();
+    assert_eq!(told.len(), 2, "{told:?}");
+    let (graph, change) = &told[0];
+    let text = format!("{change:?}");
+    assert!(graph == "g" && text.contains("8 times"), "{text}");
+}
