@@ -12,7 +12,7 @@ mod ticket;
 
 pub use committer::DurabilityMode;
 pub(crate) use committer::{
-    Commit, Committer, CommitterOptions, End, EndOf, Progress, Stamps, stored_version,
+    Commit, Committer, CommitterOptions, End, EndOf, Progress, Stamps, Waited, stored_version,
 };
 pub(crate) use latch::{LatchKey, LatchSet, Latches};
 pub(crate) use promise::Promise;

@@ -111,7 +111,7 @@ impl Graph {
             },
         )?;
         let (promise, told_past) = Promise::open(Arc::clone(&space))?;
-        committer.settle(told_past);
+        committer.settle(told_past)?;
         let snowflake = Snowflake::after(committer.numbered().instant());
         let graph = Arc::new(Self {
             name: name.to_owned(),
@@ -401,7 +401,7 @@ impl Graph {
             }
             if version > self.published() {
                 self.promise.cover(version);
-                self.committer.settle(version);
+                self.committer.settle(version)?;
             }
         }
         Ok(())
@@ -437,8 +437,9 @@ impl Graph {
     }
 
     /// [`Graph::submit`] of a commit that writes no vertex that has a row: of one without a row nothing is known.
-    pub(crate) fn submit_new(&self, commit: Commit) -> Result<(), GraphError> {
+    pub(crate) fn submit_new(&self, mut commit: Commit) -> Result<(), GraphError> {
         fail_point::COMMIT_PREPARED.pass();
+        commit.now = commit.now.max(self.snowflake.reached());
         self.committer.submit(commit)
     }
 

@@ -82,13 +82,13 @@ impl LeaseTable {
             "UPDATE {table} USING TTL ? SET owner = ?, address = ? WHERE slot = ? IF owner = null AND term = ?"
         );
         let extend = format!(
-            "UPDATE {table} USING TTL ? SET owner = ?, address = ? WHERE slot = ? IF term = ? AND bound <= ?"
+            "UPDATE {table} USING TTL ? SET owner = ?, address = ? WHERE slot = ? IF term = ? AND bound <= ? \
+             AND settled <= ?"
         );
         let numbers = format!("UPDATE {table} SET term = ?, bound = ?, settled = ? WHERE slot = ?");
         // It may be sent again while a node hangs, which a claim may not. The copy that a node carries out when it goes on
-        // comes after later ones: the bound, which does not shrink within a term, and the term, which giving back ends,
-        // keep it out. One of an equal bound passes: it may name the owner for a lease more, or an earlier `settled`,
-        // and what was settled since is then carried out once more.
+        // comes after later ones: the bound and what is settled, which do not shrink within a term, and the term, which giving
+        // back ends, keep it out. One of equal numbers passes: it may name the owner for a lease more.
         let mut extend = prepare(extend).await?;
         extend.set_is_idempotent(true);
         let release = format!(
@@ -155,9 +155,9 @@ impl LeaseTable {
         self.change(cluster, &self.claim, &conditions, after).await
     }
 
-    /// Renews a lease, whose term must be what `row` says and whose bound no later; `false` if it is not so.
+    /// Renews a lease, whose term must be what `row` says, and whose bound and settled no later; `false` if it is not so.
     pub(crate) async fn extend(&self, cluster: &Cluster, row: &LeaseRow) -> Result<bool, Failure> {
-        let conditions = [row.term, row.bound];
+        let conditions = [row.term, row.bound, row.settled];
         self.change(cluster, &self.extend, &conditions, row).await
     }
 

@@ -39,6 +39,9 @@ section! {
         max_edges_per_batch: usize = 2_500,
         /// Bytes of a listing's answer. Over it: 400; smaller pages have to be asked for.
         max_answer_bytes: usize = 64 * MIB,
+        /// Bytes of other servers' answers held at once, where several serve one cluster and hand requests on. Over it: 503 for
+        /// reads; what writes are answered is counted and handed through. At least `max_answer_bytes`.
+        max_forwarded_answer_bytes: usize = 256 * MIB,
         /// Requests that one HTTP/2 connection may have open at once.
         max_http2_streams: u32 = 256,
         /// Time from the first byte of a request to the end of its head. Over it the connection is
@@ -145,6 +148,11 @@ impl ServerConfig {
             "max_write_request_bytes",
             self.max_write_request_bytes as u64,
             largest,
+        )?;
+        at_least(
+            "max_forwarded_answer_bytes",
+            self.max_forwarded_answer_bytes as u64,
+            self.max_answer_bytes as u64,
         )?;
         for (option, value) in [
             ("max_read_request_bytes", self.max_read_request_bytes),

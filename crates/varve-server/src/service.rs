@@ -404,7 +404,12 @@ pub(crate) async fn run(
         | Handler::Pooled(handler)
         | Handler::Brief { full: handler, .. } => {
             let worker = Arc::clone(&context.worker);
-            Box::pin(async move { worker.state.run_blocking(move || handler(&context)).await? })
+            Box::pin(async move {
+                worker
+                    .state
+                    .run_until(deadline, move || handler(&context))
+                    .await?
+            })
         }
     };
     in_turn(state, gate, (deadline, limit), running).await

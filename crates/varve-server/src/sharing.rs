@@ -3,8 +3,10 @@
 //! `work` is the way of a request that is about a graph of a shared engine: it runs here if this server leads the graph, goes to
 //! the leader if another does, and waits while nobody does. What fails before the leader can have seen it, or only reads, is
 //! tried again with whoever leads then; a write whose leader was lost meanwhile, or did not answer in time, is answered as one of unknown outcome, never
-//! guessed. `peers` are the connections to other servers, `status` is `/cluster`.
+//! guessed. `peers` are the connections to other servers, `held` is what all answers on their way through may take, `status` is
+//! `/cluster`.
 
+mod held;
 mod peers;
 mod status;
 
@@ -18,6 +20,7 @@ use varve_graph::registry::Place;
 use varve_graph::{ErrorKind, Graph};
 use varve_kv::{Leader, Leadership};
 
+pub(crate) use self::held::HeldAnswers;
 pub(crate) use self::peers::Peers;
 pub(crate) use self::status::ROUTES;
 use crate::errors::{ApiError, HandlerResult};
@@ -55,6 +58,8 @@ enum Failed {
     NotBegun,
     /// It may have been done.
     Unknown,
+    /// It only reads, and there is no room to hold its answer.
+    TooMuchHeld,
 }
 
 /// Carries out a request wherever its graph is led. The body is in the context as it came, perhaps compressed.
@@ -91,6 +96,7 @@ pub(crate) async fn work(
                     Err(Failed::NotBegun) => {}
                     Err(Failed::Unknown) if route.class == Class::Read => {}
                     Err(Failed::Unknown) => return Err(ApiError::outcome_unknown()),
+                    Err(Failed::TooMuchHeld) => return Err(too_much_held(state)),
                 }
             }
             Ok(Place::Suspended | Place::Nobody) => {}
@@ -108,6 +114,15 @@ pub(crate) async fn work(
         pause = (2 * pause).min(AGAIN_LAST);
         place = look(state, &graph).await;
     }
+}
+
+fn too_much_held(state: &AppState) -> ApiError {
+    let held = state.held_answers();
+    let message = format!(
+        "The server holds {} bytes of other servers' answers, and has no room for one more",
+        held.bytes()
+    );
+    ApiError::unavailable(message, state.config().retry_after_seconds)
 }
 
 fn no_leader(state: &AppState, graph: &str) -> ApiError {
@@ -168,7 +183,8 @@ async fn hand_on(
 ) -> Result<Response, Failed> {
     let gate = state.admission().gate(route.class);
     let metrics = state.metrics();
-    let begun = AtomicBool::new(false);
+    let sent = AtomicBool::new(false);
+    let may_be_done = || sent.load(Ordering::Relaxed);
     let work = async {
         let _slot = match gate {
             None => None,
@@ -177,18 +193,22 @@ async fn hand_on(
                 Err(refused) => return Ok(refused.to_response(state.trace())),
             },
         };
-        begun.store(true, Ordering::Relaxed);
         metrics.forwarded.fetch_add(1, Ordering::Relaxed);
+        let share = state.held_answers().share(route.class == Class::Write);
+        let peers = &context.worker.peers;
         tokio::select! {
-            answer = context.worker.peers.ask(&leader.address, context) => answer,
-            () = leads_no_more(state, graph, leader) => Err(Failed::Unknown),
+            answer = peers.ask(&leader.address, context, &sent, share) => answer,
+            () = leads_no_more(state, graph, leader) => Err(match may_be_done() {
+                true => Failed::Unknown,
+                false => Failed::NotBegun,
+            }),
         }
     };
     let limit = tokio::time::Instant::from_std(deadline);
     let answered = tokio::time::timeout_at(limit, work).await;
     let response = answered.unwrap_or_else(|_| {
         // The leader may be about to store it, and its own time ends later.
-        if route.class == Class::Write && begun.load(Ordering::Relaxed) {
+        if route.class == Class::Write && may_be_done() {
             return Err(Failed::Unknown);
         }
         let limit = state.time_limit(route);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use varve_graph::registry::{Lease, Leased};
-use varve_graph::{GraphError, GraphOptions, Registry};
+use varve_graph::{GraphError, GraphOptions, Registry, patience};
 use varve_kv::MemoryEngine;
 use varve_model::time::SystemClock;
 
@@ -18,7 +18,7 @@ use crate::metrics::Metrics;
 use crate::omrs::Metadata;
 use crate::route::{Class, Route};
 use crate::router::Router;
-use crate::sharing::Peers;
+use crate::sharing::{HeldAnswers, Peers};
 
 /// What is answered while the graphs are not open: about the server itself, and what hangs below `metrics`.
 const WITHOUT_GRAPHS: [&str; 6] = [
@@ -70,6 +70,7 @@ pub struct AppState {
     router: Router,
     admission: Admission,
     pool: BlockingPool,
+    held_answers: Arc<HeldAnswers>,
     metrics: Metrics,
     graphs: Arc<Registry>,
     reads_wait: bool,
@@ -143,6 +144,7 @@ impl AppState {
         })?;
         Ok(Arc::new(Self {
             admission: Admission::new(&config),
+            held_answers: HeldAnswers::new(config.max_forwarded_answer_bytes),
             metrics: Metrics::new(config.thread_count(), router.routes().len()),
             trace: AtomicBool::new(config.allow_trace),
             stopping: AtomicBool::new(false),
@@ -256,6 +258,11 @@ impl AppState {
         &self.admission
     }
 
+    /// What is held of other servers' answers.
+    pub(crate) fn held_answers(&self) -> &Arc<HeldAnswers> {
+        &self.held_answers
+    }
+
     /// The pool for long work.
     pub fn pool(&self) -> &BlockingPool {
         &self.pool
@@ -306,6 +313,16 @@ impl AppState {
             Err(PoolError::Busy(error)) => Err(error),
             Err(PoolError::Panicked(panic)) => Err(self.panicked(&*panic)),
         }
+    }
+
+    /// As [`AppState::run_blocking`]; the work waits for commits of others until `deadline` only.
+    pub(crate) async fn run_until<T, F>(&self, deadline: Instant, work: F) -> Result<T, ApiError>
+    where
+        T: Send + 'static,
+        F: FnOnce() -> T + Send + 'static,
+    {
+        self.run_blocking(move || patience::until(deadline, work))
+            .await
     }
 
     /// How long a request to that route may take.

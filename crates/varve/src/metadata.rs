@@ -30,14 +30,12 @@ pub(crate) fn open(
     };
     let limits = search_limits(config);
     let name = options.metadata_collection_name.clone();
-    let open = move |graph| {
+    let open = move |graph| -> Result<Arc<Repository>, OmrsError> {
         let repository = Repository::open(Arc::new(GraphStore::open(graph)), options.clone())?;
         Ok(Arc::new(repository.with_limits(limits)))
     };
     let repository = match graphs.is_shared() {
-        true => RepositoryOf::graph(name, limits.answer_bytes_max, move |graph| {
-            open(graph).map_err(|error: OmrsError| error.to_string())
-        }),
+        true => RepositoryOf::graph(name, limits.answer_bytes_max, open),
         false => open(graphs.get(&omrs.graph)?)?.into(),
     };
     Ok(Some(Metadata {

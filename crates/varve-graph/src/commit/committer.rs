@@ -18,11 +18,12 @@ use varve_encoding::tables::COUNTER;
 use varve_kv::{Batch, Durability, Isolation, KvError, Reader, Space, fail_point};
 use varve_model::{Clock, CommitVersion, Instant};
 
-pub(crate) use progress::Progress;
+pub(crate) use progress::{Progress, Waited};
 
 use super::latch::LatchSet;
 use super::ticket::{CommitFailure, Completer};
 use crate::error::{ErrorKind, GraphError};
+use crate::patience;
 
 /// When a commit is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -328,17 +329,23 @@ impl Committer {
 
     /// Makes `version` past: every later commit gets a greater one, and commits up to it that are being written are
     /// waited for. A read as of `version` gives the same answer from now on.
-    pub(crate) fn settle(&self, version: CommitVersion) {
+    ///
+    /// # Errors
+    /// [`ErrorKind::Busy`] when the time that this thread has is over first.
+    pub(crate) fn settle(&self, version: CommitVersion) -> Result<(), GraphError> {
         if version <= self.published() {
-            return;
+            return Ok(());
         }
         let mut state = self.shared.state.lock();
         let awaited = state.last.min(version);
         let last = state.last.max(version);
         self.shared.number(&mut state, last);
         while state.writing && state.failed.is_none() && self.published() < awaited {
-            self.shared.written.wait(&mut state);
+            if !patience::wait(&self.shared.written, &mut state) {
+                return Err(patience::too_late());
+            }
         }
+        Ok(())
     }
 }
 

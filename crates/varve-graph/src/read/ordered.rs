@@ -13,7 +13,8 @@ use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, VERTEX};
 use varve_kv::{ClusteringRange, Flow, KvError, Reader, Row, ScanRequest, Snapshot, TableId};
 use varve_model::CommitVersion;
 
-use crate::commit::Progress;
+use crate::commit::{Progress, Waited};
+use crate::patience::TOO_LATE;
 
 /// Reads of the present and the past in that order.
 pub(crate) struct Ordered {
@@ -40,14 +41,19 @@ impl Ordered {
             return Ok(());
         }
         let shown = CommitVersion(self.shown.load(Ordering::Acquire));
-        if self.progress.wait(shown) {
-            return Ok(());
+        let space = || self.graph.clone();
+        match self.progress.wait(shown) {
+            Waited::Stored => Ok(()),
+            Waited::TooLong => Err(KvError::Busy {
+                space: space(),
+                detail: TOO_LATE.to_owned(),
+            }),
+            Waited::Failed => Err(KvError::Io {
+                space: space(),
+                detail: "an earlier write failed, and how much of it is stored is unknown until the server is started again"
+                    .to_owned(),
+            }),
         }
-        Err(KvError::Io {
-            space: self.graph.clone(),
-            detail: "an earlier write failed, and how much of it is stored is unknown until the server is started again"
-                .to_owned(),
-        })
     }
 
     /// Rows of `table` were read.

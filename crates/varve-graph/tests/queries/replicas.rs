@@ -7,6 +7,7 @@ use std::time::Duration;
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX};
 use varve_graph::read::HistoryPage;
 use varve_graph::write::{Missing, Mutation, WriteRequest};
+use varve_graph::{ErrorKind, patience};
 use varve_kv::{ClusteringRange, Flow, TableId};
 use varve_model::schema::IndexType;
 use varve_model::{CommitVersion, ElementId, TemporalScope};
@@ -70,6 +71,20 @@ fn the_version_that_an_update_supersedes_is_found() {
         |world| age(world, then),
     );
     assert_eq!(found, before);
+}
+
+#[test]
+fn a_read_of_the_past_waits_no_longer_than_its_time() {
+    let world = world();
+    let first = world.0.put("ann", 30, "Rome");
+    let over = std::time::Instant::now();
+    let read = beside(
+        &world,
+        |world| world.put("ann", 31, "Oslo"),
+        |world| patience::until(over, || world.graph.vertex(&id("ann"), as_of(first))),
+    );
+    let error = read.expect_err("the write is not stored within the time");
+    assert_eq!(error.kind, ErrorKind::Busy, "{error}");
 }
 
 #[test]

@@ -70,29 +70,47 @@ pub(super) struct Call<'a> {
     repository: Arc<Repository>,
 }
 
+/// Why a call did not reach its repository.
+enum Refused {
+    /// The client is told so.
+    Told(OmrsError),
+    /// The repository is not, or not yet, open here: nothing has happened, and the call is done again where it is.
+    TurnedAway(ApiError),
+}
+
+impl From<OmrsError> for Refused {
+    fn from(error: OmrsError) -> Self {
+        Self::Told(error)
+    }
+}
+
 impl<'a> Call<'a> {
-    fn of(context: &'a RequestContext) -> Result<Self, OmrsError> {
+    fn of(context: &'a RequestContext) -> Result<Self, Refused> {
         if context.path_form() == PathForm::Enterprise {
-            return Err(OmrsError::new(Message::NoEnterpriseRepository, &[]));
+            return Err(OmrsError::new(Message::NoEnterpriseRepository, &[]).into());
         }
         let Some(metadata) = context.state().metadata() else {
-            return Err(OmrsError::new(Message::NoLocalRepository, &[]));
+            return Err(OmrsError::new(Message::NoLocalRepository, &[]).into());
         };
         let server = context.path_parameter("serverName");
         if !metadata.is_called(server) {
             let words = OmrsError::of_parameter(Message::UnknownServer, "serverName", &[server]);
-            return Err(words);
+            return Err(words.into());
         }
         let is_anonymous = !context.route().pattern.contains("{userId}");
         if !is_anonymous && context.path_parameter("userId").trim().is_empty() {
-            return Err(OmrsError::new(Message::NullUser, &[]));
+            return Err(OmrsError::new(Message::NullUser, &[]).into());
         }
         let graphs = context.state().graphs();
         let repository = metadata.repository.get(graphs, &metadata.graph);
+        let repository = repository.map_err(|error| match error.status() {
+            StatusCode::MISDIRECTED_REQUEST => Refused::TurnedAway(error),
+            _ => Refused::Told(told(&error)),
+        })?;
         Ok(Self {
             context,
             metadata,
-            repository: repository.map_err(|error| told(&error))?,
+            repository,
         })
     }
 
@@ -211,7 +229,11 @@ pub(super) fn answer<R: OmrsResponse>(
     method: &'static str,
     work: impl FnOnce(&Call<'_>) -> Result<R, OmrsError>,
 ) -> HandlerResult {
-    let response = Call::of(context).and_then(|call| work(&call));
+    let response = match Call::of(context) {
+        Ok(call) => work(&call),
+        Err(Refused::Told(error)) => Err(error),
+        Err(Refused::TurnedAway(error)) => return Err(error),
+    };
     let failed = |error: &OmrsError| {
         // Messages with 500 in their number are also said of requests that ask for what must not be.
         if error.exception == Exception::RepositoryError && error.related_http_code() == 500 {

@@ -1,15 +1,22 @@
 //! The repository of a server: opened once, or anew whenever the server comes to lead the graph that keeps it.
+//!
+//! Opening reads from the store, which may take long. One call does it; those that come meanwhile are turned away, to be tried
+//! again without a thread that waits.
 
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use varve_graph::{Graph, Registry};
+use varve_omrs::OmrsError;
 use varve_omrs::repository::Repository;
 
 use crate::errors::ApiError;
 
-/// Opens the repository that a graph keeps; the text says why it cannot.
-type Opener = Box<dyn Fn(Arc<Graph>) -> Result<Arc<Repository>, String> + Send + Sync>;
+/// Opens the repository that a graph keeps.
+type Opener = Box<dyn Fn(Arc<Graph>) -> Result<Arc<Repository>, OmrsError> + Send + Sync>;
+
+/// `Retry-After` where the store is away.
+const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// Where the repository comes from.
 pub struct RepositoryOf(Source);
@@ -20,8 +27,10 @@ enum Source {
         name: String,
         answer_bytes_max: usize,
         opener: Opener,
-        /// The repository, and the graph that it was opened on.
+        /// The repository, and the graph that it was opened on. Held for moments only.
         current: Mutex<Option<(Weak<Graph>, Arc<Repository>)>>,
+        /// Held by the call that is opening it.
+        opening: Mutex<()>,
     },
 }
 
@@ -38,38 +47,56 @@ impl RepositoryOf {
     pub fn graph(
         name: String,
         answer_bytes_max: usize,
-        opener: impl Fn(Arc<Graph>) -> Result<Arc<Repository>, String> + Send + Sync + 'static,
+        opener: impl Fn(Arc<Graph>) -> Result<Arc<Repository>, OmrsError> + Send + Sync + 'static,
     ) -> Self {
         Self(Source::OfGraph {
             name,
             answer_bytes_max,
             opener: Box::new(opener),
             current: Mutex::default(),
+            opening: Mutex::default(),
         })
     }
 
     /// The repository that the graph of that name keeps.
     ///
     /// # Errors
-    /// When another server leads the graph, or the repository cannot be opened.
+    /// 421 when another server leads the graph, or another call is opening the repository; 503 when the store is away or busy,
+    /// 500 when the repository cannot be opened.
     pub fn get(&self, graphs: &Registry, graph: &str) -> Result<Arc<Repository>, ApiError> {
-        let (opener, current) = match &self.0 {
+        let (opener, current, opening) = match &self.0 {
             Source::Open(repository) => return Ok(Arc::clone(repository)),
             Source::OfGraph {
-                opener, current, ..
-            } => (opener, current),
+                opener,
+                current,
+                opening,
+                ..
+            } => (opener, current, opening),
         };
         let graph = graphs.get(graph)?;
-        let mut current = current.lock();
-        if let Some((of, repository)) = &*current
-            && of.as_ptr() == Arc::as_ptr(&graph)
-        {
-            return Ok(Arc::clone(repository));
+        let of_graph = || {
+            let current = current.lock();
+            let (of, repository) = current.as_ref()?;
+            (of.as_ptr() == Arc::as_ptr(&graph)).then(|| Arc::clone(repository))
+        };
+        if let Some(repository) = of_graph() {
+            return Ok(repository);
+        }
+        let Some(_opening) = opening.try_lock() else {
+            let message = "The metadata repository is being opened";
+            return Err(ApiError::misdirected(message));
+        };
+        if let Some(repository) = of_graph() {
+            return Ok(repository);
         }
         // What was opened on a graph that was lost is worth nothing.
-        *current = None;
-        let repository = opener(Arc::clone(&graph)).map_err(ApiError::storage)?;
-        *current = Some((Arc::downgrade(&graph), Arc::clone(&repository)));
+        *current.lock() = None;
+        let opened = opener(Arc::clone(&graph)).map_err(|error| match error.related_http_code() {
+            503 => ApiError::unavailable(error.to_string(), RETRY_AFTER_SECONDS),
+            _ => ApiError::storage(error.to_string()),
+        });
+        let repository = opened?;
+        *current.lock() = Some((Arc::downgrade(&graph), Arc::clone(&repository)));
         Ok(repository)
     }
 

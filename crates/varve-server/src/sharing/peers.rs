@@ -1,11 +1,12 @@
 //! Connections to other servers: HTTP/1.1, kept for a while, one pool for each serving thread.
 //!
 //! Request and answer are held as a whole, both bounded as they are on the server that carries them out: so a request can be
-//! sent once more when its leader is lost, and no client gets half an answer.
+//! sent once more when its leader is lost, and no client gets half an answer. All answers together have a limit of their own.
 
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
@@ -18,6 +19,7 @@ use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use tokio::net::TcpStream;
 
+use super::held::Share;
 use super::{FORWARDED, Failed, handed_on};
 use crate::request::RequestContext;
 use crate::respond::{Body, Response};
@@ -44,26 +46,26 @@ impl std::fmt::Debug for Peers {
 }
 
 impl Peers {
-    /// Has the server at `address` answer the request.
+    /// Has the server at `address` answer the request. `sent` is set while that server may have seen it; `share` is what the answer
+    /// takes of the budget.
     pub(super) async fn ask(
         &self,
         address: &str,
         context: &RequestContext,
+        sent: &AtomicBool,
+        share: Share,
     ) -> Result<Response, Failed> {
         // A kept connection may have been closed by the other side; what could not be sent goes over a new one.
         while let Some(mut sender) = self.take(address) {
-            match sender.send_request(request(address, context)).await {
-                Ok(answer) => return self.whole(address, sender, context, answer).await,
-                Err(error) if error.is_canceled() => {}
-                Err(_) => return Err(Failed::Unknown),
+            match send(&mut sender, address, context, sent).await {
+                Ok(answer) => return self.whole(address, sender, context, answer, share).await,
+                Err(Failed::NotBegun) => {}
+                Err(failed) => return Err(failed),
             }
         }
         let mut sender = connect(address).await.ok_or(Failed::NotBegun)?;
-        match sender.send_request(request(address, context)).await {
-            Ok(answer) => self.whole(address, sender, context, answer).await,
-            Err(error) if error.is_canceled() => Err(Failed::NotBegun),
-            Err(_) => Err(Failed::Unknown),
-        }
+        let answer = send(&mut sender, address, context, sent).await?;
+        self.whole(address, sender, context, answer, share).await
     }
 
     async fn whole(
@@ -72,9 +74,10 @@ impl Peers {
         sender: Sender,
         context: &RequestContext,
         answer: http::Response<Incoming>,
+        share: Share,
     ) -> Result<Response, Failed> {
         let (parts, body) = answer.into_parts();
-        let body = collect(body).await?;
+        let body = collect(body, share).await?;
         self.keep(address, sender);
         let mut headers = handed_on(&parts.headers);
         if context.method == Method::HEAD {
@@ -109,15 +112,42 @@ impl Peers {
     }
 }
 
+/// Sends a request and waits for the head of the answer.
+async fn send(
+    sender: &mut Sender,
+    address: &str,
+    context: &RequestContext,
+    sent: &AtomicBool,
+) -> Result<http::Response<Incoming>, Failed> {
+    sent.store(true, Ordering::Relaxed);
+    let answer = sender.send_request(request(address, context)).await;
+    answer.map_err(|error| match error.is_canceled() {
+        true => {
+            // The connection was closed before anything of it was sent.
+            sent.store(false, Ordering::Relaxed);
+            Failed::NotBegun
+        }
+        false => Failed::Unknown,
+    })
+}
+
 /// All of an answer's body.
-async fn collect(mut body: Incoming) -> Result<Body, Failed> {
-    let mut whole = BytesMut::with_capacity(body.size_hint().lower() as usize);
+async fn collect(mut body: Incoming, mut share: Share) -> Result<Body, Failed> {
+    let announced = body.size_hint().lower();
+    let announced = usize::try_from(announced).unwrap_or(usize::MAX);
+    if !share.reach(announced) {
+        return Err(Failed::TooMuchHeld);
+    }
+    let mut whole = BytesMut::with_capacity(announced);
     while let Some(frame) = poll_fn(|context| Pin::new(&mut body).poll_frame(context)).await {
         if let Ok(bytes) = frame.map_err(|_| Failed::Unknown)?.into_data() {
+            if !share.reach(whole.len() + bytes.len()) {
+                return Err(Failed::TooMuchHeld);
+            }
             whole.extend_from_slice(&bytes);
         }
     }
-    Ok(Body::from(whole.freeze()))
+    Ok(Body::from(share.around(whole.freeze())))
 }
 
 /// The request as it is handed on: with all its headers, those of the connection excepted.

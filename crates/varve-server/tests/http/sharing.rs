@@ -1,6 +1,9 @@
 //! Several servers on one engine: who leads, who hands on, and what becomes of requests when a leader goes. The engine is in
 //! memory, with leases that end when a test says so.
 
+mod limits;
+mod repository;
+
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
@@ -13,7 +16,7 @@ use varve_graph::registry::Tending;
 use varve_graph::{GraphOptions, Registry};
 use varve_kv::Engine;
 use varve_model::time::SystemClock;
-use varve_server::{AppState, RunningServer, ServerConfig};
+use varve_server::{AppState, LockedGraphs, Metadata, RunningServer, ServerConfig};
 use varve_testkit::SharedMemory;
 
 use crate::harness::{Answer, Client};
@@ -40,6 +43,14 @@ impl Server {
     }
 
     fn start_with(shared: &Arc<SharedMemory>, config: ServerConfig) -> Self {
+        Self::start_as(shared, config, None)
+    }
+
+    fn start_as(
+        shared: &Arc<SharedMemory>,
+        config: ServerConfig,
+        metadata: Option<Metadata>,
+    ) -> Self {
         let address = free_address();
         let engine: Arc<dyn Engine> = shared.server(&address.to_string());
         let options = GraphOptions::new(Arc::new(SystemClock));
@@ -49,7 +60,9 @@ impl Server {
             threads: 1,
             ..config
         };
-        let state = AppState::with_graphs(config, Arc::clone(&graphs)).unwrap();
+        let locked = LockedGraphs::These(Vec::new());
+        let state = AppState::with_metadata(config, Arc::clone(&graphs), &[], metadata, locked);
+        let state = state.unwrap();
         let running = Some(varve_server::start(&state).unwrap());
         let tending = Tending::start(graphs, TEND_EVERY, |_, _| {}).unwrap();
         Self {
@@ -348,6 +361,17 @@ enum Bad {
     IsSilent,
 }
 
+/// Takes the lease of the graph for the server at `address`.
+fn take_lease(shared: &Arc<SharedMemory>, address: &str) -> Arc<dyn varve_kv::Space> {
+    let engine = shared.server(address);
+    loop {
+        shared.expire("g");
+        if let Ok(space) = engine.open("g", &[], false) {
+            return space;
+        }
+    }
+}
+
 impl BadLeader {
     fn take(shared: &Arc<SharedMemory>, answer: Bad) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -369,16 +393,9 @@ impl BadLeader {
                 }
             }
         });
-        let engine = shared.server(&address);
-        let space = loop {
-            shared.expire("g");
-            if let Ok(space) = engine.open("g", &[], false) {
-                break space;
-            }
-        };
         Self {
             asked,
-            space: Some(space),
+            space: Some(take_lease(shared, &address)),
         }
     }
 

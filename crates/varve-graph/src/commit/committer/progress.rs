@@ -6,6 +6,18 @@ use std::sync::atomic::Ordering;
 use varve_model::CommitVersion;
 
 use super::Shared;
+use crate::patience;
+
+/// How waiting for commits ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waited {
+    /// They are wholly stored, or given up.
+    Stored,
+    /// One of them failed so that nobody knows how much of it is stored.
+    Failed,
+    /// The time that this thread has was over first.
+    TooLong,
+}
 
 /// How far a committer has come.
 #[derive(Clone)]
@@ -21,17 +33,21 @@ impl Progress {
         CommitVersion(self.0.numbered.load(Ordering::Acquire))
     }
 
-    /// Waits until each commit up to `version` is wholly stored, or given up. `false` if one of them failed so that nobody
-    /// knows how much of it is stored.
-    pub(crate) fn wait(&self, version: CommitVersion) -> bool {
+    /// Waits until each commit up to `version` is wholly stored, or given up.
+    pub(crate) fn wait(&self, version: CommitVersion) -> Waited {
         let stored = || self.0.published.load(Ordering::Acquire) >= version.0;
         if stored() {
-            return true;
+            return Waited::Stored;
         }
         let mut state = self.0.state.lock();
         while state.writing && state.failed.is_none() && !stored() {
-            self.0.written.wait(&mut state);
+            if !patience::wait(&self.0.written, &mut state) {
+                return Waited::TooLong;
+            }
         }
-        state.failed.is_none() || stored()
+        match state.failed.is_none() || stored() {
+            true => Waited::Stored,
+            false => Waited::Failed,
+        }
     }
 }

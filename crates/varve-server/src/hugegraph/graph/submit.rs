@@ -82,12 +82,13 @@ pub(super) async fn submit_or(
     let target = Target::of(&context)?;
     let state = context.shared_state();
     let large = context.body().len() > INLINE_BODY_BYTES;
+    let deadline = context.deadline();
     let (response, ticket) = if large || state.reads_wait() {
         let work = move || {
             let request = request(&context, &target, prepare)?;
             wait_and_write(&context, &target, &request, answer, refusal)
         };
-        state.run_blocking(work).await??
+        state.run_until(deadline, work).await??
     } else {
         let request = request(&context, &target, prepare)?;
         let attempt = target.graph.write(&request, Contention::Refuse);
@@ -95,7 +96,7 @@ pub(super) async fn submit_or(
             Some(written) => answered(&target, &request, written, answer)?,
             None => {
                 let work = move || wait_and_write(&context, &target, &request, answer, refusal);
-                state.run_blocking(work).await??
+                state.run_until(deadline, work).await??
             }
         }
     };
