@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rust_rocksdb::{BlockBasedOptions, Options};
 use varve_kv_front::FrontOptions;
 
 /// Memory of the engine when nothing is said: 512 MiB.
@@ -98,6 +99,10 @@ pub struct Tuning {
     pub level_base_bytes: u64,
     /// From how many rows on a batch is put in the order of its keys.
     pub sort_batches_from: usize,
+    /// Changes options of spaces, and of tables, that have no field of their own here.
+    pub alter_space: fn(&mut Options),
+    /// See `alter_space`.
+    pub alter_table: fn(&mut Options, &mut BlockBasedOptions),
 }
 
 impl Default for Tuning {
@@ -120,6 +125,8 @@ impl Default for Tuning {
             quiet_after: Duration::from_secs(30),
             level_base_bytes: 256 << 20,
             sort_batches_from: 64,
+            alter_space: |_| (),
+            alter_table: |_, _| (),
         }
     }
 }

@@ -197,6 +197,7 @@ impl Shared {
         options.set_stats_dump_period_sec(0);
         options.set_stats_persist_period_sec(0);
         options.add_event_listener(listener);
+        (self.tuning.alter_space)(&mut options);
         options
     }
 
@@ -248,7 +249,9 @@ impl Shared {
         }
         options.set_memtable_prefix_bloom_ratio(self.tuning.memtable_filter_share);
         options.set_memtable_whole_key_filtering(filters_whole_keys(table));
-        options.set_block_based_table_factory(&self.block_options(table));
+        let mut block = self.block_options(table);
+        (self.tuning.alter_table)(&mut options, &mut block);
+        options.set_block_based_table_factory(&block);
         options
     }
 
