@@ -152,7 +152,7 @@ pub(crate) fn again(error: &KvError) -> KvError {
 /// Sorts a table and hands it to the base.
 pub(crate) fn ingest(base: &dyn Base, tables: usize, table: &Table) -> Result<(), KvError> {
     table.set_flushed(0.0);
-    let runs = Run::of_all_tables(&table.arena, tables);
+    let runs = Run::of_all_tables(&table.arena, tables, table.operations());
     table.set_flushed(SORTED);
     let rows: usize = runs.iter().map(Run::len).sum();
     let mut before = 0;
@@ -314,8 +314,13 @@ fn end_rows(rows: &SpaceRows, table: &Table) -> u64 {
         rows.remove_all();
         return generation;
     }
+    let kept = rows.tables();
+    if kept.is_empty() {
+        return generation;
+    }
     for block in 0..table.arena.blocks() {
-        for (_, op) in table.arena.ops(block) {
+        let ops = table.arena.ops(block).map(|(_, op)| op);
+        for op in ops.filter(|op| kept.has(op.table)) {
             let (table, partition) = (op.table, op.partition());
             rows.remove(&RowKey {
                 table,

@@ -68,6 +68,26 @@ pub(crate) struct SpaceRows {
     generation: AtomicU64,
     /// Rows of generations before this one are not shown.
     floor: AtomicU64,
+    /// The tables of which rows may have been kept, since the space was opened.
+    tables: AtomicU64,
+}
+
+/// Some tables. Two whose numbers are 64 apart are not told from each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tables(u64);
+
+impl Tables {
+    fn of(table: TableId) -> Self {
+        Self(1 << (table.0 % 64))
+    }
+
+    pub(crate) fn has(self, table: TableId) -> bool {
+        self.0 & Self::of(table).0 != 0
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
 }
 
 /// What a row is looked up by.
@@ -143,6 +163,7 @@ impl RowCache {
             cache: self,
             generation: AtomicU64::new(0),
             floor: AtomicU64::new(0),
+            tables: AtomicU64::new(0),
         }
     }
 }
@@ -179,8 +200,11 @@ impl SpaceRows {
         let Some(row) = key.with_value(value) else {
             return;
         };
-        // First the mark, then the generation; whoever begins the next one does it the other way round. So either this
-        // sees the new generation, or the other sees the mark, and removes the row once it has the set's lock.
+        // First the table and the mark, then the generation; whoever begins the next one does it the other way round. So
+        // either this sees the new generation, or the other sees table and mark, and removes the row once it has the set's
+        // lock.
+        self.tables
+            .fetch_or(Tables::of(key.table).0, Ordering::SeqCst);
         self.cache.marks[at].fetch_or(mark(hash), Ordering::SeqCst);
         if self.generation.load(Ordering::SeqCst) != generation {
             return;
@@ -206,9 +230,14 @@ impl SpaceRows {
     }
 
     /// Begins the next generation. Until a view of it is published, [`SpaceRows::remove`] must be called for each row
-    /// that changes with it, or [`SpaceRows::remove_all`].
+    /// of [`SpaceRows::tables`], as they are then, that changes with it, or [`SpaceRows::remove_all`].
     pub(crate) fn begin_generation(&self) -> u64 {
         self.generation.fetch_add(1, Ordering::SeqCst) + 1
+    }
+
+    /// The tables of which rows may be kept. What is written only, and never read from the files, is not among them.
+    pub(crate) fn tables(&self) -> Tables {
+        Tables(self.tables.load(Ordering::SeqCst))
     }
 
     /// Removes a row that changes.

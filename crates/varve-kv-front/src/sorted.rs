@@ -2,12 +2,18 @@
 
 use std::sync::Arc;
 
-use varve_kv::{OpKind, TableId};
+use varve_kv::{OpKind, RawOp, TableId};
 
 use crate::arena::{Arena, At, PREFETCHED};
 use crate::base::RunRow;
 use crate::heads::{self, Head, Item};
 use crate::table::{Table, partition_hash};
+
+/// How many rows the processor is asked for together where a whole run is visited. They lie all over the memory of a table,
+/// and each waits for the translation of its address before anything behind it can go on: so these waits are had at once.
+const ASKED_AT_ONCE: usize = 16;
+/// From so many rows on, a list that has to grow gets room for all that may come, so that it is not copied again.
+const FEW: usize = 4_096;
 
 /// All versions of the rows of one table in some blocks, sorted by key, oldest version first.
 #[derive(Debug)]
@@ -43,7 +49,12 @@ impl Gathered {
         }
     }
 
-    fn add(&mut self, arena: &Arena, at: At, kind: OpKind, key: &[u8]) {
+    /// Adds an operation. So many may come, this one included; 0 if that is not known.
+    fn add(&mut self, arena: &Arena, left: usize, (at, op): (At, RawOp<'_>)) {
+        let (kind, key) = (op.kind, op.key);
+        if self.items.len() == self.items.capacity() && self.items.len() >= FEW {
+            self.items.reserve_exact(left);
+        }
         if kind == OpKind::DeletePrefix {
             self.deletes.push(at);
             return;
@@ -85,20 +96,22 @@ impl Run {
     fn of_blocks(arena: &Arena, table: TableId, from: u32, to: u32) -> Self {
         let mut gathered = Gathered::new();
         for block in from..to {
-            for (at, op) in arena.ops(block).filter(|(_, op)| op.table == table) {
-                gathered.add(arena, at, op.kind, op.key);
+            for op in arena.ops(block).filter(|(_, op)| op.table == table) {
+                gathered.add(arena, 0, op);
             }
         }
         gathered.sort(arena, from, to)
     }
 
-    /// A run of all blocks for each of the tables `0..count`, in one pass.
-    pub(crate) fn of_all_tables(arena: &Arena, count: usize) -> Vec<Self> {
+    /// A run of all blocks for each of the tables `0..count`, in one pass. The blocks have `operations` in all.
+    pub(crate) fn of_all_tables(arena: &Arena, count: usize, operations: usize) -> Vec<Self> {
         let blocks = arena.blocks();
         let mut gathered: Vec<Gathered> = (0..count).map(|_| Gathered::new()).collect();
+        let mut left = operations;
         for block in 0..blocks {
-            for (at, op) in arena.ops(block) {
-                gathered[usize::from(op.table.0)].add(arena, at, op.kind, op.key);
+            for op in arena.ops(block) {
+                gathered[usize::from(op.1.table.0)].add(arena, left, op);
+                left = left.saturating_sub(1);
             }
         }
         let sort = |gathered: Gathered| gathered.sort(arena, 0, blocks);
@@ -124,25 +137,54 @@ impl Run {
 
     /// The newest visible version of the next row from `next` on, which is moved behind it.
     pub(crate) fn next_row(&self, arena: &Arena, next: &mut usize, visible: u32) -> Option<At> {
-        loop {
-            let first = self.items.get(*next)?;
+        while *next < self.items.len() {
             if let Some(later) = self.items.get(*next + PREFETCHED) {
                 arena.prefetch(later.at);
             }
-            let key = arena.op(first.at).key;
-            let mut newest = None;
-            while let Some(item) = self.items.get(*next) {
-                if item.head != first.head || arena.op(item.at).key != key {
-                    break;
-                }
-                if item.at.block() < visible {
-                    newest = Some(item.at);
-                }
-                *next += 1;
+            if let Some((at, _)) = self.row_at(arena, next, visible) {
+                return Some(at);
             }
-            if newest.is_some() {
-                return newest;
+        }
+        None
+    }
+
+    /// The newest visible version of the row at `next`, which is moved behind it; none when no version is visible.
+    #[inline]
+    fn row_at<'a>(
+        &self,
+        arena: &'a Arena,
+        next: &mut usize,
+        visible: u32,
+    ) -> Option<(At, RawOp<'a>)> {
+        let first = &self.items[*next];
+        let op = arena.op(first.at);
+        let shown = |at: At| at.block() < visible;
+        let mut newest = shown(first.at).then_some((first.at, op));
+        *next += 1;
+        while let Some(item) = self.items.get(*next)
+            && item.head == first.head
+        {
+            let later = arena.op(item.at);
+            if later.key != op.key {
+                break;
             }
+            if shown(item.at) {
+                newest = Some((item.at, later));
+            }
+            *next += 1;
+        }
+        newest
+    }
+
+    /// Asks the processor for the rows behind those that it was asked for, some time before `next` gets there.
+    #[inline]
+    fn ask_ahead(&self, arena: &Arena, next: usize, asked: &mut usize) {
+        if next + ASKED_AT_ONCE > *asked {
+            let to = (*asked + ASKED_AT_ONCE).min(self.items.len());
+            for item in &self.items[*asked..to] {
+                arena.prefetch(item.at);
+            }
+            *asked = to;
         }
     }
 
@@ -164,9 +206,12 @@ impl Run {
         table: &Table,
         mut visit: impl FnMut(RunRow<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut next = 0;
-        while let Some(at) = self.next_row(&table.arena, &mut next, u32::MAX) {
-            let op = table.arena.op(at);
+        let (mut next, mut asked) = (0, 0);
+        while next < self.items.len() {
+            self.ask_ahead(&table.arena, next, &mut asked);
+            let Some((at, op)) = self.row_at(&table.arena, &mut next, u32::MAX) else {
+                continue;
+            };
             if !self.deletes.is_empty() {
                 let hash = partition_hash(op.table, op.partition());
                 let cover = table.cover(hash, op.table, op.partition(), op.clustering(), u32::MAX);

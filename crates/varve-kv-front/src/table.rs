@@ -103,6 +103,7 @@ pub(crate) struct Table {
     /// Whether there is any prefix delete, in shards that were indexed.
     has_deletes: AtomicBool,
     bytes: AtomicUsize,
+    operations: AtomicUsize,
     /// How much of it was flushed, in thousandths.
     flushed: AtomicU32,
     partitions: AtomicUsize,
@@ -129,6 +130,7 @@ impl Table {
             published: AtomicU32::new(0),
             has_deletes: AtomicBool::new(false),
             bytes: AtomicUsize::new(0),
+            operations: AtomicUsize::new(0),
             flushed: AtomicU32::new(0),
             partitions: AtomicUsize::new(0),
             written: OnceLock::new(),
@@ -161,6 +163,7 @@ impl Table {
                 }
             }
         }
+        self.operations.fetch_add(hashed.len(), Ordering::Relaxed);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
@@ -191,6 +194,11 @@ impl Table {
     /// Memory in bytes, estimated.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// How many operations it has.
+    pub(crate) fn operations(&self) -> usize {
+        self.operations.load(Ordering::Relaxed)
     }
 
     /// The part of it that was flushed, about.

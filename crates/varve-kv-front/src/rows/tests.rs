@@ -50,6 +50,18 @@ fn without_room_a_row_is_kept_when_it_is_read_again() {
 }
 
 #[test]
+fn only_tables_whose_rows_were_read_may_have_any() {
+    let rows = rows(1 << 16);
+    assert!(rows.tables().is_empty());
+    rows.put(0, &key(b"p", b"c"), &[0; SET_ROW_BYTES]);
+    assert!(rows.tables().is_empty(), "too long to be kept");
+    rows.put(0, &key(b"p", b"c"), b"v");
+    assert!(rows.tables().has(TABLE) && !rows.tables().has(TableId(4)));
+    rows.begin_generation();
+    assert!(rows.tables().has(TABLE), "also in later generations");
+}
+
+#[test]
 fn a_row_is_told_from_all_others() {
     let rows = rows(1 << 16);
     let row = key(b"p", b"c");
