@@ -329,3 +329,41 @@ fn readers_beside_a_writer_see_every_batch_wholly() {
         done.store(true, Ordering::Release);
     });
 }
+
+#[test]
+fn a_flush_visits_the_newest_of_each_row_in_order() {
+    const OTHER: TableId = TableId(0);
+    let (table, mut random) = (Table::new(0), Random::new(5));
+    let mut model: [BTreeMap<Vec<u8>, Option<Vec<u8>>>; 2] = Default::default();
+    // More rows than a list grows by steps for, some of them written again and again.
+    for number in 0..60u64 {
+        let batch = batch(|batch| {
+            for _ in 0..500 {
+                let id = if random.one_in(2) { OTHER } else { TABLE };
+                let key = random.below(8_000).to_be_bytes();
+                let value = number.to_be_bytes().to_vec();
+                let value = (!random.one_in(10)).then_some(value);
+                match &value {
+                    Some(value) => {
+                        batch.put(id, HUB, &key, value);
+                    }
+                    None => batch.delete(id, HUB, &key),
+                }
+                model[usize::from(id.0)].insert([HUB, &key].concat(), value);
+            }
+        });
+        write(&table, &batch);
+    }
+    assert_eq!(table.operations(), 30_000);
+    let runs = crate::sorted::Run::of_all_tables(&table.arena, 2, table.operations());
+    for (run, model) in runs.iter().zip(model) {
+        let mut found = Vec::new();
+        run.visit_newest(&table, |row| {
+            found.push((row.key.to_vec(), row.value.map(<[u8]>::to_vec)));
+            Ok::<_, ()>(())
+        })
+        .expect("no error");
+        assert!(found.len() > 5_000);
+        assert_eq!(found, model.into_iter().collect::<Vec<_>>());
+    }
+}
