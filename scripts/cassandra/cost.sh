@@ -9,8 +9,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 cluster=scripts/cassandra/cluster.sh
 CARGO_TARGET_DIR=${VARVE_CASSANDRA_TARGET:-${XDG_CACHE_HOME:-$HOME/.cache}/varve/cassandra-target}
 export CARGO_TARGET_DIR
-scripts/cargo.sh build --release --locked -p varve --no-default-features --features cassandra,jemalloc --bin varve
-scripts/cargo.sh build --release --locked -p varve-kv-cassandra --features driver --example commit_cost
+# Together: apart they would have crates compiled with other features.
+scripts/cargo.sh build --release --locked -p varve -p varve-kv-cassandra --no-default-features \
+  --features varve/cassandra,varve/jemalloc,varve-kv-cassandra/driver --bin varve --example commit_cost
 VARVE_CASSANDRA_DIR=$(mktemp -d "${TMPDIR:-/tmp}/varve-cost.XXXXXX")
 export VARVE_CASSANDRA_DIR VARVE_CASSANDRA_NODES=${VARVE_CASSANDRA_NODES:-1} VARVE_CASSANDRA_JIT=full
 export VARVE_CASSANDRA_PORT=${VARVE_CASSANDRA_PORT:-19142}
