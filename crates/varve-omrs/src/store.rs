@@ -9,6 +9,7 @@ mod told;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use compact_str::CompactString;
 pub(crate) use told::{EntityJson, proxy_of};
 pub use told::{ToldEntity, ToldRelationship};
 
@@ -43,9 +44,9 @@ pub struct StoredRelationship {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     /// The relationship's GUID.
-    pub guid: String,
+    pub guid: CompactString,
     /// The GUIDs of the entities at its two ends.
-    pub ends: [String; 2],
+    pub ends: [CompactString; 2],
     /// Its type.
     pub of: Option<TypeIndex>,
     /// Where it stands in its life.
@@ -58,8 +59,8 @@ impl Link {
     pub fn of(types: &Catalogue, relationship: &StoredRelationship) -> Self {
         let audit = &relationship.header.audit;
         Self {
-            guid: relationship.header.guid().to_owned(),
-            ends: relationship.ends.clone(),
+            guid: relationship.header.guid().into(),
+            ends: relationship.ends.each_ref().map(CompactString::from),
             of: types.by_name(audit.type_name()),
             status: audit.status,
         }
@@ -201,6 +202,15 @@ pub trait Read {
     fn told_entity(&self, guid: &str) -> Result<Option<ToldEntity>, OmrsError> {
         let entity = self.entity(guid)?;
         Ok(entity.map(|entity| ToldEntity::new(&self.types(), entity)))
+    }
+
+    /// What stands for the entity with this GUID at the end of a relationship.
+    ///
+    /// # Errors
+    /// As above.
+    fn told_proxy(&self, guid: &str) -> Result<Option<Shared<EntityProxy>>, OmrsError> {
+        let entity = self.told_entity(guid)?;
+        Ok(entity.map(|entity| entity.proxy().clone()))
     }
 
     /// The relationship of a link that this reader has shown, to be told.

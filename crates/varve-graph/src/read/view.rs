@@ -5,12 +5,12 @@ use std::sync::Arc;
 use varve_encoding::key;
 use varve_encoding::row::{self, Header, Kind};
 use varve_encoding::tables::{EDGE, VERTEX};
-use varve_kv::{Reader, Snapshot, TableId};
+use varve_kv::{Flow, Reader, Snapshot, TableId};
 use varve_model::{
     CommitVersion, Direction, Edge, EdgeId, Instant, TemporalScope, Vertex, VertexId,
 };
 
-use super::resolve;
+use super::{resolve, scan_events};
 use crate::commit::stored_version;
 use crate::error::GraphError;
 use crate::index::Deriver;
@@ -207,7 +207,12 @@ pub(crate) fn read_element(
     found: &mut dyn FnMut(&[u8]),
 ) -> Result<bool, GraphError> {
     let mut outcome: Result<bool, GraphError> = Ok(false);
-    let mut undecided = None;
+    let (mut undecided, mut is_of_another_time) = (None, false);
+    let covers = |header: &Header| {
+        header.kind == Kind::Put
+            && header.version <= point.version()
+            && header.period().covers(point.valid())
+    };
     let exists = reader.get_with(
         table,
         partition,
@@ -217,23 +222,39 @@ pub(crate) fn read_element(
                 found(content);
                 outcome = Ok(true);
             }
-            Ok(_) => undecided = Some(row.to_vec()),
+            Ok((header, _)) if covers(&header) => undecided = Some(row.to_vec()),
+            Ok(_) => is_of_another_time = true,
             Err(error) => outcome = Err(error.into()),
         },
     )?;
+    let is_over = undecided.is_none() && !is_of_another_time;
     // Of the present, a missing row says that the element does not exist.
-    if undecided.is_none() && (exists || point.scope.is_now()) {
+    if is_over && (exists || point.scope.is_now()) {
         return outcome;
     }
-    let row = undecided.as_deref();
-    let resolved = resolve(
-        reader,
-        partition,
-        clustering,
-        row,
-        point.valid(),
-        point.version(),
-    )?;
+    let (valid, version) = (point.valid(), point.version());
+    let Some(row) = undecided else {
+        // The newest event decides that covers the point; what it holds is not copied, as it may be long.
+        let mut exists = false;
+        scan_events(
+            reader,
+            partition,
+            clustering,
+            version,
+            &mut |header, content| {
+                if !header.period().covers(valid) {
+                    return Flow::Continue(());
+                }
+                exists = header.kind == Kind::Put;
+                if exists {
+                    found(content);
+                }
+                Flow::Break(())
+            },
+        )?;
+        return Ok(exists);
+    };
+    let resolved = resolve(reader, partition, clustering, Some(&row), valid, version)?;
     if let Some(resolved) = &resolved {
         found(&resolved.content);
     }

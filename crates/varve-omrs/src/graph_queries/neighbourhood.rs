@@ -2,6 +2,8 @@
 
 use std::collections::{HashSet, VecDeque};
 
+use compact_str::CompactString;
+
 use super::{Step, Stepper};
 use crate::error::OmrsError;
 use crate::matching::Target;
@@ -58,7 +60,7 @@ pub fn neighbourhood(
 ) -> Result<SubGraph, OmrsError> {
     let stepper = Stepper::new(read, types, walked, limits);
     let mut found: HashSet<String> = HashSet::from([start.guid().to_owned()]);
-    let mut passed: HashSet<String> = HashSet::new();
+    let mut passed: HashSet<CompactString> = HashSet::new();
     let mut graph = SubGraph::default();
     let mut border = vec![start.guid().to_owned()];
     graph.entities.push(start);
@@ -162,6 +164,6 @@ fn key(read: &dyn Read, order: &Order, entity: &ToldEntity) -> Result<SortKey, O
 }
 
 /// The GUID of the end that is not `from`; `from` itself where it is at both.
-pub(super) fn other_end<'a>([one, two]: &'a [String; 2], from: &str) -> &'a str {
+pub(super) fn other_end<'a>([one, two]: &'a [CompactString; 2], from: &str) -> &'a str {
     if one == from { two } else { one }
 }

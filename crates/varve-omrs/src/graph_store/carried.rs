@@ -11,7 +11,7 @@ use super::decode::{
     Decoded, category_of, classifications, classifications_named, int, map, named, optional_int,
     primitive, text, value_of,
 };
-use super::made::{MadeClassifications, MadeJson};
+use super::made::{Known, MadeClassifications, MadeJson};
 use crate::instances::{Classification, ClassificationOrigin};
 use crate::json::{Encode, MakeLater, Shared, Writer};
 use crate::types::{AttributeTypeDef, Catalogue, PrimitiveDefCategory, ResolvedType};
@@ -23,8 +23,8 @@ pub(super) fn shared(
     bytes: &[u8],
 ) -> Decoded<Shared<Vec<Classification>>> {
     let made = match known.of(("", bytes)) {
-        Some(made) => made,
-        None => {
+        Known::Made(made) => made,
+        of @ (Known::AskedFor | Known::Nothing) => {
             let Ok(json) = json(types, bytes) else {
                 // Damaged, or of a form that is read only as a whole.
                 return classifications(types, bytes).map(Shared::new);
@@ -33,7 +33,9 @@ pub(super) fn shared(
                 stored: Bytes::copy_from_slice(bytes),
                 json,
             };
-            known.keep(&made);
+            if matches!(of, Known::AskedFor) {
+                known.keep(&made);
+            }
             made
         }
     };

@@ -23,6 +23,9 @@ const SHARDS: usize = 16;
 const ENTRIES_MIN: usize = 8;
 /// What an entry takes beside its bytes, about.
 const ENTRY_BYTES: usize = 160;
+/// How many of the bytes that were asked for last a shard remembers: what is asked for once, as by a search that goes
+/// through a whole type, is not kept, and drives nothing out.
+const ASKED_FOR: usize = 1024;
 
 /// What is made of stored bytes.
 pub(super) trait Made: Clone {
@@ -79,6 +82,8 @@ struct Shard<M> {
     entries: FxHashMap<u64, Entry<M>>,
     queue: VecDeque<u64>,
     bytes: usize,
+    /// Hashes of what was asked for and is not kept, each at its own place.
+    asked_for: Box<[u64]>,
 }
 
 impl<M> Default for Shard<M> {
@@ -87,8 +92,19 @@ impl<M> Default for Shard<M> {
             entries: FxHashMap::default(),
             queue: VecDeque::new(),
             bytes: 0,
+            asked_for: vec![0; ASKED_FOR].into(),
         }
     }
+}
+
+/// What is known of some bytes.
+pub(super) enum Known<M> {
+    /// What was made of them.
+    Made(M),
+    /// They were asked for lately: what is made of them now is to be kept.
+    AskedFor,
+    /// Nothing.
+    Nothing,
 }
 
 struct Entry<M> {
@@ -114,15 +130,22 @@ impl<M: Made> MadeJson<M> {
     }
 
     /// What was made of these bytes.
-    pub(super) fn of(&self, stored: (&str, &[u8])) -> Option<M> {
+    pub(super) fn of(&self, stored: (&str, &[u8])) -> Known<M> {
         let hash = hash_of(stored);
         let mut shard = self.shard(hash).lock();
-        let entry = shard.entries.get_mut(&hash)?;
-        if entry.made.stored() != stored {
-            return None;
+        if let Some(entry) = shard.entries.get_mut(&hash)
+            && entry.made.stored() == stored
+        {
+            entry.is_asked_for = true;
+            return Known::Made(entry.made.clone());
         }
-        entry.is_asked_for = true;
-        Some(entry.made.clone())
+        // Which shard it is follows from other bits.
+        let last = &mut shard.asked_for[hash as usize % ASKED_FOR];
+        if std::mem::replace(last, hash) == hash {
+            Known::AskedFor
+        } else {
+            Known::Nothing
+        }
     }
 
     /// Keeps what was made, if it is not too long.
@@ -182,6 +205,16 @@ mod tests {
         }
     }
 
+    fn found(
+        all: &MadeJson<MadeClassifications>,
+        stored: (&str, &[u8]),
+    ) -> Option<MadeClassifications> {
+        match all.of(stored) {
+            Known::Made(made) => Some(made),
+            Known::AskedFor | Known::Nothing => None,
+        }
+    }
+
     fn bytes(all: &MadeJson<MadeClassifications>) -> usize {
         let held = all.shards.iter().map(|shard| {
             let shard = shard.lock();
@@ -197,23 +230,23 @@ mod tests {
     fn what_was_made_is_found_by_all_of_its_bytes() {
         let all = empty();
         let one = made(1, 100);
-        assert!(all.of(("", &one.stored)).is_none());
+        assert!(found(&all, ("", &one.stored)).is_none());
         all.keep(&one);
         all.keep(&one);
         all.keep(&made(2, 100));
         assert_eq!(
-            all.of(("", &one.stored)).expect("it is kept").json,
+            found(&all, ("", &one.stored)).expect("it is kept").json,
             one.json
         );
         let mut other = one.stored.to_vec();
         other[99] = 1;
-        assert!(all.of(("", &other)).is_none());
-        assert!(all.of(("other", &one.stored)).is_none());
+        assert!(found(&all, ("", &other)).is_none());
+        assert!(found(&all, ("other", &one.stored)).is_none());
         assert_eq!(bytes(&all), weight(&one) + weight(&made(2, 100)));
         // Where hashes are the same, the bytes decide.
         let hash = hash_of(("", &other));
         all.shard(hash).lock().keep(hash, one, BYTES_MAX);
-        assert!(all.of(("", &other)).is_none());
+        assert!(found(&all, ("", &other)).is_none());
     }
 
     #[test]
@@ -224,12 +257,23 @@ mod tests {
         let many = u32::try_from(3 * BYTES_MAX / 10_000).expect("a small number");
         for number in 1..many {
             all.keep(&made(number, 10_000));
-            assert!(all.of(("", &wanted.stored)).is_some());
+            assert!(found(&all, ("", &wanted.stored)).is_some());
         }
-        assert!(all.of(("", &made(1, 10_000).stored)).is_none());
-        assert!(all.of(("", &made(many - 1, 10_000).stored)).is_some());
+        assert!(found(&all, ("", &made(1, 10_000).stored)).is_none());
+        assert!(found(&all, ("", &made(many - 1, 10_000).stored)).is_some());
         let bytes = bytes(&all);
         assert!(bytes <= BYTES_MAX && bytes > BYTES_MAX / 2);
+    }
+
+    #[test]
+    fn what_is_asked_for_twice_is_to_be_kept() {
+        let all = empty();
+        let one = made(1, 100);
+        assert!(matches!(all.of(("", &one.stored)), Known::Nothing));
+        assert!(matches!(all.of(("", &made(2, 100).stored)), Known::Nothing));
+        assert!(matches!(all.of(("", &one.stored)), Known::AskedFor));
+        all.keep(&one);
+        assert!(matches!(all.of(("", &one.stored)), Known::Made(_)));
     }
 
     #[test]

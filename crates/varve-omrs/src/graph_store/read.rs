@@ -3,7 +3,6 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use compact_str::CompactString;
 use varve_encoding::index::known_start;
 use varve_encoding::key;
 use varve_encoding::row::{PropertyReader, edge_parts, vertex_parts};
@@ -17,6 +16,8 @@ use super::entries::{Kind, named_first};
 use super::plan::{behind_values, is_described, plan};
 use super::state::State;
 use crate::error::{Message, OmrsError};
+use crate::instances::EntityProxy;
+use crate::json::Shared;
 use crate::store::{
     Link, Read, Standing, Step, StoredEntity, StoredInstance, StoredRelationship, Subject,
     TextHint, ToldEntity, ToldRelationship, Visit, Walk, WalkBy,
@@ -256,6 +257,14 @@ impl Read for GraphReader {
         Ok(found.transpose()?)
     }
 
+    fn told_proxy(&self, guid: &str) -> Result<Option<Shared<EntityProxy>>, OmrsError> {
+        let mut found = None;
+        self.view.with_vertex(&vertex_of(guid), &mut |content| {
+            found = Some(self.state.told_proxy(guid, content));
+        })?;
+        Ok(found.transpose()?)
+    }
+
     fn told_relationship(&self, link: &Link) -> Result<Option<ToldRelationship>, OmrsError> {
         let Some(label) = link.of.and_then(|of| self.state.label(of)) else {
             let relationship = self.relationship(&link.guid)?;
@@ -263,15 +272,15 @@ impl Read for GraphReader {
         };
         let [one, two] = &link.ends;
         let id = EdgeId {
-            source: vertex_of(one),
+            source: VertexId::Text(one.clone()),
             parent: EdgeLabelId(label),
             label: EdgeLabelId(label),
-            sort_values: CompactString::new(&link.guid),
-            target: vertex_of(two),
+            sort_values: link.guid.clone(),
+            target: VertexId::Text(two.clone()),
         };
         let mut found = None;
         self.view.with_edge(&id, &mut |content| {
-            found = Some(self.state.told_relationship(&id, content));
+            found = Some(self.state.told_relationship(id.clone(), content));
         })?;
         Ok(found.transpose()?)
     }
@@ -301,7 +310,7 @@ impl Read for GraphReader {
             if !self.state.is_edge_of(&id, of) || is_known(&id.sort_values) {
                 return Ok(Flow::Continue(()));
             }
-            visit(self.state.told_relationship(&id, content)?)
+            visit(self.state.told_relationship(id, content)?)
         })
     }
 
@@ -311,7 +320,7 @@ impl Read for GraphReader {
         visit: &mut dyn FnMut(Link) -> Result<ControlFlow<()>, OmrsError>,
     ) -> Result<(), OmrsError> {
         self.edges_of(entity, &mut |id, content| {
-            visit(self.state.link(&id, content)?)
+            visit(self.state.link(id, content)?)
         })
     }
 

@@ -3,18 +3,20 @@
 //! written as an object.
 
 use bytes::Bytes;
+use compact_str::CompactString;
 use varve_encoding::datum::{Cursor, Token};
 use varve_encoding::row::{edge_parts, vertex_parts};
 use varve_graph::GraphError;
-use varve_model::EdgeId;
+use varve_model::{EdgeId, VertexId};
 
 use super::audit::Audit;
 use super::carried::{self, put_properties, put_value};
 use super::decode::{Decoded, Decoder, Parts, map, standing, text};
-use super::made::MadeEntity;
+use super::made::{Known, MadeEntity};
 use super::read::guid_of;
 use super::state::State;
-use crate::json::{Field, HANDED_OVER_MIN, Pieces, Writer};
+use crate::instances::{Classification, EntityProxy};
+use crate::json::{Field, HANDED_OVER_MIN, Pieces, Shared, Writer};
 use crate::store::{EntityJson, Link, Standing, ToldEntity, ToldRelationship};
 use crate::types::{InstanceStatus, ResolvedType, TypeIndex};
 
@@ -24,9 +26,11 @@ const MEMBERS_BYTES: usize = 2048;
 impl State {
     /// The entity that a vertex's content holds, to be told.
     pub(super) fn told_entity(&self, guid: &str, content: &[u8]) -> Result<ToldEntity, GraphError> {
-        if let Some(made) = self.made_entities.of((guid, content)) {
-            return Ok(made.told);
-        }
+        let is_asked_for = match self.made_entities.of((guid, content)) {
+            Known::Made(made) => return Ok(made.told),
+            Known::AskedFor => true,
+            Known::Nothing => false,
+        };
         let (label, properties) = vertex_parts(content)?;
         let of = self.entity_type(label.0);
         let parts = Parts::of(properties, self.keys)?;
@@ -37,18 +41,40 @@ impl State {
         };
         let json_bytes = json.bytes();
         let told = ToldEntity::of_json(guid, of, standing, json);
-        self.made_entities.keep(&MadeEntity {
-            stored: Bytes::copy_from_slice(content),
-            told: told.clone(),
-            json_bytes,
-        });
+        if is_asked_for {
+            self.made_entities.keep(&MadeEntity {
+                stored: Bytes::copy_from_slice(content),
+                told: told.clone(),
+                json_bytes,
+            });
+        }
         Ok(told)
+    }
+
+    /// What stands for it at the end of a relationship.
+    pub(super) fn told_proxy(
+        &self,
+        guid: &str,
+        content: &[u8],
+    ) -> Result<Shared<EntityProxy>, GraphError> {
+        if let Known::Made(made) = self.made_entities.of((guid, content)) {
+            return Ok(made.told.proxy().clone());
+        }
+        let (label, properties) = vertex_parts(content)?;
+        let of = self.resolved(self.entity_type(label.0));
+        let parts = Parts::of(properties, self.keys)?;
+        let telling = self.decoder().telling(guid, of, &parts);
+        let Ok(proxy) = telling.and_then(|telling| telling.proxy()) else {
+            let (entity, _) = self.entity(guid, content)?;
+            return Ok(ToldEntity::new(&self.types, entity).proxy().clone());
+        };
+        Ok(Shared::of_json(proxy))
     }
 
     /// The relationship that an edge's content holds, to be told.
     pub(super) fn told_relationship(
         &self,
-        id: &EdgeId,
+        id: EdgeId,
         content: &[u8],
     ) -> Result<ToldRelationship, GraphError> {
         let (_, _, properties) = edge_parts(content)?;
@@ -57,12 +83,12 @@ impl State {
         let json = relationship_json(&id.sort_values, self.resolved(of), &parts);
         Ok(match json {
             Ok((status, members)) => ToldRelationship::of_json(link(id, of, status)?, members),
-            Err(_) => ToldRelationship::new(&self.types, self.relationship(id, content)?.0),
+            Err(_) => ToldRelationship::new(&self.types, self.relationship(&id, content)?.0),
         })
     }
 
     /// The link that an edge is.
-    pub(super) fn link(&self, id: &EdgeId, content: &[u8]) -> Result<Link, GraphError> {
+    pub(super) fn link(&self, id: EdgeId, content: &[u8]) -> Result<Link, GraphError> {
         let (_, _, properties) = edge_parts(content)?;
         let parts = Parts::of(properties, self.keys)?;
         let of = self.relationship_type(id.label.0);
@@ -71,13 +97,17 @@ impl State {
 }
 
 fn link(
-    id: &EdgeId,
+    id: EdgeId,
     of: Option<TypeIndex>,
     status: Option<InstanceStatus>,
 ) -> Result<Link, GraphError> {
+    let end = |id: VertexId| match id {
+        VertexId::Text(guid) => Ok(guid),
+        other => guid_of(&other).map(CompactString::new),
+    };
     Ok(Link {
-        guid: id.sort_values.to_string(),
-        ends: [guid_of(&id.source)?, guid_of(&id.target)?].map(str::to_owned),
+        guid: id.sort_values,
+        ends: [end(id.source)?, end(id.target)?],
         of,
         status,
     })
@@ -91,6 +121,20 @@ impl Decoder<'_> {
         of: Option<&ResolvedType>,
         parts: &Parts<'_>,
     ) -> Decoded<(Standing, EntityJson)> {
+        let telling = self.telling(guid, of, parts)?;
+        let json = EntityJson {
+            detail: telling.detail()?,
+            proxy: telling.proxy()?,
+        };
+        Ok((telling.standing, json))
+    }
+
+    fn telling<'p>(
+        &self,
+        guid: &str,
+        of: Option<&'p ResolvedType>,
+        parts: &'p Parts<'_>,
+    ) -> Decoded<Telling<'p>> {
         let head = Head::read(parts.header)?;
         let standing = Standing {
             is_proxy: head.is_proxy,
@@ -98,45 +142,75 @@ impl Decoder<'_> {
         };
         let mut writer = Writer::with_capacity(MEMBERS_BYTES);
         head.write(guid, of, &Cursor::new(parts.header), &mut writer)?;
-        let header = writer.finish_in_pieces();
         let classifications = match parts.classifications {
             Some(bytes) => Some(carried::shared(self.types, self.made, bytes)?),
             None => None,
         };
-        let json = |class: &str, key: &'static str, properties: Option<Pieces>| {
-            let mut writer = Writer::with_capacity(MEMBERS_BYTES);
-            writer.object(|writer| {
-                writer.class(class);
-                writer.pieces(&header);
-                if let Some(classifications) = &classifications {
-                    writer.known_key("\"classifications\":");
-                    classifications.write(writer);
-                }
-                if let Some(properties) = properties {
-                    writer.known_key(key);
-                    writer.pieces(&properties);
-                }
-            });
-            writer.finish_to_keep()
+        Ok(Telling {
+            of,
+            standing,
+            header: writer.finish_in_pieces(),
+            classifications,
+            properties: parts.properties,
+        })
+    }
+}
+
+/// What the JSON of an entity is made of.
+struct Telling<'p> {
+    of: Option<&'p ResolvedType>,
+    standing: Standing,
+    header: Pieces,
+    classifications: Option<Shared<Vec<Classification>>>,
+    properties: Option<&'p [u8]>,
+}
+
+impl Telling<'_> {
+    fn detail(&self) -> Decoded<Option<Pieces>> {
+        if self.standing.is_proxy {
+            return Ok(None);
+        }
+        let properties = self.all_properties()?;
+        Ok(Some(self.json(
+            "EntityDetail",
+            "\"properties\":",
+            properties,
+        )))
+    }
+
+    fn proxy(&self) -> Decoded<Pieces> {
+        let unique = match self.properties {
+            Some(_) if self.standing.is_proxy => self.all_properties()?,
+            Some(bytes) => unique_properties(self.of, bytes)?,
+            None => None,
         };
-        let own = parts
-            .properties
-            .map(|bytes| all_properties(of, bytes))
-            .transpose()?;
-        const UNIQUE: &str = "\"uniqueProperties\":";
-        let json = if standing.is_proxy {
-            EntityJson {
-                detail: None,
-                proxy: json("EntityProxy", UNIQUE, own),
-            }
-        } else {
-            let unique = parts.properties.map(|bytes| unique_properties(of, bytes));
-            EntityJson {
-                detail: Some(json("EntityDetail", "\"properties\":", own)),
-                proxy: json("EntityProxy", UNIQUE, unique.transpose()?.flatten()),
-            }
+        Ok(self.json("EntityProxy", "\"uniqueProperties\":", unique))
+    }
+
+    fn all_properties(&self) -> Decoded<Option<Pieces>> {
+        let Some(bytes) = self.properties else {
+            return Ok(None);
         };
-        Ok((standing, json))
+        let mut writer = Writer::with_capacity(MEMBERS_BYTES);
+        put_properties(self.of, &mut Cursor::new(bytes), &mut writer)?;
+        Ok(Some(writer.finish_in_pieces()))
+    }
+
+    fn json(&self, class: &str, key: &'static str, properties: Option<Pieces>) -> Pieces {
+        let mut writer = Writer::with_capacity(MEMBERS_BYTES);
+        writer.object(|writer| {
+            writer.class(class);
+            writer.pieces(&self.header);
+            if let Some(classifications) = &self.classifications {
+                writer.known_key("\"classifications\":");
+                classifications.write(writer);
+            }
+            if let Some(properties) = properties {
+                writer.known_key(key);
+                writer.pieces(&properties);
+            }
+        });
+        writer.finish_to_keep()
     }
 }
 
@@ -166,12 +240,6 @@ fn relationship_json(
         put_properties(of, &mut Cursor::new(bytes), &mut writer)?;
     }
     Ok((status, writer.finish_in_pieces()))
-}
-
-fn all_properties(of: Option<&ResolvedType>, bytes: &[u8]) -> Decoded<Pieces> {
-    let mut writer = Writer::with_capacity(MEMBERS_BYTES);
-    put_properties(of, &mut Cursor::new(bytes), &mut writer)?;
-    Ok(writer.finish_in_pieces())
 }
 
 /// Those properties of an entity that stand for it at the ends of its relationships, if it has any.

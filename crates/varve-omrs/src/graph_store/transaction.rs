@@ -21,8 +21,8 @@ use super::plan::plan;
 use super::read::{relationship_first, vertex_of};
 use super::state::State;
 use crate::error::{Message, OmrsError};
-use crate::instances::{EntityDetail, InstanceHeader};
-use crate::json::Millis;
+use crate::instances::{EntityDetail, EntityProxy, InstanceHeader};
+use crate::json::{Millis, Shared};
 use crate::store::{Read, StoredEntity, StoredRelationship, ToldEntity, Transaction, Visit, Walk};
 use crate::types::{Catalogue, TypeIndex};
 
@@ -196,6 +196,14 @@ impl Read for GraphTransaction<'_, '_> {
         let mut found = None;
         self.inner.with_vertex(&vertex_of(guid), &mut |content| {
             found = Some(self.state.told_entity(guid, content));
+        })?;
+        Ok(found.transpose()?)
+    }
+
+    fn told_proxy(&self, guid: &str) -> Result<Option<Shared<EntityProxy>>, OmrsError> {
+        let mut found = None;
+        self.inner.with_vertex(&vertex_of(guid), &mut |content| {
+            found = Some(self.state.told_proxy(guid, content));
         })?;
         Ok(found.transpose()?)
     }

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use crate::error::{Message, OmrsError};
 use crate::instances::{EntityProxy, Relationship};
 use crate::json::{Millis, Shared};
-use crate::search::{Limits, Meter, told_entity_bytes};
+use crate::search::{Limits, Meter, told_proxy_bytes};
 use crate::store::{
     Read, Store, StoredEntity, StoredRelationship, ToldEntity, ToldRelationship, Version, proxy_of,
 };
@@ -18,7 +18,7 @@ use crate::types::Catalogue;
 pub(crate) struct Ends<'a> {
     read: &'a dyn Read,
     meter: Meter,
-    known: FxHashMap<String, ToldEntity>,
+    known: FxHashMap<String, Shared<EntityProxy>>,
 }
 
 impl<'a> Ends<'a> {
@@ -33,7 +33,8 @@ impl<'a> Ends<'a> {
 
     /// Takes an entity that was read already, as it is at the reader's point of time.
     pub(crate) fn take(&mut self, entity: &ToldEntity) {
-        self.known.insert(entity.guid().to_owned(), entity.clone());
+        let proxy = entity.proxy().clone();
+        self.known.insert(entity.guid().to_owned(), proxy);
     }
 
     /// A relationship with its ends.
@@ -46,8 +47,8 @@ impl<'a> Ends<'a> {
     ) -> Result<Relationship, OmrsError> {
         let guid = stored.header.guid();
         let [one, two] = &stored.ends;
-        let entity_one = Some(self.end(guid, one)?.proxy().clone());
-        let entity_two = Some(self.end(guid, two)?.proxy().clone());
+        let entity_one = Some(self.end(guid, one)?);
+        let entity_two = Some(self.end(guid, two)?);
         Ok(Relationship {
             header: stored.header,
             properties: stored.properties,
@@ -70,15 +71,15 @@ impl<'a> Ends<'a> {
         Ok(relationship.between([&one, &two]))
     }
 
-    fn end(&mut self, of: &str, guid: &str) -> Result<ToldEntity, OmrsError> {
+    fn end(&mut self, of: &str, guid: &str) -> Result<Shared<EntityProxy>, OmrsError> {
         if let Some(known) = self.known.get(guid) {
             return Ok(known.clone());
         }
-        let entity = self.read.told_entity(guid)?;
-        let entity = entity.ok_or_else(|| lost(of, guid))?;
-        self.meter.hold(told_entity_bytes(&entity))?;
-        self.take(&entity);
-        Ok(entity)
+        let proxy = self.read.told_proxy(guid)?;
+        let proxy = proxy.ok_or_else(|| lost(of, guid))?;
+        self.meter.hold(told_proxy_bytes(&proxy))?;
+        self.known.insert(guid.to_owned(), proxy.clone());
+        Ok(proxy)
     }
 }
 

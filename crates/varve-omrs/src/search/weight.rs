@@ -1,8 +1,8 @@
 //! How much memory instances take, about.
 
 use crate::instances::{
-    Classification, InstanceHeader, InstanceProperties, InstancePropertyValue, Primitive,
-    PropertyValueHeader,
+    Classification, EntityProxy, InstanceHeader, InstanceProperties, InstancePropertyValue,
+    Primitive, PropertyValueHeader,
 };
 use crate::json::Shared;
 use crate::store::{
@@ -55,15 +55,7 @@ pub(crate) fn entity_bytes(
 /// The bytes of an entity that is to be told.
 pub(crate) fn told_entity_bytes(entity: &ToldEntity) -> usize {
     let Some(detail) = entity.detail() else {
-        let proxy = entity.proxy();
-        return match proxy.bytes_made_later() {
-            Some(json) => INSTANCE_BYTES + json,
-            None => entity_bytes(
-                &proxy.header,
-                &proxy.classifications,
-                proxy.unique_properties.as_ref(),
-            ),
-        };
+        return told_proxy_bytes(entity.proxy());
     };
     match detail.bytes_made_later() {
         Some(json) => INSTANCE_BYTES + json,
@@ -71,6 +63,18 @@ pub(crate) fn told_entity_bytes(entity: &ToldEntity) -> usize {
             &detail.header,
             &detail.classifications,
             detail.properties.as_ref(),
+        ),
+    }
+}
+
+/// The bytes of what stands for an entity.
+pub(crate) fn told_proxy_bytes(proxy: &Shared<EntityProxy>) -> usize {
+    match proxy.bytes_made_later() {
+        Some(json) => INSTANCE_BYTES + json,
+        None => entity_bytes(
+            &proxy.header,
+            &proxy.classifications,
+            proxy.unique_properties.as_ref(),
         ),
     }
 }

@@ -166,14 +166,14 @@ impl ToldRelationship {
 
     /// The relationship with what stands for its ends.
     #[must_use]
-    pub fn between(self, [one, two]: [&ToldEntity; 2]) -> Shared<Relationship> {
+    pub fn between(self, [one, two]: [&Shared<EntityProxy>; 2]) -> Shared<Relationship> {
         let members = match self.rest {
             Rest::Object(relationship) => {
                 return Shared::new(Relationship {
                     header: relationship.header,
                     properties: relationship.properties,
-                    entity_one: Some(one.proxy().clone()),
-                    entity_two: Some(two.proxy().clone()),
+                    entity_one: Some(one.clone()),
+                    entity_two: Some(two.clone()),
                 });
             }
             Rest::Json(members) => members,
@@ -182,9 +182,9 @@ impl ToldRelationship {
         writer.object(|writer| {
             writer.pieces(&members);
             writer.known_key("\"entityOneProxy\":");
-            one.proxy().encode(writer);
+            one.encode(writer);
             writer.known_key("\"entityTwoProxy\":");
-            two.proxy().encode(writer);
+            two.encode(writer);
         });
         Shared::of_json(writer.finish_in_pieces())
     }

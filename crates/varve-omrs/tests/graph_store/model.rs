@@ -633,7 +633,9 @@ fn compare_links(reader: &dyn Read, guid: &str) {
             let made = ToldEntity::new(&types, entity);
             let told = reader.told_entity(end).expect("read").expect("an end");
             compare_told(&told, &made);
-            [told, made]
+            let proxy = reader.told_proxy(end).expect("read").expect("an end");
+            assert_eq!(json(&proxy), json(told.proxy()));
+            [told.proxy().clone(), made.proxy().clone()]
         });
         let [[one, made_one], [two, made_two]] = &ends;
         let made = ToldRelationship::new(&types, whole).between([made_one, made_two]);

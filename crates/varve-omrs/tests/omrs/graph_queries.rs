@@ -141,7 +141,7 @@ fn walkable(
 fn told(graph: &SubGraph) -> (BTreeSet<String>, BTreeSet<String>) {
     let entities = graph.entities.iter().map(|of| of.guid().to_owned());
     let links = graph.relationships.iter();
-    let links = links.map(|of| of.link.guid.clone());
+    let links = links.map(|of| of.link.guid.to_string());
     let told = (
         entities.collect::<BTreeSet<_>>(),
         links.collect::<BTreeSet<_>>(),
@@ -370,7 +370,7 @@ fn relationships_of_an_entity_come_in_order_and_pages() {
                 size: Some(4),
             };
             let found = relationships_of_entity(&read, &query, "e0", &Limits::default());
-            paged.extend(found.unwrap().iter().map(|of| of.link.guid.clone()));
+            paged.extend(found.unwrap().iter().map(|of| of.link.guid.to_string()));
         }
         assert_eq!(paged, wanted);
     }
