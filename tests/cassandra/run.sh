@@ -52,5 +52,7 @@ elif ! lacks=$("$cluster" can-run); then
 else
   echo '-- faults of three nodes'
   [[ -z ${VARVE_CASSANDRA_DIR:-} ]] || "$cluster" clean
+  # The short form: one node has its turn.
+  [[ -n ${VARVE_CLUSTER_ROUNDS:-} ]] || export VARVE_CLUSTER_NODES=${VARVE_CLUSTER_NODES:-1}
   env -u VARVE_CASSANDRA_HEAP tests/cassandra/faults.sh
 fi

@@ -40,6 +40,9 @@ const COPIED_MAX: usize = 32;
 /// How often an idle connection is asked for a sign of life, and how long that may take: then a node that hangs is left alone.
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(8);
+/// How often it is looked whether there are as many nodes as rows are to be kept by, and the wait before each further look.
+const NODES_LOOKS: usize = 20;
+const NODES_WAIT: Duration = Duration::from_millis(500);
 
 /// The session.
 pub(crate) struct Cluster {
@@ -142,6 +145,20 @@ impl Cluster {
         let nodes = state.get_nodes_info().iter();
         let here = |name: &Option<String>| name.as_deref() == Some(&*self.config.datacenter);
         nodes.filter(|node| here(&node.datacenter)).count()
+    }
+
+    /// How many nodes the datacenter has, looked at again for a while if that is fewer than `wanted`: the node that was asked may
+    /// not know yet of one that has just been started.
+    pub(crate) async fn node_count_settled(&self, wanted: usize) -> usize {
+        for _ in 0..NODES_LOOKS {
+            if self.node_count() >= wanted {
+                break;
+            }
+            tokio::time::sleep(NODES_WAIT).await;
+            // What cannot be asked now is asked again.
+            let _ = self.learn().await;
+        }
+        self.node_count()
     }
 
     /// The node that keeps a partition and comes first in the ring, as a number; 0 if that is not known.

@@ -249,7 +249,7 @@ async fn create_keyspace(
     keyspace: &str,
 ) -> Result<(), Failure> {
     let (datacenter, copies) = (&cluster.config.datacenter, cluster.config.replication);
-    let nodes = cluster.node_count();
+    let nodes = cluster.node_count_settled(usize::from(copies)).await;
     if usize::from(copies) > nodes {
         return Err(Failure::Refused(format!(
             "each row is to be kept by {copies} nodes, but datacenter '{datacenter}' has {nodes}"

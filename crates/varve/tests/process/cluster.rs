@@ -1,15 +1,18 @@
-//! Varve on three Apache Cassandra nodes, each row on all of them, while nodes and servers fail under load.
+//! Two Varve servers on three Apache Cassandra nodes, each row on all of them, while nodes and servers fail under load on both.
 //!
-//! Each node in turn is killed, stopped for a while and started again; two of three are away at once; servers are killed in the
-//! middle of commits. Clients may be refused only while most nodes or their server are away. At the end everything that was
-//! acknowledged is there, nothing that was refused, no half of a transaction, and `varve verify` finds every index and both
-//! sides of every edge in order.
+//! Each node in turn is killed, stopped for a while and started again; each server is killed in the middle of commits, the one
+//! that leads the graph and the one that follows; two of three nodes are away at once. Clients may be refused only while most nodes or
+//! their server are away, or nobody leads since the leader was killed. At the end everything that was
+//! acknowledged is there, nothing that was refused, no half of a transaction, no second winner of a race, and `varve verify` finds
+//! every index and both sides of every edge in order.
 //!
 //! `VARVE_CLUSTER_SEED` repeats the choices of a run (the moments are the machine's), `VARVE_CLUSTER_ROUNDS` says how often
-//! all of it is done (default 1), `VARVE_CLUSTER_SECONDS` how long a fault lasts at least (default 5),
-//! `VARVE_CLUSTER_SERVERS` and `VARVE_CLUSTER_WRITERS` how many there are.
+//! all of it is done (default 1), `VARVE_CLUSTER_NODES` how many nodes have their turn in a round (default 3),
+//! `VARVE_CLUSTER_SECONDS` how long a fault lasts at least (default 5), `VARVE_CLUSTER_SERVERS` and `VARVE_CLUSTER_WRITERS` how
+//! many there are (default 2 each).
 
 mod bank;
+mod claims;
 mod fleet;
 mod nodes;
 mod outages;
@@ -21,10 +24,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
+
 use self::bank::Teller;
+use self::claims::Claimer;
 use self::fleet::Fleet;
 use self::nodes::{COUNT, Nodes};
-use self::outages::{Away, Outages, Watch};
+use self::outages::{Away, Outages, Told, Watch};
 use self::races::Racer;
 use crate::acknowledged::{Random, SCHEMA, Writer};
 use crate::seeds::{number_from, seed};
@@ -34,6 +40,10 @@ use crate::server::{Client, run};
 const BATCH: usize = 5;
 /// Racers, and as many tellers.
 const RACERS: u32 = 3;
+/// Those who claim the same things.
+const CLAIMERS: usize = 2;
+/// Requests at once while most nodes are away.
+const PROBES: usize = 5;
 /// The pause of each client between two requests: what is under test is faults, not speed.
 const PAUSE: Duration = Duration::from_millis(60);
 /// Writes that each client must have done before the next fault.
@@ -48,6 +58,7 @@ struct Load {
     writers: Vec<Writer>,
     racers: Vec<Racer>,
     tellers: Vec<Teller>,
+    claimers: Vec<Claimer>,
 }
 
 impl Load {
@@ -63,7 +74,12 @@ impl Load {
             tellers: (0..RACERS)
                 .map(|at| Teller::new(seed.wrapping_add(u64::from(at) * 57 + 7)))
                 .collect(),
+            claimers: Claimer::all(CLAIMERS, seed),
         }
+    }
+
+    fn clients(&self) -> usize {
+        self.writers.len() + self.racers.len() + self.tellers.len() + self.claimers.len()
     }
 }
 
@@ -75,19 +91,24 @@ struct Stage {
     watches: Vec<Arc<Watch>>,
     /// How long a fault lasts at least.
     lasts: Duration,
+    /// What was told when the last step ended.
+    told: Mutex<Told>,
 }
 
 impl Stage {
-    /// Waits until every client has done some more writes, and as long as a fault lasts.
+    /// Waits until every client has done some more writes, and as long as a fault lasts; says what clients were told.
     fn go_on(&self, during: &str) {
         let started = Instant::now();
-        let before: Vec<u64> = self
-            .watches
-            .iter()
-            .map(|watch| watch.acknowledged())
-            .collect();
-        for (at, watch) in self.watches.iter().enumerate() {
-            while watch.acknowledged() < before[at] + PROGRESS {
+        // Of those who claim the same things one may lose for ever: an answer that says so is one.
+        let sure = self.watches.len() - CLAIMERS;
+        let progress = |(at, watch): (usize, &Arc<Watch>)| match at < sure {
+            true => watch.acknowledged(),
+            false => watch.answered(),
+        };
+        let watches = || self.watches.iter().enumerate();
+        let before: Vec<u64> = watches().map(progress).collect();
+        for (at, watch) in watches() {
+            while progress((at, watch)) < before[at] + PROGRESS {
                 assert!(
                     started.elapsed() < PATIENCE,
                     "client {at} does not get on {during}"
@@ -96,9 +117,12 @@ impl Stage {
             }
         }
         thread::sleep(self.lasts.saturating_sub(started.elapsed()));
+        let told = self.outages.told(&self.watches);
+        let before = std::mem::replace(&mut *self.told.lock(), told);
         println!(
-            "went on {during} ({:.1} s)",
-            started.elapsed().as_secs_f64()
+            "{during} ({:.1} s): {}",
+            started.elapsed().as_secs_f64(),
+            told.since(before)
         );
     }
 
@@ -114,40 +138,20 @@ impl Stage {
         self.go_on(&format!("after node {node} goes on"));
     }
 
-    /// Two of three are away: a clean 503 in time, and all works again by itself.
-    fn most_nodes_away(&self, node: u32, probe: &Client) {
+    /// Two of three are away: a clean 503 in time from every server, and all works again by itself.
+    fn most_nodes_away(&self, node: u32) {
         let other = node % COUNT + 1;
         self.outages.begin(Away::Quorum);
         self.nodes.kill(node);
         self.nodes.kill(other);
         let started = Instant::now();
-        let (mut asks, mut refused) = (0, 0);
-        while refused < 5 || started.elapsed() < self.lasts {
-            let asked = Instant::now();
-            // One of its own for each: what is known of a vertex is not waited for.
-            asks += 1;
-            let body =
-                format!(r#"{{"label":"thing","id":"probe-{node}-{asks}","properties":{{"n":1}}}}"#);
-            let path = "/graphs/hugegraph/graph/vertices";
-            let (status, body) = probe.try_ask("POST", path, &body).expect("an answer");
-            let took = asked.elapsed();
-            assert!(took < ANSWERED_WITHIN, "{status} {body} after {took:?}");
-            // What is under way when the nodes go may still be answered by them.
-            if status == 503 {
-                refused += 1;
-                println!(
-                    "{:.1} s: 503 after {:.2} s: {}",
-                    started.elapsed().as_secs_f64(),
-                    took.as_secs_f64(),
-                    body["message"]
-                );
+        thread::scope(|scope| {
+            for at in 0..PROBES {
+                let client = Client::of(self.fleet.url(at % self.fleet.len()));
+                scope.spawn(move || probe(&client, &format!("{node}-{at}"), started));
             }
-            assert!(matches!(status, 201 | 503), "{status} {body}");
-            assert!(
-                started.elapsed() < PATIENCE,
-                "writes go on without a quorum"
-            );
-        }
+        });
+        thread::sleep(self.lasts.saturating_sub(started.elapsed()));
         self.nodes.restart(node);
         self.go_on("after most nodes were dead");
         self.outages.end();
@@ -156,16 +160,50 @@ impl Stage {
     }
 
     /// A server is killed while it commits, and started again.
-    fn server_away(&self, random: &mut Random) {
-        let at = usize::try_from(random.below(self.fleet.len() as u64)).expect("an index");
+    fn server_away(&self, at: usize, random: &mut Random) {
         // The moment of the kill is what is random here; nothing waits for anything.
         thread::sleep(Duration::from_millis(random.below(500)));
-        self.outages.begin(Away::Server);
+        let led = self.fleet.leads(at);
+        self.outages.begin(Away::Server { at, led });
         self.fleet.kill(at);
+        let leader = (self.fleet.len() > 1).then(|| self.fleet.await_leader());
         self.fleet.start(at);
         self.fleet.await_service(at);
-        self.go_on(&format!("after server {at} was killed"));
+        let who = if led { "leader" } else { "follower" };
+        self.go_on(&format!(
+            "server {at}, the {who}, was killed; led by {}",
+            leader.unwrap_or(at)
+        ));
         self.outages.end();
+    }
+}
+
+/// Asks until it was refused: at once or in time, and as clients know it. What is under way when the nodes go may still be answered
+/// by them.
+fn probe(client: &Client, name: &str, started: Instant) {
+    for asks in 0.. {
+        let asked = Instant::now();
+        // One of its own for each: what is known of a vertex is not waited for.
+        let body =
+            format!(r#"{{"label":"thing","id":"probe-{name}-{asks}","properties":{{"n":1}}}}"#);
+        let path = "/graphs/hugegraph/graph/vertices";
+        let (status, body) = client.try_ask("POST", path, &body).expect("an answer");
+        let took = asked.elapsed();
+        assert!(took < ANSWERED_WITHIN, "{status} {body} after {took:?}");
+        if status == 503 {
+            println!(
+                "{:.1} s: 503 after {:.2} s: {}",
+                started.elapsed().as_secs_f64(),
+                took.as_secs_f64(),
+                body["message"]
+            );
+            return;
+        }
+        assert_eq!(status, 201, "{body}");
+        assert!(
+            started.elapsed() < PATIENCE,
+            "writes go on without a quorum"
+        );
     }
 }
 
@@ -174,41 +212,50 @@ fn nothing_acknowledged_is_lost_while_nodes_and_servers_fail() {
     let Some(nodes) = Nodes::start() else { return };
     let seed = number_from("VARVE_CLUSTER_SEED").unwrap_or_else(seed);
     let rounds = number_from("VARVE_CLUSTER_ROUNDS").unwrap_or(1);
-    let servers = number_from("VARVE_CLUSTER_SERVERS").unwrap_or(1);
+    let servers = number_from("VARVE_CLUSTER_SERVERS").unwrap_or(2);
+    let turns = number_from("VARVE_CLUSTER_NODES").unwrap_or(u64::from(COUNT));
     println!(
-        "VARVE_CLUSTER_SEED={seed} VARVE_CLUSTER_ROUNDS={rounds} VARVE_CLUSTER_SERVERS={servers}"
+        "VARVE_CLUSTER_SEED={seed} VARVE_CLUSTER_ROUNDS={rounds} VARVE_CLUSTER_NODES={turns} VARVE_CLUSTER_SERVERS={servers}"
     );
     let mut load = Load::new(seed);
     let outages = Arc::new(Outages::default());
-    let clients = load.writers.len() + load.racers.len() + load.tellers.len();
+    let servers = usize::try_from(servers).expect("a small number");
     let stage = Stage {
         nodes,
-        fleet: Fleet::new(usize::try_from(servers).expect("a small number")),
-        watches: (0..clients).map(|_| Watch::new(&outages)).collect(),
+        fleet: Fleet::new(servers),
+        watches: (0..load.clients())
+            .map(|at| Watch::new(&outages, at % servers))
+            .collect(),
         outages,
         lasts: Duration::from_secs(number_from("VARVE_CLUSTER_SECONDS").unwrap_or(5)),
+        told: Mutex::default(),
     };
     for at in 0..stage.fleet.len() {
         stage.fleet.start(at);
         stage.fleet.await_service(at);
     }
-    let direct = Client::of(stage.fleet.url());
-    prepare(&direct);
+    prepare(&Client::of(stage.fleet.url(0)));
     let ended = AtomicBool::new(false);
     thread::scope(|scope| {
         let _end = EndOf(&ended);
         start(&mut load, &stage, &ended, scope);
         let mut random = Random::new(seed);
         for round in 0..rounds {
+            println!("-- round {} of {rounds}", round + 1);
             stage.go_on("undisturbed");
-            // One of them in a short run: each in turn over the rounds.
             let first = u32::try_from((seed + round) % u64::from(COUNT)).expect("a small number");
-            let count = if rounds > 1 { COUNT } else { 1 };
-            for node in (0..count).map(|at| (first + at) % COUNT + 1) {
+            let turns = u32::try_from(turns).expect("a small number").min(COUNT);
+            for node in (0..turns).map(|at| (first + at) % COUNT + 1) {
                 stage.one_node_away(node);
-                stage.server_away(&mut random);
             }
-            stage.most_nodes_away(first + 1, &direct);
+            // Now the leader, then, after that has come back, its successor; and one that follows.
+            for _ in 0..2 {
+                let leader = stage.fleet.await_leader();
+                stage.server_away(leader, &mut random);
+            }
+            let leader = stage.fleet.await_leader();
+            stage.server_away((leader + 1) % servers, &mut random);
+            stage.most_nodes_away(first + 1);
         }
     });
     check(&mut load, &stage);
@@ -225,7 +272,7 @@ impl Drop for EndOf<'_> {
 
 fn prepare(client: &Client) {
     let schema = SCHEMA.iter().chain(&races::SCHEMA).chain(&bank::SCHEMA);
-    for (kind, body) in schema {
+    for (kind, body) in schema.chain(&claims::SCHEMA) {
         let path = format!("/graphs/hugegraph/schema/{kind}");
         let made = client.try_ask("POST", &path, body).expect("an answer");
         assert!((200..300).contains(&made.0), "{body}: {made:?}");
@@ -241,10 +288,10 @@ fn start<'scope, 'env>(
     ended: &'scope AtomicBool,
     scope: &'scope thread::Scope<'scope, 'env>,
 ) {
-    let mut watches = stage.watches.iter().enumerate();
+    let mut watches = stage.watches.iter();
     let mut client = || {
-        let (at, watch) = watches.next().expect("one for each client");
-        stage.fleet.client(at, watch)
+        let watch = watches.next().expect("one for each client");
+        stage.fleet.client(watch)
     };
     let goes_on = move || {
         thread::sleep(PAUSE);
@@ -270,6 +317,14 @@ fn start<'scope, 'env>(
             }
         });
     }
+    for claimer in &mut load.claimers {
+        let client = client();
+        scope.spawn(move || {
+            while goes_on() {
+                claimer.step(&client);
+            }
+        });
+    }
 }
 
 /// Holds what is there against what was told.
@@ -283,7 +338,9 @@ fn check(load: &mut Load, stage: &Stage) {
         stage.fleet.await_service(at);
     }
     let started = Instant::now();
-    let client = Client::of(stage.fleet.url());
+    // Any of them tells the same.
+    let leader = stage.fleet.await_leader();
+    let client = Client::of(stage.fleet.url((leader + 1) % stage.fleet.len()));
     thread::scope(|scope| {
         for writer in &mut load.writers {
             let client = client.clone();
@@ -293,14 +350,15 @@ fn check(load: &mut Load, stage: &Stage) {
     let acknowledged: u64 = load.writers.iter().map(|writer| writer.acknowledged).sum();
     let (raced, seen) = races::check(&load.racers, &client);
     let (transfers, looks) = bank::check(&load.tellers, &client);
-    let (explained, unexplained) = stage.outages.refusals();
+    let (won, lost) = claims::check(&load.claimers, &client);
+    let unexplained = stage.outages.unexplained();
     println!(
-        "{acknowledged} writes, {raced} values raced ({seen} reads beside), {transfers} transfers ({looks} reads beside): all \
-         there, checked in {:.1} s; {explained} refusals during outages, {} beside",
+        "{acknowledged} writes, {raced} values raced ({seen} reads beside), {transfers} transfers ({looks} reads beside), {won} claims \
+         won and {lost} lost: all there, checked in {:.1} s; in all {}",
         started.elapsed().as_secs_f64(),
-        unexplained.len()
+        stage.outages.told(&stage.watches)
     );
-    let (code, text) = run(&["verify", "--server", stage.fleet.url()]);
+    let (code, text) = run(&["verify", "--server", stage.fleet.url(leader)]);
     assert!(code == 0 && text.contains("0 problems"), "{text}");
     println!("verify: {}", text.trim());
     for at in 0..stage.fleet.len() {
@@ -312,7 +370,7 @@ fn check(load: &mut Load, stage: &Stage) {
     let (code, text) = run(&offline);
     assert!(code == 0 && text.contains("0 problems"), "{text}");
     assert!(
-        acknowledged > 0 && raced > 0 && transfers > 0,
+        acknowledged > 0 && raced > 0 && transfers > 0 && won > 0 && lost > 0,
         "nothing was written"
     );
     assert!(seen > 0 && looks > 0, "nothing was read beside the writes");

@@ -188,7 +188,7 @@ fn of_two_spaces_with_content_none_is_removed() {
     a.close();
     let options = GraphOptions::new(Arc::new(SystemClock));
     let refused = Registry::open(shared.server("b"), options);
-    let error = refused.err().expect("it cannot be told which one is meant");
+    let error = refused.expect_err("it cannot be told which one is meant");
     assert!(error.message.contains("two spaces"), "{error}");
     assert_eq!(shared.server("x").spaces().unwrap(), ["_1_g", "g"]);
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use serde_json::Value as Json;
 
 use super::nodes::{COUNT, Nodes};
 use super::outages::Watch;
@@ -60,6 +61,8 @@ impl Fleet {
         for (name, value) in [
             ("contact_points", Nodes::contact_points()),
             ("replication", COUNT.to_string()),
+            // The shortest that there is: so long a graph stands still after its leader was killed.
+            ("lease_seconds", "10".to_owned()),
         ] {
             options.push("--set".to_owned());
             options.push(format!("storage.cassandra.{name}={value}"));
@@ -109,9 +112,9 @@ impl Fleet {
         }
     }
 
-    /// A client of one of the servers.
-    pub(crate) fn client(&self, at: usize, watch: &Arc<Watch>) -> Client {
-        let member = &self.members[at % self.members.len()];
+    /// A client of the server that `watch` is of.
+    pub(crate) fn client(&self, watch: &Arc<Watch>) -> Client {
+        let member = &self.members[watch.server()];
         let watch = Arc::clone(watch);
         let told = move |method: &str, path: &str, started, answer: Option<&Answer>| {
             watch.saw(method, path, started, answer);
@@ -119,9 +122,30 @@ impl Fleet {
         Client::watched(&member.url, Arc::new(told))
     }
 
-    /// The address of the first server.
-    pub(crate) fn url(&self) -> &str {
-        &self.members[0].url
+    /// The address of a server.
+    pub(crate) fn url(&self, at: usize) -> &str {
+        &self.members[at].url
+    }
+
+    /// Whether a server leads the graph, as it says itself.
+    pub(crate) fn leads(&self, at: usize) -> bool {
+        let told = Client::of(self.url(at)).try_ask("GET", "/cluster", "");
+        let graphs = told.map(|(_, told)| told["graphs"].clone());
+        let graphs = graphs.as_ref().and_then(|graphs| graphs.as_array());
+        let leads = |graph: &Json| graph["name"] == "hugegraph" && graph["state"] == "leader";
+        graphs.is_some_and(|graphs| graphs.iter().any(leads))
+    }
+
+    /// Waits until one of the servers leads the graph, and says which.
+    pub(crate) fn await_leader(&self) -> usize {
+        let started = Instant::now();
+        loop {
+            if let Some(leader) = (0..self.len()).find(|at| self.leads(*at)) {
+                return leader;
+            }
+            assert!(started.elapsed() < PATIENCE, "no server leads the graph");
+            std::thread::sleep(Duration::from_millis(100));
+        }
     }
 }
 

@@ -13,8 +13,23 @@ use crate::server::Answer;
 pub(crate) enum Away {
     /// Most nodes: the servers answer, and say 503.
     Quorum,
-    /// A server: there may be no answer at all.
-    Server,
+    /// A server: its clients may get no answer at all. The others may get a 503 if it led the graph.
+    Server {
+        /// Which one.
+        at: usize,
+        /// Whether it led.
+        led: bool,
+    },
+}
+
+impl Away {
+    /// Whether this explains that a client of server `of` got no answer, or a clean 503.
+    fn explains(self, of: usize, answered: bool) -> bool {
+        match self {
+            Self::Quorum => answered,
+            Self::Server { at, led } => at == of || (led && answered),
+        }
+    }
 }
 
 struct Outage {
@@ -27,7 +42,9 @@ struct Outage {
 pub(crate) struct Outages {
     all: Mutex<Vec<Outage>>,
     unexplained: Mutex<Vec<String>>,
-    explained: AtomicU64,
+    /// Refusals that an outage explains: clean ones, and requests without an answer.
+    refused: AtomicU64,
+    unanswered: AtomicU64,
     /// Where refusals are counted from, for messages.
     begun: Mutex<Option<Instant>>,
 }
@@ -35,8 +52,57 @@ pub(crate) struct Outages {
 /// One client's share.
 pub(crate) struct Watch {
     outages: Arc<Outages>,
+    /// Its server.
+    server: usize,
     /// Writes that were acknowledged.
     acknowledged: AtomicU64,
+    /// Other requests that were answered: reads, and writes that others were in the way of.
+    read: AtomicU64,
+}
+
+/// What clients were told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Told {
+    /// Writes that were acknowledged.
+    pub(crate) acknowledged: u64,
+    /// Other requests that were answered: reads, and writes that others were in the way of.
+    pub(crate) read: u64,
+    /// Requests that were answered 503, as an outage explains.
+    pub(crate) refused: u64,
+    /// Requests without an answer, as an outage explains.
+    pub(crate) unanswered: u64,
+    /// Refusals that none explains.
+    pub(crate) unexplained: usize,
+}
+
+impl Told {
+    /// What was told since `before`.
+    pub(crate) fn since(self, before: Self) -> Self {
+        Self {
+            acknowledged: self.acknowledged - before.acknowledged,
+            read: self.read - before.read,
+            refused: self.refused - before.refused,
+            unanswered: self.unanswered - before.unanswered,
+            unexplained: self.unexplained - before.unexplained,
+        }
+    }
+}
+
+impl std::fmt::Display for Told {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            acknowledged,
+            read,
+            refused,
+            unanswered,
+            unexplained,
+        } = self;
+        write!(
+            f,
+            "{acknowledged} writes acknowledged, {read} other answers, {refused} answered 503, {unanswered} without an answer, \
+             {unexplained} unexplained"
+        )
+    }
 }
 
 impl Outages {
@@ -52,25 +118,28 @@ impl Outages {
         }
     }
 
-    fn allow(&self, started: Instant, what: &[Away]) -> bool {
+    fn allow(&self, started: Instant, of: usize, answered: bool) -> bool {
         let all = self.all.lock();
         let explains = |outage: &Outage| {
-            what.contains(&outage.what) && outage.until.is_none_or(|until| until > started)
+            outage.what.explains(of, answered) && outage.until.is_none_or(|until| until > started)
         };
         all.iter().any(explains)
     }
 
-    fn refused(&self, started: Instant, request: &str, answer: Option<&Answer>) {
-        let (allowed, text) = match answer {
-            None => (self.allow(started, &[Away::Server]), "no answer".to_owned()),
-            Some((503, body)) if is_clean(body) => (
-                self.allow(started, &[Away::Quorum, Away::Server]),
-                format!("503 {body}"),
-            ),
-            Some((status, body)) => (false, format!("{status} {body}")),
+    fn refused(&self, started: Instant, of: usize, request: &str, answer: Option<&Answer>) {
+        let (allowed, text, counter) = match answer {
+            None => {
+                let allowed = self.allow(started, of, false);
+                (allowed, "no answer".to_owned(), &self.unanswered)
+            }
+            Some((503, body)) if is_clean(body) => {
+                let allowed = self.allow(started, of, true);
+                (allowed, format!("503 {body}"), &self.refused)
+            }
+            Some((status, body)) => (false, format!("{status} {body}"), &self.refused),
         };
         if allowed {
-            self.explained.fetch_add(1, Ordering::Relaxed);
+            counter.fetch_add(1, Ordering::Relaxed);
             return;
         }
         let begun = *self.begun.lock().get_or_insert(started);
@@ -81,10 +150,23 @@ impl Outages {
         self.unexplained.lock().push(text);
     }
 
-    /// How many refusals an outage explains, and those that none does.
-    pub(crate) fn refusals(&self) -> (u64, Vec<String>) {
-        let explained = self.explained.load(Ordering::Relaxed);
-        (explained, self.unexplained.lock().clone())
+    /// The refusals that no outage explains.
+    pub(crate) fn unexplained(&self) -> Vec<String> {
+        self.unexplained.lock().clone()
+    }
+
+    /// What all these clients were told so far.
+    pub(crate) fn told(&self, watches: &[Arc<Watch>]) -> Told {
+        let read = watches
+            .iter()
+            .map(|watch| watch.read.load(Ordering::Relaxed));
+        Told {
+            acknowledged: watches.iter().map(|watch| watch.acknowledged()).sum(),
+            read: read.sum(),
+            refused: self.refused.load(Ordering::Relaxed),
+            unanswered: self.unanswered.load(Ordering::Relaxed),
+            unexplained: self.unexplained.lock().len(),
+        }
     }
 }
 
@@ -95,12 +177,19 @@ fn is_clean(body: &serde_json::Value) -> bool {
 }
 
 impl Watch {
-    /// A client's.
-    pub(crate) fn new(outages: &Arc<Outages>) -> Arc<Self> {
+    /// That of a client of server `server`.
+    pub(crate) fn new(outages: &Arc<Outages>, server: usize) -> Arc<Self> {
         Arc::new(Self {
             outages: Arc::clone(outages),
+            server,
             acknowledged: AtomicU64::new(0),
+            read: AtomicU64::new(0),
         })
+    }
+
+    /// The server of its client.
+    pub(crate) fn server(&self) -> usize {
+        self.server
     }
 
     /// Takes in how a request ended.
@@ -109,11 +198,19 @@ impl Watch {
             Some((200..=299, _)) if method != "GET" => {
                 self.acknowledged.fetch_add(1, Ordering::Relaxed);
             }
-            Some((200..=499, _)) => {}
-            _ => self
-                .outages
-                .refused(started, &format!("{method} {path}"), answer),
+            Some((200..=499, _)) => {
+                self.read.fetch_add(1, Ordering::Relaxed);
+            }
+            _ => {
+                let request = format!("{method} {path} at server {}", self.server);
+                self.outages.refused(started, self.server, &request, answer);
+            }
         }
+    }
+
+    /// Requests that were answered so far, 503s excepted.
+    pub(crate) fn answered(&self) -> u64 {
+        self.acknowledged() + self.read.load(Ordering::Relaxed)
     }
 
     /// Writes that were acknowledged so far.
@@ -128,25 +225,39 @@ fn a_refusal_needs_an_outage_that_explains_it() {
         "exception": "class jakarta.ws.rs.ServiceUnavailableException", "message": "why"
     });
     let outages = Arc::new(Outages::default());
-    let watch = Watch::new(&outages);
+    let watch = Watch::new(&outages, 0);
     let see = |started: Instant, answer: Option<Answer>| {
         watch.saw("POST", "/x", started, answer.as_ref());
-        let (_, unexplained) = outages.refusals();
-        outages.unexplained.lock().clear();
-        unexplained.len()
+        std::mem::take(&mut *outages.unexplained.lock()).len()
     };
     let before = Instant::now();
+    let begin = |what| {
+        outages.all.lock().clear();
+        outages.begin(what);
+    };
     assert_eq!(see(before, Some((503, clean.clone()))), 1);
-    outages.begin(Away::Quorum);
+    begin(Away::Quorum);
     assert_eq!(see(before, Some((503, clean.clone()))), 0);
     assert_eq!(see(before, Some((503, serde_json::Value::Null))), 1);
     assert_eq!(see(before, Some((500, clean.clone()))), 1);
     assert_eq!(see(before, None), 1, "servers answer while nodes are away");
-    outages.begin(Away::Server);
+    begin(Away::Server { at: 1, led: false });
+    assert_eq!(see(before, None), 1, "it is another server");
+    assert_eq!(
+        see(before, Some((503, clean.clone()))),
+        1,
+        "it did not lead"
+    );
+    begin(Away::Server { at: 1, led: true });
+    assert_eq!(see(before, None), 1, "its own server answers");
+    assert_eq!(see(before, Some((503, clean.clone()))), 0);
+    begin(Away::Server { at: 0, led: false });
     assert_eq!(see(before, None), 0);
     outages.end();
     assert_eq!(see(before, None), 0, "it began before the end");
     assert_eq!(see(Instant::now(), Some((503, clean))), 1);
     assert_eq!(see(Instant::now(), Some((201, serde_json::Value::Null))), 0);
-    assert_eq!(watch.acknowledged(), 1);
+    let told = outages.told(&[Arc::clone(&watch)]);
+    assert_eq!(told.acknowledged, 1);
+    assert_eq!((told.refused, told.unanswered), (2, 2));
 }

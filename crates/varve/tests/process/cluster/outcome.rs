@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use crate::acknowledged::says_late;
+use crate::acknowledged::leaves_open;
 use crate::server::Answer;
 
 /// What became of a write.
@@ -16,12 +16,11 @@ pub(crate) enum Outcome {
     Unknown,
 }
 
-/// What an answer, or none, says. A 503 for the time limit leaves it open, as the work may go on; any other is a promise that
-/// nothing was stored.
+/// What an answer, or none, says. Some 503s leave it open ([`leaves_open`]); any other is a promise that nothing was stored.
 pub(crate) fn outcome(answer: Option<&Answer>, request: &str) -> Outcome {
     match answer {
         Some((200..=299, _)) => Outcome::Done,
-        Some((503, body)) if says_late(body) => Outcome::Unknown,
+        Some((503, body)) if leaves_open(body) => Outcome::Unknown,
         Some((503, _)) => Outcome::Refused,
         None => Outcome::Unknown,
         // Told of in the list of refusals that nothing explains.
@@ -37,6 +36,14 @@ pub(crate) fn found(answer: Option<Answer>, request: &str) -> Option<Json> {
         (503, _) => None,
         (status, body) => panic!("{request}: {status} {body}"),
     }
+}
+
+#[test]
+fn a_write_whose_leader_was_lost_is_left_open() {
+    let told = |cause: &str| serde_json::json!({ "message": "why", "cause": cause });
+    let judged = |cause| outcome(Some(&(503, told(cause))), "x");
+    assert_eq!(judged("VRV-OUTCOME-UNKNOWN"), Outcome::Unknown);
+    assert_eq!(judged(""), Outcome::Refused);
 }
 
 #[test]
