@@ -37,6 +37,8 @@ const OWN_TABLES: [&str; 2] = ["varve_log", "varve_lease"];
 /// How long the nodes may go on with what a phase has left to them.
 const REST_TIME_MAX: Duration = Duration::from_secs(20);
 const REST_LOOK: Duration = Duration::from_millis(500);
+/// How long the server may take to make its graphs.
+const OPEN_TIME_MAX: Duration = Duration::from_secs(120);
 /// Nodes that use less than this share of one processor rest.
 const REST_SHARE: f64 = 0.1;
 
@@ -278,6 +280,14 @@ impl Run {
         server.url = format!("http://{url}");
         // What it prints later must go somewhere, or it would stop at a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
+        // It listens before its graphs are open.
+        let began = Instant::now();
+        while !server.get("/graphs/hugegraph")?.starts_with("HTTP/1.1 200") {
+            if began.elapsed() > OPEN_TIME_MAX {
+                return Err("the server does not open its graphs".into());
+            }
+            std::thread::sleep(REST_LOOK);
+        }
         Ok(server)
     }
 }
@@ -364,15 +374,21 @@ struct Server {
 }
 
 impl Server {
-    /// Requests that it has sent to the cluster.
-    fn requests(&self) -> Result<f64> {
+    /// The answer to a request, with its head.
+    fn get(&self, path: &str) -> Result<String> {
         let address = self.url.trim_start_matches("http://");
         let mut stream = TcpStream::connect(address)?;
         let head = format!("Host: {address}\r\nConnection: close");
-        let asked = format!("GET /metrics HTTP/1.1\r\n{head}\r\n\r\n");
+        let asked = format!("GET {path} HTTP/1.1\r\n{head}\r\n\r\n");
         stream.write_all(asked.as_bytes())?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer)?;
+        Ok(answer)
+    }
+
+    /// Requests that it has sent to the cluster.
+    fn requests(&self) -> Result<f64> {
+        let answer = self.get("/metrics")?;
         let mut lines = answer.lines();
         let line = lines.find(|line| line.starts_with("varve_engine_cluster_requests{"));
         let value = line.and_then(|line| line.rsplit(' ').next());
