@@ -269,6 +269,79 @@ fn no_edge_dangles(a: &Process, b: &Process, tries: usize) {
     }
 }
 
+/// One server changes a label that is being written to, and the other uses each change at once: a property, then an index.
+fn schema_changes_under_load(a: &Process, b: &Process, tries: usize) {
+    let stop = AtomicBool::new(false);
+    let written = thread::scope(|scope| {
+        let writers: Vec<_> = [a, b]
+            .into_iter()
+            .enumerate()
+            .map(|(at, server)| {
+                let stop = &stop;
+                scope.spawn(move || {
+                    let mut count = 0;
+                    while !stop.load(Ordering::Relaxed) {
+                        server.done("POST", &vertices(), &thing(&format!("load{at}_{count}")));
+                        count += 1;
+                    }
+                    count
+                })
+            })
+            .collect();
+        let changed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            for number in 0..tries {
+                let (one, other) = if number % 2 == 0 { (a, b) } else { (b, a) };
+                change_schema(one, other, number);
+            }
+        }));
+        stop.store(true, Ordering::Relaxed);
+        let written: Vec<usize> = writers.into_iter().map(|w| w.join().unwrap()).collect();
+        changed.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        written
+    });
+    for (at, count) in written.into_iter().enumerate() {
+        assert!(count > 0);
+        for number in 0..count {
+            let path = self::at(&format!("load{at}_{number}"));
+            assert_eq!(b.status("GET", &path, ""), 200, "{path}");
+        }
+    }
+}
+
+/// A new property of the label, used at once through the other server, and an index on it, which finds it.
+fn change_schema(one: &Process, other: &Process, number: usize) {
+    let key = format!("extra{number}");
+    let body = format!(r#"{{"name":"{key}","data_type":"TEXT","cardinality":"SINGLE"}}"#);
+    one.done("POST", &format!("{GRAPH}/schema/propertykeys"), &body);
+    let body = format!(r#"{{"name":"thing","properties":["{key}"],"nullable_keys":["{key}"]}}"#);
+    let path = format!("{GRAPH}/schema/vertexlabels/thing?action=append");
+    one.done("PUT", &path, &body);
+    let body = format!(
+        r#"{{"label":"thing","id":"e{number}","properties":{{"name":"e","{key}":"value"}}}}"#
+    );
+    other.done("POST", &vertices(), &body);
+    let body = format!(
+        r#"{{"name":"thingBy{key}","base_type":"VERTEX_LABEL","base_value":"thing","index_type":"SECONDARY","fields":["{key}"]}}"#
+    );
+    let made = one.done("POST", &format!("{GRAPH}/schema/indexlabels"), &body);
+    let (_, task) = made.split_once(r#""task_id":"#).unwrap();
+    let task: String = task.chars().take_while(char::is_ascii_digit).collect();
+    let start = Instant::now();
+    while !other
+        .done("GET", &format!("{GRAPH}/tasks/{task}"), "")
+        .contains(r#""task_status":"success""#)
+    {
+        assert!(start.elapsed() < PATIENCE, "the index {key} is not made");
+        thread::sleep(Duration::from_millis(50));
+    }
+    let query = format!(
+        "{}?label=thing&properties=%7B%22{key}%22%3A%22value%22%7D",
+        vertices()
+    );
+    let found = other.done("GET", &query, "");
+    assert!(found.contains(&format!(r#""id":"e{number}""#)), "{found}");
+}
+
 /// A transaction of two vertices and the edge between them.
 fn pair(id: &str) -> String {
     let (from, to) = (format!("{id}_from"), format!("{id}_to"));
@@ -367,6 +440,9 @@ fn two_servers_on_one_cluster() {
     });
     timed("appends", &|| no_append_is_lost(&a, &b, few));
     timed("edges", &|| no_edge_dangles(&a, &b, few));
+    timed("schema under load", &|| {
+        schema_changes_under_load(&a, &b, few)
+    });
 
     let started = Instant::now();
     let written = write_pairs(&[&a, &b], "k", || {
