@@ -15,13 +15,16 @@
 # Environment: VARVE_CASSANDRA_NODES (how many; default 1), VARVE_CASSANDRA_DIR (the cluster's folder),
 # VARVE_CASSANDRA_PORT (for clients; the nodes' own port is 2000 less), VARVE_CASSANDRA_HEAP (of each node),
 # VARVE_CASSANDRA_JIT (fast: starts with half the CPU time; full: the whole compiler), VARVE_CASSANDRA_WAIT (seconds
-# that a start may take), VARVE_CASSANDRA_EXTRA (lines that are added to each node's cassandra.yaml), JAVA_HOME.
+# that a start may take), VARVE_CASSANDRA_EXTRA (lines that are added to each node's cassandra.yaml), JAVA_HOME,
+# VARVE_CASSANDRA_TLS (on: clients must speak TLS; clients: and show a certificate. What they need is then in the
+# cluster's folder, made with openssl and keytool: tls/ca.pem, tls/client.pem and tls/client.key).
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 dir=${VARVE_CASSANDRA_DIR:-${TMPDIR:-/tmp}/varve-cassandra}
 port=${VARVE_CASSANDRA_PORT:-9042}
 jit=${VARVE_CASSANDRA_JIT:-fast}
 patience=${VARVE_CASSANDRA_WAIT:-300}
+tls=${VARVE_CASSANDRA_TLS:-}
 jars=${XDG_CACHE_HOME:-$HOME/.cache}/varve/cassandra-5.0.9
 
 fail() { echo "cassandra: $*" >&2; exit 1; }
@@ -33,6 +36,7 @@ case $count in
   2 | 3) heap=${VARVE_CASSANDRA_HEAP:-320m} ;;
   *) fail "a cluster has 1 to 3 nodes, not '$count'" ;;
 esac
+case $tls in '' | on | clients) ;; *) fail "VARVE_CASSANDRA_TLS is on or clients, not '$tls'" ;; esac
 [[ -z ${VARVE_CASSANDRA_NODES:-} || $VARVE_CASSANDRA_NODES == "$count" ]] ||
   fail "$dir has a cluster of $count; 'clean' removes it"
 
@@ -47,6 +51,9 @@ missing() { # prints what cannot be found
     '') echo 'no Java; Cassandra 5 runs on 11 and 17' ;;
     *) echo "Java is $version, but Cassandra 5 runs on 11 and 17 (JAVA_HOME says which one is taken)" ;;
   esac
+  if [[ -n $tls ]] && ! { command -v openssl && command -v "${java%java}keytool"; } >/dev/null; then
+    echo 'no openssl or no keytool to make certificates with'
+  fi
   [[ -f $jars/complete ]] || command -v mvn >/dev/null || echo 'no Maven (mvn) to fetch Cassandra with'
 }
 
@@ -76,6 +83,34 @@ process() { # the pid of a node while it runs
 
 paused() { grep -q '^State:[[:space:]]*T' "/proc/$1/status" 2>/dev/null; }
 answers() { (: <>"/dev/tcp/$(address "$1")/$port") 2>/dev/null; }
+
+certificates() { # an authority, and what it signs for the nodes and for a client; once for a cluster
+  local at=$dir/tls of
+  [[ -n $tls && ! -f $at/trusted.p12 ]] || return 0
+  mkdir -p "$at"
+  {
+    openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 3650 -subj '/CN=varve development' \
+      -keyout "$at/ca.key" -out "$at/ca.pem"
+    printf 'subjectAltName=IP:127.0.0.1,IP:127.0.0.2,IP:127.0.0.3\nextendedKeyUsage=serverAuth\n' >"$at/node.extensions"
+    printf 'extendedKeyUsage=clientAuth\n' >"$at/client.extensions"
+    for of in node client; do
+      openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj "/CN=$of" \
+        -keyout "$at/$of.key" -out "$at/$of.request"
+      openssl x509 -req -in "$at/$of.request" -CA "$at/ca.pem" -CAkey "$at/ca.key" -CAcreateserial -days 3650 \
+        -extfile "$at/$of.extensions" -out "$at/$of.pem"
+    done
+    openssl pkcs12 -export -in "$at/node.pem" -inkey "$at/node.key" -passout pass:varvevarve -out "$at/node.p12"
+    "${java%java}keytool" -importcert -noprompt -alias ca -file "$at/ca.pem" -storetype PKCS12 -storepass varvevarve \
+      -keystore "$at/trusted.p12"
+  } >"$at/log" 2>&1 || { cat "$at/log" >&2; fail 'no certificates could be made'; }
+}
+
+encryption() { # what a node's configuration says of it
+  [[ -n $tls ]] || return 0
+  echo "client_encryption_options: {enabled: true, optional: false, keystore: $dir/tls/node.p12, keystore_password: varvevarve," \
+    "store_type: PKCS12, require_client_auth: $([[ $tls == clients ]] && echo true || echo false)," \
+    "truststore: $dir/tls/trusted.p12, truststore_password: varvevarve}"
+}
 
 configure() { # a node: only what has no default, or is too large for a machine with other work
   local home seeds='' other
@@ -112,6 +147,7 @@ read_request_timeout: 8000ms
 range_request_timeout: 10000ms
 write_request_timeout: 8000ms
 cas_contention_timeout: 4000ms
+$(encryption)
 ${VARVE_CASSANDRA_EXTRA:-}
 YAML
   cat >"$home/conf/logback.xml" <<XML
@@ -198,6 +234,7 @@ start() {
   exec 8>"$dir/lock"
   flock 8
   echo "$count" >"$dir/nodes"
+  certificates
   until=$((SECONDS + patience))
   # The first node of a new cluster makes the system's keyspaces; the others then start together.
   for one in $(all); do
@@ -308,5 +345,5 @@ case ${1:-} in
   status) status ;;
   nodes) nodes ;;
   can-run) lacks=$(missing); [[ -z $lacks ]] || { echo "$lacks"; exit 1; } ;;
-  *) sed -n '2,20s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  *) sed -n '2,22s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
 esac

@@ -25,6 +25,7 @@ use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use crate::config::CassandraConfig;
 use crate::failure::Failure;
+use crate::tls;
 
 /// How long a change of tables and keyspaces may take: all nodes must agree on it.
 const DEFINITION_TIMEOUT: Duration = Duration::from_secs(60);
@@ -104,6 +105,9 @@ impl Cluster {
             .schema_agreement_timeout(DEFINITION_TIMEOUT);
         if let Some(credentials) = &config.credentials {
             builder = builder.user(&credentials.user, &credentials.password);
+        }
+        if let Some(tls) = &config.tls {
+            builder = builder.tls_context(Some(tls::client(tls)?));
         }
         let session = builder.build().await?;
         let cluster = Self {

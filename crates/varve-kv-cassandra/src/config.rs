@@ -1,5 +1,6 @@
 //! What the engine must know of the cluster.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Who the cluster is told it is talking to.
@@ -19,6 +20,26 @@ impl std::fmt::Debug for Credentials {
     }
 }
 
+/// The encrypted way to the cluster. All files are PEM.
+#[derive(Debug, Clone)]
+pub struct Tls {
+    /// Certificates of whoever signs those of the nodes, or of the nodes themselves.
+    pub trusted: PathBuf,
+    /// For clusters that ask their clients for a certificate.
+    pub identity: Option<Identity>,
+    /// Whether a node's certificate must name the IP address that it is reached by.
+    pub verify_host: bool,
+}
+
+/// What this process shows of itself.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// Its certificate, and those between it and what the cluster trusts.
+    pub certificate: PathBuf,
+    /// The key of that, not encrypted.
+    pub key: PathBuf,
+}
+
 /// How to reach the cluster and what to ask of it.
 #[derive(Debug, Clone)]
 pub struct CassandraConfig {
@@ -32,6 +53,8 @@ pub struct CassandraConfig {
     pub keyspace: String,
     /// For clusters that ask for a password.
     pub credentials: Option<Credentials>,
+    /// For clusters that are spoken to over TLS.
+    pub tls: Option<Tls>,
     /// Connections to each node.
     pub connections: usize,
     /// Requests to the cluster that may be under way at once.
@@ -61,6 +84,7 @@ impl CassandraConfig {
             replication: 1,
             keyspace: "varve".to_owned(),
             credentials: None,
+            tls: None,
             connections: 2,
             in_flight_max: 1024,
             room_wait: Duration::from_secs(2),

@@ -1,10 +1,13 @@
 //! What a failed request says about what it was to do.
 
 use scylla::errors::{
-    ConnectionError, ConnectionPoolError, ConnectionSetupRequestErrorKind, DbError, ExecutionError,
-    MetadataError, NewSessionError, PrepareError, RequestAttemptError,
+    BrokenConnectionError, BrokenConnectionErrorKind, ConnectionError, ConnectionPoolError,
+    ConnectionSetupRequestErrorKind, DbError, ExecutionError, FrameHeaderParseError, MetadataError,
+    NewSessionError, PrepareError, RequestAttemptError,
 };
 use varve_kv::KvError;
+
+use crate::tls;
 
 /// How a node's words begin when it could not read the roles, so that it does not know whether a password is right.
 const ROLES_AWAY: &str = "Unable to perform authentication";
@@ -122,12 +125,18 @@ impl From<NewSessionError> for Failure {
 
 fn of_pool(error: &ConnectionPoolError, text: String) -> Failure {
     let ConnectionPoolError::Broken {
-        last_connection_error: ConnectionError::ConnectionSetupRequestError(error),
+        last_connection_error: error,
     } = error
     else {
         return Failure::NotDone(text);
     };
-    of_login(&error.error, text)
+    match error {
+        ConnectionError::IoError(error) => {
+            tls::of_handshake(error).unwrap_or(Failure::NotDone(text))
+        }
+        ConnectionError::ConnectionSetupRequestError(error) => of_login(&error.error, text),
+        _ => Failure::NotDone(text),
+    }
 }
 
 /// What a connection that did not come about says of whether it ever will.
@@ -141,8 +150,21 @@ fn of_login(error: &ConnectionSetupRequestErrorKind, text: String) -> Failure {
             Failure::Refused(text)
         }
         Kind::DbError(DbError::Unauthorized, _) => Failure::Refused(text),
+        // A node refuses a certificate only after the handshake, as this side sees it.
+        Kind::BrokenConnection(error) => of_broken(error).unwrap_or(Failure::NotDone(text)),
         _ => Failure::NotDone(text),
     }
+}
+
+fn of_broken(error: &BrokenConnectionError) -> Option<Failure> {
+    let error = match error.downcast_ref::<BrokenConnectionErrorKind>()? {
+        BrokenConnectionErrorKind::WriteError(error) => error,
+        BrokenConnectionErrorKind::FrameHeaderParseError(FrameHeaderParseError::HeaderIoError(
+            error,
+        )) => error,
+        _ => return None,
+    };
+    tls::of_handshake(error)
 }
 
 fn of_attempt(error: &RequestAttemptError, text: String) -> Failure {

@@ -36,6 +36,7 @@ mod send;
 mod space;
 mod stamps;
 mod statements;
+mod tls;
 
-pub use config::{CassandraConfig, Credentials};
+pub use config::{CassandraConfig, Credentials, Identity, Tls};
 pub use engine::CassandraEngine;

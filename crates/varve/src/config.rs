@@ -65,6 +65,15 @@ section! {
         user: String = String::new(),
         /// Its password. Better set by the environment than in a file that others may read; `varve config` does not print it.
         password: String = String::new(),
+        /// A PEM file with the certificates that those of the nodes must be signed by; with it the cluster is spoken to over TLS, and only so.
+        tls_trusted_file: String = String::new(),
+        /// For clusters that ask their clients for a certificate: a PEM file with that of this server.
+        tls_certificate_file: String = String::new(),
+        /// A PEM file with the key of that certificate, not encrypted.
+        tls_key_file: String = String::new(),
+        /// Whether a node's certificate must name the IP address that the node is reached by. Without it whoever has any certificate that
+        /// the same authority signed can pass for a node.
+        tls_verify_host: bool = true,
         /// Connections to each node.
         connections_per_node: usize = 2,
         /// Calls to the cluster that may be under way at once. One more waits `room_wait_ms` and is then answered 503.
@@ -425,6 +434,18 @@ impl CassandraOptions {
         }
         if !(1..=9).contains(&self.replication) {
             return Err(wrong("replication", "in 1 to 9"));
+        }
+        if self.tls_certificate_file.is_empty() != self.tls_key_file.is_empty() {
+            return Err(wrong(
+                "tls_key_file",
+                "given with tls_certificate_file, and only with it",
+            ));
+        }
+        if self.tls_trusted_file.is_empty() && !self.tls_certificate_file.is_empty() {
+            return Err(wrong(
+                "tls_trusted_file",
+                "given where tls_certificate_file is",
+            ));
         }
         if self.read_consistency == "local_one" {
             let text = "local_quorum: with local_one writes too would rest on reads that may miss what was just written";

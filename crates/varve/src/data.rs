@@ -74,7 +74,7 @@ fn open_cassandra(
     advertised: Option<String>,
 ) -> Result<Arc<dyn Engine>, CommandError> {
     use std::time::Duration;
-    use varve_kv_cassandra::{CassandraConfig, CassandraEngine, Credentials};
+    use varve_kv_cassandra::{CassandraConfig, CassandraEngine, Credentials, Identity, Tls};
 
     let options = &config.storage.cassandra;
     let credentials = (!options.user.is_empty()).then(|| Credentials {
@@ -87,6 +87,14 @@ fn open_cassandra(
         replication: options.replication,
         keyspace: options.keyspace.clone(),
         credentials,
+        tls: (!options.tls_trusted_file.is_empty()).then(|| Tls {
+            trusted: options.tls_trusted_file.clone().into(),
+            identity: (!options.tls_key_file.is_empty()).then(|| Identity {
+                certificate: options.tls_certificate_file.clone().into(),
+                key: options.tls_key_file.clone().into(),
+            }),
+            verify_host: options.tls_verify_host,
+        }),
         connections: options.connections_per_node,
         in_flight_max: options.in_flight_max,
         room_wait: Duration::from_millis(options.room_wait_ms),

@@ -67,6 +67,7 @@ const TEST_ONLY: &[&str] = &["varve-testkit", "varve-kv", "varve-kv-front"];
 const CORNERS: &[(&str, &[&str])] = &[
     ("rust-rocksdb", &["varve-kv-rocksdb"]),
     ("scylla", &["varve-kv-cassandra"]),
+    ("rustls", &["varve-kv-cassandra"]),
     ("hyper", &["varve-server", "varve-bench"]),
     ("http", &["varve-server", "varve-bench"]),
     ("serde_json", &["varve-server", "varve", "varve-bench"]),

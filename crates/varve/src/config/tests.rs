@@ -92,6 +92,18 @@ fn a_section_within_another_is_set_like_any_other() {
         flag("storage.cassandra.lease_seconds", "9"),
         "storage.cassandra.lease_seconds must be in 10 to 3600"
     );
+    assert_eq!(
+        flag("storage.cassandra.tls_certificate_file", "a.pem"),
+        "storage.cassandra.tls_key_file must be given with tls_certificate_file, and only with it"
+    );
+    let files = [
+        ("storage.cassandra.tls_certificate_file", "a.pem"),
+        ("storage.cassandra.tls_key_file", "a.key"),
+    ];
+    assert_eq!(
+        load(None, &[], &files).unwrap_err(),
+        "storage.cassandra.tls_trusted_file must be given where tls_certificate_file is"
+    );
     let unknown = load(None, &[("VARVE_STORAGE_CASSANDRA_NODES", "x")], &[]).unwrap_err();
     assert!(
         unknown.contains("[storage.cassandra] has no option 'nodes'"),

@@ -1,0 +1,156 @@
+//! Against a node that only speaks TLS and asks for a certificate: who has what is needed is let in; who lacks something is
+//! told what, at once.
+
+#![cfg(feature = "driver")]
+#![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use varve_kv::{Batch, Durability, Engine, KvError};
+use varve_kv_cassandra::{CassandraConfig, CassandraEngine, Identity, Tls};
+use varve_testkit::engine_suite::tables::{POINTS, TABLES, point};
+
+/// Another than that of the other tests' nodes.
+const PORT: &str = "19442";
+
+/// A node, removed when this is dropped.
+struct Node {
+    script: PathBuf,
+    dir: PathBuf,
+}
+
+impl Node {
+    /// `None` where none can run.
+    fn start() -> Option<Self> {
+        let name = format!("varve-cassandra-tls-{}", std::process::id());
+        let node = Self {
+            script: Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("../../scripts/cassandra/cluster.sh"),
+            dir: std::env::temp_dir().join(name),
+        };
+        let can_run = node.command(&["can-run"]).output().unwrap();
+        if !can_run.status.success() {
+            let lacks = String::from_utf8_lossy(&can_run.stdout);
+            eprintln!("skipped, as no such node can run here: {}", lacks.trim());
+            return None;
+        }
+        let started = node.command(&["start", "--while", &std::process::id().to_string()]);
+        assert!({ started }.status().unwrap().success());
+        Some(node)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.script);
+        command
+            .args(arguments)
+            .env("VARVE_CASSANDRA_DIR", &self.dir)
+            .env("VARVE_CASSANDRA_PORT", PORT)
+            .env("VARVE_CASSANDRA_NODES", "1")
+            .env("VARVE_CASSANDRA_HEAP", "512m")
+            .env("VARVE_CASSANDRA_TLS", "clients");
+        command
+    }
+
+    /// What the script made for clients.
+    fn tls(&self) -> Tls {
+        let file = |name: &str| self.dir.join("tls").join(name);
+        Tls {
+            trusted: file("ca.pem"),
+            identity: Some(Identity {
+                certificate: file("client.pem"),
+                key: file("client.key"),
+            }),
+            verify_host: true,
+        }
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let cleaned = self.command(&["clean"]).status();
+        assert!(cleaned.unwrap().success());
+    }
+}
+
+fn connect(tls: Option<Tls>) -> Result<CassandraEngine, KvError> {
+    let mut config = CassandraConfig::new(&format!("127.0.0.1:{PORT}"));
+    config.request_timeout = Duration::from_secs(20);
+    config.tls = tls;
+    CassandraEngine::connect(config)
+}
+
+/// What a connection that is of no use is told.
+fn refused(tls: Tls) -> String {
+    match connect(Some(tls)).err() {
+        Some(KvError::Unavailable { detail, .. }) => detail,
+        // A node that does not trust a certificate does not say so clearly.
+        Some(KvError::Away { detail, .. }) if detail.contains("perhaps it does not trust") => {
+            detail
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn only_what_knows_the_node_and_is_known_to_it_is_let_in() {
+    let Some(node) = Node::start() else { return };
+    let right = node.tls();
+    let identity = right.identity.clone().unwrap();
+    let told = |tls: Tls, words: &str| {
+        let detail = refused(tls);
+        println!("{detail}");
+        assert!(detail.contains(words), "{detail}");
+    };
+
+    let others = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tls");
+    let stranger = Tls {
+        trusted: others.join("ca.pem"),
+        ..right.clone()
+    };
+    told(stranger.clone(), "not signed by any that is trusted");
+    let any_host = Tls {
+        verify_host: false,
+        ..stranger
+    };
+    told(any_host, "not signed by any that is trusted");
+    let nameless = Tls {
+        identity: None,
+        ..right.clone()
+    };
+    told(nameless, "certificate of this server");
+    let unknown = Tls {
+        identity: Some(Identity {
+            certificate: others.join("node.pem"),
+            key: others.join("node.key"),
+        }),
+        ..right.clone()
+    };
+    told(unknown, "certificate of this server");
+    let mixed = Tls {
+        identity: Some(Identity {
+            key: others.join("node.key"),
+            ..identity.clone()
+        }),
+        ..right.clone()
+    };
+    told(mixed, "client.pem cannot be used with the key in ");
+    let swapped = Tls {
+        trusted: identity.key,
+        ..right.clone()
+    };
+    told(swapped, "client.key cannot be used: ");
+    // A node that wants TLS says nothing to who does not speak it, so that is not told from one that is starting.
+    let plain = connect(None).err();
+    assert!(matches!(plain, Some(KvError::Away { .. })), "{plain:?}");
+
+    let engine = connect(Some(right)).unwrap();
+    let space = engine.open("s", TABLES, true).unwrap();
+    let mut batch = Batch::new();
+    batch.put(POINTS, &point(1), b"c", b"v");
+    batch.put(POINTS, &point(2), b"c", b"v");
+    space.write(&batch, Durability::Sync).unwrap();
+    let found = space.get(POINTS, &point(2), b"c").unwrap();
+    assert_eq!(found.as_deref(), Some(&b"v"[..]));
+}
