@@ -75,10 +75,61 @@ pub static TABLES: &[TableSpec] = &[
     spec("counter", one_byte, true, None, false),
 ];
 
+/// What of a clustering key says which thing a row belongs to.
+pub type Together = fn(&[u8]) -> Option<&[u8]>;
+
+/// The tables whose partitions may be very large, by name. An engine may keep such a partition in parts if rows of one thing stay together,
+/// also those of several tables with the same partition key: an edge's row and its events, an entry now and as it was. Rows that belong to
+/// nothing of the kind stay with the vertex.
+pub static LARGE: &[(&str, Together)] = &[
+    ("edge", whole),
+    ("index", whole),
+    ("event", current_of_event),
+    ("event_index", whole),
+];
+
+fn whole(clustering: &[u8]) -> Option<&[u8]> {
+    Some(clustering)
+}
+
+/// The clustering key of the row that an edge's event was.
+fn current_of_event(clustering: &[u8]) -> Option<&[u8]> {
+    let of_edge = !clustering.starts_with(key::VERTEX_CLUSTERING);
+    let current = clustering.len().checked_sub(key::EVENT_SUFFIX)?;
+    of_edge.then(|| &clustering[..current])
+}
+
 fn one_byte(bytes: &[u8]) -> Option<usize> {
     (!bytes.is_empty()).then_some(1)
 }
 
 fn four_bytes(bytes: &[u8]) -> Option<usize> {
     (bytes.len() >= 4).then_some(4)
+}
+
+#[cfg(test)]
+mod tests {
+    use varve_model::CommitVersion;
+
+    use super::*;
+
+    /// Readers rest on it: what moves from one table to the other must do so at once.
+    #[test]
+    fn an_edge_stays_with_its_events_and_a_vertex_with_its_own() {
+        let together = |table: TableId, clustering: &[u8]| {
+            let name = TABLES[usize::from(table.0)].name;
+            let of = LARGE.iter().find(|(table, _)| *table == name);
+            of.and_then(|(_, together)| together(clustering).map(<[u8]>::to_vec))
+        };
+        let edge = [&[1, 3, 0][..], b"sort\0", &[0x81, b'a']].concat();
+        let event = key::event_clustering(&edge, CommitVersion(7));
+        assert_eq!(together(EDGE, &edge), Some(edge.clone()));
+        assert_eq!(together(EVENT, &event), Some(edge));
+        let event = key::event_clustering(key::VERTEX_CLUSTERING, CommitVersion(7));
+        assert_eq!(together(EVENT, &event), None);
+        assert_eq!(together(VERTEX, key::VERTEX_CLUSTERING), None);
+        assert_eq!(together(INDEX, b"entry"), together(EVENT_INDEX, b"entry"));
+        let known = |(name, _): &(&str, Together)| TABLES.iter().any(|spec| spec.name == *name);
+        assert!(LARGE.iter().all(known));
+    }
 }

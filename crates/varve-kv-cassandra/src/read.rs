@@ -72,6 +72,11 @@ macro_rules! delegate_reads {
                 $crate::read::scan_many(&$core, &$bridge, (table, partitions, range), visit)
             }
 
+            fn partition_order(&self, table: varve_kv::TableId, partition: &[u8]) -> Vec<u8> {
+                let $self = self;
+                $crate::read::order(&$core, table, partition)
+            }
+
             fn scan_table(
                 &self,
                 table: varve_kv::TableId,
@@ -331,6 +336,23 @@ pub(crate) fn scan_many(
     Ok(())
 }
 
+/// The token of a partition, by its stored key.
+fn token(core: &Core, table: TableId, partition: &[u8]) -> Option<i64> {
+    let statement = &core.store[usize::from(table.0)].get;
+    let no_row: &[u8] = &[];
+    let token = statement.calculate_token(&(partition, no_row));
+    Some(token.ok()??.value())
+}
+
+/// Where a full scan comes to a partition: by its token, then by its key.
+pub(crate) fn order(core: &Core, table: TableId, partition: &[u8]) -> Vec<u8> {
+    let partition = stored_partition(partition);
+    let token = token(core, table, partition).unwrap_or(BEFORE_ALL_TOKENS);
+    let mut order = (token ^ i64::MIN).to_be_bytes().to_vec();
+    order.extend_from_slice(partition);
+    order
+}
+
 /// Where in a table a full scan is. It goes by tokens, and within one by partition keys.
 enum Place {
     /// In this partition, after this clustering key.
@@ -351,13 +373,8 @@ pub(crate) fn scan_table(
         return read_table(core, bridge, table, place, visit).map(drop);
     };
     let partition = stored_partition(partition).to_vec();
-    let statement = &core.store[usize::from(table.0)].get;
-    let token = statement
-        .calculate_token(&(&partition[..], clustering))
-        .ok()
-        .flatten()
-        .ok_or_else(|| error(core, unreadable("a partition has no token")))?
-        .value();
+    let token = token(core, table, &partition)
+        .ok_or_else(|| error(core, unreadable("a partition has no token")))?;
     // Partitions may share a token; those that come after this one within it are found by name.
     let this = partition.clone();
     let same: Vec<Vec<u8>> = wait(core, bridge, move |core| async move {

@@ -49,7 +49,8 @@ pub enum Isolation {
     Snapshot,
     /// A snapshot reads the newest state with each call, as its space does. What one scan sees of one partition has all rows
     /// of a batch or none, up to a page of the engine's own; rows of other partitions may show earlier or later, until
-    /// the write has returned.
+    /// the write has returned. Of a partition that is very large this may hold only of rows that belong together, as whoever set the
+    /// engine up has said: those of one element.
     Partition,
 }
 
@@ -204,6 +205,12 @@ pub trait Reader: Send + Sync {
             })?;
         }
         Ok(())
+    }
+
+    /// Where a partition comes in [`Reader::scan_table`]: that of the smaller bytes comes first.
+    fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {
+        let _ = table;
+        partition.to_vec()
     }
 
     /// Visits all rows of a table. Partitions come in an order of the engine's own that does not change while the

@@ -3,6 +3,7 @@
 //! - [`engine_suite`]: the contract of `varve-kv` as cases, one for each sentence; every engine runs all of them.
 //! - [`FaultyEngine`]: any engine, with failures of writes and reads on demand.
 //! - [`ReplicatedEngine`]: the in-memory engine as a cluster shows it, with replicas that do not have a write yet.
+//! - [`ScatteredEngine`]: the in-memory engine with partitions in the order of a hash, whatever their keys are.
 //! - [`SharedMemory`]: an engine in memory that several servers share, with leases that end when a test says so.
 //! - [`model`]: a naive bitemporal graph, the oracle; [`generate`]: random lists of operations for it and for a real one.
 //! - [`ManualClock`]: a clock that moves only when a test moves it.
@@ -21,9 +22,11 @@ pub mod leased;
 pub mod model;
 pub mod random;
 pub mod replicated;
+pub mod scattered;
 
 pub use clock::ManualClock;
 pub use faulty::{Fault, Faults, FaultyEngine};
 pub use leased::SharedMemory;
 pub use random::Random;
 pub use replicated::{Replicas, ReplicatedEngine};
+pub use scattered::ScatteredEngine;

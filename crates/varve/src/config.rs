@@ -85,6 +85,10 @@ section! {
         /// Seconds that this server keeps its graphs without renewing its claim, 10 to 3600: so long another has to wait after a
         /// crash. Writes are refused when the cluster has been away for 4 seconds less, as the nodes' clocks may differ by 3.
         lease_seconds: u64 = 15,
+        /// Size in MiB, 1 to 1024, about which a partition of the cluster is full: the further edges of a vertex with very many, and the
+        /// further entries of an index, go to more partitions. Counted is what is written, before compression. Cassandra wants no partition
+        /// over 100. What is stored may be read with any value.
+        partition_mib: u64 = 48,
         /// Threads that speak with the cluster.
         io_threads: usize = 2,
         /// Where the other servers on these keyspaces reach this one, `host:port`: they hand on to it what concerns the graphs that
@@ -453,6 +457,9 @@ impl CassandraOptions {
         }
         if self.read_consistency != "local_quorum" {
             return Err(wrong("read_consistency", "local_quorum"));
+        }
+        if !(1..=1024).contains(&self.partition_mib) {
+            return Err(wrong("partition_mib", "in 1 to 1024"));
         }
         if !(10..=3600).contains(&self.lease_seconds) {
             return Err(wrong("lease_seconds", "in 10 to 3600"));

@@ -74,7 +74,9 @@ fn open_cassandra(
     advertised: Option<String>,
 ) -> Result<Arc<dyn Engine>, CommandError> {
     use std::time::Duration;
+    use varve_encoding::tables::LARGE;
     use varve_kv_cassandra::{CassandraConfig, CassandraEngine, Credentials, Identity, Tls};
+    use varve_kv_parted::{PartOptions, PartRule, PartedEngine};
 
     let options = &config.storage.cassandra;
     let credentials = (!options.user.is_empty()).then(|| Credentials {
@@ -104,7 +106,15 @@ fn open_cassandra(
         shared: advertised.is_some(),
         address: advertised.unwrap_or_else(|| format!("process {}", std::process::id())),
     };
-    Ok(Arc::new(CassandraEngine::connect(cluster)?))
+    let engine = Arc::new(CassandraEngine::connect(cluster)?);
+    let rules: Vec<PartRule> = LARGE
+        .iter()
+        .map(|&(table, together)| PartRule { table, together })
+        .collect();
+    let parts = PartOptions {
+        bytes_max: options.partition_mib << 20,
+    };
+    Ok(Arc::new(PartedEngine::new(engine, &rules, parts)))
 }
 
 #[cfg(not(feature = "cassandra"))]

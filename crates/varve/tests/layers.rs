@@ -15,6 +15,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("varve-kv-rocksdb", &["varve-kv", "varve-kv-front"]),
     ("varve-kv-front", &["varve-kv"]),
     ("varve-kv-cassandra", &["varve-kv"]),
+    ("varve-kv-parted", &["varve-kv"]),
     ("varve-encoding", &["varve-kv", "varve-model"]),
     (
         "varve-graph",
@@ -32,9 +33,11 @@ const EDGES: &[(&str, &[&str])] = &[
         "varve",
         &[
             "varve-bench",
+            "varve-encoding",
             "varve-graph",
             "varve-kv",
             "varve-kv-cassandra",
+            "varve-kv-parted",
             "varve-kv-rocksdb",
             "varve-model",
             "varve-omrs",
@@ -61,7 +64,12 @@ const EDGES: &[(&str, &[&str])] = &[
 ];
 
 /// What tests of any crate but `varve-model` may use beside the crate's own dependencies.
-const TEST_ONLY: &[&str] = &["varve-testkit", "varve-kv", "varve-kv-front"];
+const TEST_ONLY: &[&str] = &[
+    "varve-testkit",
+    "varve-kv",
+    "varve-kv-front",
+    "varve-kv-parted",
+];
 
 /// Crates from outside that only some of ours may use.
 const CORNERS: &[(&str, &[&str])] = &[

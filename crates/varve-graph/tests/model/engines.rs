@@ -1,9 +1,12 @@
 //! The engines that the graph is tried on.
 
-use varve_encoding::tables::{EVENT, EVENT_INDEX};
+use std::sync::Arc;
+
+use varve_encoding::tables::{EVENT, EVENT_INDEX, LARGE};
 use varve_kv::{Engine, MemoryEngine};
 use varve_kv_front::{FrontMemoryEngine, FrontOptions};
-use varve_testkit::ReplicatedEngine;
+use varve_kv_parted::{PartOptions, PartRule, PartedEngine};
+use varve_testkit::{ReplicatedEngine, ScatteredEngine};
 
 /// What is below the graph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +17,18 @@ pub(crate) enum Below {
     FrontTable,
     /// Without states: rows of the past are read from replicas that have each write a moment later.
     Replicas,
+    /// As on a cluster, with partitions that are in parts after three rows.
+    Parts,
+}
+
+/// Over partitions as a cluster has them, in parts after three rows.
+fn in_parts() -> PartedEngine {
+    let rules: Vec<PartRule> = LARGE
+        .iter()
+        .map(|&(table, together)| PartRule { table, together })
+        .collect();
+    let options = PartOptions { bytes_max: 300 };
+    PartedEngine::new(Arc::new(ScatteredEngine::new()), &rules, options)
 }
 
 /// An empty engine, and the directory that must live as long as it.
@@ -24,6 +39,7 @@ pub(crate) fn engine(below: Below) -> (Box<dyn Engine>, Option<tempfile::TempDir
             let (engine, _) = ReplicatedEngine::new(&[EVENT, EVENT_INDEX]);
             return (Box::new(engine), None);
         }
+        Below::Parts => return (Box::new(in_parts()), None),
         Below::FrontTable => {}
     }
     // In memory where that is to be had: every flush begins a file, and a disk takes milliseconds for that.

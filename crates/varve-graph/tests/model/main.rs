@@ -77,6 +77,11 @@ fn random_lists_on_replicas() {
     check_lists(Below::Replicas, 4);
 }
 
+#[test]
+fn random_lists_with_partitions_in_parts() {
+    check_lists(Below::Parts, 2);
+}
+
 /// One of `share` of the lists that are asked for.
 fn check_lists(below: Below, share: u64) {
     let (first, lists) = (

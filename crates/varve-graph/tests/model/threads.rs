@@ -174,6 +174,7 @@ fn concurrent_writes_are_some_order_of_them() {
         concurrent(seed, Below::Memory);
         concurrent(seed, Below::FrontTable);
         concurrent(seed, Below::Replicas);
+        concurrent(seed, Below::Parts);
     }
 }
 

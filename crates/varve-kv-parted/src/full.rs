@@ -1,0 +1,185 @@
+//! A scan of a whole table, in which a partition that is in parts comes as one.
+//!
+//! It comes where it would if it were in one piece ([`Reader::partition_order`]), so a scan finds its place again whatever has been
+//! parted meanwhile.
+
+use varve_kv::{ClusteringRange, Flow, KvError, Reader, Row, ScanRequest, TableId};
+
+use crate::directory::{Directory, Parted};
+use crate::merge;
+
+/// Behind all rows of a partition; or nearly all, then the others are looked at and left out.
+const BEHIND: &[u8] = &[0xFF; 64];
+
+/// A row's keys.
+type Place = (Vec<u8>, Vec<u8>);
+
+/// Why a scan of the engine's was interrupted.
+enum Met {
+    /// A row of this part, or of this partition's first part.
+    Part(Vec<u8>),
+    /// The place of the next partition that is in parts.
+    Turn,
+}
+
+struct Full<'a> {
+    directory: &'a Directory,
+    reader: &'a dyn Reader,
+    table: TableId,
+    /// In their order.
+    parted: Vec<(Vec<u8>, Parted)>,
+    /// Which of them comes next.
+    next: usize,
+}
+
+/// Visits all rows of a table.
+pub(crate) fn scan_table(
+    directory: &Directory,
+    reader: &dyn Reader,
+    table: TableId,
+    after: Option<(&[u8], &[u8])>,
+    visit: &mut dyn FnMut(Row<'_>) -> Flow,
+) -> Result<(), KvError> {
+    if !directory.any() || !directory.may_part(table) {
+        return reader.scan_table(table, after, visit);
+    }
+    let order = |parted: Parted| (reader.partition_order(table, &parted.partition), parted);
+    let mut parted: Vec<_> = directory.all().into_iter().map(order).collect();
+    parted.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    let mut full = Full {
+        directory,
+        reader,
+        table,
+        parted,
+        next: 0,
+    };
+    full.run(after, visit)
+}
+
+impl Full<'_> {
+    fn run(
+        &mut self,
+        after: Option<(&[u8], &[u8])>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<(), KvError> {
+        let mut at: Option<Place> = None;
+        if let Some((partition, clustering)) = after {
+            at = Some((partition.to_vec(), clustering.to_vec()));
+            let order = self.reader.partition_order(self.table, partition);
+            self.next = self.parted.partition_point(|(of, _)| *of < order);
+            if self.is_next(partition) {
+                let from = [clustering, &[0]].concat();
+                if self.show_next(from, visit)?.is_break() {
+                    return Ok(());
+                }
+                at = Some((partition.to_vec(), BEHIND.to_vec()));
+            }
+        }
+        loop {
+            let mut met = None;
+            let mut last: Option<Place> = None;
+            let flow = self.go_on(&at, &mut met, &mut last, visit)?;
+            at = last.or(at);
+            match met {
+                Some(Met::Part(key)) => at = Some((key, BEHIND.to_vec())),
+                Some(Met::Turn) => {
+                    if self.show_next(Vec::new(), visit)?.is_break() {
+                        return Ok(());
+                    }
+                }
+                None if flow.is_break() => return Ok(()),
+                None => break,
+            }
+        }
+        while self.next < self.parted.len() {
+            if self.show_next(Vec::new(), visit)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_next(&self, partition: &[u8]) -> bool {
+        let next = self.parted.get(self.next);
+        next.is_some_and(|(_, parted)| parted.partition == partition)
+    }
+
+    /// Goes through the engine's rows until something is met that is not to be shown from there.
+    fn go_on(
+        &self,
+        at: &Option<Place>,
+        met: &mut Option<Met>,
+        last: &mut Option<Place>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<Flow, KvError> {
+        let mut flow = Flow::Continue(());
+        let after = at
+            .as_ref()
+            .map(|(partition, clustering)| (partition.as_slice(), clustering.as_slice()));
+        // The partition that was looked at.
+        let mut known: Option<Vec<u8>> = None;
+        self.reader.scan_table(self.table, after, &mut |row| {
+            if known.as_deref() != Some(row.partition) {
+                *met = self.look_at(row.partition);
+                if met.is_some() {
+                    return Flow::Break(());
+                }
+                known = Some(row.partition.to_vec());
+            }
+            flow = visit(row);
+            let place = last.get_or_insert_default();
+            place.0.clear();
+            place.0.extend_from_slice(row.partition);
+            place.1.clear();
+            place.1.extend_from_slice(row.clustering);
+            flow
+        })?;
+        Ok(flow)
+    }
+
+    fn look_at(&self, partition: &[u8]) -> Option<Met> {
+        if self.directory.is_part(self.table, partition) {
+            return Some(Met::Part(partition.to_vec()));
+        }
+        // One that was shown is met again, as the engine has its first part here.
+        let shown = self
+            .next
+            .checked_sub(1)
+            .map(|before| &self.parted[before].1);
+        if shown.is_some_and(|shown| shown.partition == partition) {
+            return Some(Met::Part(partition.to_vec()));
+        }
+        let (order, _) = self.parted.get(self.next)?;
+        let turn = self.reader.partition_order(self.table, partition) >= *order;
+        turn.then_some(Met::Turn)
+    }
+
+    /// Shows the next partition that is in parts, from a key on.
+    fn show_next(
+        &mut self,
+        from: Vec<u8>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<Flow, KvError> {
+        let (_, parted) = &self.parted[self.next];
+        self.next += 1;
+        let request = ScanRequest {
+            table: self.table,
+            partition: &parted.partition,
+            range: &ClusteringRange { from, to: None },
+            reverse: false,
+        };
+        merge::scan(
+            self.directory,
+            self.reader,
+            &parted.parts,
+            request,
+            &mut |clustering, value| {
+                visit(Row {
+                    partition: &parted.partition,
+                    clustering,
+                    value,
+                })
+            },
+        )
+    }
+}

@@ -1,0 +1,351 @@
+//! A space whose partitions may be in parts.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use varve_kv::{
+    Batch, ClusteringRange, Durability, Flow, Isolation, KvError, Leadership, Reader, Row,
+    ScanRequest, Snapshot, Space, Statistic, TableId,
+};
+
+use crate::counts::row_bytes;
+use crate::directory::Directory;
+use crate::parts::Parts;
+use crate::{full, merge, placing};
+
+/// The space. Its snapshots are none: they keep it open and read the newest state.
+pub(crate) struct PartedSpace {
+    pub(crate) inner: Arc<dyn Space>,
+    pub(crate) directory: Directory,
+}
+
+impl PartedSpace {
+    /// Where a row may be, the newest epoch first; `None` if only in its partition.
+    fn places(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> Option<Vec<Vec<u8>>> {
+        let parts = self.directory.parts(table, partition)?;
+        let together = self.directory.together(table, clustering)?;
+        Some(parts.places(partition, together))
+    }
+
+    fn merged(
+        &self,
+        parts: &Parts,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        merge::scan(&self.directory, &*self.inner, parts, request, visit).map(drop)
+    }
+}
+
+impl Reader for PartedSpace {
+    fn get(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<Option<Vec<u8>>, KvError> {
+        let Some(places) = self.places(table, partition, clustering) else {
+            return self.inner.get(table, partition, clustering);
+        };
+        let rows: Vec<(&[u8], &[u8])> = places
+            .iter()
+            .map(|place| (place.as_slice(), clustering))
+            .collect();
+        let stored = self.inner.multi_get(table, &rows)?;
+        placing::newest(&self.directory, stored)
+    }
+
+    fn get_with(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, KvError> {
+        if self.directory.parts(table, partition).is_none() {
+            return self.inner.get_with(table, partition, clustering, found);
+        }
+        let value = self.get(table, partition, clustering)?;
+        value.as_deref().map(found);
+        Ok(value.is_some())
+    }
+
+    fn multi_get(
+        &self,
+        table: TableId,
+        keys: &[(&[u8], &[u8])],
+    ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
+        let parted =
+            |(partition, _): &(&[u8], &[u8])| self.directory.parts(table, partition).is_some();
+        if !self.directory.any() || !keys.iter().any(parted) {
+            return self.inner.multi_get(table, keys);
+        }
+        let places: Vec<Vec<Vec<u8>>> = keys
+            .iter()
+            .map(|(partition, clustering)| {
+                let places = self.places(table, partition, clustering);
+                places.unwrap_or_else(|| vec![partition.to_vec()])
+            })
+            .collect();
+        let rows = places.iter().zip(keys);
+        let rows = rows.flat_map(|(places, (_, clustering))| {
+            places.iter().map(|place| (place.as_slice(), *clustering))
+        });
+        let rows: Vec<(&[u8], &[u8])> = rows.collect();
+        let mut stored = self.inner.multi_get(table, &rows)?.into_iter();
+        let values = places.iter().map(|places| {
+            let stored = stored.by_ref().take(places.len()).collect();
+            placing::newest(&self.directory, stored)
+        });
+        values.collect()
+    }
+
+    fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
+        match self.places(table, partition, clustering) {
+            None => self.inner.known_absent(table, partition, clustering),
+            Some(places) => places
+                .iter()
+                .all(|place| self.inner.known_absent(table, place, clustering)),
+        }
+    }
+
+    fn known_absent_each(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
+        if !self.directory.any() {
+            return self.inner.known_absent_each(rows);
+        }
+        rows.iter()
+            .map(|(table, partition, clustering)| self.known_absent(*table, partition, clustering))
+            .collect()
+    }
+
+    fn scan(
+        &self,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        if let Some(parts) = self.directory.parts(request.table, request.partition) {
+            return self.merged(&parts, request, visit);
+        }
+        if !self.directory.may_part(request.table) {
+            return self.inner.scan(request, visit);
+        }
+        let mut bytes = 0;
+        self.inner.scan(request, &mut |clustering, value| {
+            bytes += row_bytes(clustering, value);
+            visit(clustering, value)
+        })?;
+        self.directory.found(request.partition, bytes);
+        Ok(())
+    }
+
+    fn scan_many(
+        &self,
+        table: TableId,
+        partitions: &[&[u8]],
+        range: &ClusteringRange,
+        visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        if !self.directory.any() || !self.directory.may_part(table) {
+            return self.inner.scan_many(table, partitions, range, visit);
+        }
+        // Up to where the partitions have been visited; those in one piece are visited together.
+        let mut done = 0;
+        for (at, partition) in partitions.iter().enumerate() {
+            let Some(parts) = self.directory.parts(table, partition) else {
+                continue;
+            };
+            self.visit_whole(table, partitions, done..at, range, visit)?;
+            let request = ScanRequest {
+                table,
+                partition,
+                range,
+                reverse: false,
+            };
+            self.merged(&parts, request, &mut |clustering, value| {
+                visit(at, clustering, value)
+            })?;
+            done = at + 1;
+        }
+        self.visit_whole(table, partitions, done..partitions.len(), range, visit)
+    }
+
+    fn scan_table(
+        &self,
+        table: TableId,
+        after: Option<(&[u8], &[u8])>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<(), KvError> {
+        full::scan_table(&self.directory, &*self.inner, table, after, visit)
+    }
+
+    fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {
+        self.inner.partition_order(table, partition)
+    }
+}
+
+impl PartedSpace {
+    /// Visits some of many partitions, none of which is in parts.
+    #[expect(
+        clippy::type_complexity,
+        reason = "the visitor's signature says it better than a name would"
+    )]
+    fn visit_whole(
+        &self,
+        table: TableId,
+        partitions: &[&[u8]],
+        which: std::ops::Range<usize>,
+        range: &ClusteringRange,
+        visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        if which.is_empty() {
+            return Ok(());
+        }
+        let first = which.start;
+        let whole = &partitions[which];
+        self.inner
+            .scan_many(table, whole, range, &mut |at, clustering, value| {
+                visit(first + at, clustering, value)
+            })
+    }
+}
+
+impl Space for PartedSpace {
+    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
+        self.directory.count(&*self.inner, batch)?;
+        match placing::placed(&self.directory, &*self.inner, batch)? {
+            None => self.inner.write(batch, durability),
+            Some(placed) => self.inner.write(&placed, durability),
+        }
+    }
+
+    fn write_may_wait(&self) -> bool {
+        self.inner.write_may_wait()
+    }
+
+    fn sync(&self) -> Result<(), KvError> {
+        self.inner.sync()
+    }
+
+    fn isolation(&self) -> Isolation {
+        Isolation::Partition
+    }
+
+    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
+        Arc::new(NewestState(self))
+    }
+
+    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
+        self.inner.checkpoint(dir)
+    }
+
+    fn compact(&self) -> Result<(), KvError> {
+        self.inner.compact()
+    }
+
+    fn verify_checksums(&self) -> Result<(), KvError> {
+        self.inner.verify_checksums()
+    }
+
+    fn statistics(&self) -> Vec<Statistic> {
+        let (partitions, parts) = self.directory.figures();
+        let mut statistics = self.inner.statistics();
+        statistics.extend([
+            Statistic {
+                name: "parted_partitions",
+                help: "Partitions that had so many rows that they are continued in others.",
+                value: partitions as f64,
+            },
+            Statistic {
+                name: "parted_partition_parts",
+                help: "Partitions of the cluster that these consist of.",
+                value: parts as f64,
+            },
+        ]);
+        statistics
+    }
+
+    fn leadership(&self) -> Leadership {
+        self.inner.leadership()
+    }
+
+    fn term(&self) -> u64 {
+        self.inner.term()
+    }
+
+    fn incarnation(&self) -> String {
+        self.inner.incarnation()
+    }
+}
+
+/// What stands for a snapshot.
+struct NewestState(Arc<PartedSpace>);
+
+impl Snapshot for NewestState {}
+
+impl Reader for NewestState {
+    fn get(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<Option<Vec<u8>>, KvError> {
+        self.0.get(table, partition, clustering)
+    }
+
+    fn get_with(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+        found: &mut dyn FnMut(&[u8]),
+    ) -> Result<bool, KvError> {
+        self.0.get_with(table, partition, clustering, found)
+    }
+
+    fn multi_get(
+        &self,
+        table: TableId,
+        keys: &[(&[u8], &[u8])],
+    ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
+        self.0.multi_get(table, keys)
+    }
+
+    fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
+        self.0.known_absent(table, partition, clustering)
+    }
+
+    fn known_absent_each(&self, rows: &[(TableId, &[u8], &[u8])]) -> Vec<bool> {
+        self.0.known_absent_each(rows)
+    }
+
+    fn scan(
+        &self,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        self.0.scan(request, visit)
+    }
+
+    fn scan_many(
+        &self,
+        table: TableId,
+        partitions: &[&[u8]],
+        range: &ClusteringRange,
+        visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        self.0.scan_many(table, partitions, range, visit)
+    }
+
+    fn scan_table(
+        &self,
+        table: TableId,
+        after: Option<(&[u8], &[u8])>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<(), KvError> {
+        self.0.scan_table(table, after, visit)
+    }
+
+    fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {
+        self.0.partition_order(table, partition)
+    }
+}

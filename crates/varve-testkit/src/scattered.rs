@@ -1,0 +1,234 @@
+//! The in-memory engine with partitions as a cluster has them: in the order of a hash, and kept apart whatever their keys are.
+
+use std::hash::{DefaultHasher, Hasher};
+use std::path::Path;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use varve_kv::{
+    Batch, Capabilities, Durability, Engine, Flow, Isolation, KvError, MemoryEngine, Op, Reader,
+    Row, ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
+};
+
+/// Bytes before a partition's key: its hash, and its length.
+const BEFORE: usize = 10;
+
+/// The engine.
+#[derive(Default)]
+pub struct ScatteredEngine {
+    inner: MemoryEngine,
+}
+
+impl ScatteredEngine {
+    /// An engine without spaces.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+fn stored(partition: &[u8]) -> Vec<u8> {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(partition);
+    let mut key = hasher.finish().to_be_bytes().to_vec();
+    key.extend_from_slice(&u16::try_from(partition.len()).unwrap().to_be_bytes());
+    key.extend_from_slice(partition);
+    key
+}
+
+fn stored_len(bytes: &[u8]) -> Option<usize> {
+    let length = u16::from_be_bytes([*bytes.get(8)?, *bytes.get(9)?]);
+    let length = BEFORE + usize::from(length);
+    (bytes.len() >= length).then_some(length)
+}
+
+fn stored_specs(tables: &'static [TableSpec]) -> &'static [TableSpec] {
+    type Made = (&'static [TableSpec], &'static [TableSpec]);
+    static MADE: Mutex<Vec<Made>> = Mutex::new(Vec::new());
+    let mut made = MADE.lock();
+    if let Some((_, specs)) = made.iter().find(|(of, _)| std::ptr::eq(*of, tables)) {
+        return specs;
+    }
+    let specs = tables.iter().map(|spec| TableSpec {
+        partition_len: stored_len,
+        ..*spec
+    });
+    let specs: &'static [TableSpec] = specs.collect::<Vec<_>>().leak();
+    made.push((tables, specs));
+    specs
+}
+
+impl Engine for ScatteredEngine {
+    fn name(&self) -> &'static str {
+        "scattered"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            isolation: Isolation::Partition,
+            ..Capabilities::LOCAL
+        }
+    }
+
+    fn spaces(&self) -> Result<Vec<String>, KvError> {
+        self.inner.spaces()
+    }
+
+    fn open(
+        &self,
+        name: &str,
+        tables: &'static [TableSpec],
+        create: bool,
+    ) -> Result<Arc<dyn Space>, KvError> {
+        let inner = self.inner.open(name, stored_specs(tables), create)?;
+        Ok(Arc::new(ScatteredSpace(inner)))
+    }
+
+    fn drop_space(&self, name: &str) -> Result<(), KvError> {
+        self.inner.drop_space(name)
+    }
+}
+
+struct ScatteredSpace(Arc<dyn Space>);
+
+impl Reader for ScatteredSpace {
+    fn get(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<Option<Vec<u8>>, KvError> {
+        self.0.get(table, &stored(partition), clustering)
+    }
+
+    fn scan(
+        &self,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        let partition = stored(request.partition);
+        let partition = partition.as_slice();
+        self.0.scan(
+            ScanRequest {
+                partition,
+                ..request
+            },
+            visit,
+        )
+    }
+
+    fn scan_table(
+        &self,
+        table: TableId,
+        after: Option<(&[u8], &[u8])>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<(), KvError> {
+        let after = after.map(|(partition, clustering)| (stored(partition), clustering));
+        let after = after
+            .as_ref()
+            .map(|(partition, clustering)| (partition.as_slice(), *clustering));
+        self.0.scan_table(table, after, &mut |row| {
+            visit(Row {
+                partition: &row.partition[BEFORE..],
+                ..row
+            })
+        })
+    }
+
+    fn partition_order(&self, _table: TableId, partition: &[u8]) -> Vec<u8> {
+        stored(partition)
+    }
+}
+
+impl Space for ScatteredSpace {
+    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
+        let mut scattered = Batch::new();
+        for op in batch.ops() {
+            match op {
+                Op::Put {
+                    table,
+                    partition,
+                    clustering,
+                    value,
+                } => {
+                    scattered.put(table, &stored(partition), clustering, value);
+                }
+                Op::Delete {
+                    table,
+                    partition,
+                    clustering,
+                } => scattered.delete(table, &stored(partition), clustering),
+                Op::DeletePrefix {
+                    table,
+                    partition,
+                    prefix,
+                } => scattered.delete_prefix(table, &stored(partition), prefix),
+            }
+        }
+        self.0.write(&scattered, durability)
+    }
+
+    fn sync(&self) -> Result<(), KvError> {
+        self.0.sync()
+    }
+
+    fn isolation(&self) -> Isolation {
+        Isolation::Partition
+    }
+
+    fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
+        Arc::new(NewestState(self))
+    }
+
+    fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
+        self.0.checkpoint(dir)
+    }
+
+    fn compact(&self) -> Result<(), KvError> {
+        self.0.compact()
+    }
+
+    fn verify_checksums(&self) -> Result<(), KvError> {
+        self.0.verify_checksums()
+    }
+
+    fn statistics(&self) -> Vec<Statistic> {
+        self.0.statistics()
+    }
+}
+
+struct NewestState(Arc<ScatteredSpace>);
+
+impl Snapshot for NewestState {}
+
+impl Reader for NewestState {
+    fn get(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<Option<Vec<u8>>, KvError> {
+        self.0.get(table, partition, clustering)
+    }
+
+    fn scan(
+        &self,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        self.0.scan(request, visit)
+    }
+
+    fn scan_table(
+        &self,
+        table: TableId,
+        after: Option<(&[u8], &[u8])>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<(), KvError> {
+        self.0.scan_table(table, after, visit)
+    }
+
+    fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {
+        self.0.partition_order(table, partition)
+    }
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# A vertex with very many edges on a Cassandra node of its own: how many edges a second it takes while it grows, how long the
+# first page of its edges takes, and how large the partitions of the cluster are in the end.
+#
+#   hub.sh [EDGES [PARTITION_MIB]]    200,000 edges and 48 MiB unless told otherwise
+#
+# The node's data is in a folder below TMPDIR, which is removed at the end: about 500 bytes for each edge.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+here=scripts/cassandra
+source tests/cassandra/settings.sh
+scripts/cargo.sh build -q --locked -p varve-kv-cassandra --features driver --example hub
+work=$(mktemp -d "${TMPDIR:-/tmp}/varve-hub.XXXXXX")
+export VARVE_CASSANDRA_DIR=$work/node VARVE_CASSANDRA_NODES=1 VARVE_CASSANDRA_PORT=${VARVE_CASSANDRA_PORT:-19542}
+trap '"$here/cluster.sh" clean; rm -rf -- "$work"' EXIT
+"$here/cluster.sh" start --while $$
+"$CARGO_TARGET_DIR/debug/examples/hub" "$("$here/cluster.sh" nodes)" "${1:-200000}" "${2:-48}"
+# Ended in order, a node brings everything to its files.
+"$here/cluster.sh" stop
+java=java
+[[ -z ${JAVA_HOME:-} ]] || java=$JAVA_HOME/bin/java
+jars=${XDG_CACHE_HOME:-$HOME/.cache}/varve/cassandra-5.0.9
+echo 'partitions in the files of the node, before compression:'
+for table in "$VARVE_CASSANDRA_DIR"/1/data/hub_hub_*/edge-*/; do
+  "$java" -Dcassandra.storagedir="$work" "-Dlogback.configurationFile=$VARVE_CASSANDRA_DIR/1/conf/logback.xml" -cp "$jars/lib/*" \
+    org.apache.cassandra.tools.SSTablePartitions --min-size 1000000 "$table"
+done
