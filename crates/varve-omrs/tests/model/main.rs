@@ -25,6 +25,7 @@ use std::panic::AssertUnwindSafe;
 use varve_omrs::json::Millis;
 use varve_testkit::random::Random;
 
+use call::Write;
 use generate::{Generator, USERS};
 use world::{Step, World};
 
@@ -36,6 +37,10 @@ const WRITES: usize = 60;
 /// Calls that read, between the writes and after them.
 const READS_BETWEEN: usize = 1;
 const READS_AFTER: usize = 80;
+
+/// One in so many calls that make an entity comes again so many times: searches pass over more than 16 with the same value.
+const AGAIN_ONE_IN: usize = 12;
+const AGAIN: usize = 20;
 
 /// The most runs that shrinking a list takes.
 const SHRINK_RUNS_MAX: usize = 400;
@@ -89,13 +94,27 @@ fn make(seed: u64) -> (Vec<Step>, Result<(), String>) {
     let mut steps: Vec<Step> = Vec::new();
     for at in 0..WRITES {
         let write = generator(&world, &mut random).write(&format!("new-{at}"));
+        let from = steps.len();
         steps.push(Step {
             wait_ms: *random.pick(&[0, 0, 1, 2, 10]),
             user: USERS[random.below(USERS.len())],
             write,
         });
+        if let Write::AddEntity(name, request) = &steps[from].write
+            && random.one_in(AGAIN_ONE_IN)
+        {
+            let again = |number| Step {
+                wait_ms: i64::from(number == AGAIN / 2),
+                user: steps[from].user,
+                write: Write::AddEntity(format!("{name}-{number}"), request.clone()),
+            };
+            let all: Vec<Step> = (0..AGAIN).map(again).collect();
+            steps.extend(all);
+        }
         let outcome = caught(|| {
-            world.apply(&steps[at])?;
+            steps[from..]
+                .iter()
+                .try_for_each(|step| world.apply(step))?;
             look(&mut world, seed + at as u64, READS_BETWEEN)
         });
         if let Err(wrong) = outcome {

@@ -6,6 +6,7 @@ use varve_model::Instant;
 use varve_omrs::Exception;
 use varve_omrs::json::Millis;
 use varve_omrs::repository::{Options, Repository};
+use varve_omrs::requests::PagedFindRequest;
 use varve_omrs::types::Catalogue;
 use varve_testkit::ManualClock;
 
@@ -122,12 +123,33 @@ impl World {
             if *page != wanted {
                 return Err(format!("page: {}", told(&Ok(wanted), &Ok(page.clone()))));
             }
-            return Ok(());
+            return self.ask_next(whole, &found, &asked_for);
         }
         let wanted = self.naive.read(&read).map(tidied);
         if wanted != found {
             let words = if found.is_err() { words } else { String::new() };
             return Err(told(&wanted, &found) + "\n  " + &words);
+        }
+        Ok(())
+    }
+
+    /// Asks for the page after one that was asked for: it may go on where that one ended.
+    fn ask_next(
+        &self,
+        mut read: Read,
+        whole: &Answer,
+        before: &PagedFindRequest,
+    ) -> Result<(), String> {
+        let (offset, size) = (before.offset + before.page_size, before.page_size);
+        let Some(asked) = paged(&mut read).filter(|_| size > 0) else {
+            return Ok(());
+        };
+        (asked.offset, asked.page_size) = (offset, size);
+        let page = real::read(&self.repository, &read).map(tidied);
+        let page = page.map_err(|error| format!("the next page: {error}"))?;
+        let wanted = part(whole, offset, size);
+        if page != wanted {
+            return Err(format!("next page: {}", told(&Ok(wanted), &Ok(page))));
         }
         Ok(())
     }

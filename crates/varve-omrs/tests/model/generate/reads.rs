@@ -23,7 +23,7 @@ const DEPTH_MAX: usize = 2;
 impl Generator<'_> {
     /// A call that reads. Every kind comes about as often.
     pub(crate) fn read(&mut self) -> Read {
-        match self.random.below(20) {
+        match self.random.below(23) {
             0 => {
                 let kind = self.kind();
                 Read::IsKnown(kind, self.name(kind))
@@ -76,8 +76,43 @@ impl Generator<'_> {
                 Read::Linking(start, end, self.find())
             }
             18 => self.neighborhood(),
+            20..=22 => self.ordered_by_what_is_asked(),
             _ => self.related(),
         }
+    }
+
+    /// Entities in the order of a property that something is asked of: those that have the same value may fail together.
+    fn ordered_by_what_is_asked(&mut self) -> Read {
+        let name = self.name(Kind::Entity);
+        let of = self.type_of(Kind::Entity, &name);
+        let condition = self.condition(of);
+        let mut paged = self.paged(Kind::Entity);
+        paged.sequencing_property.clone_from(&condition.property);
+        let orders = [
+            SequencingOrder::PropertyAscending,
+            SequencingOrder::PropertyDescending,
+        ];
+        paged.order = Some(*self.random.pick(&orders));
+        let types = [of, of, self.type_named("Referenceable")];
+        let of = *self.random.pick(&types);
+        let of_type = TypeLimitedFindRequest {
+            paged,
+            type_guid: Some(self.types().get(of).guid().to_owned()),
+        };
+        let match_properties = SearchProperties {
+            conditions: vec![condition],
+            match_criteria: self.criteria(),
+        };
+        Read::FindEntities(EntityFindRequest {
+            instances: InstanceFindRequest {
+                of_subtypes: SubtypeLimitedFindRequest {
+                    of_type,
+                    subtype_guids: Vec::new(),
+                },
+                match_properties: Some(match_properties),
+            },
+            match_classifications: None,
+        })
     }
 
     fn neighborhood(&mut self) -> Read {
