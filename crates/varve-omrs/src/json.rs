@@ -28,5 +28,4 @@ pub use raw::RawJson;
 pub use reader::{Known, Limits, Reader};
 pub(crate) use shared::MakeLater;
 pub use shared::Shared;
-pub(crate) use writer::HANDED_OVER_MIN;
 pub use writer::Writer;

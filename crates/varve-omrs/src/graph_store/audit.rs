@@ -93,6 +93,11 @@ impl<'a> Audit<'a> {
         Ok(())
     }
 
+    /// Whether it says of its type what the catalogue does not.
+    pub(super) fn says_type(&self) -> bool {
+        self.said_type.is_some()
+    }
+
     /// Where the instance stands in its life.
     pub(super) fn status(&self) -> Option<InstanceStatus> {
         self.status
@@ -210,6 +215,32 @@ impl<'a> Audit<'a> {
             json::Field::write(&self.mapping_properties, writer);
         }
         Ok(())
+    }
+}
+
+/// What is stored of an instance beside its properties and classifications.
+#[derive(Default)]
+pub(super) struct Head<'a> {
+    pub(super) audit: Audit<'a>,
+    pub(super) is_proxy: bool,
+    pub(super) url: Option<&'a str>,
+    pub(super) earlier_guid: Option<&'a str>,
+}
+
+impl<'a> Head<'a> {
+    /// Reads the bytes of a header.
+    pub(super) fn read(bytes: &'a [u8]) -> Decoded<Self> {
+        let mut head = Self::default();
+        let mut cursor = Cursor::new(bytes);
+        for _ in 0..map(&mut cursor)? {
+            match cursor.name()? {
+                "px" => head.is_proxy = cursor.token()? == Token::Bool(true),
+                "url" => head.url = Some(text(&mut cursor)?),
+                "rg" => head.earlier_guid = Some(text(&mut cursor)?),
+                name => head.audit.read(name, &mut cursor)?,
+            }
+        }
+        Ok(head)
     }
 }
 

@@ -8,7 +8,7 @@ use varve_encoding::row::PropertyReader;
 use varve_encoding::value::{ValueRef, object_bytes};
 use varve_graph::GraphError;
 
-use super::audit::Audit;
+use super::audit::{Audit, Head};
 use super::carried;
 use super::encode::{expected_category, expected_header};
 use super::made::{MadeClassifications, MadeJson};
@@ -231,27 +231,17 @@ fn properties_of(
 }
 
 fn header(guid: &str, of: Option<&ResolvedType>, bytes: &[u8]) -> Decoded<(InstanceHeader, bool)> {
-    let mut cursor = Cursor::new(bytes);
-    let mut made = InstanceHeader {
+    let head = Head::read(bytes)?;
+    let header = InstanceHeader {
+        audit: head.audit.finish(of, &Cursor::new(bytes))?,
         guid: Some(guid.to_owned()),
-        ..InstanceHeader::default()
+        instance_url: head.url.map(str::to_owned),
+        re_identified_from_guid: head.earlier_guid.map(str::to_owned),
     };
-    let mut is_proxy = false;
-    let mut audit = Audit::default();
-    let members = map(&mut cursor)?;
-    for _ in 0..members {
-        match cursor.name()? {
-            "px" => is_proxy = cursor.token()? == Token::Bool(true),
-            "url" => made.instance_url = Some(text(&mut cursor)?.to_owned()),
-            "rg" => made.re_identified_from_guid = Some(text(&mut cursor)?.to_owned()),
-            name => audit.read(name, &mut cursor)?,
-        }
-    }
-    made.audit = audit.finish(of, &cursor)?;
-    Ok((made, is_proxy))
+    Ok((header, head.is_proxy))
 }
 
-/// How it stands with an instance, from the bytes of its header.
+/// How it stands with an instance, from the bytes of its header: little of [`Head`], and many are asked for it.
 pub(super) fn standing(header: &[u8]) -> Decoded<Standing> {
     let mut cursor = Cursor::new(header);
     let members = map(&mut cursor)?;

@@ -21,8 +21,8 @@ pub(super) const ENTITY_BYTES_MAX: usize = 128 << 20;
 const SHARDS: usize = 16;
 /// The part of a shard's bytes that one entry may have: one that is longer would drive out many others.
 const ENTRIES_MIN: usize = 8;
-/// What an entry takes beside its bytes, about.
-const ENTRY_BYTES: usize = 160;
+/// What what an entry is found by takes beside its bytes.
+const STORED_BYTES: usize = 32;
 /// How many of the bytes that were asked for last a shard remembers: what is asked for once, as by a search that goes
 /// through a whole type, is not kept, and drives nothing out.
 const ASKED_FOR: usize = 1024;
@@ -49,16 +49,15 @@ impl Made for MadeClassifications {
     }
 
     fn bytes(&self) -> usize {
-        self.stored.len() + self.json.len()
+        self.stored.len() + size_of::<Bytes>() + self.json.len()
     }
 }
 
-/// The JSON of an entity, which its GUID is a part of.
+/// An entity that is there as JSON, which its GUID is a part of.
 #[derive(Clone)]
 pub(super) struct MadeEntity {
     pub(super) stored: Bytes,
     pub(super) told: ToldEntity,
-    pub(super) json_bytes: usize,
 }
 
 impl Made for MadeEntity {
@@ -67,7 +66,7 @@ impl Made for MadeEntity {
     }
 
     fn bytes(&self) -> usize {
-        self.stored.len() + self.json_bytes
+        self.stored.len() + self.told.held_bytes().unwrap_or_default()
     }
 }
 
@@ -116,8 +115,10 @@ fn hash_of((name, bytes): (&str, &[u8])) -> u64 {
     xxh3_64_with_seed(bytes, xxh3_64(name.as_bytes()))
 }
 
-fn weight(made: &impl Made) -> usize {
-    ENTRY_BYTES + made.bytes()
+/// What an entry takes, about: its place in a table and in a queue that may be half empty, and what it holds.
+fn weight<M: Made>(made: &M) -> usize {
+    let place = size_of::<(u64, Entry<M>)>() + size_of::<u64>();
+    2 * place + STORED_BYTES + made.bytes()
 }
 
 impl<M: Made> MadeJson<M> {

@@ -4,19 +4,19 @@
 
 use bytes::Bytes;
 use compact_str::CompactString;
-use varve_encoding::datum::{Cursor, Token};
+use varve_encoding::datum::Cursor;
 use varve_encoding::row::{edge_parts, vertex_parts};
 use varve_graph::GraphError;
 use varve_model::{EdgeId, VertexId};
 
-use super::audit::Audit;
+use super::audit::Head;
 use super::carried::{self, put_properties, put_value};
-use super::decode::{Decoded, Decoder, Parts, map, standing, text};
+use super::decode::{Decoded, Decoder, Parts, map, standing};
 use super::made::{Known, MadeEntity};
 use super::read::guid_of;
 use super::state::State;
 use crate::instances::{Classification, EntityProxy};
-use crate::json::{Field, HANDED_OVER_MIN, Pieces, Shared, Writer};
+use crate::json::{Field, Pieces, Shared, Writer};
 use crate::store::{EntityJson, Link, Standing, ToldEntity, ToldRelationship};
 use crate::types::{InstanceStatus, ResolvedType, TypeIndex};
 
@@ -39,13 +39,11 @@ impl State {
             let (entity, _) = self.entity(guid, content)?;
             return Ok(ToldEntity::new(&self.types, entity));
         };
-        let json_bytes = json.bytes();
         let told = ToldEntity::of_json(guid, of, standing, json);
         if is_asked_for {
             self.made_entities.keep(&MadeEntity {
                 stored: Bytes::copy_from_slice(content),
                 told: told.clone(),
-                json_bytes,
             });
         }
         Ok(told)
@@ -135,7 +133,7 @@ impl Decoder<'_> {
         of: Option<&'p ResolvedType>,
         parts: &'p Parts<'_>,
     ) -> Decoded<Telling<'p>> {
-        let head = Head::read(parts.header)?;
+        let head = told_head(parts.header)?;
         let standing = Standing {
             is_proxy: head.is_proxy,
             status: head.audit.status(),
@@ -149,7 +147,7 @@ impl Decoder<'_> {
         Ok(Telling {
             of,
             standing,
-            header: writer.finish_in_pieces(),
+            header: writer.finish_to_keep(),
             classifications,
             properties: parts.properties,
         })
@@ -193,7 +191,7 @@ impl Telling<'_> {
         };
         let mut writer = Writer::with_capacity(MEMBERS_BYTES);
         put_properties(self.of, &mut Cursor::new(bytes), &mut writer)?;
-        Ok(Some(writer.finish_in_pieces()))
+        Ok(Some(writer.finish_to_keep()))
     }
 
     fn json(&self, class: &str, key: &'static str, properties: Option<Pieces>) -> Pieces {
@@ -214,14 +212,14 @@ impl Telling<'_> {
     }
 }
 
-impl EntityJson {
-    /// How many bytes of it are held, of what is in both but once.
-    fn bytes(&self) -> usize {
-        let is_shared = |of: &&Bytes| of.len() >= HANDED_OVER_MIN;
-        let proxy = self.proxy.iter().filter(|piece| !is_shared(piece));
-        let detail = self.detail.as_ref().unwrap_or(&self.proxy);
-        detail.len() + proxy.map(Bytes::len).sum::<usize>()
+/// What a header says that can be told straight.
+fn told_head(bytes: &[u8]) -> Decoded<Head<'_>> {
+    let head = Head::read(bytes)?;
+    // What it says of its type may be another than the one that is asked which properties are unique.
+    if head.audit.says_type() {
+        return Err(Cursor::new(bytes).error());
     }
+    Ok(head)
 }
 
 /// The members of the object that a relationship is told as, those that come before its ends, and its status.
@@ -230,7 +228,7 @@ fn relationship_json(
     of: Option<&ResolvedType>,
     parts: &Parts<'_>,
 ) -> Decoded<(Option<InstanceStatus>, Pieces)> {
-    let head = Head::read(parts.header)?;
+    let head = told_head(parts.header)?;
     let status = head.audit.status();
     let mut writer = Writer::with_capacity(MEMBERS_BYTES);
     writer.class("Relationship");
@@ -247,6 +245,7 @@ fn unique_properties(of: Option<&ResolvedType>, bytes: &[u8]) -> Decoded<Option<
     let Some(of) = of else { return Ok(None) };
     let mut cursor = Cursor::new(bytes);
     let mut values = Writer::new();
+    let mut last = None;
     for _ in 0..map(&mut cursor)? {
         if cursor.name()? != "vs" {
             cursor.skip()?;
@@ -254,6 +253,11 @@ fn unique_properties(of: Option<&ResolvedType>, bytes: &[u8]) -> Decoded<Option<
         }
         for _ in 0..map(&mut cursor)? {
             let name = cursor.name()?;
+            // Objects have them in this order.
+            if last.is_some_and(|last| last >= name) {
+                return Err(cursor.error());
+            }
+            last = Some(name);
             match of.property(name).filter(|it| it.attribute.unique) {
                 Some(property) => {
                     values.key(name);
@@ -264,7 +268,7 @@ fn unique_properties(of: Option<&ResolvedType>, bytes: &[u8]) -> Decoded<Option<
             }
         }
     }
-    let values = values.finish_in_pieces();
+    let values = values.finish_to_keep();
     if values.is_empty() {
         return Ok(None);
     }
@@ -274,35 +278,10 @@ fn unique_properties(of: Option<&ResolvedType>, bytes: &[u8]) -> Decoded<Option<
         writer.known_key("\"instanceProperties\":");
         writer.object(|writer| writer.pieces(&values));
     });
-    Ok(Some(writer.finish_in_pieces()))
+    Ok(Some(writer.finish_to_keep()))
 }
 
-/// What is known of an instance beside its properties and classifications.
-#[derive(Default)]
-struct Head<'a> {
-    audit: Audit<'a>,
-    is_proxy: bool,
-    url: Option<&'a str>,
-    earlier_guid: Option<&'a str>,
-}
-
-impl<'a> Head<'a> {
-    fn read(bytes: &'a [u8]) -> Decoded<Self> {
-        let mut head = Self::default();
-        let mut cursor = Cursor::new(bytes);
-        for _ in 0..map(&mut cursor)? {
-            match cursor.name()? {
-                "px" => head.is_proxy = cursor.token()? == Token::Bool(true),
-                "url" => head.url = Some(text(&mut cursor)?),
-                "rg" => head.earlier_guid = Some(text(&mut cursor)?),
-                // What it says of its type may be another than the one that is asked which properties are unique.
-                "ty" => return Err(cursor.error()),
-                name => head.audit.read(name, &mut cursor)?,
-            }
-        }
-        Ok(head)
-    }
-
+impl Head<'_> {
     /// Writes the members.
     fn write(
         self,

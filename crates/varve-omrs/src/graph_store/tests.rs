@@ -319,6 +319,46 @@ fn entities_are_told_as_they_are_read() {
 }
 
 #[test]
+fn what_is_held_of_an_entity_is_counted_once_for_each_time_it_was_written() {
+    const LONG: usize = 100_000;
+    let fixture = Fixture::new();
+    let known = fixture.types.get(fixture.of).instance_type();
+    let held = |name: &str, license: Option<String>| {
+        let header = InstanceHeader {
+            audit: InstanceAuditHeader {
+                instance_type: Some(known.clone()),
+                license,
+                ..InstanceAuditHeader::default()
+            },
+            ..InstanceHeader::default()
+        };
+        let value = InstancePropertyValue::string(&"x".repeat(LONG));
+        let content = fixture.encode(&StoredEntity::Detail(EntityDetail {
+            header,
+            properties: Some(InstanceProperties::default().with(name, value)),
+            ..EntityDetail::default()
+        }));
+        let (_, properties) = vertex_parts(&content).unwrap();
+        let parts = Parts::of(properties, KEYS).unwrap();
+        let decoder = Decoder {
+            types: &fixture.types,
+            made: &MadeJson::new(CLASSIFICATION_BYTES_MAX),
+        };
+        let of = Some(fixture.types.get(fixture.of));
+        let (standing, json) = decoder.entity_json("guid", of, &parts).unwrap();
+        let told = ToldEntity::of_json("guid", Some(fixture.of), standing, json);
+        told.held_bytes().unwrap()
+    };
+    // Beside the long texts: the rest of the JSON, and objects that are not made yet.
+    let rest = size_of::<EntityDetail>() + size_of::<EntityProxy>();
+    let others = rest..rest + 10_000;
+    let long = || Some("x".repeat(LONG));
+    assert!(others.contains(&(held("description", None) - LONG)));
+    assert!(others.contains(&(held("qualifiedName", None) - 2 * LONG)));
+    assert!(others.contains(&(held("description", long()) - 2 * LONG)));
+}
+
+#[test]
 fn an_empty_entity_comes_back() {
     let fixture = Fixture::new();
     let header = InstanceHeader {

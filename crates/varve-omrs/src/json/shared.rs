@@ -64,6 +64,9 @@ const OWN: Limits = Limits {
 };
 
 impl<T> Shared<T> {
+    /// What each value takes where it is kept, with the room for itself, beside what it and its JSON hold.
+    pub(crate) const PARTS_BYTES: usize = 2 * size_of::<usize>() + size_of::<Kept<T>>();
+
     /// A value with one holder.
     pub fn new(value: T) -> Self {
         Self(Arc::new(Kept {

@@ -12,7 +12,7 @@ const STEP: usize = 16;
 const EXPECTED_BYTES_MAX: usize = 1 << 20;
 /// From so many bytes on, what is written already is handed over instead of copied: a piece of its own costs about as much as
 /// copying so many bytes, until it is sent.
-pub(crate) const HANDED_OVER_MIN: usize = 1024;
+const HANDED_OVER_MIN: usize = 1024;
 
 /// A buffer that JSON is written into. It puts the commas; the caller keeps the nesting right (checked in debug builds).
 #[derive(Debug)]

@@ -7,14 +7,14 @@ use rustc_hash::FxHashMap;
 use crate::error::{Message, OmrsError};
 use crate::instances::{EntityProxy, Relationship};
 use crate::json::{Millis, Shared};
-use crate::search::{Limits, Meter, told_proxy_bytes};
+use crate::search::{Limits, Meter, guid_bytes, told_proxy_bytes};
 use crate::store::{
     Read, Store, StoredEntity, StoredRelationship, ToldEntity, ToldRelationship, Version, proxy_of,
 };
 use crate::types::Catalogue;
 
 /// What stands for the entities at the ends of relationships, at one reader's point of time. Each is read and made once: in
-/// one answer the same entity is an end of many relationships.
+/// one answer the same entity is an end of many relationships. Nothing else of an entity is held.
 pub(crate) struct Ends<'a> {
     read: &'a dyn Read,
     meter: Meter,
@@ -77,7 +77,8 @@ impl<'a> Ends<'a> {
         }
         let proxy = self.read.told_proxy(guid)?;
         let proxy = proxy.ok_or_else(|| lost(of, guid))?;
-        self.meter.hold(told_proxy_bytes(&proxy))?;
+        self.meter
+            .hold(guid_bytes(guid) + told_proxy_bytes(&proxy))?;
         self.known.insert(guid.to_owned(), proxy.clone());
         Ok(proxy)
     }

@@ -52,25 +52,28 @@ pub(crate) fn entity_bytes(
     header_bytes(header) + classified + properties_bytes(properties)
 }
 
-/// The bytes of an entity that is to be told.
+/// The bytes of an entity that is to be told, and of what stands for it.
 pub(crate) fn told_entity_bytes(entity: &ToldEntity) -> usize {
-    let Some(detail) = entity.detail() else {
-        return told_proxy_bytes(entity.proxy());
-    };
-    match detail.bytes_made_later() {
-        Some(json) => INSTANCE_BYTES + json,
-        None => entity_bytes(
-            &detail.header,
-            &detail.classifications,
-            detail.properties.as_ref(),
-        ),
+    if let Some(bytes) = entity.held_bytes() {
+        return bytes;
     }
+    let proxy = entity.proxy();
+    let Some(detail) = entity.detail() else {
+        return told_proxy_bytes(proxy);
+    };
+    let own = entity_bytes(
+        &detail.header,
+        &detail.classifications,
+        detail.properties.as_ref(),
+    );
+    // Both have the same classifications.
+    own + header_bytes(&proxy.header) + properties_bytes(proxy.unique_properties.as_ref())
 }
 
 /// The bytes of what stands for an entity.
 pub(crate) fn told_proxy_bytes(proxy: &Shared<EntityProxy>) -> usize {
     match proxy.bytes_made_later() {
-        Some(json) => INSTANCE_BYTES + json,
+        Some(json) => Shared::<EntityProxy>::PARTS_BYTES + json,
         None => entity_bytes(
             &proxy.header,
             &proxy.classifications,

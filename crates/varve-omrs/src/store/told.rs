@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
+
 use super::{Link, Standing, StoredEntity, StoredRelationship};
 use crate::instances::{EntityDetail, EntityProxy, Relationship};
 use crate::json::{Encode, Pieces, Shared, Writer};
@@ -21,6 +23,8 @@ struct Told {
     standing: Standing,
     detail: Option<Shared<EntityDetail>>,
     proxy: Shared<EntityProxy>,
+    /// How much memory it takes, where it is there as JSON.
+    held_bytes: Option<usize>,
 }
 
 /// The JSON of an entity.
@@ -30,6 +34,33 @@ pub(crate) struct EntityJson {
     pub(crate) detail: Option<Pieces>,
     /// That of what stands for it.
     pub(crate) proxy: Pieces,
+}
+
+/// What an entity that is there as JSON takes beside its texts, with the room for the objects that may be made of it.
+const PARTS_BYTES: usize =
+    size_of::<Told>() + Shared::<EntityDetail>::PARTS_BYTES + Shared::<EntityProxy>::PARTS_BYTES;
+/// What each piece takes beside its text.
+const PIECE_BYTES: usize = 2 * size_of::<Bytes>();
+
+impl EntityJson {
+    /// How many bytes it takes, those of a piece that is in both but once.
+    pub(crate) fn bytes(&self) -> usize {
+        let Some(detail) = &self.detail else {
+            return pieces_bytes(&self.proxy);
+        };
+        let is_own = |piece: &&Bytes| {
+            let is_it = |other: &Bytes| {
+                std::ptr::eq(other.as_ptr(), piece.as_ptr()) && other.len() == piece.len()
+            };
+            !detail.iter().any(is_it)
+        };
+        let own = self.proxy.iter().filter(is_own);
+        pieces_bytes(detail) + own.map(|piece| PIECE_BYTES + piece.len()).sum::<usize>()
+    }
+}
+
+fn pieces_bytes(pieces: &Pieces) -> usize {
+    pieces.len() + pieces.iter().count() * PIECE_BYTES
 }
 
 impl ToldEntity {
@@ -56,6 +87,7 @@ impl ToldEntity {
             standing,
             detail,
             proxy: proxy.into(),
+            held_bytes: None,
         }))
     }
 
@@ -66,13 +98,20 @@ impl ToldEntity {
         standing: Standing,
         json: EntityJson,
     ) -> Self {
+        let held_bytes = PARTS_BYTES + guid.len() + json.bytes();
         Self(Arc::new(Told {
             guid: guid.to_owned(),
             of,
             standing,
             detail: json.detail.map(Shared::of_json),
             proxy: Shared::of_json(json.proxy),
+            held_bytes: Some(held_bytes),
         }))
+    }
+
+    /// How much memory it takes, where it is there as JSON; `None` where it is there as an object.
+    pub(crate) fn held_bytes(&self) -> Option<usize> {
+        self.0.held_bytes
     }
 
     /// Its GUID.

@@ -5,6 +5,7 @@
 mod basics;
 mod concurrency;
 mod costs;
+mod ends;
 mod filled;
 mod model;
 mod older;
