@@ -15,6 +15,9 @@ const ROW_BYTES_MIN: usize = 100;
 /// closed, so a partition may exceed its share by as much each time.
 const RECORDS: u64 = 8;
 const CELLS: usize = 1 << 15;
+/// When the cells have taken on average one in so many parts of what makes a partition watched, they are halved: else the small
+/// partitions that share them would seem large in the end.
+const FULL: u64 = 8;
 
 /// What a row counts as.
 pub(crate) fn row_bytes(clustering: &[u8], value: &[u8]) -> u64 {
@@ -26,13 +29,28 @@ pub(crate) fn row_bytes(clustering: &[u8], value: &[u8]) -> u64 {
 #[derive(Debug)]
 struct Sketch {
     cells: Box<[[u64; 2]]>,
+    /// What the cells of one row have together.
+    total: u64,
+    /// From which total on they are halved.
+    total_max: u64,
 }
 
 impl Sketch {
-    fn new() -> Self {
+    /// For partitions that are to be watched from `step` bytes on.
+    fn new(step: u64) -> Self {
         Self {
             cells: vec![[0; 2]; CELLS].into_boxed_slice(),
+            total: 0,
+            total_max: (CELLS as u64).saturating_mul(step) / FULL,
         }
+    }
+
+    /// Halves all counts: of a partition that grows slowly, what it took long ago counts less.
+    fn halve(&mut self) {
+        for cell in self.cells.iter_mut().flatten() {
+            *cell /= 2;
+        }
+        self.total /= 2;
     }
 
     /// Adds to a partition's bytes; returns what they are at most.
@@ -44,6 +62,10 @@ impl Sketch {
             let cell = &mut self.cells[at][row];
             *cell += bytes;
             least = least.min(*cell);
+        }
+        self.total += bytes;
+        if self.total > self.total_max {
+            self.halve();
         }
         least
     }
@@ -66,6 +88,11 @@ pub(crate) struct Due {
     pub(crate) bytes: u64,
 }
 
+/// From how many bytes on a partition is watched, and recorded anew, when its share is so many.
+fn step(bytes_max: u64) -> u64 {
+    (bytes_max / RECORDS).max(1)
+}
+
 /// The counts.
 #[derive(Debug)]
 pub(crate) struct Counts {
@@ -78,9 +105,10 @@ pub(crate) struct Counts {
 
 impl Counts {
     pub(crate) fn new(bytes_max: u64) -> Self {
+        let bytes_max = bytes_max.max(1);
         Self {
-            bytes_max: bytes_max.max(1),
-            sketch: Sketch::new(),
+            bytes_max,
+            sketch: Sketch::new(step(bytes_max)),
             watched: HashMap::new(),
             due: BTreeSet::new(),
         }
@@ -96,9 +124,8 @@ impl Counts {
         self.watched.insert(partition.to_vec(), watched);
     }
 
-    /// From how many bytes on a partition is watched, and recorded anew.
     fn step(&self) -> u64 {
-        (self.bytes_max / RECORDS).max(1)
+        step(self.bytes_max)
     }
 
     /// Counts what a batch puts into tables that `counted` names.
@@ -225,6 +252,23 @@ mod tests {
         // The first eight rows fill the partition, 64 more its first parts.
         let of = |parts| epochs.iter().filter(|newest| **newest == parts).count();
         assert_eq!((of(1), of(8), of(64)), (7, 64, 9));
+    }
+
+    #[test]
+    fn small_partitions_stay_small_however_many_there_are() {
+        let mut counts = Counts::new(16_000);
+        for n in 0..400_000_u32 {
+            let mut batch = Batch::new();
+            batch.put(TABLE, &n.to_be_bytes(), b"c", b"v");
+            counts.count(&batch, |_, _| true);
+            assert!(!counts.is_due(), "{n} partitions of one row");
+        }
+        // One that grows is seen beside them.
+        let seen = (0..100).any(|_| {
+            counts.count(&batch(b"hub", 1), |_, _| true);
+            counts.is_due()
+        });
+        assert!(seen);
     }
 
     #[test]

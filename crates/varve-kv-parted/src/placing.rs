@@ -1,13 +1,22 @@
 //! Where the writes of a batch go.
 //!
-//! A row is put into the newest epoch. A row that is removed is removed there, if no older epoch has it; else a mark takes its place,
-//! which hides the older one. The older epochs are asked for that, and what they say does not change: they get no
-//! rows of that key any more, as whoever writes a row has seen the end of all earlier writes of it.
+//! A row is put into the newest epoch. A row that is removed is removed there, and in every older epoch that has it or a mark;
+//! then a mark takes its place in the newest one, which hides the older ones until they are gone. The older epochs are asked
+//! for that, and they get no rows of that key any more, as whoever writes a row has seen the end of all earlier writes of it.
+//!
+//! A batch is placed with one state of the directory, which is looked up once for each partition: other writes may change it
+//! meanwhile, and a row and its event have to stay together.
+
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use varve_kv::{Batch, KvError, Op, Reader, TableId};
 
 use crate::directory::Directory;
-use crate::parts::{self, BEFORE_VALUE, GONE};
+use crate::parts::{self, BEFORE_VALUE, GONE, Parts};
+
+/// The parts of the partitions that a batch writes to, as they were when it was looked at first; `None` of one that is whole.
+type Taken<'b> = HashMap<&'b [u8], Option<Arc<Parts>>>;
 
 /// A removal of a row: where the row would be in older epochs, the newest of them first.
 struct Removal {
@@ -22,15 +31,19 @@ pub(crate) fn placed(
     reader: &dyn Reader,
     batch: &Batch,
 ) -> Result<Option<Batch>, KvError> {
-    if !directory.any() || !touches_parts(directory, batch) {
+    if !directory.any() {
         return Ok(None);
     }
-    let mut hidden = hidden(directory, reader, batch)?.into_iter();
+    let taken = taken(directory, batch);
+    if taken.values().all(Option::is_none) {
+        return Ok(None);
+    }
+    let mut hidden = hidden(directory, reader, batch, &taken)?.into_iter();
     let mut placed = Batch::new();
     placed.reserve(batch.byte_len() + 3 * batch.len());
     for op in batch.ops() {
         let (table, partition) = subject(op);
-        let Some(parts) = directory.parts(table, partition) else {
+        let Some(parts) = parts_of(directory, &taken, table, partition) else {
             push(&mut placed, op);
             continue;
         };
@@ -48,10 +61,18 @@ pub(crate) fn placed(
                 None => push(&mut placed, op),
             },
             Op::Delete { clustering, .. } => match place(clustering) {
-                Some(place) if hidden.next() == Some(true) => {
-                    placed.put(table, &place, clustering, GONE);
+                Some(place) => {
+                    let older = hidden.next().unwrap_or_default();
+                    for older in &older {
+                        placed.delete(table, older, clustering);
+                    }
+                    match older.is_empty() {
+                        true => placed.delete(table, &place, clustering),
+                        false => {
+                            placed.put(table, &place, clustering, GONE);
+                        }
+                    }
                 }
-                Some(place) => placed.delete(table, &place, clustering),
                 None => push(&mut placed, op),
             },
             Op::DeletePrefix { prefix, .. } => {
@@ -101,17 +122,37 @@ fn push(batch: &mut Batch, op: Op<'_>) {
     }
 }
 
-fn touches_parts(directory: &Directory, batch: &Batch) -> bool {
-    let mut before: Option<(TableId, &[u8])> = None;
-    batch.ops().any(|op| {
-        let subject = subject(op);
-        let is_another = before.replace(subject) != Some(subject);
-        is_another && directory.parts(subject.0, subject.1).is_some()
-    })
+/// The parts of all partitions of a batch, each looked up once.
+fn taken<'b>(directory: &Directory, batch: &'b Batch) -> Taken<'b> {
+    let mut taken = Taken::new();
+    for op in batch.ops() {
+        let (table, partition) = subject(op);
+        if directory.may_part(table) {
+            let look_up = || directory.parts(table, partition);
+            taken.entry(partition).or_insert_with(look_up);
+        }
+    }
+    taken
 }
 
-/// Of each removal of a row of a partition that is in parts, in their order, whether an older epoch has the row.
-fn hidden(directory: &Directory, reader: &dyn Reader, batch: &Batch) -> Result<Vec<bool>, KvError> {
+fn parts_of<'t>(
+    directory: &Directory,
+    taken: &'t Taken<'_>,
+    table: TableId,
+    partition: &[u8],
+) -> Option<&'t Arc<Parts>> {
+    let parts = taken.get(partition)?.as_ref();
+    parts.filter(|_| directory.may_part(table))
+}
+
+/// Of each removal of a row of a partition that is in parts, in their order, the places of older epochs that have the row or a
+/// mark.
+fn hidden(
+    directory: &Directory,
+    reader: &dyn Reader,
+    batch: &Batch,
+    taken: &Taken<'_>,
+) -> Result<Vec<Vec<Vec<u8>>>, KvError> {
     let mut removals: Vec<Removal> = Vec::new();
     for op in batch.ops() {
         let Op::Delete {
@@ -122,7 +163,7 @@ fn hidden(directory: &Directory, reader: &dyn Reader, batch: &Batch) -> Result<V
         else {
             continue;
         };
-        let Some(parts) = directory.parts(table, partition) else {
+        let Some(parts) = parts_of(directory, taken, table, partition) else {
             continue;
         };
         if let Some(together) = directory.together(table, clustering) {
@@ -135,7 +176,7 @@ fn hidden(directory: &Directory, reader: &dyn Reader, batch: &Batch) -> Result<V
             });
         }
     }
-    let mut hidden = vec![false; removals.len()];
+    let mut hidden = vec![Vec::new(); removals.len()];
     let mut tables: Vec<TableId> = removals.iter().map(|removal| removal.table).collect();
     tables.sort_unstable();
     tables.dedup();
@@ -152,8 +193,9 @@ fn hidden(directory: &Directory, reader: &dyn Reader, batch: &Batch) -> Result<V
         let rows: Vec<(&[u8], &[u8])> = rows.collect();
         let mut found = reader.multi_get(table, &rows)?.into_iter();
         for (at, removal) in of_table() {
-            let stored: Vec<_> = found.by_ref().take(removal.older.len()).collect();
-            hidden[at] = newest(directory, stored)?.is_some();
+            let stored = removal.older.iter().zip(found.by_ref());
+            let places = stored.filter_map(|(place, stored)| stored.map(|_| place.clone()));
+            hidden[at] = places.collect();
         }
     }
     Ok(hidden)

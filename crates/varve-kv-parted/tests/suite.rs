@@ -258,3 +258,37 @@ fn what_belongs_together_lies_together() {
     }
     assert_eq!(parts.len(), 60);
 }
+
+/// What is removed is not kept in an older part, whether it was written again in between or not.
+#[test]
+fn what_is_removed_is_nowhere() {
+    let inner: Arc<dyn Engine> = Arc::new(ScatteredEngine::new());
+    let engine = PartedEngine::new(Arc::clone(&inner), &[rule("cold")], TINY);
+    let space = engine.open("s", TABLES, true).unwrap();
+    let hub = cold(b"hub");
+    let write = |work: &dyn Fn(&mut Batch, u8)| {
+        for n in 0..60_u8 {
+            let mut batch = Batch::new();
+            work(&mut batch, n);
+            space.write(&batch, Durability::Buffered).unwrap();
+        }
+    };
+    write(&|batch, n| {
+        batch.put(COLD, &hub, &[n], b"secret");
+    });
+    write(&|batch, n| {
+        if n % 2 == 0 {
+            batch.put(COLD, &hub, &[n], b"secret again");
+        }
+    });
+    write(&|batch, n| batch.delete(COLD, &hub, &[n]));
+    let all = ClusteringRange::all();
+    assert_eq!(rows(&*space, COLD, &hub, &all, false), Rows::new());
+    drop(space);
+    let below = PartedEngine::new(inner, &[], TINY);
+    let below = below.open("s", TABLES, false).unwrap();
+    let kept = all_rows(&*below, COLD, None);
+    assert!(kept.iter().any(|(partition, ..)| *partition != hub));
+    let secret = |value: &[u8]| value.windows(6).any(|it| it == b"secret");
+    assert!(!kept.iter().any(|(.., value)| secret(value)));
+}
