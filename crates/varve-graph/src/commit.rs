@@ -5,6 +5,8 @@
 //! commit its version in order, puts the batches together, writes them once, publishes the version, releases the
 //! latches and completes the tickets.
 
+use std::time::Duration;
+
 mod committer;
 mod latch;
 mod promise;
@@ -18,3 +20,7 @@ pub(crate) use latch::{LatchKey, LatchSet, Latches};
 pub(crate) use promise::Promise;
 pub use ticket::Ticket;
 pub(crate) use ticket::ticket;
+
+/// How long the end of a graph waits for what it stores last, where a write may take as long as the store is away. What is not
+/// stored by then is no loss: versions jump a little ahead.
+const CLOSE_WAIT_MAX: Duration = Duration::from_secs(2);

@@ -27,6 +27,8 @@ pub enum ErrorKind {
     BadPage,
     /// Too much is waiting; try again after a while.
     Busy,
+    /// The time for a write was over before it was known whether it is stored: it may be, now or later.
+    OutcomeUnknown,
     /// The disk is full or cannot be written; reads go on.
     Unwritable,
     /// Another server leads the graph; nothing happened.
@@ -37,7 +39,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// All kinds, in the order of the variants.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::InvalidArgument,
         Self::Existed,
         Self::NotAllowed,
@@ -48,6 +50,7 @@ impl ErrorKind {
         Self::IllegalState,
         Self::BadPage,
         Self::Busy,
+        Self::OutcomeUnknown,
         Self::Unwritable,
         Self::Elsewhere,
         Self::Storage,
@@ -67,6 +70,7 @@ impl ErrorKind {
             Self::IllegalState => "VRV-STATE",
             Self::BadPage => "VRV-PAGE",
             Self::Busy => "VRV-BUSY",
+            Self::OutcomeUnknown => "VRV-OUTCOME-UNKNOWN",
             Self::Unwritable => "VRV-UNWRITABLE",
             Self::Elsewhere => "VRV-ELSEWHERE",
             Self::Storage => "VRV-STORAGE",

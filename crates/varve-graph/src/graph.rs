@@ -20,6 +20,7 @@ use crate::error::{ErrorKind, GraphError};
 use crate::index::{Deriver, DeriverSource};
 use crate::limits::Limits;
 use crate::notes::Notes;
+use crate::patience;
 use crate::read::{HistoryPage, Ordered, Point, Version, View, read_element};
 use crate::schema::{Catalogue, Schema, SchemaBodies, SchemaTables};
 use crate::snowflake::Snowflake;
@@ -400,7 +401,7 @@ impl Graph {
                 ));
             }
             if version > self.published() {
-                self.promise.cover(version);
+                self.promise.cover(version)?;
                 self.committer.settle(version)?;
             }
         }
@@ -422,7 +423,9 @@ impl Graph {
 
     /// Waits until every write that may have begun with an older schema is stored or given up.
     pub(crate) fn await_older_writes(&self) {
-        drop(self.latches.acquire(vec![LatchKey::SCHEMA_EXCLUSIVE]));
+        let wanted = vec![LatchKey::SCHEMA_EXCLUSIVE];
+        // Who goes on without them goes on with writes of before; so it waits as long as they take.
+        drop(patience::without_end(|| self.latches.acquire(wanted)));
     }
 
     pub(crate) fn reader(&self) -> &dyn Reader {

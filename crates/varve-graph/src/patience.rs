@@ -1,9 +1,9 @@
 //! Until when a thread may wait for the commits of others.
 //!
-//! A read of the past waits for the commits that it has met; where the store is a cluster, one of them may stay open for as long
-//! as the cluster is away. Whoever reads for a client that does not wait for ever says so with [`until`], around all that it
-//! does: else a few such reads would keep every thread of a pool. The road not taken is a deadline among the parameters of
-//! every read.
+//! A read of the past waits for the commits that it has met, a write for the latches that others hold and until it is stored; where
+//! the store is a cluster, a commit may stay open for as long as the cluster is away. Whoever works for a client that does not wait for ever says so with [`until`], around all that it
+//! does: else a few such requests would keep every thread of a pool. The road not taken is a deadline among the parameters of
+//! every call.
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -18,6 +18,15 @@ thread_local! {
 
 /// Runs `work`, whose waits for commits of others on this thread end at `deadline`, as failures of kind [`ErrorKind::Busy`].
 pub fn until<T>(deadline: Instant, work: impl FnOnce() -> T) -> T {
+    with(Some(deadline), work)
+}
+
+/// Runs `work`, whose waits end with what is waited for only.
+pub(crate) fn without_end<T>(work: impl FnOnce() -> T) -> T {
+    with(None, work)
+}
+
+fn with<T>(deadline: Option<Instant>, work: impl FnOnce() -> T) -> T {
     /// What held before holds again, also after a panic.
     struct Before(Option<Instant>);
     impl Drop for Before {
@@ -25,7 +34,7 @@ pub fn until<T>(deadline: Instant, work: impl FnOnce() -> T) -> T {
             DEADLINE.set(self.0);
         }
     }
-    let _before = Before(DEADLINE.replace(Some(deadline)));
+    let _before = Before(DEADLINE.replace(deadline));
     work()
 }
 

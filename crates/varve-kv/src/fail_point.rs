@@ -231,7 +231,7 @@ fail_points! {
     RETENTION_STEP = "retention.step", None, "events past their retention are found and about to be removed";
     PURGE_FOUND = "purge.found", None, "what a purge takes is found and about to be destroyed";
     CLUSTER_STAMPED = "cluster.stamped", None, "a batch for Cassandra has its timestamp, nothing is sent";
-    CLUSTER_DECIDED = "cluster.decided", None, "the record of a batch over partitions is in Cassandra's log, nothing is carried out";
+    CLUSTER_DECIDED = "cluster.decided", None, "the record of a batch is in Cassandra's log, nothing is carried out";
     CLUSTER_PIECE = "cluster.piece", None, "one request of those that carry out a batch in Cassandra is done, others may follow";
     CLUSTER_CARRIED = "cluster.carried", None, "all partitions of a batch are written in Cassandra, its writer not answered";
     WIDE_STEP = "delete.step", None, "a vertex with many edges loses some of them before its own deletion";

@@ -25,6 +25,7 @@ impl From<GraphError> for ApiError {
             ErrorKind::IllegalState => Self::bad_request(message),
             ErrorKind::BadPage => Self::backend(message),
             ErrorKind::Busy => Self::unavailable(message, RETRY_AFTER_SECONDS),
+            ErrorKind::OutcomeUnknown => Self::outcome_unknown_as(message),
             ErrorKind::Unwritable => Self::insufficient_storage(message),
             ErrorKind::Elsewhere => Self::misdirected(message),
             ErrorKind::Storage => Self::storage(message),
@@ -68,6 +69,11 @@ mod tests {
         );
         check(
             ErrorKind::Busy,
+            503,
+            "jakarta.ws.rs.ServiceUnavailableException",
+        );
+        check(
+            ErrorKind::OutcomeUnknown,
             503,
             "jakarta.ws.rs.ServiceUnavailableException",
         );

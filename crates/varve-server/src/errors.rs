@@ -271,9 +271,15 @@ impl ApiError {
     /// time, and nobody can tell whether it is stored.
     #[track_caller]
     pub fn outcome_unknown() -> Self {
-        let exception = "jakarta.ws.rs.ServiceUnavailableException";
         let message = "The server that led the graph was lost while it carried out this request, or did not answer in \
                        time: whether it is stored is unknown. Read what it was to change before sending it again";
+        Self::outcome_unknown_as(message)
+    }
+
+    /// The same for another reason, which the message says.
+    #[track_caller]
+    pub fn outcome_unknown_as(message: impl Into<Cow<'static, str>>) -> Self {
+        let exception = "jakarta.ws.rs.ServiceUnavailableException";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, exception, message).with_cause(OUTCOME_UNKNOWN)
     }
 

@@ -20,6 +20,7 @@ use varve_model::{Clock, CommitVersion, Instant};
 
 pub(crate) use progress::{Progress, Waited};
 
+use super::CLOSE_WAIT_MAX;
 use super::latch::LatchSet;
 use super::ticket::{CommitFailure, Completer};
 use crate::error::{ErrorKind, GraphError};
@@ -199,6 +200,8 @@ struct State {
     /// The committer's own thread waits for the time to sync.
     timed: bool,
     stop: bool,
+    /// The committer's own thread has nothing to do any more.
+    ended: bool,
     failed: Option<CommitFailure>,
 }
 
@@ -217,7 +220,8 @@ struct Shared {
     ahead: Option<AtomicU64>,
 }
 
-/// The committer of one graph. Dropping it stores what waits, then ends the thread.
+/// The committer of one graph. Dropping it stores what waits, then ends the thread; where nobody knows how long a write takes,
+/// it goes on by itself after [`CLOSE_WAIT_MAX`].
 pub(crate) struct Committer {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -351,8 +355,19 @@ impl Committer {
 
 impl Drop for Committer {
     fn drop(&mut self) {
-        self.shared.state.lock().stop = true;
-        self.shared.arrived.notify_one();
+        let shared = &self.shared;
+        let mut state = shared.state.lock();
+        state.stop = true;
+        shared.arrived.notify_one();
+        if shared.space.isolation() == Isolation::Partition {
+            let end = MonotonicInstant::now() + CLOSE_WAIT_MAX;
+            let going_on = |state: &mut State| !state.ended;
+            shared.written.wait_while_until(&mut state, going_on, end);
+            if !state.ended {
+                return;
+            }
+        }
+        drop(state);
         if let Some(thread) = self.thread.take() {
             // The thread answers for its own panics.
             let _ = thread.join();
@@ -414,6 +429,8 @@ impl Shared {
         if ended.is_err() {
             self.give_up();
         }
+        self.state.lock().ended = true;
+        self.written.notify_all();
     }
 
     fn give_up(&self) {

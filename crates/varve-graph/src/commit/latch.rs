@@ -15,6 +15,9 @@ use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering, fence};
 use parking_lot::{Condvar, Mutex};
 use rustc_hash::FxHashMap;
 
+use crate::error::GraphError;
+use crate::patience;
+
 /// Slots for vertices and unique values; the first is the schema's alone.
 const SLOTS: u32 = 1 << 19;
 /// Slots for edges.
@@ -102,14 +105,25 @@ impl Latches {
     }
 
     /// Takes every latch of `keys`, waiting for those that are taken.
-    pub(crate) fn acquire(self: &Arc<Self>, keys: Vec<LatchKey>) -> LatchSet {
-        let held = normalized(keys);
-        for key in &held {
-            if !self.try_lock(*key) {
-                self.wait_for(*key);
-            }
+    ///
+    /// # Errors
+    /// [`ErrorKind::Busy`](crate::ErrorKind::Busy) when the time that this thread has is over first; none is held then.
+    pub(crate) fn acquire(self: &Arc<Self>, keys: Vec<LatchKey>) -> Result<LatchSet, GraphError> {
+        let mut held = normalized(keys);
+        let missed = held
+            .iter()
+            .position(|key| !self.try_lock(*key) && !self.wait_for(*key));
+        held.truncate(missed.unwrap_or(held.len()));
+        let set = self.set(held);
+        match missed {
+            None => Ok(set),
+            Some(_) => Err(patience::too_late()),
         }
-        self.set(held)
+    }
+
+    /// A set without latches.
+    pub(crate) fn none(self: &Arc<Self>) -> LatchSet {
+        self.set(Vec::new())
     }
 
     /// Takes every latch of `keys` if none is taken; otherwise none.
@@ -172,23 +186,32 @@ impl Latches {
         (&self.edges[(slot / BITS) as usize], 1 << (slot % BITS))
     }
 
-    /// Waits until `key` could be taken, and takes it.
-    fn wait_for(&self, key: LatchKey) {
+    /// Waits until `key` could be taken, and takes it. `false` if the time of this thread was over first.
+    fn wait_for(&self, key: LatchKey) -> bool {
         // Counted before the last look, so whoever frees the slot after that look sees that somebody waits.
         self.waiting.fetch_add(1, Ordering::SeqCst);
         let mut parked = self.parked.lock();
-        loop {
-            if key.is_exclusive() && key.slot() < SLOTS {
+        let asks = key.is_exclusive() && key.slot() < SLOTS;
+        let taken = loop {
+            if asks {
                 self.slots[key.slot() as usize].fetch_or(AWAITED, Ordering::AcqRel);
             }
             fence(Ordering::SeqCst);
             if self.try_lock(key) {
-                break;
+                break true;
             }
-            self.freed.wait(&mut parked);
+            if !patience::wait(&self.freed, &mut parked) {
+                break false;
+            }
+        };
+        if asks && !taken {
+            // Whom it kept out looks again, and who else waits exclusively asks for it anew.
+            self.slots[key.slot() as usize].fetch_and(!AWAITED, Ordering::AcqRel);
+            self.freed.notify_all();
         }
         drop(parked);
         self.waiting.fetch_sub(1, Ordering::SeqCst);
+        taken
     }
 
     /// Wakes those who wait, after slots were freed.
@@ -293,11 +316,18 @@ impl Drop for LatchSet {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Instant;
+
+    use crate::error::ErrorKind;
+
+    fn take(table: &Arc<Latches>, keys: Vec<LatchKey>) -> LatchSet {
+        table.acquire(keys).expect("there is time without end")
+    }
 
     #[test]
     fn shared_ones_meet_and_exclusive_ones_do_not() {
         let table = Latches::new();
-        let first = table.acquire(vec![LatchKey::shared(b"a")]);
+        let first = take(&table, vec![LatchKey::shared(b"a")]);
         assert!(table.try_acquire(vec![LatchKey::shared(b"a")]).is_some());
         assert!(table.try_acquire(vec![LatchKey::exclusive(b"a")]).is_none());
         drop(first);
@@ -311,7 +341,7 @@ mod tests {
     #[test]
     fn a_refused_set_leaves_nothing_behind() {
         let table = Latches::new();
-        let held = table.acquire(vec![LatchKey::exclusive(b"b")]);
+        let held = take(&table, vec![LatchKey::exclusive(b"b")]);
         assert!(
             table
                 .try_acquire(vec![LatchKey::exclusive(b"a"), LatchKey::shared(b"b")])
@@ -324,9 +354,9 @@ mod tests {
     #[test]
     fn who_waits_exclusively_is_let_in_before_new_shared_ones() {
         let table = Latches::new();
-        let shared = table.acquire(vec![LatchKey::shared(b"a")]);
+        let shared = take(&table, vec![LatchKey::shared(b"a")]);
         std::thread::scope(|scope| {
-            let waiter = scope.spawn(|| drop(table.acquire(vec![LatchKey::exclusive(b"a")])));
+            let waiter = scope.spawn(|| drop(take(&table, vec![LatchKey::exclusive(b"a")])));
             while table.try_acquire(vec![LatchKey::shared(b"a")]).is_some() {
                 std::thread::yield_now();
             }
@@ -337,10 +367,48 @@ mod tests {
     }
 
     #[test]
+    fn who_has_no_more_time_holds_nothing_and_keeps_nobody_out() {
+        let table = Latches::new();
+        let held = take(&table, vec![LatchKey::shared(b"b")]);
+        let wanted = [LatchKey::exclusive(b"a"), LatchKey::exclusive(b"b")];
+        let refused = patience::until(Instant::now(), || table.acquire(wanted.to_vec()));
+        let refused = refused.err().expect("the other latch is held");
+        assert_eq!(refused.kind, ErrorKind::Busy);
+        assert!(table.try_acquire(vec![wanted[0]]).is_some(), "given back");
+        let beside = table.try_acquire(vec![LatchKey::shared(b"b")]);
+        assert!(beside.is_some(), "nobody waits any more");
+        drop((held, beside));
+        let free = patience::until(Instant::now(), || table.acquire(wanted.to_vec()));
+        assert!(free.is_ok(), "what is free needs no time");
+    }
+
+    #[test]
+    fn whom_a_waiter_kept_out_goes_on_when_that_gives_up() {
+        let table = Latches::new();
+        let held = take(&table, vec![LatchKey::shared(b"a")]);
+        std::thread::scope(|scope| {
+            let over = Instant::now() + std::time::Duration::from_millis(100);
+            let asked = vec![LatchKey::exclusive(b"a")];
+            let waiter = scope.spawn({
+                let table = &table;
+                move || patience::until(over, || table.acquire(asked).is_err())
+            });
+            while !waiter.is_finished() && table.try_acquire(vec![LatchKey::shared(b"a")]).is_some()
+            {
+                std::thread::yield_now();
+            }
+            // It comes while the waiter is there, or after; in either case nobody frees the latch.
+            drop(take(&table, vec![LatchKey::shared(b"a")]));
+            assert!(waiter.join().expect("it ends"));
+        });
+        drop(held);
+    }
+
+    #[test]
     fn the_only_shared_holder_can_become_the_exclusive_one() {
         let table = Latches::new();
-        let mut one = table.acquire(vec![LatchKey::shared(b"a")]);
-        let other = table.acquire(vec![LatchKey::shared(b"a")]);
+        let mut one = take(&table, vec![LatchKey::shared(b"a")]);
+        let other = take(&table, vec![LatchKey::shared(b"a")]);
         assert!(!one.try_hold(LatchKey::exclusive(b"a")));
         drop(other);
         assert!(one.try_hold(LatchKey::exclusive(b"a")));
@@ -359,11 +427,11 @@ mod tests {
     #[test]
     fn edges_have_slots_of_their_own() {
         let table = Latches::new();
-        let held = table.acquire(vec![LatchKey::edge(b"a"), LatchKey::edge(b"b")]);
+        let held = take(&table, vec![LatchKey::edge(b"a"), LatchKey::edge(b"b")]);
         assert!(table.try_acquire(vec![LatchKey::exclusive(b"a")]).is_some());
         assert!(table.try_acquire(vec![LatchKey::edge(b"b")]).is_none());
         std::thread::scope(|scope| {
-            let waiter = scope.spawn(|| drop(table.acquire(vec![LatchKey::edge(b"a")])));
+            let waiter = scope.spawn(|| drop(take(&table, vec![LatchKey::edge(b"a")])));
             drop(held);
             waiter.join().expect("it was let in");
         });
@@ -397,7 +465,7 @@ mod tests {
                             0 => LatchKey::exclusive(&[k as u8]),
                             _ => LatchKey::edge(&[k as u8]),
                         });
-                        let set = table.acquire(keys.to_vec());
+                        let set = take(table, keys.to_vec());
                         assert_eq!(inside[a].fetch_add(1, Ordering::SeqCst), 0);
                         inside[a].fetch_sub(1, Ordering::SeqCst);
                         drop(set);

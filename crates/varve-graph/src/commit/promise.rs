@@ -5,15 +5,19 @@
 //! It lies a little ahead, which makes one small write for all reads of that while, and none for reads up to the newest
 //! commit, whose version is stored anyway. An orderly stop takes the rest of the lead back.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use varve_encoding::tables::COUNTER;
-use varve_kv::{Batch, Durability, Space};
+use varve_kv::{Batch, Durability, Isolation, Space};
 use varve_model::CommitVersion;
 
+use super::CLOSE_WAIT_MAX;
 use crate::error::{ErrorKind, GraphError};
+use crate::patience;
 
 /// How far the stored bound lies ahead of what was asked for, in microseconds.
 const LEAD_MICROS: i64 = 1_000_000;
@@ -22,13 +26,17 @@ const PARTITION: &[u8] = &[0];
 const TOLD_PAST: &[u8] = b"told_past";
 
 /// The bound of one graph.
-pub(crate) struct Promise {
+pub(crate) struct Promise(Arc<Kept>);
+
+struct Kept {
     space: Arc<dyn Space>,
     /// No time that was told past exceeds it, and what is stored is not less.
     bound: AtomicU64,
     /// The greatest time that was told past, by this process or as the stored bound says.
     told: AtomicU64,
-    storing: Mutex<()>,
+    /// Somebody stores it.
+    storing: Mutex<bool>,
+    stored: Condvar,
 }
 
 impl Promise {
@@ -44,32 +52,74 @@ impl Promise {
                 GraphError::new(ErrorKind::Storage, message)
             })?),
         };
-        let promise = Self {
+        let promise = Self(Arc::new(Kept {
             space,
             bound: AtomicU64::new(stored),
             told: AtomicU64::new(stored),
-            storing: Mutex::new(()),
-        };
+            storing: Mutex::default(),
+            stored: Condvar::new(),
+        }));
         Ok((promise, CommitVersion(stored)))
     }
 
     /// Makes sure that a restart will know `version` as past.
     ///
     /// A store that cannot be written does not keep anybody from reading: the promise then holds until the process ends,
-    /// and storing it is tried again after a while.
-    pub(crate) fn cover(&self, version: CommitVersion) {
-        self.told.fetch_max(version.0, Ordering::Relaxed);
-        if version.0 <= self.bound.load(Ordering::Acquire) {
-            return;
+    /// and storing it is tried again after a while. One that does not say whether it can is waited for.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Busy`] when the time that this thread has is over first.
+    pub(crate) fn cover(&self, version: CommitVersion) -> Result<(), GraphError> {
+        let kept = &self.0;
+        kept.told.fetch_max(version.0, Ordering::Relaxed);
+        let is_covered = || version.0 <= kept.bound.load(Ordering::Acquire);
+        if is_covered() {
+            return Ok(());
         }
-        let _one_at_a_time = self.storing.lock();
-        if version.0 <= self.bound.load(Ordering::Acquire) {
-            return;
+        let mut storing = kept.storing.lock();
+        while !is_covered() {
+            if !*storing {
+                let ahead = version.instant().plus_micros(LEAD_MICROS);
+                let bound = CommitVersion::last_at(ahead).max(version);
+                if !kept.may_wait() {
+                    kept.store(bound);
+                    kept.bound.store(bound.0, Ordering::Release);
+                    break;
+                }
+                *storing = true;
+                if !self.begin(bound) {
+                    *storing = false;
+                    return Err(GraphError::new(ErrorKind::Busy, "No thread is to be had"));
+                }
+            }
+            if !patience::wait(&kept.stored, &mut storing) {
+                return Err(patience::too_late());
+            }
         }
-        let ahead = version.instant().plus_micros(LEAD_MICROS);
-        let bound = CommitVersion::last_at(ahead).max(version);
-        self.store(bound);
+        Ok(())
+    }
+
+    /// Has the bound stored by a thread of its own, as nobody knows how long a cluster takes. `false` if there is none to be had.
+    fn begin(&self, bound: CommitVersion) -> bool {
+        let kept = Arc::clone(&self.0);
+        let work = move || kept.finish(bound);
+        let thread = std::thread::Builder::new().name("varve-promise".into());
+        thread.spawn(work).is_ok()
+    }
+}
+
+impl Kept {
+    /// Whether storing it may take as long as the store is away.
+    fn may_wait(&self) -> bool {
+        self.space.isolation() == Isolation::Partition
+    }
+
+    fn finish(&self, bound: CommitVersion) {
+        // The engine answers for its panics; nobody is to wait for ever for one.
+        let _ = catch_unwind(AssertUnwindSafe(|| self.store(bound)));
         self.bound.store(bound.0, Ordering::Release);
+        *self.storing.lock() = false;
+        self.stored.notify_all();
     }
 
     fn store(&self, bound: CommitVersion) {
@@ -81,9 +131,20 @@ impl Promise {
 
 impl Drop for Promise {
     fn drop(&mut self) {
-        let told = *self.told.get_mut();
-        if (1..*self.bound.get_mut()).contains(&told) {
-            self.store(CommitVersion(told));
+        let kept = &self.0;
+        let told = kept.told.load(Ordering::Relaxed);
+        let mut storing = kept.storing.lock();
+        let has_lead = (1..kept.bound.load(Ordering::Acquire)).contains(&told);
+        // While a write is under way the lead stays: a restart then numbers on from it.
+        if *storing || !has_lead {
+            return;
         }
+        if !kept.may_wait() {
+            return kept.store(CommitVersion(told));
+        }
+        *storing = self.begin(CommitVersion(told));
+        let end = Instant::now() + CLOSE_WAIT_MAX;
+        kept.stored
+            .wait_while_until(&mut storing, |storing| *storing, end);
     }
 }

@@ -9,6 +9,7 @@ use parking_lot::{Condvar, Mutex};
 use varve_model::CommitVersion;
 
 use crate::error::{ErrorKind, GraphError};
+use crate::patience;
 
 /// Why a commit failed, cheap to hand to every commit of a group.
 #[derive(Debug, Clone)]
@@ -56,14 +57,19 @@ impl Ticket {
     /// Blocks until the commit is stored as the configured durability says.
     ///
     /// # Errors
-    /// When it could not be stored.
+    /// When it could not be stored; [`ErrorKind::OutcomeUnknown`] when the time that this thread has is over first: the commit goes
+    /// on then, and may be stored.
     pub fn wait(self) -> Result<CommitVersion, GraphError> {
         let mut state = self.0.state.lock();
         loop {
             if let Some(outcome) = state.outcome.take() {
                 return outcome.map_err(into_error);
             }
-            self.0.done.wait(&mut state);
+            if !patience::wait(&self.0.done, &mut state) {
+                let message = "The request's time was over before it was known whether its write is stored. Read what it was to \
+                               change before sending it again";
+                return Err(GraphError::new(ErrorKind::OutcomeUnknown, message));
+            }
         }
     }
 }
@@ -113,4 +119,24 @@ impl Future for Ticket {
 
 fn into_error(failure: CommitFailure) -> GraphError {
     GraphError::new(failure.kind, &*failure.message)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn who_has_no_more_time_learns_that_the_outcome_is_unknown() {
+        let (waiting, completer) = ticket();
+        let told = patience::until(Instant::now(), || waiting.wait());
+        assert_eq!(
+            told.expect_err("not stored").kind,
+            ErrorKind::OutcomeUnknown
+        );
+        completer.complete(Ok(CommitVersion(1)));
+        let stored = patience::until(Instant::now(), || Ticket::done(CommitVersion(2)).wait());
+        assert_eq!(stored.expect("it was stored before"), CommitVersion(2));
+    }
 }

@@ -152,18 +152,22 @@ impl Registry {
 
     fn look_at(&self, name: &str, generations: &[(u32, SpaceId)]) -> Result<Place, GraphError> {
         self.let_go_if_lost(name);
-        let Some((_, oldest)) = generations.first() else {
+        if generations.is_empty() {
             self.followed.write().remove(name);
             return Ok(Place::Unknown);
-        };
-        match self.engine.leader(&oldest.name)? {
-            Some(leader) if leader.is_self || leader.address.is_empty() => {
-                // This server is opening it, or one before it at the same place had it, and its time is not over yet.
-                Ok(self.followed_by(name, None))
-            }
-            Some(leader) => Ok(self.followed_by(name, Some(leader))),
-            None => self.lead(name),
         }
+        // Nobody who looks may take what lies below a graph that another leads: that one is to remove it.
+        for (_, space) in generations {
+            match self.engine.leader(&space.name)? {
+                Some(leader) if leader.is_self || leader.address.is_empty() => {
+                    // This server is opening it, or one before it at the same place had it, and its time is not over yet.
+                    return Ok(self.followed_by(name, None));
+                }
+                Some(leader) => return Ok(self.followed_by(name, Some(leader))),
+                None => {}
+            }
+        }
+        self.lead(name)
     }
 
     /// Notes who leads a graph that is not open here.

@@ -23,7 +23,7 @@ pub(crate) fn commit_internal(
 ) -> Result<Ticket, GraphError> {
     let mut keys = latch_keys(ids);
     keys.extend(claims.iter().map(|claim| LatchKey::exclusive(claim)));
-    let latches = graph.latches.acquire(keys);
+    let latches = graph.latches.acquire(keys)?;
     let (schema, now) = (graph.schema(), graph.now());
     let deriver = graph.deriver();
     // A pair is put again without a look at the cache: these commits are rare.

@@ -106,7 +106,7 @@ pub(crate) fn transact<T, E: From<GraphError>>(
     }));
     let mut floor = Instant::MIN;
     for _ in 0..ATTEMPTS_MAX {
-        let latches = graph.latches.acquire(wanted.clone());
+        let latches = graph.latches.acquire(wanted.clone())?;
         let mut transaction = Transaction::begin(graph, latches, floor);
         let done = work(&mut transaction);
         let retry = match transaction.retry.take() {
@@ -556,7 +556,7 @@ impl<'g> Transaction<'g> {
             return Ok(Ok(Ticket::done(self.graph.published())));
         }
         let (ticket, completer) = ticket();
-        let latches = self.latches.replace(self.graph.latches.acquire(Vec::new()));
+        let latches = self.latches.replace(self.graph.latches.none());
         let remember = Arc::clone(self.graph.pairs());
         self.graph.submit(Commit {
             now: self.now,

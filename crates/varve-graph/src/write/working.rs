@@ -53,7 +53,7 @@ pub(crate) fn prepare(
         let mut latched = latches_of(&keys, request.mutations.len());
         latched.extend_from_slice(&found);
         let mut latches = match contention {
-            Contention::Wait => graph.latches.acquire(latched),
+            Contention::Wait => graph.latches.acquire(latched)?,
             Contention::Refuse => match graph.latches.try_acquire(latched) {
                 Some(latches) => latches,
                 None => return Ok(None),

@@ -88,6 +88,46 @@ fn a_read_of_the_past_waits_no_longer_than_its_time() {
 }
 
 #[test]
+fn a_point_that_is_not_stored_as_past_is_waited_for_no_longer_than_the_time() {
+    let (world, replicas) = world();
+    let first = world.put("ann", 30, "Rome");
+    world.clock.step(1_000);
+    let read = || world.graph.vertex(&id("ann"), as_of(first.next()));
+    replicas.hold();
+    let refused = patience::until(std::time::Instant::now(), read);
+    replicas.release();
+    let error = refused.expect_err("it is not stored within the time");
+    assert_eq!(error.kind, ErrorKind::Busy, "{error}");
+    assert!(read().expect("stored by now").is_some());
+}
+
+#[test]
+fn a_write_waits_no_longer_than_its_time_for_another_or_to_be_stored() {
+    let world = world();
+    world.0.put("ann", 30, "Rome");
+    let over = std::time::Instant::now();
+    let (same, other) = beside(
+        &world,
+        |world| world.put("ann", 31, "Oslo"),
+        |world| {
+            let write = |name| {
+                patience::until(over, || {
+                    world.graph.write_now(&world.put_request(name, 33, "Oslo"))
+                })
+            };
+            (write("ann"), write("bob"))
+        },
+    );
+    let kind = |written: Result<_, varve_graph::GraphError>| written.expect_err("too late").kind;
+    assert_eq!(kind(same), ErrorKind::Busy, "nothing happened");
+    assert_eq!(kind(other), ErrorKind::OutcomeUnknown);
+    // It was in the queue before this one.
+    world.0.put("cleo", 30, "Rome");
+    let stored = world.0.graph.vertex(&id("bob"), TemporalScope::NOW);
+    assert!(stored.expect("read").is_some(), "it went on by itself");
+}
+
+#[test]
 fn what_a_deletion_removes_is_found() {
     let world = world();
     world.0.put("ann", 30, "Rome");

@@ -115,7 +115,7 @@ fn commit(latches: &Arc<Latches>, name: &str, bytes: usize) -> (Commit, Ticket) 
         end: None,
         batch,
         stamps: Stamps::default(),
-        latches: latches.acquire(Vec::new()),
+        latches: latches.none(),
         completer,
         may_wait: false,
         published: None,

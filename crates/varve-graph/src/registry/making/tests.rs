@@ -160,7 +160,15 @@ fn with_an_empty_space_below() -> (Arc<SharedMemory>, Arc<Registry>) {
 fn what_was_left_below_a_graph_is_not_led_by_others_and_is_removed_by_its_leader() {
     let (shared, a) = with_an_empty_space_below();
     let b = server(&shared, "b");
-    assert!(matches!(b.place("g"), Place::Nobody), "{:?}", b.place("g"));
+    tend(&b);
+    assert!(
+        matches!(b.place("g"), Place::There(_)),
+        "{:?}",
+        b.place("g")
+    );
+    let left = shared.server("x").open("g", TABLES, false).unwrap();
+    assert_eq!(left.term(), 2, "nobody but its maker has had it open");
+    drop(left);
     tend(&a);
     tend(&a);
     assert_eq!(shared.server("x").spaces().unwrap(), ["_1_g"]);
