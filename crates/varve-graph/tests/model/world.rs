@@ -98,7 +98,7 @@ impl World {
                 done.map_err(|error| error.to_string())?;
             }
             // What was stored last is not known exactly there after a failure: the version is kept ahead.
-            Operation::FailNext(_) if self.below == Below::Replicas => {}
+            Operation::FailNext(_) if matches!(self.below, Below::Replicas | Below::Parts) => {}
             Operation::FailNext(fault) => self.failing = Some(*fault),
             Operation::ToggleIndex(at) => return self.toggle_index(*at),
             Operation::RemoveVertexLabel(label) => {
