@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 use varve_kv::{
-    Batch, Durability, Flow, Isolation, KvError, Leadership, Reader, Snapshot, Space, Statistic,
-    TableId, TableSpec, fail_point,
+    Batch, ClusteringRange, Durability, Flow, Isolation, KvError, Leadership, NewestState, Reader,
+    Row, ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec, fail_point,
 };
 
 use crate::acquire::{holder, lead, now, term};
@@ -23,7 +23,7 @@ use crate::known::Known;
 use crate::lease::{self, Lease, LeaseRow, LeaseTable, Lost};
 use crate::log::{Log, Stored, slice_of};
 use crate::plan::Plan;
-use crate::read::delegate_reads;
+use crate::read;
 use crate::record::Record;
 use crate::send::{refused, send_all};
 use crate::stamps::Stamps;
@@ -311,7 +311,59 @@ impl Drop for CassandraSpace {
     }
 }
 
-delegate_reads!(CassandraSpace, |space| (space.core, space.bridge));
+impl Reader for CassandraSpace {
+    fn get(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<Option<Vec<u8>>, KvError> {
+        read::get(&self.core, &self.bridge, table, partition, clustering)
+    }
+
+    fn multi_get(
+        &self,
+        table: TableId,
+        keys: &[(&[u8], &[u8])],
+    ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
+        read::multi_get(&self.core, &self.bridge, table, keys)
+    }
+
+    fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
+        self.core.known.lacks(table, partition, clustering)
+    }
+
+    fn scan(
+        &self,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        read::scan(&self.core, &self.bridge, request, visit)
+    }
+
+    fn scan_many(
+        &self,
+        table: TableId,
+        partitions: &[&[u8]],
+        range: &ClusteringRange,
+        visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        read::scan_many(&self.core, &self.bridge, (table, partitions, range), visit)
+    }
+
+    fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {
+        read::order(&self.core, table, partition)
+    }
+
+    fn scan_table(
+        &self,
+        table: TableId,
+        after: Option<(&[u8], &[u8])>,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<(), KvError> {
+        read::scan_table(&self.core, &self.bridge, table, after, visit)
+    }
+}
 
 impl Space for CassandraSpace {
     fn write(&self, batch: &Batch, _durability: Durability) -> Result<(), KvError> {
@@ -333,7 +385,7 @@ impl Space for CassandraSpace {
     }
 
     fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
-        Arc::new(NewestState { space: self })
+        Arc::new(NewestState(self))
     }
 
     fn checkpoint(&self, _dir: &Path) -> Result<(), KvError> {
@@ -407,12 +459,3 @@ impl Space for CassandraSpace {
         ]
     }
 }
-
-/// What stands for a snapshot: it keeps the space open and reads the newest state.
-struct NewestState {
-    space: Arc<CassandraSpace>,
-}
-
-delegate_reads!(NewestState, |state| (state.space.core, state.space.bridge));
-
-impl Snapshot for NewestState {}

@@ -19,6 +19,7 @@ pub mod range;
 pub mod table;
 
 mod engine;
+mod newest;
 
 pub use batch::{Batch, Op, OpKind, RawOp};
 pub use engine::{
@@ -27,5 +28,6 @@ pub use engine::{
 };
 pub use error::KvError;
 pub use memory::MemoryEngine;
+pub use newest::NewestState;
 pub use range::ClusteringRange;
 pub use table::{TableId, TableSpec};

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 use varve_kv::{
-    Batch, Capabilities, Durability, Engine, Flow, Isolation, KvError, MemoryEngine, Reader, Row,
-    ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
+    Batch, Capabilities, Durability, Engine, Flow, Isolation, KvError, MemoryEngine, NewestState,
+    Reader, Row, ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
 };
 
 /// What is done before a scan.
@@ -242,37 +242,5 @@ impl Space for ReplicatedSpace {
 
     fn statistics(&self) -> Vec<Statistic> {
         self.ahead.statistics()
-    }
-}
-
-struct NewestState(Arc<ReplicatedSpace>);
-
-impl Snapshot for NewestState {}
-
-impl Reader for NewestState {
-    fn get(
-        &self,
-        table: TableId,
-        partition: &[u8],
-        clustering: &[u8],
-    ) -> Result<Option<Vec<u8>>, KvError> {
-        self.0.get(table, partition, clustering)
-    }
-
-    fn scan(
-        &self,
-        request: ScanRequest<'_>,
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
-    ) -> Result<(), KvError> {
-        self.0.scan(request, visit)
-    }
-
-    fn scan_table(
-        &self,
-        table: TableId,
-        after: Option<(&[u8], &[u8])>,
-        visit: &mut dyn FnMut(Row<'_>) -> Flow,
-    ) -> Result<(), KvError> {
-        self.0.scan_table(table, after, visit)
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use varve_kv::{
-    Batch, Capabilities, Durability, Engine, Flow, Isolation, KvError, MemoryEngine, Op, Reader,
-    Row, ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
+    Batch, Capabilities, Durability, Engine, Flow, Isolation, KvError, MemoryEngine, NewestState,
+    Op, Reader, Row, ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
 };
 
 /// Bytes before a partition's key: its hash, and its length.
@@ -194,41 +194,5 @@ impl Space for ScatteredSpace {
 
     fn statistics(&self) -> Vec<Statistic> {
         self.0.statistics()
-    }
-}
-
-struct NewestState(Arc<ScatteredSpace>);
-
-impl Snapshot for NewestState {}
-
-impl Reader for NewestState {
-    fn get(
-        &self,
-        table: TableId,
-        partition: &[u8],
-        clustering: &[u8],
-    ) -> Result<Option<Vec<u8>>, KvError> {
-        self.0.get(table, partition, clustering)
-    }
-
-    fn scan(
-        &self,
-        request: ScanRequest<'_>,
-        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
-    ) -> Result<(), KvError> {
-        self.0.scan(request, visit)
-    }
-
-    fn scan_table(
-        &self,
-        table: TableId,
-        after: Option<(&[u8], &[u8])>,
-        visit: &mut dyn FnMut(Row<'_>) -> Flow,
-    ) -> Result<(), KvError> {
-        self.0.scan_table(table, after, visit)
-    }
-
-    fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {
-        self.0.partition_order(table, partition)
     }
 }

@@ -1,12 +1,13 @@
 //! Prepares a commit: latches, reads, the new state of every element, and the batch.
 
+mod ahead;
+mod ends;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
-use varve_encoding::key;
 use varve_encoding::row::{self, Kind};
-use varve_encoding::tables::{EDGE, VERTEX};
 use varve_kv::{Reader, fail_point};
 use varve_model::{
     CommitVersion, EdgeId, Element, ElementId, Instant, Period, VertexId, VertexLabelId,
@@ -24,7 +25,6 @@ use super::{
     edge_content, vertex_content,
 };
 use crate::commit::{Commit, End, LatchKey, LatchSet, Ticket, ticket};
-use crate::element::check_link;
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 use crate::index::Deriver;
@@ -244,127 +244,6 @@ impl<'a> WorkingSet<'a> {
         Ok(touched)
     }
 
-    /// Looks up what is known without reading: which elements have no row, and the labels of all ends that are to be
-    /// checked. One right after the other, so that the processor waits for many of these far-off places at once.
-    fn look_ahead(&mut self, mutations: &[Mutation]) {
-        let may_be_absent = |mutation: &Mutation| {
-            matches!(
-                mutation,
-                Mutation::PutRow { fresh: false, .. }
-                    | Mutation::PutVertex { fresh: false, .. }
-                    | Mutation::PutEdge { .. }
-            )
-        };
-        let asked: Vec<_> = (0..)
-            .zip(mutations)
-            .filter(|(_, mutation)| may_be_absent(mutation))
-            .map(|(number, _)| self.keys.of(number).first())
-            .collect();
-        let mut answers = self.reader.known_absent_each(&asked).into_iter();
-        let absent = |mutation| may_be_absent(mutation) && answers.next() == Some(true);
-        self.absent = mutations.iter().map(absent).collect();
-        let checked = |mutation: &Mutation| match mutation {
-            Mutation::PutRow { ends, .. }
-            | Mutation::PutEdge { ends, .. }
-            | Mutation::Modify { ends, .. } => *ends != EndCheck::Skip,
-            Mutation::PutVertex { .. } | Mutation::Delete { .. } => false,
-        };
-        // Another instant may have other labels.
-        if self.period.from.is_some() || !mutations.iter().any(checked) {
-            return;
-        }
-        let known = self.graph.known_vertices();
-        let ends = |number| match self.keys.of(number) {
-            RowKeys::Edge { source, target, .. } => (known.label(source), known.label(target)),
-            RowKeys::Vertex { .. } => (None, None),
-        };
-        self.ends = (0..).take(mutations.len()).map(ends).collect();
-    }
-
-    /// Reads what this request will ask for one after the other, all at once: rows are elsewhere, and each takes long.
-    fn read_ahead(&mut self, mutations: &[Mutation]) -> Result<(), GraphError> {
-        let wanted = (0..).zip(mutations).filter(|(number, mutation)| {
-            let fresh = matches!(
-                mutation,
-                Mutation::PutRow { fresh: true, .. } | Mutation::PutVertex { fresh: true, .. }
-            );
-            !fresh && self.absent.get(*number as usize) != Some(&true)
-        });
-        let wanted: Vec<u32> = wanted.map(|(number, _)| number).collect();
-        self.ahead = vec![None; mutations.len()];
-        for table in [VERTEX, EDGE] {
-            let (mut numbers, mut rows) = (Vec::new(), Vec::new());
-            for number in &wanted {
-                let (of, partition, clustering) = self.keys.of(*number).first();
-                if of == table {
-                    numbers.push(*number);
-                    rows.push((partition, clustering));
-                }
-            }
-            if rows.is_empty() {
-                continue;
-            }
-            let found = self.reader.multi_get(table, &rows)?;
-            for (number, row) in numbers.into_iter().zip(found) {
-                self.ahead[number as usize] = Some(row);
-            }
-        }
-        self.read_ends_ahead()
-    }
-
-    /// The labels of ends that are not known without reading. Those that say nothing by themselves are looked up later.
-    fn read_ends_ahead(&mut self) -> Result<(), GraphError> {
-        let ends = |number: u32| match self.keys.of(number) {
-            RowKeys::Edge { source, target, .. } => Some([source, target]),
-            RowKeys::Vertex { .. } => None,
-        };
-        let mut unknown: Vec<&[u8]> = Vec::new();
-        for (number, known) in (0..).zip(&self.ends) {
-            let Some([source, target]) = ends(number) else {
-                continue;
-            };
-            unknown.extend(known.0.is_none().then_some(source));
-            unknown.extend(known.1.is_none().then_some(target));
-        }
-        unknown.sort_unstable();
-        unknown.dedup();
-        // Those that this request makes.
-        let is_new = |end: &[u8]| {
-            self.reader
-                .known_absent(VERTEX, end, key::VERTEX_CLUSTERING)
-        };
-        unknown.retain(|end| !is_new(end));
-        let rows: Vec<(&[u8], &[u8])> = unknown
-            .iter()
-            .map(|partition| (*partition, key::VERTEX_CLUSTERING))
-            .collect();
-        if rows.is_empty() {
-            return Ok(());
-        }
-        let mut labels: FxHashMap<&[u8], VertexLabelId> = FxHashMap::default();
-        for ((partition, _), row) in rows.iter().zip(self.reader.multi_get(VERTEX, &rows)?) {
-            let Some(row) = row.filter(|row| row::decides_always(row)) else {
-                continue;
-            };
-            let (_, content) = row::Header::decode(&row)?;
-            let label = row::vertex_label(content)?;
-            if let Some(mark) = VertexMark::new(partition, label) {
-                self.graph.known_vertices().remember(mark);
-            }
-            labels.insert(partition, label);
-        }
-        let mut found = Vec::with_capacity(self.ends.len());
-        for (number, known) in (0..).zip(&self.ends) {
-            let of = |partition: &[u8]| labels.get(partition).copied();
-            found.push(match ends(number) {
-                Some([source, target]) => (known.0.or(of(source)), known.1.or(of(target))),
-                None => *known,
-            });
-        }
-        self.ends = found;
-        Ok(())
-    }
-
     /// The place of the element with the row keys `keys`, its current row read unless it is `fresh`.
     fn place(
         &mut self,
@@ -471,100 +350,6 @@ impl<'a> WorkingSet<'a> {
             Outcome::Delete => Ok(None),
             Outcome::Untouched => self.stored_state(at),
         }
-    }
-
-    /// Checks that both ends of an edge exist with labels that the edge's label links; returns its content with their
-    /// labels in place if the writer did not name them.
-    fn with_ends<'c>(
-        &self,
-        id: &ElementId,
-        keys: u32,
-        content: Cow<'c, [u8]>,
-        ends: EndCheck,
-    ) -> Result<Cow<'c, [u8]>, GraphError> {
-        let (EndCheck::Exist { labels_given }, ElementId::Edge(id)) = (ends, id) else {
-            return Ok(content);
-        };
-        let RowKeys::Edge { source, target, .. } = self.keys.of(keys) else {
-            return Ok(content);
-        };
-        let (named, properties) = row::edge_ends(&content)?;
-        let known = self.ends.get(keys as usize).copied().unwrap_or_default();
-        let stored = (
-            self.end_label(&id.source, source, known.0)?,
-            self.end_label(&id.target, target, known.1)?,
-        );
-        if labels_given && stored != named {
-            return Err(self.unmatched(id, named, stored));
-        }
-        check_link(self.schema, id.label, stored)?;
-        if stored == named {
-            return Ok(content);
-        }
-        let mut own = Vec::with_capacity(content.len() + 8);
-        key::put_schema_id(stored.0.0, &mut own);
-        key::put_schema_id(stored.1.0, &mut own);
-        own.extend_from_slice(properties);
-        Ok(Cow::Owned(own))
-    }
-
-    /// The label of an existing vertex, which may be `known` if this request does not touch it.
-    fn end_label(
-        &self,
-        id: &VertexId,
-        partition: &[u8],
-        known: Option<VertexLabelId>,
-    ) -> Result<VertexLabelId, GraphError> {
-        let missing = || GraphError::invalid(format!("Invalid vertex id '{id}'"));
-        if self.has_vertices {
-            match self.outcome_at(RowKeys::Vertex { partition }) {
-                Some(Outcome::Put(content)) => return Ok(row::vertex_label(content)?),
-                Some(Outcome::Delete) => return Err(missing()),
-                Some(Outcome::Untouched) | None => {}
-            }
-        }
-        if let Some(label) = known {
-            return Ok(label);
-        }
-        let mut label = None;
-        if self.period.from.is_none() {
-            self.reader
-                .get_with(VERTEX, partition, key::VERTEX_CLUSTERING, &mut |row| {
-                    if row::decides_always(row) {
-                        let content = row::Header::decode(row).map(|(_, content)| content);
-                        label = Some(content.and_then(row::vertex_label));
-                    }
-                })?;
-        }
-        if let Some(label) = label.transpose()? {
-            if let Some(mark) = VertexMark::new(partition, label) {
-                self.graph.known_vertices().remember(mark);
-            }
-            return Ok(label);
-        }
-        let resolved = self
-            .resolve(&ElementId::Vertex(id.clone()))?
-            .ok_or_else(missing)?;
-        Ok(row::vertex_label(&resolved.content)?)
-    }
-
-    fn unmatched(
-        &self,
-        edge: &EdgeId,
-        named: (VertexLabelId, VertexLabelId),
-        stored: (VertexLabelId, VertexLabelId),
-    ) -> GraphError {
-        let name = |label| self.schema.vertex_label_name(label);
-        let (id, expected, actual) = if stored.0 == named.0 {
-            (&edge.target, named.1, stored.1)
-        } else {
-            (&edge.source, named.0, stored.0)
-        };
-        GraphError::invalid(format!(
-            "The label of vertex '{id}' is unmatched, users expect label '{}', actual label stored is '{}'",
-            name(expected),
-            name(actual)
-        ))
     }
 
     fn modify(

@@ -1,0 +1,78 @@
+//! What is looked up for all mutations of a request at once, before the first is applied.
+
+use varve_encoding::tables::{EDGE, VERTEX};
+
+use super::WorkingSet;
+use crate::error::GraphError;
+use crate::write::keys::RowKeys;
+use crate::write::{EndCheck, Mutation};
+
+impl WorkingSet<'_> {
+    /// Looks up what is known without reading: which elements have no row, and the labels of all ends that are to be
+    /// checked. One right after the other, so that the processor waits for many of these far-off places at once.
+    pub(super) fn look_ahead(&mut self, mutations: &[Mutation]) {
+        let may_be_absent = |mutation: &Mutation| {
+            matches!(
+                mutation,
+                Mutation::PutRow { fresh: false, .. }
+                    | Mutation::PutVertex { fresh: false, .. }
+                    | Mutation::PutEdge { .. }
+            )
+        };
+        let asked: Vec<_> = (0..)
+            .zip(mutations)
+            .filter(|(_, mutation)| may_be_absent(mutation))
+            .map(|(number, _)| self.keys.of(number).first())
+            .collect();
+        let mut answers = self.reader.known_absent_each(&asked).into_iter();
+        let absent = |mutation| may_be_absent(mutation) && answers.next() == Some(true);
+        self.absent = mutations.iter().map(absent).collect();
+        let checked = |mutation: &Mutation| match mutation {
+            Mutation::PutRow { ends, .. }
+            | Mutation::PutEdge { ends, .. }
+            | Mutation::Modify { ends, .. } => *ends != EndCheck::Skip,
+            Mutation::PutVertex { .. } | Mutation::Delete { .. } => false,
+        };
+        // Another instant may have other labels.
+        if self.period.from.is_some() || !mutations.iter().any(checked) {
+            return;
+        }
+        let known = self.graph.known_vertices();
+        let ends = |number| match self.keys.of(number) {
+            RowKeys::Edge { source, target, .. } => (known.label(source), known.label(target)),
+            RowKeys::Vertex { .. } => (None, None),
+        };
+        self.ends = (0..).take(mutations.len()).map(ends).collect();
+    }
+
+    /// Reads what this request will ask for one after the other, all at once: rows are elsewhere, and each takes long.
+    pub(super) fn read_ahead(&mut self, mutations: &[Mutation]) -> Result<(), GraphError> {
+        let wanted = (0..).zip(mutations).filter(|(number, mutation)| {
+            let fresh = matches!(
+                mutation,
+                Mutation::PutRow { fresh: true, .. } | Mutation::PutVertex { fresh: true, .. }
+            );
+            !fresh && self.absent.get(*number as usize) != Some(&true)
+        });
+        let wanted: Vec<u32> = wanted.map(|(number, _)| number).collect();
+        self.ahead = vec![None; mutations.len()];
+        for table in [VERTEX, EDGE] {
+            let (mut numbers, mut rows) = (Vec::new(), Vec::new());
+            for number in &wanted {
+                let (of, partition, clustering) = self.keys.of(*number).first();
+                if of == table {
+                    numbers.push(*number);
+                    rows.push((partition, clustering));
+                }
+            }
+            if rows.is_empty() {
+                continue;
+            }
+            let found = self.reader.multi_get(table, &rows)?;
+            for (number, row) in numbers.into_iter().zip(found) {
+                self.ahead[number as usize] = Some(row);
+            }
+        }
+        self.read_ends_ahead()
+    }
+}

@@ -1,0 +1,172 @@
+//! The ends of a request's edges: whether they are there, and with which labels.
+
+use std::borrow::Cow;
+
+use rustc_hash::FxHashMap;
+use varve_encoding::key;
+use varve_encoding::row;
+use varve_encoding::tables::VERTEX;
+use varve_model::{EdgeId, ElementId, VertexId, VertexLabelId};
+
+use super::{Outcome, WorkingSet};
+use crate::element::check_link;
+use crate::error::GraphError;
+use crate::write::keys::RowKeys;
+use crate::write::{EndCheck, VertexMark};
+
+impl WorkingSet<'_> {
+    /// The labels of ends that are not known without reading. Those that say nothing by themselves are looked up later.
+    pub(super) fn read_ends_ahead(&mut self) -> Result<(), GraphError> {
+        let ends = |number: u32| match self.keys.of(number) {
+            RowKeys::Edge { source, target, .. } => Some([source, target]),
+            RowKeys::Vertex { .. } => None,
+        };
+        let mut unknown: Vec<&[u8]> = Vec::new();
+        for (number, known) in (0..).zip(&self.ends) {
+            let Some([source, target]) = ends(number) else {
+                continue;
+            };
+            unknown.extend(known.0.is_none().then_some(source));
+            unknown.extend(known.1.is_none().then_some(target));
+        }
+        unknown.sort_unstable();
+        unknown.dedup();
+        // Those that this request makes.
+        let is_new = |end: &[u8]| {
+            self.reader
+                .known_absent(VERTEX, end, key::VERTEX_CLUSTERING)
+        };
+        unknown.retain(|end| !is_new(end));
+        let rows: Vec<(&[u8], &[u8])> = unknown
+            .iter()
+            .map(|partition| (*partition, key::VERTEX_CLUSTERING))
+            .collect();
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let mut labels: FxHashMap<&[u8], VertexLabelId> = FxHashMap::default();
+        for ((partition, _), row) in rows.iter().zip(self.reader.multi_get(VERTEX, &rows)?) {
+            let label = row
+                .map(|row| self.label_told(partition, &row))
+                .transpose()?;
+            if let Some(label) = label.flatten() {
+                labels.insert(partition, label);
+            }
+        }
+        let mut found = Vec::with_capacity(self.ends.len());
+        for (number, known) in (0..).zip(&self.ends) {
+            let of = |partition: &[u8]| labels.get(partition).copied();
+            found.push(match ends(number) {
+                Some([source, target]) => (known.0.or(of(source)), known.1.or(of(target))),
+                None => *known,
+            });
+        }
+        self.ends = found;
+        Ok(())
+    }
+
+    /// Checks that both ends of an edge exist with labels that the edge's label links; returns its content with their
+    /// labels in place if the writer did not name them.
+    pub(super) fn with_ends<'c>(
+        &self,
+        id: &ElementId,
+        keys: u32,
+        content: Cow<'c, [u8]>,
+        ends: EndCheck,
+    ) -> Result<Cow<'c, [u8]>, GraphError> {
+        let (EndCheck::Exist { labels_given }, ElementId::Edge(id)) = (ends, id) else {
+            return Ok(content);
+        };
+        let RowKeys::Edge { source, target, .. } = self.keys.of(keys) else {
+            return Ok(content);
+        };
+        let (named, properties) = row::edge_ends(&content)?;
+        let known = self.ends.get(keys as usize).copied().unwrap_or_default();
+        let stored = (
+            self.end_label(&id.source, source, known.0)?,
+            self.end_label(&id.target, target, known.1)?,
+        );
+        if labels_given && stored != named {
+            return Err(self.unmatched(id, named, stored));
+        }
+        check_link(self.schema, id.label, stored)?;
+        if stored == named {
+            return Ok(content);
+        }
+        let mut own = Vec::with_capacity(content.len() + 8);
+        key::put_schema_id(stored.0.0, &mut own);
+        key::put_schema_id(stored.1.0, &mut own);
+        own.extend_from_slice(properties);
+        Ok(Cow::Owned(own))
+    }
+
+    /// The label of an existing vertex, which may be `known` if this request does not touch it.
+    fn end_label(
+        &self,
+        id: &VertexId,
+        partition: &[u8],
+        known: Option<VertexLabelId>,
+    ) -> Result<VertexLabelId, GraphError> {
+        let missing = || GraphError::invalid(format!("Invalid vertex id '{id}'"));
+        if self.has_vertices {
+            match self.outcome_at(RowKeys::Vertex { partition }) {
+                Some(Outcome::Put(content)) => return Ok(row::vertex_label(content)?),
+                Some(Outcome::Delete) => return Err(missing()),
+                Some(Outcome::Untouched) | None => {}
+            }
+        }
+        if let Some(label) = known {
+            return Ok(label);
+        }
+        let mut label = None;
+        if self.period.from.is_none() {
+            self.reader
+                .get_with(VERTEX, partition, key::VERTEX_CLUSTERING, &mut |row| {
+                    label = self.label_told(partition, row).transpose();
+                })?;
+        }
+        if let Some(label) = label.transpose()? {
+            return Ok(label);
+        }
+        let resolved = self
+            .resolve(&ElementId::Vertex(id.clone()))?
+            .ok_or_else(missing)?;
+        Ok(row::vertex_label(&resolved.content)?)
+    }
+
+    /// The label that a vertex's row says by itself, which is remembered; `None` if its state depends on more than the row.
+    fn label_told(
+        &self,
+        partition: &[u8],
+        row: &[u8],
+    ) -> Result<Option<VertexLabelId>, GraphError> {
+        if !row::decides_always(row) {
+            return Ok(None);
+        }
+        let (_, content) = row::Header::decode(row)?;
+        let label = row::vertex_label(content)?;
+        if let Some(mark) = VertexMark::new(partition, label) {
+            self.graph.known_vertices().remember(mark);
+        }
+        Ok(Some(label))
+    }
+
+    fn unmatched(
+        &self,
+        edge: &EdgeId,
+        named: (VertexLabelId, VertexLabelId),
+        stored: (VertexLabelId, VertexLabelId),
+    ) -> GraphError {
+        let name = |label| self.schema.vertex_label_name(label);
+        let (id, expected, actual) = if stored.0 == named.0 {
+            (&edge.target, named.1, stored.1)
+        } else {
+            (&edge.source, named.0, stored.0)
+        };
+        GraphError::invalid(format!(
+            "The label of vertex '{id}' is unmatched, users expect label '{}', actual label stored is '{}'",
+            name(expected),
+            name(actual)
+        ))
+    }
+}
