@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use varve_kv::{
@@ -25,16 +25,47 @@ pub(crate) struct Directory {
     records: TableId,
     /// Whether any partition is in parts: mostly none is, and then nothing else has to be looked at.
     any: AtomicBool,
-    parted: RwLock<HashMap<Vec<u8>, Arc<Parts>>>,
+    parted: RwLock<HashMap<Vec<u8>, Arc<Parted>>>,
     counts: Mutex<Counts>,
     /// Held by whoever stores records, so that the newer one comes later.
     storing: Mutex<()>,
 }
 
-/// A partition that is in parts.
+/// A partition that is in parts, as long as it has these.
 pub(crate) struct Parted {
-    pub(crate) partition: Vec<u8>,
-    pub(crate) parts: Arc<Parts>,
+    pub(crate) parts: Parts,
+    /// How many writes have removed rows from older epochs; counts on when there are more parts.
+    removals: Arc<AtomicU64>,
+}
+
+impl Parted {
+    /// A write that took rows out of older epochs is done, whatever became of it. To be said before its caller is answered.
+    pub(crate) fn removed(&self) {
+        self.removals.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+/// A moment of a partition that is in parts.
+///
+/// What the newest epoch says of a row counts, and what older ones say does not. Once a row has been removed from all of them, nothing
+/// has to be said of it any more, so a second removal takes away what the first had put in the newest one to hide the others until they were
+/// empty. Who has read an older epoch before the first and the newest one after the second sees what had been hidden long before. It has not
+/// come to that as long as no removal was completed since the moment before the reads.
+pub(crate) struct Moment {
+    pub(crate) parted: Arc<Parted>,
+    removals: u64,
+}
+
+impl Moment {
+    pub(crate) fn of(parted: Arc<Parted>) -> Self {
+        let removals = parted.removals.load(Ordering::Acquire);
+        Self { parted, removals }
+    }
+
+    /// Whether nothing was removed from older epochs since.
+    pub(crate) fn stands(&self) -> bool {
+        self.parted.removals.load(Ordering::Acquire) == self.removals
+    }
 }
 
 impl Directory {
@@ -101,7 +132,11 @@ impl Directory {
             return;
         }
         let mut parted = self.parted.write();
-        parted.insert(partition.to_vec(), Arc::new(parts));
+        let before = parted.get(partition);
+        let removals = before.map(|before| Arc::clone(&before.removals));
+        let removals = removals.unwrap_or_default();
+        let now = Arc::new(Parted { parts, removals });
+        parted.insert(partition.to_vec(), now);
         self.any.store(true, Ordering::Release);
     }
 
@@ -115,7 +150,7 @@ impl Directory {
     }
 
     /// The parts of a partition, if it is in parts.
-    pub(crate) fn parts(&self, table: TableId, partition: &[u8]) -> Option<Arc<Parts>> {
+    pub(crate) fn parts(&self, table: TableId, partition: &[u8]) -> Option<Arc<Parted>> {
         if !self.any() || !self.may_part(table) {
             return None;
         }
@@ -134,13 +169,8 @@ impl Directory {
     }
 
     /// All partitions that are in parts.
-    pub(crate) fn all(&self) -> Vec<Parted> {
-        let parted = self.parted.read();
-        let all = parted.iter().map(|(partition, parts)| Parted {
-            partition: partition.clone(),
-            parts: Arc::clone(parts),
-        });
-        all.collect()
+    pub(crate) fn all(&self) -> Vec<Vec<u8>> {
+        self.parted.read().keys().cloned().collect()
     }
 
     /// How many partitions are in parts, and how many parts these have.
@@ -148,7 +178,7 @@ impl Directory {
         let parted = self.parted.read();
         (
             parted.len(),
-            parted.values().map(|parts| parts.count()).sum(),
+            parted.values().map(|parted| parted.parts.count()).sum(),
         )
     }
 

@@ -5,7 +5,7 @@
 
 use varve_kv::{ClusteringRange, Flow, KvError, Reader, Row, ScanRequest, TableId};
 
-use crate::directory::{Directory, Parted};
+use crate::directory::Directory;
 use crate::merge;
 
 /// Behind all rows of a partition; or nearly all, then the others are looked at and left out.
@@ -26,8 +26,8 @@ struct Full<'a> {
     directory: &'a Directory,
     reader: &'a dyn Reader,
     table: TableId,
-    /// In their order.
-    parted: Vec<(Vec<u8>, Parted)>,
+    /// The partitions that are in parts, each after where it comes, in that order.
+    parted: Vec<(Vec<u8>, Vec<u8>)>,
     /// Which of them comes next.
     next: usize,
 }
@@ -43,7 +43,7 @@ pub(crate) fn scan_table(
     if !directory.any() || !directory.may_part(table) {
         return reader.scan_table(table, after, visit);
     }
-    let order = |parted: Parted| (reader.partition_order(table, &parted.partition), parted);
+    let order = |parted: Vec<u8>| (reader.partition_order(table, &parted), parted);
     let mut parted: Vec<_> = directory.all().into_iter().map(order).collect();
     parted.sort_unstable_by(|a, b| a.0.cmp(&b.0));
     let mut full = Full {
@@ -101,7 +101,7 @@ impl Full<'_> {
 
     fn is_next(&self, partition: &[u8]) -> bool {
         let next = self.parted.get(self.next);
-        next.is_some_and(|(_, parted)| parted.partition == partition)
+        next.is_some_and(|(_, parted)| parted == partition)
     }
 
     /// Goes through the engine's rows until something is met that is not to be shown from there.
@@ -146,7 +146,7 @@ impl Full<'_> {
             .next
             .checked_sub(1)
             .map(|before| &self.parted[before].1);
-        if shown.is_some_and(|shown| shown.partition == partition) {
+        if shown.is_some_and(|shown| shown == partition) {
             return Some(Met::Part(partition.to_vec()));
         }
         let (order, _) = self.parted.get(self.next)?;
@@ -160,22 +160,21 @@ impl Full<'_> {
         from: Vec<u8>,
         visit: &mut dyn FnMut(Row<'_>) -> Flow,
     ) -> Result<Flow, KvError> {
-        let (_, parted) = &self.parted[self.next];
+        let (_, partition) = &self.parted[self.next];
         self.next += 1;
         let request = ScanRequest {
             table: self.table,
-            partition: &parted.partition,
+            partition,
             range: &ClusteringRange { from, to: None },
             reverse: false,
         };
         merge::scan(
             self.directory,
             self.reader,
-            &parted.parts,
             request,
             &mut |clustering, value| {
                 visit(Row {
-                    partition: &parted.partition,
+                    partition,
                     clustering,
                     value,
                 })

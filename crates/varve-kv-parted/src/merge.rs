@@ -1,172 +1,319 @@
-//! A scan of a partition that is in parts: some rows of each part, in the order of their keys, again and again.
+//! A scan of a partition that is in parts: the rows of all parts in the order of their keys.
+//!
+//! A page of each part is read, all at once, and kept until its rows have their turn. When one is used up, the scan goes on behind the
+//! row that was shown last: of that part a new page is read, and of those that have little left. Where the keys of the rows grew with
+//! time, the oldest part has all the small ones; it alone is read on then, and the others' pages wait.
+//!
+//! **A row that waits is as old as its page.** No page outlives the call, so every row was there at some moment of it, which is all
+//! that a call promises beside writes; and who reads rows in one call and then events in another has still read all rows first. But
+//! rows of the same key must not be of moments that do not go together: where rows were removed between two reads ([`Moment`]), all
+//! pages are given up, and those in their place are read from the newest epoch to the oldest. In that order nothing can be
+//! seen that was hidden before: of an older epoch that has a row, no newer one is emptied before it.
 
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use varve_kv::{ClusteringRange, Flow, KvError, Reader, ScanRequest, TableId};
 
-use crate::directory::Directory;
-use crate::parts::{self, Parts};
+use crate::directory::{Directory, Moment, Parted};
+use crate::parts;
 
-/// Rows that are read of each part at a time: what an engine that pages reads first. Rows of a part that lie behind what another
-/// part has shown so far are read again.
+/// Rows of a page: what an engine that pages reads first.
 const ROWS: usize = 128;
+/// Rows of a page when few parts are read on: what such an engine reads first, and then.
+const ROWS_MORE: usize = 1_128;
+/// How many parts are few: an engine reads pages of many at once, and their second ones one after the other.
+const FEW: usize = 4;
+/// Bytes that the pages of all parts have together, about, however many parts there are; but each page has a row.
+const BYTES_MAX: usize = 8 << 20;
+/// What a row takes in a page besides its key and value.
+const ROW_BYTES: usize = size_of::<Found>();
+/// A page that has fewer than one in so many of its rows left is read anew with others. What is left is read again then.
+const LITTLE: usize = 4;
 
-/// The rows that were read of all parts, in one buffer.
-#[derive(Default)]
-struct Round {
-    bytes: Vec<u8>,
-    rows: Vec<Found>,
-    /// Of each part, how many rows, and the last of them.
-    read: Vec<(usize, usize)>,
-}
-
+/// Where a row is in a page's bytes.
 struct Found {
-    /// The place of its part in the list; a later one hides an earlier one.
-    part: usize,
     key: Range<usize>,
     value: Range<usize>,
 }
 
-impl Round {
-    fn begin(&mut self, parts: usize) {
+/// The rows that were read of a part last.
+#[derive(Default)]
+struct Page {
+    bytes: Vec<u8>,
+    rows: Vec<Found>,
+    /// Whether the part has none behind them.
+    ended: bool,
+}
+
+impl Page {
+    /// Empties it, to be filled with what is left of the part.
+    fn begin(&mut self) {
         self.bytes.clear();
         self.rows.clear();
-        self.read.clear();
-        self.read.resize(parts, (0, 0));
+        self.ended = true;
     }
 
-    fn add(&mut self, part: usize, key: &[u8], value: &[u8]) -> Flow {
+    fn size(&self) -> usize {
+        self.bytes.len() + self.rows.len() * ROW_BYTES
+    }
+
+    fn add(&mut self, key: &[u8], value: &[u8], most: Most) -> Flow {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(key);
         let middle = self.bytes.len();
         self.bytes.extend_from_slice(value);
-        self.read[part] = (self.read[part].0 + 1, self.rows.len());
         self.rows.push(Found {
-            part,
             key: start..middle,
             value: middle..self.bytes.len(),
         });
-        match self.read[part].0 < ROWS {
+        self.ended = self.rows.len() < most.rows && self.size() < most.bytes;
+        match self.ended {
             true => Flow::Continue(()),
             false => Flow::Break(()),
         }
     }
 
-    fn key(&self, row: &Found) -> &[u8] {
-        &self.bytes[row.key.clone()]
+    fn key(&self, row: usize) -> Option<&[u8]> {
+        let found = self.rows.get(row)?;
+        Some(&self.bytes[found.key.clone()])
     }
+}
 
-    /// Up to which key all parts have been read; `None` if all have to their end.
-    fn end(&self, reverse: bool) -> Option<Vec<u8>> {
-        let full = self.read.iter().filter(|(rows, _)| *rows >= ROWS);
-        let ends = full.map(|(_, last)| self.key(&self.rows[*last]));
-        let end = match reverse {
-            true => ends.max(),
-            false => ends.min(),
+/// How large a page becomes.
+#[derive(Clone, Copy)]
+struct Most {
+    rows: usize,
+    bytes: usize,
+}
+
+/// The next row of a part. The greatest is the one that comes first: of equal keys, that of the newest epoch.
+#[derive(PartialEq, Eq)]
+struct Front<'p> {
+    key: &'p [u8],
+    part: usize,
+    reverse: bool,
+}
+
+impl Ord for Front<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let keys = match self.reverse {
+            true => self.key.cmp(other.key),
+            false => other.key.cmp(self.key),
         };
-        end.map(<[u8]>::to_vec)
+        keys.then(self.part.cmp(&other.part))
     }
+}
 
-    /// Puts the rows in the order of their keys, of equal ones the newest first.
-    fn sort(&mut self, reverse: bool) {
-        let bytes = &self.bytes;
-        self.rows.sort_unstable_by(|a, b| {
-            let keys = bytes[a.key.clone()].cmp(&bytes[b.key.clone()]);
-            let keys = if reverse { keys.reverse() } else { keys };
-            keys.then(b.part.cmp(&a.part))
-        });
+impl PartialOrd for Front<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
+}
+
+/// Why no more rows were shown.
+enum Shown {
+    /// A page is used up.
+    Some,
+    All,
+    /// The visitor has had enough.
+    Enough,
+}
+
+struct Merge<'a> {
+    directory: &'a Directory,
+    reader: &'a dyn Reader,
+    table: TableId,
+    partition: &'a [u8],
+    reverse: bool,
+    /// What was not shown yet.
+    range: ClusteringRange,
+    /// The epochs and keys of the parts, the oldest epoch first.
+    parts: Vec<(usize, Vec<u8>)>,
+    /// By part, what was read of it, and which of the rows comes next.
+    pages: Vec<Page>,
+    next: Vec<usize>,
+    /// Of all pages; none if they do not go together with any that are read later.
+    moment: Option<Moment>,
+    /// Whether rows were shown, so that more of them are likely to be wanted.
+    goes_on: bool,
 }
 
 /// Visits the rows of a range of a partition that is in parts.
 pub(crate) fn scan(
     directory: &Directory,
     reader: &dyn Reader,
-    parts: &Parts,
     request: ScanRequest<'_>,
     visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
 ) -> Result<Flow, KvError> {
-    let mut range = request.range.clone();
-    let reverse = request.reverse;
-    // With each, whether it is the partition itself, whose values are as they were given.
-    let mut left: Vec<(Vec<u8>, bool)> = parts
-        .all(request.partition)
-        .into_iter()
-        .enumerate()
-        .map(|(at, key)| (key, at == 0))
-        .collect();
-    let mut round = Round::default();
-    while !range.is_empty() && !left.is_empty() {
-        round.begin(left.len());
-        let keys: Vec<&[u8]> = left.iter().map(|(key, _)| key.as_slice()).collect();
-        read(reader, request.table, &keys, &range, reverse, &mut round)?;
-        let end = round.end(reverse);
-        round.sort(reverse);
-        let mut before: Option<&Found> = None;
-        for row in &round.rows {
-            let key = round.key(row);
-            let beyond = end.as_deref().is_some_and(|end| match reverse {
-                true => key < end,
-                false => key > end,
-            });
-            if beyond {
-                break;
-            }
-            let is_hidden = before.is_some_and(|before| round.key(before) == key);
-            before = Some(row);
-            if is_hidden {
-                continue;
-            }
-            let stored = &round.bytes[row.value.clone()];
-            let value = match left[row.part].1 {
-                true => Some(Some(stored)),
-                false => parts::value(stored),
-            };
-            let Some(value) = value else {
-                return Err(directory.damaged("a row of a partition in parts"));
-            };
-            if let Some(value) = value
-                && visit(key, value).is_break()
-            {
-                return Ok(Flow::Break(()));
-            }
+    let mut merge = Merge {
+        directory,
+        reader,
+        table: request.table,
+        partition: request.partition,
+        reverse: request.reverse,
+        range: request.range.clone(),
+        parts: Vec::new(),
+        pages: Vec::new(),
+        next: Vec::new(),
+        moment: None,
+        goes_on: false,
+    };
+    while !merge.range.is_empty() {
+        merge.read_on()?;
+        match merge.show(visit)? {
+            Shown::Some => {}
+            Shown::All => break,
+            Shown::Enough => return Ok(Flow::Break(())),
         }
-        let Some(end) = end else { break };
-        match reverse {
-            true => range.to = Some(end),
-            false => {
-                range.from = end;
-                range.from.push(0);
-            }
-        }
-        // What had no rows has none further on.
-        let mut read = round.read.iter();
-        left.retain(|_| read.next().is_some_and(|(rows, _)| *rows > 0));
     }
     Ok(Flow::Continue(()))
 }
 
-fn read(
-    reader: &dyn Reader,
-    table: TableId,
-    parts: &[&[u8]],
-    range: &ClusteringRange,
-    reverse: bool,
-    round: &mut Round,
-) -> Result<(), KvError> {
-    if !reverse {
-        return reader.scan_many(table, parts, range, &mut |part, key, value| {
-            round.add(part, key, value)
-        });
+impl Merge<'_> {
+    /// Reads of every part that may have more rows, until there is one of each.
+    fn read_on(&mut self) -> Result<(), KvError> {
+        if !self.moment.as_ref().is_some_and(Moment::stands) {
+            let parted = self.parted()?;
+            self.begin(&parted);
+            self.moment = Some(Moment::of(parted));
+        }
+        let due: Vec<usize> = (0..self.parts.len())
+            .filter(|part| self.is_due(*part))
+            .collect();
+        self.read(&due)?;
+        if self.moment.as_ref().is_some_and(Moment::stands) {
+            return Ok(());
+        }
+        self.moment = None;
+        let parted = self.parted()?;
+        self.begin(&parted);
+        let epochs = self.parts.last().map_or(0, |(epoch, _)| epoch + 1);
+        for epoch in (0..epochs).rev() {
+            let of_epoch = (0..self.parts.len()).filter(|part| self.parts[*part].0 == epoch);
+            let of_epoch: Vec<usize> = of_epoch.collect();
+            self.read(&of_epoch)?;
+        }
+        Ok(())
     }
-    for (part, partition) in parts.iter().enumerate() {
-        let request = ScanRequest {
-            table,
-            partition,
-            range,
-            reverse,
+
+    fn parted(&self) -> Result<Arc<Parted>, KvError> {
+        let parted = self.directory.parts(self.table, self.partition);
+        parted.ok_or_else(|| self.directory.damaged("the list of a partition's parts"))
+    }
+
+    /// Takes the parts of now, and nothing of them.
+    fn begin(&mut self, parted: &Parted) {
+        self.parts = parted.parts.all_by_epoch(self.partition).collect();
+        self.pages.iter_mut().for_each(Page::begin);
+        self.pages.resize_with(self.parts.len(), Page::default);
+        self.next.clear();
+        self.next.resize(self.parts.len(), 0);
+        for page in &mut self.pages {
+            page.ended = false;
+        }
+    }
+
+    fn is_due(&self, part: usize) -> bool {
+        let page = &self.pages[part];
+        let left = page.rows.len() - self.next[part];
+        !page.ended && (left == 0 || left * LITTLE < page.rows.len())
+    }
+
+    /// Reads new pages of some parts.
+    fn read(&mut self, due: &[usize]) -> Result<(), KvError> {
+        for part in due {
+            self.pages[*part].begin();
+            self.next[*part] = 0;
+        }
+        let kept: usize = self.pages.iter().map(Page::size).sum();
+        let share = BYTES_MAX / self.parts.len().max(1);
+        let free = BYTES_MAX.saturating_sub(kept) / due.len().max(1);
+        let most = Most {
+            rows: match self.goes_on && due.len() <= FEW {
+                true => ROWS_MORE,
+                false => ROWS,
+            },
+            bytes: share.max(free),
         };
-        reader.scan(request, &mut |key, value| round.add(part, key, value))?;
+        let keys: Vec<&[u8]> = due.iter().map(|part| &*self.parts[*part].1).collect();
+        let pages = &mut self.pages;
+        if !self.reverse {
+            let range = &self.range;
+            let mut add = |at: usize, key: &[u8], value: &[u8]| {
+                let page: &mut Page = &mut pages[due[at]];
+                page.add(key, value, most)
+            };
+            return self.reader.scan_many(self.table, &keys, range, &mut add);
+        }
+        for (part, partition) in due.iter().zip(keys) {
+            let request = ScanRequest {
+                table: self.table,
+                partition,
+                range: &self.range,
+                reverse: true,
+            };
+            let page = &mut pages[*part];
+            let mut add = |key: &[u8], value: &[u8]| page.add(key, value, most);
+            self.reader.scan(request, &mut add)?;
+        }
+        Ok(())
     }
-    Ok(())
+
+    /// Shows rows until a page is used up that is not its part's last.
+    fn show(&mut self, visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow) -> Result<Shown, KvError> {
+        let reverse = self.reverse;
+        let mut fronts: BinaryHeap<Front<'_>> = BinaryHeap::with_capacity(self.pages.len());
+        for (part, page) in self.pages.iter().enumerate() {
+            let key = page.key(self.next[part]);
+            fronts.extend(key.map(|key| Front { key, part, reverse }));
+        }
+        let mut last: Option<&[u8]> = None;
+        let mut used_up = false;
+        while let Some(front) = fronts.peek() {
+            let (key, part) = (front.key, front.part);
+            let is_hidden = last == Some(key);
+            if used_up && !is_hidden {
+                break;
+            }
+            fronts.pop();
+            let page = &self.pages[part];
+            let row = self.next[part];
+            self.next[part] += 1;
+            match page.key(row + 1) {
+                Some(key) => fronts.push(Front { key, part, reverse }),
+                None => used_up |= !page.ended,
+            }
+            if is_hidden {
+                continue;
+            }
+            last = Some(key);
+            let stored = &page.bytes[page.rows[row].value.clone()];
+            let is_plain = self.parts[part].0 == 0;
+            let value = match is_plain {
+                true => Some(Some(stored)),
+                false => parts::value(stored),
+            };
+            let value =
+                value.ok_or_else(|| self.directory.damaged("a row of a partition in parts"))?;
+            if let Some(value) = value
+                && visit(key, value).is_break()
+            {
+                return Ok(Shown::Enough);
+            }
+        }
+        if !used_up {
+            return Ok(Shown::All);
+        }
+        self.goes_on = true;
+        if let Some(last) = last {
+            match reverse {
+                true => self.range.to = Some(last.to_vec()),
+                false => self.range.from = [last, &[0]].concat(),
+            }
+        }
+        Ok(Shown::Some)
+    }
 }

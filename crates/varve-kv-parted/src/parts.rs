@@ -57,11 +57,15 @@ impl Parts {
 
     /// The keys of all parts, the oldest epoch first.
     pub(crate) fn all(&self, partition: &[u8]) -> Vec<Vec<u8>> {
+        self.all_by_epoch(partition).map(|(_, key)| key).collect()
+    }
+
+    /// The keys of all parts with their epochs, the oldest first.
+    pub(crate) fn all_by_epoch(&self, partition: &[u8]) -> impl Iterator<Item = (usize, Vec<u8>)> {
         let parts = self.epochs.iter().enumerate();
-        let keys = parts.flat_map(|(epoch, parts)| {
-            (0..*parts).map(move |number| key(partition, epoch, number))
-        });
-        keys.collect()
+        parts.flat_map(move |(epoch, parts)| {
+            (0..*parts).map(move |number| (epoch, key(partition, epoch, number)))
+        })
     }
 
     /// The keys of the parts where rows may lie that are equal in `together`, the newest first.

@@ -1,7 +1,7 @@
 //! Where the writes of a batch go.
 //!
-//! A row is put into the newest epoch. A row that is removed is removed there, and in every older epoch that has it or a mark;
-//! then a mark takes its place in the newest one, which hides the older ones until they are gone. The older epochs are asked
+//! A row is put into the newest epoch. A row that is removed is removed from every epoch that has it or a mark; but where an older
+//! one has a row below, a mark is put, that hides the row until it is gone: the parts are not written at one moment. The older epochs are asked
 //! for that, and they get no rows of that key any more, as whoever writes a row has seen the end of all earlier writes of it.
 //!
 //! A batch is placed with one state of the directory, which is looked up once for each partition: other writes may change it
@@ -12,17 +12,44 @@ use std::sync::Arc;
 
 use varve_kv::{Batch, KvError, Op, Reader, TableId};
 
-use crate::directory::Directory;
-use crate::parts::{self, BEFORE_VALUE, GONE, Parts};
+use crate::directory::{Directory, Parted};
+use crate::parts::{self, BEFORE_VALUE, GONE};
 
 /// The parts of the partitions that a batch writes to, as they were when it was looked at first; `None` of one that is whole.
-type Taken<'b> = HashMap<&'b [u8], Option<Arc<Parts>>>;
+type Taken<'b> = HashMap<&'b [u8], Option<Arc<Parted>>>;
 
-/// A removal of a row: where the row would be in older epochs, the newest of them first.
+/// A batch with its writes where they belong.
+pub(crate) struct Placed {
+    pub(crate) batch: Batch,
+    /// The partitions of which it empties older epochs: they have to be told when it is written.
+    pub(crate) emptied: Vec<Arc<Parted>>,
+}
+
+/// A removal of a row.
 struct Removal {
     table: TableId,
-    older: Vec<Vec<u8>>,
+    /// Where the row may be, the newest epoch first.
+    places: Vec<Vec<u8>>,
     clustering: Vec<u8>,
+}
+
+/// What a removal does, by place: whether a mark is put there, or what is there taken away.
+type Steps = Vec<(Vec<u8>, bool)>;
+
+impl Removal {
+    /// The steps, from what the older epochs have, the newest first. A place gets a mark if an older one has a row.
+    fn steps(&self, older: &[Option<Vec<u8>>]) -> Steps {
+        let mut steps = Steps::new();
+        let mut row_below = false;
+        for (at, stored) in older.iter().enumerate().rev() {
+            let Some(stored) = stored else { continue };
+            steps.push((self.places[at + 1].clone(), row_below));
+            let is_plain = at + 1 == older.len();
+            row_below |= is_plain || stored != GONE;
+        }
+        steps.push((self.places[0].clone(), row_below));
+        steps
+    }
 }
 
 /// The batch with its writes where they belong; `None` if it is that already.
@@ -30,7 +57,7 @@ pub(crate) fn placed(
     directory: &Directory,
     reader: &dyn Reader,
     batch: &Batch,
-) -> Result<Option<Batch>, KvError> {
+) -> Result<Option<Placed>, KvError> {
     if !directory.any() {
         return Ok(None);
     }
@@ -38,18 +65,20 @@ pub(crate) fn placed(
     if taken.values().all(Option::is_none) {
         return Ok(None);
     }
-    let mut hidden = hidden(directory, reader, batch, &taken)?.into_iter();
+    let mut removals = removals(directory, reader, batch, &taken)?.into_iter();
     let mut placed = Batch::new();
+    let mut emptied: Vec<Arc<Parted>> = Vec::new();
     placed.reserve(batch.byte_len() + 3 * batch.len());
     for op in batch.ops() {
         let (table, partition) = subject(op);
-        let Some(parts) = parts_of(directory, &taken, table, partition) else {
+        let Some(parted) = parts_of(directory, &taken, table, partition) else {
             push(&mut placed, op);
             continue;
         };
         let place = |clustering| {
             let together = directory.together(table, clustering)?;
-            parts.places(partition, together).into_iter().next()
+            let places = parted.parts.places(partition, together);
+            places.into_iter().next()
         };
         match op {
             Op::Put {
@@ -61,28 +90,38 @@ pub(crate) fn placed(
                 None => push(&mut placed, op),
             },
             Op::Delete { clustering, .. } => match place(clustering) {
-                Some(place) => {
-                    let older = hidden.next().unwrap_or_default();
-                    for older in &older {
-                        placed.delete(table, older, clustering);
+                Some(_) => {
+                    let steps = removals.next().unwrap_or_default();
+                    if steps.len() > 1 {
+                        emptied.push(Arc::clone(parted));
                     }
-                    match older.is_empty() {
-                        true => placed.delete(table, &place, clustering),
-                        false => {
-                            placed.put(table, &place, clustering, GONE);
-                        }
-                    }
+                    remove(&mut placed, table, clustering, &steps);
                 }
                 None => push(&mut placed, op),
             },
             Op::DeletePrefix { prefix, .. } => {
-                for part in parts.all(partition) {
+                emptied.push(Arc::clone(parted));
+                for part in parted.parts.all(partition) {
                     placed.delete_prefix(table, &part, prefix);
                 }
             }
         }
     }
-    Ok(Some(placed))
+    Ok(Some(Placed {
+        batch: placed,
+        emptied,
+    }))
+}
+
+fn remove(batch: &mut Batch, table: TableId, clustering: &[u8], steps: &[(Vec<u8>, bool)]) {
+    for (place, mark) in steps {
+        match mark {
+            true => {
+                batch.put(table, place, clustering, GONE);
+            }
+            false => batch.delete(table, place, clustering),
+        }
+    }
 }
 
 fn subject<'a>(op: Op<'a>) -> (TableId, &'a [u8]) {
@@ -140,19 +179,18 @@ fn parts_of<'t>(
     taken: &'t Taken<'_>,
     table: TableId,
     partition: &[u8],
-) -> Option<&'t Arc<Parts>> {
-    let parts = taken.get(partition)?.as_ref();
-    parts.filter(|_| directory.may_part(table))
+) -> Option<&'t Arc<Parted>> {
+    let parted = taken.get(partition)?.as_ref();
+    parted.filter(|_| directory.may_part(table))
 }
 
-/// Of each removal of a row of a partition that is in parts, in their order, the places of older epochs that have the row or a
-/// mark.
-fn hidden(
+/// The steps of each removal of a row of a partition that is in parts, in their order.
+fn removals(
     directory: &Directory,
     reader: &dyn Reader,
     batch: &Batch,
     taken: &Taken<'_>,
-) -> Result<Vec<Vec<Vec<u8>>>, KvError> {
+) -> Result<Vec<Steps>, KvError> {
     let mut removals: Vec<Removal> = Vec::new();
     for op in batch.ops() {
         let Op::Delete {
@@ -163,20 +201,18 @@ fn hidden(
         else {
             continue;
         };
-        let Some(parts) = parts_of(directory, taken, table, partition) else {
+        let Some(parted) = parts_of(directory, taken, table, partition) else {
             continue;
         };
         if let Some(together) = directory.together(table, clustering) {
-            let mut older = parts.places(partition, together);
-            older.remove(0);
             removals.push(Removal {
                 table,
-                older,
+                places: parted.parts.places(partition, together),
                 clustering: clustering.to_vec(),
             });
         }
     }
-    let mut hidden = vec![Vec::new(); removals.len()];
+    let mut steps = vec![Steps::new(); removals.len()];
     let mut tables: Vec<TableId> = removals.iter().map(|removal| removal.table).collect();
     tables.sort_unstable();
     tables.dedup();
@@ -187,18 +223,17 @@ fn hidden(
                 .filter(|(_, removal)| removal.table == table)
         };
         let rows = of_table().flat_map(|(_, removal)| {
-            let older = removal.older.iter();
+            let older = removal.places[1..].iter();
             older.map(|part| (part.as_slice(), removal.clustering.as_slice()))
         });
         let rows: Vec<(&[u8], &[u8])> = rows.collect();
         let mut found = reader.multi_get(table, &rows)?.into_iter();
         for (at, removal) in of_table() {
-            let stored = removal.older.iter().zip(found.by_ref());
-            let places = stored.filter_map(|(place, stored)| stored.map(|_| place.clone()));
-            hidden[at] = places.collect();
+            let older: Vec<_> = found.by_ref().take(removal.places.len() - 1).collect();
+            steps[at] = removal.steps(&older);
         }
     }
-    Ok(hidden)
+    Ok(steps)
 }
 
 /// The row's value, from what its places have: the newest epoch first, the partition itself last.
@@ -222,4 +257,76 @@ pub(crate) fn newest(
         };
     }
     Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What an epoch has of a row.
+    type Has = Option<Vec<u8>>;
+
+    const EPOCHS: usize = 4;
+
+    /// All that epochs may have of a row, the newest first; each row has a value of its own.
+    fn all_states() -> Vec<Vec<Has>> {
+        let mut states: Vec<Vec<Has>> = vec![Vec::new()];
+        for epoch in 0..EPOCHS {
+            let row = match epoch == EPOCHS - 1 {
+                true => b"value 3".to_vec(),
+                false => [BEFORE_VALUE, b"value ", &[b'0' + epoch as u8]].concat(),
+            };
+            let may_have_mark = epoch < EPOCHS - 1;
+            let possible = [None, Some(row)].into_iter();
+            let possible = possible.chain(may_have_mark.then(|| Some(GONE.to_vec())));
+            let more = |state: &Vec<Has>| {
+                let longer = possible
+                    .clone()
+                    .map(|has| [state.clone(), vec![has]].concat());
+                longer.collect::<Vec<_>>()
+            };
+            states = states.iter().flat_map(more).collect();
+        }
+        states
+    }
+
+    /// The value that a reader sees.
+    fn seen(state: &[Has]) -> Has {
+        let (epoch, has) = (0..).zip(state).find(|(_, has)| has.is_some())?;
+        let stored = has.as_deref().unwrap();
+        match epoch == EPOCHS - 1 {
+            true => Some(stored.to_vec()),
+            false => parts::value(stored).unwrap().map(<[u8]>::to_vec),
+        }
+    }
+
+    /// Whatever part of a removal is done, and whatever was there before.
+    #[test]
+    fn a_removal_never_shows_what_was_hidden() {
+        let places: Vec<Vec<u8>> = (0..EPOCHS as u8).map(|epoch| vec![epoch]).collect();
+        let removal = Removal {
+            table: TableId(0),
+            places: places.clone(),
+            clustering: Vec::new(),
+        };
+        for state in all_states() {
+            let before = seen(&state);
+            let steps = removal.steps(&state[1..]);
+            for done in 0..1_u32 << steps.len() {
+                let mut now = state.clone();
+                for (_, (place, mark)) in (0..).zip(&steps).filter(|(at, _)| (done >> at) & 1 == 1)
+                {
+                    now[usize::from(place[0])] = mark.then(|| GONE.to_vec());
+                }
+                let seen = seen(&now);
+                let told = format!("{state:?}, of {steps:?} {done:b}");
+                assert!(seen.is_none() || seen == before, "{told}: {seen:?}");
+                if done + 1 == 1 << steps.len() {
+                    assert_eq!(seen, None, "{told}");
+                    let rows = now.iter().flatten().filter(|stored| !stored.is_empty());
+                    assert_eq!(rows.count(), 0, "{told}: a value is kept");
+                }
+            }
+        }
+    }
 }

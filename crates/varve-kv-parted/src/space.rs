@@ -9,8 +9,7 @@ use varve_kv::{
 };
 
 use crate::counts::row_bytes;
-use crate::directory::Directory;
-use crate::parts::Parts;
+use crate::directory::{Directory, Moment, Parted};
 use crate::{full, merge, placing};
 
 /// The space. Its snapshots are none: they keep it open and read the newest state.
@@ -19,21 +18,67 @@ pub(crate) struct PartedSpace {
     pub(crate) directory: Directory,
 }
 
+/// A row that is asked for.
+struct Asked {
+    /// Where it may be, the newest epoch first.
+    places: Vec<Vec<u8>>,
+    /// When that began, if it is of a partition in parts.
+    moment: Option<Moment>,
+}
+
+impl Asked {
+    fn new(partition: &[u8], places: Option<(Arc<Parted>, Vec<Vec<u8>>)>) -> Self {
+        match places {
+            None => Self {
+                places: vec![partition.to_vec()],
+                moment: None,
+            },
+            Some((parted, places)) => Self {
+                places,
+                moment: Some(Moment::of(parted)),
+            },
+        }
+    }
+}
+
 impl PartedSpace {
-    /// Where a row may be, the newest epoch first; `None` if only in its partition.
-    fn places(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> Option<Vec<Vec<u8>>> {
-        let parts = self.directory.parts(table, partition)?;
+    /// The parts of a partition, and where a row of it may be in them, the newest epoch first; `None` if only in the partition itself.
+    fn places(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Option<(Arc<Parted>, Vec<Vec<u8>>)> {
+        let parted = self.directory.parts(table, partition)?;
         let together = self.directory.together(table, clustering)?;
-        Some(parts.places(partition, together))
+        let places = parted.parts.places(partition, together);
+        Some((parted, places))
     }
 
     fn merged(
         &self,
-        parts: &Parts,
         request: ScanRequest<'_>,
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
-        merge::scan(&self.directory, &*self.inner, parts, request, visit).map(drop)
+        merge::scan(&self.directory, &*self.inner, request, visit).map(drop)
+    }
+
+    /// A row of a partition that is in parts, asked for in one epoch after the other, the newest first: what is removed
+    /// meanwhile does not matter.
+    fn get_in_turn(
+        &self,
+        table: TableId,
+        places: &[Vec<u8>],
+        clustering: &[u8],
+    ) -> Result<Option<Vec<u8>>, KvError> {
+        let mut stored = vec![None; places.len()];
+        for (place, stored) in places.iter().zip(&mut stored) {
+            *stored = self.inner.get(table, place, clustering)?;
+            if stored.is_some() {
+                break;
+            }
+        }
+        placing::newest(&self.directory, stored)
     }
 }
 
@@ -44,15 +89,11 @@ impl Reader for PartedSpace {
         partition: &[u8],
         clustering: &[u8],
     ) -> Result<Option<Vec<u8>>, KvError> {
-        let Some(places) = self.places(table, partition, clustering) else {
+        if self.directory.parts(table, partition).is_none() {
             return self.inner.get(table, partition, clustering);
-        };
-        let rows: Vec<(&[u8], &[u8])> = places
-            .iter()
-            .map(|place| (place.as_slice(), clustering))
-            .collect();
-        let stored = self.inner.multi_get(table, &rows)?;
-        placing::newest(&self.directory, stored)
+        }
+        let mut values = self.multi_get(table, &[(partition, clustering)])?;
+        Ok(values.pop().flatten())
     }
 
     fn get_with(
@@ -80,22 +121,26 @@ impl Reader for PartedSpace {
         if !self.directory.any() || !keys.iter().any(parted) {
             return self.inner.multi_get(table, keys);
         }
-        let places: Vec<Vec<Vec<u8>>> = keys
+        let asked: Vec<Asked> = keys
             .iter()
             .map(|(partition, clustering)| {
                 let places = self.places(table, partition, clustering);
-                places.unwrap_or_else(|| vec![partition.to_vec()])
+                Asked::new(partition, places)
             })
             .collect();
-        let rows = places.iter().zip(keys);
-        let rows = rows.flat_map(|(places, (_, clustering))| {
-            places.iter().map(|place| (place.as_slice(), *clustering))
+        let rows = asked.iter().zip(keys);
+        let rows = rows.flat_map(|(asked, (_, clustering))| {
+            let places = asked.places.iter();
+            places.map(|place| (place.as_slice(), *clustering))
         });
         let rows: Vec<(&[u8], &[u8])> = rows.collect();
         let mut stored = self.inner.multi_get(table, &rows)?.into_iter();
-        let values = places.iter().map(|places| {
-            let stored = stored.by_ref().take(places.len()).collect();
-            placing::newest(&self.directory, stored)
+        let values = asked.iter().zip(keys).map(|(asked, (_, clustering))| {
+            let stored: Vec<Option<Vec<u8>>> = stored.by_ref().take(asked.places.len()).collect();
+            match asked.moment.as_ref().is_none_or(Moment::stands) {
+                true => placing::newest(&self.directory, stored),
+                false => self.get_in_turn(table, &asked.places, clustering),
+            }
         });
         values.collect()
     }
@@ -103,7 +148,7 @@ impl Reader for PartedSpace {
     fn known_absent(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
         match self.places(table, partition, clustering) {
             None => self.inner.known_absent(table, partition, clustering),
-            Some(places) => places
+            Some((_, places)) => places
                 .iter()
                 .all(|place| self.inner.known_absent(table, place, clustering)),
         }
@@ -123,8 +168,9 @@ impl Reader for PartedSpace {
         request: ScanRequest<'_>,
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
-        if let Some(parts) = self.directory.parts(request.table, request.partition) {
-            return self.merged(&parts, request, visit);
+        let parted = self.directory.parts(request.table, request.partition);
+        if parted.is_some() {
+            return self.merged(request, visit);
         }
         if !self.directory.may_part(request.table) {
             return self.inner.scan(request, visit);
@@ -151,9 +197,9 @@ impl Reader for PartedSpace {
         // Up to where the partitions have been visited; those in one piece are visited together.
         let mut done = 0;
         for (at, partition) in partitions.iter().enumerate() {
-            let Some(parts) = self.directory.parts(table, partition) else {
+            if self.directory.parts(table, partition).is_none() {
                 continue;
-            };
+            }
             self.visit_whole(table, partitions, done..at, range, visit)?;
             let request = ScanRequest {
                 table,
@@ -161,7 +207,7 @@ impl Reader for PartedSpace {
                 range,
                 reverse: false,
             };
-            self.merged(&parts, request, &mut |clustering, value| {
+            self.merged(request, &mut |clustering, value| {
                 visit(at, clustering, value)
             })?;
             done = at + 1;
@@ -214,7 +260,11 @@ impl Space for PartedSpace {
         self.directory.count(&*self.inner, batch)?;
         match placing::placed(&self.directory, &*self.inner, batch)? {
             None => self.inner.write(batch, durability),
-            Some(placed) => self.inner.write(&placed, durability),
+            Some(placed) => {
+                let written = self.inner.write(&placed.batch, durability);
+                placed.emptied.iter().for_each(|parted| parted.removed());
+                written
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 //! - [`ReplicatedEngine`]: the in-memory engine as a cluster shows it, with replicas that do not have a write yet.
 //! - [`ScatteredEngine`]: the in-memory engine with partitions in the order of a hash, whatever their keys are.
 //! - [`SharedMemory`]: an engine in memory that several servers share, with leases that end when a test says so.
+//! - [`WatchedEngine`]: any engine, with its reads counted, and other work done between two of them on demand.
 //! - [`model`]: a naive bitemporal graph, the oracle; [`generate`]: random lists of operations for it and for a real one.
 //! - [`ManualClock`]: a clock that moves only when a test moves it.
 //! - [`Random`]: reproducible random numbers; a failing test prints its seed.
@@ -23,6 +24,7 @@ pub mod model;
 pub mod random;
 pub mod replicated;
 pub mod scattered;
+pub mod watched;
 
 pub use clock::ManualClock;
 pub use faulty::{Fault, Faults, FaultyEngine};
@@ -30,3 +32,4 @@ pub use leased::SharedMemory;
 pub use random::Random;
 pub use replicated::{Replicas, ReplicatedEngine};
 pub use scattered::ScatteredEngine;
+pub use watched::{Reads, WatchedEngine};

@@ -1,0 +1,326 @@
+//! How much a scan of a partition in parts reads, and what it sees of rows that are removed meanwhile.
+
+#![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use varve_kv::{Batch, ClusteringRange, Durability, Engine, Flow, ScanRequest, Space};
+use varve_kv_parted::{PartOptions, PartRule, PartedEngine};
+use varve_testkit::engine_suite::tables::{NAMED, TABLES, delete, named, point, put, rows};
+use varve_testkit::{Random, Reads, ScatteredEngine, WatchedEngine};
+
+/// Rows that are read of a part first.
+const PAGE: u64 = 128;
+
+fn open(bytes_max: u64) -> (Arc<dyn Space>, Arc<Reads>) {
+    let (inner, reads) = WatchedEngine::new(Arc::new(ScatteredEngine::new()));
+    let rule = PartRule {
+        table: "named",
+        together: |clustering| Some(clustering),
+    };
+    let engine = PartedEngine::new(Arc::new(inner), &[rule], PartOptions { bytes_max });
+    (engine.open("s", TABLES, true).unwrap(), reads)
+}
+
+fn hub() -> Vec<u8> {
+    named(b"hub")
+}
+
+fn parts(space: &dyn Space) -> u64 {
+    let statistics = space.statistics();
+    let parts = statistics
+        .iter()
+        .find(|it| it.name == "parted_partition_parts");
+    parts.unwrap().value as u64
+}
+
+/// Rows with keys in the order given, some in each batch.
+fn fill(space: &dyn Space, keys: &[u64]) {
+    for keys in keys.chunks(250) {
+        let mut batch = Batch::new();
+        for key in keys {
+            batch.put(NAMED, &hub(), &point(*key), b"v");
+        }
+        space.write(&batch, Durability::Buffered).unwrap();
+    }
+}
+
+/// The keys of the first rows of a range.
+fn some(space: &dyn Space, range: &ClusteringRange, reverse: bool, most: usize) -> Vec<u64> {
+    let mut keys = Vec::new();
+    let request = ScanRequest {
+        table: NAMED,
+        partition: &hub(),
+        range,
+        reverse,
+    };
+    space
+        .scan(request, &mut |key, _| {
+            keys.push(u64::from_be_bytes(key.try_into().unwrap()));
+            match keys.len() < most {
+                true => Flow::Continue(()),
+                false => Flow::Break(()),
+            }
+        })
+        .unwrap();
+    keys
+}
+
+/// Epochs of 1,000, 8,000 and 64,000 rows, the last of which is not full.
+const SHARE: u64 = 100_000;
+const ROWS: u64 = 20_000;
+const PARTS: u64 = 73;
+
+/// The oldest epoch has the smallest keys, and the next one those that follow.
+#[test]
+fn rows_whose_keys_grow_are_read_once() {
+    let (space, reads) = open(SHARE);
+    fill(&*space, &(0..ROWS).collect::<Vec<_>>());
+    assert_eq!(parts(&*space), PARTS);
+    for reverse in [false, true] {
+        reads.forget();
+        let mut keys = some(&*space, &ClusteringRange::all(), reverse, usize::MAX);
+        if reverse {
+            keys.reverse();
+        }
+        assert_eq!(keys, (0..ROWS).collect::<Vec<_>>());
+        let read = reads.counted();
+        assert!(
+            read.rows <= ROWS * 4 / 3 + PARTS * PAGE,
+            "{reverse}: {read:?}"
+        );
+        // Some 20 rows and more for each request, though most parts have 170 rows.
+        assert!(read.scans <= ROWS / 20, "{reverse}: {read:?}");
+    }
+}
+
+/// A page of each part, and what is wanted besides.
+#[test]
+fn a_scan_that_resumes_reads_a_page_of_each_part() {
+    let (space, reads) = open(SHARE);
+    fill(&*space, &(0..ROWS).collect::<Vec<_>>());
+    const WANTED: usize = 1_000;
+    for reverse in [false, true] {
+        let mut range = ClusteringRange::all();
+        let mut seen = Vec::new();
+        loop {
+            reads.forget();
+            let keys = some(&*space, &range, reverse, WANTED);
+            let read = reads.counted();
+            assert!(
+                read.rows <= PARTS * PAGE + 2 * 1_128 + WANTED as u64,
+                "{read:?}"
+            );
+            assert!(read.scans <= PARTS * 2, "{read:?}");
+            seen.extend_from_slice(&keys);
+            let Some(last) = keys.last() else { break };
+            match reverse {
+                true => range.to = Some(point(*last)),
+                false => range.from = [&point(*last)[..], &[0]].concat(),
+            }
+        }
+        if reverse {
+            seen.reverse();
+        }
+        assert_eq!(seen, (0..ROWS).collect::<Vec<_>>());
+    }
+}
+
+/// Rows of all epochs among each other, some of them hidden, some marks.
+#[test]
+fn rows_in_any_order_are_read_once_too() {
+    let (space, reads) = open(SHARE);
+    let mut random = Random::new(7);
+    let mut model: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
+    let keys: Vec<u64> = (0..ROWS).map(|_| random.bits() % (ROWS * 2)).collect();
+    fill(&*space, &keys);
+    model.extend(keys.iter().map(|key| (*key, b"v".to_vec())));
+    for _ in 0..100 {
+        let mut batch = Batch::new();
+        for _ in 0..40 {
+            let key = random.bits() % (ROWS * 2);
+            if random.one_in(3) {
+                batch.put(NAMED, &hub(), &point(key), b"new");
+                model.insert(key, b"new".to_vec());
+            } else {
+                batch.delete(NAMED, &hub(), &point(key));
+                model.remove(&key);
+            }
+        }
+        space.write(&batch, Durability::Buffered).unwrap();
+    }
+    let expected: Vec<(Vec<u8>, Vec<u8>)> = model
+        .iter()
+        .map(|(key, value)| (point(*key), value.clone()))
+        .collect();
+    for reverse in [false, true] {
+        reads.forget();
+        let mut found = rows(&*space, NAMED, &hub(), &ClusteringRange::all(), reverse);
+        if reverse {
+            found.reverse();
+        }
+        assert_eq!(found, expected);
+        let read = reads.counted();
+        // With what is hidden there are at most as many rows as were written.
+        let written = ROWS + 100 * 40;
+        assert!(
+            read.rows <= written * 4 / 3 + PARTS * PAGE,
+            "{reverse}: {read:?}"
+        );
+    }
+}
+
+/// Pages are as many bytes as are held at once.
+#[test]
+fn a_page_of_large_rows_is_short() {
+    const VALUE: usize = 100_000;
+    let (space, reads) = open(20 * VALUE as u64);
+    for key in 0..170 {
+        put(&*space, NAMED, &hub(), &point(key), &vec![7; VALUE]);
+    }
+    let parts = parts(&*space);
+    assert_eq!(parts, 9);
+    reads.forget();
+    let all = ClusteringRange::all();
+    assert_eq!(some(&*space, &all, false, 1), [0]);
+    let read = reads.counted();
+    assert!(read.rows <= (8 << 20) / VALUE as u64 + parts, "{read:?}");
+    let found = rows(&*space, NAMED, &hub(), &all, false);
+    assert_eq!(found.len(), 170);
+    assert!(found.iter().all(|(_, value)| value.len() == VALUE));
+}
+
+/// A row is removed twice while its places are read: the first time a mark hides what older epochs have, the second time it is
+/// taken away. Who has read the oldest epoch before and the newest one after must not see the oldest row.
+#[test]
+fn what_was_hidden_is_never_seen_again() {
+    // There are ten places in a scan; when there is nothing left to interrupt, the row is seen.
+    for n in 1..=12 {
+        for how in ["forward", "backward", "get", "multi_get"] {
+            let (space, reads) = open(300);
+            let row = point(1);
+            put(&*space, NAMED, &hub(), &row, b"oldest");
+            for key in 2..10 {
+                put(&*space, NAMED, &hub(), &point(key), b"v");
+            }
+            assert_eq!(parts(&*space), 9);
+            put(&*space, NAMED, &hub(), &row, b"newer");
+            let writer = Arc::clone(&space);
+            let removed = row.clone();
+            reads.before_read(n, move || {
+                delete(&*writer, NAMED, &hub(), &removed);
+                delete(&*writer, NAMED, &hub(), &removed);
+            });
+            let all = ClusteringRange::all();
+            let seen = match how {
+                "get" => space.get(NAMED, &hub(), &row).unwrap(),
+                "multi_get" => {
+                    let partition = hub();
+                    let keys: [(&[u8], &[u8]); 2] = [(&partition, &row), (&partition, b"other")];
+                    space.multi_get(NAMED, &keys).unwrap().swap_remove(0)
+                }
+                _ => {
+                    let found = rows(&*space, NAMED, &hub(), &all, how == "backward");
+                    let mut of_row = found.into_iter().filter(|(key, _)| *key == row);
+                    of_row.next().map(|(_, value)| value)
+                }
+            };
+            let told = format!("{how}, before read {n}: {seen:?}");
+            assert!(seen.is_none_or(|seen| seen == b"newer"), "{told}");
+        }
+    }
+}
+
+/// Of each key, the number of the last write that was acknowledged, and of the last removal that was begun.
+#[derive(Default)]
+struct Told {
+    done: AtomicU64,
+    removal: AtomicU64,
+}
+
+/// Says that all is over, also when a test fails.
+struct Ended<'a>(&'a AtomicBool);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// What was read of a key must be of a write that was not over when the read began, or of the last one before.
+fn check(key: u64, before: u64, seen: Option<&[u8]>, told: &Told) {
+    match seen {
+        Some(value) => {
+            let write = u64::from_be_bytes(value.try_into().unwrap());
+            assert!(
+                write >= before,
+                "key {key} had write {before}, and {write} was seen"
+            );
+        }
+        None => {
+            let removal = told.removal.load(Ordering::SeqCst);
+            assert!(
+                removal >= before,
+                "key {key} had write {before}, and is gone"
+            );
+        }
+    }
+}
+
+/// Readers beside a writer that puts rows, removes them twice and puts them again, while epochs begin.
+#[test]
+fn readers_see_nothing_that_was_over_when_they_began() {
+    const KEYS: u64 = 24;
+    const WRITES: u64 = 2_500;
+    let (space, _) = open(400);
+    let told: Vec<Told> = (0..KEYS).map(|_| Told::default()).collect();
+    let ended = AtomicBool::new(false);
+    let read = |mut random: Random| {
+        while !ended.load(Ordering::SeqCst) {
+            let before: Vec<u64> = told
+                .iter()
+                .map(|it| it.done.load(Ordering::SeqCst))
+                .collect();
+            if random.one_in(3) {
+                let reverse = random.one_in(2);
+                let found = rows(&*space, NAMED, &hub(), &ClusteringRange::all(), reverse);
+                let found: BTreeMap<Vec<u8>, Vec<u8>> = found.into_iter().collect();
+                for key in 0..KEYS {
+                    let seen = found.get(&point(key)).map(Vec::as_slice);
+                    check(key, before[key as usize], seen, &told[key as usize]);
+                }
+                continue;
+            }
+            let key = random.below(KEYS as usize) as u64;
+            let seen = space.get(NAMED, &hub(), &point(key)).unwrap();
+            check(
+                key,
+                before[key as usize],
+                seen.as_deref(),
+                &told[key as usize],
+            );
+        }
+    };
+    std::thread::scope(|scope| {
+        let _ended = Ended(&ended);
+        for seed in 1..3 {
+            scope.spawn(move || read(Random::new(seed)));
+        }
+        let mut random = Random::new(0);
+        for write in 1..=WRITES {
+            let key = random.below(KEYS as usize) as u64;
+            let of_key = &told[key as usize];
+            if random.one_in(2) {
+                put(&*space, NAMED, &hub(), &point(key), &point(write));
+            } else {
+                of_key.removal.store(write, Ordering::SeqCst);
+                delete(&*space, NAMED, &hub(), &point(key));
+                delete(&*space, NAMED, &hub(), &point(key));
+            }
+            of_key.done.store(write, Ordering::SeqCst);
+        }
+    });
+    assert!(parts(&*space) > 73);
+}
