@@ -218,6 +218,19 @@ pub fn put_edge_clustering(id: &EdgeId, direction: Direction, out: &mut Vec<u8>)
     put_edge_body(id, id.other(direction), out);
 }
 
+/// Length of the edge's clustering key at the front of `bytes`, or `None` if they hold no whole one. No such key is the start
+/// of another.
+#[must_use]
+pub fn edge_clustering_len(bytes: &[u8]) -> Option<usize> {
+    let (&(OUT | IN), body) = bytes.split_first()? else {
+        return None;
+    };
+    let (_, rest) = take_schema_id(body)?;
+    let (_, rest) = take_schema_id(rest)?;
+    let (_, other) = take_escaped(rest)?;
+    Some(bytes.len() - other.len() + vertex_id_len(other)?)
+}
+
 /// Whether a clustering key is that of an edge at its source, the side that a write reads.
 #[must_use]
 pub fn is_out_edge(clustering: &[u8]) -> bool {

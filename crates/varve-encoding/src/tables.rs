@@ -78,15 +78,37 @@ pub static TABLES: &[TableSpec] = &[
 /// What of a clustering key says which thing a row belongs to.
 pub type Together = fn(&[u8]) -> Option<&[u8]>;
 
-/// The tables whose partitions may be very large, by name. An engine may keep such a partition in parts if rows of one thing stay together,
+/// What [`Together`] says of all clustering keys that start with some bytes; `None` if these do not tell.
+pub type OfPrefix = fn(&[u8]) -> Option<Option<&[u8]>>;
+
+/// A table whose partitions may be very large.
+#[derive(Debug, Clone, Copy)]
+pub struct Large {
+    /// Its name.
+    pub table: &'static str,
+    /// What belongs together.
+    pub together: Together,
+    /// The same of many rows: where all rows of a scan belong together, only their place has to be read.
+    pub of_prefix: OfPrefix,
+}
+
+/// The tables whose partitions may be very large. An engine may keep such a partition in parts if rows of one thing stay together,
 /// also those of several tables with the same partition key: an edge's row and its events, an entry now and as it was. Rows that belong to
 /// nothing of the kind stay with the vertex.
-pub static LARGE: &[(&str, Together)] = &[
-    ("edge", whole),
-    ("index", whole),
-    ("event", current_of_event),
-    ("event_index", whole),
+pub static LARGE: &[Large] = &[
+    large("edge", whole, edge_of_prefix),
+    large("index", whole, unknown),
+    large("event", current_of_event, edge_of_events),
+    large("event_index", whole, unknown),
 ];
+
+const fn large(table: &'static str, together: Together, of_prefix: OfPrefix) -> Large {
+    Large {
+        table,
+        together,
+        of_prefix,
+    }
+}
 
 fn whole(clustering: &[u8]) -> Option<&[u8]> {
     Some(clustering)
@@ -97,6 +119,23 @@ fn current_of_event(clustering: &[u8]) -> Option<&[u8]> {
     let of_edge = !clustering.starts_with(key::VERTEX_CLUSTERING);
     let current = clustering.len().checked_sub(key::EVENT_SUFFIX)?;
     of_edge.then(|| &clustering[..current])
+}
+
+fn unknown(_prefix: &[u8]) -> Option<Option<&[u8]>> {
+    None
+}
+
+fn edge_of_prefix(prefix: &[u8]) -> Option<Option<&[u8]>> {
+    let length = key::edge_clustering_len(prefix)?;
+    Some(Some(&prefix[..length]))
+}
+
+/// The clustering key of the row that all events were whose keys start with `prefix`; those of the vertex are no edge's.
+fn edge_of_events(prefix: &[u8]) -> Option<Option<&[u8]>> {
+    match prefix.starts_with(key::VERTEX_CLUSTERING) {
+        true => Some(None),
+        false => edge_of_prefix(prefix),
+    }
 }
 
 fn one_byte(bytes: &[u8]) -> Option<usize> {
@@ -118,8 +157,8 @@ mod tests {
     fn an_edge_stays_with_its_events_and_a_vertex_with_its_own() {
         let together = |table: TableId, clustering: &[u8]| {
             let name = TABLES[usize::from(table.0)].name;
-            let of = LARGE.iter().find(|(table, _)| *table == name);
-            of.and_then(|(_, together)| together(clustering).map(<[u8]>::to_vec))
+            let of = LARGE.iter().find(|large| large.table == name);
+            of.and_then(|large| (large.together)(clustering).map(<[u8]>::to_vec))
         };
         let edge = [&[1, 3, 0][..], b"sort\0", &[0x81, b'a']].concat();
         let event = key::event_clustering(&edge, CommitVersion(7));
@@ -129,7 +168,38 @@ mod tests {
         assert_eq!(together(EVENT, &event), None);
         assert_eq!(together(VERTEX, key::VERTEX_CLUSTERING), None);
         assert_eq!(together(INDEX, b"entry"), together(EVENT_INDEX, b"entry"));
-        let known = |(name, _): &(&str, Together)| TABLES.iter().any(|spec| spec.name == *name);
+        let known = |large: &Large| TABLES.iter().any(|spec| spec.name == large.table);
         assert!(LARGE.iter().all(known));
+    }
+
+    /// What a prefix tells is what its keys tell, and it tells it as soon as it has the whole edge.
+    #[test]
+    fn a_prefix_tells_what_all_its_keys_belong_to() {
+        let edges: [&[u8]; 4] = [
+            &[1, 3, 0, 0, 0x81, b'a'],
+            &[2, 3, 4, b's', 0, 0xFF, 0, 0x81, 0xFF],
+            &[1, 0xF0, 1, 0, 0, b's', 0, 0x82, b'a', b'b'],
+            &[1, 3, 0, 0, 0x10, 0, 0, 0, 0, 0, 0, 0, 7],
+        ];
+        let of = |name: &str| *LARGE.iter().find(|large| large.table == name).expect(name);
+        let (edge, event) = (of("edge"), of("event"));
+        for clustering in edges {
+            let key = key::event_clustering(clustering, CommitVersion(7));
+            for length in 1..=key.len() {
+                let told = (length >= clustering.len()).then_some(Some(clustering));
+                assert_eq!((event.of_prefix)(&key[..length]), told);
+                if length <= clustering.len() {
+                    assert_eq!((edge.of_prefix)(&key[..length]), told);
+                }
+            }
+            assert_eq!((event.together)(&key), Some(clustering));
+            assert_eq!((edge.together)(clustering), Some(clustering));
+        }
+        let of_vertex = key::event_clustering(key::VERTEX_CLUSTERING, CommitVersion(7));
+        for length in 1..=of_vertex.len() {
+            assert_eq!((event.of_prefix)(&of_vertex[..length]), Some(None));
+        }
+        assert_eq!((event.of_prefix)(b""), None);
+        assert_eq!((of("index").of_prefix)(b"entry"), None);
     }
 }

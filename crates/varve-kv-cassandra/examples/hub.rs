@@ -111,6 +111,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let rule = PartRule {
         table: "edge",
         together: |clustering| Some(clustering),
+        of_prefix: |_| None,
     };
     let options = PartOptions {
         bytes_max: mib.parse::<u64>()? << 20,

@@ -21,6 +21,7 @@ fn in_parts(case: fn(&dyn Engine)) {
     let rules = ["points", "named", "cold"].map(|table| PartRule {
         table,
         together: |clustering| Some(clustering),
+        of_prefix: |_| None,
     });
     let options = PartOptions { bytes_max: 200 };
     case(&PartedEngine::new(Arc::new(scratch), &rules, options));

@@ -11,7 +11,7 @@ use varve_kv::{
 
 use crate::counts::Counts;
 use crate::parts::Parts;
-use crate::{PartOptions, PartRule, TABLE, Together};
+use crate::{PartOptions, PartRule, TABLE};
 
 /// The only partition of the table of records; its rows are called as the partitions that they tell of.
 const RECORDS: &[u8] = &[0];
@@ -21,7 +21,7 @@ pub(crate) struct Directory {
     pub(crate) space: String,
     specs: &'static [TableSpec],
     /// By table.
-    rules: Vec<Option<Together>>,
+    rules: Vec<Option<PartRule>>,
     records: TableId,
     /// Whether any partition is in parts: mostly none is, and then nothing else has to be looked at.
     any: AtomicBool,
@@ -83,10 +83,7 @@ impl Directory {
         let directory = Self {
             space: space.to_owned(),
             specs,
-            rules: specs
-                .iter()
-                .map(|spec| rule(spec).map(|rule| rule.together))
-                .collect(),
+            rules: specs.iter().map(|spec| rule(spec).copied()).collect(),
             records: records.expect("the space was opened with the table of records"),
             any: AtomicBool::new(false),
             parted: RwLock::default(),
@@ -159,7 +156,18 @@ impl Directory {
 
     /// By what a row is put into a part; `None` if it stays in its partition.
     pub(crate) fn together<'c>(&self, table: TableId, clustering: &'c [u8]) -> Option<&'c [u8]> {
-        self.rules[usize::from(table.0)].and_then(|together| together(clustering))
+        let rule = self.rules[usize::from(table.0)].as_ref()?;
+        (rule.together)(clustering)
+    }
+
+    /// The same of all rows in a range: `None` if they may be put into different parts, `Some(None)` if all stay in the partition.
+    pub(crate) fn together_in<'r>(
+        &self,
+        table: TableId,
+        range: &'r ClusteringRange,
+    ) -> Option<Option<&'r [u8]>> {
+        let rule = self.rules[usize::from(table.0)].as_ref()?;
+        (rule.of_prefix)(range.common_prefix())
     }
 
     /// Whether a key of a table is that of a part.

@@ -5,7 +5,8 @@
 //! continued in further ones, its **parts**. Parts come in **epochs**: epoch 0 is the partition itself, epoch 1 has 8
 //! parts, epoch 2 has 64, all later ones 256. A row is written to the newest epoch, to the part that a hash of its clustering key
 //! says. Nothing is ever moved: what is in an older epoch stays there, and is hidden by a row of the same key in a newer one.
-//! A read asks one part of each epoch for a row, and merges all parts in order for a scan.
+//! A read asks one part of each epoch for a row, and merges all parts in order for a scan; of rows that all lie together, one
+//! part of each epoch.
 //!
 //! What must stay together does: the hash is of the part of the clustering key that the table's [`PartRule`] names, so rows of
 //! several tables that are one thing lie in one part, and change together ([`varve_kv::Isolation::Partition`]). A partition as a whole does
@@ -32,6 +33,10 @@ pub const TABLE: &str = "parted";
 /// partition key, lie in the same. `None`: in the partition itself.
 pub type Together = fn(&[u8]) -> Option<&[u8]>;
 
+/// What [`Together`] says of all clustering keys that start with some bytes, as far as these tell: `None` if they do not,
+/// `Some(None)` if all those rows are in the partition itself.
+pub type OfPrefix = fn(&[u8]) -> Option<Option<&[u8]>>;
+
 /// Says of a table that its partitions may be in parts.
 #[derive(Debug, Clone, Copy)]
 pub struct PartRule {
@@ -39,6 +44,8 @@ pub struct PartRule {
     pub table: &'static str,
     /// What keeps rows together.
     pub together: Together,
+    /// The same of all rows that a scan may find: where they lie together, one part of each epoch is read.
+    pub of_prefix: OfPrefix,
 }
 
 /// What an engine must know besides.

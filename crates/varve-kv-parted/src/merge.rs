@@ -1,14 +1,15 @@
 //! A scan of a partition that is in parts: the rows of all parts in the order of their keys.
 //!
-//! A page of each part is read, all at once, and kept until its rows have their turn. When one is used up, the scan goes on behind the
-//! row that was shown last: of that part a new page is read, and of those that have little left. Where the keys of the rows grew with
-//! time, the oldest part has all the small ones; it alone is read on then, and the others' pages wait.
+//! A page of each part that may have rows of the range is read, all at once, and kept until its rows have their turn. When one is used
+//! up, the scan goes on behind the row that was shown last: of that part a new page is read, and of those that have little
+//! left. Where the keys of the rows grew with time, the oldest part has all the small ones; it alone is read on then, and the others' pages
+//! wait.
 //!
 //! **A row that waits is as old as its page.** No page outlives the call, so every row was there at some moment of it, which is all
 //! that a call promises beside writes; and who reads rows in one call and then events in another has still read all rows first. But
 //! rows of the same key must not be of moments that do not go together: where rows were removed between two reads ([`Moment`]), all
-//! pages are given up, and those in their place are read from the newest epoch to the oldest. In that order nothing can be
-//! seen that was hidden before: of an older epoch that has a row, no newer one is emptied before it.
+//! pages are given up, and those in their place are read from the newest epoch to the oldest. In that order nothing is seen that had been
+//! hidden: what hides a row is taken away only when no older epoch has the row any more.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -206,7 +207,8 @@ impl Merge<'_> {
 
     /// Takes the parts of now, and nothing of them.
     fn begin(&mut self, parted: &Parted) {
-        self.parts = parted.parts.all_by_epoch(self.partition).collect();
+        let together = self.directory.together_in(self.table, &self.range);
+        self.parts = parted.parts.with(self.partition, together);
         self.pages.iter_mut().for_each(Page::begin);
         self.pages.resize_with(self.parts.len(), Page::default);
         self.next.clear();

@@ -68,6 +68,22 @@ impl Parts {
         })
     }
 
+    /// Those of them that have all rows of which `together` is said ([`crate::OfPrefix`]).
+    pub(crate) fn with(
+        &self,
+        partition: &[u8],
+        together: Option<Option<&[u8]>>,
+    ) -> Vec<(usize, Vec<u8>)> {
+        match together {
+            None => self.all_by_epoch(partition).collect(),
+            Some(None) => vec![(0, partition.to_vec())],
+            Some(Some(together)) => {
+                let places = self.places(partition, together).into_iter();
+                places.rev().enumerate().collect()
+            }
+        }
+    }
+
     /// The keys of the parts where rows may lie that are equal in `together`, the newest first.
     pub(crate) fn places(&self, partition: &[u8], together: &[u8]) -> Vec<Vec<u8>> {
         let hash = xxh3_64(together);
@@ -157,6 +173,12 @@ mod tests {
             (2, &b"p"[..]),
             "the newest first"
         );
+        let with = parts.with(b"p", Some(Some(b"row")));
+        assert_eq!(with.len(), 3);
+        let newest_first = with.into_iter().rev().map(|(_, key)| key);
+        assert!(newest_first.eq(places));
+        assert_eq!(parts.with(b"p", Some(None)), [(0, b"p".to_vec())]);
+        assert_eq!(parts.with(b"p", None).len(), 73);
         all.sort();
         all.dedup();
         assert_eq!(all.len(), 73);

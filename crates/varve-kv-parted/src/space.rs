@@ -60,7 +60,10 @@ impl PartedSpace {
         request: ScanRequest<'_>,
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
-        merge::scan(&self.directory, &*self.inner, request, visit).map(drop)
+        match self.directory.together_in(request.table, request.range) {
+            Some(None) => self.inner.scan(request, visit),
+            _ => merge::scan(&self.directory, &*self.inner, request, visit).map(drop),
+        }
     }
 
     /// A row of a partition that is in parts, asked for in one epoch after the other, the newest first: what is removed

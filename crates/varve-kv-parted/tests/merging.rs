@@ -19,6 +19,7 @@ fn open(bytes_max: u64) -> (Arc<dyn Space>, Arc<Reads>) {
     let rule = PartRule {
         table: "named",
         together: |clustering| Some(clustering),
+        of_prefix: |_| None,
     };
     let engine = PartedEngine::new(Arc::new(inner), &[rule], PartOptions { bytes_max });
     (engine.open("s", TABLES, true).unwrap(), reads)
@@ -323,4 +324,67 @@ fn readers_see_nothing_that_was_over_when_they_began() {
         }
     });
     assert!(parts(&*space) > 73);
+}
+
+/// Where a range tells by what its rows are put into parts, one part of each epoch is asked, or the partition itself.
+#[test]
+fn rows_that_lie_together_are_read_where_they_lie() {
+    let (inner, reads) = WatchedEngine::new(Arc::new(ScatteredEngine::new()));
+    let rule = PartRule {
+        table: "named",
+        together: |key| key.get(..2).filter(|first| !first.starts_with(b"s")),
+        of_prefix: |prefix| match prefix.first()? {
+            b's' => Some(None),
+            _ => prefix.get(..2).map(Some),
+        },
+    };
+    let engine = PartedEngine::new(Arc::new(inner), &[rule], PartOptions { bytes_max: 300 });
+    let space = engine.open("s", TABLES, true).unwrap();
+    let mut model = BTreeMap::new();
+    for round in 0..3_u8 {
+        for n in 0..40_u8 {
+            let mut batch = Batch::new();
+            for key in [[b'a', n, round], [b'a', n, 9], [b's', n, round]] {
+                batch.put(NAMED, &hub(), &key, &[round]);
+                model.insert(key.to_vec(), vec![round]);
+            }
+            space.write(&batch, Durability::Buffered).unwrap();
+        }
+    }
+    let parts = parts(&*space);
+    assert!(parts >= 73, "{parts}");
+    let epochs = if parts == 73 {
+        3
+    } else {
+        3 + (parts - 73) / 256
+    };
+    let asks = |range: ClusteringRange, most: u64| {
+        for reverse in [false, true] {
+            reads.forget();
+            let mut found = rows(&*space, NAMED, &hub(), &range, reverse);
+            if reverse {
+                found.reverse();
+            }
+            let inside = model.iter().filter(|(key, _)| range.contains(key));
+            let inside: Vec<_> = inside
+                .map(|(key, value)| (key.clone(), value.clone()))
+                .collect();
+            assert_eq!(found, inside, "{range:?}");
+            let read = reads.counted();
+            assert!(read.scans <= most, "{range:?}: {read:?}, {epochs} epochs");
+            assert!(!found.is_empty());
+        }
+    };
+    for n in [0, 7, 39] {
+        asks(ClusteringRange::prefix(&[b'a', n]), epochs);
+        asks(ClusteringRange::prefix(&[b's', n]), 1);
+        let from_one = ClusteringRange {
+            from: vec![b'a', n, 1],
+            to: Some(vec![b'a', n, 0xFF]),
+        };
+        asks(from_one, epochs);
+    }
+    asks(ClusteringRange::prefix(b"a"), 2 * parts);
+    asks(ClusteringRange::prefix(b"s"), 1);
+    asks(ClusteringRange::all(), 2 * parts);
 }

@@ -21,6 +21,7 @@ const fn rule(table: &'static str) -> PartRule {
     PartRule {
         table,
         together: |clustering| Some(clustering),
+        of_prefix: |_| None,
     }
 }
 
@@ -224,6 +225,7 @@ fn what_belongs_together_lies_together() {
     let by_first = |table| PartRule {
         table,
         together: |clustering| clustering.get(..1).filter(|first| *first != b"s"),
+        of_prefix: |_| None,
     };
     let engine = PartedEngine::new(
         Arc::clone(&inner),

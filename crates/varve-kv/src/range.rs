@@ -25,6 +25,18 @@ impl ClusteringRange {
         }
     }
 
+    /// What all keys inside start with.
+    #[must_use]
+    pub fn common_prefix(&self) -> &[u8] {
+        let Some(to) = &self.to else { return &[] };
+        let both = self.from.iter().zip(to);
+        let equal = both.take_while(|(from, to)| from == to).count();
+        // Up to the first key after those that start with a prefix.
+        let is_end = to.len() == equal + 1
+            && (self.from.get(equal)).is_some_and(|from| to[equal].checked_sub(1) == Some(*from));
+        &self.from[..equal + usize::from(is_end)]
+    }
+
     /// Whether `key` lies inside.
     #[must_use]
     pub fn contains(&self, key: &[u8]) -> bool {
@@ -60,6 +72,28 @@ mod tests {
         assert_eq!(prefix_end(&[1, 0xFF, 0xFF]), Some(vec![2]));
         assert_eq!(prefix_end(&[0xFF, 0xFF]), None);
         assert_eq!(prefix_end(b""), None);
+    }
+
+    #[test]
+    fn the_common_prefix_is_of_all_keys_inside() {
+        let prefix = |from: &[u8], to: Option<&[u8]>| {
+            let range = ClusteringRange {
+                from: from.to_vec(),
+                to: to.map(<[u8]>::to_vec),
+            };
+            range.common_prefix().to_vec()
+        };
+        assert_eq!(prefix(b"abc", None), b"");
+        assert_eq!(prefix(b"abc", Some(b"abd")), b"abc");
+        assert_eq!(prefix(b"abcxyz", Some(b"abd")), b"abc");
+        assert_eq!(prefix(b"abcxyz", Some(b"abcz")), b"abc");
+        assert_eq!(prefix(b"abcxyz", Some(b"abcy")), b"abcx");
+        assert_eq!(prefix(b"abc", Some(b"abe")), b"ab");
+        assert_eq!(prefix(b"abc", Some(b"abd\0")), b"ab");
+        assert_eq!(prefix(b"abc", Some(b"abc\0")), b"abc");
+        assert_eq!(prefix(b"abc", Some(b"abc")), b"abc");
+        assert_eq!(prefix(b"a\xFF", Some(b"b")), b"a");
+        assert_eq!(ClusteringRange::prefix(b"key").common_prefix(), b"key");
     }
 
     #[test]

@@ -109,7 +109,11 @@ fn open_cassandra(
     let engine = Arc::new(CassandraEngine::connect(cluster)?);
     let rules: Vec<PartRule> = LARGE
         .iter()
-        .map(|&(table, together)| PartRule { table, together })
+        .map(|large| PartRule {
+            table: large.table,
+            together: large.together,
+            of_prefix: large.of_prefix,
+        })
         .collect();
     let parts = PartOptions {
         bytes_max: options.partition_mib << 20,

@@ -52,6 +52,21 @@ proptest! {
     }
 
     #[test]
+    fn edges_tell_their_end(
+        id in testing::edge_id(),
+        side in sides(),
+        rest in prop::collection::vec(any::<u8>(), 0..20),
+    ) {
+        let mut bytes = edge_clustering(&id, side);
+        let length = bytes.len();
+        for short in 0..length {
+            prop_assert_eq!(edge_clustering_len(&bytes[..short]), None);
+        }
+        bytes.extend_from_slice(&rest);
+        prop_assert_eq!(edge_clustering_len(&bytes), Some(length));
+    }
+
+    #[test]
     fn edges_come_back_from_both_sides(id in testing::edge_id(), side in sides()) {
         let partition = vertex_id(id.owner(side));
         let clustering = edge_clustering(&id, side);

@@ -25,7 +25,11 @@ pub(crate) enum Below {
 fn in_parts() -> PartedEngine {
     let rules: Vec<PartRule> = LARGE
         .iter()
-        .map(|&(table, together)| PartRule { table, together })
+        .map(|large| PartRule {
+            table: large.table,
+            together: large.together,
+            of_prefix: large.of_prefix,
+        })
         .collect();
     let options = PartOptions { bytes_max: 300 };
     PartedEngine::new(Arc::new(ScatteredEngine::new()), &rules, options)
