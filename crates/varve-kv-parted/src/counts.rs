@@ -144,7 +144,8 @@ impl Counts {
         }
     }
 
-    fn add(&mut self, partition: &[u8], bytes: u64) {
+    /// Takes notice that a partition has taken so many bytes besides what batches put.
+    pub(crate) fn add(&mut self, partition: &[u8], bytes: u64) {
         let step = self.step();
         let Some(watched) = self.watched.get_mut(partition) else {
             let bytes = self.sketch.add(partition, bytes);

@@ -195,6 +195,11 @@ impl Directory {
         self.counts.lock().found(partition, bytes);
     }
 
+    /// Counts marks that are about to be written, of so many bytes.
+    pub(crate) fn marked(&self, partition: &[u8], bytes: u64) {
+        self.counts.lock().add(partition, bytes);
+    }
+
     /// Counts a batch that is about to be written. Where partitions have to go on in further parts they do so from here on: that is
     /// stored before any row is put into them.
     pub(crate) fn count(&self, inner: &dyn Space, batch: &Batch) -> Result<(), KvError> {

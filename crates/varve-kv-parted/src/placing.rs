@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use varve_kv::{Batch, KvError, Op, Reader, TableId};
 
+use crate::counts::row_bytes;
 use crate::directory::{Directory, Parted};
 use crate::parts::{self, BEFORE_VALUE, GONE};
 
@@ -94,6 +95,10 @@ pub(crate) fn placed(
                     let steps = removals.next().unwrap_or_default();
                     if steps.len() > 1 {
                         emptied.push(Arc::clone(parted));
+                    }
+                    // Those in older epochs take the place of rows.
+                    if steps.last().is_some_and(|(_, mark)| *mark) {
+                        directory.marked(partition, row_bytes(clustering, GONE));
                     }
                     remove(&mut placed, table, clustering, &steps);
                 }
@@ -184,7 +189,7 @@ fn parts_of<'t>(
     parted.filter(|_| directory.may_part(table))
 }
 
-/// The steps of each removal of a row of a partition that is in parts, in their order.
+/// The steps of each removal of a row of a partition that is in parts, in their order. Older epochs are read once for each table.
 fn removals(
     directory: &Directory,
     reader: &dyn Reader,
@@ -226,14 +231,37 @@ fn removals(
             let older = removal.places[1..].iter();
             older.map(|part| (part.as_slice(), removal.clustering.as_slice()))
         });
-        let rows: Vec<(&[u8], &[u8])> = rows.collect();
-        let mut found = reader.multi_get(table, &rows)?.into_iter();
+        let mut found = stored(reader, table, &rows.collect::<Vec<_>>())?.into_iter();
         for (at, removal) in of_table() {
             let older: Vec<_> = found.by_ref().take(removal.places.len() - 1).collect();
             steps[at] = removal.steps(&older);
         }
     }
     Ok(steps)
+}
+
+/// What is stored of each of some rows. All are asked for at once, but those that are known not to be there: whoever writes waits for it.
+fn stored(
+    reader: &dyn Reader,
+    table: TableId,
+    rows: &[(&[u8], &[u8])],
+) -> Result<Vec<Option<Vec<u8>>>, KvError> {
+    let of_table = rows
+        .iter()
+        .map(|(part, clustering)| (table, *part, *clustering));
+    let absent = reader.known_absent_each(&of_table.collect::<Vec<_>>());
+    let unknown = rows.iter().zip(&absent).filter(|(_, absent)| !**absent);
+    let unknown: Vec<(&[u8], &[u8])> = unknown.map(|(row, _)| *row).collect();
+    let mut found = match unknown.is_empty() {
+        true => Vec::new(),
+        false => reader.multi_get(table, &unknown)?,
+    }
+    .into_iter();
+    let stored = absent.iter().map(|absent| match absent {
+        true => None,
+        false => found.next().flatten(),
+    });
+    Ok(stored.collect())
 }
 
 /// The row's value, from what its places have: the newest epoch first, the partition itself last.

@@ -8,8 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use varve_kv::{Batch, ClusteringRange, Durability, Engine, Flow, ScanRequest, Space};
 use varve_kv_parted::{PartOptions, PartRule, PartedEngine};
-use varve_testkit::engine_suite::tables::{NAMED, TABLES, delete, named, point, put, rows};
-use varve_testkit::{Random, Reads, ScatteredEngine, WatchedEngine};
+use varve_testkit::engine_suite::tables::{
+    COLD, NAMED, TABLES, cold, delete, named, point, put, rows,
+};
+use varve_testkit::{FaultyEngine, Random, Reads, ScatteredEngine, WatchedEngine};
 
 /// Rows that are read of a part first.
 const PAGE: u64 = 128;
@@ -387,4 +389,74 @@ fn rows_that_lie_together_are_read_where_they_lie() {
     asks(ClusteringRange::prefix(b"a"), 2 * parts);
     asks(ClusteringRange::prefix(b"s"), 1);
     asks(ClusteringRange::all(), 2 * parts);
+}
+
+/// A mark takes room in the newest epoch as a row does.
+#[test]
+fn marks_count_to_what_a_partition_has_taken() {
+    let (space, _) = open(10_000);
+    for key in 0..100 {
+        put(&*space, NAMED, &hub(), &point(key), b"v");
+    }
+    assert_eq!(parts(&*space), 9);
+    // The last row is in the second epoch, which takes 800.
+    for key in 0..99 {
+        delete(&*space, NAMED, &hub(), &point(key));
+    }
+    for key in 1_000..1_695 {
+        put(&*space, NAMED, &hub(), &point(key), b"v");
+    }
+    assert_eq!(parts(&*space), 9);
+    for key in 2_000..2_010 {
+        put(&*space, NAMED, &hub(), &point(key), b"v");
+    }
+    assert_eq!(parts(&*space), 73);
+}
+
+/// A batch asks what older epochs have in one call for each table, and not for what is known not to be there.
+#[test]
+fn the_removals_of_a_batch_read_at_once() {
+    // It knows of every row whether it is there.
+    let (knowing, _) = FaultyEngine::new(Box::new(ScatteredEngine::new()));
+    let engines: [(Arc<dyn Engine>, bool); 2] = [
+        (Arc::new(ScatteredEngine::new()), false),
+        (Arc::new(knowing), true),
+    ];
+    for (below, knows) in engines {
+        let (inner, reads) = WatchedEngine::new(below);
+        let rule = |table| PartRule {
+            table,
+            together: |clustering| Some(clustering),
+            of_prefix: |_| None,
+        };
+        let rules = [rule("named"), rule("cold")];
+        let engine = PartedEngine::new(Arc::new(inner), &rules, PartOptions { bytes_max: 300 });
+        let space = engine.open("s", TABLES, true).unwrap();
+        let partitions = [
+            (NAMED, named(b"a")),
+            (NAMED, named(b"b")),
+            (COLD, cold(b"c")),
+        ];
+        for key in 0..20 {
+            for (table, partition) in &partitions {
+                put(&*space, *table, partition, &point(key), b"v");
+            }
+        }
+        let mut batch = Batch::new();
+        for key in 0..20 {
+            for (table, partition) in &partitions {
+                batch.delete(*table, partition, &point(key));
+            }
+        }
+        reads.forget();
+        space.write(&batch, Durability::Buffered).unwrap();
+        let read = reads.counted();
+        // Of each partition 20 rows have one older place, where 2 of them are.
+        let (calls, rows_asked) = (read.multi_gets, read.gets);
+        assert_eq!((calls, rows_asked), (2, if knows { 6 } else { 60 }));
+        let all = ClusteringRange::all();
+        for (table, partition) in &partitions {
+            assert!(rows(&*space, *table, partition, &all, false).is_empty());
+        }
+    }
 }

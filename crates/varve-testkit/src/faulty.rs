@@ -322,6 +322,10 @@ macro_rules! read_with_faults {
                 $faults.on_read($name)?;
                 self.inner.scan_table(table, after, visit)
             }
+
+            fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {
+                self.inner.partition_order(table, partition)
+            }
         }
     };
 }
