@@ -110,7 +110,7 @@ fn error_of(fault: Fault, space: &str) -> KvError {
 
 /// Any engine, with failures on demand.
 pub struct FaultyEngine {
-    inner: Box<dyn Engine>,
+    inner: Arc<dyn Engine>,
     faults: Arc<Faults>,
 }
 
@@ -118,6 +118,12 @@ impl FaultyEngine {
     /// Wraps `inner`; nothing fails until it is ordered through the returned controls.
     #[must_use]
     pub fn new(inner: Box<dyn Engine>) -> (Self, Arc<Faults>) {
+        Self::over(inner.into())
+    }
+
+    /// [`FaultyEngine::new`] of an engine that others have, too.
+    #[must_use]
+    pub fn over(inner: Arc<dyn Engine>) -> (Self, Arc<Faults>) {
         let faults = Arc::new(Faults::default());
         let engine = Self {
             inner,

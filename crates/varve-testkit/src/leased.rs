@@ -11,14 +11,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use varve_kv::{
-    Batch, Capabilities, Durability, Engine, Flow, KvError, Leader, Leadership, MemoryEngine,
-    Reader, Row, ScanRequest, Snapshot, Space, SpaceId, Statistic, TableId, TableSpec,
+    Batch, Capabilities, Durability, Engine, Flow, Isolation, KvError, Leader, Leadership,
+    MemoryEngine, Reader, Row, ScanRequest, Snapshot, Space, SpaceId, Statistic, TableId,
+    TableSpec,
 };
 
 /// What the servers share.
-#[derive(Default)]
 pub struct SharedMemory {
-    memory: MemoryEngine,
+    memory: Box<dyn Engine>,
     spaces: Mutex<BTreeMap<String, Stored>>,
     /// How many spaces were made.
     made: AtomicU64,
@@ -44,7 +44,19 @@ impl SharedMemory {
     /// One without spaces.
     #[must_use]
     pub fn new() -> Arc<Self> {
-        Arc::default()
+        Self::of(Box::new(MemoryEngine::new()))
+    }
+
+    /// One that has its spaces in `memory`, an engine of this process.
+    #[must_use]
+    pub fn of(memory: Box<dyn Engine>) -> Arc<Self> {
+        Arc::new(Self {
+            memory,
+            spaces: Mutex::default(),
+            made: AtomicU64::new(0),
+            refused: Mutex::default(),
+            before_open: Mutex::default(),
+        })
     }
 
     /// The engine of the server at `address`.
@@ -111,7 +123,7 @@ impl Engine for LeasedEngine {
         Capabilities {
             reads_may_wait: true,
             shared: true,
-            ..Capabilities::LOCAL
+            ..self.shared.memory.capabilities()
         }
     }
 
@@ -283,6 +295,10 @@ impl Reader for LeasedSpace {
     ) -> Result<(), KvError> {
         self.inner.scan_table(table, after, visit)
     }
+
+    fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {
+        self.inner.partition_order(table, partition)
+    }
 }
 
 impl Space for LeasedSpace {
@@ -305,6 +321,10 @@ impl Space for LeasedSpace {
 
     fn sync(&self) -> Result<(), KvError> {
         self.inner.sync()
+    }
+
+    fn isolation(&self) -> Isolation {
+        self.inner.isolation()
     }
 
     fn snapshot(self: Arc<Self>) -> Arc<dyn Snapshot> {
