@@ -119,7 +119,7 @@ impl From<KvError> for GraphError {
     fn from(error: KvError) -> Self {
         let kind = match error {
             KvError::DiskFull { .. } | KvError::ReadOnly { .. } => ErrorKind::Unwritable,
-            KvError::Busy { .. } | KvError::Away { .. } => ErrorKind::Busy,
+            KvError::Busy { .. } | KvError::Away { .. } | KvError::InUse { .. } => ErrorKind::Busy,
             KvError::TooLarge { .. } => ErrorKind::LimitExceeded,
             KvError::Led { .. } => ErrorKind::Elsewhere,
             _ => ErrorKind::Storage,

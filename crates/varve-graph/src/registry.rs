@@ -18,6 +18,7 @@ mod making;
 mod places;
 mod removal;
 mod tending;
+mod unopened;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -34,6 +35,7 @@ pub use self::lease::{Lease, Leased};
 pub use self::places::{Change, Place};
 use self::removal::{Doomed, doom, mark_dropped};
 pub use self::tending::Tending;
+use self::unopened::UnopenedGraphs;
 
 /// Longest graph name, in bytes. Leaves room for the generation within the 48 bytes of a space's name.
 pub const GRAPH_NAME_BYTES_MAX: usize = 40;
@@ -50,6 +52,8 @@ pub struct Registry {
     leases: Mutex<Vec<Weak<Lease>>>,
     /// The graphs that are not open here, where the engine is shared, and who leads them as far as is known.
     followed: RwLock<BTreeMap<String, Option<Leader>>>,
+    /// Those among them that cannot be opened here.
+    unopened: UnopenedGraphs,
     /// Spaces that are known to have the mark and are not removed yet.
     marked: Mutex<BTreeSet<SpaceId>>,
     observer: OnceLock<Observer>,
@@ -78,10 +82,11 @@ impl Open {
 type Generations = BTreeMap<String, Vec<(u32, SpaceId)>>;
 
 impl Registry {
-    /// Opens all graphs that the engine holds, and removes what clears and drops before a crash or stop left.
+    /// Opens all graphs that the engine holds, and removes what clears and drops before a crash or stop left. Where it is shared,
+    /// one that cannot be opened leaves the others in work ([`Registry::why_unopened`]).
     ///
     /// # Errors
-    /// When a space cannot be opened or is damaged.
+    /// When a space cannot be opened or is damaged; of a shared engine only when it cannot be asked.
     pub fn open(engine: Arc<dyn Engine>, options: GraphOptions) -> Result<Self, GraphError> {
         let registry = Self {
             engine,
@@ -91,6 +96,7 @@ impl Registry {
             changes: AtomicU64::new(0),
             leases: Mutex::default(),
             followed: RwLock::default(),
+            unopened: UnopenedGraphs::default(),
             marked: Mutex::default(),
             observer: OnceLock::new(),
         };
@@ -228,6 +234,7 @@ impl Registry {
         let graph = Arc::clone(&open.graph);
         self.graphs.write().insert(name.to_owned(), open);
         self.followed.write().remove(name);
+        self.unopened.forget(name);
         Ok(graph)
     }
 

@@ -12,7 +12,7 @@ use crate::log::{Log, slice_of};
 use crate::plan::Plan;
 use crate::record::{self, Record};
 use crate::send;
-use crate::space::Store;
+use crate::space::{RELEASE_WAIT, Store};
 use crate::stamps::Stamps;
 
 /// How often a lease that another has is looked at.
@@ -51,12 +51,32 @@ impl Opening<'_> {
     ///
     /// # Errors
     /// [`KvError::Unavailable`] when another process has it and goes on renewing it ([`KvError::Led`], at once, where that is to be
-    /// expected), [`KvError::Away`] when the cluster
-    /// cannot be asked, [`KvError::Corruption`] when the log cannot be read.
+    /// expected), or when the cluster refuses for good to finish what was begun; [`KvError::Away`] when it cannot be asked,
+    /// [`KvError::Corruption`] when the log cannot be read.
     pub(crate) async fn run(self) -> Result<(Lease, Stamps, Vec<i64>), KvError> {
         let (before, lease) = self.claim().await?;
+        match self.settle_all(&before, &lease).await {
+            Ok((stamps, slices)) => Ok((lease, stamps, slices)),
+            Err(error) => {
+                // Another server may be able to, and nobody is to wait for this one meanwhile.
+                if !matches!(error, KvError::Away { .. }) {
+                    let released = self.table.release(self.cluster, &lease.row);
+                    let _ = tokio::time::timeout(RELEASE_WAIT, released).await;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Settles what was left, and makes sure that the lease is still this opening's; returns the timestamps, and the slices of the
+    /// log that are left.
+    async fn settle_all(
+        &self,
+        before: &LeaseRow,
+        lease: &Lease,
+    ) -> Result<(Stamps, Vec<i64>), KvError> {
         let stamps = Stamps::after(before.bound);
-        let slices = self.settle_under(&lease, &before).await?;
+        let slices = self.settle_under(lease, before).await?;
         // Only now is everything of before settled. The term must still be ours, however long that took.
         let asked = Instant::now();
         let row = LeaseRow {
@@ -79,7 +99,7 @@ impl Opening<'_> {
         let slices = slices.into_iter();
         let (done, left) = slices.partition(|slice| *slice < slice_of(before.bound));
         self.tidy(done).await;
-        Ok((lease, stamps, left))
+        Ok((stamps, left))
     }
 
     async fn read(&self) -> Result<LeaseRow, KvError> {

@@ -52,6 +52,11 @@ impl Entry {
     pub(crate) fn ready(&self) -> bool {
         self.state == READY
     }
+
+    /// Whether it can still become ready.
+    pub(crate) fn begun(&self) -> bool {
+        self.state == CREATING
+    }
 }
 
 impl Directory {
@@ -128,7 +133,7 @@ impl Directory {
     /// Makes the keyspace of a space that is not ready, with its tables, and lists it.
     ///
     /// # Errors
-    /// [`Failure::Refused`] when another process makes it at the same time.
+    /// [`Failure::InUse`] when another process makes it at the same time.
     pub(crate) async fn create(
         &self,
         cluster: &Cluster,
@@ -228,7 +233,7 @@ impl Directory {
 }
 
 fn in_another_process(space: &str) -> Failure {
-    Failure::Refused(format!(
+    Failure::InUse(format!(
         "'{space}' is being made or removed by another process; try again when that has ended"
     ))
 }

@@ -97,6 +97,13 @@ fn unavailable(space: &str, detail: impl Into<String>) -> KvError {
     }
 }
 
+fn in_use(space: &str, detail: impl Into<String>) -> KvError {
+    KvError::InUse {
+        space: space.to_owned(),
+        detail: detail.into(),
+    }
+}
+
 impl CassandraEngine {
     /// Connects to a cluster, and makes the list of spaces in it if there is none.
     ///
@@ -211,7 +218,7 @@ impl Engine for CassandraEngine {
         create: bool,
     ) -> Result<Arc<dyn Space>, KvError> {
         let Some(open) = OpenSpace::begin(name, &self.open) else {
-            return Err(unavailable(name, "it is open already"));
+            return Err(in_use(name, "it is open already"));
         };
         let shared = Arc::clone(&self.shared);
         let space = name.to_owned();
@@ -233,9 +240,21 @@ impl Engine for CassandraEngine {
         }))
     }
 
+    fn clear_begun(&self, is_meant: &dyn Fn(&str) -> bool) -> Result<(), KvError> {
+        let name = self.shared.cluster.config.keyspace.clone();
+        let shared = Arc::clone(&self.shared);
+        let entries = self.wait(&name, async move { shared.entries().await })?;
+        let begun = entries.into_iter().filter(Entry::begun);
+        for entry in begun.filter(|entry| is_meant(&entry.space)) {
+            let (space, shared) = (entry.space.clone(), Arc::clone(&self.shared));
+            self.wait(&space, async move { shared.remove_begun(&entry).await })?;
+        }
+        Ok(())
+    }
+
     fn drop_space(&self, name: &str) -> Result<(), KvError> {
         if self.is_open(name) {
-            return Err(unavailable(name, "it is open; close it before dropping it"));
+            return Err(in_use(name, "it is open; close it before dropping it"));
         }
         let shared = Arc::clone(&self.shared);
         let space = name.to_owned();
@@ -246,7 +265,7 @@ impl Engine for CassandraEngine {
         if self.is_open(&space.name) {
             // What is open may be another of that name; then there is nothing to remove.
             return match self.space_ids()?.contains(space) {
-                true => Err(unavailable(
+                true => Err(in_use(
                     &space.name,
                     "it is open; close it before dropping it",
                 )),
@@ -307,8 +326,32 @@ impl Shared {
         specs: &'static [TableSpec],
         create: bool,
     ) -> Result<Core, KvError> {
-        let failed = |failure: Failure| failure.opening(space);
         let keyspace = self.keyspace(space, specs, create).await?;
+        match self.open_in(space, specs, keyspace.clone()).await {
+            Err(error) => Err(self.or_removed(space, &keyspace, error).await),
+            opened => opened,
+        }
+    }
+
+    /// What it is that a space cannot be opened: it may have been removed since it was found.
+    async fn or_removed(&self, space: &str, keyspace: &str, error: KvError) -> KvError {
+        if !matches!(error, KvError::Unavailable { .. }) {
+            return error;
+        }
+        match self.directory.find(&self.cluster, space).await {
+            Ok(Some(entry)) if entry.ready() && entry.keyspace == keyspace => error,
+            Ok(_) => in_use(space, "another process has removed it meanwhile"),
+            Err(_) => error,
+        }
+    }
+
+    async fn open_in(
+        &self,
+        space: &str,
+        specs: &'static [TableSpec],
+        keyspace: String,
+    ) -> Result<Core, KvError> {
+        let failed = |failure: Failure| failure.opening(space);
         let store = statements::prepare(&self.cluster, &keyspace, specs);
         let store = Arc::new(store.await.map_err(failed)?);
         let log = Log::open(&self.cluster, &keyspace).await.map_err(failed)?;
@@ -370,10 +413,11 @@ impl Shared {
                 return Err(unavailable(space, detail));
             }
         }
-        directory::add_tables(&self.cluster, &keyspace, specs, &present)
-            .await
-            .map_err(failed)?;
-        Ok(keyspace)
+        let added = directory::add_tables(&self.cluster, &keyspace, specs, &present).await;
+        match added {
+            Ok(()) => Ok(keyspace),
+            Err(failure) => Err(self.or_removed(space, &keyspace, failed(failure)).await),
+        }
     }
 
     /// Removes the space of that name; only if its keyspace is `keyspace`, if one is given. From here on all that is done is
@@ -393,6 +437,13 @@ impl Shared {
         }
         let removed = self.directory.remove(&self.cluster, &entry).await;
         removed.map_err(failed)
+    }
+
+    /// Removes what never became a space, if it still is none.
+    async fn remove_begun(&self, entry: &Entry) -> Result<(), KvError> {
+        let _one_at_a_time = self.definitions.lock().await;
+        let removed = self.directory.remove(&self.cluster, entry).await;
+        removed.map_err(|failure| failure.opening(&entry.space))
     }
 
     /// Takes the lease of a space that is to be removed, so that nobody opens it meanwhile. If removing it fails, the lease
@@ -418,6 +469,6 @@ impl Shared {
             return Ok(());
         }
         let row = table.read(&self.cluster).await.map_err(failed)?;
-        Err(unavailable(space, format!("{} has it open", holder(&row))))
+        Err(in_use(space, format!("{} has it open", holder(&row))))
     }
 }

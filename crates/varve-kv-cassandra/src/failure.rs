@@ -27,6 +27,8 @@ pub(crate) enum Failure {
     NotDone(String),
     /// It was not carried out and never will be: the cluster does not accept it.
     Refused(String),
+    /// It was not carried out: another is making or removing what it is about.
+    InUse(String),
     /// As [`Failure::Refused`], for its size.
     TooLarge(String),
     /// It may have been carried out, or may be later.
@@ -39,6 +41,7 @@ impl Failure {
         match self {
             Self::NotDone(text)
             | Self::Refused(text)
+            | Self::InUse(text)
             | Self::TooLarge(text)
             | Self::Unknown(text) => text,
         }
@@ -46,7 +49,7 @@ impl Failure {
 
     /// Whether asking again is of no use.
     pub(crate) fn for_good(&self) -> bool {
-        matches!(self, Self::Refused(_) | Self::TooLarge(_))
+        matches!(self, Self::Refused(_) | Self::InUse(_) | Self::TooLarge(_))
     }
 
     /// What it is to whoever reads, or to a write of which nothing is stored.
@@ -56,6 +59,7 @@ impl Failure {
             Self::NotDone(detail) | Self::Unknown(detail) => KvError::Away { space, detail },
             Self::TooLarge(detail) => KvError::TooLarge { space, detail },
             Self::Refused(detail) => KvError::Io { space, detail },
+            Self::InUse(detail) => KvError::InUse { space, detail },
         }
     }
 
@@ -67,13 +71,14 @@ impl Failure {
             Self::TooLarge(detail) | Self::Refused(detail) => {
                 KvError::Unavailable { space, detail }
             }
+            Self::InUse(detail) => KvError::InUse { space, detail },
         }
     }
 
     /// The one of several failures of one write that says least about what is stored.
     pub(crate) fn worst(failures: impl IntoIterator<Item = Self>) -> Option<Self> {
         failures.into_iter().max_by_key(|failure| match failure {
-            Self::Refused(_) | Self::TooLarge(_) => 0,
+            Self::Refused(_) | Self::InUse(_) | Self::TooLarge(_) => 0,
             Self::NotDone(_) => 1,
             Self::Unknown(_) => 2,
         })

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use parking_lot::RwLock;
 use scylla::response::PagingState;
 use tokio::sync::Notify;
 use varve_kv::{OpKind, RawOp, TableId, TableSpec};
@@ -135,8 +136,12 @@ pub(crate) struct Known {
     has: AtomicU8,
     /// Told when the rows of before are wanted.
     pub(crate) wanted: Arc<Notify>,
-    segments: [OnceLock<Segment>; SEGMENT_BLOCKS.len()],
+    /// Changed only when it gives up.
+    segments: RwLock<Segments>,
 }
+
+/// Made as they are needed.
+type Segments = [OnceLock<Segment>; SEGMENT_BLOCKS.len()];
 
 impl Known {
     /// Of a space whose probed tables have no row, if it is `empty`.
@@ -164,14 +169,17 @@ impl Known {
         self.raise(Has::All);
     }
 
-    /// Says that the keys of before cannot be had.
+    /// Says that the keys of before cannot be had, and frees what is kept.
     pub(crate) fn give_up(&self) {
+        // Before they go: nobody may take what is not in the new ones for absent.
         self.raise(Has::GivenUp);
+        *self.segments.write() = Segments::default();
     }
 
     /// Whether it takes many rows that are absent for present ones.
     pub(crate) fn is_full(&self) -> bool {
-        let last = self.segments.last().and_then(OnceLock::get);
+        let segments = self.segments.read();
+        let last = segments.last().and_then(OnceLock::get);
         last.is_some_and(Segment::is_full)
     }
 
@@ -187,17 +195,14 @@ impl Known {
         Some(hash.digest())
     }
 
-    fn has(&self, hash: u64) -> bool {
-        let mut segments = self.segments.iter().map_while(OnceLock::get);
-        segments.any(|segment| segment.has(hash))
-    }
-
     /// Whether there is known to be no such row.
     pub(crate) fn lacks(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
+        // While they are held nothing goes from them.
+        let segments = self.segments.read();
         self.is_whole()
             && self
                 .hash(table, partition, clustering)
-                .is_some_and(|hash| !self.has(hash))
+                .is_some_and(|hash| !has(&segments, hash))
     }
 
     /// Adds the rows that a batch puts, before anything of it is sent. `batch` is laid out as [`varve_kv::batch`] says.
@@ -216,6 +221,7 @@ impl Known {
         let Some(hash) = self.hash(table, partition, clustering) else {
             return;
         };
+        let segments = self.segments.read();
         let had = self.has.load(Ordering::Acquire);
         if had == Has::GivenUp as u8 {
             return;
@@ -224,24 +230,15 @@ impl Known {
             self.raise(Has::Some);
             self.wanted.notify_one();
         }
-        if !self.has(hash) {
-            self.room().add(hash);
+        if !has(&segments, hash) {
+            room(&segments).add(hash);
         }
-    }
-
-    /// The segment that takes keys: the first that is not full, or the last.
-    fn room(&self) -> &Segment {
-        let made = |at: usize| self.segments[at].get_or_init(|| Segment::new(SEGMENT_BLOCKS[at]));
-        let mut at = 0;
-        while made(at).is_full() && at + 1 < self.segments.len() {
-            at += 1;
-        }
-        made(at)
     }
 
     /// How many rows are known.
     pub(crate) fn rows(&self) -> u64 {
-        let segments = self.segments.iter().map_while(OnceLock::get);
+        let segments = self.segments.read();
+        let segments = segments.iter().map_while(OnceLock::get);
         segments
             .map(|segment| segment.keys.load(Ordering::Relaxed))
             .sum()
@@ -249,9 +246,25 @@ impl Known {
 
     /// Memory in use.
     pub(crate) fn bytes(&self) -> usize {
-        let segments = self.segments.iter().map_while(OnceLock::get);
+        let segments = self.segments.read();
+        let segments = segments.iter().map_while(OnceLock::get);
         segments.map(|segment| size_of_val(&*segment.blocks)).sum()
     }
+}
+
+fn has(segments: &Segments, hash: u64) -> bool {
+    let mut made = segments.iter().map_while(OnceLock::get);
+    made.any(|segment| segment.has(hash))
+}
+
+/// The segment that takes keys: the first that is not full, or the last.
+fn room(segments: &Segments) -> &Segment {
+    let made = |at: usize| segments[at].get_or_init(|| Segment::new(SEGMENT_BLOCKS[at]));
+    let mut at = 0;
+    while made(at).is_full() && at + 1 < segments.len() {
+        at += 1;
+    }
+    made(at)
 }
 
 #[cfg(test)]
@@ -339,8 +352,11 @@ mod tests {
         assert!((0..10).all(|row| !lacks(row)));
         let known = Known::new(TABLES, false);
         known.add(batch(0..10).bytes());
+        assert!(known.bytes() > 0);
         known.give_up();
         known.learnt();
+        known.add(batch(0..10).bytes());
         assert!(!known.lacks(ALL, &99_u32.to_be_bytes(), b"c"));
+        assert_eq!(known.bytes(), 0, "what is of no use is not kept");
     }
 }

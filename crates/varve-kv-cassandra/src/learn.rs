@@ -42,6 +42,10 @@ impl Core {
         let mut failures = 0;
         loop {
             let Some(this) = core.upgrade() else { return };
+            if this.lease.lost_to().is_some() {
+                // Another writes what is not noticed here.
+                return this.known.give_up();
+            }
             let asked = Instant::now();
             let pause = match this.learn_page(&mut place).await {
                 Ok(true) => {

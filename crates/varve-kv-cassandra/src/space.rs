@@ -34,8 +34,8 @@ const TRIES: u32 = 3;
 /// The wait after the first failure; it doubles up to the last.
 const BACKOFF_FIRST: Duration = Duration::from_millis(50);
 const BACKOFF_LAST: Duration = Duration::from_secs(2);
-/// How long closing waits for the lease to be given back.
-const RELEASE_WAIT: Duration = Duration::from_secs(5);
+/// How long closing, and an opening that fails, waits for the lease to be given back.
+pub(crate) const RELEASE_WAIT: Duration = Duration::from_secs(5);
 
 /// The tables' statements.
 pub(crate) type Store = Vec<TableStatements>;

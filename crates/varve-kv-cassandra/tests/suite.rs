@@ -91,6 +91,116 @@ fn an_installation_takes_no_keyspace_of_another() {
     other.remove_list().unwrap();
 }
 
+/// The first column of what a statement answers, as text or as a number. Statements go to the node past the engine.
+fn asked<T>(engine: &Scratch, statements: &[String]) -> Vec<T>
+where
+    T: for<'frame, 'metadata> scylla::deserialize::value::DeserializeValue<'frame, 'metadata>,
+{
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let session = scylla::client::session_builder::SessionBuilder::new()
+            .known_node(engine.node())
+            .build()
+            .await
+            .unwrap();
+        let mut found = Vec::new();
+        for statement in statements {
+            let answer = session.query_unpaged(&**statement, ()).await.unwrap();
+            if let Ok(answer) = answer.into_rows_result() {
+                let rows = answer.rows::<(T,)>();
+                found = rows.map_or(Vec::new(), |rows| rows.map(|row| row.unwrap().0).collect());
+            }
+        }
+        found
+    })
+}
+
+/// What somebody began to make and did not finish goes when that is asked for, with its keyspace; spaces stay.
+#[test]
+fn what_was_begun_is_removed_and_nothing_else() {
+    use varve_kv::Engine;
+    use varve_testkit::engine_suite::tables::TABLES;
+
+    let Some(engine) = Scratch::new() else { return };
+    drop(engine.open("g", TABLES, true).unwrap());
+    let list = engine.keyspace();
+    let begin = |space: &str| {
+        [
+            format!(
+                "CREATE KEYSPACE {list}_{space}_1 WITH replication = \
+                 {{'class': 'NetworkTopologyStrategy', 'datacenter1': 1}}"
+            ),
+            format!(
+                "INSERT INTO {list}.spaces (space, keyspace_name, state) \
+                 VALUES ('{space}', '{list}_{space}_1', 'creating') IF NOT EXISTS"
+            ),
+        ]
+    };
+    asked::<bool>(&engine, &[begin("one"), begin("other")].concat());
+    let listed = || {
+        let mut spaces = asked::<String>(&engine, &[format!("SELECT space FROM {list}.spaces")]);
+        spaces.sort();
+        spaces
+    };
+    let kept = || {
+        let select = "SELECT keyspace_name FROM system_schema.keyspaces".to_owned();
+        let mut all = asked::<String>(&engine, &[select]);
+        all.retain(|name| name.starts_with(list) && name.ends_with("_1"));
+        all
+    };
+    assert_eq!(listed(), ["g", "one", "other"]);
+    assert_eq!(engine.spaces().unwrap(), ["g"]);
+    engine.clear_begun(&|space| space == "one").unwrap();
+    assert_eq!(listed(), ["g", "other"]);
+    assert_eq!(kept(), [format!("{list}_other_1")]);
+    engine.clear_begun(&|_| true).unwrap();
+    assert_eq!(listed(), ["g"]);
+    assert_eq!(kept(), Vec::<String>::new());
+    drop(engine.open("g", TABLES, false).unwrap());
+}
+
+/// Who cannot open a space gives its lease back, so that another server may try, and every attempt says why.
+#[test]
+fn an_opening_that_fails_keeps_no_lease() {
+    use varve_kv::{Batch, Durability, Engine, KvError};
+    use varve_testkit::engine_suite::tables::{POINTS, TABLES, point};
+
+    let Some(engine) = Scratch::new() else { return };
+    let space = engine.open("s", TABLES, true).unwrap();
+    let mut batch = Batch::new();
+    batch.put(POINTS, &point(1), b"c", b"v");
+    space.write(&batch, Durability::Sync).unwrap();
+    drop(space);
+    let keyspace = engine.space_ids().unwrap().remove(0).incarnation;
+    let settled = format!("SELECT settled FROM {keyspace}.varve_lease WHERE slot = 0");
+    let slice = asked::<i64>(&engine, &[settled])[0].div_euclid(10_000_000);
+    let row = format!("WHERE p = {slice} AND c = 0x00");
+    let damage = format!("INSERT INTO {keyspace}.varve_log (p, c, v) VALUES ({slice}, 0x00, 0x00)");
+    asked::<bool>(&engine, &[damage]);
+    let other = engine.again();
+    for engine in [&engine, &other, &engine] {
+        let failed = engine.open("s", TABLES, false).err();
+        assert!(
+            matches!(failed, Some(KvError::Corruption { .. })),
+            "{failed:?}"
+        );
+        assert!(engine.leader("s").unwrap().is_none());
+    }
+    asked::<bool>(
+        &engine,
+        &[format!("DELETE FROM {keyspace}.varve_log {row}")],
+    );
+    let space = other.open("s", TABLES, false).unwrap();
+    assert_eq!(
+        space.get(POINTS, &point(1), b"c").unwrap().as_deref(),
+        Some(&b"v"[..])
+    );
+}
+
 /// A space that had rows when it was opened learns their keys with its first insert: from then on inserts need not ask.
 #[test]
 fn the_keys_of_rows_of_before_are_learnt() {

@@ -91,6 +91,10 @@ impl Engine for PartedEngine {
         Ok(Arc::new(PartedSpace { inner, directory }))
     }
 
+    fn clear_begun(&self, is_meant: &dyn Fn(&str) -> bool) -> Result<(), KvError> {
+        self.inner.clear_begun(is_meant)
+    }
+
     fn drop_space(&self, name: &str) -> Result<(), KvError> {
         self.inner.drop_space(name)
     }

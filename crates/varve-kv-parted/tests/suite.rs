@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use varve_kv::{Batch, ClusteringRange, Durability, Engine, Flow, Space};
 use varve_kv_parted::{PartOptions, PartRule, PartedEngine};
-use varve_testkit::ScatteredEngine;
 use varve_testkit::engine_suite::tables::{
     COLD, NAMED, POINTS, Rows, TABLES, all_rows, cold, named, point, rows,
 };
+use varve_testkit::{ScatteredEngine, SharedMemory};
 
 /// Three rows fill a partition.
 const TINY: PartOptions = PartOptions { bytes_max: 300 };
@@ -293,4 +293,16 @@ fn what_is_removed_is_nowhere() {
     assert!(kept.iter().any(|(partition, ..)| *partition != hub));
     let secret = |value: &[u8]| value.windows(6).any(|it| it == b"secret");
     assert!(!kept.iter().any(|(.., value)| secret(value)));
+}
+
+/// What the engine below does of its own is not left out here.
+#[test]
+fn what_was_begun_below_is_removed() {
+    let shared = SharedMemory::new();
+    let engine = PartedEngine::new(shared.server("a"), &[], TINY);
+    shared.begin("one");
+    shared.begin("other");
+    engine.clear_begun(&|name| name == "one").unwrap();
+    assert!(!shared.finish("one", TABLES));
+    assert!(shared.finish("other", TABLES));
 }

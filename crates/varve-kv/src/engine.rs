@@ -354,12 +354,22 @@ pub trait Engine: Send + Sync {
         Ok(self.spaces()?.into_iter().map(id).collect())
     }
 
+    /// Removes what somebody who began to make a space has left, and could still become one, of the names that `is_meant` says.
+    /// What has become a space by now stays.
+    ///
+    /// # Errors
+    /// When that cannot be done; [`KvError::InUse`] when somebody goes on making one.
+    fn clear_begun(&self, is_meant: &dyn Fn(&str) -> bool) -> Result<(), KvError> {
+        let _ = is_meant;
+        Ok(())
+    }
+
     /// Opens the space `name` with `tables`, creating it if it does not exist and `create` is set. A name is 1 to 48
     /// ASCII letters, digits and `_`, the caller sees to that. Opening a space that is open already fails.
     ///
     /// # Errors
-    /// [`KvError::Unavailable`] when it does not exist, is open already, or is another process's; [`KvError::Led`] when an engine
-    /// that is shared knows whose.
+    /// [`KvError::Unavailable`] when it does not exist, or cannot be opened by this version; also when it is open already or another
+    /// process's, which an engine that can be shared tells as [`KvError::InUse`], and as [`KvError::Led`] when it knows whose.
     fn open(
         &self,
         name: &str,

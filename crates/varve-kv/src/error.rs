@@ -71,6 +71,15 @@ pub enum KvError {
         /// Why, and what to do.
         detail: String,
     },
+    /// The space is open, or is being made or removed; it may be tried again later. Of engines that can be shared; others say
+    /// [`KvError::Unavailable`].
+    #[error("space '{space}' is in use: {detail}")]
+    InUse {
+        /// Which space.
+        space: String,
+        /// By whom, as far as is known.
+        detail: String,
+    },
     /// Another process has the space open, and the engine is shared.
     #[error("space '{space}' is led by the server at {address} (term {term})")]
     Led {

@@ -158,6 +158,10 @@ impl Engine for FaultyEngine {
         self.inner.space_ids()
     }
 
+    fn clear_begun(&self, is_meant: &dyn Fn(&str) -> bool) -> Result<(), KvError> {
+        self.inner.clear_begun(is_meant)
+    }
+
     fn open(
         &self,
         name: &str,

@@ -20,6 +20,10 @@ use varve_kv::{
 pub struct SharedMemory {
     memory: Box<dyn Engine>,
     spaces: Mutex<BTreeMap<String, Stored>>,
+    /// Names of which somebody has begun to make a space.
+    begun: Mutex<BTreeSet<String>>,
+    /// Spaces that this version cannot open.
+    unknown: Mutex<BTreeSet<String>>,
     /// How many spaces were made.
     made: AtomicU64,
     /// The servers whose removals of spaces fail.
@@ -53,6 +57,8 @@ impl SharedMemory {
         Arc::new(Self {
             memory,
             spaces: Mutex::default(),
+            begun: Mutex::default(),
+            unknown: Mutex::default(),
             made: AtomicU64::new(0),
             refused: Mutex::default(),
             before_open: Mutex::default(),
@@ -90,6 +96,43 @@ impl SharedMemory {
             true => refused.insert(address.to_owned()),
             false => refused.remove(address),
         };
+    }
+
+    /// Somebody has begun to make a space of that name, and does not go on.
+    pub fn begin(&self, space: &str) {
+        self.begun.lock().insert(space.to_owned());
+    }
+
+    /// What was begun is carried out now, late, and nobody has it open. `false` if it was removed before.
+    pub fn finish(&self, space: &str, tables: &'static [TableSpec]) -> bool {
+        let begun = self.begun.lock().remove(space);
+        if begun {
+            let mut spaces = self.spaces.lock();
+            let stored = self.make(space, tables);
+            spaces.insert(space.to_owned(), stored.expect("it has a name of its own"));
+        }
+        begun
+    }
+
+    /// No server can open that space, as if a newer version had written it; or they can again.
+    pub fn refuse_opening(&self, space: &str, refuse: bool) {
+        let mut unknown = self.unknown.lock();
+        match refuse {
+            true => unknown.insert(space.to_owned()),
+            false => unknown.remove(space),
+        };
+    }
+
+    fn make(&self, name: &str, tables: &'static [TableSpec]) -> Result<Stored, KvError> {
+        let incarnation = self.made.fetch_add(1, Ordering::Relaxed).to_string();
+        let below = name_below(name, &incarnation);
+        Ok(Stored {
+            space: self.memory.open(&below, tables, true)?,
+            incarnation,
+            owner: None,
+            term: 0,
+            suspended: false,
+        })
     }
 
     /// Has something done right before the server at `address` opens that space the next time.
@@ -164,18 +207,21 @@ impl Engine for LeasedEngine {
         if let Some(interlude) = interlude {
             interlude();
         }
+        let unavailable = |detail: &str| KvError::Unavailable {
+            space: name.to_owned(),
+            detail: detail.to_owned(),
+        };
+        if self.shared.unknown.lock().contains(name) {
+            return Err(unavailable(
+                "it has a table that this version does not know",
+            ));
+        }
         let mut spaces = self.shared.spaces.lock();
         if !spaces.contains_key(name) {
-            let incarnation = self.shared.made.fetch_add(1, Ordering::Relaxed).to_string();
-            let below = name_below(name, &incarnation);
-            let stored = Stored {
-                space: self.shared.memory.open(&below, tables, create)?,
-                incarnation,
-                owner: None,
-                term: 0,
-                suspended: false,
-            };
-            spaces.insert(name.to_owned(), stored);
+            if !create {
+                return Err(unavailable("it does not exist"));
+            }
+            spaces.insert(name.to_owned(), self.shared.make(name, tables)?);
         }
         let stored = spaces.get_mut(name).expect("it is there by now");
         if let Some(address) = &stored.owner {
@@ -197,6 +243,11 @@ impl Engine for LeasedEngine {
         }))
     }
 
+    fn clear_begun(&self, is_meant: &dyn Fn(&str) -> bool) -> Result<(), KvError> {
+        self.shared.begun.lock().retain(|space| !is_meant(space));
+        Ok(())
+    }
+
     fn drop_space(&self, name: &str) -> Result<(), KvError> {
         self.remove(name, None)
     }
@@ -209,12 +260,12 @@ impl Engine for LeasedEngine {
 impl LeasedEngine {
     /// Removes the space of that name; only that incarnation, if one is given.
     fn remove(&self, name: &str, incarnation: Option<&str>) -> Result<(), KvError> {
-        let unavailable = |detail: &str| KvError::Unavailable {
+        let in_use = |detail: &str| KvError::InUse {
             space: name.to_owned(),
             detail: detail.to_owned(),
         };
         if self.shared.refused.lock().contains(&self.address) {
-            return Err(unavailable("another process is making or removing it"));
+            return Err(in_use("another process is making or removing it"));
         }
         let mut spaces = self.shared.spaces.lock();
         let Some(stored) = spaces.get(name) else {
@@ -224,7 +275,7 @@ impl LeasedEngine {
             return Ok(());
         }
         if stored.owner.is_some() {
-            return Err(unavailable("it is open"));
+            return Err(in_use("it is open"));
         }
         let below = name_below(name, &stored.incarnation);
         spaces.remove(name);

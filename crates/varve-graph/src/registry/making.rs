@@ -10,6 +10,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::MutexGuard;
 use varve_encoding::tables::TABLES;
 use varve_kv::{KvError, Leadership, Space, SpaceId, fail_point};
 
@@ -62,13 +63,17 @@ impl Registry {
         Ok(newer.map(|(_, space)| space).collect())
     }
 
-    /// Makes a graph where others may make one of that name at the same time.
+    /// Makes a graph where others may make one of that name at the same time. Lets others have `doomed` while it waits for them.
     pub(super) fn open_first(
         &self,
         name: &str,
-        doomed: &mut Vec<Doomed>,
+        doomed: &mut MutexGuard<'_, Vec<Doomed>>,
     ) -> Result<Open, GraphError> {
+        let mut last = None;
         for _ in 0..CREATE_TRIES {
+            if self.graphs.read().contains_key(name) {
+                return Err(existed(name));
+            }
             self.clear_the_way(name, doomed)?;
             let listed = self.listed(name)?;
             if !listed.unmarked.is_empty() {
@@ -76,13 +81,18 @@ impl Registry {
             }
             match self.open_alone(name, listed.next, None, doomed) {
                 Err(error) if error.kind == ErrorKind::Elsewhere => return Err(existed(name)),
-                Err(error) if says_another_is_at_it(&error) || is_unavailable(&error) => {}
+                Err(error) if says_another_is_at_it(&error) || is_in_use(&error) => {
+                    last = Some(error);
+                }
                 opened => return opened,
             }
             // Two that have given up for each other must not go on in step.
-            std::thread::sleep(CREATE_WAIT + jitter(CREATE_WAIT));
+            let wait = CREATE_WAIT + jitter(CREATE_WAIT);
+            MutexGuard::unlocked(doomed, || std::thread::sleep(wait));
         }
-        Err(another_is_at_it(name))
+        let mut error = another_is_at_it(name);
+        error.source = last.map(|last| Box::new(last) as _);
+        Err(error)
     }
 
     /// Opens an empty space in the place of `old`. What failed changes have left is removed first, so that there is never
@@ -281,8 +291,15 @@ impl Registry {
         doomed: &mut Vec<Doomed>,
     ) -> Result<(), GraphError> {
         let opened = match self.engine.open(&space.name, TABLES, false) {
-            Err(KvError::Unavailable { .. } | KvError::Led { .. }) => {
+            Err(KvError::InUse { .. } | KvError::Led { .. }) => {
                 return Err(another_is_at_it(name));
+            }
+            Err(error @ KvError::Unavailable { .. }) => {
+                // Unless it was removed since it was listed.
+                return Err(match self.engine.space_ids()?.contains(space) {
+                    true => error.into(),
+                    false => another_is_at_it(name),
+                });
             }
             opened => opened?,
         };
@@ -330,11 +347,20 @@ impl Registry {
     }
 }
 
-/// Whether an error says that a space is in use, or not there.
-pub(super) fn is_unavailable(error: &GraphError) -> bool {
+/// What the engine said, if it was the engine.
+fn below(error: &GraphError) -> Option<&KvError> {
     let source = error.source.as_ref();
-    let source = source.and_then(|source| source.downcast_ref::<KvError>());
-    matches!(source, Some(KvError::Unavailable { .. }))
+    source.and_then(|source| source.downcast_ref::<KvError>())
+}
+
+/// Whether an error says that a space is in use, which ends.
+pub(super) fn is_in_use(error: &GraphError) -> bool {
+    matches!(below(error), Some(KvError::InUse { .. }))
+}
+
+/// Whether an error says that a space is not there, or cannot be opened.
+pub(super) fn is_unavailable(error: &GraphError) -> bool {
+    matches!(below(error), Some(KvError::Unavailable { .. }))
 }
 
 fn another_is_at_it(name: &str) -> GraphError {

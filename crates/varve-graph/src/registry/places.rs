@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use varve_kv::{Leader, Leadership, SpaceId};
 
-use super::making::is_unavailable;
+use super::making::{is_in_use, is_unavailable};
 use super::{Generations, Open, Registry, not_found};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
@@ -96,13 +96,20 @@ impl Registry {
     /// Asks where that graph is served, and takes it if nobody leads it. Blocks.
     ///
     /// # Errors
-    /// When it cannot be asked or opened.
+    /// When it cannot be asked or opened. What could not be opened is not tried again here, but with [`Registry::tend`].
     pub fn look(&self, name: &str) -> Result<Place, GraphError> {
         if let place @ (Place::Here(_) | Place::Suspended) = self.place(name) {
             return Ok(place);
         }
         let generations = self.generations()?;
-        self.look_at(name, generations.get(name).map_or(&[], Vec::as_slice))
+        let known = generations.get(name).map_or(&[][..], Vec::as_slice);
+        let place = self.led_by(name, known)?;
+        if let None | Some(Place::Nobody) = place
+            && let Some(error) = self.cannot_be_opened(name)
+        {
+            return Err(error);
+        }
+        place.map_or_else(|| self.lead(name), Ok)
     }
 
     /// Looks at all graphs: learns of those that other servers have made, dropped or taken over, lets go of what is lost, and
@@ -127,7 +134,7 @@ impl Registry {
                 }
                 continue;
             }
-            if let Err(error) = self.look_at(name, generations) {
+            if let Err(error) = self.look_again(name, generations) {
                 report(name, &error);
             }
         }
@@ -137,37 +144,61 @@ impl Registry {
         }
     }
 
-    /// The first look at all graphs. What others lead, or have just left, is no failure.
+    /// The first look at all graphs. What others lead, or have just left, is no failure; nor is one that cannot be opened, which
+    /// is told with the first round of tending.
     pub(super) fn look_at_all(&self) -> Result<(), GraphError> {
         for (name, generations) in self.generations()? {
-            self.look_at(&name, &generations)?;
+            match self.look_again(&name, &generations) {
+                Err(_) if self.why_unopened(&name).is_some() => {}
+                looked => looked?,
+            }
         }
         Ok(())
+    }
+
+    /// Learns who leads a graph, and takes it if nobody does, unless it could not be opened not long ago.
+    fn look_again(&self, name: &str, generations: &[(u32, SpaceId)]) -> Result<(), GraphError> {
+        match self.led_by(name, generations)? {
+            None if !self.unopened.rests(name) => self.lead(name).map(drop),
+            Some(Place::There(leader)) => {
+                self.unopened.is_led(name, leader.term);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
     }
 
     fn follow_only(&self, stored: &Generations) {
         let mut followed = self.followed.write();
         followed.retain(|name, _| stored.contains_key(name));
+        drop(followed);
+        self.unopened.keep_only(|name| stored.contains_key(name));
     }
 
-    fn look_at(&self, name: &str, generations: &[(u32, SpaceId)]) -> Result<Place, GraphError> {
+    /// Asks who leads a graph that is stored in these spaces. `None` when it may be taken.
+    fn led_by(
+        &self,
+        name: &str,
+        generations: &[(u32, SpaceId)],
+    ) -> Result<Option<Place>, GraphError> {
         self.let_go_if_lost(name);
         if generations.is_empty() {
             self.followed.write().remove(name);
-            return Ok(Place::Unknown);
+            self.unopened.forget(name);
+            return Ok(Some(Place::Unknown));
         }
         // Nobody who looks may take what lies below a graph that another leads: that one is to remove it.
         for (_, space) in generations {
             match self.engine.leader(&space.name)? {
                 Some(leader) if leader.is_self || leader.address.is_empty() => {
                     // This server is opening it, or one before it at the same place had it, and its time is not over yet.
-                    return Ok(self.followed_by(name, None));
+                    return Ok(Some(self.followed_by(name, None)));
                 }
-                Some(leader) => return Ok(self.followed_by(name, Some(leader))),
+                Some(leader) => return Ok(Some(self.followed_by(name, Some(leader)))),
                 None => {}
             }
         }
-        self.lead(name)
+        Ok(None)
     }
 
     /// Notes who leads a graph that is not open here.
@@ -200,6 +231,7 @@ impl Registry {
                 self.graphs.write().insert(name.to_owned(), open);
                 followed.remove(name);
                 drop(followed);
+                self.unopened.forget(name);
                 self.changed(name, Change::Leads { term });
                 self.place(name)
             }
@@ -208,12 +240,16 @@ impl Registry {
                 Place::Unknown
             }
             // Another was faster, or somebody still uses what was lost.
-            Err(error) if error.kind == ErrorKind::Elsewhere || is_unavailable(&error) => {
+            Err(error) if error.kind == ErrorKind::Elsewhere || is_in_use(&error) => {
                 self.followed_by(name, None)
             }
             Err(error) => {
-                self.followed_by(name, None);
-                return Err(error);
+                let place = self.followed_by(name, None);
+                // What was removed since it was listed is not there, and that is no failure.
+                if !is_unavailable(&error) || self.generations()?.get(name) == Some(&generations) {
+                    return Err(self.note_unopened(name, error));
+                }
+                place
             }
         };
         // What cannot be removed now is tried again.
@@ -262,7 +298,10 @@ impl Registry {
         };
         let message = match leader {
             Some(leader) => format!("Graph '{name}' is led by the server at {}", leader.address),
-            None => format!("Graph '{name}' is led by no server for the moment"),
+            None => match self.cannot_be_opened(name) {
+                Some(error) => return error,
+                None => format!("Graph '{name}' is led by no server for the moment"),
+            },
         };
         GraphError::new(ErrorKind::Elsewhere, message)
     }

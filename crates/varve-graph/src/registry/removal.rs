@@ -46,7 +46,11 @@ impl Registry {
             };
             doomed.refusals = doomed.refusals.saturating_add(1);
             self.tell_refusal(doomed, &error);
-            if !matches!(error, KvError::Unavailable { .. } | KvError::Led { .. }) {
+            let in_the_way = matches!(
+                error,
+                KvError::Unavailable { .. } | KvError::InUse { .. } | KvError::Led { .. }
+            );
+            if !in_the_way {
                 failed = Some(error);
             }
             true
@@ -87,6 +91,10 @@ impl Registry {
     ) -> Result<(), GraphError> {
         let held = self.graphs.read().get(name).cloned();
         if let Some(held) = held.filter(|_| self.is_shared()) {
+            // Before the listing: what comes to be a space meanwhile is in that.
+            let is_of_graph =
+                |space: &str| parse_space_name(space).is_some_and(|(graph, _)| graph == name);
+            self.engine.clear_begun(&is_of_graph)?;
             let newer = self.newer_than(name, held.generation)?;
             if !newer.is_empty() {
                 // A mark of which it is not known whether it is stored must not count once they are gone.
@@ -250,6 +258,24 @@ mod tests {
         put(&a.clear("g").unwrap());
         a.close();
         assert!(holds_data(&server(&shared, "c")));
+    }
+
+    #[test]
+    fn what_was_begun_and_not_made_does_not_outlive_the_graph() {
+        let shared = SharedMemory::new();
+        let a = server(&shared, "a");
+        a.create("g").unwrap();
+        a.create("h").unwrap();
+        shared.begin("_1_g");
+        shared.begin("_1_h");
+        a.drop_graph("g").unwrap();
+        assert!(
+            !shared.finish("_1_g", TABLES),
+            "an empty graph would be back"
+        );
+        assert!(shared.finish("_1_h", TABLES), "it is another graph's");
+        tend(&a);
+        assert_eq!(a.stored_names().unwrap(), ["h"]);
     }
 
     #[test]

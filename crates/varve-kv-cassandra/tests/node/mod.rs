@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use varve_kv::{Capabilities, Engine, KvError, Space, SpaceId, TableSpec};
+use varve_kv::{Capabilities, Engine, KvError, Leader, Space, SpaceId, TableSpec};
 use varve_kv_cassandra::{CassandraConfig, CassandraEngine};
 
 /// Port of the node that the tests start themselves.
@@ -148,6 +148,14 @@ impl Engine for Scratch {
 
     fn space_ids(&self) -> Result<Vec<SpaceId>, KvError> {
         self.engine.space_ids()
+    }
+
+    fn leader(&self, space: &str) -> Result<Option<Leader>, KvError> {
+        self.engine.leader(space)
+    }
+
+    fn clear_begun(&self, is_meant: &dyn Fn(&str) -> bool) -> Result<(), KvError> {
+        self.engine.clear_begun(is_meant)
     }
 
     fn drop_this(&self, space: &SpaceId) -> Result<(), KvError> {

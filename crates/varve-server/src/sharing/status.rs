@@ -26,6 +26,7 @@ fn cluster(context: &RequestContext) -> HandlerResult {
             Place::Here(graph) => ("leader", Some(graph.space().term())),
             Place::Suspended => ("suspended", None),
             Place::There(leader) => ("follower", Some(leader.term)),
+            Place::Nobody if graphs.why_unopened(&name).is_some() => ("failed", None),
             Place::Nobody => ("waiting", None),
             // It went meanwhile.
             Place::Unknown => continue,
@@ -38,6 +39,11 @@ fn cluster(context: &RequestContext) -> HandlerResult {
         }
         if let Place::There(leader) = &place {
             json.key("leader").string(&leader.address);
+        }
+        if let Place::Nobody = place
+            && let Some(reason) = graphs.why_unopened(&name)
+        {
+            json.key("reason").string(&reason);
         }
         json.end_object();
     }

@@ -338,6 +338,45 @@ fn without_a_leader_a_request_ends_with_its_time() {
 }
 
 #[test]
+fn a_graph_that_nobody_can_open_says_why_and_the_others_are_served() {
+    let (shared, a, b) = two();
+    a.done("POST", "/graphs/h", &json!({}));
+    shared.refuse_opening("g", true);
+    a.stop();
+    b.await_standing("g", "failed");
+    // One that starts then serves the others, too.
+    let c = Server::start(&shared);
+    c.await_standing("g", "failed");
+    for server in [&b, &c] {
+        let written = server.ask("POST", &vertices(), &vertex("x"));
+        for answer in [server.get(&path_of("x")), written] {
+            assert_eq!(answer.status, 500, "{}", answer.text());
+            assert!(answer.text().contains("does not know"), "{}", answer.text());
+        }
+        let told = server.done("GET", "/cluster", &Value::Null);
+        let reason = told["graphs"][0]["reason"].as_str().unwrap();
+        assert!(reason.contains("does not know"), "{reason}");
+        server.done("GET", "/graphs/h/schema/vertexlabels", &Value::Null);
+        let listed = server.done("GET", "/graphs", &Value::Null);
+        assert_eq!(listed, json!({"graphs": ["g", "h"]}));
+    }
+    shared.refuse_opening("g", false);
+    b.await_standing("h", "leader");
+    for _ in 0..1_000 {
+        if [&b, &c]
+            .iter()
+            .any(|server| server.standing("g") == "leader")
+        {
+            break;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    for server in [&b, &c] {
+        server.done("GET", &vertices(), &Value::Null);
+    }
+}
+
+#[test]
 fn what_was_handed_on_is_not_handed_on_again() {
     let (_, _a, b) = two();
     let answer = b.ask_with(

@@ -194,10 +194,10 @@ fn of_two_spaces_with_content_none_is_removed() {
     put_into(&*below);
     drop(below);
     a.close();
-    let options = GraphOptions::new(Arc::new(SystemClock));
-    let refused = Registry::open(shared.server("b"), options);
-    let error = refused.expect_err("it cannot be told which one is meant");
-    assert!(error.message.contains("two spaces"), "{error}");
+    let b = server(&shared, "b");
+    let why = b.why_unopened("g");
+    assert!(why.is_some_and(|why| why.contains("two spaces")));
+    assert_eq!(told_by_tending(&b).len(), 1);
     assert_eq!(shared.server("x").spaces().unwrap(), ["_1_g", "g"]);
 }
 
@@ -217,4 +217,73 @@ fn a_removal_that_is_refused_for_long_is_told_of() {
     let (graph, change) = &told[0];
     let text = format!("{change:?}");
     assert!(graph == "g" && text.contains("8 times"), "{text}");
+}
+
+/// Two servers and two graphs, of which nobody can open one any more.
+fn with_one_that_cannot_be_opened() -> (Arc<SharedMemory>, Arc<Registry>) {
+    let shared = SharedMemory::new();
+    let (a, b) = (server(&shared, "a"), server(&shared, "b"));
+    put(&a.create("g").unwrap());
+    a.create("h").unwrap();
+    tend(&b);
+    shared.refuse_opening("g", true);
+    a.close();
+    (shared, b)
+}
+
+fn told_by_tending(registry: &Registry) -> Vec<String> {
+    let told = parking_lot::Mutex::new(Vec::new());
+    registry.tend(&|name, error| told.lock().push(format!("{name}: {error}")));
+    told.into_inner()
+}
+
+#[test]
+fn a_graph_that_cannot_be_opened_is_told_of() {
+    let (shared, b) = with_one_that_cannot_be_opened();
+    let error = b.look("g").expect_err("it is no matter of waiting");
+    assert_eq!(error.kind, ErrorKind::Storage);
+    assert!(error.message.contains("does not know"), "{error}");
+    let error = b.get("g").err().expect("it is not open");
+    assert!(error.message.contains("does not know"), "{error}");
+    assert_eq!(
+        b.create("g").err().map(|error| error.kind),
+        Some(ErrorKind::Existed)
+    );
+    let told = told_by_tending(&b);
+    assert!(told.len() == 1 && told[0].starts_with("g: "), "{told:?}");
+    assert!(b.get("h").is_ok(), "the other one is served");
+    assert_eq!(b.names(), ["g", "h"]);
+    assert!(told_by_tending(&b).is_empty(), "it is not tried each time");
+    // Once another server can open it, that one leads it.
+    shared.refuse_opening("g", false);
+    let c = server(&shared, "c");
+    assert!(holds_data(&c));
+    assert!(matches!(b.look("g"), Ok(Place::There(_))));
+    for _ in 0..2 {
+        tend(&b);
+    }
+    assert_eq!(b.why_unopened("g"), None);
+    c.close();
+    assert!(matches!(b.look("g"), Ok(Place::Here(_))));
+    assert!(holds_data(&b));
+}
+
+#[test]
+fn a_server_starts_beside_a_graph_that_cannot_be_opened_and_takes_it_when_it_can() {
+    let (shared, b) = with_one_that_cannot_be_opened();
+    b.close();
+    let c = server(&shared, "c");
+    assert!(c.get("h").is_ok(), "the other one is served");
+    assert!(
+        c.why_unopened("g")
+            .is_some_and(|why| why.contains("does not know"))
+    );
+    assert!(!told_by_tending(&c).is_empty(), "who starts it reads why");
+    shared.refuse_opening("g", false);
+    assert!(c.look("g").is_err(), "requests do not try");
+    for _ in 0..3 {
+        tend(&c);
+    }
+    assert!(holds_data(&c));
+    assert_eq!(c.why_unopened("g"), None);
 }
