@@ -68,6 +68,9 @@ pub struct CassandraConfig {
     pub lease: Duration,
     /// Threads that speak with the cluster.
     pub io_threads: usize,
+    /// Memory in bytes that the keys of the rows of all spaces may take together, so that inserts need not ask whether a row is there.
+    /// The spaces for whose keys there is no room ask.
+    pub known_bytes_max: usize,
     /// What the lease says of this process: where the other processes, or the person who asks, reach whoever has a space open.
     pub address: String,
     /// Whether other processes are to have the same spaces open in turn. Then opening does not wait for a lease that another has.
@@ -91,6 +94,7 @@ impl CassandraConfig {
             request_timeout: Duration::from_secs(12),
             lease: Duration::from_secs(15),
             io_threads: 2,
+            known_bytes_max: 448 << 20,
             address: format!("process {}", std::process::id()),
             shared: false,
         }

@@ -13,7 +13,7 @@ use crate::cluster::Cluster;
 use crate::config::CassandraConfig;
 use crate::directory::{self, Directory, Entry};
 use crate::failure::Failure;
-use crate::known::{self, Known};
+use crate::known::{self, Known, KnownMemory};
 use crate::lease::{self, LeaseRow, LeaseTable};
 use crate::log::{self, Log};
 use crate::space::{CassandraSpace, Core};
@@ -37,6 +37,8 @@ struct Shared {
     directory: Directory,
     /// What looks at leases: by space, with its keyspace as the list said last.
     looks: Mutex<HashMap<String, (String, Arc<LeaseTable>)>>,
+    /// For what is known of the rows of all spaces.
+    known_memory: Arc<KnownMemory>,
     /// Held by whoever makes or removes keyspaces: two changes of definitions at a time are asking for trouble.
     definitions: tokio::sync::Mutex<()>,
 }
@@ -115,12 +117,14 @@ impl CassandraEngine {
         let bridge = Bridge::start(config.io_threads)
             .map_err(|error| unavailable(&name, format!("no threads: {error}")))?;
         let shared = bridge.wait(async move {
+            let known_memory = KnownMemory::new(config.known_bytes_max);
             let cluster = Cluster::connect(config).await?;
             let directory = Directory::open(&cluster).await?;
             Ok(Shared {
                 cluster: Arc::new(cluster),
                 directory,
                 looks: Mutex::default(),
+                known_memory,
                 definitions: tokio::sync::Mutex::new(()),
             })
         });
@@ -368,7 +372,8 @@ impl Shared {
         }
         .run()
         .await?;
-        let known = Known::new(specs, known::is_empty(&self.cluster, &store, specs).await);
+        let empty = known::is_empty(&self.cluster, &store, specs).await;
+        let known = Known::new(space, specs, empty, &self.known_memory);
         Ok(Core {
             name: space.into(),
             specs,

@@ -10,12 +10,15 @@
 //! A split block Bloom filter (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, 2007): one bit in
 //! each of the eight words of one cache line. It grows by segments; the last one goes on filling, and says "absent"
 //! ever more seldom.
+//!
+//! All filters of an engine share one memory. One that needs a segment for which there is no room gives up: it frees what it
+//! has, and the space works without it. Half a filter would be worth less the more it is asked.
 
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use scylla::response::PagingState;
 use tokio::sync::Notify;
 use varve_kv::{OpKind, RawOp, TableId, TableSpec};
@@ -41,19 +44,66 @@ const LOOK_TIME_MAX: Duration = Duration::from_secs(3);
 #[repr(align(64))]
 struct Block([AtomicU64; LANES]);
 
+/// The memory that all filters of an engine take together.
+#[derive(Debug)]
+pub(crate) struct KnownMemory {
+    bytes_left: AtomicUsize,
+}
+
+impl KnownMemory {
+    /// At most so much.
+    pub(crate) fn new(bytes_max: usize) -> Arc<Self> {
+        Arc::new(Self {
+            bytes_left: AtomicUsize::new(bytes_max),
+        })
+    }
+
+    /// Takes a part of it; `None` when there is not so much left.
+    fn take(self: &Arc<Self>, bytes: usize) -> Option<Taken> {
+        let less = |left: usize| left.checked_sub(bytes);
+        let taken = self
+            .bytes_left
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, less);
+        taken.ok().map(|_| Taken {
+            memory: Arc::clone(self),
+            bytes,
+        })
+    }
+}
+
+/// A part of the memory, given back when it is dropped.
+#[derive(Debug)]
+struct Taken {
+    memory: Arc<KnownMemory>,
+    bytes: usize,
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        self.memory
+            .bytes_left
+            .fetch_add(self.bytes, Ordering::AcqRel);
+    }
+}
+
 #[derive(Debug)]
 struct Segment {
     blocks: Box<[Block]>,
     keys: AtomicU64,
+    /// After the blocks, so that it is given back when they are gone.
+    _taken: Taken,
 }
 
 impl Segment {
-    fn new(blocks: usize) -> Self {
+    /// `None` when there is no room for so many.
+    fn new(blocks: usize, memory: &Arc<KnownMemory>) -> Option<Self> {
+        let taken = memory.take(blocks * size_of::<Block>())?;
         let empty = || Block(std::array::from_fn(|_| AtomicU64::new(0)));
-        Self {
+        Some(Self {
             blocks: (0..blocks).map(|_| empty()).collect(),
             keys: AtomicU64::new(0),
-        }
+            _taken: taken,
+        })
     }
 
     fn is_full(&self) -> bool {
@@ -131,13 +181,17 @@ enum Has {
 /// What is known of a space's rows.
 #[derive(Debug)]
 pub(crate) struct Known {
+    space: Arc<str>,
     specs: &'static [TableSpec],
+    memory: Arc<KnownMemory>,
     /// A [`Has`]: raised only, to [`Has::Some`] before a row is put.
     has: AtomicU8,
     /// Told when the rows of before are wanted.
     pub(crate) wanted: Arc<Notify>,
     /// Changed only when it gives up.
     segments: RwLock<Segments>,
+    /// Held by whoever makes a segment: of two that need it one makes it.
+    making: Mutex<()>,
 }
 
 /// Made as they are needed.
@@ -145,13 +199,21 @@ type Segments = [OnceLock<Segment>; SEGMENT_BLOCKS.len()];
 
 impl Known {
     /// Of a space whose probed tables have no row, if it is `empty`.
-    pub(crate) fn new(specs: &'static [TableSpec], empty: bool) -> Self {
+    pub(crate) fn new(
+        space: &str,
+        specs: &'static [TableSpec],
+        empty: bool,
+        memory: &Arc<KnownMemory>,
+    ) -> Self {
         let has = if empty { Has::All } else { Has::Nothing };
         Self {
+            space: space.into(),
             specs,
+            memory: Arc::clone(memory),
             has: AtomicU8::new(has as u8),
             wanted: Arc::default(),
-            segments: Default::default(),
+            segments: RwLock::default(),
+            making: Mutex::default(),
         }
     }
 
@@ -174,6 +236,11 @@ impl Known {
         // Before they go: nobody may take what is not in the new ones for absent.
         self.raise(Has::GivenUp);
         *self.segments.write() = Segments::default();
+    }
+
+    /// Whether it has, so that it is of no use to learn more.
+    pub(crate) fn has_given_up(&self) -> bool {
+        self.has.load(Ordering::Acquire) == Has::GivenUp as u8
     }
 
     /// Whether it takes many rows that are absent for present ones.
@@ -230,9 +297,39 @@ impl Known {
             self.raise(Has::Some);
             self.wanted.notify_one();
         }
-        if !has(&segments, hash) {
-            room(&segments).add(hash);
+        if has(&segments, hash) {
+            return;
         }
+        if let Some(segment) = self.room(&segments) {
+            return segment.add(hash);
+        }
+        drop(segments);
+        tracing::warn!(space = %self.space, "there is no memory left for the keys of rows; inserts ask for theirs");
+        self.give_up();
+    }
+
+    /// The segment that takes keys: the first that is not full, or the last. `None` when there is no room for it.
+    fn room<'a>(&self, segments: &'a Segments) -> Option<&'a Segment> {
+        let is_open = |segment: &&Segment| !segment.is_full();
+        let last = segments.last().and_then(OnceLock::get);
+        let mut made = segments.iter().map_while(OnceLock::get);
+        if let Some(segment) = made.find(is_open).or(last) {
+            return Some(segment);
+        }
+        let _making = self.making.lock();
+        for (place, blocks) in segments.iter().zip(SEGMENT_BLOCKS) {
+            let segment = match place.get() {
+                Some(segment) => segment,
+                None => {
+                    let segment = Segment::new(blocks, &self.memory)?;
+                    place.get_or_init(|| segment)
+                }
+            };
+            if is_open(&segment) {
+                return Some(segment);
+            }
+        }
+        segments.last().and_then(OnceLock::get)
     }
 
     /// How many rows are known.
@@ -255,16 +352,6 @@ impl Known {
 fn has(segments: &Segments, hash: u64) -> bool {
     let mut made = segments.iter().map_while(OnceLock::get);
     made.any(|segment| segment.has(hash))
-}
-
-/// The segment that takes keys: the first that is not full, or the last.
-fn room(segments: &Segments) -> &Segment {
-    let made = |at: usize| segments[at].get_or_init(|| Segment::new(SEGMENT_BLOCKS[at]));
-    let mut at = 0;
-    while made(at).is_full() && at + 1 < segments.len() {
-        at += 1;
-    }
-    made(at)
 }
 
 #[cfg(test)]
@@ -292,6 +379,11 @@ mod tests {
     const SOME: TableId = TableId(1);
     const NONE: TableId = TableId(2);
 
+    /// Of a space of its own, with room for every segment.
+    fn with_room(empty: bool) -> Known {
+        Known::new("s", TABLES, empty, &KnownMemory::new(1 << 30))
+    }
+
     fn batch(rows: impl Iterator<Item = u32>) -> Batch {
         let mut batch = Batch::new();
         for row in rows {
@@ -302,7 +394,7 @@ mod tests {
 
     #[test]
     fn what_was_put_is_never_absent_and_little_else_is_taken_for_present() {
-        let known = Known::new(TABLES, true);
+        let known = with_room(true);
         assert!(known.lacks(ALL, &[0; 4], b"c"), "nothing was put");
         // Into the third segment.
         for part in 0..6 {
@@ -318,7 +410,7 @@ mod tests {
 
     #[test]
     fn only_what_is_probed_and_put_is_kept() {
-        let known = Known::new(TABLES, true);
+        let known = with_room(true);
         let mut batch = Batch::new();
         batch.put(SOME, &[1; 4], b"a", b"v");
         batch.put(SOME, &[1; 4], b"b", b"v");
@@ -341,7 +433,7 @@ mod tests {
 
     #[test]
     fn of_a_space_that_had_rows_nothing_is_said_before_they_are_learnt() {
-        let known = Known::new(TABLES, false);
+        let known = with_room(false);
         let lacks = |row: u32| known.lacks(ALL, &row.to_be_bytes(), b"c");
         assert_eq!(known.bytes(), 0);
         known.add(batch(0..10).bytes());
@@ -350,7 +442,7 @@ mod tests {
         known.learnt();
         assert!(lacks(99) && !lacks(50));
         assert!((0..10).all(|row| !lacks(row)));
-        let known = Known::new(TABLES, false);
+        let known = with_room(false);
         known.add(batch(0..10).bytes());
         assert!(known.bytes() > 0);
         known.give_up();
@@ -358,5 +450,59 @@ mod tests {
         known.add(batch(0..10).bytes());
         assert!(!known.lacks(ALL, &99_u32.to_be_bytes(), b"c"));
         assert_eq!(known.bytes(), 0, "what is of no use is not kept");
+    }
+
+    fn left(memory: &KnownMemory) -> usize {
+        memory.bytes_left.load(Ordering::Relaxed)
+    }
+
+    #[test]
+    fn who_finds_no_room_gives_up_and_leaves_it_to_others() {
+        const FIRST: usize = 64 << 10;
+        let memory = KnownMemory::new(2 * FIRST);
+        let [large, small, other] =
+            ["large", "small", "other"].map(|name| Known::new(name, TABLES, true, &memory));
+        large.add(batch(0..10).bytes());
+        small.add(batch(0..10).bytes());
+        assert_eq!(left(&memory), 0);
+        other.add(batch(0..10).bytes());
+        assert!(other.has_given_up() && !other.lacks(ALL, &[9; 4], b"c"));
+        assert!(large.lacks(ALL, &[9; 4], b"c"), "it keeps what it has");
+        // The next segment is larger than all there is.
+        large.add(batch(10..50_000).bytes());
+        assert!(large.has_given_up() && !large.lacks(ALL, &[9; 4], b"c"));
+        assert_eq!((large.bytes(), large.rows()), (0, 0));
+        assert_eq!(left(&memory), FIRST);
+        assert!(small.lacks(ALL, &[9; 4], b"c") && !small.lacks(ALL, &[0; 4], b"c"));
+        drop(small);
+        assert_eq!(left(&memory), 2 * FIRST, "who is closed keeps nothing");
+    }
+
+    #[test]
+    fn without_memory_an_empty_space_says_so_until_its_first_row() {
+        let known = Known::new("s", TABLES, true, &KnownMemory::new(0));
+        assert!(known.lacks(ALL, &[0; 4], b"c"));
+        known.add(batch(0..1).bytes());
+        assert!(!known.lacks(ALL, &[0; 4], b"c") && !known.lacks(ALL, &[9; 4], b"c"));
+        known.learnt();
+        assert!(known.has_given_up());
+    }
+
+    #[test]
+    fn threads_that_need_a_segment_at_once_make_one() {
+        let most = (64 << 10) + (1 << 20);
+        let memory = KnownMemory::new(most);
+        let known = Known::new("s", TABLES, true, &memory);
+        std::thread::scope(|scope| {
+            for thread in 0..4_u32 {
+                let known = &known;
+                scope.spawn(move || {
+                    known.add(batch(thread * 20_000..(thread + 1) * 20_000).bytes());
+                });
+            }
+        });
+        assert!(!known.has_given_up());
+        assert_eq!((known.bytes(), left(&memory)), (most, 0));
+        assert!((0..80_000_u32).all(|row| !known.lacks(ALL, &row.to_be_bytes(), b"c")));
     }
 }

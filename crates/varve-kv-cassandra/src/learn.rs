@@ -42,6 +42,9 @@ impl Core {
         let mut failures = 0;
         loop {
             let Some(this) = core.upgrade() else { return };
+            if this.known.has_given_up() {
+                return;
+            }
             if this.lease.lost_to().is_some() {
                 // Another writes what is not noticed here.
                 return this.known.give_up();
@@ -50,8 +53,11 @@ impl Core {
             let pause = match this.learn_page(&mut place).await {
                 Ok(true) => {
                     let rows = this.known.rows();
-                    tracing::info!(space = %this.name, rows, "the keys of all rows are known");
-                    return this.known.learnt();
+                    this.known.learnt();
+                    if this.known.is_whole() {
+                        tracing::info!(space = %this.name, rows, "the keys of all rows are known");
+                    }
+                    return;
                 }
                 Ok(false) => {
                     failures = 0;

@@ -103,6 +103,7 @@ fn open_cassandra(
         request_timeout: Duration::from_millis(options.request_timeout_ms),
         lease: Duration::from_secs(options.lease_seconds),
         io_threads: options.io_threads,
+        known_bytes_max: usize::try_from(memory_bytes(config)).unwrap_or(usize::MAX) / 4,
         shared: advertised.is_some(),
         address: advertised.unwrap_or_else(|| format!("process {}", std::process::id())),
     };
