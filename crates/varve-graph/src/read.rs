@@ -5,6 +5,7 @@ mod derived;
 mod ever;
 mod history;
 mod lookup;
+mod many;
 mod ordered;
 mod resolve;
 mod view;

@@ -185,6 +185,22 @@ impl World {
                 there.push((number, id));
             }
         }
+        let mut at_once: Vec<(Option<i64>, VertexId)> = Vec::new();
+        let (ids, mut seen) = (Self::ids(), Vec::new());
+        view.with_vertices(&ids, &mut |at, content| {
+            seen.push(at);
+            at_once.push((number_of(content).expect("a vertex"), ids[at].clone()));
+        })
+        .expect("read");
+        let positions = ids
+            .iter()
+            .enumerate()
+            .filter(|(_, id)| there.iter().any(|it| it.1 == **id));
+        let positions: Vec<usize> = positions.map(|(at, _)| at).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, positions, "{scope:?}");
+        at_once.sort_by_key(|(_, id)| ids.iter().position(|it| it == id));
+        assert_eq!(at_once, there, "{scope:?}");
         let remainder = self.below(REMAINDERS);
         for reverse in [false, true] {
             let firsts = vec![Vec::new()];

@@ -38,7 +38,7 @@ pub fn purge(graph: &Arc<Graph>, id: &ElementId) -> Result<Ticket, GraphError> {
             }
             fail_point::PURGE_FOUND.pass();
             for element in &doomed {
-                destroy(graph, emitter, element)?;
+                destroy(graph, emitter, element, None)?;
             }
             record(graph, emitter, std::slice::from_ref(id), edges.len());
             Ok(())
@@ -119,11 +119,13 @@ fn events(graph: &Graph, side: &Side) -> Result<Vec<Current>, GraphError> {
 }
 
 /// Removes every row and entry of `id`. The sides of an edge are listed each on its own: when retention was ever limited,
-/// one may have forgotten what the other has not, whatever its label says today.
+/// one may have forgotten what the other has not, whatever its label says today. `known` are the events of a vertex that were
+/// read since it is held.
 pub(crate) fn destroy(
     graph: &Graph,
     emitter: &mut Emitter<'_>,
     id: &ElementId,
+    mut known: Option<Vec<Current>>,
 ) -> Result<(), GraphError> {
     let (table, sides) = sides(id);
     let current = emitter.read_current(id)?;
@@ -132,7 +134,11 @@ pub(crate) fn destroy(
     for side in &sides {
         let (partition, clustering) = (&side.partition, &side.clustering);
         emitter.batch.delete(table, partition, clustering);
-        for event in events(graph, side)? {
+        let events = match known.take() {
+            Some(known) => known,
+            None => events(graph, side)?,
+        };
+        for event in events {
             let version = event.header.version;
             let key = key::event_clustering(clustering, version);
             emitter.batch.delete(EVENT, partition, &key);

@@ -39,6 +39,41 @@ impl View {
         self.adjacent_counted(vertex, range, &mut || Flow::Continue(()), visit)
     }
 
+    /// Visits the edges of several vertices, each with the position of the vertex; those of one come together, as
+    /// [`View::adjacent`] shows them. A break ends the visits of that vertex only. Now it costs less than one after the other.
+    ///
+    /// # Errors
+    /// As [`View::adjacent`].
+    pub fn adjacent_each(
+        &self,
+        vertices: &[VertexId],
+        visit: &mut dyn FnMut(usize, Adjacent<'_>) -> Flow,
+    ) -> Result<(), GraphError> {
+        let range = ClusteringRange::all();
+        if !self.scope().is_now() {
+            for (at, vertex) in vertices.iter().enumerate() {
+                self.adjacent(vertex, &range, &mut |edge| visit(at, edge))?;
+            }
+            return Ok(());
+        }
+        let partitions: Vec<Vec<u8>> = vertices.iter().map(key::vertex_id).collect();
+        let slices: Vec<&[u8]> = partitions.iter().map(Vec::as_slice).collect();
+        let (reader, point) = (self.reader(), self.point());
+        let mut failed = None;
+        reader.scan_many(EDGE, &slices, &range, &mut |at, clustering, row| {
+            if failed.is_some() {
+                return Flow::Break(());
+            }
+            let mut visit = |edge: Adjacent<'_>| visit(at, edge);
+            let shown = present_row(reader, slices[at], (clustering, row), point, &mut visit);
+            shown.unwrap_or_else(|error| {
+                failed = Some(error);
+                Flow::Break(())
+            })
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
     /// As [`View::adjacent`]; `looked` is called before each row that was stored for an edge, whether or not the edge exists
     /// at this point, and ends the walk when it breaks. So a walk over many rows that show nothing can be bounded too.
     ///
@@ -73,22 +108,33 @@ fn present(
         if looked().is_break() {
             return Ok(Flow::Break(()));
         }
-        let (header, content) = Header::decode(row)?;
-        if point.row_decides(&header) {
-            return Ok(visit(Adjacent {
-                clustering,
-                content,
-            }));
-        }
-        let (valid, version) = (point.valid(), point.version());
-        let resolved = resolve(reader, partition, clustering, Some(row), valid, version)?;
-        Ok(match resolved {
-            Some(resolved) => visit(Adjacent {
-                clustering,
-                content: &resolved.content,
-            }),
-            None => Flow::Continue(()),
-        })
+        present_row(reader, partition, (clustering, row), point, visit)
+    })
+}
+
+/// Shows the edge that a current row holds now, if it does.
+fn present_row(
+    reader: &dyn Reader,
+    partition: &[u8],
+    (clustering, row): (&[u8], &[u8]),
+    point: Point,
+    visit: &mut dyn FnMut(Adjacent<'_>) -> Flow,
+) -> Result<Flow, GraphError> {
+    let (header, content) = Header::decode(row)?;
+    if point.row_decides(&header) {
+        return Ok(visit(Adjacent {
+            clustering,
+            content,
+        }));
+    }
+    let (valid, version) = (point.valid(), point.version());
+    let resolved = resolve(reader, partition, clustering, Some(row), valid, version)?;
+    Ok(match resolved {
+        Some(resolved) => visit(Adjacent {
+            clustering,
+            content: &resolved.content,
+        }),
+        None => Flow::Continue(()),
     })
 }
 

@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 use varve_encoding::index::{IndexId, partition, values_len};
@@ -13,6 +14,7 @@ use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
 use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest, TableId};
 use varve_model::ElementId;
 
+use super::many::read_elements;
 use super::view::{Point, View, read_element};
 use crate::error::GraphError;
 use crate::index::{Deriver, derived_entries};
@@ -20,6 +22,9 @@ use crate::index::{Deriver, derived_entries};
 /// Entries read at once, at first and at most: walks are mostly over after a page.
 const CHUNK_MIN: usize = 16;
 const CHUNK_MAX: usize = 512;
+/// Elements of the past that are read at once, at first and at most.
+const AHEAD_MIN: usize = 4;
+const AHEAD_MAX: usize = 32;
 
 /// Which entries are walked, and how. Elements whose values are equal come by their keys, ascending whatever the direction.
 #[derive(Debug, Clone)]
@@ -220,6 +225,7 @@ impl Source<'_> {
             source: self,
             partitions: &partitions,
             chunk: CHUNK_MIN,
+            ahead: AHEAD_MIN,
             unchecked: walk.unchecked,
             content: Vec::new(),
         };
@@ -246,6 +252,14 @@ impl Source<'_> {
     }
 }
 
+/// The table that has an element's current row.
+fn table_of(id: &ElementId) -> TableId {
+    match id {
+        ElementId::Vertex(_) => VERTEX,
+        ElementId::Edge(_) => EDGE,
+    }
+}
+
 fn right_after(key: &[u8]) -> Vec<u8> {
     [key, &[0]].concat()
 }
@@ -264,9 +278,13 @@ struct Stepper<'s> {
     source: &'s Source<'s>,
     partitions: &'s [Vec<u8>],
     chunk: usize,
+    ahead: usize,
     unchecked: bool,
     content: Vec<u8>,
 }
+
+/// Elements that were read at once, and where in a buffer the contents are of those that exist.
+type Ahead = Vec<(ElementId, Option<Range<usize>>)>;
 
 impl Stepper<'_> {
     fn forward(
@@ -390,36 +408,91 @@ impl Stepper<'_> {
         visit: &mut dyn FnMut(DerivedStep<'_>) -> Flow,
     ) -> Result<Flow, GraphError> {
         let mut shown: Option<&[u8]> = None;
-        for (clustering, partition) in keys {
-            if shown == Some(clustering) {
-                continue;
-            }
-            let id = key::decode_ordered_element(&clustering[values_len(clustering)..])?;
-            if !self.fetch(&id)? {
-                continue;
-            }
-            if !self.unchecked {
-                let has = derived_entries(self.source.deriver, &id, &self.content)?;
-                if !has.contain(&self.partitions[*partition], clustering) {
+        let mut rest = keys;
+        while !rest.is_empty() {
+            let (some, others) = rest.split_at(self.at_once().min(rest.len()));
+            rest = others;
+            let elements = self.read(some)?;
+            for ((clustering, partition), (id, content)) in some.iter().zip(&elements) {
+                let Some(content) = content.clone() else {
+                    continue;
+                };
+                if shown == Some(clustering) {
                     continue;
                 }
-            }
-            shown = Some(clustering);
-            let step = DerivedStep {
-                clustering,
-                id: &id,
-                content: &self.content,
-            };
-            if visit(step).is_break() {
-                return Ok(Flow::Break(()));
+                let content = &self.content[content];
+                if !self.unchecked {
+                    let has = derived_entries(self.source.deriver, id, content)?;
+                    if !has.contain(&self.partitions[*partition], clustering) {
+                        continue;
+                    }
+                }
+                shown = Some(clustering);
+                let step = DerivedStep {
+                    clustering,
+                    id,
+                    content,
+                };
+                if visit(step).is_break() {
+                    return Ok(Flow::Break(()));
+                }
             }
         }
         Ok(Flow::Continue(()))
     }
 
-    /// Reads the content of an element; `false` when it does not exist.
-    fn fetch(&mut self, id: &ElementId) -> Result<bool, GraphError> {
+    /// How many elements are read before they are shown. Now nothing is won by several.
+    fn at_once(&mut self) -> usize {
+        if self.source.point.scope.is_now() {
+            return 1;
+        }
+        let ahead = self.ahead;
+        self.ahead = (2 * ahead).min(AHEAD_MAX);
+        ahead
+    }
+
+    /// Reads the elements of some entries.
+    fn read(&mut self, keys: &[Key]) -> Result<Ahead, GraphError> {
+        let mut elements = Vec::with_capacity(keys.len());
+        for (clustering, _) in keys {
+            let id = key::decode_ordered_element(&clustering[values_len(clustering)..])?;
+            elements.push((id, None));
+        }
         self.content.clear();
+        if elements.len() > 1 && self.source.overlay.is_none() {
+            for table in [VERTEX, EDGE] {
+                self.read_of(table, &mut elements)?;
+            }
+            return Ok(elements);
+        }
+        for (id, content) in &mut elements {
+            let start = self.content.len();
+            let exists = self.fetch(id)?;
+            *content = exists.then_some(start..self.content.len());
+        }
+        Ok(elements)
+    }
+
+    /// Reads those elements that are in a table.
+    fn read_of(&mut self, table: TableId, elements: &mut Ahead) -> Result<(), GraphError> {
+        let (mut which, mut places) = (Vec::new(), Vec::new());
+        for (at, (id, _)) in elements.iter().enumerate() {
+            if table_of(id) == table {
+                which.push(at);
+                places.push(key::current(id));
+            }
+        }
+        let Source { reader, point, .. } = *self.source;
+        let buffer = &mut self.content;
+        read_elements(reader, table, &places, point, &mut |number, content| {
+            let start = buffer.len();
+            buffer.extend_from_slice(content);
+            elements[which[number]].1 = Some(start..buffer.len());
+        })
+    }
+
+    /// Appends the content of an element; `false` when it does not exist.
+    fn fetch(&mut self, id: &ElementId) -> Result<bool, GraphError> {
         let own = self.source.overlay.and_then(|it| it.contents.get(id));
         if let Some(own) = own {
             self.content
@@ -427,10 +500,7 @@ impl Stepper<'_> {
             return Ok(own.is_some());
         }
         let (partition, clustering) = key::current(id);
-        let table = match id {
-            ElementId::Vertex(_) => VERTEX,
-            ElementId::Edge(_) => EDGE,
-        };
+        let table = table_of(id);
         let content = &mut self.content;
         let Source { reader, point, .. } = *self.source;
         read_element(

@@ -16,6 +16,22 @@ pub(crate) struct Resolved {
     pub(crate) content: Vec<u8>,
 }
 
+/// Where the events of an element with `version <= newest` are, newest first.
+pub(crate) fn events_range(clustering: &[u8], newest: CommitVersion) -> ClusteringRange {
+    let mut to = clustering.to_vec();
+    to.extend_from_slice(&[0xFF; key::EVENT_SUFFIX]);
+    to.push(0);
+    ClusteringRange {
+        from: key::event_clustering(clustering, newest),
+        to: Some(to),
+    }
+}
+
+/// Whether a current row says that the element exists at a point of both times, unless an event says otherwise.
+pub(crate) fn covers(header: &Header, valid: Instant, version: CommitVersion) -> bool {
+    header.kind == Kind::Put && header.version <= version && header.period().covers(valid)
+}
+
 /// Visits the events of one element in the event table, newest first, from those with `version <= newest` on.
 pub(crate) fn scan_events(
     reader: &dyn Reader,
@@ -24,14 +40,7 @@ pub(crate) fn scan_events(
     newest: CommitVersion,
     visit: &mut dyn FnMut(Header, &[u8]) -> Flow,
 ) -> Result<(), GraphError> {
-    let mut prefix = clustering.to_vec();
-    let from = key::event_clustering(clustering, newest);
-    prefix.extend_from_slice(&[0xFF; key::EVENT_SUFFIX]);
-    prefix.push(0);
-    let range = ClusteringRange {
-        from,
-        to: Some(prefix),
-    };
+    let range = events_range(clustering, newest);
     let mut damaged: Option<DecodeError> = None;
     let request = ScanRequest {
         table: EVENT,
@@ -99,9 +108,7 @@ pub(crate) fn resolve(
     let mut best = None;
     if let Some(row) = current {
         let (header, content) = Header::decode(row)?;
-        let decides =
-            header.kind == Kind::Put && header.version <= version && header.period().covers(valid);
-        if decides {
+        if covers(&header, valid, version) {
             let resolved = Resolved {
                 header,
                 content: content.to_vec(),

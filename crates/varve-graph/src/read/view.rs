@@ -10,6 +10,7 @@ use varve_model::{
     CommitVersion, Direction, Edge, EdgeId, Instant, TemporalScope, Vertex, VertexId,
 };
 
+use super::resolve::covers;
 use super::{resolve, scan_events};
 use crate::commit::stored_version;
 use crate::error::GraphError;
@@ -208,11 +209,7 @@ pub(crate) fn read_element(
 ) -> Result<bool, GraphError> {
     let mut outcome: Result<bool, GraphError> = Ok(false);
     let (mut undecided, mut is_of_another_time) = (None, false);
-    let covers = |header: &Header| {
-        header.kind == Kind::Put
-            && header.version <= point.version()
-            && header.period().covers(point.valid())
-    };
+    let covers = |header: &Header| covers(header, point.valid(), point.version());
     let exists = reader.get_with(
         table,
         partition,

@@ -5,6 +5,7 @@ use varve_encoding::tables::{EDGE, EVENT};
 use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest, TableId};
 use varve_model::{EdgeId, VertexId};
 
+use super::emit::Current;
 use crate::error::{ErrorKind, GraphError};
 use crate::limits::Limits;
 
@@ -63,13 +64,41 @@ pub(crate) fn incident_edges(
         Reach::NowOrLater => &[EDGE],
         Reach::Ever => &[EDGE, EVENT],
     };
+    listed(reader, vertex, tables, room, None)
+}
+
+/// The edges that `vertex` ever had, as [`incident_edges`] lists them, and its own events, newest first, which stand before
+/// theirs: one search finds both.
+///
+/// # Errors
+/// As [`incident_edges`].
+pub(super) fn incident_ever(
+    reader: &dyn Reader,
+    vertex: &VertexId,
+    room: &mut Room,
+) -> Result<(Vec<EdgeId>, Vec<Current>), GraphError> {
+    let mut own = Vec::new();
+    let edges = listed(reader, vertex, &[EDGE, EVENT], room, Some(&mut own))?;
+    Ok((edges, own))
+}
+
+fn listed(
+    reader: &dyn Reader,
+    vertex: &VertexId,
+    tables: &[TableId],
+    room: &mut Room,
+    mut own: Option<&mut Vec<Current>>,
+) -> Result<Vec<EdgeId>, GraphError> {
     let partition = key::vertex_id(vertex);
     let range = ClusteringRange {
-        from: vec![1],
+        from: match own {
+            Some(_) => key::VERTEX_CLUSTERING.to_vec(),
+            None => key::EDGES_FROM.to_vec(),
+        },
         to: None,
     };
     let mut found: Vec<EdgeId> = Vec::new();
-    let mut damaged = None;
+    let (mut damaged, mut failed) = (None, None);
     let mut bytes = 0;
     for table in tables.iter().copied() {
         let request = ScanRequest {
@@ -83,6 +112,16 @@ pub(crate) fn incident_edges(
                 EVENT => key::split_event(clustering).map(|(current, _)| current),
                 _ => Ok(clustering),
             };
+            if let (Ok(key::VERTEX_CLUSTERING), Some(own)) = (&current, &mut own) {
+                match Current::decode(row) {
+                    Ok(event) => own.push(event),
+                    Err(error) => failed = Some(error),
+                }
+                return match failed {
+                    Some(_) => Flow::Break(()),
+                    None => Flow::Continue(()),
+                };
+            }
             match current.and_then(|current| key::decode_edge(&partition, current)) {
                 Ok((id, _)) if found.last() != Some(&id) => {
                     found.push(id);
@@ -97,6 +136,9 @@ pub(crate) fn incident_edges(
                 Flow::Continue(())
             }
         })?;
+    }
+    if let Some(error) = failed {
+        return Err(error);
     }
     if let Some(error) = damaged {
         return Err(error.into());

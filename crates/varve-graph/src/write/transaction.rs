@@ -19,8 +19,8 @@ use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
 use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest};
 use varve_model::{Direction, EdgeId, ElementId, Instant, TemporalScope, VertexId};
 
-use super::emit::{Change, EmitContext, Emitter, EventPeriod};
-use super::incident::{Reach, Room, incident_edges};
+use super::emit::{Change, Current, EmitContext, Emitter, EventPeriod};
+use super::incident::{Room, incident_ever};
 use super::keys::edge_latch;
 use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
 use crate::error::{ErrorKind, GraphError};
@@ -90,6 +90,8 @@ pub struct Transaction<'g> {
     purged_edges: usize,
     /// The edges that vertices, which are held, ever had, as far as committed.
     incident: RefCell<FxHashMap<VertexId, Vec<EdgeId>>>,
+    /// The events of their own that these vertices have.
+    own_events: RefCell<FxHashMap<VertexId, Vec<Current>>>,
 }
 
 /// [`Graph::transact`].
@@ -148,6 +150,7 @@ impl<'g> Transaction<'g> {
             places: FxHashMap::default(),
             purged_edges: 0,
             incident: RefCell::default(),
+            own_events: RefCell::default(),
         }
     }
 
@@ -493,7 +496,8 @@ impl<'g> Transaction<'g> {
             Some(edges) => edges,
             None => {
                 let mut room = Room::of(self.graph.limits());
-                let edges = incident_edges(self.reader(), vertex, Reach::Ever, &mut room)?;
+                let (edges, own) = incident_ever(self.reader(), vertex, &mut room)?;
+                self.own_events.borrow_mut().insert(vertex.clone(), own);
                 let mut incident = self.incident.borrow_mut();
                 incident.insert(vertex.clone(), edges.clone());
                 edges
@@ -588,7 +592,11 @@ impl<'g> Transaction<'g> {
         let id = &changed.id;
         let mut current = None;
         if changed.purge {
-            maintenance::destroy(self.graph, emitter, id)?;
+            let own = match id {
+                ElementId::Vertex(vertex) => self.own_events.borrow_mut().remove(vertex),
+                ElementId::Edge(_) => None,
+            };
+            maintenance::destroy(self.graph, emitter, id, own)?;
         } else {
             current = emitter.read_current(id)?;
         }
