@@ -13,10 +13,10 @@ pub use neighbourhood::{RelatedQuery, SubGraph, WalkLimits, neighbourhood, relat
 
 use std::ops::ControlFlow;
 
-use crate::error::OmrsError;
-use crate::matching::Carried;
+use crate::error::{Message, OmrsError};
+use crate::matching::Target;
 use crate::search::{Limits, Meter, guid_bytes, told_entity_bytes, told_relationship_bytes};
-use crate::store::{Link, Read, StoredEntity, ToldEntity, ToldRelationship};
+use crate::store::{KeptRow, Link, Read, StoredEntity, ToldEntity, ToldRelationship};
 use crate::types::{Catalogue, InstanceStatus, TypeIndex};
 
 /// Decides along what a walk goes.
@@ -39,8 +39,9 @@ impl<'a> Step<'a> {
             return Ok(is_right);
         }
         let carries_one = |entity: StoredEntity| {
-            let carried = Carried::of(&entity);
-            names.iter().any(|name| carried.any_named(name, |_| true))
+            let target = Target::from(&entity);
+            let mut names = names.iter();
+            names.any(|name| target.any_classification(name, |_| true))
         };
         Ok(read.entity(entity.guid())?.is_some_and(carries_one))
     }
@@ -107,31 +108,72 @@ impl<'a> Stepper<'a> {
     }
 
     /// The links of an entity to others that may be walked along whatever the type, in a stable order.
-    fn links(&self, from: &str) -> Result<Vec<Link>, OmrsError> {
+    fn links(&self, from: &str, keep: Keep) -> Result<Vec<Way>, OmrsError> {
         let mut found = Vec::new();
-        self.read.links_of(from, &mut |link| {
+        self.read.links_of(from, &mut |link, content| {
             self.meter.examine()?;
             if self.step.takes_status(link.status) {
-                self.meter.hold(link_bytes(&link))?;
-                found.push(link);
+                let content = content.filter(|_| keep == Keep::Rows).map(Box::from);
+                let way = Way { link, content };
+                self.meter.hold(way.bytes())?;
+                found.push(way);
             }
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(found)
     }
 
-    /// Counts a link as no longer kept.
-    fn let_go_link(&self, link: &Link) {
-        self.meter.release(link_bytes(link));
+    /// The same of several entities, with their rows.
+    fn ways_of_each(&self, from: &[&str]) -> Result<Vec<Vec<Way>>, OmrsError> {
+        let mut found: Vec<Vec<Way>> = from.iter().map(|_| Vec::new()).collect();
+        self.read.links_of_each(from, &mut |at, link, content| {
+            self.meter.examine()?;
+            if self.step.takes_status(link.status) {
+                let content = content.map(Box::from);
+                let way = Way { link, content };
+                self.meter.hold(way.bytes())?;
+                found[at].push(way);
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        Ok(found)
     }
 
-    /// Whether the entity may be walked to whatever its type and classifications.
-    fn may_enter(&self, guid: &str) -> Result<bool, OmrsError> {
+    /// Counts a way as no longer kept.
+    fn let_go_way(&self, way: &Way) {
+        self.meter.release(way.bytes());
+    }
+
+    /// The relationship that a way is, to be told.
+    fn told_way(&self, way: &Way) -> Result<ToldRelationship, OmrsError> {
+        self.meter.examine()?;
+        let told = match &way.content {
+            Some(content) => Some(self.read.told_link(&way.link, content)?),
+            None => self.read.told_relationship(&way.link)?,
+        };
+        let told = told.ok_or_else(|| {
+            let words = format!("the relationship {} was lost on the way", way.link.guid);
+            OmrsError::new(Message::LogicError, &[&words])
+        })?;
+        self.meter.hold(told_relationship_bytes(&told))?;
+        Ok(told)
+    }
+
+    /// The entity if it may be walked to whatever its type and classifications.
+    fn enter(&self, guid: &str) -> Result<Option<Entered>, OmrsError> {
         self.meter.examine()?;
         // Whoever asks keeps the GUID of each entity that it asked for.
         self.meter.hold(guid_bytes(guid))?;
-        let standing = self.read.standing(guid)?;
-        Ok(standing.is_some_and(|of| !of.is_proxy && self.step.takes_status(of.status)))
+        let Some((standing, row)) = self.read.glance(guid)? else {
+            return Ok(None);
+        };
+        if standing.is_proxy || !self.step.takes_status(standing.status) {
+            return Ok(None);
+        }
+        // It is read once more where there is little room.
+        let row = row.filter(|_| self.meter.is_half_empty());
+        self.meter.hold(row.as_ref().map_or(0, KeptRow::bytes))?;
+        Ok(Some(Entered { row }))
     }
 
     /// Counts a relationship as no longer kept.
@@ -150,6 +192,18 @@ impl<'a> Stepper<'a> {
         // Whoever asks keeps the GUID of each entity that it asked for.
         self.meter.hold(guid_bytes(guid))?;
         let entity = self.read.told_entity(guid)?;
+        self.taken(entity)
+    }
+
+    /// An entity that was entered, if it may be told.
+    fn entered(&self, guid: &str, entered: Entered) -> Result<Option<ToldEntity>, OmrsError> {
+        match entered.row {
+            None => self.entity(guid),
+            Some(row) => self.taken(Some(self.read.told_kept(&row)?)),
+        }
+    }
+
+    fn taken(&self, entity: Option<ToldEntity>) -> Result<Option<ToldEntity>, OmrsError> {
         let Some(entity) = entity.filter(|entity| entity.detail().is_some()) else {
             return Ok(None);
         };
@@ -161,7 +215,30 @@ impl<'a> Stepper<'a> {
     }
 }
 
-fn link_bytes(link: &Link) -> usize {
-    let [one, two] = &link.ends;
-    guid_bytes(&link.guid) + guid_bytes(one) + guid_bytes(two)
+/// What is kept of links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    Links,
+    /// Their rows, too, as they may have to be told.
+    Rows,
+}
+
+/// A link that may be walked along, with its row as far as there is one.
+struct Way {
+    link: Link,
+    content: Option<Box<[u8]>>,
+}
+
+impl Way {
+    fn bytes(&self) -> usize {
+        let [one, two] = &self.link.ends;
+        let content = self.content.as_ref().map_or(0, |content| content.len());
+        guid_bytes(&self.link.guid) + guid_bytes(one) + guid_bytes(two) + content
+    }
+}
+
+/// An entity that was walked to, with its row if it is kept.
+#[derive(Default)]
+struct Entered {
+    row: Option<KeptRow>,
 }

@@ -15,6 +15,7 @@ mod made;
 mod plan;
 mod read;
 mod rules;
+mod shown;
 mod state;
 mod telling;
 #[cfg(test)]
@@ -38,6 +39,7 @@ use self::state::{Keys, State, ensure_labels};
 use self::texts::Texts;
 use self::transaction::GraphTransaction;
 use crate::error::{Message, OmrsError};
+use crate::instances::EntityProxy;
 use crate::json::{Millis, Shared};
 use crate::store::{Read, Store, StoredEntity, StoredRelationship, Subject, Transaction, Version};
 use crate::types::{Catalogue, TypeIndex};
@@ -203,14 +205,14 @@ impl Store for GraphStore {
         history::of_relationship(&view, &*self.state()?, guid)
     }
 
-    fn entity_at(
+    fn proxies_at(
         &self,
         guid: &str,
         times: &[Millis],
-    ) -> Result<Vec<Option<Shared<StoredEntity>>>, OmrsError> {
+    ) -> Result<Vec<Option<Shared<EntityProxy>>>, OmrsError> {
         let view = self.graph.view(TemporalScope::NOW)?;
         let instants: Vec<Instant> = times.iter().map(|at| last_of(*at)).collect();
-        history::entity_at(&view, &*self.state()?, guid, &instants)
+        history::proxies_at(&view, &*self.state()?, guid, &instants)
     }
 
     fn has_ever(&self, of: TypeIndex) -> Result<bool, OmrsError> {

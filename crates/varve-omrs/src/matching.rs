@@ -21,7 +21,10 @@ pub use build::{
     text_condition,
 };
 pub use condition::{Condition, Test};
-pub use field::is_header_field;
+#[cfg(test)]
+pub(crate) use field::HEADER_FIELDS;
+pub(crate) use field::header_field;
+pub use field::{FieldValue, is_header_field};
 pub use pattern::{Pattern, Shape};
-pub use target::{Carried, Target};
+pub use target::{Carried, Facts, Target};
 pub use value::{SortValue, compare_primitives};

@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 use crate::error::OmrsError;
 use crate::json::Millis;
-use crate::store::{Read, StoredInstance};
+use crate::store::{Kept, Read};
 use crate::types::Catalogue;
 
 use memory::{Key, Place};
@@ -64,7 +64,7 @@ impl Searcher {
         &self.limits
     }
 
-    /// The page of instances that a query asks for. `at` is the point of time that `read` was opened at.
+    /// The page of instances that a query asks for, for the same reader to tell them. `at` is the point of time that `read` was opened at.
     ///
     /// # Errors
     /// `RepositoryErrorException` when the limits do not allow to look at or hold as many instances as it would take, or to
@@ -75,7 +75,7 @@ impl Searcher {
         types: &Arc<Catalogue>,
         query: &Query,
         at: Option<Millis>,
-    ) -> Result<Vec<StoredInstance>, OmrsError> {
+    ) -> Result<Vec<Kept>, OmrsError> {
         if query.page.size == Some(0) {
             return Ok(Vec::new());
         }

@@ -4,16 +4,18 @@
 //! the contract are above this seam, bytes and indexes below it. A store keeps every state that an instance ever had until
 //! the instance is purged.
 
+mod shown;
 mod told;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use compact_str::CompactString;
-pub(crate) use told::{EntityJson, proxy_of};
+pub use shown::{Kept, KeptRow, Shown};
+pub(crate) use told::EntityJson;
 pub use told::{ToldEntity, ToldRelationship};
 
-use crate::error::OmrsError;
+use crate::error::{Message, OmrsError};
 use crate::instances::{
     Classification, EntityDetail, EntityProxy, InstanceHeader, InstanceProperties, Primitive,
 };
@@ -170,11 +172,19 @@ pub struct Step<'a> {
     /// other, in no order. `None` = the order is known.
     pub alike: Option<&'a [u8]>,
     /// The instance, as it is at the reader's point of time.
-    pub instance: StoredInstance,
+    pub instance: &'a dyn Shown,
 }
 
 /// What is done with each instance: `Break` ends the walk.
 pub type Visit<'v> = &'v mut dyn FnMut(Step<'_>) -> Result<ControlFlow<()>, OmrsError>;
+
+/// What is done with each link: `Break` ends the walk.
+pub type VisitLink<'v> =
+    &'v mut dyn FnMut(Link, Option<&[u8]>) -> Result<ControlFlow<()>, OmrsError>;
+
+/// The same of links of several entities, with the position of each link's entity: `Break` ends the walk of that entity's.
+pub type VisitLinkAt<'v> =
+    &'v mut dyn FnMut(usize, Link, Option<&[u8]>) -> Result<ControlFlow<()>, OmrsError>;
 
 /// Looks up instances at one point of time, in one committed state. Deleted ones (status DELETED) are there too; purged
 /// ones are not.
@@ -213,6 +223,23 @@ pub trait Read {
         Ok(entity.map(|entity| entity.proxy().clone()))
     }
 
+    /// The same of several entities: `show` is called with the position of each that there is, in no order.
+    ///
+    /// # Errors
+    /// As above.
+    fn told_proxies(
+        &self,
+        guids: &[&str],
+        show: &mut dyn FnMut(usize, Shared<EntityProxy>),
+    ) -> Result<(), OmrsError> {
+        for (at, guid) in guids.iter().enumerate() {
+            if let Some(proxy) = self.told_proxy(guid)? {
+                show(at, proxy);
+            }
+        }
+        Ok(())
+    }
+
     /// The relationship of a link that this reader has shown, to be told.
     ///
     /// # Errors
@@ -220,6 +247,35 @@ pub trait Read {
     fn told_relationship(&self, link: &Link) -> Result<Option<ToldRelationship>, OmrsError> {
         let relationship = self.relationship(&link.guid)?;
         Ok(relationship.map(|found| ToldRelationship::new(&self.types(), found)))
+    }
+
+    /// What a search holds of the instance with this GUID.
+    ///
+    /// # Errors
+    /// As above.
+    fn kept(&self, subject: Subject, guid: &str) -> Result<Option<Kept>, OmrsError> {
+        let found = match subject {
+            Subject::Entities => self.entity(guid)?.map(StoredInstance::Entity),
+            Subject::Relationships => self.relationship(guid)?.map(StoredInstance::Relationship),
+        };
+        Ok(found.map(|found| Kept::Object(Box::new(found))))
+    }
+
+    /// An entity that this reader, or another one at the same point of time, let be kept as a row, to be told; `None` of one
+    /// of which only a proxy is known.
+    ///
+    /// # Errors
+    /// As above.
+    fn kept_entity(&self, _kept: &KeptRow) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
+        Err(not_its_own())
+    }
+
+    /// The same of a relationship.
+    ///
+    /// # Errors
+    /// As above.
+    fn kept_relationship(&self, _kept: KeptRow) -> Result<Option<ToldRelationship>, OmrsError> {
+        Err(not_its_own())
     }
 
     /// Shows the relationships with this entity at either end (once, if it is at both), limited to one type if `of` says
@@ -254,19 +310,41 @@ pub trait Read {
         })
     }
 
-    /// The same relationships as [`Read::relationships_of`] of any type, in the same order, as no more than links.
+    /// The same relationships as [`Read::relationships_of`] of any type, in the same order, as no more than links, each with
+    /// the content of its row where the store has rows: [`Read::told_link`] tells it without another look.
     ///
     /// # Errors
     /// As above, and what `visit` returns.
-    fn links_of(
-        &self,
-        entity: &str,
-        visit: &mut dyn FnMut(Link) -> Result<ControlFlow<()>, OmrsError>,
-    ) -> Result<(), OmrsError> {
+    fn links_of(&self, entity: &str, visit: VisitLink<'_>) -> Result<(), OmrsError> {
         let types = self.types();
         self.relationships_of(entity, None, &mut |relationship| {
-            visit(Link::of(&types, &relationship))
+            visit(Link::of(&types, &relationship), None)
         })
+    }
+
+    /// Of how many entities links are best asked for at once.
+    fn links_at_once(&self) -> usize {
+        1
+    }
+
+    /// [`Read::links_of`] of several entities, each link with the position of its entity; those of one come together. A break
+    /// ends the visits of that entity only.
+    ///
+    /// # Errors
+    /// As [`Read::links_of`].
+    fn links_of_each(&self, entities: &[&str], visit: VisitLinkAt<'_>) -> Result<(), OmrsError> {
+        for (at, entity) in entities.iter().enumerate() {
+            self.links_of(entity, &mut |link, content| visit(at, link, content))?;
+        }
+        Ok(())
+    }
+
+    /// The relationship of a link that was shown with this content, to be told.
+    ///
+    /// # Errors
+    /// As above.
+    fn told_link(&self, _link: &Link, _content: &[u8]) -> Result<ToldRelationship, OmrsError> {
+        Err(not_its_own())
     }
 
     /// How it stands with the entity with this GUID.
@@ -279,6 +357,22 @@ pub trait Read {
             is_proxy: matches!(entity, StoredEntity::Proxy(_)),
             status: entity.header().audit.status,
         }))
+    }
+
+    /// The same, and what to keep of it where the store has rows: [`Read::told_kept`] tells it without another look.
+    ///
+    /// # Errors
+    /// As above.
+    fn glance(&self, guid: &str) -> Result<Option<(Standing, Option<KeptRow>)>, OmrsError> {
+        Ok(self.standing(guid)?.map(|standing| (standing, None)))
+    }
+
+    /// The entity that was kept, to be told.
+    ///
+    /// # Errors
+    /// As above.
+    fn told_kept(&self, _kept: &KeptRow) -> Result<ToldEntity, OmrsError> {
+        Err(not_its_own())
     }
 
     /// Shows the instances of a walk, each exactly as it is at the point of time. Never shows one that the walk does not
@@ -322,6 +416,11 @@ pub trait Read {
     fn state(&self) -> Option<u64> {
         None
     }
+}
+
+fn not_its_own() -> OmrsError {
+    let words = "a reader that keeps no rows was asked for one";
+    OmrsError::new(Message::LogicError, &[words])
 }
 
 /// Changes instances; reads see what it has changed. All of it is committed or nothing.
@@ -425,16 +524,16 @@ pub trait Store: Send + Sync {
         guid: &str,
     ) -> Result<Vec<Version<StoredRelationship>>, OmrsError>;
 
-    /// An entity as a reader of each of these times shows it, in their order. States that are the same are shared.
+    /// What stands for an entity at the end of a relationship as a reader of each of these times shows it, in their order.
     ///
     /// # Errors
     /// When the store fails.
-    fn entity_at(
+    fn proxies_at(
         &self,
         guid: &str,
         times: &[Millis],
-    ) -> Result<Vec<Option<Shared<StoredEntity>>>, OmrsError> {
-        let at = |at: &Millis| Ok(self.read(Some(*at))?.entity(guid)?.map(Shared::new));
+    ) -> Result<Vec<Option<Shared<EntityProxy>>>, OmrsError> {
+        let at = |at: &Millis| self.read(Some(*at))?.told_proxy(guid);
         times.iter().map(at).collect()
     }
 

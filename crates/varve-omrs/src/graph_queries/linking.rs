@@ -9,11 +9,11 @@
 use std::collections::HashMap;
 
 use super::neighbourhood::other_end;
-use super::{Stepper, SubGraph, WalkLimits};
-use crate::error::{Message, OmrsError};
+use super::{Entered, Keep, Stepper, SubGraph, WalkLimits, Way};
+use crate::error::OmrsError;
 use crate::requests::FindRequest;
-use crate::search::{Limits, told_relationship_bytes};
-use crate::store::{Link, Read, ToldEntity};
+use crate::search::Limits;
+use crate::store::{Read, ToldEntity};
 use crate::types::Catalogue;
 
 /// All entities and relationships on some path from `start` to `end` that meets no entity twice, both included. Nothing
@@ -50,31 +50,25 @@ pub fn linking(
 
 /// What lies on the paths: most of what a search passes by is not on them, and is never read in whole.
 struct Linking {
-    entities: Vec<String>,
-    relationships: Vec<Link>,
+    entities: Vec<(String, Entered)>,
+    relationships: Vec<Way>,
 }
 
 impl Linking {
     fn read(self, stepper: &Stepper<'_>, ends: [ToldEntity; 2]) -> Result<SubGraph, OmrsError> {
         let mut graph = SubGraph::default();
-        for guid in self.entities {
+        for (guid, entered) in self.entities {
             let is_end = |end: &&ToldEntity| end.guid() == guid;
             let entity = match ends.iter().find(is_end) {
                 // Whichever status the start has, the paths begin there.
                 Some(end) if stepper.step.takes_entity(stepper.read, end)? => Some(end.clone()),
                 Some(_) => None,
-                None => stepper.entity(&guid)?,
+                None => stepper.entered(&guid, entered)?,
             };
             graph.entities.extend(entity);
         }
-        for link in self.relationships {
-            stepper.meter.examine()?;
-            let relationship = stepper.read.told_relationship(&link)?.ok_or_else(|| {
-                let words = format!("the relationship {} was lost on the way", link.guid);
-                OmrsError::new(Message::LogicError, &[&words])
-            })?;
-            stepper.meter.hold(told_relationship_bytes(&relationship))?;
-            graph.relationships.push(relationship);
+        for way in &self.relationships {
+            graph.relationships.push(stepper.told_way(way)?);
         }
         Ok(graph)
     }
@@ -83,6 +77,7 @@ impl Linking {
 /// An entity that the search has come to.
 struct Visited {
     guid: String,
+    entered: Entered,
     /// The least number that it or what lies behind it is linked to.
     low: usize,
     /// Whether it is on a path to the end as far as blocks are complete: the end, or where a block that counts begins.
@@ -94,7 +89,7 @@ struct Visited {
 struct Frame {
     number: usize,
     /// The relationships that are still to be looked at.
-    rest: std::vec::IntoIter<Link>,
+    rest: std::vec::IntoIter<Way>,
     /// Where the relationships and entities that belong behind it begin on the stacks.
     relationships_from: usize,
     entities_from: usize,
@@ -108,9 +103,11 @@ struct Search<'a> {
     visited: Vec<Visited>,
     frames: Vec<Frame>,
     /// Relationships and entities whose blocks are not complete yet.
-    relationships: Vec<Link>,
+    relationships: Vec<Way>,
     entities: Vec<usize>,
-    kept: Vec<Link>,
+    kept: Vec<Way>,
+    /// What leads on from entities that the search will come to, as it comes by all that is linked.
+    ahead: HashMap<String, Vec<Way>>,
 }
 
 impl<'a> Search<'a> {
@@ -124,17 +121,19 @@ impl<'a> Search<'a> {
             relationships: Vec::new(),
             entities: Vec::new(),
             kept: Vec::new(),
+            ahead: HashMap::new(),
         };
-        search.add(start);
+        search.add(start, Entered::default());
         search
     }
 
-    fn add(&mut self, guid: String) -> usize {
+    fn add(&mut self, guid: String, entered: Entered) -> usize {
         let number = self.visited.len();
         self.numbers.insert(guid.clone(), Some(number));
         let leads = guid == self.end;
         self.visited.push(Visited {
             guid,
+            entered,
             low: number,
             leads,
             is_kept: false,
@@ -146,7 +145,7 @@ impl<'a> Search<'a> {
         self.enter(0, 0)?;
         while let Some(frame) = self.frames.last_mut() {
             match frame.rest.next() {
-                Some(link) => self.pass(link)?,
+                Some(way) => self.pass(way)?,
                 None => self.leave(),
             }
             // All of the start's other blocks would lead elsewhere.
@@ -156,13 +155,13 @@ impl<'a> Search<'a> {
         }
         let kept = self.visited.into_iter().filter(|of| of.is_kept);
         Ok(Linking {
-            entities: kept.map(|of| of.guid).collect(),
+            entities: kept.map(|of| (of.guid, of.entered)).collect(),
             relationships: self.kept,
         })
     }
 
     fn enter(&mut self, number: usize, relationships_from: usize) -> Result<(), OmrsError> {
-        let rest = self.stepper.links(&self.visited[number].guid)?;
+        let rest = self.ways_from(number)?;
         self.frames.push(Frame {
             number,
             rest: rest.into_iter(),
@@ -173,41 +172,76 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
+    /// What leads on from an entity that the search has come to. Those that it will come to next from where it came from are
+    /// asked for at once.
+    fn ways_from(&mut self, number: usize) -> Result<Vec<Way>, OmrsError> {
+        let guid = &self.visited[number].guid;
+        if let Some(ways) = self.ahead.remove(guid) {
+            return Ok(ways);
+        }
+        let most = self.stepper.read.links_at_once();
+        let mut asked: Vec<&str> = vec![guid];
+        if let Some(before) = self.frames.last() {
+            let from = &self.visited[before.number].guid;
+            for way in before.rest.as_slice() {
+                if asked.len() >= most {
+                    break;
+                }
+                let to = other_end(&way.link.ends, from);
+                let is_known = self.numbers.contains_key(to) || self.ahead.contains_key(to);
+                if !is_known && !asked.contains(&to) {
+                    asked.push(to);
+                }
+            }
+        }
+        if let [only] = asked[..] {
+            return self.stepper.links(only, Keep::Rows);
+        }
+        let mut found = self.stepper.ways_of_each(&asked)?.into_iter();
+        let own = found.next().unwrap_or_default();
+        let others: Vec<String> = asked[1..].iter().map(|&guid| guid.to_owned()).collect();
+        self.ahead.extend(others.into_iter().zip(found));
+        Ok(own)
+    }
+
     /// Looks along a relationship of the entity that the search is at.
-    fn pass(&mut self, link: Link) -> Result<(), OmrsError> {
+    fn pass(&mut self, way: Way) -> Result<(), OmrsError> {
         let Some(frame) = self.frames.last() else {
             return Ok(());
         };
         let from = frame.number;
-        let to = other_end(&link.ends, &self.visited[from].guid);
+        let to = other_end(&way.link.ends, &self.visited[from].guid);
         match self.numbers.get(to) {
             // It does not lead on, or was looked along from its other end, or is a loop.
-            Some(None) => self.stepper.let_go_link(&link),
-            Some(Some(number)) if *number >= from => self.stepper.let_go_link(&link),
+            Some(None) => self.stepper.let_go_way(&way),
+            Some(Some(number)) if *number >= from => self.stepper.let_go_way(&way),
             Some(Some(number)) => {
                 let number = *number;
                 let is_the_way_here = self
                     .relationships
                     .get(frame.relationships_from)
-                    .is_some_and(|way| way.guid == link.guid);
+                    .is_some_and(|here| here.link.guid == way.link.guid);
                 if from != 0 && is_the_way_here {
-                    self.stepper.let_go_link(&link);
+                    self.stepper.let_go_way(&way);
                     return Ok(());
                 }
-                self.relationships.push(link);
+                self.relationships.push(way);
                 let visited = &mut self.visited[from];
                 visited.low = visited.low.min(number);
             }
             None => {
                 let to = to.to_owned();
-                if !self.stepper.may_enter(&to)? {
-                    self.stepper.let_go_link(&link);
+                let Some(entered) = self.stepper.enter(&to)? else {
+                    self.stepper.let_go_way(&way);
+                    for way in self.ahead.remove(&to).unwrap_or_default() {
+                        self.stepper.let_go_way(&way);
+                    }
                     self.numbers.insert(to, None);
                     return Ok(());
-                }
-                let number = self.add(to);
+                };
+                let number = self.add(to, entered);
                 let relationships_from = self.relationships.len();
-                self.relationships.push(link);
+                self.relationships.push(way);
                 self.enter(number, relationships_from)?;
             }
         }
@@ -234,8 +268,8 @@ impl<'a> Search<'a> {
         let relationships = self.relationships.split_off(frame.relationships_from);
         let counts = entities.iter().any(|number| self.visited[*number].leads);
         if !counts {
-            for link in &relationships {
-                self.stepper.let_go_link(link);
+            for way in &relationships {
+                self.stepper.let_go_way(way);
             }
             return;
         }

@@ -4,7 +4,7 @@ use std::collections::{HashSet, VecDeque};
 
 use compact_str::CompactString;
 
-use super::{Step, Stepper};
+use super::{Keep, Step, Stepper};
 use crate::error::OmrsError;
 use crate::matching::Target;
 use crate::requests::{FindRequest, Page};
@@ -123,9 +123,9 @@ pub fn related(
     while found.len() < enough
         && let Some(from) = border.pop_front()
     {
-        for link in stepper.links(&from)? {
-            stepper.let_go_link(&link);
-            let to = other_end(&link.ends, &from);
+        for way in stepper.links(&from, Keep::Links)? {
+            stepper.let_go_way(&way);
+            let to = other_end(&way.link.ends, &from);
             if seen.contains(to) {
                 continue;
             }

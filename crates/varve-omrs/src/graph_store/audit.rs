@@ -98,6 +98,26 @@ impl<'a> Audit<'a> {
         self.said_type.is_some()
     }
 
+    /// Its home.
+    pub(super) fn home(&self) -> Option<&'a str> {
+        self.metadata_collection_id
+    }
+
+    /// When the instance was made.
+    pub(super) fn create_time(&self) -> Option<Millis> {
+        self.create_time
+    }
+
+    /// When it was changed last.
+    pub(super) fn update_time(&self) -> Option<Millis> {
+        self.update_time
+    }
+
+    /// How often it was changed.
+    pub(super) fn version(&self) -> i64 {
+        self.version
+    }
+
     /// Where the instance stands in its life.
     pub(super) fn status(&self) -> Option<InstanceStatus> {
         self.status

@@ -11,10 +11,13 @@ use super::decode::{
     Decoded, category_of, classifications, classifications_named, int, map, named, optional_int,
     primitive, text, value_of,
 };
+use super::encode::expected_category;
 use super::made::{Known, MadeClassifications, MadeJson};
 use crate::instances::{Classification, ClassificationOrigin};
 use crate::json::{Encode, MakeLater, Shared, Writer};
-use crate::types::{AttributeTypeDef, Catalogue, PrimitiveDefCategory, ResolvedType};
+use crate::types::{
+    AttributeTypeDef, Catalogue, DefinedProperty, PrimitiveDefCategory, ResolvedType,
+};
 
 /// The classifications that are stored so. Their JSON is made unless it is among what was made before.
 pub(super) fn shared(
@@ -44,6 +47,30 @@ pub(super) fn shared(
     Ok(Shared::made_later(json, size, Stored { types, stored }))
 }
 
+/// Writes the classifications that are stored so, unless they are none, which fails. The JSON is kept if they were asked for
+/// lately.
+pub(super) fn put(
+    types: &Catalogue,
+    known: &MadeJson<MadeClassifications>,
+    bytes: &[u8],
+    writer: &mut Writer,
+) -> Decoded<()> {
+    let json = match known.of(("", bytes)) {
+        Known::Made(made) => made.json,
+        Known::Nothing => return put_list(types, bytes, writer),
+        Known::AskedFor => {
+            let json = json(types, bytes)?;
+            known.keep(&MadeClassifications {
+                stored: Bytes::copy_from_slice(bytes),
+                json: json.clone(),
+            });
+            json
+        }
+    };
+    writer.pieces(&json.into());
+    Ok(())
+}
+
 /// A list as it is stored, whose JSON was made.
 struct Stored {
     types: Arc<Catalogue>,
@@ -65,21 +92,25 @@ impl MakeLater<Vec<Classification>> for Stored {
 /// The JSON of the list. Fails where reading the list fails, and where members do not stand in the order in which they are
 /// written.
 pub(super) fn json(types: &Catalogue, bytes: &[u8]) -> Decoded<Bytes> {
-    let mut cursor = Cursor::new(bytes);
-    let Token::List(count @ 1..) = cursor.token()? else {
-        return Err(cursor.error());
-    };
     let mut writer = Writer::with_capacity(bytes.len() * JSON_PER_STORED);
-    let mut done = Ok(());
-    writer.list(|writer| {
-        done = (0..count).try_for_each(|_| put_classification(types, &mut cursor, writer));
-    });
-    done?;
+    put_list(types, bytes, &mut writer)?;
     Ok(Bytes::from(writer.finish().into_boxed_slice()))
 }
 
 /// About how many bytes of JSON become of one that is stored.
-const JSON_PER_STORED: usize = 5;
+pub(super) const JSON_PER_STORED: usize = 5;
+
+fn put_list(types: &Catalogue, bytes: &[u8], writer: &mut Writer) -> Decoded<()> {
+    let mut cursor = Cursor::new(bytes);
+    let Token::List(count @ 1..) = cursor.token()? else {
+        return Err(cursor.error());
+    };
+    let mut done = Ok(());
+    writer.list(|writer| {
+        done = (0..count).try_for_each(|_| put_classification(types, &mut cursor, writer));
+    });
+    done
+}
 
 fn put_classification(
     types: &Catalogue,
@@ -243,21 +274,92 @@ fn put_named_values(
             return Err(cursor.error());
         }
         last = Some(name);
-        let attribute = of.and_then(|of| of.property(name));
-        let def = attribute.and_then(|property| property.attribute.type_def());
-        writer.key(name);
-        put_value(def.map(|def| &**def), cursor, writer)?;
+        put_named_value(name, of.and_then(|of| of.property(name)), cursor, writer)?;
     }
     Ok(())
 }
 
-/// Writes a value.
-pub(super) fn put_value(
+/// Writes a value with the name that it has among others.
+pub(super) fn put_named_value(
+    name: &str,
+    property: Option<&DefinedProperty>,
+    cursor: &mut Cursor<'_>,
+    writer: &mut Writer,
+) -> Decoded<()> {
+    let def = property.and_then(|property| property.attribute.type_def());
+    let def = def.map(|def| &**def);
+    let token = cursor.token()?;
+    let is_plain = !matches!(token, Token::Map(_) | Token::List(_) | Token::Null);
+    // Where it is as the type says, all but the value follows from that.
+    if let (true, Some(property), Some(def)) = (is_plain, property, def)
+        && let Some(category) = expected_category(Some(def))
+        && category_of(token, Some(def)) == category
+    {
+        let start = property.json(|| before_value(name, def, category));
+        let text = match token {
+            Token::Text(text) if category == PrimitiveDefCategory::String => Some(text),
+            _ => None,
+        };
+        let value = match text {
+            Some(_) => None,
+            None => primitive(category, token, cursor)?,
+        };
+        writer.known_start(start, |writer| {
+            if let Some(text) = text {
+                writer.string(text);
+            } else if let Some(value) = value {
+                value.encode(writer);
+            }
+        });
+        return Ok(());
+    }
+    writer.key(name);
+    put_value(token, def, cursor, writer)
+}
+
+/// What the JSON of a property begins with that has a value of the kind that the type says, up to the value.
+fn before_value(name: &str, def: &AttributeTypeDef, category: PrimitiveDefCategory) -> String {
+    let mut writer = Writer::new();
+    writer.object(|writer| {
+        writer.key(name);
+        writer.object(|writer| {
+            put_kind(Some(def), category, writer);
+            writer.known_key(VALUE);
+            writer.integer(0);
+        });
+    });
+    let json = String::from_utf8(writer.finish()).expect("JSON is text");
+    let member = json.strip_prefix('{').and_then(|it| it.strip_suffix("0}}"));
+    member.expect("it was written so").to_owned()
+}
+
+/// The last member of a primitive value.
+const VALUE: &str = "\"primitiveValue\":";
+
+/// Writes what a primitive value says of its kind.
+fn put_kind(def: Option<&AttributeTypeDef>, category: PrimitiveDefCategory, writer: &mut Writer) {
+    writer.class("PrimitivePropertyValue");
+    writer.known_key("\"instancePropertyCategory\":");
+    writer.string("PRIMITIVE");
+    if let Some(guid) = def.and_then(|def| def.header.guid.as_deref()) {
+        writer.known_key("\"typeGUID\":");
+        writer.string(guid);
+    }
+    if let Some(name) = def.and_then(|def| def.header.name.as_deref()) {
+        writer.known_key("\"typeName\":");
+        writer.string(name);
+    }
+    writer.known_key("\"primitiveDefCategory\":");
+    category.encode(writer);
+}
+
+/// Writes the value that begins with `token`, which was read already.
+fn put_value(
+    token: Token<'_>,
     def: Option<&AttributeTypeDef>,
     cursor: &mut Cursor<'_>,
     writer: &mut Writer,
 ) -> Decoded<()> {
-    let token = cursor.token()?;
     if matches!(token, Token::Map(_) | Token::List(_)) {
         value_of(token, cursor, def, 0)?.encode(writer);
         return Ok(());
@@ -268,21 +370,9 @@ pub(super) fn put_value(
         plain => (None, primitive(category, plain, cursor)?),
     };
     writer.object(|writer| {
-        writer.class("PrimitivePropertyValue");
-        writer.known_key("\"instancePropertyCategory\":");
-        writer.string("PRIMITIVE");
-        if let Some(guid) = def.and_then(|def| def.header.guid.as_deref()) {
-            writer.known_key("\"typeGUID\":");
-            writer.string(guid);
-        }
-        if let Some(name) = def.and_then(|def| def.header.name.as_deref()) {
-            writer.known_key("\"typeName\":");
-            writer.string(name);
-        }
-        writer.known_key("\"primitiveDefCategory\":");
-        category.encode(writer);
+        put_kind(def, category, writer);
         if text.is_some() || value.is_some() {
-            writer.known_key("\"primitiveValue\":");
+            writer.known_key(VALUE);
         }
         if let Some(text) = text {
             writer.string(text);

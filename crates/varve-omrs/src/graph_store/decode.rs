@@ -220,7 +220,8 @@ impl<'t, 'a> Reading<'t, 'a> {
     }
 }
 
-fn properties_of(
+/// The properties of an instance of the type `of`.
+pub(super) fn properties_of(
     parts: &Parts<'_>,
     of: Option<&ResolvedType>,
 ) -> Decoded<Option<InstanceProperties>> {
@@ -230,7 +231,35 @@ fn properties_of(
     properties(&mut Cursor::new(bytes), of).map(Some)
 }
 
-fn header(guid: &str, of: Option<&ResolvedType>, bytes: &[u8]) -> Decoded<(InstanceHeader, bool)> {
+/// The value of the property `name` alone, from the bytes of an instance's properties.
+pub(super) fn property_of(
+    cursor: &mut Cursor<'_>,
+    of: Option<&ResolvedType>,
+    name: &str,
+) -> Decoded<Option<InstancePropertyValue>> {
+    for _ in 0..map(cursor)? {
+        if cursor.name()? != "vs" {
+            cursor.skip()?;
+            continue;
+        }
+        for _ in 0..map(cursor)? {
+            if cursor.name()? == name {
+                let attribute = of.and_then(|of| of.property(name));
+                let def = attribute.and_then(|property| property.attribute.type_def());
+                return value(cursor, def.map(|def| &**def), 0).map(Some);
+            }
+            cursor.skip()?;
+        }
+    }
+    Ok(None)
+}
+
+/// The header of an instance of the type `of`, and whether it is that of a proxy.
+pub(super) fn header(
+    guid: &str,
+    of: Option<&ResolvedType>,
+    bytes: &[u8],
+) -> Decoded<(InstanceHeader, bool)> {
     let head = Head::read(bytes)?;
     let header = InstanceHeader {
         audit: head.audit.finish(of, &Cursor::new(bytes))?,

@@ -94,11 +94,15 @@ pub(super) fn named_first(name: &str) -> Vec<u8> {
 /// The first value of a partition of a level, and of a property of it.
 pub(super) fn level_first(level: u32, property: Option<u32>) -> Vec<u8> {
     let mut first = Vec::with_capacity(8);
-    put_schema_id(level, &mut first);
-    if let Some(property) = property {
-        put_schema_id(property, &mut first);
-    }
+    put_level_first(level, property, &mut first);
     first
+}
+
+fn put_level_first(level: u32, property: Option<u32>, out: &mut Vec<u8>) {
+    put_schema_id(level, out);
+    if let Some(property) = property {
+        put_schema_id(property, out);
+    }
 }
 
 /// The first value of a partition of a property of a classification.
@@ -195,6 +199,7 @@ impl Deriver for InstanceDeriver {
             texts: self.texts.as_deref(),
             rules,
             entries,
+            first: Vec::with_capacity(8),
             further: Vec::with_capacity(64),
             times: Times::default(),
             lists_texts: true,
@@ -214,6 +219,8 @@ struct Making<'a> {
     texts: Option<&'a Texts>,
     rules: &'a TypeRules,
     entries: &'a mut DerivedEntries,
+    /// For the first value of a level.
+    first: Vec<u8>,
     further: Vec<u8>,
     times: Times,
     /// Whether texts have entries of their own: those of classifications have not.
@@ -237,6 +244,14 @@ impl Making<'_> {
         self.entries.put(index, first, &self.further);
     }
 
+    /// Puts an entry of a level, and of a property or list of it.
+    fn put_level(&mut self, kind: Kind, level: u32, of: Option<u32>) {
+        let index = kind.number(self.subject);
+        self.first.clear();
+        put_level_first(level, of, &mut self.first);
+        self.entries.put(index, &self.first, &self.further);
+    }
+
     fn put_levels(&mut self, kind: Kind) {
         self.put_lists(kind, None);
     }
@@ -245,7 +260,7 @@ impl Making<'_> {
     fn put_lists(&mut self, kind: Kind, list: Option<u32>) {
         let rules = self.rules;
         for level in &rules.levels {
-            self.put(kind, &level_first(*level, list));
+            self.put_level(kind, *level, list);
         }
     }
 
@@ -353,7 +368,7 @@ impl Making<'_> {
         let rule = &self.rules.properties[at];
         let rules = self.rules;
         for level in rules.levels.iter().skip(rule.from as usize) {
-            self.put(Kind::Property, &level_first(*level, Some(rule.number)));
+            self.put_level(Kind::Property, *level, Some(rule.number));
         }
     }
 
@@ -398,8 +413,8 @@ impl Making<'_> {
         if let Some(texts) = self.texts {
             texts.note(text);
         }
-        self.put(Kind::Text, &level_first(super::rules::ANY, None));
-        self.put(Kind::Text, &level_first(self.label, None));
+        self.put_level(Kind::Text, super::rules::ANY, None);
+        self.put_level(Kind::Text, self.label, None);
     }
 
     /// A primitive of a stated kind: the kind's number, the value, and perhaps a header.

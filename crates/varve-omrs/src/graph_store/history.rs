@@ -9,6 +9,7 @@ use super::decode::LastClassifications;
 use super::read::{relationship_first, vertex_of};
 use super::state::State;
 use crate::error::OmrsError;
+use crate::instances::EntityProxy;
 use crate::json::{Millis, Shared};
 use crate::store::{StoredEntity, StoredRelationship, Version};
 
@@ -92,14 +93,13 @@ pub(super) fn of_entity(
     Ok(timeline(puts))
 }
 
-/// The state of an entity at each of these instants: that of the newest event whose period covers it.
-pub(super) fn entity_at(
+/// What stands for an entity at each of these instants: by the newest event whose period covers it.
+pub(super) fn proxies_at(
     view: &View,
     state: &State,
     guid: &str,
     instants: &[Instant],
-) -> Result<Vec<Option<Shared<StoredEntity>>>, OmrsError> {
-    let mut last = LastClassifications::default();
+) -> Result<Vec<Option<Shared<EntityProxy>>>, OmrsError> {
     let mut found = vec![None; instants.len()];
     let mut open: Vec<usize> = (0..instants.len()).collect();
     let mut failed = None;
@@ -114,13 +114,12 @@ pub(super) fn entity_at(
         if decided.is_empty() {
             return Flow::Continue(());
         }
-        let decode = |content: &[u8]| state.entity_after(guid, content, Some(&mut last));
-        match event.content.map(decode).transpose() {
+        let tell = |content: &[u8]| state.told_proxy(guid, content);
+        match event.content.map(tell).transpose() {
             Err(error) => failed = Some(error),
-            Ok(read) => {
-                let read = read.map(|(entity, _)| Shared::new(entity));
+            Ok(proxy) => {
                 for at in decided {
-                    found[at].clone_from(&read);
+                    found[at].clone_from(&proxy);
                 }
             }
         }

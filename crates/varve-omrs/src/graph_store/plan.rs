@@ -10,11 +10,12 @@ use super::entries::{
     DELETED, Kind, classified_first, level_first, named_first, put_decimal, put_time,
 };
 use super::rules::{ANY, is_single};
+use super::shown::Row;
 use super::state::State;
 use crate::instances::{InstanceProperties, InstancePropertyValue, Primitive};
 use crate::json::Millis;
-use crate::matching::Target;
-use crate::store::{Listing, StoredInstance, Subject, Walk, WalkBy};
+use crate::matching::Facts;
+use crate::store::{Listing, Subject, Walk, WalkBy};
 use crate::types::{InstanceStatus, TypeDefCategory, TypeIndex};
 
 /// The most subtypes whose texts are walked apart; those of types with more are found among all texts.
@@ -360,28 +361,21 @@ fn ordered_value(value: Option<&InstancePropertyValue>) -> Vec<u8> {
     })
 }
 
-/// Whether an instance of the type `own` that an entry led to is what the walk describes, and has that entry: the instance
-/// may have changed, and entries keep the start of long texts only, and numbers without their scale.
+/// Whether an instance that an entry led to is what the walk describes, and has that entry: the instance may have changed,
+/// and entries keep the start of long texts only, and numbers without their scale.
 pub(super) fn is_described(
     state: &State,
     walk: &Walk<'_>,
-    own: Option<TypeIndex>,
-    instance: &StoredInstance,
+    row: &Row<'_>,
     clustering: &[u8],
 ) -> bool {
+    let own = row.type_index();
     if let Some(of) = walk.of
         && !own.is_some_and(|own| state.types.is_a(own, of))
     {
         return false;
     }
     let values = &clustering[..values_len(clustering)];
-    let (header, properties) = match instance {
-        StoredInstance::Entity(entity) => (entity.header(), entity.properties()),
-        StoredInstance::Relationship(relationship) => {
-            (&relationship.header, relationship.properties.as_ref())
-        }
-    };
-    let audit = &header.audit;
     let is_time = |time: Option<Millis>| {
         let mut out = Vec::with_capacity(16);
         put_time(time.map(|time| time.0), &mut out);
@@ -389,27 +383,28 @@ pub(super) fn is_described(
     };
     let is_listed = |listing: Listing| match listing {
         Listing::Guid => true,
-        Listing::CreateTime => is_time(audit.create_time),
-        Listing::UpdateTime => is_time(audit.update_time),
+        Listing::CreateTime => is_time(row.create_time()),
+        Listing::UpdateTime => is_time(row.update_time()),
     };
-    let value = |name: &str| properties.and_then(|properties| properties.get(name));
-    let stands_here = |name: &str| {
-        own.is_some_and(|own| has_single(state, own, name)) && ordered_value(value(name)) == values
+    let stands_here = |name: &str, is_it: &dyn Fn(Option<&InstancePropertyValue>) -> bool| {
+        own.is_some_and(|own| has_single(state, own, name)) && {
+            let value = row.property(name);
+            ordered_value(value.as_deref()) == values && is_it(value.as_deref())
+        }
     };
+    let is_deleted = row.status() == Some(InstanceStatus::Deleted);
     match &walk.by {
         WalkBy::Guid => true,
-        WalkBy::Live(listing) => {
-            audit.status != Some(InstanceStatus::Deleted) && is_listed(*listing)
-        }
-        WalkBy::CreateTime => is_time(audit.create_time),
-        WalkBy::UpdateTime => is_time(audit.update_time),
-        WalkBy::Property(name) => stands_here(name),
-        WalkBy::PropertyIs(name, wanted) => stands_here(name) && is_value(value(name), wanted),
-        WalkBy::PropertyStarts(name, prefix) => {
-            stands_here(name) && text_of(value(name)).is_some_and(|text| text.starts_with(prefix))
-        }
-        WalkBy::Text(wanted) => any_text(properties, &|text| text == *wanted),
-        WalkBy::TextStarts(prefix) => any_text(properties, &|text| {
+        WalkBy::Live(listing) => !is_deleted && is_listed(*listing),
+        WalkBy::CreateTime => is_time(row.create_time()),
+        WalkBy::UpdateTime => is_time(row.update_time()),
+        WalkBy::Property(name) => stands_here(name, &|_| true),
+        WalkBy::PropertyIs(name, wanted) => stands_here(name, &|value| is_value(value, wanted)),
+        WalkBy::PropertyStarts(name, prefix) => stands_here(name, &|value| {
+            text_of(value).is_some_and(|text| text.starts_with(prefix))
+        }),
+        WalkBy::Text(wanted) => any_text(row.properties(), &|text| text == *wanted),
+        WalkBy::TextStarts(prefix) => any_text(row.properties(), &|text| {
             let mut out = Vec::with_capacity(text.len() + 2);
             text.starts_with(prefix) && {
                 put_ordered_text(text, &mut out);
@@ -417,20 +412,16 @@ pub(super) fn is_described(
             }
         }),
         WalkBy::Classified(names, listing) => {
-            let carried = Target::from(instance).classifications;
             let mut names = names.iter();
-            is_listed(*listing) && names.any(|name| carried.any_named(name, |_| true))
+            is_listed(*listing) && names.any(|name| row.any_classification(name, &mut |_| true))
         }
-        WalkBy::ClassifiedWith(name, property, wanted) => {
-            let carried = Target::from(instance).classifications;
-            carried.any_named(name, |of| {
-                let properties = of.properties.as_ref();
-                let value = properties.and_then(|properties| properties.get(property));
-                ordered_value(value) == values && is_value(value, wanted)
-            })
-        }
-        WalkBy::Home(home) => audit.metadata_collection_id.as_deref() == Some(home),
-        WalkBy::Status(status, listing) => audit.status == Some(*status) && is_listed(*listing),
+        WalkBy::ClassifiedWith(name, property, wanted) => row.any_classification(name, &mut |of| {
+            let properties = of.properties.as_ref();
+            let value = properties.and_then(|properties| properties.get(property));
+            ordered_value(value) == values && is_value(value, wanted)
+        }),
+        WalkBy::Home(home) => row.head().home() == Some(home),
+        WalkBy::Status(status, listing) => row.status() == Some(*status) && is_listed(*listing),
     }
 }
 

@@ -16,11 +16,11 @@ use super::entries::{Kind, named_first};
 use super::plan::{behind_values, is_described, plan};
 use super::state::State;
 use crate::error::{Message, OmrsError};
-use crate::instances::EntityProxy;
+use crate::instances::{EntityDetail, EntityProxy};
 use crate::json::Shared;
 use crate::store::{
-    Link, Read, Standing, Step, StoredEntity, StoredInstance, StoredRelationship, Subject,
-    TextHint, ToldEntity, ToldRelationship, Visit, Walk, WalkBy,
+    Kept, KeptRow, Link, Read, Standing, Step, StoredEntity, StoredRelationship, Subject, TextHint,
+    ToldEntity, ToldRelationship, Visit, VisitLink, VisitLinkAt, Walk, WalkBy,
 };
 use crate::types::{Catalogue, TypeIndex};
 
@@ -77,24 +77,6 @@ impl State {
         Ok(standing(parts.header)?)
     }
 
-    /// The instance that an element's content holds, and its type.
-    fn instance(
-        &self,
-        id: &ElementId,
-        content: &[u8],
-    ) -> Result<(StoredInstance, Option<TypeIndex>), GraphError> {
-        Ok(match id {
-            ElementId::Vertex(id) => {
-                let (entity, of) = self.entity(guid_of(id)?, content)?;
-                (StoredInstance::Entity(entity), of)
-            }
-            ElementId::Edge(id) => {
-                let (relationship, of) = self.relationship(id, content)?;
-                (StoredInstance::Relationship(relationship), of)
-            }
-        })
-    }
-
     /// Walks as of `at` with `walker`, which runs a walk over entries.
     pub(super) fn walk(
         &self,
@@ -139,8 +121,10 @@ impl State {
         step: &DerivedStep<'_>,
         visit: Visit<'_>,
     ) -> Result<Flow, OmrsError> {
-        let (instance, own) = self.instance(step.id, step.content)?;
-        if !is_described(self, walk, own, &instance, step.clustering) {
+        let row = self.row(step.id, step.content)?;
+        let is_described = is_described(self, walk, &row, step.clustering);
+        row.checked()?;
+        if !is_described {
             return Ok(Flow::Continue(()));
         }
         let place = step.clustering;
@@ -148,11 +132,35 @@ impl State {
             WalkBy::Property(_) => known_start(place),
             _ => None,
         };
-        visit(Step {
+        let flow = visit(Step {
             place,
             alike,
-            instance,
-        })
+            instance: &row,
+        })?;
+        row.checked()?;
+        Ok(flow)
+    }
+
+    /// An entity that was kept, to be told.
+    pub(super) fn kept_entity(
+        &self,
+        kept: &KeptRow,
+    ) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
+        match &kept.id {
+            ElementId::Vertex(id) => Ok(self.told_detail(guid_of(id)?, &kept.content)?),
+            ElementId::Edge(_) => Ok(None),
+        }
+    }
+
+    /// The same of a relationship.
+    pub(super) fn kept_relationship(
+        &self,
+        kept: KeptRow,
+    ) -> Result<Option<ToldRelationship>, OmrsError> {
+        match kept.id {
+            ElementId::Vertex(_) => Ok(None),
+            ElementId::Edge(id) => Ok(Some(self.told_relationship(id, &kept.content)?)),
+        }
     }
 }
 
@@ -187,22 +195,54 @@ pub(super) struct GraphReader {
     pub(super) state: Arc<State>,
 }
 
+/// Of how many entities links are asked for at once: most that a walk comes by have few.
+const LINKS_AT_ONCE: usize = 16;
+
+/// The edge with this clustering key at a vertex. One that begins and ends there is stored twice, and counts once.
+fn edge_once(owner: &[u8], clustering: &[u8]) -> Result<Option<EdgeId>, GraphError> {
+    let (id, side) = key::decode_edge(owner, clustering)?;
+    let is_again = side == varve_model::Direction::In && id.source == id.target;
+    Ok((!is_again).then_some(id))
+}
+
 /// Is shown an edge and its content.
 type ShowEdge<'s> = &'s mut dyn FnMut(EdgeId, &[u8]) -> Result<Flow, OmrsError>;
 
 impl GraphReader {
+    /// Shows the edge that is the relationship with this GUID.
+    fn with_relationship(
+        &self,
+        guid: &str,
+        show: &mut dyn FnMut(&EdgeId, &[u8]),
+    ) -> Result<(), OmrsError> {
+        let (index, first) = relationship_first(guid);
+        let walk = DerivedWalk {
+            index,
+            firsts: &[first],
+            range: ClusteringRange::all(),
+            reverse: false,
+            after: None,
+            unchecked: true,
+        };
+        Ok(self.view.walk_derived(&walk, &mut |step| match step.id {
+            ElementId::Edge(id) if id.sort_values == guid => {
+                show(id, step.content);
+                Flow::Break(())
+            }
+            _ => Flow::Continue(()),
+        })?)
+    }
+
     /// Shows each edge at an entity once, with its content.
     fn edges_of(&self, entity: &str, show: ShowEdge<'_>) -> Result<(), OmrsError> {
         let vertex = vertex_of(entity);
         let owner = key::vertex_id(&vertex);
         let mut failed = None;
         let mut show = |clustering: &[u8], content: &[u8]| -> Result<Flow, OmrsError> {
-            let (id, side) = key::decode_edge(&owner, clustering).map_err(GraphError::from)?;
-            // One that begins and ends here is stored twice.
-            if side == varve_model::Direction::In && id.source == id.target {
-                return Ok(Flow::Continue(()));
+            match edge_once(&owner, clustering)? {
+                Some(id) => show(id, content),
+                None => Ok(Flow::Continue(())),
             }
-            show(id, content)
         };
         let range = ClusteringRange::all();
         self.view.adjacent(&vertex, &range, &mut |edge| {
@@ -229,22 +269,9 @@ impl Read for GraphReader {
     }
 
     fn relationship(&self, guid: &str) -> Result<Option<StoredRelationship>, OmrsError> {
-        let (index, first) = relationship_first(guid);
-        let walk = DerivedWalk {
-            index,
-            firsts: &[first],
-            range: ClusteringRange::all(),
-            reverse: false,
-            after: None,
-            unchecked: true,
-        };
         let mut found = None;
-        self.view.walk_derived(&walk, &mut |step| match step.id {
-            ElementId::Edge(id) if id.sort_values == guid => {
-                found = Some(self.state.relationship(id, step.content));
-                Flow::Break(())
-            }
-            _ => Flow::Continue(()),
+        self.with_relationship(guid, &mut |id, content| {
+            found = Some(self.state.relationship(id, content));
         })?;
         Ok(found.transpose()?.map(|(relationship, _)| relationship))
     }
@@ -265,24 +292,61 @@ impl Read for GraphReader {
         Ok(found.transpose()?)
     }
 
+    fn told_proxies(
+        &self,
+        guids: &[&str],
+        show: &mut dyn FnMut(usize, Shared<EntityProxy>),
+    ) -> Result<(), OmrsError> {
+        let ids: Vec<VertexId> = guids.iter().map(|guid| vertex_of(guid)).collect();
+        let mut failed = None;
+        self.view.with_vertices(&ids, &mut |at, content| match self
+            .state
+            .told_proxy(guids[at], content)
+        {
+            Ok(proxy) => show(at, proxy),
+            Err(error) => failed = Some(error),
+        })?;
+        failed.map_or(Ok(()), |error| Err(error.into()))
+    }
+
     fn told_relationship(&self, link: &Link) -> Result<Option<ToldRelationship>, OmrsError> {
-        let Some(label) = link.of.and_then(|of| self.state.label(of)) else {
+        let Some(id) = self.state.edge_of(link) else {
             let relationship = self.relationship(&link.guid)?;
             return Ok(relationship.map(|found| ToldRelationship::new(&self.types(), found)));
-        };
-        let [one, two] = &link.ends;
-        let id = EdgeId {
-            source: VertexId::Text(one.clone()),
-            parent: EdgeLabelId(label),
-            label: EdgeLabelId(label),
-            sort_values: link.guid.clone(),
-            target: VertexId::Text(two.clone()),
         };
         let mut found = None;
         self.view.with_edge(&id, &mut |content| {
             found = Some(self.state.told_relationship(id.clone(), content));
         })?;
         Ok(found.transpose()?)
+    }
+
+    fn kept(&self, subject: Subject, guid: &str) -> Result<Option<Kept>, OmrsError> {
+        let mut found = None;
+        let mut keep = |id: ElementId, content: &[u8]| {
+            let content = content.into();
+            found = Some(Kept::Row(KeptRow { id, content }));
+        };
+        match subject {
+            Subject::Entities => {
+                let id = vertex_of(guid);
+                self.view.with_vertex(&id, &mut |content| {
+                    keep(ElementId::Vertex(id.clone()), content);
+                })?;
+            }
+            Subject::Relationships => self.with_relationship(guid, &mut |id, content| {
+                keep(ElementId::Edge(id.clone()), content);
+            })?,
+        }
+        Ok(found)
+    }
+
+    fn kept_entity(&self, kept: &KeptRow) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
+        self.state.kept_entity(kept)
+    }
+
+    fn kept_relationship(&self, kept: KeptRow) -> Result<Option<ToldRelationship>, OmrsError> {
+        self.state.kept_relationship(kept)
     }
 
     fn relationships_of(
@@ -314,14 +378,50 @@ impl Read for GraphReader {
         })
     }
 
-    fn links_of(
-        &self,
-        entity: &str,
-        visit: &mut dyn FnMut(Link) -> Result<ControlFlow<()>, OmrsError>,
-    ) -> Result<(), OmrsError> {
+    fn links_of(&self, entity: &str, visit: VisitLink<'_>) -> Result<(), OmrsError> {
         self.edges_of(entity, &mut |id, content| {
-            visit(self.state.link(id, content)?)
+            visit(self.state.link(id, content)?, Some(content))
         })
+    }
+
+    fn links_at_once(&self) -> usize {
+        match self.view.scope().is_now() {
+            true => LINKS_AT_ONCE,
+            false => 1,
+        }
+    }
+
+    fn links_of_each(&self, entities: &[&str], visit: VisitLinkAt<'_>) -> Result<(), OmrsError> {
+        let ids: Vec<VertexId> = entities.iter().map(|guid| vertex_of(guid)).collect();
+        let owners: Vec<Vec<u8>> = ids.iter().map(key::vertex_id).collect();
+        let mut failed = None;
+        let mut show = |at: usize, clustering: &[u8], content: &[u8]| match edge_once(
+            &owners[at],
+            clustering,
+        )? {
+            Some(id) => visit(at, self.state.link(id, content)?, Some(content)),
+            None => Ok(Flow::Continue(())),
+        };
+        self.view.adjacent_each(&ids, &mut |at, edge| {
+            if failed.is_some() {
+                return Flow::Break(());
+            }
+            show(at, edge.clustering, edge.content).unwrap_or_else(|error| {
+                failed = Some(error);
+                Flow::Break(())
+            })
+        })?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    fn told_link(&self, link: &Link, content: &[u8]) -> Result<ToldRelationship, OmrsError> {
+        match self.state.edge_of(link) {
+            Some(id) => Ok(self.state.told_relationship(id, content)?),
+            None => self.told_relationship(link)?.ok_or_else(|| {
+                let words = format!("the relationship {} was lost on the way", link.guid);
+                OmrsError::new(Message::LogicError, &[&words])
+            }),
+        }
     }
 
     fn standing(&self, guid: &str) -> Result<Option<Standing>, OmrsError> {
@@ -331,6 +431,28 @@ impl Read for GraphReader {
             found = Some(parts.and_then(|(_, properties)| self.state.standing(properties)));
         })?;
         Ok(found.transpose()?)
+    }
+
+    fn glance(&self, guid: &str) -> Result<Option<(Standing, Option<KeptRow>)>, OmrsError> {
+        let mut found = None;
+        let id = vertex_of(guid);
+        self.view.with_vertex(&id, &mut |content| {
+            let parts = vertex_parts(content).map_err(GraphError::from);
+            let standing = parts.and_then(|(_, properties)| self.state.standing(properties));
+            let (id, content) = (ElementId::Vertex(id.clone()), content.into());
+            found = Some(standing.map(|standing| (standing, Some(KeptRow { id, content }))));
+        })?;
+        Ok(found.transpose()?)
+    }
+
+    fn told_kept(&self, kept: &KeptRow) -> Result<ToldEntity, OmrsError> {
+        match &kept.id {
+            ElementId::Vertex(id) => Ok(self.state.told_entity(guid_of(id)?, &kept.content)?),
+            ElementId::Edge(_) => {
+                let words = "a relationship was taken for an entity";
+                Err(OmrsError::new(Message::LogicError, &[words]))
+            }
+        }
     }
 
     fn walk(&self, walk: &Walk<'_>, visit: Visit<'_>) -> Result<(), OmrsError> {
@@ -363,6 +485,19 @@ impl Read for GraphReader {
 }
 
 impl State {
+    /// The edge that a link is, if its type is known.
+    fn edge_of(&self, link: &Link) -> Option<EdgeId> {
+        let label = link.of.and_then(|of| self.label(of))?;
+        let [one, two] = &link.ends;
+        Some(EdgeId {
+            source: VertexId::Text(one.clone()),
+            parent: EdgeLabelId(label),
+            label: EdgeLabelId(label),
+            sort_values: link.guid.clone(),
+            target: VertexId::Text(two.clone()),
+        })
+    }
+
     /// Whether an edge is a relationship of that type.
     pub(super) fn is_edge_of(&self, id: &EdgeId, of: Option<TypeIndex>) -> bool {
         of.is_none_or(|of| {

@@ -10,12 +10,12 @@ use varve_graph::GraphError;
 use varve_model::{EdgeId, VertexId};
 
 use super::audit::Head;
-use super::carried::{self, put_properties, put_value};
+use super::carried::{self, JSON_PER_STORED, put_named_value, put_properties};
 use super::decode::{Decoded, Decoder, Parts, map, standing};
 use super::made::{Known, MadeEntity};
 use super::read::guid_of;
 use super::state::State;
-use crate::instances::{Classification, EntityProxy};
+use crate::instances::{Classification, EntityDetail, EntityProxy};
 use crate::json::{Field, Pieces, Shared, Writer};
 use crate::store::{EntityJson, Link, Standing, ToldEntity, ToldRelationship};
 use crate::types::{InstanceStatus, ResolvedType, TypeIndex};
@@ -49,6 +49,28 @@ impl State {
         Ok(told)
     }
 
+    /// What the entity tells of itself; `None` of one of which only a proxy is known.
+    pub(super) fn told_detail(
+        &self,
+        guid: &str,
+        content: &[u8],
+    ) -> Result<Option<Shared<EntityDetail>>, GraphError> {
+        match self.made_entities.of((guid, content)) {
+            Known::Made(made) => return Ok(made.told.detail().cloned()),
+            // It is about to be kept, with what stands for it.
+            Known::AskedFor => return Ok(self.told_entity(guid, content)?.detail().cloned()),
+            Known::Nothing => {}
+        }
+        let (label, properties) = vertex_parts(content)?;
+        let of = self.resolved(self.entity_type(label.0));
+        let parts = Parts::of(properties, self.keys)?;
+        let Ok(detail) = self.decoder().detail_json(guid, of, &parts) else {
+            let (entity, _) = self.entity(guid, content)?;
+            return Ok(ToldEntity::new(&self.types, entity).detail().cloned());
+        };
+        Ok(detail.map(Shared::of_json))
+    }
+
     /// What stands for it at the end of a relationship.
     pub(super) fn told_proxy(
         &self,
@@ -61,8 +83,7 @@ impl State {
         let (label, properties) = vertex_parts(content)?;
         let of = self.resolved(self.entity_type(label.0));
         let parts = Parts::of(properties, self.keys)?;
-        let telling = self.decoder().telling(guid, of, &parts);
-        let Ok(proxy) = telling.and_then(|telling| telling.proxy()) else {
+        let Ok(proxy) = self.decoder().proxy_json(guid, of, &parts) else {
             let (entity, _) = self.entity(guid, content)?;
             return Ok(ToldEntity::new(&self.types, entity).proxy().clone());
         };
@@ -125,6 +146,82 @@ impl Decoder<'_> {
             proxy: telling.proxy()?,
         };
         Ok((telling.standing, json))
+    }
+
+    /// The JSON of what the entity tells of itself.
+    pub(super) fn detail_json(
+        &self,
+        guid: &str,
+        of: Option<&ResolvedType>,
+        parts: &Parts<'_>,
+    ) -> Decoded<Option<Pieces>> {
+        let head = told_head(parts.header)?;
+        if head.is_proxy {
+            return Ok(None);
+        }
+        let classified = parts.classifications.map_or(0, <[u8]>::len);
+        let mut writer = Writer::with_capacity(MEMBERS_BYTES + classified * JSON_PER_STORED);
+        let mut done = Ok(());
+        writer.object(|writer| {
+            writer.class("EntityDetail");
+            done = self.put_start((guid, of), head, parts, writer);
+            if let (Some(bytes), true) = (parts.properties, done.is_ok()) {
+                writer.known_key("\"properties\":");
+                done = put_properties(of, &mut Cursor::new(bytes), writer);
+            }
+        });
+        done.map(|()| Some(writer.finish_in_pieces()))
+    }
+
+    /// The JSON of what stands for it.
+    pub(super) fn proxy_json(
+        &self,
+        guid: &str,
+        of: Option<&ResolvedType>,
+        parts: &Parts<'_>,
+    ) -> Decoded<Pieces> {
+        let head = told_head(parts.header)?;
+        let is_proxy = head.is_proxy;
+        let classified = parts.classifications.map_or(0, <[u8]>::len);
+        let mut writer = Writer::with_capacity(MEMBERS_BYTES + classified * JSON_PER_STORED);
+        let mut done = Ok(());
+        writer.object(|writer| {
+            writer.class("EntityProxy");
+            done = self
+                .put_start((guid, of), head, parts, writer)
+                .and_then(|()| {
+                    let Some(bytes) = parts.properties else {
+                        return Ok(());
+                    };
+                    let key = "\"uniqueProperties\":";
+                    if is_proxy {
+                        writer.known_key(key);
+                        return put_properties(of, &mut Cursor::new(bytes), writer);
+                    }
+                    if let Some(unique) = unique_properties(of, bytes)? {
+                        writer.known_key(key);
+                        writer.pieces(&unique);
+                    }
+                    Ok(())
+                });
+        });
+        done.map(|()| writer.finish_to_keep())
+    }
+
+    /// Writes the members that stand before an entity's properties, but for the class.
+    fn put_start(
+        &self,
+        (guid, of): (&str, Option<&ResolvedType>),
+        head: Head<'_>,
+        parts: &Parts<'_>,
+        writer: &mut Writer,
+    ) -> Decoded<()> {
+        head.write(guid, of, &Cursor::new(parts.header), writer)?;
+        if let Some(bytes) = parts.classifications {
+            writer.known_key("\"classifications\":");
+            carried::put(self.types, self.made, bytes, writer)?;
+        }
+        Ok(())
     }
 
     fn telling<'p>(
@@ -260,9 +357,7 @@ fn unique_properties(of: Option<&ResolvedType>, bytes: &[u8]) -> Decoded<Option<
             last = Some(name);
             match of.property(name).filter(|it| it.attribute.unique) {
                 Some(property) => {
-                    values.key(name);
-                    let def = property.attribute.type_def();
-                    put_value(def.map(|def| &**def), &mut cursor, &mut values)?;
+                    put_named_value(name, Some(property), &mut cursor, &mut values)?;
                 }
                 None => cursor.skip()?,
             }

@@ -13,10 +13,12 @@ use super::entries::InstanceDeriver;
 use super::made::{CLASSIFICATION_BYTES_MAX, MadeJson};
 use super::read::vertex_of;
 use super::rules::Rules;
+use super::shown::Row;
 use super::state::Keys;
 use crate::instances::*;
 use crate::json::{Field, Limits, Millis, RawJson, Writer, decode, encode};
-use crate::store::{StoredEntity, ToldEntity};
+use crate::matching::{Facts, HEADER_FIELDS};
+use crate::store::{Shown, StoredEntity, ToldEntity};
 use crate::types::{Catalogue, InstanceStatus, PrimitiveDefCategory, TypeIndex};
 use crate::validate::completed_properties;
 
@@ -104,9 +106,86 @@ impl Fixture {
         let told = ToldEntity::of_json("guid", Some(self.of), standing, json);
         assert_eq!(told.standing(), read.standing());
         assert_eq!(encode(told.proxy()), encode(read.proxy()));
+        // By themselves, too.
+        let proxy = decoder.proxy_json("guid", of, &parts);
+        let proxy = proxy.expect("what stands for it can be told alone");
+        assert_eq!(proxy.joined(), encode(read.proxy()));
+        let detail = decoder.detail_json("guid", of, &parts);
+        let detail = detail.expect("it can be told alone");
         let [told, read] = [&told, &read].map(|of| of.detail().map(encode));
         assert_eq!(told, read);
+        assert_eq!(detail.map(|json| json.joined()), read);
         Some(true)
+    }
+
+    /// Asks a row for everything, and then whether that could be read.
+    fn can_all_be_asked(&self, content: &[u8]) -> Option<bool> {
+        let (_, properties) = vertex_parts(content).ok()?;
+        let parts = Parts::of(properties, KEYS).ok()?;
+        let made = MadeJson::new(CLASSIFICATION_BYTES_MAX);
+        let decoder = Decoder {
+            types: &self.types,
+            made: &made,
+        };
+        let id = ElementId::Vertex(vertex_of("guid"));
+        let row = Row::new(decoder, (&id, content), Some(self.of), parts).ok()?;
+        row.any_classification("Confidentiality", &mut |_| false);
+        let _ = (row.property("name"), row.field("createdBy"));
+        let _ = row.properties();
+        row.classifications();
+        Some(row.checked().is_ok())
+    }
+
+    /// What can be asked of a row is what can be asked of the object that it holds.
+    fn check_shown(&self, content: &[u8]) {
+        let (_, properties) = vertex_parts(content).unwrap();
+        let made = MadeJson::new(CLASSIFICATION_BYTES_MAX);
+        let decoder = Decoder {
+            types: &self.types,
+            made: &made,
+        };
+        let id = ElementId::Vertex(vertex_of("guid"));
+        let parts = || Parts::of(properties.clone(), KEYS).unwrap();
+        let row = || Row::new(decoder, (&id, content), Some(self.of), parts()).unwrap();
+        let read = self.decode(content).unwrap();
+        let shown = row();
+        assert_eq!(shown.guid(), "guid");
+        assert_eq!(shown.standing().status, read.status());
+        let is_proxy = matches!(read, StoredEntity::Proxy(_));
+        assert_eq!(shown.standing().is_proxy, is_proxy);
+        assert_eq!(shown.create_time(), read.create_time());
+        assert_eq!(shown.update_time(), read.update_time());
+        for name in HEADER_FIELDS.iter().chain(&["other"]) {
+            let [one, other] = [shown.field(name), Facts::field(&read, name)];
+            assert_eq!(format!("{one:?}"), format!("{other:?}"), "{name}");
+        }
+        let all = read.properties().into_iter().flat_map(|of| &of.values);
+        let names: Vec<&str> = all.map(|(name, _)| name.as_str()).collect();
+        for made_before in [false, true] {
+            let shown = row();
+            if made_before {
+                assert_eq!(shown.properties(), read.properties());
+                assert_eq!(shown.header(), Some(read.header()));
+                let all = shown.classifications().iter();
+                assert_eq!(all.as_slice(), read.classifications());
+            }
+            for name in names.iter().chain(&["other"]) {
+                assert_eq!(shown.property(name), Facts::property(&read, name));
+            }
+            for name in ["Confidentiality", "", "other"] {
+                let (mut one, mut two) = (Vec::new(), Vec::new());
+                shown.any_classification(name, &mut |of| {
+                    one.push(of.clone());
+                    false
+                });
+                read.any_classification(name, &mut |of| {
+                    two.push(of.clone());
+                    false
+                });
+                assert_eq!(one, two);
+            }
+            assert!(shown.checked().is_ok());
+        }
     }
 
     fn derive(&self, content: &[u8]) -> Option<DerivedEntries> {
@@ -359,6 +438,33 @@ fn what_is_held_of_an_entity_is_counted_once_for_each_time_it_was_written() {
 }
 
 #[test]
+fn what_a_row_is_asked_is_answered_as_the_object_does() {
+    let fixture = Fixture::new();
+    let entity = everything(&fixture);
+    let StoredEntity::Detail(detail) = entity.clone() else {
+        panic!("it is an entity");
+    };
+    let bare = EntityDetail {
+        header: detail.header.clone(),
+        ..EntityDetail::default()
+    };
+    let proxy = EntityProxy {
+        header: detail.header,
+        unique_properties: detail.properties,
+        ..EntityProxy::default()
+    };
+    for entity in [
+        entity,
+        StoredEntity::Detail(bare),
+        StoredEntity::Proxy(proxy),
+    ] {
+        let content = fixture.encode(&entity);
+        fixture.check_shown(&content);
+        assert_eq!(fixture.can_all_be_asked(&content), Some(true));
+    }
+}
+
+#[test]
 fn an_empty_entity_comes_back() {
     let fixture = Fixture::new();
     let header = InstanceHeader {
@@ -428,9 +534,12 @@ fn damaged_content_never_panics() {
                 }
             }
         }
+        let asked = fixture.can_all_be_asked(&bytes);
         if let Some(read) = fixture.decode(&bytes) {
             // Looked at, and not only told.
             let _ = read.classifications().len();
+        } else {
+            assert_ne!(asked, Some(true));
         }
         let _ = fixture.tells_straight(&bytes);
         let _ = fixture.tells_entity_straight(&bytes);

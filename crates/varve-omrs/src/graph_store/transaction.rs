@@ -23,7 +23,10 @@ use super::state::State;
 use crate::error::{Message, OmrsError};
 use crate::instances::{EntityDetail, EntityProxy, InstanceHeader};
 use crate::json::{Millis, Shared};
-use crate::store::{Read, StoredEntity, StoredRelationship, ToldEntity, Transaction, Visit, Walk};
+use crate::store::{
+    KeptRow, Read, StoredEntity, StoredRelationship, ToldEntity, ToldRelationship, Transaction,
+    Visit, Walk,
+};
 use crate::types::{Catalogue, TypeIndex};
 
 /// What the name of a relationship is held under begins with, unlike any vertex's key.
@@ -234,6 +237,14 @@ impl Read for GraphTransaction<'_, '_> {
         })
     }
 
+    fn kept_entity(&self, kept: &KeptRow) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
+        self.state.kept_entity(kept)
+    }
+
+    fn kept_relationship(&self, kept: KeptRow) -> Result<Option<ToldRelationship>, OmrsError> {
+        self.state.kept_relationship(kept)
+    }
+
     fn walk(&self, walk: &Walk<'_>, visit: Visit<'_>) -> Result<(), OmrsError> {
         self.state.walk(walk, None, visit, &|derived, visit| {
             self.inner.walk_derived(derived, visit)
@@ -269,19 +280,21 @@ impl Transaction for GraphTransaction<'_, '_> {
         let Some(id) = self.edge(guid)? else {
             return Ok(None);
         };
+        let earlier = |id: &EdgeId| {
+            let decode = |content: &[u8]| Ok(Some(self.state.relationship(id, content)?.0));
+            self.earlier(&ElementId::Edge(id.clone()), below, decode)
+        };
+        let version = |of: &StoredRelationship| of.header.audit.version;
         // The states that it had between other ends are older than those it had here.
-        let mut edges = vec![id.clone()];
-        edges.extend(
-            self.ever_edges(guid)?
-                .into_iter()
-                .filter(|edge| *edge != id),
-        );
-        let mut best: Option<StoredRelationship> = None;
-        for id in edges {
-            let decode = |content: &[u8]| Ok(Some(self.state.relationship(&id, content)?.0));
-            let found = self.earlier(&ElementId::Edge(id.clone()), below, decode)?;
-            let version = |of: &StoredRelationship| of.header.audit.version;
-            if let Some(found) = found
+        let mut best = earlier(&id)?;
+        if best.as_ref().is_some_and(|best| version(best) == below - 1) {
+            return Ok(best);
+        }
+        for other in self.ever_edges(guid)? {
+            if other == id {
+                continue;
+            }
+            if let Some(found) = earlier(&other)?
                 && best
                     .as_ref()
                     .is_none_or(|best| version(best) < version(&found))

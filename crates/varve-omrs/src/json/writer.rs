@@ -180,6 +180,16 @@ impl Writer {
         self.comma = false;
     }
 
+    /// A property whose value is an object of which the JSON is known but for what stands last in it, which `last` writes.
+    pub(crate) fn known_start(&mut self, start: &str, last: impl FnOnce(&mut Self)) {
+        self.separate();
+        self.buffer.extend_from_slice(start.as_bytes());
+        self.comma = false;
+        last(self);
+        self.buffer.push(b'}');
+        self.comma = true;
+    }
+
     /// A string, escaped as needed.
     pub fn string(&mut self, text: &str) {
         self.separate();

@@ -1,6 +1,6 @@
 //! What a search asks of an instance, as one tree.
 
-use super::field::{FieldValue, header_field, is_header_field};
+use super::field::{FieldValue, is_header_field};
 use super::value::{are_equal, compare_primitives, same_value, some_text, string};
 use super::{Pattern, Target};
 use crate::instances::{InstancePropertyValue, Primitive, PrimitivePropertyValue};
@@ -100,16 +100,16 @@ impl Condition {
             Self::Any(conditions) => conditions.iter().any(|of| of.holds(target)),
             Self::None(conditions) => !conditions.iter().any(|of| of.holds(target)),
             Self::Property { name, test } => property_passes(target, name, test),
-            Self::Text(pattern) => target.properties.is_some_and(|properties| {
+            Self::Text(pattern) => target.properties().is_some_and(|properties| {
                 let mut matches = |text: &str| pattern.matches(text);
                 let mut values = properties.values.values();
                 values.any(|value| some_text(value, &mut matches))
             }),
             Self::Classification { name, condition } => {
-                target.classifications.any_named(name, |classification| {
+                target.any_classification(name, |classification| {
                     condition
                         .as_ref()
-                        .is_none_or(|condition| condition.holds(&classification.into()))
+                        .is_none_or(|condition| condition.holds(&Target::from(classification)))
                 })
             }
         }
@@ -117,26 +117,23 @@ impl Condition {
 }
 
 fn property_passes(target: &Target<'_>, name: &str, test: &Test) -> bool {
-    let value = target
-        .properties
-        .and_then(|properties| properties.get(name));
-    let value = value.filter(|value| !is_null(value));
+    let value = || target.property(name).filter(|value| !is_null(value));
     let field = if is_header_field(name) {
-        header_field(target, name)
+        target.field(name)
     } else {
         None
     };
-    let is_there = value.is_some() || field.is_some();
+    // Fields are looked at first, as they cost less.
     match test {
-        Test::Missing => !is_there,
-        Test::Present => is_there,
+        Test::Missing => field.is_none() && value().is_none(),
+        Test::Present => field.is_some() || value().is_some(),
         Test::IsNot(wanted) => {
-            !value.is_some_and(|value| same_value(wanted, value))
-                && !field.is_some_and(|field| field_is(&field, wanted))
+            !field.is_some_and(|field| field_is(&field, wanted))
+                && !value().is_some_and(|value| same_value(wanted, &value))
         }
         _ => {
-            value.is_some_and(|value| test.passes(value))
-                || field.is_some_and(|field| test.passes_field(&field))
+            field.is_some_and(|field| test.passes_field(&field))
+                || value().is_some_and(|value| test.passes(&value))
         }
     }
 }

@@ -3,10 +3,10 @@
 use crate::instances::{InstanceType, Primitive};
 use crate::json::Millis;
 
-use super::Target;
+use super::Facts;
 
 /// The header fields that searches may name, beside the properties of the type.
-const HEADER_FIELDS: &[&str] = &[
+pub(crate) const HEADER_FIELDS: &[&str] = &[
     "metadataCollectionId",
     "metadataCollectionName",
     "replicatedBy",
@@ -40,7 +40,7 @@ pub fn is_header_field(name: &str) -> bool {
 
 /// The value of a header field.
 #[derive(Debug, Clone)]
-pub(super) enum FieldValue<'a> {
+pub enum FieldValue<'a> {
     /// A text, or a constant by its name.
     Text(&'a str),
     /// Some of several texts.
@@ -50,8 +50,11 @@ pub(super) enum FieldValue<'a> {
 }
 
 /// The header field called `name`, if the instance has it. For enums, its number too.
-pub(super) fn header_field<'a>(target: &Target<'a>, name: &str) -> Option<FieldValue<'a>> {
-    let audit = target.audit;
+pub(crate) fn header_field<'a, F: Facts + ?Sized>(
+    target: &'a F,
+    name: &str,
+) -> Option<FieldValue<'a>> {
+    let audit = target.audit();
     let text = |text: &'a Option<String>| text.as_deref().map(FieldValue::Text);
     let time = |time: Option<Millis>| time.map(|time| FieldValue::Number(Primitive::Date(time)));
     let number = |number: i64| Some(FieldValue::Number(Primitive::Long(number)));
@@ -60,7 +63,7 @@ pub(super) fn header_field<'a>(target: &Target<'a>, name: &str) -> Option<FieldV
         Some(FieldValue::Text(found))
     };
     let effectivity = |from: bool| {
-        let properties = target.properties?;
+        let properties = target.properties()?;
         time(if from {
             properties.effective_from
         } else {
@@ -86,9 +89,9 @@ pub(super) fn header_field<'a>(target: &Target<'a>, name: &str) -> Option<FieldV
         "status" => audit.status.map(|of| FieldValue::Text(of.name())),
         "statusOnDelete" => audit.status_on_delete.map(|of| FieldValue::Text(of.name())),
         "headerVersion" => audit.header_version.and_then(number),
-        "guid" => text(&target.header?.guid),
-        "instanceURL" => text(&target.header?.instance_url),
-        "reIdentifiedFromGUID" => text(&target.header?.re_identified_from_guid),
+        "guid" => text(&target.header()?.guid),
+        "instanceURL" => text(&target.header()?.instance_url),
+        "reIdentifiedFromGUID" => text(&target.header()?.re_identified_from_guid),
         "effectiveFrom" | "effectiveFromTime" => effectivity(true),
         "effectiveTo" | "effectiveToTime" => effectivity(false),
         _ => None,

@@ -113,7 +113,13 @@ impl SortValue {
     /// What the property called `name` is ordered by: a primitive value, or an enum's symbolic name.
     #[must_use]
     pub fn of(properties: Option<&InstanceProperties>, name: &str) -> Self {
-        match properties.and_then(|properties| properties.get(name)) {
+        Self::of_value(properties.and_then(|properties| properties.get(name)))
+    }
+
+    /// What a property of this value is ordered by.
+    #[must_use]
+    pub fn of_value(value: Option<&InstancePropertyValue>) -> Self {
+        match value {
             Some(InstancePropertyValue::Primitive(PrimitivePropertyValue {
                 value: Some(value),
                 ..

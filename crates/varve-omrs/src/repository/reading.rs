@@ -146,8 +146,7 @@ impl Repository {
         if history.is_empty() {
             return Err(OmrsError::new(Message::UnknownRelationship, &[guid]));
         }
-        let types = self.reader(None)?.types();
-        rendered_states(&*self.store, &types, paged(history, request)?)
+        rendered_states(&*self.store, paged(history, request)?)
     }
 
     fn time_asked(&self, history: Option<&HistoryRequest>) -> Result<Option<Millis>, OmrsError> {

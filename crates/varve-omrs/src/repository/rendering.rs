@@ -8,10 +8,10 @@ use crate::error::{Message, OmrsError};
 use crate::instances::{EntityProxy, Relationship};
 use crate::json::{Millis, Shared};
 use crate::search::{Limits, Meter, guid_bytes, told_proxy_bytes};
-use crate::store::{
-    Read, Store, StoredEntity, StoredRelationship, ToldEntity, ToldRelationship, Version, proxy_of,
-};
-use crate::types::Catalogue;
+use crate::store::{Read, Store, StoredRelationship, ToldEntity, ToldRelationship, Version};
+
+/// Of how many relationships the ends are read at once.
+const AT_ONCE: usize = 32;
 
 /// What stands for the entities at the ends of relationships, at one reader's point of time. Each is read and made once: in
 /// one answer the same entity is an end of many relationships. Nothing else of an entity is held.
@@ -71,6 +71,46 @@ impl<'a> Ends<'a> {
         Ok(relationship.between([&one, &two]))
     }
 
+    /// Several relationships with their ends, of which many are read at once.
+    ///
+    /// # Errors
+    /// As [`Ends::rendered`].
+    pub(crate) fn all_told(
+        &mut self,
+        relationships: Vec<ToldRelationship>,
+    ) -> Result<Vec<Shared<Relationship>>, OmrsError> {
+        let mut told = Vec::with_capacity(relationships.len());
+        let mut rest = relationships.into_iter();
+        loop {
+            let some: Vec<ToldRelationship> = rest.by_ref().take(AT_ONCE).collect();
+            if some.is_empty() {
+                return Ok(told);
+            }
+            self.read_ahead(&some)?;
+            for relationship in some {
+                told.push(self.told(relationship)?);
+            }
+        }
+    }
+
+    fn read_ahead(&mut self, relationships: &[ToldRelationship]) -> Result<(), OmrsError> {
+        let ends = relationships.iter().flat_map(|of| &of.link.ends);
+        let ends = ends.map(|guid| guid.as_str());
+        let mut unknown: Vec<&str> = ends.filter(|it| !self.known.contains_key(*it)).collect();
+        unknown.sort_unstable();
+        unknown.dedup();
+        let (known, meter) = (&mut self.known, &self.meter);
+        let mut held = Ok(());
+        self.read.told_proxies(&unknown, &mut |at, proxy| {
+            let guid = unknown[at];
+            if held.is_ok() {
+                held = meter.hold(guid_bytes(guid) + told_proxy_bytes(&proxy));
+                known.insert(guid.to_owned(), proxy);
+            }
+        })?;
+        held
+    }
+
     fn end(&mut self, of: &str, guid: &str) -> Result<Shared<EntityProxy>, OmrsError> {
         if let Some(known) = self.known.get(guid) {
             return Ok(known.clone());
@@ -101,7 +141,6 @@ pub(crate) fn rendered(
 /// When the store fails, or lost an end.
 pub(super) fn rendered_states(
     store: &dyn Store,
-    types: &Catalogue,
     states: Vec<Version<StoredRelationship>>,
 ) -> Result<Vec<Relationship>, OmrsError> {
     let mut times: BTreeMap<String, Vec<Millis>> = BTreeMap::new();
@@ -112,18 +151,10 @@ pub(super) fn rendered_states(
     }
     let mut known: FxHashMap<(&str, Millis), Shared<EntityProxy>> = FxHashMap::default();
     for (guid, times) in &times {
-        let mut last: Option<(Shared<StoredEntity>, Shared<EntityProxy>)> = None;
-        for (at, entity) in times.iter().zip(store.entity_at(guid, times)?) {
-            let Some(entity) = entity else {
-                continue;
-            };
-            let proxy = match (&last, &*entity) {
-                (Some((of, proxy)), _) if of.is_same(&entity) => proxy.clone(),
-                (_, StoredEntity::Proxy(proxy)) => proxy.clone().into(),
-                (_, StoredEntity::Detail(entity)) => proxy_of(types, entity).into(),
-            };
-            last = Some((entity, proxy.clone()));
-            known.insert((guid, *at), proxy);
+        for (at, proxy) in times.iter().zip(store.proxies_at(guid, times)?) {
+            if let Some(proxy) = proxy {
+                known.insert((guid, *at), proxy);
+            }
         }
     }
     let told = |version: Version<StoredRelationship>| {

@@ -15,7 +15,7 @@ use crate::requests::{
     PagedFindRequest, PropertyMatchFindRequest, TypeLimitedFindRequest,
 };
 use crate::search::{Limits, Query, TypeLimit};
-use crate::store::{StoredEntity, StoredInstance, Subject};
+use crate::store::Subject;
 use crate::types::{Catalogue, TypeDefCategory};
 
 /// Where conditions on properties are given.
@@ -42,7 +42,7 @@ impl Repository {
     pub fn find_entities(
         &self,
         request: &EntityFindRequest,
-    ) -> Result<Vec<EntityDetail>, OmrsError> {
+    ) -> Result<Vec<Shared<EntityDetail>>, OmrsError> {
         let of_subtypes = &request.instances.of_subtypes;
         let of_type = &of_subtypes.of_type;
         self.entities_found(&of_type.paged, |types| {
@@ -72,7 +72,7 @@ impl Repository {
     pub fn find_entities_by_property(
         &self,
         request: &EntityPropertyFindRequest,
-    ) -> Result<Vec<EntityDetail>, OmrsError> {
+    ) -> Result<Vec<Shared<EntityDetail>>, OmrsError> {
         let matching = &request.matching;
         self.entities_found(&matching.of_type.paged, |types| {
             let mut query = query_of(types, Subject::Entities, &matching.of_type)?;
@@ -94,7 +94,7 @@ impl Repository {
         &self,
         name: &str,
         request: &PropertyMatchFindRequest,
-    ) -> Result<Vec<EntityDetail>, OmrsError> {
+    ) -> Result<Vec<Shared<EntityDetail>>, OmrsError> {
         self.entities_found(&request.of_type.paged, |types| {
             if name.is_empty() {
                 let parameter = "classificationName";
@@ -125,7 +125,7 @@ impl Repository {
         &self,
         search_criteria: &str,
         request: &EntityPropertyFindRequest,
-    ) -> Result<Vec<EntityDetail>, OmrsError> {
+    ) -> Result<Vec<Shared<EntityDetail>>, OmrsError> {
         let of_type = &request.matching.of_type;
         self.entities_found(&of_type.paged, |types| {
             let condition = text_condition(Some(search_criteria))?;
@@ -143,7 +143,7 @@ impl Repository {
     pub fn find_relationships(
         &self,
         request: &InstanceFindRequest,
-    ) -> Result<Vec<Relationship>, OmrsError> {
+    ) -> Result<Vec<Shared<Relationship>>, OmrsError> {
         let of_type = &request.of_subtypes.of_type;
         let subtypes = &request.of_subtypes.subtype_guids;
         self.relationships_found(&of_type.paged, |types| {
@@ -163,7 +163,7 @@ impl Repository {
     pub fn find_relationships_by_property(
         &self,
         request: &PropertyMatchFindRequest,
-    ) -> Result<Vec<Relationship>, OmrsError> {
+    ) -> Result<Vec<Shared<Relationship>>, OmrsError> {
         self.relationships_found(&request.of_type.paged, |types| {
             let mut query = query_of(types, Subject::Relationships, &request.of_type)?;
             query.condition = property_condition(
@@ -183,7 +183,7 @@ impl Repository {
         &self,
         search_criteria: &str,
         request: &TypeLimitedFindRequest,
-    ) -> Result<Vec<Relationship>, OmrsError> {
+    ) -> Result<Vec<Shared<Relationship>>, OmrsError> {
         self.relationships_found(&request.paged, |types| {
             let condition = text_condition(Some(search_criteria))?;
             let mut query = query_of(types, Subject::Relationships, request)?;
@@ -210,8 +210,7 @@ impl Repository {
             return Err(OmrsError::new(Message::UnknownEntity, &[guid]));
         }
         let found = relationships_of_entity(&*read, &query, guid, self.searcher.limits())?;
-        let mut ends = Ends::new(&*read, self.searcher.limits());
-        found.into_iter().map(|found| ends.told(found)).collect()
+        Ends::new(&*read, self.searcher.limits()).all_told(found)
     }
 
     /// Runs a query for entities, made with the types as they are.
@@ -219,13 +218,14 @@ impl Repository {
         &self,
         request: &PagedFindRequest,
         query: impl FnOnce(&Catalogue) -> Result<Query, OmrsError>,
-    ) -> Result<Vec<EntityDetail>, OmrsError> {
+    ) -> Result<Vec<Shared<EntityDetail>>, OmrsError> {
         let at = request.find.checked_time(self.store.now())?;
         let read = self.reader(at)?;
         let types = read.types();
         let query = query(&types)?;
         let found = self.searcher.find(&*read, &types, &query, at)?;
-        Ok(found.into_iter().filter_map(detail).collect())
+        let told = found.into_iter().map(|kept| kept.entity(&*read));
+        told.filter_map(Result::transpose).collect()
     }
 
     /// Runs a query for relationships, made with the types as they are.
@@ -233,26 +233,15 @@ impl Repository {
         &self,
         request: &PagedFindRequest,
         query: impl FnOnce(&Catalogue) -> Result<Query, OmrsError>,
-    ) -> Result<Vec<Relationship>, OmrsError> {
+    ) -> Result<Vec<Shared<Relationship>>, OmrsError> {
         let at = request.find.checked_time(self.store.now())?;
         let read = self.reader(at)?;
         let types = read.types();
         let query = query(&types)?;
-        let mut relationships = Vec::with_capacity(query.page.size.unwrap_or(0).min(1000));
-        let mut ends = Ends::new(&*read, self.searcher.limits());
-        for found in self.searcher.find(&*read, &types, &query, at)? {
-            if let StoredInstance::Relationship(found) = found {
-                relationships.push(ends.rendered(found)?);
-            }
-        }
-        Ok(relationships)
-    }
-}
-
-fn detail(found: StoredInstance) -> Option<EntityDetail> {
-    match found {
-        StoredInstance::Entity(StoredEntity::Detail(entity)) => Some(entity),
-        _ => None,
+        let found = self.searcher.find(&*read, &types, &query, at)?;
+        let found = found.into_iter().map(|kept| kept.relationship(&*read));
+        let found: Result<Vec<_>, OmrsError> = found.filter_map(Result::transpose).collect();
+        Ends::new(&*read, self.searcher.limits()).all_told(found?)
     }
 }
 

@@ -4,13 +4,12 @@ use std::collections::HashSet;
 
 use super::access::Access;
 use super::memory::Place;
-use super::order::header_of;
 use super::turn::{Asked, Next, Turn, go_on};
-use super::weight::instance_bytes;
+use super::weight::kept_bytes;
 use super::{Meter, Order, Query, SortKey, guid_bytes};
 use crate::error::OmrsError;
 use crate::matching::Target;
-use crate::store::StoredInstance;
+use crate::store::{Kept, Shown};
 
 /// The most results of which the GUIDs are kept for the pages to come.
 const LIST_MAX: usize = 2000;
@@ -34,15 +33,16 @@ pub(super) struct Collected {
 pub(super) struct Found {
     pub(super) key: SortKey,
     pub(super) bytes: usize,
-    pub(super) instance: StoredInstance,
+    pub(super) kept: Kept,
 }
 
 impl Found {
-    pub(super) fn new(order: &Order, instance: StoredInstance) -> Self {
+    pub(super) fn new(order: &Order, instance: &dyn Shown) -> Self {
+        let kept = instance.keep();
         Self {
-            key: order.key(&Target::from(&instance)),
-            bytes: instance_bytes(&instance),
-            instance,
+            key: order.key(&Target::of(instance)),
+            bytes: kept_bytes(&kept),
+            kept,
         }
     }
 }
@@ -85,10 +85,10 @@ impl Collected {
                 .map(|size| query.page.offset.saturating_add(size));
             let mut look = |step: crate::store::Step<'_>| {
                 let instance = step.instance;
-                if !query.takes(types, &instance) {
+                if !query.takes(types, instance) {
                     return Next::GoOn;
                 }
-                let guid = header_of(&instance).guid();
+                let guid = instance.guid();
                 if seen
                     .as_mut()
                     .is_some_and(|seen| !seen.insert(guid.to_owned()))
@@ -98,7 +98,7 @@ impl Collected {
                 let found_one = Found::new(order, instance);
                 let mut added = found_one.bytes;
                 if seen.is_some() {
-                    added += guid_bytes(header_of(&found_one.instance).guid());
+                    added += guid_bytes(guid);
                 }
                 found.push(found_one);
                 *held += added;
@@ -130,26 +130,26 @@ impl Collected {
     }
 
     /// The page, and where it ends.
-    pub(super) fn answer(mut self, query: &Query) -> (Vec<StoredInstance>, Option<Place>) {
+    pub(super) fn answer(mut self, query: &Query) -> (Vec<Kept>, Option<Place>) {
         sort(&self.order, &mut self.found);
         let page = query.page;
         let is_kept = !self.is_cut && self.found.len() <= LIST_MAX;
         let place = is_kept.then(|| {
             let guids = self.found.iter();
-            let guids = guids.map(|found| header_of(&found.instance).guid().to_owned());
+            let guids = guids.map(|found| found.kept.guid().to_owned());
             Place::List(guids.collect())
         });
         let size = page.size.unwrap_or(usize::MAX);
         let found = self.found.into_iter().skip(page.offset).take(size);
-        (found.map(|found| found.instance).collect(), place)
+        (found.map(|found| found.kept).collect(), place)
     }
 }
 
 /// Puts results in order.
 pub(super) fn sort(order: &Order, found: &mut [Found]) {
     found.sort_unstable_by(|one, other| {
-        let one = (&one.key, header_of(&one.instance).guid());
-        let other = (&other.key, header_of(&other.instance).guid());
+        let one = (&one.key, one.kept.guid());
+        let other = (&other.key, other.kept.guid());
         order.compare(one, other)
     });
 }

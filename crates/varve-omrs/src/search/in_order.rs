@@ -10,7 +10,7 @@ use super::{Meter, Order, Query};
 use crate::error::OmrsError;
 use crate::instances::InstancePropertyValue;
 use crate::matching::{Condition, SortValue, Target};
-use crate::store::{Step, StoredInstance};
+use crate::store::{Kept, Shown, Step};
 
 /// Walks one after the other which show what is asked for in its order.
 pub(super) struct InOrder {
@@ -54,7 +54,7 @@ struct Filling {
     segment: usize,
     /// How many were found, those before the page included.
     found: usize,
-    page: Vec<StoredInstance>,
+    page: Vec<Kept>,
     /// What the page takes in memory, in bytes, and those whose place is not known yet.
     held: usize,
     /// The place of the one that came last.
@@ -84,10 +84,10 @@ impl Segment {
 }
 
 impl Only {
-    fn left_out(&self, instance: &StoredInstance, reverse: bool) -> Option<Next> {
+    fn left_out(&self, instance: &dyn Shown, reverse: bool) -> Option<Next> {
         let is_missing = |name: &str| {
-            let target = Target::from(instance);
-            SortValue::of(target.properties, name).is_missing()
+            let value = Target::of(instance).property(name);
+            SortValue::of_value(value.as_deref()).is_missing()
         };
         match self {
             Self::Missing(name) if !is_missing(name) => Some(Next::GoOn),
@@ -146,14 +146,14 @@ impl InOrder {
             let mut is_full = false;
             let of_value = OfValue::new(&segment.access, query);
             let mut look = |step: Step<'_>| {
-                if let Some(left_out) = segment.only.left_out(&step.instance, segment.reverse) {
+                if let Some(left_out) = segment.only.left_out(step.instance, segment.reverse) {
                     return left_out;
                 }
                 is_full = filling.settle_before(step.alike, query, meter);
                 let mut all_fail = false;
                 if !is_full {
-                    let is_taken = query.takes(types, &step.instance);
-                    all_fail = !is_taken && step.alike.is_none() && of_value.fails(&step.instance);
+                    let is_taken = query.takes(types, step.instance);
+                    all_fail = !is_taken && step.alike.is_none() && of_value.fails(step.instance);
                     is_full = filling.look(step, is_taken, query, meter);
                 }
                 match (is_full, all_fail) {
@@ -187,7 +187,7 @@ impl InOrder {
     }
 
     /// The page, and where it ends.
-    pub(super) fn answer(self) -> (Vec<StoredInstance>, Option<Mark>) {
+    pub(super) fn answer(self) -> (Vec<Kept>, Option<Mark>) {
         (self.filling.page, self.filling.last)
     }
 }
@@ -230,6 +230,11 @@ impl Filling {
     }
 
     fn take_next(&mut self, step: Step<'_>, query: &Query, meter: &Meter) -> bool {
+        if self.found < query.page.offset {
+            // It stands on a page before, and there is one that comes behind.
+            self.found += 1;
+            return false;
+        }
         let found = Found::new(&Order::Guid, step.instance);
         self.held += found.bytes;
         self.is_too_much = !meter.has_room_for(found.bytes);
@@ -248,7 +253,7 @@ impl Filling {
     fn take(&mut self, found: Found, query: &Query, meter: &Meter) -> bool {
         self.found += 1;
         if self.found > query.page.offset {
-            self.page.push(found.instance);
+            self.page.push(found.kept);
         } else {
             self.held -= found.bytes;
             meter.release(found.bytes);
@@ -298,14 +303,14 @@ impl<'q> OfValue<'q> {
 
     /// Whether an instance fails any of these: so do all that have the same value. Enums are the same by more than their places
     /// in the order say.
-    fn fails(&self, instance: &StoredInstance) -> bool {
+    fn fails(&self, instance: &dyn Shown) -> bool {
         if self.conditions.is_empty() {
             return false;
         }
-        let target = Target::from(instance);
-        let value = target.properties.and_then(|all| all.get(self.name));
+        let target = Target::of(instance);
+        let value = target.property(self.name);
         let mut conditions = self.conditions.iter();
-        !matches!(value, Some(InstancePropertyValue::Enum(_)))
+        !matches!(value.as_deref(), Some(InstancePropertyValue::Enum(_)))
             && conditions.any(|(condition, must)| condition.holds(&target) != *must)
     }
 }

@@ -2,11 +2,9 @@
 
 use std::cmp::Ordering;
 
-use crate::instances::InstanceHeader;
 use crate::json::Millis;
 use crate::matching::{SortValue, Target};
 use crate::requests::{PagedFindRequest, SequencingOrder};
-use crate::store::StoredInstance;
 
 /// The order of results. Those that are equal in it stand by their GUIDs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,9 +69,11 @@ impl Order {
     pub fn key(&self, target: &Target<'_>) -> SortKey {
         match self {
             Self::Any | Self::Guid => SortKey::None,
-            Self::CreateTime { .. } => SortKey::Time(target.audit.create_time),
-            Self::UpdateTime { .. } => SortKey::Time(target.audit.update_time),
-            Self::Property { name, .. } => SortKey::Value(SortValue::of(target.properties, name)),
+            Self::CreateTime { .. } => SortKey::Time(target.create_time()),
+            Self::UpdateTime { .. } => SortKey::Time(target.update_time()),
+            Self::Property { name, .. } => {
+                SortKey::Value(SortValue::of_value(target.property(name).as_deref()))
+            }
         }
     }
 
@@ -102,13 +102,5 @@ impl Order {
             | Self::UpdateTime { reverse }
             | Self::Property { reverse, .. } => *reverse,
         }
-    }
-}
-
-/// What is known of an instance.
-pub(super) fn header_of(instance: &StoredInstance) -> &InstanceHeader {
-    match instance {
-        StoredInstance::Entity(entity) => entity.header(),
-        StoredInstance::Relationship(relationship) => &relationship.header,
     }
 }

@@ -8,10 +8,10 @@ use super::collected::Collected;
 use super::in_order::{InOrder, Only, Segment};
 use super::memory::Place;
 use super::turn::{Asked, Turn};
-use super::weight::instance_bytes;
+use super::weight::kept_bytes;
 use super::{Limits, Meter, Order, Query};
 use crate::error::OmrsError;
-use crate::store::{Listing, Read, StoredInstance, Subject};
+use crate::store::{Kept, Listing, Read};
 use crate::types::{Catalogue, PrimitiveDefCategory};
 
 /// How many instances each way looks at in its first turn. Each turn is twice as long as the one before.
@@ -36,7 +36,7 @@ enum Way {
     GivenUp,
 }
 
-type Answer = (Vec<StoredInstance>, Option<Place>);
+type Answer = (Vec<Kept>, Option<Place>);
 
 impl<'a> Race<'a> {
     pub(super) fn new(
@@ -163,16 +163,9 @@ impl<'a> Race<'a> {
         let mut found = Vec::new();
         for guid in list.iter().skip(page.offset).take(size) {
             meter.examine()?;
-            let instance = match self.query.subject {
-                Subject::Entities => self.read.entity(guid)?.map(StoredInstance::Entity),
-                Subject::Relationships => self
-                    .read
-                    .relationship(guid)?
-                    .map(StoredInstance::Relationship),
-            };
-            if let Some(instance) = instance {
-                meter.hold(instance_bytes(&instance))?;
-                found.push(instance);
+            if let Some(kept) = self.read.kept(self.query.subject, guid)? {
+                meter.hold(kept_bytes(&kept))?;
+                found.push(kept);
             }
         }
         Ok((found, Some(Place::List(list))))

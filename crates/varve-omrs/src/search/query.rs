@@ -3,12 +3,11 @@
 use crate::error::OmrsError;
 use crate::matching::{Condition, Target};
 use crate::requests::{FindRequest, Page, PagedFindRequest};
-use crate::store::{StoredEntity, StoredInstance, Subject};
+use crate::store::{Shown, Subject};
 use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
 use crate::validate::{optional_type, type_filter};
 
 use super::Order;
-use super::order::header_of;
 
 /// The types that a query is limited to, each with its subtypes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -70,12 +69,12 @@ impl TypeLimit {
         Ok(Self { of, listed })
     }
 
-    /// Whether instances of a type are among them.
-    fn includes(&self, types: &Catalogue, type_name: &str) -> bool {
+    /// Whether an instance is of one of them.
+    fn includes(&self, types: &Catalogue, instance: &dyn Shown) -> bool {
         if self.of.is_none() && self.listed.is_empty() {
             return true;
         }
-        types.by_name(type_name).is_some_and(|index| {
+        instance.of(types).is_some_and(|index| {
             let is_listed = self.listed.iter().any(|of| types.is_a(index, *of));
             self.of.is_none_or(|of| types.is_a(index, of)) && (self.listed.is_empty() || is_listed)
         })
@@ -107,16 +106,13 @@ impl Query {
     }
 
     /// Whether an instance is one that is asked for.
-    pub(super) fn takes(&self, types: &Catalogue, instance: &StoredInstance) -> bool {
-        if let StoredInstance::Entity(StoredEntity::Proxy(_)) = instance {
-            return false;
-        }
-        let target = Target::from(instance);
-        let status = target.audit.status.unwrap_or(InstanceStatus::Unknown);
-        self.find.takes(status)
-            && self
-                .types
-                .includes(types, header_of(instance).audit.type_name())
+    pub(super) fn takes(&self, types: &Catalogue, instance: &dyn Shown) -> bool {
+        let standing = instance.standing();
+        let status = standing.status.unwrap_or(InstanceStatus::Unknown);
+        let target = Target::of(instance);
+        !standing.is_proxy
+            && self.find.takes(status)
+            && self.types.includes(types, instance)
             && self.is_classified(&target)
             && self
                 .condition
@@ -127,6 +123,6 @@ impl Query {
     fn is_classified(&self, target: &Target<'_>) -> bool {
         let mut names = self.classifications.iter();
         self.classifications.is_empty()
-            || names.any(|name| target.classifications.any_named(name, |_| true))
+            || names.any(|name| target.any_classification(name, |_| true))
     }
 }

@@ -6,11 +6,13 @@ use crate::instances::{
 };
 use crate::json::Shared;
 use crate::store::{
-    StoredEntity, StoredInstance, StoredRelationship, ToldEntity, ToldRelationship,
+    Kept, StoredEntity, StoredInstance, StoredRelationship, ToldEntity, ToldRelationship,
 };
 
 /// What each instance takes beside its texts: its fields, and what it says of its type when it is told.
 const INSTANCE_BYTES: usize = 1024;
+/// What each instance takes beside its row, where that is what is kept of it: its identifier, its key in the order of results.
+const ROW_BYTES: usize = 512;
 /// What each classification takes beside its texts.
 const CLASSIFICATION_BYTES: usize = 512;
 /// What each value takes beside its text.
@@ -23,8 +25,15 @@ pub(crate) fn guid_bytes(guid: &str) -> usize {
     ENTRY_BYTES + guid.len()
 }
 
-/// The bytes of an instance.
-pub(crate) fn instance_bytes(instance: &StoredInstance) -> usize {
+/// The bytes of what is kept of an instance.
+pub(crate) fn kept_bytes(kept: &Kept) -> usize {
+    match kept {
+        Kept::Object(instance) => instance_bytes(instance),
+        Kept::Row(row) => ROW_BYTES + row.content.len(),
+    }
+}
+
+fn instance_bytes(instance: &StoredInstance) -> usize {
     match instance {
         StoredInstance::Entity(StoredEntity::Detail(entity)) => entity_bytes(
             &entity.header,

@@ -146,7 +146,7 @@ impl ToldEntity {
 }
 
 /// What stands for an entity at the end of a relationship.
-pub(crate) fn proxy_of(types: &Catalogue, entity: &EntityDetail) -> EntityProxy {
+fn proxy_of(types: &Catalogue, entity: &EntityDetail) -> EntityProxy {
     let header = &entity.header;
     // A type that was removed since cannot be asked which of its properties are unique.
     let of = instance_type(types, &header.audit, TypeDefCategory::Entity).ok();

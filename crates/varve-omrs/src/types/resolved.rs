@@ -1,6 +1,6 @@
 //! A type with what it inherits.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{
     Catalogue, RelationshipKind, TypeDef, TypeDefAttribute, TypeDefCategory, TypeDefKind,
@@ -32,6 +32,15 @@ pub struct DefinedProperty {
     pub attribute: Arc<TypeDefAttribute>,
     /// The type that defines it.
     pub defined_by: TypeIndex,
+    /// JSON that follows from the definition. Types that inherit the property have it in common.
+    json: Arc<OnceLock<String>>,
+}
+
+impl DefinedProperty {
+    /// JSON that follows from the definition, always the same: `make` makes it when it is asked for first.
+    pub(crate) fn json(&self, make: impl FnOnce() -> String) -> &str {
+        self.json.get_or_init(make)
+    }
 }
 
 impl ResolvedType {
@@ -235,6 +244,7 @@ fn with_own(
         let property = DefinedProperty {
             attribute: Arc::new(attribute.clone()),
             defined_by,
+            json: Arc::default(),
         };
         match position(&properties, attribute.name()) {
             Ok(at) => properties[at] = property,

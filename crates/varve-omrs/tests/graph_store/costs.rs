@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use varve_omrs::OmrsError;
 use varve_omrs::instances::*;
-use varve_omrs::json::Millis;
+use varve_omrs::json::{Millis, Shared};
 use varve_omrs::repository::{Options, Repository};
 use varve_omrs::requests::*;
 use varve_omrs::store::*;
@@ -61,6 +61,18 @@ impl Read for CountedRead<'_> {
         visit: &mut dyn FnMut(StoredRelationship) -> Result<ControlFlow<()>, OmrsError>,
     ) -> Result<(), OmrsError> {
         self.inner.relationships_of(entity, of, visit)
+    }
+
+    fn kept(&self, subject: Subject, guid: &str) -> Result<Option<Kept>, OmrsError> {
+        self.inner.kept(subject, guid)
+    }
+
+    fn kept_entity(&self, kept: &KeptRow) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
+        self.inner.kept_entity(kept)
+    }
+
+    fn kept_relationship(&self, kept: KeptRow) -> Result<Option<ToldRelationship>, OmrsError> {
+        self.inner.kept_relationship(kept)
     }
 
     fn walk(&self, walk: &Walk<'_>, visit: Visit<'_>) -> Result<(), OmrsError> {
@@ -295,7 +307,7 @@ impl Filled {
         &self,
         rows: &mut Vec<Row>,
         what: &str,
-        search: impl FnOnce() -> Result<Vec<EntityDetail>, OmrsError>,
+        search: impl FnOnce() -> Result<Vec<Shared<EntityDetail>>, OmrsError>,
     ) {
         self.shown.store(0, Ordering::Relaxed);
         let found = search().expect("an answer").len();

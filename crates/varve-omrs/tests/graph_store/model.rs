@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use varve_omrs::instances::*;
 use varve_omrs::json::{Encode, Millis, Shared, encode};
+use varve_omrs::matching::Facts;
 use varve_omrs::store::*;
 use varve_omrs::types::{AttributeTypeKind, InstanceStatus, PrimitiveDefCategory, TypeIndex};
 
@@ -546,10 +547,12 @@ impl Run {
                 .filter_map(|_| times.get(self.random.below(times.len().max(1))).copied())
                 .chain([now])
                 .collect();
-            let found = self.world.store.entity_at(guid, &asked).expect("read");
+            let found = self.world.store.proxies_at(guid, &asked).expect("read");
             for (at, found) in asked.iter().zip(found) {
-                let expected = at_time(states, Some(*at));
-                assert_eq!(found.as_deref(), expected, "{guid} at {at:?}");
+                let expected = at_time(states, Some(*at)).cloned();
+                let expected = expected.map(|of| ToldEntity::new(&self.world.types, of));
+                let expected = expected.as_ref().map(|of| json(of.proxy()));
+                assert_eq!(found.as_ref().map(json), expected, "{guid} at {at:?}");
             }
         }
         for (guid, states) in &self.model.relationships {
@@ -595,6 +598,31 @@ impl Run {
             let found = reader.relationship(guid).expect("read");
             assert_eq!(found.as_ref(), at_time(states, at), "{guid} at {at:?}");
         }
+        let guids = self.model.entities.keys().map(String::as_str);
+        compare_proxies(&*reader, &guids.chain(["other"]).collect::<Vec<_>>());
+        let entities = self.model.entities.iter();
+        let entities: Vec<_> = entities
+            .map(|(guid, states)| {
+                (
+                    guid,
+                    at_time(states, at).cloned().map(StoredInstance::Entity),
+                )
+            })
+            .collect();
+        let relationships = self.model.relationships.iter();
+        let relationships: Vec<_> = relationships
+            .map(|(guid, states)| {
+                let found = at_time(states, at).cloned();
+                (guid, found.map(StoredInstance::Relationship))
+            })
+            .collect();
+        for (subject, all) in [
+            (Subject::Entities, &entities),
+            (Subject::Relationships, &relationships),
+        ] {
+            let all: Vec<_> = all.iter().map(|(guid, of)| (*guid, of.as_ref())).collect();
+            compare_kept(&*reader, subject, &all);
+        }
     }
 }
 
@@ -607,12 +635,29 @@ fn compare_links(reader: &dyn Read, guid: &str) {
         Ok(Continue(()))
     });
     read.expect("read");
-    let mut links = Vec::new();
-    let read = reader.links_of(guid, &mut |link| {
+    let (mut links, mut told_links) = (Vec::new(), Vec::new());
+    let read = reader.links_of(guid, &mut |link, content| {
+        let told = reader.told_link(&link, content.expect("it has a row"));
+        told_links.push(told.expect("told"));
         links.push(link);
         Ok(Continue(()))
     });
     read.expect("read");
+    for (link, told) in links.iter().zip(told_links) {
+        let again = reader.told_relationship(link).expect("read");
+        assert_eq!(
+            format!("{told:?}"),
+            format!("{:?}", again.expect("it was shown"))
+        );
+    }
+    let mut of_each = vec![Vec::new(); 3];
+    let read = reader.links_of_each(&[guid, "other", guid], &mut |at, link, content| {
+        assert!(content.is_some());
+        of_each[at].push(link);
+        Ok(Continue(()))
+    });
+    read.expect("read");
+    assert_eq!(of_each, [links.clone(), Vec::new(), links.clone()]);
     let types = reader.types();
     let link = |of: &StoredRelationship| Link::of(&types, of);
     assert_eq!(links, whole.iter().map(link).collect::<Vec<_>>());
@@ -650,6 +695,60 @@ fn compare_links(reader: &dyn Read, guid: &str) {
         status: of.header().audit.status,
     });
     assert_eq!(reader.standing(guid).expect("read"), standing);
+    let glance = reader.glance(guid).expect("read");
+    assert_eq!(glance.as_ref().map(|(standing, _)| *standing), standing);
+    if let Some((_, row)) = glance {
+        let kept = reader.told_kept(&row.expect("it has a row")).expect("told");
+        let told = reader.told_entity(guid).expect("read").expect("an entity");
+        compare_told(&kept, &told);
+    }
+}
+
+/// What searches keep of instances is told as the instances are.
+fn compare_kept(reader: &dyn Read, subject: Subject, found: &[(&String, Option<&StoredInstance>)]) {
+    let told = |kept: Kept| match subject {
+        Subject::Entities => kept.entity(reader).expect("told").map(|it| json(&it)),
+        Subject::Relationships => {
+            let told = kept.relationship(reader).expect("told");
+            told.map(|it| json(&it.between([&Shared::default(), &Shared::default()])))
+        }
+    };
+    for (guid, instance) in found {
+        let kept = reader.kept(subject, guid).expect("read");
+        assert_eq!(kept.is_some(), instance.is_some(), "{guid}");
+        if let (Some(kept), Some(instance)) = (kept, instance) {
+            assert_eq!(kept.guid(), *guid);
+            assert_eq!(told(kept), told(instance.keep()), "{guid}");
+        }
+    }
+    let walk = all(subject, WalkBy::Guid);
+    let walked = reader.walk(&walk, &mut |step| {
+        let (_, instance) = found
+            .iter()
+            .find(|(guid, _)| *guid == step.instance.guid())
+            .expect("one of them");
+        let instance = instance.expect("it is there");
+        assert_eq!(step.instance.standing(), instance.standing());
+        assert_eq!(step.instance.audit(), instance.audit());
+        assert_eq!(step.instance.properties(), instance.properties());
+        assert_eq!(told(step.instance.keep()), told(instance.keep()));
+        Ok(std::ops::ControlFlow::Continue(()))
+    });
+    walked.expect("a walk");
+}
+
+/// What stands for entities is the same whether they are read one by one or at once.
+fn compare_proxies(reader: &dyn Read, guids: &[&str]) {
+    let mut at_once = vec![None; guids.len()];
+    let read = reader.told_proxies(guids, &mut |at, proxy| {
+        let former = at_once[at].replace(json(&proxy));
+        assert!(former.is_none());
+    });
+    read.expect("read");
+    for (guid, proxy) in guids.iter().zip(at_once) {
+        let alone = reader.told_proxy(guid).expect("read");
+        assert_eq!(proxy, alone.as_ref().map(json), "{guid}");
+    }
 }
 
 fn json<T: Encode>(of: &T) -> String {

@@ -1,6 +1,5 @@
 //! All texts are known, whenever they came, and lead to what has or had them.
 
-use varve_omrs::instances::*;
 use varve_omrs::json::Millis;
 use varve_omrs::repository::{Options, Repository};
 use varve_omrs::requests::EntityPropertyFindRequest;
@@ -101,9 +100,7 @@ fn what_few_have_is_found() {
         let found = repository
             .find_entities_by_property_value(pattern, &request)
             .expect("an answer");
-        let guids = found
-            .iter()
-            .map(|entity: &EntityDetail| entity.header.guid().to_owned());
+        let guids = found.iter().map(|entity| entity.header.guid().to_owned());
         guids.collect::<Vec<_>>()
     };
     for pattern in [r".*\Qneedle\E.*", "(?i).*NEEDLE.*", ".*n.edle( in it)?"] {

@@ -204,7 +204,7 @@ pub(crate) fn guids_of(
     let (mut guids, mut place) = (Vec::new(), None);
     reader
         .walk(walk, &mut |step| {
-            guids.push(guid_of(&step.instance).to_owned());
+            guids.push(step.instance.guid().to_owned());
             place = Some(step.place.to_vec());
             Ok(if guids.len() < most {
                 ControlFlow::Continue(())

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 
 use varve_omrs::OmrsError;
+use varve_omrs::instances::{EntityDetail, Relationship};
 use varve_omrs::json::{Limits, Millis, Shared, decode, encode};
 use varve_omrs::repository::{InstanceGraph, Repository};
 use varve_omrs::requests::{
@@ -39,15 +40,27 @@ fn unshared<T: Clone>(list: Vec<Shared<T>>) -> Vec<T> {
     list.iter().map(|one| T::clone(one)).collect()
 }
 
+/// Entities that are told as they are stored: their JSON is checked before anybody has looked at them.
+fn entities(list: Vec<Shared<EntityDetail>>) -> Answer {
+    check_response(&EntityListResponse::ok(0, 0, None, list.clone()));
+    Answer::Entities(unshared(list))
+}
+
+/// The same of relationships.
+fn relationships(list: Vec<Shared<Relationship>>) -> Answer {
+    check_response(&RelationshipListResponse::ok(0, 0, None, list.clone()));
+    Answer::Relationships(unshared(list))
+}
+
 fn shared<T>(list: Vec<T>) -> Vec<Shared<T>> {
     list.into_iter().map(Shared::from).collect()
 }
 
-fn entity(entity: varve_omrs::instances::EntityDetail) -> Answer {
+fn entity(entity: EntityDetail) -> Answer {
     Answer::Entity(Some(entity))
 }
 
-fn relationship(relationship: varve_omrs::instances::Relationship) -> Answer {
+fn relationship(relationship: Relationship) -> Answer {
     Answer::Relationship(Some(relationship))
 }
 
@@ -116,40 +129,34 @@ fn answered(of: &Repository, read: &Read) -> Told {
             .get_home_classifications(guid, then(*at).as_ref())
             .map(Answer::Classifications),
         Read::RelationshipsForEntity(guid, request) => {
-            of.get_relationships_for_entity(guid, request).map(|list| {
-                check_response(&RelationshipListResponse::ok(0, 0, None, list.clone()));
-                Answer::Relationships(unshared(list))
-            })
+            let found = of.get_relationships_for_entity(guid, request);
+            found.map(relationships)
         }
-        Read::FindEntities(request) => of.find_entities(request).map(Answer::Entities),
+        Read::FindEntities(request) => of.find_entities(request).map(entities),
         Read::FindEntitiesByProperty(request) => {
-            of.find_entities_by_property(request).map(Answer::Entities)
+            of.find_entities_by_property(request).map(entities)
         }
         Read::FindEntitiesByClassification(name, request) => of
             .find_entities_by_classification(name, request)
-            .map(Answer::Entities),
+            .map(entities),
         Read::FindEntitiesByValue(criteria, request) => of
             .find_entities_by_property_value(criteria, request)
-            .map(Answer::Entities),
-        Read::FindRelationships(request) => {
-            of.find_relationships(request).map(Answer::Relationships)
+            .map(entities),
+        Read::FindRelationships(request) => of.find_relationships(request).map(relationships),
+        Read::FindRelationshipsByProperty(request) => {
+            let found = of.find_relationships_by_property(request);
+            found.map(relationships)
         }
-        Read::FindRelationshipsByProperty(request) => of
-            .find_relationships_by_property(request)
-            .map(Answer::Relationships),
         Read::FindRelationshipsByValue(criteria, request) => of
             .find_relationships_by_property_value(criteria, request)
-            .map(Answer::Relationships),
+            .map(relationships),
         Read::Linking(start, end, request) => {
             of.get_linking_entities(start, end, request).map(graph)
         }
         Read::Neighborhood(guid, level, request) => {
             of.get_entity_neighborhood(guid, *level, request).map(graph)
         }
-        Read::Related(guid, request) => of.get_related_entities(guid, request).map(|list| {
-            check_response(&EntityListResponse::ok(0, 0, None, list.clone()));
-            Answer::Entities(unshared(list))
-        }),
+        Read::Related(guid, request) => of.get_related_entities(guid, request).map(entities),
     }
 }
 

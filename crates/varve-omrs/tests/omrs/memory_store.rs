@@ -160,7 +160,7 @@ impl Read for At {
                 && visit(Step {
                     place,
                     alike: None,
-                    instance,
+                    instance: &instance,
                 })?
                 .is_break()
             {

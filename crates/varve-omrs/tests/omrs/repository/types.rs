@@ -355,7 +355,7 @@ fn a_search_speaks_of_types_as_its_reader_does() {
         request.matching.of_type.type_guid = Some(f.type_guid("Second"));
         f.store.set_types(Arc::new(newer)).unwrap();
         let found = r.find_entities_by_property_value("s", &request);
-        let found: Vec<_> = found.unwrap().into_iter().map(|of| of.header).collect();
+        let found: Vec<_> = found.unwrap().iter().map(|of| of.header.clone()).collect();
         assert_eq!(found, [second.header]);
     });
 }

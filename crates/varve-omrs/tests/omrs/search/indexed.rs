@@ -70,7 +70,7 @@ const KNOWN_BYTES: usize = 2;
 
 /// What a walk knows of the order of an instance by a property, and whether that is all.
 fn known(instance: &StoredInstance, name: &str) -> (SortValue, bool) {
-    match SortValue::of(Target::from(instance).properties, name) {
+    match SortValue::of(Target::from(instance).properties(), name) {
         SortValue::Primitive(Primitive::String(text)) if text.len() > KNOWN_BYTES => {
             let mut end = KNOWN_BYTES;
             while !text.is_char_boundary(end) {
@@ -158,8 +158,8 @@ impl Indexed {
 
     fn belongs(&self, by: &WalkBy<'_>, instance: &StoredInstance) -> bool {
         let target = Target::from(instance);
-        let value = |name: &str| target.properties.and_then(|of| of.get(name));
-        let text = |test: &dyn Fn(&str) -> bool| has_text(target.properties, test);
+        let value = |name: &str| target.properties().and_then(|of| of.get(name));
+        let text = |test: &dyn Fn(&str) -> bool| has_text(target.properties(), test);
         match by {
             WalkBy::Guid | WalkBy::CreateTime | WalkBy::UpdateTime => true,
             WalkBy::Property(name) => self.has_property(instance, name),
@@ -173,21 +173,19 @@ impl Indexed {
             WalkBy::Text(wanted) => text(&|text| text == *wanted),
             WalkBy::TextStarts(start) => text(&|text| text.starts_with(start)),
             WalkBy::Classified(names, _) => {
-                let mut carried = target.classifications.iter();
+                let mut carried = target.classifications().iter();
                 carried.any(|of| names.iter().any(|name| name == of.name()))
             }
             WalkBy::ClassifiedWith(name, property, wanted) => {
-                target.classifications.iter().any(|of| {
+                target.classifications().iter().any(|of| {
                     let properties = of.properties.as_ref();
                     let value = properties.and_then(|properties| properties.get(property));
                     of.name() == *name && is_same(value, wanted)
                 })
             }
-            WalkBy::Home(id) => target.audit.metadata_collection_id.as_deref() == Some(id),
-            WalkBy::Status(status, _) => target.audit.status == Some(*status),
-            WalkBy::Live(_) => {
-                target.audit.status != Some(varve_omrs::types::InstanceStatus::Deleted)
-            }
+            WalkBy::Home(id) => target.audit().metadata_collection_id.as_deref() == Some(id),
+            WalkBy::Status(status, _) => target.status() == Some(*status),
+            WalkBy::Live(_) => target.status() != Some(varve_omrs::types::InstanceStatus::Deleted),
         }
     }
 
@@ -212,17 +210,22 @@ impl Indexed {
             let (one, other) = (Target::from(*one), Target::from(*other));
             let order = match &walk.by {
                 WalkBy::PropertyStarts(name, _) => {
-                    let other = SortValue::of(other.properties, name);
-                    SortValue::of(one.properties, name).compare(&other)
+                    let other = SortValue::of(other.properties(), name);
+                    SortValue::of(one.properties(), name).compare(&other)
                 }
                 by => match listing(by) {
                     Listing::Guid => std::cmp::Ordering::Equal,
-                    Listing::CreateTime => one.audit.create_time.cmp(&other.audit.create_time),
-                    Listing::UpdateTime => one.audit.update_time.cmp(&other.audit.update_time),
+                    Listing::CreateTime => one.create_time().cmp(&other.create_time()),
+                    Listing::UpdateTime => one.update_time().cmp(&other.update_time()),
                 },
             };
             let order = if walk.reverse { order.reverse() } else { order };
-            order.then_with(|| one.header.unwrap().guid.cmp(&other.header.unwrap().guid))
+            order.then_with(|| {
+                one.header()
+                    .unwrap()
+                    .guid
+                    .cmp(&other.header().unwrap().guid)
+            })
         });
         if let WalkBy::TextStarts(_) = walk.by {
             let again = shown.clone();
@@ -285,7 +288,7 @@ impl Read for Indexed {
             let step = Step {
                 place: &(at as u32).to_be_bytes(),
                 alike: alike.as_deref().map(str::as_bytes),
-                instance: instance.clone(),
+                instance,
             };
             if visit(step)?.is_break() {
                 break;
@@ -322,7 +325,7 @@ impl Read for Indexed {
             false
         };
         for instance in &self.all {
-            has_text(Target::from(instance).properties, &note);
+            has_text(Target::from(instance).properties(), &note);
         }
         let hint = |(text, is_whole)| match is_whole {
             true => TextHint::Is(text),

@@ -231,7 +231,11 @@ fn test(random: &mut Random, value: &InstancePropertyValue) -> Test {
 
 fn condition(random: &mut Random, all: &[StoredInstance], depth: usize) -> Condition {
     let target = Target::from(random.pick(all));
-    let values: Vec<_> = target.properties.iter().flat_map(|of| &of.values).collect();
+    let values: Vec<_> = target
+        .properties()
+        .into_iter()
+        .flat_map(|of| &of.values)
+        .collect();
     let nested = |random: &mut Random| {
         let count = 1 + random.below(3);
         (0..count)

@@ -1,0 +1,127 @@
+//! Instances as walks show them, and what searches hold of those that they find. Most that a search looks at are asked few
+//! things, and of those that it finds no more is asked than their JSON: objects would be made for nothing.
+
+use varve_model::{ElementId, VertexId};
+
+use super::{Read, Standing, StoredEntity, StoredInstance, ToldRelationship};
+use crate::error::OmrsError;
+use crate::instances::{EntityDetail, InstanceHeader};
+use crate::json::Shared;
+use crate::matching::Facts;
+use crate::types::{Catalogue, TypeIndex};
+
+/// An entity or relationship as a walk shows it.
+pub trait Shown: Facts {
+    /// Its GUID.
+    fn guid(&self) -> &str;
+
+    /// Its type.
+    fn of(&self, types: &Catalogue) -> Option<TypeIndex>;
+
+    /// How it stands with it.
+    fn standing(&self) -> Standing;
+
+    /// What to hold of it, to have it told when the walk is over.
+    fn keep(&self) -> Kept;
+}
+
+/// What a search holds of an instance.
+#[derive(Debug, Clone)]
+pub enum Kept {
+    /// The instance.
+    Object(Box<StoredInstance>),
+    /// What the store has of it, which only the store can read.
+    Row(KeptRow),
+}
+
+/// What a store on a graph has of an instance: which element it is, and the content of its row.
+#[derive(Debug, Clone)]
+pub struct KeptRow {
+    pub(crate) id: ElementId,
+    pub(crate) content: Box<[u8]>,
+}
+
+impl Kept {
+    /// The instance's GUID.
+    #[must_use]
+    pub fn guid(&self) -> &str {
+        match self {
+            Self::Object(instance) => header_of(instance).guid(),
+            Self::Row(row) => row.guid(),
+        }
+    }
+
+    /// The entity that it is, to be told, if it is one and not just a proxy. `read` is the reader that showed it.
+    ///
+    /// # Errors
+    /// `RepositoryErrorException` when it is damaged.
+    pub fn entity(self, read: &dyn Read) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
+        match self {
+            Self::Row(row) => read.kept_entity(&row),
+            Self::Object(instance) => Ok(match *instance {
+                StoredInstance::Entity(StoredEntity::Detail(entity)) => Some(entity.into()),
+                _ => None,
+            }),
+        }
+    }
+
+    /// The relationship that it is, to be told, if it is one. `read` is the reader that showed it.
+    ///
+    /// # Errors
+    /// As [`Kept::entity`].
+    pub fn relationship(self, read: &dyn Read) -> Result<Option<ToldRelationship>, OmrsError> {
+        match self {
+            Self::Row(row) => read.kept_relationship(row),
+            Self::Object(instance) => Ok(match *instance {
+                StoredInstance::Relationship(found) => {
+                    Some(ToldRelationship::new(&read.types(), found))
+                }
+                StoredInstance::Entity(_) => None,
+            }),
+        }
+    }
+}
+
+impl KeptRow {
+    /// The bytes that it takes beside its identifier.
+    pub(crate) fn bytes(&self) -> usize {
+        self.content.len()
+    }
+
+    fn guid(&self) -> &str {
+        match &self.id {
+            ElementId::Vertex(VertexId::Text(guid)) => guid,
+            ElementId::Vertex(_) => "",
+            ElementId::Edge(id) => &id.sort_values,
+        }
+    }
+}
+
+impl Shown for StoredInstance {
+    fn guid(&self) -> &str {
+        header_of(self).guid()
+    }
+
+    fn of(&self, types: &Catalogue) -> Option<TypeIndex> {
+        types.by_name(header_of(self).audit.type_name())
+    }
+
+    fn standing(&self) -> Standing {
+        Standing {
+            is_proxy: matches!(self, Self::Entity(StoredEntity::Proxy(_))),
+            status: header_of(self).audit.status,
+        }
+    }
+
+    fn keep(&self) -> Kept {
+        Kept::Object(Box::new(self.clone()))
+    }
+}
+
+/// What is known of an instance.
+fn header_of(instance: &StoredInstance) -> &InstanceHeader {
+    match instance {
+        StoredInstance::Entity(entity) => entity.header(),
+        StoredInstance::Relationship(relationship) => &relationship.header,
+    }
+}
