@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs what must hold on Apache Cassandra against real nodes that it starts and removes: the suite of the storage seam, then
-# the recorded HugeGraph exchanges against a server with that engine, then two servers at once; then, where VARVE_REQUIRE_CASSANDRA or
-# VARVE_CLUSTER_ROUNDS is set, faults of three nodes, else a line that says they were left out. Without Java 11 or 17 and Maven it says so and passes, or fails where
+# Runs what must hold on Apache Cassandra against real nodes that it starts and removes: the suite of the storage seam, random lists of
+# operations beside the naive model, then the recorded HugeGraph exchanges and the published clients of HugeGraph against a server
+# with that engine, then two servers at once; then, where VARVE_REQUIRE_CASSANDRA or VARVE_CLUSTER_ROUNDS is set, faults of three nodes,
+# else a line that says they were left out. Without Java 11 or 17 and Maven it says so and passes, or fails where
 # VARVE_REQUIRE_CASSANDRA is set.
 #
 # VARVE_TEST_CASSANDRA=host:port takes a node that runs already for all but the last.
@@ -32,6 +33,9 @@ echo '-- the suite of the storage seam'
 # Two at a time: a node makes tables one after the other, and that is what the cases mostly wait for.
 scripts/cargo.sh "${plain[@]}" test -q --locked -p varve-kv-cassandra --features driver -- --test-threads 2
 
+echo '-- random lists of operations'
+scripts/cargo.sh "${plain[@]}" test -q "${varve_on_cassandra[@]}" --test cluster_model -- --nocapture
+
 echo '-- recorded exchanges'
 scripts/cargo.sh "${plain[@]}" build -q "${varve_on_cassandra[@]}" --bin varve
 scripts/cargo.sh "${plain[@]}" build -q --locked -p varve-conformance
@@ -40,6 +44,9 @@ export VARVE_STORAGE_CASSANDRA_CONTACT_POINTS=$VARVE_TEST_CASSANDRA
 export VARVE_STORAGE_CASSANDRA_REPLICATION=1
 # Listings come in the order of the cluster's tokens.
 tests/conformance/run.sh --order any
+
+echo '-- real clients'
+tests/clients/run.sh java python
 
 echo '-- two servers'
 scripts/cargo.sh "${plain[@]}" test -q --locked -p varve-conformance --test servers -- --nocapture

@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
-# Runs the published HugeGraph clients and Egeria's connector against the built server (see README.md).
+# Runs the published HugeGraph clients and Egeria's connector against the built server (see README.md): all of them, or those that
+# are named, `run.sh java python`.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
-server_options=(--set omrs.enabled=true)
+clients=("$@")
+[[ $# -gt 0 ]] || clients=(java python omrs)
+server_options=()
+[[ " ${clients[*]} " != *' omrs '* ]] || server_options=(--set omrs.enabled=true)
 source ../start-server.sh
 status=0
-for client in java python omrs; do
+for client in "${clients[@]}"; do
   echo "-- $client"
   "./$client/run.sh" "$url" || status=1
 done

@@ -12,11 +12,10 @@ use varve_model::{
 };
 use varve_testkit::model::Point;
 
+use crate::engines::POINTS_MAX;
 use crate::queries;
 use crate::world::World;
 
-/// How many points of both times a case is read at, at most.
-const POINTS_MAX: usize = 100;
 /// Every how many points all listings are asked too.
 const QUERIED: usize = 4;
 

@@ -21,6 +21,19 @@ pub(crate) enum Below {
     Parts,
 }
 
+impl Below {
+    /// Whether the version of the last commit is stored ahead of it, so that after a failure it is not known exactly.
+    pub(crate) fn keeps_versions_ahead(self) -> bool {
+        matches!(self, Self::Replicas | Self::Parts)
+    }
+}
+
+/// What must live as long as an engine: its directory.
+pub(crate) type Kept = Option<tempfile::TempDir>;
+
+/// How many points of both times a case is read at, at most.
+pub(crate) const POINTS_MAX: usize = 100;
+
 /// Over partitions as a cluster has them, in parts after three rows.
 fn in_parts() -> PartedEngine {
     let rules: Vec<PartRule> = LARGE
@@ -35,8 +48,8 @@ fn in_parts() -> PartedEngine {
     PartedEngine::new(Arc::new(ScatteredEngine::new()), &rules, options)
 }
 
-/// An empty engine, and the directory that must live as long as it.
-pub(crate) fn engine(below: Below) -> (Box<dyn Engine>, Option<tempfile::TempDir>) {
+/// An empty engine, and what must live as long as it.
+pub(crate) fn engine(below: Below) -> (Box<dyn Engine>, Kept) {
     match below {
         Below::Memory => return (Box::new(MemoryEngine::new()), None),
         Below::Replicas => {

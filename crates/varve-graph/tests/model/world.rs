@@ -18,7 +18,7 @@ use varve_testkit::generate::{Case, Operation, SchemaPlan, labels};
 use varve_testkit::model::{Change, Model, Plan, Point, Request};
 use varve_testkit::{Fault, Faults, FaultyEngine, ManualClock};
 
-use crate::engines::{Below, engine};
+use crate::engines::{Below, Kept, engine};
 use crate::{requests, schema};
 
 /// Longest wait for a task; only a task that hangs takes so long.
@@ -34,7 +34,8 @@ pub(crate) struct World {
     failing: Option<Fault>,
     pub(crate) clock: Arc<ManualClock>,
     graph: Option<Arc<Graph>>,
-    _dir: Option<tempfile::TempDir>,
+    /// After the graph, which must be closed before.
+    _kept: Kept,
     pub(crate) model: Model,
     /// Every element that the case names.
     pub(crate) ids: Vec<ElementId>,
@@ -44,7 +45,7 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(case: &Case, below: Below) -> Self {
-        let (engine, dir) = engine(below);
+        let (engine, kept) = engine(below);
         let (engine, faults) = FaultyEngine::new(engine);
         let mut world = Self {
             below,
@@ -54,7 +55,7 @@ impl World {
             failing: None,
             clock: Arc::new(ManualClock::new(START)),
             graph: None,
-            _dir: dir,
+            _kept: kept,
             model: Model::new(case.schema.model.clone()),
             ids: case.ids(),
             removed: Vec::new(),
@@ -77,13 +78,10 @@ impl World {
 
     fn open(&mut self) {
         let clock: Arc<dyn Clock> = self.clock.clone();
-        let space = self
-            .engine
-            .open("g", TABLES, true)
-            .expect("a space in memory");
+        let space = self.engine.open("g", TABLES, true).expect("a space");
         let mut options = GraphOptions::new(clock);
         options.durability = DurabilityMode::None;
-        self.graph = Some(Graph::open("g", space, &options).expect("a graph in memory"));
+        self.graph = Some(Graph::open("g", space, &options).expect("a graph"));
     }
 
     pub(crate) fn apply(&mut self, operation: &Operation) -> Result<(), String> {
@@ -97,8 +95,7 @@ impl World {
                 let done = tidy(self.graph(), usize::MAX).and_then(|_| sweep(self.graph()));
                 done.map_err(|error| error.to_string())?;
             }
-            // What was stored last is not known exactly there after a failure: the version is kept ahead.
-            Operation::FailNext(_) if matches!(self.below, Below::Replicas | Below::Parts) => {}
+            Operation::FailNext(_) if self.below.keeps_versions_ahead() => {}
             Operation::FailNext(fault) => self.failing = Some(*fault),
             Operation::ToggleIndex(at) => return self.toggle_index(*at),
             Operation::RemoveVertexLabel(label) => {
