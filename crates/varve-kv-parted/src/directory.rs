@@ -40,8 +40,17 @@ pub(crate) struct Parted {
 
 impl Parted {
     /// A write that took rows out of older epochs is done, whatever became of it. To be said before its caller is answered.
+    ///
+    /// Of a write that failed it is said, too. That is enough only as no write is unknown to a living process that goes on with the space: the engine
+    /// below answers when it is certain whether it was carried out, or when this process writes no more (`docs/decisions/0007-cassandra.md`). Where it
+    /// might be carried out after this was said, with later writes of its rows following, it would have to be said again then.
     pub(crate) fn removed(&self) {
         self.removals.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// How often that was said. To be asked before something is read: what is removed later is counted later.
+    pub(crate) fn removals(&self) -> u64 {
+        self.removals.load(Ordering::Acquire)
     }
 }
 
@@ -58,13 +67,13 @@ pub(crate) struct Moment {
 
 impl Moment {
     pub(crate) fn of(parted: Arc<Parted>) -> Self {
-        let removals = parted.removals.load(Ordering::Acquire);
+        let removals = parted.removals();
         Self { parted, removals }
     }
 
     /// Whether nothing was removed from older epochs since.
     pub(crate) fn stands(&self) -> bool {
-        self.parted.removals.load(Ordering::Acquire) == self.removals
+        self.parted.removals() == self.removals
     }
 }
 

@@ -7,9 +7,11 @@
 //!
 //! **A row that waits is as old as its page.** No page outlives the call, so every row was there at some moment of it, which is all
 //! that a call promises beside writes; and who reads rows in one call and then events in another has still read all rows first. But
-//! rows of the same key must not be of moments that do not go together: where rows were removed between two reads ([`Moment`]), all
-//! pages are given up, and those in their place are read from the newest epoch to the oldest. In that order nothing is seen that had been
-//! hidden: what hides a row is taken away only when no older epoch has the row any more.
+//! rows of the same key must not be of moments that do not go together ([`Moment`](crate::directory::Moment)). They do where no removal was done
+//! between the reads of their pages, or where the newer epoch was read first: in that order nothing is seen that had been hidden, as what hides a
+//! row is taken away only when no older epoch has the row any more. So of each page it is known how many removals were done before it was read,
+//! and where there were more when a newer epoch was read after it, it is read again. A page of a newer epoch may wait while older ones are read on,
+//! whatever is removed: so where keys grew with time, removals make no scan dearer.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -18,7 +20,7 @@ use std::sync::Arc;
 
 use varve_kv::{ClusteringRange, Flow, KvError, Reader, ScanRequest, TableId};
 
-use crate::directory::{Directory, Moment, Parted};
+use crate::directory::{Directory, Parted};
 use crate::parts;
 
 /// Rows of a page: what an engine that pages reads first.
@@ -127,8 +129,9 @@ struct Merge<'a> {
     directory: &'a Directory,
     reader: &'a dyn Reader,
     table: TableId,
-    partition: &'a [u8],
     reverse: bool,
+    /// The partition, as it was when the scan began: rows that are put into later epochs are not seen.
+    parted: Arc<Parted>,
     /// What was not shown yet.
     range: ClusteringRange,
     /// The epochs and keys of the parts, the oldest epoch first.
@@ -136,8 +139,10 @@ struct Merge<'a> {
     /// By part, what was read of it, and which of the rows comes next.
     pages: Vec<Page>,
     next: Vec<usize>,
-    /// Of all pages; none if they do not go together with any that are read later.
-    moment: Option<Moment>,
+    /// By part, how many removals were done when what is kept of it was asked for.
+    asked: Vec<u64>,
+    /// How many were done when pages were read on last.
+    removals: u64,
     /// Whether rows were shown, so that more of them are likely to be wanted.
     goes_on: bool,
 }
@@ -149,17 +154,22 @@ pub(crate) fn scan(
     request: ScanRequest<'_>,
     visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
 ) -> Result<Flow, KvError> {
+    let parted = directory.parts(request.table, request.partition);
+    let parted = parted.ok_or_else(|| directory.damaged("the list of a partition's parts"))?;
+    let together = directory.together_in(request.table, request.range);
+    let parts = parted.parts.with(request.partition, together);
     let mut merge = Merge {
         directory,
         reader,
         table: request.table,
-        partition: request.partition,
         reverse: request.reverse,
+        removals: parted.removals(),
+        parted,
         range: request.range.clone(),
-        parts: Vec::new(),
-        pages: Vec::new(),
-        next: Vec::new(),
-        moment: None,
+        pages: parts.iter().map(|_| Page::default()).collect(),
+        next: vec![0; parts.len()],
+        asked: vec![0; parts.len()],
+        parts,
         goes_on: false,
     };
     while !merge.range.is_empty() {
@@ -174,48 +184,38 @@ pub(crate) fn scan(
 }
 
 impl Merge<'_> {
-    /// Reads of every part that may have more rows, until there is one of each.
+    /// Reads of every part that may have more rows, until there is one of each: of all such parts at once, or, where removals were done since
+    /// it was done last, of one epoch after the other, as then more of them are likely. Then what must be read again of older epochs.
     fn read_on(&mut self) -> Result<(), KvError> {
-        if !self.moment.as_ref().is_some_and(Moment::stands) {
-            let parted = self.parted()?;
-            self.begin(&parted);
-            self.moment = Some(Moment::of(parted));
+        let removals = self.parted.removals();
+        let is_quiet = removals == self.removals;
+        self.removals = removals;
+        let due = self.which(|merge, part| merge.is_due(part));
+        let newest = due.iter().map(|part| self.parts[*part].0).max();
+        if is_quiet {
+            self.read(&due)?;
         }
-        let due: Vec<usize> = (0..self.parts.len())
-            .filter(|part| self.is_due(*part))
-            .collect();
-        self.read(&due)?;
-        if self.moment.as_ref().is_some_and(Moment::stands) {
-            return Ok(());
-        }
-        self.moment = None;
-        let parted = self.parted()?;
-        self.begin(&parted);
-        let epochs = self.parts.last().map_or(0, |(epoch, _)| epoch + 1);
-        for epoch in (0..epochs).rev() {
-            let of_epoch = (0..self.parts.len()).filter(|part| self.parts[*part].0 == epoch);
-            let of_epoch: Vec<usize> = of_epoch.collect();
-            self.read(&of_epoch)?;
+        for epoch in (0..=newest.unwrap_or(0)).rev() {
+            let may_be_stale = Some(epoch) < newest;
+            // After the newer epochs were read.
+            let removals = self.parted.removals();
+            let again = self.which(|merge, part| {
+                let is_stale = may_be_stale && merge.is_older(part, removals);
+                merge.parts[part].0 == epoch && (is_stale || merge.is_due(part))
+            });
+            self.read(&again)?;
         }
         Ok(())
     }
 
-    fn parted(&self) -> Result<Arc<Parted>, KvError> {
-        let parted = self.directory.parts(self.table, self.partition);
-        parted.ok_or_else(|| self.directory.damaged("the list of a partition's parts"))
+    fn which(&self, is_one: impl Fn(&Self, usize) -> bool) -> Vec<usize> {
+        let parts = 0..self.parts.len();
+        parts.filter(|part| is_one(self, *part)).collect()
     }
 
-    /// Takes the parts of now, and nothing of them.
-    fn begin(&mut self, parted: &Parted) {
-        let together = self.directory.together_in(self.table, &self.range);
-        self.parts = parted.parts.with(self.partition, together);
-        self.pages.iter_mut().for_each(Page::begin);
-        self.pages.resize_with(self.parts.len(), Page::default);
-        self.next.clear();
-        self.next.resize(self.parts.len(), 0);
-        for page in &mut self.pages {
-            page.ended = false;
-        }
+    /// Whether a part has rows left that were read before so many removals were done.
+    fn is_older(&self, part: usize, removals: u64) -> bool {
+        self.next[part] < self.pages[part].rows.len() && self.asked[part] != removals
     }
 
     fn is_due(&self, part: usize) -> bool {
@@ -226,13 +226,18 @@ impl Merge<'_> {
 
     /// Reads new pages of some parts.
     fn read(&mut self, due: &[usize]) -> Result<(), KvError> {
+        if due.is_empty() {
+            return Ok(());
+        }
+        let removals = self.parted.removals();
         for part in due {
             self.pages[*part].begin();
             self.next[*part] = 0;
+            self.asked[*part] = removals;
         }
         let kept: usize = self.pages.iter().map(Page::size).sum();
-        let share = BYTES_MAX / self.parts.len().max(1);
-        let free = BYTES_MAX.saturating_sub(kept) / due.len().max(1);
+        let share = BYTES_MAX / self.parts.len();
+        let free = BYTES_MAX.saturating_sub(kept) / due.len();
         let most = Most {
             rows: match self.goes_on && due.len() <= FEW {
                 true => ROWS_MORE,

@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -11,7 +12,7 @@ use varve_kv_parted::{PartOptions, PartRule, PartedEngine};
 use varve_testkit::engine_suite::tables::{
     COLD, NAMED, TABLES, cold, delete, named, point, put, rows,
 };
-use varve_testkit::{FaultyEngine, Random, Reads, ScatteredEngine, WatchedEngine};
+use varve_testkit::{Counted, FaultyEngine, Random, Reads, ScatteredEngine, WatchedEngine};
 
 /// Rows that are read of a part first.
 const PAGE: u64 = 128;
@@ -195,13 +196,79 @@ fn a_page_of_large_rows_is_short() {
     assert!(found.iter().all(|(_, value)| value.len() == VALUE));
 }
 
+/// Removes a row before every n-th read from now on, beginning with this key.
+fn remove_before_reads(space: &Arc<dyn Space>, reads: &Arc<Reads>, n: u64, key: u64) {
+    let (space, again) = (Arc::clone(space), Arc::clone(reads));
+    reads.before_read(n, move || {
+        delete(&*space, NAMED, &hub(), &point(key));
+        remove_before_reads(&space, &again, n, key + 1);
+    });
+}
+
+/// Scans all rows while others are removed, and says what was read, and how many were removed.
+fn scan_beside_removals(keys: &[u64], n: u64, reverse: bool) -> (Counted, u64) {
+    let (space, reads) = open(SHARE);
+    fill(&*space, keys);
+    assert_eq!(parts(&*space), PARTS);
+    // Most of these are in older epochs, wherever the scan is.
+    const FIRST: u64 = 4_000;
+    reads.forget();
+    remove_before_reads(&space, &reads, n, FIRST);
+    let mut found = some(&*space, &ClusteringRange::all(), reverse, usize::MAX);
+    let read = reads.counted();
+    reads.before_read(u64::MAX, || {});
+    if reverse {
+        found.reverse();
+    }
+    assert!(found.is_sorted_by(|a, b| a < b), "each row once");
+    let all = ClusteringRange::all();
+    let left = some(&*space, &all, false, usize::MAX);
+    let expected: BTreeSet<u64> = keys.iter().copied().collect();
+    let gone = (FIRST..).take_while(|key| !left.contains(key) && *key < ROWS);
+    let removed = FIRST..FIRST + gone.count() as u64;
+    assert!(!removed.is_empty());
+    let stays = |key: &&u64| !removed.contains(key);
+    let found: BTreeSet<u64> = found.into_iter().collect();
+    assert!(found.is_subset(&expected));
+    assert!(left.iter().eq(expected.iter().filter(stays)));
+    assert!((found.iter().filter(stays)).eq(expected.iter().filter(stays)));
+    (read, removed.end - removed.start)
+}
+
+/// Not much more than a scan that nothing is removed beside.
+fn asks_little(read: &Counted, told: &str) {
+    assert!(
+        read.rows <= ROWS * 4 / 3 + PARTS * PAGE && read.scans <= PARTS * 4,
+        "{told}: {read:?}"
+    );
+}
+
+/// However often rows are removed beside it, a scan reads on where it is, and what it must read again is of older epochs only.
+#[test]
+fn removals_beside_a_scan_do_not_make_it_read_everything_again() {
+    let growing: Vec<u64> = (0..ROWS).collect();
+    let mut mixed = growing.clone();
+    let mut random = Random::new(3);
+    mixed.sort_by_cached_key(|_| random.bits());
+    for n in [1, 2, 7, 50] {
+        for reverse in [false, true] {
+            let (read, removed) = scan_beside_removals(&growing, n, reverse);
+            asks_little(&read, &format!("growing, {n}, {reverse}, {removed}"));
+            let (read, removed) = scan_beside_removals(&mixed, n, reverse);
+            asks_little(&read, &format!("mixed, {n}, {reverse}, {removed}"));
+        }
+    }
+}
+
 /// A row is removed twice while its places are read: the first time a mark hides what older epochs have, the second time it is
 /// taken away. Who has read the oldest epoch before and the newest one after must not see the oldest row.
 #[test]
 fn what_was_hidden_is_never_seen_again() {
-    // There are ten places in a scan; when there is nothing left to interrupt, the row is seen.
-    for n in 1..=12 {
-        for how in ["forward", "backward", "get", "multi_get"] {
+    for how in ["forward", "backward", "get", "multi_get"] {
+        // How often it was not seen, and how often it was.
+        let mut interrupted = [0; 2];
+        // When there is nothing left to interrupt, all has been tried.
+        for n in 1.. {
             let (space, reads) = open(300);
             let row = point(1);
             put(&*space, NAMED, &hub(), &row, b"oldest");
@@ -212,9 +279,12 @@ fn what_was_hidden_is_never_seen_again() {
             put(&*space, NAMED, &hub(), &row, b"newer");
             let writer = Arc::clone(&space);
             let removed = row.clone();
+            let ran = Arc::new(AtomicBool::new(false));
+            let runs = Arc::clone(&ran);
             reads.before_read(n, move || {
                 delete(&*writer, NAMED, &hub(), &removed);
                 delete(&*writer, NAMED, &hub(), &removed);
+                runs.store(true, Ordering::SeqCst);
             });
             let all = ClusteringRange::all();
             let seen = match how {
@@ -231,7 +301,100 @@ fn what_was_hidden_is_never_seen_again() {
                 }
             };
             let told = format!("{how}, before read {n}: {seen:?}");
-            assert!(seen.is_none_or(|seen| seen == b"newer"), "{told}");
+            assert!(
+                seen.as_deref().is_none_or(|seen| seen == b"newer"),
+                "{told}"
+            );
+            if !ran.load(Ordering::SeqCst) {
+                assert!(seen.is_some(), "{told}");
+                break;
+            }
+            interrupted[usize::from(seen.is_some())] += 1;
+        }
+        // Of a row both places are read before its fate is known, of a scan nine parts, some of them after the row's.
+        let [gone, there] = interrupted;
+        match how {
+            "get" | "multi_get" => assert!(gone >= 2, "{how}"),
+            _ => assert!(gone > 0 && there > 0 && gone + there >= 9, "{how}"),
+        }
+    }
+}
+
+/// A scan of nine parts that has pages of the oldest one waiting while it reads on in others; a row that waits is removed twice
+/// before a read, and before a row is shown. Says whether the first was done, and whether the row was seen.
+fn scan_with_rows_waiting(reverse: bool, before_read: u64, before_row: usize) -> (bool, bool) {
+    let key = |key: u64| match reverse {
+        true => point(10_000 - key),
+        false => point(key),
+    };
+    let row = key(5_050);
+    let (space, reads) = open(20_000);
+    let fill = |keys: Range<u64>, value: &[u8]| {
+        for first in keys.clone().step_by(10) {
+            let mut batch = Batch::new();
+            for of in first..keys.end.min(first + 10) {
+                batch.put(NAMED, &hub(), &key(of), value);
+            }
+            space.write(&batch, Durability::Buffered).unwrap();
+        }
+    };
+    fill(5_000..5_190, b"oldest");
+    // In each of the eight others more than a page before those rows.
+    fill(0..1_250, b"newer");
+    fill(5_000..5_190, b"newer");
+    assert_eq!(parts(&*space), 9);
+    let (writer, removed) = (Arc::clone(&space), row.clone());
+    let remove = move || {
+        delete(&*writer, NAMED, &hub(), &removed);
+        delete(&*writer, NAMED, &hub(), &removed);
+    };
+    let ran = Arc::new(AtomicBool::new(false));
+    let (runs, first) = (Arc::clone(&ran), remove.clone());
+    reads.before_read(before_read, move || {
+        first();
+        runs.store(true, Ordering::SeqCst);
+    });
+    let told = format!("{reverse}, before read {before_read}, before row {before_row}");
+    let (mut shown, mut is_there) = (0, false);
+    let request = ScanRequest {
+        table: NAMED,
+        partition: &hub(),
+        range: &ClusteringRange::all(),
+        reverse,
+    };
+    let mut visit = |key: &[u8], value: &[u8]| {
+        assert_eq!(value, b"newer", "{told}");
+        is_there |= key == row;
+        shown += 1;
+        if shown == before_row {
+            remove();
+        }
+        Flow::Continue(())
+    };
+    space.scan(request, &mut visit).unwrap();
+    assert_eq!(shown, 1_439 + usize::from(is_there), "{told}");
+    (ran.load(Ordering::SeqCst), is_there)
+}
+
+/// The same of a row whose page in the oldest epoch waits while others are read on.
+#[test]
+fn what_was_hidden_is_not_kept_either() {
+    for reverse in [false, true] {
+        let mut interrupted = [0; 2];
+        for n in 1.. {
+            let (ran, is_there) = scan_with_rows_waiting(reverse, n, usize::MAX);
+            if !ran {
+                assert!(is_there);
+                break;
+            }
+            interrupted[usize::from(is_there)] += 1;
+        }
+        let [gone, there] = interrupted;
+        assert!(gone > 9 && there > 0, "{reverse}: {interrupted:?}");
+        // The first eight hundred or so come from the pages that are read first, the row is among the last.
+        for (row, is_seen) in [(1, false), (600, false), (1_439, true)] {
+            let (_, is_there) = scan_with_rows_waiting(reverse, u64::MAX, row);
+            assert_eq!(is_there, is_seen, "{reverse}, before row {row}");
         }
     }
 }

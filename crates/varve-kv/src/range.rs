@@ -25,16 +25,27 @@ impl ClusteringRange {
         }
     }
 
-    /// What all keys inside start with.
+    /// What all keys inside start with: of [`Self::prefix`], that prefix.
     #[must_use]
     pub fn common_prefix(&self) -> &[u8] {
-        let Some(to) = &self.to else { return &[] };
+        let to = self.to.as_deref().unwrap_or_default();
         let both = self.from.iter().zip(to);
-        let equal = both.take_while(|(from, to)| from == to).count();
-        // Up to the first key after those that start with a prefix.
-        let is_end = to.len() == equal + 1
-            && (self.from.get(equal)).is_some_and(|from| to[equal].checked_sub(1) == Some(*from));
-        &self.from[..equal + usize::from(is_end)]
+        let mut length = both.take_while(|(from, to)| from == to).count();
+        // A prefix's last 0xFF bytes are not in its end, which is one more than what is before them: keys from there on that
+        // have this have those, too.
+        let mut ends_there = self.to.is_none();
+        if let (Some(from), [.., last]) = (self.from.get(length), to)
+            && to.len() == length + 1
+            && last.checked_sub(1) == Some(*from)
+        {
+            length += 1;
+            ends_there = true;
+        }
+        if ends_there {
+            let full = self.from[length..].iter();
+            length += full.take_while(|byte| **byte == 0xFF).count();
+        }
+        &self.from[..length]
     }
 
     /// Whether `key` lies inside.
@@ -84,6 +95,7 @@ mod tests {
             range.common_prefix().to_vec()
         };
         assert_eq!(prefix(b"abc", None), b"");
+        assert_eq!(prefix(b"\xFF\xFFa", None), b"\xFF\xFF");
         assert_eq!(prefix(b"abc", Some(b"abd")), b"abc");
         assert_eq!(prefix(b"abcxyz", Some(b"abd")), b"abc");
         assert_eq!(prefix(b"abcxyz", Some(b"abcz")), b"abc");
@@ -92,8 +104,57 @@ mod tests {
         assert_eq!(prefix(b"abc", Some(b"abd\0")), b"ab");
         assert_eq!(prefix(b"abc", Some(b"abc\0")), b"abc");
         assert_eq!(prefix(b"abc", Some(b"abc")), b"abc");
-        assert_eq!(prefix(b"a\xFF", Some(b"b")), b"a");
+        assert_eq!(prefix(b"a\xFF", Some(b"b")), b"a\xFF");
+        assert_eq!(prefix(b"a\xFF\xFF\0\xFF", Some(b"b")), b"a\xFF\xFF");
+        assert_eq!(prefix(b"a\xFE\xFF", Some(b"b")), b"a");
+        assert_eq!(prefix(b"a\xFF", Some(b"b\0")), b"");
+        assert_eq!(prefix(b"a\xFF", Some(b"c")), b"");
         assert_eq!(ClusteringRange::prefix(b"key").common_prefix(), b"key");
+    }
+
+    #[test]
+    fn the_common_prefix_of_a_prefix_is_that() {
+        const BYTES: [u8; 5] = [0, 1, 0x7F, 0xFE, 0xFF];
+        let mut of_length: Vec<Vec<u8>> = vec![Vec::new()];
+        for _ in 0..5 {
+            for prefix in &of_length {
+                let range = ClusteringRange::prefix(prefix);
+                assert_eq!(range.common_prefix(), prefix, "{range:?}");
+            }
+            let longer = of_length.iter().flat_map(|prefix| {
+                let byte = |byte: &u8| [&prefix[..], &[*byte]].concat();
+                BYTES.iter().map(byte)
+            });
+            of_length = longer.collect();
+        }
+    }
+
+    /// Of all ranges between short keys: what is inside has the prefix.
+    #[test]
+    fn no_key_inside_lacks_the_common_prefix() {
+        const BYTES: [u8; 4] = [0, 1, 0xFE, 0xFF];
+        let mut keys: Vec<Vec<u8>> = vec![Vec::new()];
+        for at in 0..1 + 4 + 16 {
+            let longer: Vec<Vec<u8>> = (BYTES.iter())
+                .map(|byte| [&keys[at][..], &[*byte]].concat())
+                .collect();
+            keys.extend(longer);
+        }
+        let mut found = 0;
+        for from in &keys {
+            for to in keys.iter().map(Some).chain([None]) {
+                let range = ClusteringRange {
+                    from: from.clone(),
+                    to: to.cloned(),
+                };
+                let prefix = range.common_prefix();
+                for key in keys.iter().filter(|key| range.contains(key)) {
+                    assert!(key.starts_with(prefix), "{range:?}: {key:?}");
+                    found += usize::from(!prefix.is_empty());
+                }
+            }
+        }
+        assert!(found > 1_000, "{found}");
     }
 
     #[test]

@@ -32,4 +32,4 @@ pub use leased::SharedMemory;
 pub use random::Random;
 pub use replicated::{Replicas, ReplicatedEngine};
 pub use scattered::ScatteredEngine;
-pub use watched::{Reads, WatchedEngine};
+pub use watched::{Counted, Reads, WatchedEngine};
