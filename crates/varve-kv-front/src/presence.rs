@@ -11,7 +11,7 @@
 //! of states from before it was through are never told that a row is absent.
 //!
 //! A split block Bloom filter (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, 2007): one bit
-//! in each of the eight words of one cache line. It grows by segments, each sixteen times the last, or what memory is left;
+//! in each of the eight words of one cache line. It grows by segments, each eight or sixteen times the last, or what memory is left;
 //! when that is used up the last one goes on filling, and says "absent" ever more seldom.
 
 use std::sync::Arc;
@@ -32,21 +32,19 @@ use crate::table::{Table, partition_hash};
 /// Words of a block: one cache line.
 const LANES: usize = 8;
 const BLOCK_BYTES: usize = LANES * size_of::<u64>();
-/// Bytes of the first segment.
-const FIRST_BYTES: usize = 64 << 10;
-/// Each further segment has two to this power times the bytes of the last: few segments, since each is a look at a
-/// far-off place, and one more that may be wrong.
-const GROWTH: usize = 4;
-/// Segments at most: 4.3 GiB, 3 thousand million keys.
-const SEGMENTS: usize = 5;
-/// The last segment has at least this part of the size that is its turn, one in so many: as much as the one before it.
+/// Bytes of the segments, in the order in which they are filled. They are few, since each is a look at a far-off place and
+/// one more that may be wrong: 9.1 GiB, 3 to 6 thousand million keys.
+const SEGMENT_BYTES: [usize; 6] = [64 << 10, 1 << 20, 16 << 20, 128 << 20, 1 << 30, 8 << 30];
+/// The last segment has at least this part of the size that is its turn, one in so many.
 const LEAST: usize = 16;
 /// The part of the memory that the last, largest segment leaves for other spaces: one in so many.
 const RESERVE: usize = 16;
-/// Bits for each key before the next segment is begun: 4 of 1,000 absent keys are then taken for present ones.
-const BITS_PER_KEY: usize = 12;
-/// The same in segments of up to [`SMALL_BYTES`], whose errors add to those of the large one: 3 of 10,000.
-const BITS_PER_KEY_SMALL: usize = 20;
+/// Bits for each key before the next segment is begun: 6 of 100,000 absent keys are then taken for present ones. A segment
+/// whose errors stay when a larger one is filled must have few, or they are most of all errors. The last one has no next, and
+/// is of use until 4 of 1,000 are: at 12 bits a key.
+const BITS_PER_KEY: usize = 24;
+/// The same in segments of up to [`SMALL_BYTES`], which cost little: 3 of a million.
+const BITS_PER_KEY_SMALL: usize = 40;
 const SMALL_BYTES: usize = 16 << 20;
 /// Keys whose places the processor is asked for together.
 const AT_ONCE: usize = 32;
@@ -77,7 +75,7 @@ enum State {
 #[derive(Debug)]
 pub(crate) struct Presence {
     tables: &'static [TableSpec],
-    segments: [OnceLock<Segment>; SEGMENTS],
+    segments: [OnceLock<Segment>; SEGMENT_BYTES.len()],
     /// The segment that takes keys. The lock makes one thread at a time the one that adds.
     filling: Mutex<usize>,
     keys: AtomicU64,
@@ -348,7 +346,7 @@ impl Presence {
     fn room(&self, filling: &mut usize) -> Option<&Segment> {
         if let Some(segment) = self.segments[*filling].get() {
             let full = segment.keys.load(Ordering::Relaxed) >= segment.capacity();
-            if !full || *filling + 1 == SEGMENTS {
+            if !full || *filling + 1 == SEGMENT_BYTES.len() {
                 return Some(segment);
             }
             let Some(next) = self.begin(*filling + 1) else {
@@ -366,8 +364,8 @@ impl Presence {
 
     /// Begins a segment, if there is memory for it.
     fn begin(&self, number: usize) -> Option<&Segment> {
-        let wanted = FIRST_BYTES << (GROWTH * number);
-        let next_least = (wanted << GROWTH) / LEAST;
+        let wanted = SEGMENT_BYTES[number];
+        let next_least = SEGMENT_BYTES.get(number + 1).map_or(0, |next| next / LEAST);
         let bytes = self.budget.try_take(|left| {
             // All there is, but for what other spaces may begin with.
             let rest = left.saturating_sub(self.budget.limit() / RESERVE);

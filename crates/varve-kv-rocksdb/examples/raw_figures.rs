@@ -109,7 +109,10 @@ fn variants() -> Vec<Variant> {
         },
         Variant {
             front: FrontTable::Share(64 << 20),
-            ..with("front, 8 runs", |t| t.runs_loading = 8)
+            ..with("front, 8 runs", |t| {
+                t.runs_loading = 8;
+                t.runs_inserting = 8;
+            })
         },
         Variant {
             front: FrontTable::Share(64 << 20),

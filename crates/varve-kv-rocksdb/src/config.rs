@@ -91,7 +91,9 @@ pub struct Tuning {
     pub tiers: bool,
     /// Sorted runs of a table that are merged while tables are flushed one after the other.
     pub runs_loading: i32,
-    /// The same once none has been flushed for `quiet_after`. At most so many are left then.
+    /// The most of them while nearly all rows that come are new and hardly anything is looked for in the files.
+    pub runs_inserting: i32,
+    /// Sorted runs of a table that are merged once none has been flushed for `quiet_after`. At most so many are left then.
     pub runs_quiet: i32,
     /// See `runs_quiet`.
     pub quiet_after: Duration,
@@ -121,6 +123,7 @@ impl Default for Tuning {
             level0_compact_front: 8,
             tiers: true,
             runs_loading: 32,
+            runs_inserting: 128,
             runs_quiet: 6,
             quiet_after: Duration::from_secs(30),
             level_base_bytes: 256 << 20,

@@ -17,7 +17,7 @@ use crate::errors::{file_error, passing};
 use crate::manifest;
 use crate::options::{LEVEL0_STOP, Shared};
 use crate::space::RocksSpace;
-use crate::tiers::{self, Pace};
+use crate::tiers::Pace;
 
 /// The directory of files that are being written, inside the space's. What is in it after a crash is of no use.
 const NEW_FILES: &str = "front-new";
@@ -34,7 +34,7 @@ pub(crate) struct Ingest {
     options: Vec<Options>,
     /// By table, whether it may have rows.
     holds: Vec<AtomicBool>,
-    pace: Pace,
+    pub(crate) pace: Pace,
 }
 
 impl Ingest {
@@ -82,8 +82,8 @@ impl RocksSpace {
         self.ingest.dir.join(format!("{}.sst", spec.name))
     }
 
-    /// Writes the file of a table; none when nothing is left of its rows.
-    fn write_file(&self, sorted: &SortedTable<'_>) -> Result<Option<PathBuf>, KvError> {
+    /// Writes the file of a table, of so many rows; none when nothing is left of them.
+    fn write_file(&self, sorted: &SortedTable<'_>) -> Result<Option<(PathBuf, u64)>, KvError> {
         self.reached(&fail_point::FRONT_FILE)?;
         let mut entries = 0u64;
         let path = self.file_of(sorted.table());
@@ -127,7 +127,7 @@ impl RocksSpace {
         }
         file.finish().map_err(failed)?;
         self.reached(&fail_point::FRONT_FILED)?;
-        Ok(Some(path))
+        Ok(Some((path, entries)))
     }
 
     fn take_in(&self, table: TableId, file: &Path) -> Result<(), KvError> {
@@ -162,12 +162,15 @@ impl RocksSpace {
         }
     }
 
-    fn ingest_files(&self, tables: &[SortedTable<'_>]) -> Result<(), KvError> {
+    /// Returns how many rows that were.
+    fn ingest_files(&self, tables: &[SortedTable<'_>]) -> Result<u64, KvError> {
+        let mut rows = 0;
         let mut files = Vec::with_capacity(tables.len());
         let mut reserved = self.reserve_descriptors()?;
         for sorted in tables {
-            if let Some(file) = self.write_file(sorted)? {
+            if let Some((file, entries)) = self.write_file(sorted)? {
                 files.push((sorted.table(), file));
+                rows += entries;
             }
         }
         for (left, (table, file)) in (1..=files.len()).rev().zip(&files) {
@@ -175,7 +178,7 @@ impl RocksSpace {
             reserved.truncate(reserved.len() - share);
             self.take_in(*table, file)?;
         }
-        Ok(())
+        Ok(rows)
     }
 }
 
@@ -191,9 +194,9 @@ impl Base for RocksSpace {
         let done = self.ingest_files(tables);
         // Files that were taken in have left; what an error left over is written again.
         let _ = fs::remove_dir_all(dir);
-        done?;
+        let rows = done?;
         if self.shared().in_tiers() {
-            self.ingest.pace.flushed(self.db(), self.tables());
+            self.ingest.pace.flushed(self.db(), self.tables(), rows);
         }
         // The log of what was taken in may be removed now, so the manifest must keep what it says.
         manifest::record(self.db().path()).map_err(|error| {
@@ -218,9 +221,8 @@ impl Base for RocksSpace {
     }
 
     fn backlog(&self) -> f64 {
-        let tuning = &self.shared().tuning;
         if self.shared().in_tiers() {
-            return tiers::backlog(self.db(), self.tables(), tuning);
+            return self.ingest.pace.backlog(self.db(), self.tables());
         }
         let files = |table: &TableSpec| {
             let family = self.db().cf_handle(table.name)?;

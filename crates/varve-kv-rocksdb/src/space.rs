@@ -106,6 +106,7 @@ impl RocksSpace {
             tables: self.tables,
             snapshot: None,
             point_options: &self.point_options,
+            looks: &self.ingest.pace.looks,
         }
     }
 
@@ -306,7 +307,13 @@ impl Space for RocksSpace {
     }
 
     fn statistics(&self) -> Vec<Statistic> {
-        statistics::collect(&self.db, self.tables, &self.shared, self.health.events())
+        statistics::collect(
+            &self.db,
+            self.tables,
+            &self.shared,
+            &self.ingest.pace.looks,
+            self.health.events(),
+        )
     }
 }
 

@@ -7,7 +7,7 @@ use varve_kv::{Statistic, TableSpec};
 
 use crate::health::Events;
 use crate::options::Shared;
-use crate::tiers;
+use crate::tiers::{self, Looks};
 
 fn statistic(name: &'static str, help: &'static str, value: f64) -> Statistic {
     Statistic { name, help, value }
@@ -31,6 +31,7 @@ pub(crate) fn collect(
     db: &DB,
     tables: &[TableSpec],
     shared: &Shared,
+    looks: &Looks,
     events: &Events,
 ) -> Vec<Statistic> {
     let of_tables = |name: &PropName| sum(db, tables, name) as f64;
@@ -92,6 +93,11 @@ pub(crate) fn collect(
             "sorted_runs",
             "Sorted runs of files that a read may have to look through, of the table that has the most.",
             tiers::most(db, tables) as f64,
+        ),
+        statistic(
+            "file_looks",
+            "Rows that were looked for in the files, and four for each scan of them.",
+            looks.all() as f64,
         ),
         statistic(
             "running_compactions",

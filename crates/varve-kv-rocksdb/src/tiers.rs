@@ -4,9 +4,10 @@
 //! Files of equal age and size are merged together ("universal" compaction), so a row is rewritten once or twice on its
 //! way, however large the store is; in levels each merge rewrites all of the level below. The price is more runs for a
 //! read to look through. So many are allowed while tables are flushed one after the other, and few once that is over:
-//! then they are merged further, in time that nobody else needs.
+//! then they are merged further, in time that nobody else needs. Many more are allowed while new rows are loaded and
+//! hardly anything is looked for in the files: what their number costs reads is weighed against what merging costs.
 
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -31,6 +32,16 @@ const NEWER_PERCENT_INSERTING: i32 = 1_000_000;
 const LIKE_PERCENT: i32 = 100;
 /// Runs above the number that are merged at which nothing more is flushed.
 const WAITING_MAX: i32 = 40;
+/// Runs that are merged at once, at most: as many as keep their blocks in the processor's caches. Merging everything takes
+/// all runs whatever their number.
+const MERGED_MAX: i32 = 32;
+/// Looks into the files for each row that is flushed, at which one run more costs reads what merging one row less saves: a
+/// look asks a run's filter, whose block is often not cached (3 to 5 µs), and merging a row takes 0.55 µs.
+const LOOKS_A_ROW: f64 = 1.0 / 8.0;
+/// Looks that a scan counts for: it opens every run that its partition's filter does not leave out.
+pub(crate) const LOOKS_A_SCAN: u64 = 4;
+/// How much of what was seen at earlier flushes counts beside the last one.
+const EARLIER_SHARE: f64 = 0.5;
 /// Two flushes within this time: the space is being loaded.
 const LOADED_WITHIN: Duration = Duration::from_secs(10);
 /// RocksDB's names of the number of runs that are merged, and of the options of tiers.
@@ -43,12 +54,13 @@ pub(crate) fn set(options: &mut Options, tuning: &Tuning) {
     universal.set_max_size_amplification_percent(NEWER_PERCENT_MAX);
     universal.set_stop_style(UniversalCompactionStopStyle::Similar);
     universal.set_size_ratio(LIKE_PERCENT);
+    universal.set_max_merge_width(MERGED_MAX);
     options.set_compaction_style(DBCompactionStyle::Universal);
     options.set_universal_compaction_options(&universal);
     options.set_level_compaction_dynamic_level_bytes(false);
     options.set_level_zero_file_num_compaction_trigger(tuning.runs_loading);
     // Nobody writes to RocksDB's memtables but the replay of an older log; flushes are held back here.
-    let stop = tuning.runs_loading + WAITING_MAX;
+    let stop = tuning.runs_inserting.max(tuning.runs_loading) + WAITING_MAX;
     options.set_level_zero_slowdown_writes_trigger(stop);
     options.set_level_zero_stop_writes_trigger(stop);
 }
@@ -73,46 +85,75 @@ pub(crate) fn most(db: &DB, tables: &[TableSpec]) -> u64 {
     runs.max().unwrap_or(0)
 }
 
-/// How much merging waits: from 0, when no more runs are there than may be, to 1, when nothing more may be flushed.
-pub(crate) fn backlog(db: &DB, tables: &[TableSpec], tuning: &Tuning) -> f64 {
-    let over = most(db, tables) as f64 - f64::from(tuning.runs_loading);
-    (over / f64::from(WAITING_MAX)).max(0.0)
+/// Looks into the files that readers have taken.
+#[derive(Debug, Default)]
+pub(crate) struct Looks {
+    all: AtomicU64,
+    /// At the last flush.
+    before: AtomicU64,
 }
 
-/// How far the files of a table are merged now.
+impl Looks {
+    pub(crate) fn add(&self, count: u64) {
+        self.all.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// All of them so far.
+    pub(crate) fn all(&self) -> u64 {
+        self.all.load(Ordering::Relaxed)
+    }
+
+    /// Those since this was last asked.
+    fn take(&self) -> u64 {
+        let all = self.all();
+        all - self.before.swap(all, Ordering::Relaxed)
+    }
+}
+
+/// How far the files of a table are merged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-enum Mode {
-    /// Tables are flushed one after the other: many runs, and no more room than usual for what was overwritten.
-    Loading = 0,
-    /// The same, and what comes are new rows: merging them with all others would free nothing, and is put off.
-    Inserting = 1,
-    /// Nothing is flushed: few runs.
-    Quiet = 2,
+struct Rule {
+    /// Sorted runs at which some are merged.
+    runs: i32,
+    /// See [`NEWER_PERCENT_MAX`].
+    newer_percent: i32,
 }
 
 /// How far the files of a space are merged.
 #[derive(Debug)]
 pub(crate) struct Pace {
     runs_loading: i32,
+    runs_inserting: i32,
     runs_quiet: i32,
     quiet_after: Duration,
     last_flush: Mutex<Instant>,
     new_rows: AtomicBool,
-    /// By table, a [`Mode`].
-    modes: Vec<AtomicU8>,
+    pub(crate) looks: Looks,
+    looks_a_row: Mutex<f64>,
+    /// Runs above which writers are held back more and more.
+    runs_most: AtomicI32,
+    /// By table.
+    rules: Mutex<Vec<Rule>>,
 }
 
 impl Pace {
     pub(crate) fn new(tables: &[TableSpec], tuning: &Tuning) -> Self {
-        let loading = |_| AtomicU8::new(Mode::Loading as u8);
+        let loading = Rule {
+            runs: tuning.runs_loading,
+            newer_percent: NEWER_PERCENT_MAX,
+        };
         Self {
             runs_loading: tuning.runs_loading,
+            runs_inserting: tuning.runs_inserting.max(tuning.runs_loading),
             runs_quiet: tuning.runs_quiet,
             quiet_after: tuning.quiet_after,
             last_flush: Mutex::new(Instant::now()),
             new_rows: AtomicBool::new(false),
-            modes: tables.iter().map(loading).collect(),
+            looks: Looks::default(),
+            looks_a_row: Mutex::new(0.0),
+            // A store that was loaded just before may have as many.
+            runs_most: AtomicI32::new(tuning.runs_inserting.max(tuning.runs_loading)),
+            rules: Mutex::new(vec![loading; tables.len()]),
         }
     }
 
@@ -121,40 +162,72 @@ impl Pace {
         self.new_rows.store(new_rows, Ordering::Relaxed);
     }
 
-    /// A table was flushed. When that happens often, merging is put off.
-    pub(crate) fn flushed(&self, db: &DB, tables: &[TableSpec]) {
+    /// How much merging waits: from 0, when no more runs are there than may be, to 1, when nothing more may be flushed.
+    pub(crate) fn backlog(&self, db: &DB, tables: &[TableSpec]) -> f64 {
+        let may_be = self.runs_most.load(Ordering::Relaxed);
+        let over = most(db, tables) as f64 - f64::from(may_be);
+        (over / f64::from(WAITING_MAX)).max(0.0)
+    }
+
+    /// A table of so many rows was flushed. When that happens often, merging is put off.
+    pub(crate) fn flushed(&self, db: &DB, tables: &[TableSpec], rows: u64) {
         let now = Instant::now();
         let before = std::mem::replace(&mut *self.last_flush.lock(), now);
+        let new_rows = self.new_rows.load(Ordering::Relaxed);
+        let runs = self.worth(rows, new_rows);
+        // Runs that were allowed before are merged down to what is allowed now, beside writers that go on.
+        let there = i32::try_from(most(db, tables)).unwrap_or(i32::MAX);
+        let may_be = self.runs_most.load(Ordering::Relaxed).min(there).max(runs);
+        self.runs_most.store(may_be, Ordering::Relaxed);
         if now.duration_since(before) <= LOADED_WITHIN {
-            let mode = match self.new_rows.load(Ordering::Relaxed) {
-                true => Mode::Inserting,
-                false => Mode::Loading,
+            let newer_percent = match new_rows {
+                true => NEWER_PERCENT_INSERTING,
+                false => NEWER_PERCENT_MAX,
             };
-            self.set(db, tables, mode, |_| true);
+            let rule = Rule {
+                runs,
+                newer_percent,
+            };
+            self.set(db, tables, rule, |_| true);
         }
+    }
+
+    /// How many runs are worth what they cost reads: `runs_loading`, or that doubled and doubled again up to
+    /// `runs_inserting` while new rows come and the files are hardly read.
+    fn worth(&self, rows: u64, new_rows: bool) -> i32 {
+        let looks = self.looks.take() as f64 / rows.max(1) as f64;
+        let mut seen = self.looks_a_row.lock();
+        *seen = *seen * EARLIER_SHARE + looks * (1.0 - EARLIER_SHARE);
+        let mut runs = self.runs_loading;
+        if new_rows {
+            let worth = f64::from(runs) + LOOKS_A_ROW / *seen;
+            while runs < self.runs_inserting && f64::from(runs) * 2.0 <= worth {
+                runs = (runs * 2).min(self.runs_inserting);
+            }
+        }
+        runs
     }
 
     /// Called now and then: when nothing has been flushed for a while, tables of many runs are merged further.
     pub(crate) fn settle(&self, db: &DB, tables: &[TableSpec]) {
         if self.last_flush.lock().elapsed() >= self.quiet_after {
             let few = self.runs_quiet as u64;
-            self.set(db, tables, Mode::Quiet, |table| count(db, table) >= few);
+            let rule = Rule {
+                runs: self.runs_quiet,
+                newer_percent: NEWER_PERCENT_MAX,
+            };
+            self.set(db, tables, rule, |table| count(db, table) >= few);
         }
     }
 
-    fn set(&self, db: &DB, tables: &[TableSpec], mode: Mode, of: impl Fn(&TableSpec) -> bool) {
-        let (runs, newer) = match mode {
-            Mode::Loading => (self.runs_loading, NEWER_PERCENT_MAX),
-            Mode::Inserting => (self.runs_loading, NEWER_PERCENT_INSERTING),
-            Mode::Quiet => (self.runs_quiet, NEWER_PERCENT_MAX),
-        };
+    fn set(&self, db: &DB, tables: &[TableSpec], rule: Rule, of: impl Fn(&TableSpec) -> bool) {
         let values = [
-            runs.to_string(),
-            format!("{{max_size_amplification_percent={newer};}}"),
+            rule.runs.to_string(),
+            format!("{{max_size_amplification_percent={};}}", rule.newer_percent),
         ];
         let options = [(RUNS, &*values[0]), (UNIVERSAL, &*values[1])];
-        for (table, now) in tables.iter().zip(&self.modes) {
-            if now.load(Ordering::Relaxed) == mode as u8 || !of(table) {
+        for (table, now) in tables.iter().zip(self.rules.lock().iter_mut()) {
+            if *now == rule || !of(table) {
                 continue;
             }
             // Should it fail, reads or merges cost more than they need; the next call tries again.
@@ -164,8 +237,62 @@ impl Pace {
                 .map(set)
                 .is_some_and(|set| set.is_ok())
             {
-                now.store(mode as u8, Ordering::Relaxed);
+                *now = rule;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROWS: u64 = 1_000_000;
+
+    fn pace() -> Pace {
+        let tuning = Tuning {
+            runs_loading: 32,
+            runs_inserting: 192,
+            ..Tuning::default()
+        };
+        Pace::new(&[], &tuning)
+    }
+
+    /// What is allowed after some flushes with so many looks before each.
+    fn worth(pace: &Pace, looks: u64, new_rows: bool) -> i32 {
+        let flushes = (0..20).map(|_| {
+            pace.looks.add(looks);
+            pace.worth(ROWS, new_rows)
+        });
+        flushes.last().unwrap_or_default()
+    }
+
+    #[test]
+    fn as_many_runs_as_reads_do_not_pay_for() {
+        let pace = pace();
+        assert_eq!(worth(&pace, 0, true), 192);
+        assert_eq!(worth(&pace, 0, false), 32, "rows that come again");
+        // 125,000 runs for each look a row: 96 more where 1 row in 768 is looked for.
+        assert_eq!(worth(&pace, ROWS / 768 - 1, true), 128);
+        assert_eq!(worth(&pace, ROWS / 768 + 200, true), 64);
+        assert_eq!(worth(&pace, ROWS / 100, true), 32);
+        assert_eq!(worth(&pace, 100 * ROWS, true), 32);
+        assert_eq!(worth(&pace, 0, true), 192, "nothing is read any more");
+    }
+
+    #[test]
+    fn one_flush_without_reads_does_not_change_much() {
+        let pace = pace();
+        assert_eq!(worth(&pace, ROWS, true), 32);
+        assert_eq!(pace.worth(ROWS, true), 32);
+        assert_eq!(pace.worth(ROWS, true), 32);
+    }
+
+    #[test]
+    fn a_table_without_rows_divides_by_nothing() {
+        let pace = pace();
+        assert_eq!(pace.worth(0, true), 192);
+        pace.looks.add(5);
+        assert_eq!(pace.worth(0, true), 32);
     }
 }

@@ -6,6 +6,7 @@ use varve_kv::range::prefix_end;
 use varve_kv::{Flow, KvError, Reader, Row, ScanRequest, TableId, TableSpec};
 
 use crate::errors::{WHAT_TO_DO, kv_error};
+use crate::tiers::{LOOKS_A_SCAN, Looks};
 
 /// Keys up to this long are put together without asking for memory.
 type Key = SmallVec<[u8; 128]>;
@@ -21,6 +22,8 @@ pub(crate) struct View<'a> {
     pub(crate) snapshot: Option<&'a Snapshot<'a>>,
     /// For point reads, with the snapshot set if there is one.
     pub(crate) point_options: &'a ReadOptions,
+    /// Counts reads, for whoever decides how many files they pass.
+    pub(crate) looks: &'a Looks,
 }
 
 impl<'a> View<'a> {
@@ -107,6 +110,7 @@ impl Reader for View<'_> {
         clustering: &[u8],
         found: &mut dyn FnMut(&[u8]),
     ) -> Result<bool, KvError> {
+        self.looks.add(1);
         let key = join(partition, clustering);
         let value = self
             .db
@@ -127,6 +131,7 @@ impl Reader for View<'_> {
                 .map(|(partition, clustering)| self.get(table, partition, clustering))
                 .collect();
         }
+        self.looks.add(keys.len() as u64);
         let joined: Vec<Key> = keys
             .iter()
             .map(|(partition, rest)| join(partition, rest))
@@ -154,6 +159,7 @@ impl Reader for View<'_> {
         if request.range.is_empty() {
             return Ok(());
         }
+        self.looks.add(LOOKS_A_SCAN);
         let from = join(request.partition, &request.range.from);
         let to = match &request.range.to {
             Some(to) => Some(join(request.partition, to).into_vec()),
@@ -188,6 +194,7 @@ impl Reader for View<'_> {
         if range.is_empty() || partitions.is_empty() {
             return Ok(());
         }
+        self.looks.add(LOOKS_A_SCAN * partitions.len() as u64);
         // One iterator for all: making one costs as much as reading several rows. Its upper bound is fixed when it is
         // made, so each partition's end is looked for here.
         let mut options = self.scan_options();

@@ -46,6 +46,7 @@ fn levels() -> Tuning {
 fn tiers() -> Tuning {
     Tuning {
         runs_loading: 6,
+        runs_inserting: 6,
         ..Tuning::default()
     }
 }
@@ -161,4 +162,58 @@ fn few_runs_are_left_once_nothing_is_flushed() {
         std::thread::sleep(Duration::from_millis(10));
     }
     check(&*space, 0);
+}
+
+#[test]
+fn many_runs_are_left_while_new_rows_come_and_few_when_the_files_are_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let tuning = Tuning {
+        runs_loading: 4,
+        runs_inserting: 64,
+        quiet_after: Duration::from_secs(3_600),
+        ..Tuning::default()
+    };
+    let space = open(dir.path(), tiny(), tuning);
+    let insert = |from: u64, to: u64| {
+        for n in from..to {
+            let mut batch = Batch::new();
+            // In no order, so that the rows of each file lie among those of all others.
+            let key = point(n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+            batch.put(POINTS, &key, b"", &[7; 64]);
+            space.write(&batch, Durability::Buffered).unwrap();
+        }
+    };
+    let mut next = 0;
+    let until = Instant::now() + Duration::from_secs(60);
+    while runs(&*space) < 24.0 {
+        assert!(
+            Instant::now() < until,
+            "{} runs of {next} rows",
+            runs(&*space)
+        );
+        insert(next, next + 500);
+        next += 500;
+    }
+    let read = |n: u64| {
+        let key = point(n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        space.get(POINTS, &key, b"").unwrap()
+    };
+    let mut asked = 0;
+    while runs(&*space) > 12.0 {
+        assert!(
+            Instant::now() < until,
+            "{} runs of {next} rows",
+            runs(&*space)
+        );
+        insert(next, next + 10);
+        next += 10;
+        // Others each time: what was read lately is not looked for in the files.
+        for _ in 0..50 {
+            asked = (asked + 1_597) % next;
+            assert!(read(asked).is_some(), "{asked}");
+        }
+    }
+    for n in 0..next {
+        assert_eq!(read(n).as_deref(), Some(&[7; 64][..]), "{n} of {next}");
+    }
 }
