@@ -2,11 +2,13 @@
 //! of the bare driver writing, or reading, the same rows. `make bench-cassandra` runs it.
 //!
 //! A server is loaded by `varve bench api`. Then the rows that the measured requests have written are read back with their
-//! timestamps, and the bare driver writes them to tables of the same form: what has one timestamp and one partition key as one
-//! request, 64 at a time. Both use the same nodes, one after the other, in some rounds; the first warms all up and does not
-//! count, of the others the medians do.
+//! timestamps, and the bare driver writes them to tables of the same form, 64 requests at a time, in two ways: what has one
+//! timestamp and one partition key as one request, as a client of Cassandra usually does, and up to ten of these in one request, as
+//! Varve does. All use the same nodes, one after the other, in some rounds; the first warms all up and does not count, of the others
+//! the medians do.
 
-use std::collections::BTreeMap;
+mod bare;
+
 use std::error::Error;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -15,25 +17,18 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use futures::{StreamExt, TryStreamExt, stream};
-use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
-use scylla::statement::Consistency;
-use scylla::statement::batch::{Batch, BatchType};
-use scylla::statement::prepared::PreparedStatement;
+
+use crate::bare::{Bare, Way};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// Ticks of a second in `/proc`.
 const TICKS: u64 = 100;
-/// Requests of the bare driver that are under way at once: as many as the engine has.
-const AT_ONCE: usize = 64;
 /// Vertices that edges join and reads ask for.
 const VERTICES: &str = "50000";
 /// The prefix of their ids.
 const LOADED: &str = "abc";
-/// Tables that are not a graph's.
-const OWN_TABLES: [&str; 2] = ["varve_log", "varve_lease"];
 /// How long the nodes may go on with what a phase has left to them.
 const REST_TIME_MAX: Duration = Duration::from_secs(20);
 const REST_LOOK: Duration = Duration::from_millis(500);
@@ -92,6 +87,8 @@ struct Measured {
     partitions: f64,
     bare_own: f64,
     bare_nodes: f64,
+    grouped_requests: f64,
+    grouped_nodes: f64,
 }
 
 /// When a phase wrote, in microseconds since 1970.
@@ -123,11 +120,23 @@ fn main() -> Result<()> {
             let rows: usize = pieces.iter().map(|piece| piece.rows.len()).sum();
             found.rows = rows as f64 / elements as f64;
             found.partitions = pieces.len() as f64 / elements as f64;
-            run.rest()?;
-            let before = run.used(std::process::id())?;
-            runtime.block_on(bare.send(&session, &pieces, kind.reads()))?;
-            let used = run.used(std::process::id())?.since(before);
-            (found.bare_own, found.bare_nodes) = used.each(elements);
+            let ways = [Way::Alone, Way::Grouped];
+            for at in 0..ways.len() {
+                // In turns, so that neither always has the warmer node.
+                let way = ways[(at + round as usize) % ways.len()];
+                run.rest()?;
+                let before = run.used(std::process::id())?;
+                let requests = runtime.block_on(bare.send(&session, &pieces, kind.reads(), way))?;
+                let used = run.used(std::process::id())?.since(before);
+                let each = used.each(elements);
+                match way {
+                    Way::Alone => (found.bare_own, found.bare_nodes) = each,
+                    Way::Grouped => {
+                        found.grouped_nodes = each.1;
+                        found.grouped_requests = requests as f64 / elements as f64;
+                    }
+                }
+            }
             if round > 0 {
                 eprintln!("round {round}, {}: {}", kind.scenario, line(&found));
                 measured[at].push(found);
@@ -325,32 +334,45 @@ fn ratio(found: &Measured) -> f64 {
     found.nodes / found.bare_nodes
 }
 
+fn grouped_ratio(found: &Measured) -> f64 {
+    found.nodes / found.grouped_nodes
+}
+
+/// The middle, the least and the greatest.
+fn spread(rounds: &[Measured], of: fn(&Measured) -> f64) -> String {
+    let mut all: Vec<f64> = rounds.iter().map(of).collect();
+    all.sort_by(f64::total_cmp);
+    let (least, most) = (all[0], all[all.len() - 1]);
+    format!("{:.2} ({least:.2} to {most:.2})", all[all.len() / 2])
+}
+
 fn line(found: &Measured) -> String {
     format!(
-        "own {:.1} µs, nodes {:.1} µs, {:.3} requests; bare driver {:.1} µs, nodes {:.1} µs; nodes {:.2} of the bare driver's",
+        "own {:.1} µs, nodes {:.1} µs, {:.3} requests; bare driver {:.1} µs, nodes {:.1} µs, grouped {:.1} µs; nodes {:.2} and {:.2} of the bare driver's",
         found.own,
         found.nodes,
         found.requests,
         found.bare_own,
         found.bare_nodes,
-        ratio(found)
+        found.grouped_nodes,
+        ratio(found),
+        grouped_ratio(found)
     )
 }
 
 fn report(measured: &[Vec<Measured>]) {
     println!(
-        "| operation | Varve, µs | its nodes, µs | its requests | bare driver, µs | its nodes, µs | its requests | rows | nodes, Varve ÷ bare driver |"
+        "| operation | Varve, µs | its nodes, µs | its requests | bare driver, µs | its nodes, µs | its requests | grouped: nodes, µs | requests | rows | nodes, Varve ÷ bare driver | ÷ grouped |"
     );
-    println!("|---|---|---|---|---|---|---|---|---|");
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
     for (kind, rounds) in KINDS.iter().zip(measured) {
         let median = |of: fn(&Measured) -> f64| {
             let mut all: Vec<f64> = rounds.iter().map(of).collect();
             all.sort_by(f64::total_cmp);
             all[all.len() / 2]
         };
-        let ratios = rounds.iter().map(ratio);
         println!(
-            "| {} | {:.1} | {:.1} | {:.2} | {:.1} | {:.1} | {:.2} | {:.2} | {:.2} ({:.2} to {:.2}) |",
+            "| {} | {:.1} | {:.1} | {:.2} | {:.1} | {:.1} | {:.2} | {:.1} | {:.2} | {:.2} | {} | {} |",
             kind.scenario,
             median(|it| it.own),
             median(|it| it.nodes),
@@ -358,10 +380,11 @@ fn report(measured: &[Vec<Measured>]) {
             median(|it| it.bare_own),
             median(|it| it.bare_nodes),
             median(|it| it.partitions),
+            median(|it| it.grouped_nodes),
+            median(|it| it.grouped_requests),
             median(|it| it.rows),
-            median(ratio),
-            ratios.clone().fold(f64::INFINITY, f64::min),
-            ratios.fold(0.0, f64::max),
+            spread(rounds, ratio),
+            spread(rounds, grouped_ratio),
         );
     }
 }
@@ -402,184 +425,5 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
         let _ = fs::remove_dir_all(&self.data);
-    }
-}
-
-/// One row, of one of the tables by number.
-struct Row {
-    table: usize,
-    clustering: Vec<u8>,
-    value: Vec<u8>,
-}
-
-/// Rows by their timestamp and partition key.
-type Groups = BTreeMap<(i64, Vec<u8>), Vec<Row>>;
-
-/// What the bare driver writes at once, or reads.
-struct Piece {
-    stamp: i64,
-    partition: Vec<u8>,
-    rows: Vec<Row>,
-}
-
-/// The bare driver's tables and statements.
-struct Bare {
-    from: String,
-    to: String,
-    tables: Vec<String>,
-    put: Vec<PreparedStatement>,
-    get: PreparedStatement,
-}
-
-impl Bare {
-    async fn of(session: &Session, run: &Run) -> Result<Self> {
-        let listed = "SELECT keyspace_name, table_name FROM system_schema.tables";
-        let listed = session
-            .query_unpaged(listed, ())
-            .await?
-            .into_rows_result()?;
-        let of_graph = format!("{}_hugegraph", run.keyspace);
-        let mut from = None;
-        let mut tables = Vec::new();
-        for row in listed.rows::<(String, String)>()? {
-            let (space, table) = row?;
-            if space.starts_with(&of_graph) && !OWN_TABLES.contains(&table.as_str()) {
-                from = Some(space);
-                tables.push(table);
-            }
-        }
-        let from = from.ok_or("the graph's tables are not there")?;
-        let (to, replication) = (format!("{}_bare", run.keyspace), &run.replication);
-        let define = format!(
-            "CREATE KEYSPACE {to} WITH replication = {{'class': 'NetworkTopologyStrategy', 'datacenter1': {replication}}}"
-        );
-        session.query_unpaged(define, ()).await?;
-        let mut put = Vec::new();
-        for table in &tables {
-            let define = format!(
-                "CREATE TABLE {to}.\"{table}\" (p blob, c blob, v blob, PRIMARY KEY (p, c))"
-            );
-            session.query_unpaged(define, ()).await?;
-            let insert = format!(
-                "INSERT INTO {to}.\"{table}\" (p, c, v) VALUES (?, ?, ?) USING TIMESTAMP ?"
-            );
-            let mut insert = session.prepare(insert).await?;
-            insert.set_consistency(Consistency::LocalQuorum);
-            put.push(insert);
-        }
-        let get = format!("SELECT v FROM {from}.vertex WHERE p = ? AND c = ?");
-        let mut get = session.prepare(get).await?;
-        get.set_consistency(Consistency::LocalQuorum);
-        Ok(Self {
-            from,
-            to,
-            tables,
-            put,
-            get,
-        })
-    }
-
-    /// What was written to the graph in each window.
-    async fn pieces(&self, session: &Session, windows: &[Window]) -> Result<Vec<Vec<Piece>>> {
-        let mut found: Vec<Groups> = windows.iter().map(|_| BTreeMap::new()).collect();
-        for (number, table) in self.tables.iter().enumerate() {
-            let select = format!(
-                "SELECT p, c, v, WRITETIME(v) FROM {}.\"{table}\"",
-                self.from
-            );
-            let rows = session.query_iter(select, ()).await?;
-            let mut rows = rows.rows_stream::<(Vec<u8>, Vec<u8>, Vec<u8>, i64)>()?;
-            while let Some((partition, clustering, value, stamp)) = rows.try_next().await? {
-                let inside = |window: &Window| (window.from..window.to).contains(&stamp);
-                if let Some(at) = windows.iter().position(inside) {
-                    found[at].entry((stamp, partition)).or_default().push(Row {
-                        table: number,
-                        clustering,
-                        value,
-                    });
-                }
-            }
-        }
-        let pieces = |window: Groups| {
-            let pieces = window.into_iter();
-            pieces
-                .map(|((stamp, partition), rows)| Piece {
-                    stamp,
-                    partition,
-                    rows,
-                })
-                .collect()
-        };
-        Ok(found.into_iter().map(pieces).collect())
-    }
-
-    /// The keys of as many vertices, each of those that are there several times if that is more.
-    async fn keys(&self, session: &Session, count: u64) -> Result<Vec<Piece>> {
-        let select = format!("SELECT p, c FROM {}.vertex LIMIT {VERTICES}", self.from);
-        let rows = session.query_iter(select, ()).await?;
-        let rows = rows.rows_stream::<(Vec<u8>, Vec<u8>)>()?;
-        let all: Vec<(Vec<u8>, Vec<u8>)> = rows.try_collect().await?;
-        let chosen = all.iter().cycle().take(usize::try_from(count)?);
-        let piece = |(partition, clustering): &(Vec<u8>, Vec<u8>)| Piece {
-            stamp: 0,
-            partition: partition.clone(),
-            rows: vec![Row {
-                table: 0,
-                clustering: clustering.clone(),
-                value: Vec::new(),
-            }],
-        };
-        Ok(chosen.map(piece).collect())
-    }
-
-    /// Writes pieces, or reads the one row of each.
-    async fn send(&self, session: &Session, pieces: &[Piece], reads: bool) -> Result<()> {
-        let sent = pieces.iter().map(|piece| async move {
-            if !reads {
-                return self.write(session, piece).await;
-            }
-            for row in &piece.rows {
-                let key = (&piece.partition[..], &row.clustering[..]);
-                let answer = session.execute_unpaged(&self.get, key).await?;
-                let answer = answer.into_rows_result()?;
-                let found = answer.maybe_first_row::<(&[u8],)>()?;
-                found.ok_or("a vertex is not there")?;
-            }
-            Ok(())
-        });
-        let sent: Vec<_> = sent.collect();
-        let mut sent = stream::iter(sent).buffer_unordered(AT_ONCE);
-        while sent.try_next().await?.is_some() {}
-        Ok(())
-    }
-
-    async fn write(&self, session: &Session, piece: &Piece) -> Result<()> {
-        let values = piece.rows.iter().map(|row| {
-            let (clustering, value) = (&row.clustering[..], &row.value[..]);
-            (&piece.partition[..], clustering, value, piece.stamp)
-        });
-        let values: Vec<_> = values.collect();
-        if let ([row], [values]) = (piece.rows.as_slice(), values.as_slice()) {
-            session
-                .execute_unpaged(&self.put[row.table], values)
-                .await?;
-            return Ok(());
-        }
-        let mut batch = Batch::new(BatchType::Unlogged);
-        batch.set_consistency(Consistency::LocalQuorum);
-        for row in &piece.rows {
-            batch.append_statement(self.put[row.table].clone());
-        }
-        session.batch(&batch, &values).await?;
-        Ok(())
-    }
-
-    /// Removes all that this run has made.
-    async fn remove(&self, session: &Session, keyspace: &str) -> Result<()> {
-        for keyspace in [&self.from, &self.to, keyspace] {
-            let remove = format!("DROP KEYSPACE IF EXISTS {keyspace}");
-            session.query_unpaged(remove, ()).await?;
-        }
-        Ok(())
     }
 }
