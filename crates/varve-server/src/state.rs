@@ -223,8 +223,10 @@ impl AppState {
     /// 503 if the route needs the graphs and they are not open yet.
     #[track_caller]
     pub(crate) fn check_open(&self, route: &Route) -> Result<(), ApiError> {
-        let own = WITHOUT_GRAPHS.contains(&route.pattern) || route.pattern.starts_with("metrics");
-        if !self.waiting || own {
+        if !self.waiting
+            || WITHOUT_GRAPHS.contains(&route.pattern)
+            || route.pattern.starts_with("metrics")
+        {
             return Ok(());
         }
         Err(ApiError::unavailable(
