@@ -31,6 +31,9 @@ const LINGER_MS: u64 = 2_000;
 
 /// Pieces of an answer that together are no longer than this are joined before they are written.
 const JOINED_BYTES: usize = 1024;
+/// Headers that hyper takes when it is told no number. It has room for them on the stack then, which it need not fill for each
+/// request.
+const HYPER_HEADERS: usize = 100;
 
 /// What the sweeper knows of a connection. Both live on the connection's thread, so plain loads and stores do; they are
 /// atomic only because hyper wants sockets that could be handed to another thread. Times are in the serving thread's
@@ -406,8 +409,10 @@ fn http1_builder(config: &ServerConfig) -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
         .max_buf_size(config.max_header_bytes)
-        .max_headers(config.max_headers)
         .half_close(true);
+    if config.max_headers != HYPER_HEADERS {
+        builder.max_headers(config.max_headers);
+    }
     // Not `pipeline_flush`: with bytes left over it drops answers that were not flushed when the connection ends.
     builder
 }

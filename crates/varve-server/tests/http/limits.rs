@@ -268,6 +268,23 @@ fn a_bad_head_is_answered_with_the_error_object() {
     served_on(&server);
 }
 
+/// The host's header counts.
+#[test]
+fn as_many_headers_as_allowed_and_no_more() {
+    for max_headers in [16, 99, 100, 101, 300] {
+        let server = TestServer::start(ServerConfig {
+            max_headers,
+            ..ServerConfig::default()
+        });
+        for (more, status) in [(max_headers - 1, 200), (max_headers, 431)] {
+            let headers = "x: a\r\n".repeat(more);
+            let request = format!("GET /versions HTTP/1.1\r\nhost: h\r\n{headers}\r\n");
+            let answer = server.exchange(&request);
+            assert_eq!(answer.status, status, "{} of {max_headers}", more + 1);
+        }
+    }
+}
+
 /// Sends bytes and returns the statuses of all answers until the server closes or the client does.
 fn statuses(server: &TestServer, bytes: &[u8]) -> Vec<u16> {
     let mut client = server.connect();
