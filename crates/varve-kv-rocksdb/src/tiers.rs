@@ -171,25 +171,41 @@ impl Pace {
 
     /// A table of so many rows was flushed. When that happens often, merging is put off.
     pub(crate) fn flushed(&self, db: &DB, tables: &[TableSpec], rows: u64) {
-        let now = Instant::now();
+        let runs = i32::try_from(most(db, tables)).unwrap_or(i32::MAX);
+        self.after_flush((Instant::now(), rows, runs), tables, set_in(db));
+    }
+
+    /// The same with the time, the rows and the runs that are there, and with what changes the options of a table.
+    fn after_flush(
+        &self,
+        (now, rows, there): (Instant, u64, i32),
+        tables: &[TableSpec],
+        set: impl Fn(&TableSpec, &Changes<'_>) -> bool,
+    ) {
         let before = std::mem::replace(&mut *self.last_flush.lock(), now);
         let new_rows = self.new_rows.load(Ordering::Relaxed);
-        let runs = self.worth(rows, new_rows);
-        // Runs that were allowed before are merged down to what is allowed now, beside writers that go on.
-        let there = i32::try_from(most(db, tables)).unwrap_or(i32::MAX);
-        let may_be = self.runs_most.load(Ordering::Relaxed).min(there).max(runs);
-        self.runs_most.store(may_be, Ordering::Relaxed);
-        if now.duration_since(before) <= LOADED_WITHIN {
-            let newer_percent = match new_rows {
+        let wanted = Rule {
+            runs: self.worth(rows, new_rows),
+            newer_percent: match new_rows {
                 true => NEWER_PERCENT_INSERTING,
                 false => NEWER_PERCENT_MAX,
-            };
-            let rule = Rule {
-                runs,
-                newer_percent,
-            };
-            self.set(db, tables, rule, |_| true);
+            },
+        };
+        // More runs are left only where flushes follow each other.
+        if now.duration_since(before) <= LOADED_WITHIN || wanted.runs < self.in_force() {
+            self.set(tables, wanted, |_| true, set);
         }
+        // Runs that were allowed before are merged down to what is allowed now, beside writers that go on. It is never less
+        // than what makes RocksDB merge: else writers would be held back, or stopped, for merges that do not come.
+        let may_be = self.runs_most.load(Ordering::Relaxed).min(there);
+        let may_be = may_be.max(self.runs_loading).max(self.in_force());
+        self.runs_most.store(may_be, Ordering::Relaxed);
+    }
+
+    /// The most runs that some table's rule leaves.
+    fn in_force(&self) -> i32 {
+        let rules = self.rules.lock();
+        rules.iter().map(|rule| rule.runs).max().unwrap_or(0)
     }
 
     /// How many runs are worth what they cost reads: `runs_loading`, or that doubled and doubled again up to
@@ -216,30 +232,40 @@ impl Pace {
                 runs: self.runs_quiet,
                 newer_percent: NEWER_PERCENT_MAX,
             };
-            self.set(db, tables, rule, |table| count(db, table) >= few);
+            let many = |table: &TableSpec| count(db, table) >= few;
+            self.set(tables, rule, many, set_in(db));
         }
     }
 
-    fn set(&self, db: &DB, tables: &[TableSpec], rule: Rule, of: impl Fn(&TableSpec) -> bool) {
+    fn set(
+        &self,
+        tables: &[TableSpec],
+        rule: Rule,
+        of: impl Fn(&TableSpec) -> bool,
+        set: impl Fn(&TableSpec, &Changes<'_>) -> bool,
+    ) {
         let values = [
             rule.runs.to_string(),
             format!("{{max_size_amplification_percent={};}}", rule.newer_percent),
         ];
         let options = [(RUNS, &*values[0]), (UNIVERSAL, &*values[1])];
         for (table, now) in tables.iter().zip(self.rules.lock().iter_mut()) {
-            if *now == rule || !of(table) {
-                continue;
-            }
             // Should it fail, reads or merges cost more than they need; the next call tries again.
-            let set = |family| db.set_options_cf(family, &options);
-            if db
-                .cf_handle(table.name)
-                .map(set)
-                .is_some_and(|set| set.is_ok())
-            {
+            if *now != rule && of(table) && set(table, &options) {
                 *now = rule;
             }
         }
+    }
+}
+
+/// Options of a table by name, and their new values.
+type Changes<'a> = [(&'a str, &'a str); 2];
+
+/// Changes options of tables of a database, and says whether that was done.
+fn set_in(db: &DB) -> impl Fn(&TableSpec, &Changes<'_>) -> bool {
+    |table, options| {
+        let family = db.cf_handle(table.name);
+        family.is_some_and(|family| db.set_options_cf(family, options).is_ok())
     }
 }
 
@@ -278,6 +304,72 @@ mod tests {
         assert_eq!(worth(&pace, ROWS / 100, true), 32);
         assert_eq!(worth(&pace, 100 * ROWS, true), 32);
         assert_eq!(worth(&pace, 0, true), 192, "nothing is read any more");
+    }
+
+    static TABLES: &[TableSpec] = &[TableSpec {
+        name: "rows",
+        partition_len: |_| Some(8),
+        point_reads: true,
+        probed: None,
+        cold: false,
+    }];
+
+    /// A space that is being loaded: 128 runs may stand.
+    fn loaded(at: Instant) -> Pace {
+        let tuning = Tuning {
+            runs_loading: 32,
+            runs_inserting: 128,
+            ..Tuning::default()
+        };
+        let pace = Pace::new(TABLES, &tuning);
+        pace.expect(true);
+        pace.after_flush((at, ROWS, 60), TABLES, |_, _| true);
+        pace
+    }
+
+    #[test]
+    fn writers_are_never_held_for_merges_that_do_not_come() {
+        let at = Instant::now();
+        let held_from = |pace: &Pace| pace.runs_most.load(Ordering::Relaxed);
+        for new_rows in [false, true] {
+            for gap in [1, 15, 600] {
+                for succeeds in [true, false] {
+                    let pace = loaded(at);
+                    assert_eq!((pace.in_force(), held_from(&pace)), (128, 128));
+                    pace.expect(new_rows);
+                    for flush in 1..20 {
+                        pace.looks.add(ROWS);
+                        let now = at + Duration::from_secs(gap * flush);
+                        let set = |_: &TableSpec, _: &Changes<'_>| succeeds;
+                        pace.after_flush((now, ROWS, 60), TABLES, set);
+                        assert!(held_from(&pace) >= pace.in_force());
+                    }
+                    // With 60 runs there, 60 may be, and more than 32 are merged; or it could not be said to RocksDB.
+                    let expected = if succeeds { (32, 60) } else { (128, 128) };
+                    assert_eq!((pace.in_force(), held_from(&pace)), expected);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn more_runs_are_left_only_where_flushes_follow_each_other() {
+        let at = Instant::now();
+        let tuning = Tuning {
+            runs_loading: 32,
+            runs_inserting: 128,
+            ..Tuning::default()
+        };
+        let pace = Pace::new(TABLES, &tuning);
+        pace.expect(true);
+        let flush = |seconds| {
+            let now = at + Duration::from_secs(seconds);
+            pace.after_flush((now, ROWS, 3), TABLES, |_, _| true);
+            (pace.in_force(), pace.runs_most.load(Ordering::Relaxed))
+        };
+        assert_eq!(flush(3_600), (32, 32));
+        assert_eq!(flush(7_200), (32, 32));
+        assert_eq!(flush(7_201), (128, 128));
     }
 
     #[test]
