@@ -79,8 +79,8 @@ impl Way {
 }
 
 fn rows(request: &[Piece]) -> impl Iterator<Item = (&Piece, &Row)> {
-    let of = |piece: &'_ Piece| piece.rows.iter().map(move |row| (piece, row));
-    request.iter().flat_map(of)
+    let pieces = request.iter();
+    pieces.flat_map(|piece| piece.rows.iter().map(move |row| (piece, row)))
 }
 
 /// The bare driver's tables and statements.
