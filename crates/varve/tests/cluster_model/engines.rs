@@ -1,9 +1,10 @@
 //! The node below the graph, as the server has it: partitions that grow large are continued in others.
 
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use varve_encoding::tables::LARGE;
-use varve_kv::Engine;
+use varve_kv::{Engine, KvError};
 use varve_kv_cassandra::{CassandraConfig, CassandraEngine};
 use varve_kv_parted::{PartOptions, PartRule, PartedEngine};
 
@@ -44,12 +45,21 @@ pub(crate) fn cluster() -> &'static Arc<CassandraEngine> {
     })
 }
 
+/// How long what reads a graph in the background may keep it open.
+const CLOSED_WITHIN: Duration = Duration::from_secs(30);
+
 /// Removes the graph of a case, once that is closed.
 pub(crate) struct Kept;
 
 impl Drop for Kept {
     fn drop(&mut self) {
-        let removed = cluster().drop_space("g");
+        let until = Instant::now() + CLOSED_WITHIN;
+        let mut removed = cluster().drop_space("g");
+        // It is open for as long as a page of its keys is being read.
+        while matches!(removed, Err(KvError::InUse { .. })) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(20));
+            removed = cluster().drop_space("g");
+        }
         // A case that failed says more than that its graph is still open.
         assert!(removed.is_ok() || std::thread::panicking(), "{removed:?}");
     }
