@@ -4,6 +4,7 @@
 //! and body hold, and return what its response carries. Calls with a historical twin are one method: either their body has
 //! an `asOfTime`, or they take an optional [`HistoryRequest`](crate::requests::HistoryRequest).
 
+mod answer;
 mod checks;
 mod classifying;
 mod copies_at_once;

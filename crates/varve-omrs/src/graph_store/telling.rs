@@ -170,7 +170,7 @@ impl Decoder<'_> {
                 done = put_properties(of, &mut Cursor::new(bytes), writer);
             }
         });
-        done.map(|()| Some(writer.finish_in_pieces()))
+        done.map(|()| Some(writer.finish_to_keep()))
     }
 
     /// The JSON of what stands for it.
@@ -334,7 +334,7 @@ fn relationship_json(
         writer.known_key("\"properties\":");
         put_properties(of, &mut Cursor::new(bytes), &mut writer)?;
     }
-    Ok((status, writer.finish_in_pieces()))
+    Ok((status, writer.finish_to_keep()))
 }
 
 /// Those properties of an entity that stand for it at the ends of its relationships, if it has any.

@@ -109,6 +109,25 @@ impl<T> Shared<T> {
         self.0.later.as_ref().map(|later| later.bytes)
     }
 
+    /// How many bytes its JSON has, if those are at most `most`. It is made where it is not there, and kept.
+    pub(crate) fn json_bytes(&self, most: usize) -> Option<usize>
+    where
+        T: Encode,
+    {
+        let json = match self.0.json.get() {
+            Some(json) => json,
+            None => {
+                let mut writer = Writer::within(most);
+                T::encode(self, &mut writer);
+                if writer.is_over() {
+                    return None;
+                }
+                self.0.json.get_or_init(|| writer.finish_to_keep())
+            }
+        };
+        Some(json.len()).filter(|bytes| *bytes <= most)
+    }
+
     /// What of a value that is still to be made is called `name`, or more, made for the caller alone. `None` where the value is
     /// there, or is made as a whole only.
     pub(crate) fn named(&self, name: &str) -> Option<T> {
@@ -270,6 +289,24 @@ mod tests {
         other.push('b');
         assert!(!one.is_same(&other));
         assert_eq!([text(&one), text(&other)], ["\"a\"", "\"ab\""]);
+    }
+
+    #[test]
+    fn its_length_is_known_where_it_is_within_bounds() {
+        let made = [
+            Shared::new("a".to_owned()),
+            Shared::of_json(Bytes::from_static(b"\"a\"").into()),
+        ];
+        for mut one in made {
+            assert_eq!(one.json_bytes(2), None);
+            for _ in 0..2 {
+                assert_eq!(one.json_bytes(3), Some(3));
+                assert_eq!(one.json_bytes(2), None);
+            }
+            assert_eq!(text(&one), "\"a\"");
+            one.push('b');
+            assert_eq!((one.json_bytes(3), one.json_bytes(4)), (None, Some(4)));
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Walking from entity to entity.
 
+use super::answer::AnswerBytes;
 use super::rendering::Ends;
 use super::{InstanceGraph, Repository, checks};
 use crate::error::{Message, OmrsError};
@@ -126,7 +127,7 @@ fn told(read: &dyn Read, found: SubGraph, limits: &Limits) -> Result<InstanceGra
     let relationships = found.relationships.into_iter();
     let relationships = relationships.map(|found| ends.told(found));
     Ok(InstanceGraph {
-        relationships: relationships.collect::<Result<_, _>>()?,
+        relationships: AnswerBytes::new(limits).all(relationships)?,
         entities: details(&found.entities),
     })
 }

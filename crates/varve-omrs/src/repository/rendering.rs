@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
+use super::answer::AnswerBytes;
 use crate::error::{Message, OmrsError};
 use crate::instances::{EntityProxy, Relationship};
 use crate::json::{Millis, Shared};
@@ -71,24 +72,28 @@ impl<'a> Ends<'a> {
         Ok(relationship.between([&one, &two]))
     }
 
-    /// Several relationships with their ends, of which many are read at once.
+    /// The relationships of an answer with their ends, of which many are read at once.
     ///
     /// # Errors
-    /// As [`Ends::rendered`].
+    /// As [`Ends::rendered`]; when the answer is longer than `limits` allow, before all of it was made.
     pub(crate) fn all_told(
         &mut self,
-        relationships: Vec<ToldRelationship>,
+        mut relationships: impl Iterator<Item = Result<ToldRelationship, OmrsError>>,
+        limits: &Limits,
     ) -> Result<Vec<Shared<Relationship>>, OmrsError> {
-        let mut told = Vec::with_capacity(relationships.len());
-        let mut rest = relationships.into_iter();
+        let mut told = Vec::new();
+        let mut bytes = AnswerBytes::new(limits);
         loop {
-            let some: Vec<ToldRelationship> = rest.by_ref().take(AT_ONCE).collect();
+            let some = relationships.by_ref().take(AT_ONCE);
+            let some: Vec<ToldRelationship> = some.collect::<Result<_, _>>()?;
             if some.is_empty() {
                 return Ok(told);
             }
             self.read_ahead(&some)?;
             for relationship in some {
-                told.push(self.told(relationship)?);
+                let one = self.told(relationship)?;
+                bytes.add(&one)?;
+                told.push(one);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Finding instances by type, properties, classifications, text, and at the other end of an entity.
 
+use super::answer::AnswerBytes;
 use super::rendering::Ends;
 use super::{Repository, checks};
 use crate::error::{Message, OmrsError};
@@ -210,7 +211,8 @@ impl Repository {
             return Err(OmrsError::new(Message::UnknownEntity, &[guid]));
         }
         let found = relationships_of_entity(&*read, &query, guid, self.searcher.limits())?;
-        Ends::new(&*read, self.searcher.limits()).all_told(found)
+        let limits = self.searcher.limits();
+        Ends::new(&*read, limits).all_told(found.into_iter().map(Ok), limits)
     }
 
     /// Runs a query for entities, made with the types as they are.
@@ -225,7 +227,7 @@ impl Repository {
         let query = query(&types)?;
         let found = self.searcher.find(&*read, &types, &query, at)?;
         let told = found.into_iter().map(|kept| kept.entity(&*read));
-        told.filter_map(Result::transpose).collect()
+        AnswerBytes::new(self.searcher.limits()).all(told.filter_map(Result::transpose))
     }
 
     /// Runs a query for relationships, made with the types as they are.
@@ -240,8 +242,9 @@ impl Repository {
         let query = query(&types)?;
         let found = self.searcher.find(&*read, &types, &query, at)?;
         let found = found.into_iter().map(|kept| kept.relationship(&*read));
-        let found: Result<Vec<_>, OmrsError> = found.filter_map(Result::transpose).collect();
-        Ends::new(&*read, self.searcher.limits()).all_told(found?)
+        let found = found.filter_map(Result::transpose);
+        let limits = self.searcher.limits();
+        Ends::new(&*read, limits).all_told(found, limits)
     }
 }
 

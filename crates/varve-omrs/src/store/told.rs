@@ -225,7 +225,7 @@ impl ToldRelationship {
             writer.known_key("\"entityTwoProxy\":");
             two.encode(writer);
         });
-        Shared::of_json(writer.finish_in_pieces())
+        Shared::of_json(writer.finish_to_keep())
     }
 }
 

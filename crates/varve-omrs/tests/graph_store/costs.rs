@@ -30,15 +30,17 @@ const CLASSIFICATION: &str = "Confidentiality";
 const HOMES: [&str; 2] = ["home", "away"];
 const PAGE: i32 = 5;
 
-/// A store that counts what its readers show.
+/// A store that counts what its readers show, and tell of what was found.
 struct Counted {
     inner: Arc<World>,
     shown: Arc<AtomicUsize>,
+    told: Arc<AtomicUsize>,
 }
 
 struct CountedRead<'a> {
     inner: Box<dyn Read + 'a>,
     shown: Arc<AtomicUsize>,
+    told: Arc<AtomicUsize>,
 }
 
 impl Read for CountedRead<'_> {
@@ -68,10 +70,12 @@ impl Read for CountedRead<'_> {
     }
 
     fn kept_entity(&self, kept: &KeptRow) -> Result<Option<Shared<EntityDetail>>, OmrsError> {
+        self.told.fetch_add(1, Ordering::Relaxed);
         self.inner.kept_entity(kept)
     }
 
     fn kept_relationship(&self, kept: KeptRow) -> Result<Option<ToldRelationship>, OmrsError> {
+        self.told.fetch_add(1, Ordering::Relaxed);
         self.inner.kept_relationship(kept)
     }
 
@@ -112,6 +116,7 @@ impl Store for Counted {
         Ok(Box::new(CountedRead {
             inner: self.inner.store.read(at)?,
             shown: Arc::clone(&self.shown),
+            told: Arc::clone(&self.told),
         }))
     }
 
@@ -263,11 +268,18 @@ fn filled(i: usize, is_deleted: bool) -> Filled {
 
 /// A repository, and how many instances its readers have shown.
 fn counted(world: World) -> (Repository, Arc<AtomicUsize>) {
+    let (repository, shown, _) = counting(world);
+    (repository, shown)
+}
+
+/// A repository, and how many instances its readers have shown, and told of those that searches found.
+pub(crate) fn counting(world: World) -> (Repository, Arc<AtomicUsize>, Arc<AtomicUsize>) {
     assert!(world.store.read_texts());
-    let shown = Arc::new(AtomicUsize::new(0));
+    let [shown, told] = [0, 0].map(|none| Arc::new(AtomicUsize::new(none)));
     let store = Counted {
         inner: Arc::new(world),
         shown: Arc::clone(&shown),
+        told: Arc::clone(&told),
     };
     let options = Options {
         metadata_collection_id: Some(HOMES[0].to_owned()),
@@ -275,7 +287,7 @@ fn counted(world: World) -> (Repository, Arc<AtomicUsize>) {
         base_url: "http://here.example".to_owned(),
     };
     let repository = Repository::open(Arc::new(store), options).expect("a repository");
-    (repository, shown)
+    (repository, shown, told)
 }
 
 /// A pattern that matches one text.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may fail by it")]
 
+mod answers;
 mod basics;
 mod concurrency;
 mod costs;
