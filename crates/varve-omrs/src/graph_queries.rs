@@ -11,6 +11,7 @@ pub use incident::relationships_of_entity;
 pub use linking::linking;
 pub use neighbourhood::{RelatedQuery, SubGraph, WalkLimits, neighbourhood, related};
 
+use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use crate::error::{Message, OmrsError};
@@ -66,6 +67,8 @@ struct Stepper<'a> {
     read: &'a dyn Read,
     step: Step<'a>,
     meter: Meter,
+    /// Whether rows are kept as long as there is room. Where there was little once, they are read again when they are needed.
+    keeps_rows: Cell<bool>,
 }
 
 impl<'a> Stepper<'a> {
@@ -79,6 +82,7 @@ impl<'a> Stepper<'a> {
             read,
             step: Step::new(types, walked),
             meter: Meter::new(limits),
+            keeps_rows: Cell::new(true),
         }
     }
 
@@ -113,7 +117,8 @@ impl<'a> Stepper<'a> {
         self.read.links_of(from, &mut |link, content| {
             self.meter.examine()?;
             if self.step.takes_status(link.status) {
-                let content = content.filter(|_| keep == Keep::Rows).map(Box::from);
+                let is_kept = keep == Keep::Rows && self.has_room_for_rows();
+                let content = content.filter(|_| is_kept).map(Box::from);
                 let way = Way { link, content };
                 self.meter.hold(way.bytes())?;
                 found.push(way);
@@ -123,13 +128,13 @@ impl<'a> Stepper<'a> {
         Ok(found)
     }
 
-    /// The same of several entities, with their rows.
+    /// The same of several entities, with their rows as long as there is room.
     fn ways_of_each(&self, from: &[&str]) -> Result<Vec<Vec<Way>>, OmrsError> {
         let mut found: Vec<Vec<Way>> = from.iter().map(|_| Vec::new()).collect();
         self.read.links_of_each(from, &mut |at, link, content| {
             self.meter.examine()?;
             if self.step.takes_status(link.status) {
-                let content = content.map(Box::from);
+                let content = content.filter(|_| self.has_room_for_rows()).map(Box::from);
                 let way = Way { link, content };
                 self.meter.hold(way.bytes())?;
                 found[at].push(way);
@@ -139,13 +144,36 @@ impl<'a> Stepper<'a> {
         Ok(found)
     }
 
+    /// Whether there is room for what is there only to save another look.
+    fn has_room_for_rows(&self) -> bool {
+        self.keeps_rows.get() && self.meter.is_half_empty()
+    }
+
+    /// Whether those who keep rows have to let them go: told once, and no more are to be kept then.
+    fn must_let_go_rows(&self) -> bool {
+        self.keeps_rows.get() && !self.meter.is_half_empty() && self.keeps_rows.replace(false)
+    }
+
+    /// Lets go of the row of a way.
+    fn let_go_row_of(&self, way: &mut Way) {
+        let content = way.content.take();
+        self.meter
+            .release(content.map_or(0, |content| content.len()));
+    }
+
+    /// Lets go of the row of an entity.
+    fn let_go_row(&self, entered: &mut Entered) {
+        let row = entered.row.take();
+        self.meter.release(row.as_ref().map_or(0, KeptRow::bytes));
+    }
+
     /// Counts a way as no longer kept.
     fn let_go_way(&self, way: &Way) {
         self.meter.release(way.bytes());
     }
 
-    /// The relationship that a way is, to be told.
-    fn told_way(&self, way: &Way) -> Result<ToldRelationship, OmrsError> {
+    /// The relationship that a way is, to be told. The way is no longer kept.
+    fn told_way(&self, way: Way) -> Result<ToldRelationship, OmrsError> {
         self.meter.examine()?;
         let told = match &way.content {
             Some(content) => Some(self.read.told_link(&way.link, content)?),
@@ -155,6 +183,7 @@ impl<'a> Stepper<'a> {
             let words = format!("the relationship {} was lost on the way", way.link.guid);
             OmrsError::new(Message::LogicError, &[&words])
         })?;
+        self.let_go_way(&way);
         self.meter.hold(told_relationship_bytes(&told))?;
         Ok(told)
     }
@@ -171,7 +200,7 @@ impl<'a> Stepper<'a> {
             return Ok(None);
         }
         // It is read once more where there is little room.
-        let row = row.filter(|_| self.meter.is_half_empty());
+        let row = row.filter(|_| self.has_room_for_rows());
         self.meter.hold(row.as_ref().map_or(0, KeptRow::bytes))?;
         Ok(Some(Entered { row }))
     }
@@ -197,10 +226,12 @@ impl<'a> Stepper<'a> {
 
     /// An entity that was entered, if it may be told.
     fn entered(&self, guid: &str, entered: Entered) -> Result<Option<ToldEntity>, OmrsError> {
-        match entered.row {
-            None => self.entity(guid),
-            Some(row) => self.taken(Some(self.read.told_kept(&row)?)),
-        }
+        let Some(row) = entered.row else {
+            return self.entity(guid);
+        };
+        let entity = self.read.told_kept(&row)?;
+        self.meter.release(row.bytes());
+        self.taken(Some(entity))
     }
 
     fn taken(&self, entity: Option<ToldEntity>) -> Result<Option<ToldEntity>, OmrsError> {

@@ -57,9 +57,28 @@ struct Linking {
 impl Linking {
     fn read(self, stepper: &Stepper<'_>, ends: [ToldEntity; 2]) -> Result<SubGraph, OmrsError> {
         let mut graph = SubGraph::default();
-        for (guid, entered) in self.entities {
+        let mut entities = self.entities.into_iter();
+        let mut relationships = self.relationships.into_iter();
+        loop {
+            if stepper.must_let_go_rows() {
+                let rest = entities.as_mut_slice().iter_mut();
+                rest.for_each(|(_, entered)| stepper.let_go_row(entered));
+                let rest = relationships.as_mut_slice().iter_mut();
+                rest.for_each(|way| stepper.let_go_row_of(way));
+            }
+            let Some((guid, mut entered)) = entities.next() else {
+                let Some(way) = relationships.next() else {
+                    return Ok(graph);
+                };
+                graph.relationships.push(stepper.told_way(way)?);
+                continue;
+            };
             let is_end = |end: &&ToldEntity| end.guid() == guid;
-            let entity = match ends.iter().find(is_end) {
+            let end = ends.iter().find(is_end);
+            if end.is_some() {
+                stepper.let_go_row(&mut entered);
+            }
+            let entity = match end {
                 // Whichever status the start has, the paths begin there.
                 Some(end) if stepper.step.takes_entity(stepper.read, end)? => Some(end.clone()),
                 Some(_) => None,
@@ -67,10 +86,6 @@ impl Linking {
             };
             graph.entities.extend(entity);
         }
-        for way in &self.relationships {
-            graph.relationships.push(stepper.told_way(way)?);
-        }
-        Ok(graph)
     }
 }
 
@@ -143,7 +158,13 @@ impl<'a> Search<'a> {
 
     fn run(mut self) -> Result<Linking, OmrsError> {
         self.enter(0, 0)?;
-        while let Some(frame) = self.frames.last_mut() {
+        loop {
+            if self.stepper.must_let_go_rows() {
+                self.let_go_rows();
+            }
+            let Some(frame) = self.frames.last_mut() else {
+                break;
+            };
             match frame.rest.next() {
                 Some(way) => self.pass(way)?,
                 None => self.leave(),
@@ -153,11 +174,38 @@ impl<'a> Search<'a> {
                 break;
             }
         }
-        let kept = self.visited.into_iter().filter(|of| of.is_kept);
+        let mut entities = Vec::new();
+        for mut of in self.visited {
+            match of.is_kept {
+                true => entities.push((of.guid, of.entered)),
+                false => self.stepper.let_go_row(&mut of.entered),
+            }
+        }
+        let rest = self.frames.iter().flat_map(|frame| frame.rest.as_slice());
+        let rest = rest.chain(&self.relationships);
+        for way in rest.chain(self.ahead.values().flatten()) {
+            self.stepper.let_go_way(way);
+        }
         Ok(Linking {
-            entities: kept.map(|of| (of.guid, of.entered)).collect(),
+            entities,
             relationships: self.kept,
         })
+    }
+
+    /// Lets go of all that only saves another look.
+    fn let_go_rows(&mut self) {
+        let stepper = self.stepper;
+        for (_, ways) in self.ahead.drain() {
+            ways.iter().for_each(|way| stepper.let_go_way(way));
+        }
+        for of in &mut self.visited {
+            stepper.let_go_row(&mut of.entered);
+        }
+        let rest = self.frames.iter_mut();
+        let rest = rest.flat_map(|frame| frame.rest.as_mut_slice());
+        for way in rest.chain(&mut self.relationships).chain(&mut self.kept) {
+            stepper.let_go_row_of(way);
+        }
     }
 
     fn enter(&mut self, number: usize, relationships_from: usize) -> Result<(), OmrsError> {
@@ -173,13 +221,16 @@ impl<'a> Search<'a> {
     }
 
     /// What leads on from an entity that the search has come to. Those that it will come to next from where it came from are
-    /// asked for at once.
+    /// asked for at once, as long as there is room.
     fn ways_from(&mut self, number: usize) -> Result<Vec<Way>, OmrsError> {
         let guid = &self.visited[number].guid;
         if let Some(ways) = self.ahead.remove(guid) {
             return Ok(ways);
         }
-        let most = self.stepper.read.links_at_once();
+        let most = match self.stepper.has_room_for_rows() {
+            true => self.stepper.read.links_at_once(),
+            false => 1,
+        };
         let mut asked: Vec<&str> = vec![guid];
         if let Some(before) = self.frames.last() {
             let from = &self.visited[before.number].guid;

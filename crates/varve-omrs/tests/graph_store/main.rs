@@ -8,6 +8,7 @@ mod concurrency;
 mod costs;
 mod ends;
 mod filled;
+mod linking;
 mod model;
 mod older;
 mod past_types;
