@@ -387,6 +387,12 @@ pub fn put_ordered_edges(sort_values: &str, out: &mut Vec<u8>) {
     put_escaped(sort_values.as_bytes(), out);
 }
 
+/// Whether an element key of [`put_ordered_element`] is an edge's.
+#[must_use]
+pub fn is_ordered_edge(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&ELEMENT_EDGE)
+}
+
 /// Reads an element key of [`put_ordered_element`] that fills `bytes`.
 ///
 /// # Errors

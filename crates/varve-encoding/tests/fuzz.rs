@@ -279,6 +279,8 @@ fn check_keys(bytes: &[u8]) {
     if let Ok(id) = key::decode_ordered_element(bytes) {
         let mut again = Vec::new();
         key::put_ordered_element(&id, &mut again);
+        let is_edge = matches!(id, ElementId::Edge(_));
+        assert_eq!(key::is_ordered_edge(&again), is_edge);
         assert_eq!(again, bytes);
     }
     if let Ok((at, id)) = key::decode_pending(bytes) {

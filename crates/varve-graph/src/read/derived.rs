@@ -409,8 +409,8 @@ impl Stepper<'_> {
     ) -> Result<Flow, GraphError> {
         let mut shown: Option<&[u8]> = None;
         let mut rest = keys;
-        while !rest.is_empty() {
-            let (some, others) = rest.split_at(self.at_once().min(rest.len()));
+        while let Some((next, _)) = rest.first() {
+            let (some, others) = rest.split_at(self.at_once(next).min(rest.len()));
             rest = others;
             let elements = self.read(some)?;
             for ((clustering, partition), (id, content)) in some.iter().zip(&elements) {
@@ -441,9 +441,15 @@ impl Stepper<'_> {
         Ok(Flow::Continue(()))
     }
 
-    /// How many elements are read before they are shown. Now nothing is won by several.
-    fn at_once(&mut self) -> usize {
-        if self.source.point.scope.is_now() {
+    /// How many elements are read before they are shown, from that with this clustering key on. By several is something won
+    /// only where one search goes through the events of all: of the past, of vertices, and with nothing that is written
+    /// meanwhile.
+    fn at_once(&mut self, clustering: &[u8]) -> usize {
+        let id = &clustering[values_len(clustering)..];
+        if self.source.point.scope.is_now()
+            || self.source.overlay.is_some()
+            || key::is_ordered_edge(id)
+        {
             return 1;
         }
         let ahead = self.ahead;
@@ -526,5 +532,69 @@ impl Overlay {
         self.entries
             .range(from..)
             .take_while(move |(of, _)| *of == partition)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use varve_encoding::tables::TABLES;
+    use varve_kv::{Engine, MemoryEngine};
+    use varve_model::{EdgeId, EdgeLabelId, Instant, TemporalScope, VertexId};
+
+    use super::*;
+
+    /// How many elements a walk reads at once, each time that it comes to one.
+    fn read_at_once(
+        id: &ElementId,
+        valid: Option<Instant>,
+        overlay: Option<&Overlay>,
+    ) -> [usize; 6] {
+        let space = MemoryEngine::new()
+            .open("g", TABLES, true)
+            .expect("a space");
+        let scope = TemporalScope {
+            valid,
+            ..TemporalScope::NOW
+        };
+        let source = Source {
+            reader: &*space,
+            point: Point {
+                scope,
+                now: Instant(1_000),
+            },
+            deriver: None,
+            overlay,
+        };
+        let mut stepper = Stepper {
+            source: &source,
+            partitions: &[],
+            chunk: CHUNK_MIN,
+            ahead: AHEAD_MIN,
+            unchecked: false,
+            content: Vec::new(),
+        };
+        let mut clustering = Vec::new();
+        key::put_ordered_element(id, &mut clustering);
+        [(); 6].map(|()| stepper.at_once(&clustering))
+    }
+
+    #[test]
+    fn elements_are_read_ahead_only_where_one_search_finds_several() {
+        let past = Some(Instant(1));
+        let edge = ElementId::Edge(EdgeId {
+            source: VertexId::text("a"),
+            parent: EdgeLabelId(1),
+            label: EdgeLabelId(1),
+            sort_values: "".into(),
+            target: VertexId::text("b"),
+        });
+        for vertex in [VertexId::text("a"), VertexId::Number(1)] {
+            let vertex = ElementId::Vertex(vertex);
+            assert_eq!(read_at_once(&vertex, past, None), [4, 8, 16, 32, 32, 32]);
+            assert_eq!(read_at_once(&vertex, None, None), [1; 6]);
+            let overlay = Overlay::default();
+            assert_eq!(read_at_once(&vertex, past, Some(&overlay)), [1; 6]);
+        }
+        assert_eq!(read_at_once(&edge, past, None), [1; 6]);
     }
 }
