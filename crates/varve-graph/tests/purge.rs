@@ -1,15 +1,18 @@
-//! Purges of edges: nothing is left on either side.
+//! Purges: nothing is left, of edges on either side.
 
 use std::sync::Arc;
 
 use varve_encoding::key;
-use varve_encoding::tables::{EDGE, EVENT, TABLES};
+use varve_encoding::tables::{EDGE, EVENT, TABLES, VERTEX};
 use varve_graph::maintenance::purge;
-use varve_graph::write::{EndCheck, Mutation, WriteRequest};
-use varve_graph::{Graph, GraphOptions};
+use varve_graph::write::{EndCheck, Mutation, Touch, WriteRequest};
+use varve_graph::{Graph, GraphError, GraphOptions};
 use varve_kv::{Batch, Durability, Engine, Flow, MemoryEngine, TableId};
 use varve_model::time::SystemClock;
-use varve_model::{Direction, Edge, EdgeId, EdgeLabelId, ElementId, VertexId, VertexLabelId};
+use varve_model::{
+    Direction, Edge, EdgeId, EdgeLabelId, ElementId, PropertyKeyId, Value, Vertex, VertexId,
+    VertexLabelId,
+};
 
 fn graph() -> Arc<Graph> {
     let space = MemoryEngine::new()
@@ -67,6 +70,41 @@ fn what_only_one_side_of_an_edge_remembers_is_purged() {
         ticket.wait().expect("stored");
         for table in [EDGE, EVENT] {
             assert_eq!(rows(&graph, table), [], "{direction:?}");
+        }
+    }
+}
+
+/// The events that a transaction keeps of the vertices which it purges are bounded: it reads others again.
+#[test]
+fn a_transaction_purges_vertices_however_long_their_events_are() {
+    const EVENTS: usize = 9;
+    for bytes in [10, 700_000] {
+        let graph = graph();
+        let vertices = ["a", "b", "c"].map(VertexId::text);
+        for _ in 0..=EVENTS {
+            for id in &vertices {
+                let text = Value::Text("x".repeat(bytes));
+                let vertex = Vertex {
+                    id: id.clone(),
+                    label: VertexLabelId(1),
+                    properties: [(PropertyKeyId(1), text)].into_iter().collect(),
+                };
+                let fresh = false;
+                let request = WriteRequest::now(vec![Mutation::PutVertex { vertex, fresh }]);
+                graph.write_now(&request).expect("stored");
+            }
+        }
+        assert_eq!(rows(&graph, EVENT).len(), vertices.len() * EVENTS);
+        let touched: Vec<Touch<'_>> = vertices.iter().map(Touch::Change).collect();
+        let purged = graph.transact(&touched, &mut |transaction| {
+            for id in &vertices {
+                transaction.purge(&ElementId::Vertex(id.clone()))?;
+            }
+            Ok::<(), GraphError>(())
+        });
+        purged.expect("purged");
+        for table in [VERTEX, EVENT] {
+            assert_eq!(rows(&graph, table), [], "{bytes}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The edges of a vertex that a deletion or a purge of it takes along.
 
+use rustc_hash::FxHashMap;
 use varve_encoding::key;
 use varve_encoding::tables::{EDGE, EVENT};
 use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest, TableId};
@@ -67,8 +68,8 @@ pub(crate) fn incident_edges(
     listed(reader, vertex, tables, room, None)
 }
 
-/// The edges that `vertex` ever had, as [`incident_edges`] lists them, and its own events, newest first, which stand before
-/// theirs: one search finds both.
+/// The edges that `vertex` ever had, as [`incident_edges`] lists them. Its own events stand before theirs, and one search
+/// finds both: they are added to `own`.
 ///
 /// # Errors
 /// As [`incident_edges`].
@@ -76,10 +77,62 @@ pub(super) fn incident_ever(
     reader: &dyn Reader,
     vertex: &VertexId,
     room: &mut Room,
-) -> Result<(Vec<EdgeId>, Vec<Current>), GraphError> {
-    let mut own = Vec::new();
-    let edges = listed(reader, vertex, &[EDGE, EVENT], room, Some(&mut own))?;
-    Ok((edges, own))
+    own: &mut OwnEvents,
+) -> Result<Vec<EdgeId>, GraphError> {
+    let mut found = Found {
+        left: OWN_EVENTS_BYTES_MAX.saturating_sub(own.bytes),
+        bytes: 0,
+        events: Some(Vec::new()),
+    };
+    let edges = listed(reader, vertex, &[EDGE, EVENT], room, Some(&mut found))?;
+    if let Some(events) = found.events {
+        own.bytes += found.bytes;
+        own.of.insert(vertex.clone(), events);
+    }
+    Ok(edges)
+}
+
+/// The most bytes of events that one transaction keeps.
+const OWN_EVENTS_BYTES_MAX: usize = 4 << 20;
+
+/// The events that vertices have of their own, newest first, which save a purge another look. Of those that would take too
+/// much memory nothing is kept.
+#[derive(Default)]
+pub(super) struct OwnEvents {
+    of: FxHashMap<VertexId, Vec<Current>>,
+    /// What all that were kept take.
+    bytes: usize,
+}
+
+impl OwnEvents {
+    /// Those of a vertex, if they are kept. They are not kept any longer.
+    pub(super) fn take(&mut self, vertex: &VertexId) -> Option<Vec<Current>> {
+        self.of.remove(vertex)
+    }
+}
+
+/// The events that are found of one vertex.
+struct Found {
+    /// How many bytes they may take, and do.
+    left: usize,
+    bytes: usize,
+    /// None once they were too many.
+    events: Option<Vec<Current>>,
+}
+
+impl Found {
+    fn add(&mut self, row: &[u8]) -> Result<(), GraphError> {
+        let Some(events) = &mut self.events else {
+            return Ok(());
+        };
+        self.bytes += size_of::<Current>() + row.len();
+        if self.bytes > self.left {
+            self.events = None;
+            return Ok(());
+        }
+        events.push(Current::decode(row)?);
+        Ok(())
+    }
 }
 
 fn listed(
@@ -87,7 +140,7 @@ fn listed(
     vertex: &VertexId,
     tables: &[TableId],
     room: &mut Room,
-    mut own: Option<&mut Vec<Current>>,
+    mut own: Option<&mut Found>,
 ) -> Result<Vec<EdgeId>, GraphError> {
     let partition = key::vertex_id(vertex);
     let range = ClusteringRange {
@@ -113,10 +166,7 @@ fn listed(
                 _ => Ok(clustering),
             };
             if let (Ok(key::VERTEX_CLUSTERING), Some(own)) = (&current, &mut own) {
-                match Current::decode(row) {
-                    Ok(event) => own.push(event),
-                    Err(error) => failed = Some(error),
-                }
+                failed = own.add(row).err();
                 return match failed {
                     Some(_) => Flow::Break(()),
                     None => Flow::Continue(()),
@@ -159,4 +209,61 @@ fn listed(
     found.sort_unstable();
     found.dedup();
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use varve_encoding::row::Header;
+    use varve_encoding::tables::{TABLES, VERTEX};
+    use varve_kv::{Batch, Durability, Engine, MemoryEngine};
+    use varve_model::CommitVersion;
+
+    use super::*;
+
+    #[test]
+    fn events_are_kept_as_long_as_there_is_room() {
+        const EVENTS: u64 = 8;
+        let space = MemoryEngine::new()
+            .open("g", TABLES, true)
+            .expect("a space");
+        let mut batch = Batch::new();
+        let each = OWN_EVENTS_BYTES_MAX / 2 / EVENTS as usize;
+        let vertices = ["half", "most", "too much", "little"].map(VertexId::text);
+        for (vertex, bytes) in vertices.iter().zip([each, each - 1_000, 4 * each, 1]) {
+            let partition = key::vertex_id(vertex);
+            for version in 1..=EVENTS {
+                let row = event(version, bytes);
+                let clustering =
+                    key::event_clustering(key::VERTEX_CLUSTERING, CommitVersion(version));
+                batch.put(EVENT, &partition, &clustering, &row);
+            }
+            batch.put(VERTEX, &partition, key::VERTEX_CLUSTERING, b"not looked at");
+        }
+        space.write(&batch, Durability::Buffered).expect("written");
+        let mut own = OwnEvents::default();
+        for vertex in &vertices {
+            let mut room = Room { edges: 0, bytes: 0 };
+            let edges = incident_ever(&*space, vertex, &mut room, &mut own).expect("listed");
+            assert_eq!(edges, []);
+        }
+        assert!(own.bytes <= OWN_EVENTS_BYTES_MAX);
+        let [half, most, too_much, little] = vertices.map(|vertex| own.take(&vertex));
+        for kept in [half, most, little] {
+            let versions = kept.expect("there was room").into_iter();
+            let versions: Vec<u64> = versions.map(|event| event.header.version.0).collect();
+            assert_eq!(versions, (1..=EVENTS).rev().collect::<Vec<_>>());
+        }
+        assert!(too_much.is_none());
+    }
+
+    fn event(version: u64, bytes: usize) -> Vec<u8> {
+        let mut row = Vec::new();
+        let header = Header {
+            version: CommitVersion(version),
+            ..Header::put_now()
+        };
+        header.encode(&mut row);
+        row.resize(row.len() + bytes, 0);
+        row
+    }
 }

@@ -19,8 +19,8 @@ use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
 use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest};
 use varve_model::{Direction, EdgeId, ElementId, Instant, TemporalScope, VertexId};
 
-use super::emit::{Change, Current, EmitContext, Emitter, EventPeriod};
-use super::incident::{Room, incident_ever};
+use super::emit::{Change, EmitContext, Emitter, EventPeriod};
+use super::incident::{OwnEvents, Room, incident_ever};
 use super::keys::edge_latch;
 use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
 use crate::error::{ErrorKind, GraphError};
@@ -91,7 +91,7 @@ pub struct Transaction<'g> {
     /// The edges that vertices, which are held, ever had, as far as committed.
     incident: RefCell<FxHashMap<VertexId, Vec<EdgeId>>>,
     /// The events of their own that these vertices have.
-    own_events: RefCell<FxHashMap<VertexId, Vec<Current>>>,
+    own_events: RefCell<OwnEvents>,
 }
 
 /// [`Graph::transact`].
@@ -496,8 +496,8 @@ impl<'g> Transaction<'g> {
             Some(edges) => edges,
             None => {
                 let mut room = Room::of(self.graph.limits());
-                let (edges, own) = incident_ever(self.reader(), vertex, &mut room)?;
-                self.own_events.borrow_mut().insert(vertex.clone(), own);
+                let mut own = self.own_events.borrow_mut();
+                let edges = incident_ever(self.reader(), vertex, &mut room, &mut own)?;
                 let mut incident = self.incident.borrow_mut();
                 incident.insert(vertex.clone(), edges.clone());
                 edges
@@ -593,7 +593,7 @@ impl<'g> Transaction<'g> {
         let mut current = None;
         if changed.purge {
             let own = match id {
-                ElementId::Vertex(vertex) => self.own_events.borrow_mut().remove(vertex),
+                ElementId::Vertex(vertex) => self.own_events.borrow_mut().take(vertex),
                 ElementId::Edge(_) => None,
             };
             maintenance::destroy(self.graph, emitter, id, own)?;
