@@ -114,44 +114,62 @@ impl<'a> Stepper<'a> {
     /// The links of an entity to others that may be walked along whatever the type, in a stable order.
     fn links(&self, from: &str, keep: Keep) -> Result<Vec<Way>, OmrsError> {
         let mut found = Vec::new();
-        self.read.links_of(from, &mut |link, content| {
+        let done = self.read.links_of(from, &mut |link, content| {
             self.meter.examine()?;
             if self.step.takes_status(link.status) {
-                let is_kept = keep == Keep::Rows && self.has_room_for_rows();
-                let content = content.filter(|_| is_kept).map(Box::from);
-                let way = Way { link, content };
-                self.meter.hold(way.bytes())?;
-                found.push(way);
+                let content = content.filter(|_| keep == Keep::Rows);
+                found.push(self.kept_way(link, content)?);
             }
             Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(found)
+        });
+        if done.is_err() {
+            found.iter().for_each(|way| self.let_go_way(way));
+        }
+        done.map(|()| found)
     }
 
     /// The same of several entities, with their rows as long as there is room.
     fn ways_of_each(&self, from: &[&str]) -> Result<Vec<Vec<Way>>, OmrsError> {
         let mut found: Vec<Vec<Way>> = from.iter().map(|_| Vec::new()).collect();
-        self.read.links_of_each(from, &mut |at, link, content| {
+        let done = self.read.links_of_each(from, &mut |at, link, content| {
             self.meter.examine()?;
             if self.step.takes_status(link.status) {
-                let content = content.filter(|_| self.has_room_for_rows()).map(Box::from);
-                let way = Way { link, content };
-                self.meter.hold(way.bytes())?;
-                found[at].push(way);
+                found[at].push(self.kept_way(link, content)?);
             }
             Ok(ControlFlow::Continue(()))
-        })?;
-        Ok(found)
+        });
+        if done.is_err() {
+            let found = found.iter().flatten();
+            found.for_each(|way| self.let_go_way(way));
+        }
+        done.map(|()| found)
     }
 
-    /// Whether there is room for what is there only to save another look.
-    fn has_room_for_rows(&self) -> bool {
-        self.keeps_rows.get() && self.meter.is_half_empty()
+    /// A way that is kept, with its row if there is room for it.
+    fn kept_way(&self, link: Link, content: Option<&[u8]>) -> Result<Way, OmrsError> {
+        let content = content.filter(|content| self.has_room_for_row(content.len()));
+        let content = content.map(Box::from);
+        let way = Way { link, content };
+        let held = self.meter.hold(way.bytes());
+        if held.is_err() {
+            self.let_go_way(&way);
+        }
+        held.map(|()| way)
+    }
+
+    /// Whether there is room for so many bytes that are there only to save another look.
+    fn has_room_for_row(&self, bytes: usize) -> bool {
+        self.keeps_rows.get() && self.meter.is_half_empty_with(bytes)
     }
 
     /// Whether those who keep rows have to let them go: told once, and no more are to be kept then.
     fn must_let_go_rows(&self) -> bool {
         self.keeps_rows.get() && !self.meter.is_half_empty() && self.keeps_rows.replace(false)
+    }
+
+    /// Whether something failed that may go well without the rows that are kept: told once, and no more are to be kept then.
+    fn may_go_without_rows(&self, error: &OmrsError) -> bool {
+        error.message == Message::TooMuchHeld && self.keeps_rows.replace(false)
     }
 
     /// Lets go of the row of a way.
@@ -200,7 +218,7 @@ impl<'a> Stepper<'a> {
             return Ok(None);
         }
         // It is read once more where there is little room.
-        let row = row.filter(|_| self.has_room_for_rows());
+        let row = row.filter(|row| self.has_room_for_row(row.bytes()));
         self.meter.hold(row.as_ref().map_or(0, KeptRow::bytes))?;
         Ok(Some(Entered { row }))
     }

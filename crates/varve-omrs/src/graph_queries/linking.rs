@@ -209,7 +209,13 @@ impl<'a> Search<'a> {
     }
 
     fn enter(&mut self, number: usize, relationships_from: usize) -> Result<(), OmrsError> {
-        let rest = self.ways_from(number)?;
+        let rest = match self.ways_from(number) {
+            Err(error) if self.stepper.may_go_without_rows(&error) => {
+                self.let_go_rows();
+                self.ways_from(number)?
+            }
+            done => done?,
+        };
         self.frames.push(Frame {
             number,
             rest: rest.into_iter(),
@@ -227,7 +233,7 @@ impl<'a> Search<'a> {
         if let Some(ways) = self.ahead.remove(guid) {
             return Ok(ways);
         }
-        let most = match self.stepper.has_room_for_rows() {
+        let most = match self.stepper.has_room_for_row(0) {
             true => self.stepper.read.links_at_once(),
             false => 1,
         };

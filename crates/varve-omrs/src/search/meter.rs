@@ -85,6 +85,11 @@ impl Meter {
         self.held.get() < self.limits.held_bytes_max / 2
     }
 
+    /// Whether no more than half of what may be held is held with so many bytes more.
+    pub(crate) fn is_half_empty_with(&self, bytes: usize) -> bool {
+        self.held.get().saturating_add(bytes) <= self.limits.held_bytes_max / 2
+    }
+
     /// Counts bytes that are no longer held.
     pub(crate) fn release(&self, bytes: usize) {
         self.held.set(self.held.get().saturating_sub(bytes));

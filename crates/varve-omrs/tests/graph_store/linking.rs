@@ -94,8 +94,8 @@ impl Read for Rows<'_> {
     }
 }
 
-/// A world with a path of so many entities, each linked to some more that lead nowhere and are looked at before the path goes
-/// on, or after.
+/// A world with a path of so many entities, each but the last linked to some more that lead nowhere and are looked at before
+/// the path goes on, or after.
 fn path(length: usize, others: usize, aside: &str) -> World {
     let world = World::new();
     let long = |name: &'static str| (name, Primitive::String("long ".repeat(200)));
@@ -112,7 +112,8 @@ fn path(length: usize, others: usize, aside: &str) -> World {
         if number > 0 {
             link(&format!("on-{:03}", number - 1), &guid);
         }
-        for other in 0..others {
+        let is_last = number + 1 == length;
+        for other in 0..if is_last { 0 } else { others } {
             let aside = format!("{aside}-{number:03}-{other}");
             world.put(&world.entity("GlossaryTerm", &aside, &[long("summary")]));
             link(&guid, &aside);
@@ -164,7 +165,13 @@ fn least(world: &World, length: usize) -> usize {
 
 #[test]
 fn rows_are_kept_only_where_there_is_room() {
-    for (length, others, aside) in [(60, 0, ""), (12, 12, "before"), (12, 30, "past")] {
+    let worlds = [
+        (60, 0, ""),
+        (12, 12, "before"),
+        (12, 30, "past"),
+        (2, 300, "past"),
+    ];
+    for (length, others, aside) in worlds {
         let world = path(length, others, aside);
         let guids = |of: &SubGraph| {
             let entities = of.entities.iter().map(|of| of.guid().to_owned());
