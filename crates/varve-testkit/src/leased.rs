@@ -24,6 +24,8 @@ pub struct SharedMemory {
     begun: Mutex<BTreeSet<String>>,
     /// Spaces that this version cannot open.
     unknown: Mutex<BTreeSet<String>>,
+    /// Spaces of which nobody is told who has them, and what is said instead.
+    untold: Mutex<BTreeMap<String, Refusal>>,
     /// How many spaces were made.
     made: AtomicU64,
     /// The servers whose removals of spaces fail.
@@ -34,6 +36,9 @@ pub struct SharedMemory {
 
 /// What other servers do between two steps of one.
 type Interlude = Box<dyn FnOnce() + Send>;
+
+/// Makes what is said of the space of that name.
+type Refusal = fn(String) -> KvError;
 
 struct Stored {
     space: Arc<dyn Space>,
@@ -59,6 +64,7 @@ impl SharedMemory {
             spaces: Mutex::default(),
             begun: Mutex::default(),
             unknown: Mutex::default(),
+            untold: Mutex::default(),
             made: AtomicU64::new(0),
             refused: Mutex::default(),
             before_open: Mutex::default(),
@@ -123,6 +129,15 @@ impl SharedMemory {
         };
     }
 
+    /// No server is told who has that space, but gets what `refusal` makes of its name; or all are told again.
+    pub fn refuse_asking(&self, space: &str, refusal: Option<fn(String) -> KvError>) {
+        let mut untold = self.untold.lock();
+        match refusal {
+            Some(refusal) => untold.insert(space.to_owned(), refusal),
+            None => untold.remove(space),
+        };
+    }
+
     fn make(&self, name: &str, tables: &'static [TableSpec]) -> Result<Stored, KvError> {
         let incarnation = self.made.fetch_add(1, Ordering::Relaxed).to_string();
         let below = name_below(name, &incarnation);
@@ -171,6 +186,10 @@ impl Engine for LeasedEngine {
     }
 
     fn leader(&self, space: &str) -> Result<Option<Leader>, KvError> {
+        let refusal = self.shared.untold.lock().get(space).copied();
+        if let Some(refusal) = refusal {
+            return Err(refusal(space.to_owned()));
+        }
         let spaces = self.shared.spaces.lock();
         let stored = spaces.get(space);
         Ok(stored.and_then(|stored| {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use varve_kv::{Leader, Leadership, SpaceId};
 
 use super::making::{is_in_use, is_unavailable};
+use super::unopened::is_for_good;
 use super::{Generations, Open, Registry, not_found};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
@@ -103,7 +104,10 @@ impl Registry {
         }
         let generations = self.generations()?;
         let known = generations.get(name).map_or(&[][..], Vec::as_slice);
-        let place = self.led_by(name, known)?;
+        let place = match self.led_by(name, known) {
+            Err(error) => Some(self.not_told(name, known, error, false)?),
+            Ok(place) => place,
+        };
         if let None | Some(Place::Nobody) = place
             && let Some(error) = self.cannot_be_opened(name)
         {
@@ -157,8 +161,17 @@ impl Registry {
     }
 
     /// Learns who leads a graph, and takes it if nobody does, unless it could not be opened not long ago.
-    fn look_again(&self, name: &str, generations: &[(u32, SpaceId)]) -> Result<(), GraphError> {
-        match self.led_by(name, generations)? {
+    pub(super) fn look_again(
+        &self,
+        name: &str,
+        generations: &[(u32, SpaceId)],
+    ) -> Result<(), GraphError> {
+        let place = match self.led_by(name, generations) {
+            Err(error) if is_for_good(&error) && self.unopened.rests(name) => return Ok(()),
+            Err(error) => Some(self.not_told(name, generations, error, true)?),
+            Ok(place) => place,
+        };
+        match place {
             None if !self.unopened.rests(name) => self.lead(name).map(drop),
             Some(Place::There(leader)) => {
                 self.unopened.is_led(name, leader.term);
@@ -199,6 +212,34 @@ impl Registry {
             }
         }
         Ok(None)
+    }
+
+    /// What it comes to that it was not told who leads a graph that was stored in these spaces: it cannot be opened, unless waiting
+    /// is enough. Noted `anew`, or only if nothing is known yet.
+    fn not_told(
+        &self,
+        name: &str,
+        generations: &[(u32, SpaceId)],
+        error: GraphError,
+        anew: bool,
+    ) -> Result<Place, GraphError> {
+        if is_for_good(&error) {
+            let stored = self.generations()?;
+            let place = self.followed_by(name, None);
+            // What was removed since it was listed is not there, and that is no failure.
+            if stored.get(name).map(Vec::as_slice) != Some(generations) {
+                return Ok(place);
+            }
+            return Err(match self.cannot_be_opened(name) {
+                Some(known) if !anew => known,
+                _ => self.note_unopened(name, error),
+            });
+        }
+        match error.kind == ErrorKind::Elsewhere || is_in_use(&error) {
+            true => Ok(self.followed_by(name, None)),
+            // The cluster is away, and what is known of others stands.
+            false => Err(error),
+        }
     }
 
     /// Notes who leads a graph that is not open here.

@@ -1,5 +1,5 @@
 //! Graphs of a shared engine that nobody leads and that could not be opened here, for a reason that waiting does not end: a newer
-//! version has written it, what is stored is damaged, the cluster refuses what has to be done first.
+//! version has written it, what is stored is damaged, the cluster refuses what has to be done first, or refuses to say who leads it.
 //!
 //! The others are served nevertheless. Requests about such a graph get the reason at once, and do not try; the thread that tends the
 //! graphs tries again, ever more seldom, since whoever mends it mends it from outside. Another server that can open it leads it
@@ -103,12 +103,17 @@ impl Registry {
 
     /// What is told of a failure to open a graph: noted, unless waiting is enough.
     pub(super) fn note_unopened(&self, name: &str, error: GraphError) -> GraphError {
-        if matches!(error.kind, ErrorKind::Busy | ErrorKind::Elsewhere) {
+        if !is_for_good(&error) {
             return error;
         }
         self.unopened.note(name, error.message.clone());
         self.cannot_be_opened(name).unwrap_or(error)
     }
+}
+
+/// Whether waiting does not end what an error says.
+pub(super) fn is_for_good(error: &GraphError) -> bool {
+    !matches!(error.kind, ErrorKind::Busy | ErrorKind::Elsewhere)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Two servers that make, clear and drop one graph at once, each in the middle of what the other does.
 
 use varve_encoding::tables::META;
-use varve_kv::{Batch, Durability};
+use varve_kv::{Batch, Durability, KvError};
 use varve_model::time::SystemClock;
 use varve_testkit::SharedMemory;
 
@@ -286,4 +286,110 @@ fn a_server_starts_beside_a_graph_that_cannot_be_opened_and_takes_it_when_it_can
     }
     assert!(holds_data(&c));
     assert_eq!(c.why_unopened("g"), None);
+}
+
+/// The keyspace of a space is there no more, say.
+fn says_that_it_is_gone(space: String) -> KvError {
+    let detail = "its lease table does not exist".to_owned();
+    KvError::Io { space, detail }
+}
+
+fn says_that_it_is_away(space: String) -> KvError {
+    let detail = "too few replicas".to_owned();
+    KvError::Away { space, detail }
+}
+
+/// Two graphs, of one of which it is not told who leads it, and nobody does.
+fn with_one_that_nobody_is_told_of() -> Arc<SharedMemory> {
+    let shared = SharedMemory::new();
+    let a = server(&shared, "a");
+    put(&a.create("g").unwrap());
+    a.create("h").unwrap();
+    a.close();
+    shared.refuse_asking("g", Some(says_that_it_is_gone));
+    shared
+}
+
+#[test]
+fn a_server_starts_beside_a_graph_of_which_it_is_not_told_who_leads_it() {
+    let shared = with_one_that_nobody_is_told_of();
+    let b = server(&shared, "b");
+    assert!(b.get("h").is_ok(), "the other one is served");
+    assert_eq!(b.names(), ["g", "h"]);
+    assert!(matches!(b.place("g"), Place::Nobody), "{:?}", b.place("g"));
+    for _ in 0..5 {
+        let error = b.look("g").expect_err("it is no matter of waiting");
+        assert_eq!(error.kind, ErrorKind::Storage);
+        assert!(error.message.contains("lease table"), "{error}");
+    }
+    assert_eq!(
+        b.create("g").err().map(|error| error.kind),
+        Some(ErrorKind::Existed)
+    );
+    // Requests have not put the next attempt off.
+    let told: Vec<usize> = (0..5).map(|_| told_by_tending(&b).len()).collect();
+    assert_eq!(told, [1, 0, 1, 0, 0], "ever more seldom");
+    shared.refuse_asking("g", None);
+    for _ in 0..2 {
+        tend(&b);
+    }
+    assert!(holds_data(&b));
+    assert_eq!(b.why_unopened("g"), None);
+}
+
+#[test]
+fn a_server_that_runs_finds_out_that_it_is_not_told_who_leads_a_graph() {
+    let shared = SharedMemory::new();
+    let (a, b) = (server(&shared, "a"), server(&shared, "b"));
+    put(&a.create("g").unwrap());
+    tend(&b);
+    shared.refuse_asking("g", Some(says_that_it_is_gone));
+    assert_eq!(told_by_tending(&b).len(), 1);
+    assert!(matches!(b.place("g"), Place::Nobody), "{:?}", b.place("g"));
+    assert!(
+        b.why_unopened("g")
+            .is_some_and(|why| why.contains("lease table"))
+    );
+    assert_eq!(a.why_unopened("g"), None, "it has it open");
+    shared.refuse_asking("g", None);
+    assert!(matches!(b.look("g"), Ok(Place::There(_))));
+    for _ in 0..2 {
+        tend(&b);
+    }
+    assert_eq!(b.why_unopened("g"), None);
+}
+
+#[test]
+fn what_was_removed_since_it_was_listed_is_not_noted() {
+    let shared = SharedMemory::new();
+    let (a, b) = (server(&shared, "a"), server(&shared, "b"));
+    a.create("g").unwrap();
+    let known = b.generations().unwrap().remove("g").unwrap();
+    a.drop_graph("g").unwrap();
+    shared.refuse_asking("g", Some(says_that_it_is_gone));
+    b.look_again("g", &known).unwrap();
+    assert_eq!(b.why_unopened("g"), None);
+    tend(&b);
+    assert!(b.names().is_empty());
+}
+
+#[test]
+fn a_cluster_that_is_away_is_waited_for_and_no_fault_of_the_graph() {
+    let shared = SharedMemory::new();
+    let (a, b) = (server(&shared, "a"), server(&shared, "b"));
+    a.create("g").unwrap();
+    tend(&b);
+    shared.refuse_asking("g", Some(says_that_it_is_away));
+    for _ in 0..3 {
+        assert_eq!(told_by_tending(&b).len(), 1);
+    }
+    assert_eq!(b.why_unopened("g"), None);
+    assert!(
+        matches!(b.place("g"), Place::There(_)),
+        "{:?}",
+        b.place("g")
+    );
+    let options = GraphOptions::new(Arc::new(SystemClock));
+    let refused = Registry::open(shared.server("c"), options).err();
+    assert_eq!(refused.map(|error| error.kind), Some(ErrorKind::Busy));
 }
