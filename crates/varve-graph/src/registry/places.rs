@@ -108,7 +108,8 @@ impl Registry {
             Err(error) => Some(self.not_told(name, known, error, false)?),
             Ok(place) => place,
         };
-        if let None | Some(Place::Nobody) = place
+        // Where somebody has it, this server perhaps, waiting helps, whatever became of earlier attempts.
+        if place.is_none()
             && let Some(error) = self.cannot_be_opened(name)
         {
             return Err(error);

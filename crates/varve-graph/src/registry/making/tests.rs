@@ -288,6 +288,23 @@ fn a_server_starts_beside_a_graph_that_cannot_be_opened_and_takes_it_when_it_can
     assert_eq!(c.why_unopened("g"), None);
 }
 
+#[test]
+fn while_a_graph_is_opened_that_could_not_be_requests_wait() {
+    let (shared, b) = with_one_that_cannot_be_opened();
+    assert!(b.look("g").is_err() && b.why_unopened("g").is_some());
+    shared.refuse_opening("g", false);
+    // What the thread that tends the graphs has while it opens one.
+    let opening = shared.server("b").open("g", TABLES, false).unwrap();
+    assert!(matches!(b.look("g"), Ok(Place::Nobody)));
+    drop(opening);
+    assert!(
+        b.look("g").is_err(),
+        "nobody is at it, and requests do not try"
+    );
+    tend(&b);
+    assert!(holds_data(&b));
+}
+
 /// The keyspace of a space is there no more, say.
 fn says_that_it_is_gone(space: String) -> KvError {
     let detail = "its lease table does not exist".to_owned();
