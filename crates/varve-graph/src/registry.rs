@@ -22,7 +22,7 @@ mod unopened;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 use parking_lot::{Mutex, RwLock};
@@ -47,6 +47,8 @@ pub struct Registry {
     graphs: RwLock<BTreeMap<String, Open>>,
     /// Spaces to be removed once nobody uses them. Held by whoever changes the set of graphs.
     doomed: Mutex<Vec<Doomed>>,
+    /// Whether no graph comes any more. Changed, and asked, by whoever holds `doomed`.
+    closed: AtomicBool,
     /// How often a graph came or went.
     changes: AtomicU64,
     leases: Mutex<Vec<Weak<Lease>>>,
@@ -93,6 +95,7 @@ impl Registry {
             options,
             graphs: RwLock::default(),
             doomed: Mutex::default(),
+            closed: AtomicBool::new(false),
             changes: AtomicU64::new(0),
             leases: Mutex::default(),
             followed: RwLock::default(),
@@ -220,10 +223,11 @@ impl Registry {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] for a name that is not 1 to [`GRAPH_NAME_BYTES_MAX`] letters, digits and `_`, the
-    /// first a letter; [`ErrorKind::Existed`] when there is one of that name.
+    /// first a letter; [`ErrorKind::Existed`] when there is one of that name; [`ErrorKind::Busy`] after [`Registry::close`].
     pub fn create(&self, name: &str) -> Result<Arc<Graph>, GraphError> {
         check_name(name)?;
         let mut doomed = self.doomed.lock();
+        self.check_not_closed(name)?;
         if self.graphs.read().contains_key(name) {
             return Err(existed(name));
         }
@@ -325,9 +329,10 @@ impl Registry {
     }
 
     /// Ends the tasks of all graphs and lets the graphs go: each closes when its last request has let it go. Afterwards
-    /// there are no graphs.
+    /// there are no graphs, and none is made or taken here any more.
     pub fn close(&self) {
         let mut doomed = self.doomed.lock();
+        self.closed.store(true, Ordering::Relaxed);
         let graphs = std::mem::take(&mut *self.graphs.write());
         for open in graphs.values() {
             open.graph.tasks().stop();
@@ -336,6 +341,18 @@ impl Registry {
         self.end_leases();
         // What cannot be removed now carries the mark, so the next start removes it.
         let _ = self.reap(&mut doomed);
+    }
+
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    fn check_not_closed(&self, name: &str) -> Result<(), GraphError> {
+        if !self.is_closed() {
+            return Ok(());
+        }
+        let message = format!("The graph '{name}' is not made: the server stops");
+        Err(GraphError::new(ErrorKind::Busy, message))
     }
 
     /// What the engine reports of each graph.

@@ -26,6 +26,8 @@ pub struct SharedMemory {
     unknown: Mutex<BTreeSet<String>>,
     /// Spaces of which nobody is told who has them, and what is said instead.
     untold: Mutex<BTreeMap<String, Refusal>>,
+    /// Names of which somebody makes or removes a space.
+    occupied: Mutex<BTreeSet<String>>,
     /// How many spaces were made.
     made: AtomicU64,
     /// The servers whose removals of spaces fail.
@@ -65,6 +67,7 @@ impl SharedMemory {
             begun: Mutex::default(),
             unknown: Mutex::default(),
             untold: Mutex::default(),
+            occupied: Mutex::default(),
             made: AtomicU64::new(0),
             refused: Mutex::default(),
             before_open: Mutex::default(),
@@ -126,6 +129,15 @@ impl SharedMemory {
         match refuse {
             true => unknown.insert(space.to_owned()),
             false => unknown.remove(space),
+        };
+    }
+
+    /// Somebody makes or removes a space of that name, and nobody else can open it meanwhile; or has ended.
+    pub fn occupy(&self, space: &str, occupied: bool) {
+        let mut names = self.occupied.lock();
+        match occupied {
+            true => names.insert(space.to_owned()),
+            false => names.remove(space),
         };
     }
 
@@ -234,6 +246,12 @@ impl Engine for LeasedEngine {
             return Err(unavailable(
                 "it has a table that this version does not know",
             ));
+        }
+        if self.shared.occupied.lock().contains(name) {
+            return Err(KvError::InUse {
+                space: name.to_owned(),
+                detail: "another process is making or removing it".to_owned(),
+            });
         }
         let mut spaces = self.shared.spaces.lock();
         if !spaces.contains_key(name) {

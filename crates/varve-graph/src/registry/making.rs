@@ -89,6 +89,8 @@ impl Registry {
             // Two that have given up for each other must not go on in step.
             let wait = CREATE_WAIT + jitter(CREATE_WAIT);
             MutexGuard::unlocked(doomed, || std::thread::sleep(wait));
+            // What is made after everything was let go nobody would let go of.
+            self.check_not_closed(name)?;
         }
         let mut error = another_is_at_it(name);
         error.source = last.map(|last| Box::new(last) as _);

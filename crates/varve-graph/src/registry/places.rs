@@ -257,8 +257,9 @@ impl Registry {
 
     /// Opens a graph that nobody leads.
     fn lead(&self, name: &str) -> Result<Place, GraphError> {
-        // Whoever opens, makes or drops a graph may take a while; who asks meanwhile asks again.
-        let Some(mut doomed) = self.doomed.try_lock() else {
+        // Whoever opens, makes or drops a graph may take a while; who asks meanwhile asks again. A server that stops takes none.
+        let doomed = self.doomed.try_lock();
+        let Some(mut doomed) = doomed.filter(|_| !self.is_closed()) else {
             return Ok(self.followed_by(name, None));
         };
         if self.graphs.read().contains_key(name) {

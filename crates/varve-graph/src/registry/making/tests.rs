@@ -410,3 +410,35 @@ fn a_cluster_that_is_away_is_waited_for_and_no_fault_of_the_graph() {
     let refused = Registry::open(shared.server("c"), options).err();
     assert_eq!(refused.map(|error| error.kind), Some(ErrorKind::Busy));
 }
+
+#[test]
+fn what_is_being_made_while_a_server_closes_is_not_made_behind_it() {
+    let shared = SharedMemory::new();
+    let a = server(&shared, "a");
+    shared.occupy("g", true);
+    let (tells, told) = std::sync::mpsc::channel();
+    shared.before_open("a", "g", move || tells.send(()).unwrap());
+    let of_a = Arc::clone(&a);
+    let making = std::thread::spawn(move || of_a.create("g").map(drop));
+    told.recv().unwrap();
+    // Comes in when the other waits for who is at that space.
+    a.close();
+    shared.occupy("g", false);
+    let refused = making.join().unwrap().expect_err("the server stops");
+    assert_eq!(refused.kind, ErrorKind::Busy);
+    assert!(refused.message.contains("the server stops"), "{refused}");
+    assert!(a.create("h").is_err());
+    assert!(a.open_names().is_empty());
+    assert!(shared.server("x").spaces().unwrap().is_empty());
+}
+
+#[test]
+fn a_server_that_has_closed_takes_no_graph() {
+    let shared = SharedMemory::new();
+    let a = server(&shared, "a");
+    put(&a.create("g").unwrap());
+    a.close();
+    tend(&a);
+    assert!(matches!(a.look("g"), Ok(Place::Nobody)));
+    assert!(holds_data(&server(&shared, "b")));
+}
