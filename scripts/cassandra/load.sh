@@ -4,13 +4,19 @@
 #
 #   load.sh [SCENARIO,…]       into the folder OUT (default: a new one)
 #
-# Environment: VARVE_CASSANDRA_NODES (1, or 3 with each row on all), HOLD (seconds for each scenario; 8), USERS (64; batches 8).
+# Environment: VARVE_CASSANDRA_NODES (1, or 3 with each row on all), HOLD (seconds for each scenario; 8), USERS (64), BATCH_USERS (8),
+# READY_SECONDS (how long the server may take until its graph is open; 120).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 cluster=scripts/cassandra/cluster.sh
 singles=single_insert_vertices,single_insert_edges,vertex_by_id,edge_by_id,adjacency
 batches=batch_insert_vertices,batch_insert_edges,batch_insert_edges_unchecked
 wanted=${1:-$batches,$singles}
+unknown=$(tr ',' '\n' <<<"$wanted" | grep -vxFf <(tr ',' '\n' <<<"$batches,$singles") | paste -sd' ' || true)
+if [[ -n $unknown ]]; then
+  echo "not a scenario of this table: $unknown; there are: ${batches//,/ } ${singles//,/ }" >&2
+  exit 2
+fi
 CARGO_TARGET_DIR=${VARVE_CASSANDRA_TARGET:-${XDG_CACHE_HOME:-$HOME/.cache}/varve/cassandra-target}
 export CARGO_TARGET_DIR
 # As `cost.sh` builds them, so that nothing is compiled twice.
@@ -21,13 +27,19 @@ mkdir -p "$out"
 VARVE_CASSANDRA_DIR=$(mktemp -d "${TMPDIR:-/tmp}/varve-load.XXXXXX")
 export VARVE_CASSANDRA_DIR VARVE_CASSANDRA_NODES=${VARVE_CASSANDRA_NODES:-1} VARVE_CASSANDRA_JIT=full
 export VARVE_CASSANDRA_PORT=${VARVE_CASSANDRA_PORT:-19242}
+# Removes the folder, too, when this script ends.
 "$cluster" start --while $$
 export VARVE_ENGINE=cassandra VARVE_BIN=$CARGO_TARGET_DIR/release/varve
 export VARVE_STORAGE_CASSANDRA_CONTACT_POINTS=127.0.0.1:$VARVE_CASSANDRA_PORT
 export VARVE_STORAGE_CASSANDRA_REPLICATION=$VARVE_CASSANDRA_NODES
 source tests/start-server.sh
 # It listens before its graphs are open.
-until curl -sf "$url/graphs/hugegraph" >/dev/null; do sleep 0.5; done
+ready_by=$((SECONDS + ${READY_SECONDS:-120}))
+until curl -sf "$url/graphs/hugegraph" >/dev/null; do
+  kill -0 "$server_pid" 2>/dev/null || { echo "the server has ended before its graph was open" >&2; exit 1; }
+  ((SECONDS < ready_by)) || { echo "the graph is not open after ${READY_SECONDS:-120} seconds" >&2; exit 1; }
+  sleep 0.5
+done
 
 results=()
 load() { # name, users, scenarios
