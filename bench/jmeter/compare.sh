@@ -1,9 +1,14 @@
 #!/usr/bin/env bash
 # Checks `varve bench api` against the real JMeter: the same paced load on the same server by one and then by the other,
-# and whether the columns agree: samples within 0.5 %, throughput within 1 %, average and median within 1 ms or 5 %,
-# 90 % line within 2 ms or 10 %, errors equal. A load that neither tool is bound by is needed for that; the last column, the
-# server's own mean time of a request under each tool, tells where a difference is. JMeter's first minute is slower, while Java
-# compiles it: with large bodies by milliseconds.
+# and whether the columns agree: samples within 0.5 %, throughput and KB/sec within 1 %, average and median within 1 ms or 5 %,
+# 90 % line within 2 ms or 10 %, errors equal. Min and Max are single samples, so only what chance cannot explain counts:
+#   Min  within 2 ms or 25 %. Nothing waits in the quickest request, but JMeter counts whole milliseconds, and reads large bodies
+#        more slowly.
+#   Max  within 500 ms or 50 %. Java stops for its garbage and for compiling for a quarter of a second at times; a connection
+#        that had to be tried again takes a second longer, and is to be seen by both tools or by none.
+# A load that neither tool is bound by is needed for all that; the last column, the server's own mean time of a request under
+# each tool, tells where a difference is. JMeter's first minute is slower, while Java compiles it: with large bodies by
+# milliseconds.
 #
 #   bench/jmeter/compare.sh [SCENARIO ...]     default: every scenario of the plan
 #
@@ -80,7 +85,8 @@ for scenario in "${scenarios[@]}"; do
       BEGIN {
         split("samples average median 90% min max errors throughput kb", names, " ")
         if (split(theirs, a, " ") != 9 || split(ours, b, " ") != 9) { print "no figures"; exit }
-        near(1, 0, 0.5); near(2, 1, 5); near(3, 1, 5); near(4, 2, 10); near(7, 0, 0); near(8, 0, 1)
+        near(1, 0, 0.5); near(2, 1, 5); near(3, 1, 5); near(4, 2, 10)
+        near(5, 2, 25); near(6, 500, 50); near(7, 0, 0); near(8, 0, 1); near(9, 0, 1)
         print wrong == "" ? "yes" : "no:" wrong
       }')
     row() { printf '| %s | %s ' "$scenario" "$1"; shift; printf '| %s ' "$@"; printf '|\n'; }
