@@ -260,7 +260,7 @@ impl Graph {
     /// # Errors
     /// When `scope` asks for a transaction time that is still to come.
     pub fn view(&self, scope: TemporalScope) -> Result<View, GraphError> {
-        self.settle(scope)?;
+        let scope = self.settle(scope)?;
         // What is published by now the reads that follow show.
         let last = (!self.has_states()).then(|| self.published());
         let snapshot = self.snapshot();
@@ -313,6 +313,7 @@ impl Graph {
         scope: TemporalScope,
         found: &mut dyn FnMut(&[u8]),
     ) -> Result<bool, GraphError> {
+        let scope = self.settle(scope)?;
         if scope.is_now() {
             let mut decided = None;
             let exists = self
@@ -328,7 +329,6 @@ impl Graph {
                 None => {}
             }
         }
-        self.settle(scope)?;
         let snapshot = self.snapshot();
         let point = Point {
             scope,
@@ -393,7 +393,13 @@ impl Graph {
         self.space.isolation() == Isolation::Snapshot
     }
 
-    fn settle(&self, scope: TemporalScope) -> Result<(), GraphError> {
+    /// Makes the transaction time of `scope` past; [`CommitVersion::MAX`] becomes the present one. A snapshot has whole commits
+    /// only, so there the present needs no time.
+    fn settle(&self, mut scope: TemporalScope) -> Result<TemporalScope, GraphError> {
+        if scope.transaction == Some(CommitVersion::MAX) {
+            let present = CommitVersion::last_at(self.now());
+            scope.transaction = (!self.has_states()).then_some(present);
+        }
         if let Some(version) = scope.transaction {
             if version > CommitVersion::last_at(self.now()) {
                 return Err(GraphError::invalid(
@@ -405,7 +411,7 @@ impl Graph {
                 self.committer.settle(version)?;
             }
         }
-        Ok(())
+        Ok(scope)
     }
 
     /// What makes the entries of the graph's derived indexes.

@@ -132,7 +132,9 @@ impl fmt::Display for CommitVersion {
 pub struct TemporalScope {
     /// Valid time asked for; `None` = now.
     pub valid: Option<Instant>,
-    /// Transaction time asked for; `None` = everything committed.
+    /// Transaction time asked for; `None` = everything committed, [`CommitVersion::MAX`] = everything that was committed before
+    /// the read, and of each commit all or nothing, also where an engine has no states
+    /// ([`TemporalScope::WHOLE`]).
     pub transaction: Option<CommitVersion>,
 }
 
@@ -141,6 +143,12 @@ impl TemporalScope {
     pub const NOW: Self = Self {
         valid: None,
         transaction: None,
+    };
+
+    /// The present, of whole commits only: a read waits until those that have begun before it have ended.
+    pub const WHOLE: Self = Self {
+        valid: None,
+        transaction: Some(CommitVersion::MAX),
     };
 
     /// Whether this is the present in both times.

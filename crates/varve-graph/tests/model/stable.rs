@@ -1,7 +1,7 @@
 //! What was once read at a settled point of both times is read again, while others write, tidy and destroy nothing.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use varve_encoding::tables::TABLES;
 use varve_graph::maintenance::tidy;
@@ -159,6 +159,45 @@ fn settled_answers_stay(below: Below) {
             assert_eq!(&everything(graph, *scope), answer, "{scope:?}");
         }
     });
+}
+
+/// What is acknowledged before a read of whole commits shows in it, and of no commit a part, also without states to read.
+#[test]
+fn whole_commits_are_read_on_every_engine() {
+    const PERSONS: usize = 40;
+    const ROUNDS: usize = 400;
+    for below in [Below::Memory, Below::Replicas] {
+        let graph = graph(below);
+        let all_of = |round: usize| (0..PERSONS).map(|at| person(at, round as i32)).collect();
+        write(&graph, all_of(0), None, None);
+        let (acknowledged, done) = (AtomicUsize::new(0), AtomicBool::new(false));
+        std::thread::scope(|scope| {
+            let (graph, acknowledged, done) = (&graph, &acknowledged, &done);
+            scope.spawn(move || {
+                let _ended = Ended(done);
+                for round in 1..ROUNDS {
+                    write(graph, all_of(round), None, None);
+                    acknowledged.store(round, Ordering::SeqCst);
+                }
+            });
+            while !done.load(Ordering::SeqCst) {
+                let before = acknowledged.load(Ordering::SeqCst);
+                let (seen, _, _) = everything(graph, TemporalScope::WHOLE);
+                assert_eq!(seen.len(), PERSONS, "{below:?}");
+                let age = &seen[0].properties;
+                for vertex in &seen {
+                    assert_eq!(&vertex.properties, age, "half a commit, {below:?}");
+                }
+                let one = graph.vertex(&seen[0].id, TemporalScope::WHOLE);
+                for vertex in [&seen[0], &one.expect("read").expect("a person")] {
+                    let Some((_, Value::Int(age))) = vertex.properties.iter().next() else {
+                        panic!("no age: {vertex:?}");
+                    };
+                    assert!(*age as usize >= before, "{age} after {before}, {below:?}");
+                }
+            }
+        });
+    }
 }
 
 /// More edges than an adjacency scan of the past takes at once, some only in the present, some only in the past.

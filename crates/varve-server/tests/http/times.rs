@@ -188,6 +188,8 @@ fn both_times() {
         assert_eq!(age(query), expected, "{query}");
     }
     assert_eq!(age(&format!("as_of=2005-06-01&as_of_tx={known}")), Some(1));
+    assert_eq!(age("as_of=2005-06-01&as_of_tx=now"), Some(3));
+    assert_eq!(age("as_of_tx=now"), Some(2));
     let listed = fixture.done("GET", "vertices?label=person&as_of=2005-06-01", "");
     assert_eq!(listed["vertices"][0]["properties"]["age"], 3);
 
@@ -217,7 +219,13 @@ fn both_times() {
     let history = fixture.done("GET", "vertices/%221%3At%22/history", "");
     assert_eq!(history["versions"][0]["kind"], "delete");
     assert!(history["versions"][0]["element"].is_null());
-    for bad in ["as_of=yesterday", "as_of_tx=-1", "as_of_tx=9999-01-01"] {
+    for bad in [
+        "as_of=yesterday",
+        "as_of_tx=-1",
+        "as_of_tx=9999-01-01",
+        "as_of_tx=18446744073709551615",
+        "as_of_tx=NOW",
+    ] {
         assert_eq!(
             fixture
                 .send("GET", &format!("vertices/%221%3At%22?{bad}"), "")

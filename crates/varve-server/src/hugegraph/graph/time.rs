@@ -106,14 +106,17 @@ fn instant(name: &str, text: &str) -> Result<Instant, ApiError> {
     })
 }
 
-/// A commit version, or the last one of an instant.
+/// A commit version, or the last one of an instant; `now` is [`CommitVersion::MAX`], which no number and no instant is.
 pub(crate) fn commit_version(text: &str) -> Result<CommitVersion, ApiError> {
-    if let Ok(version) = text.parse::<u64>() {
-        return Ok(CommitVersion(version));
+    if text == "now" {
+        return Ok(CommitVersion::MAX);
     }
-    parse_instant(text).map(CommitVersion::last_at).ok_or_else(|| {
+    let number = text.parse().ok().map(CommitVersion);
+    let version = number.or_else(|| parse_instant(text).map(CommitVersion::last_at));
+    let greatest = CommitVersion(u64::MAX - 1);
+    version.map(|version| version.min(greatest)).ok_or_else(|| {
         ApiError::illegal_argument(format!(
-            "The as_of_tx must be a commit version or an RFC 3339 instant such as '2024-05-01T12:00:00Z', but got '{text}'"
+            "The as_of_tx must be a commit version, an RFC 3339 instant such as '2024-05-01T12:00:00Z', or 'now', but got '{text}'"
         ))
     })
 }
@@ -182,6 +185,9 @@ mod tests {
         let scope = scope(&query).expect("scope");
         assert_eq!(scope.valid, Some(Instant(86_400_000_000)));
         assert_eq!(scope.transaction, Some(CommitVersion(256)));
+        let version = |text| commit_version(text).expect("a version").0;
+        assert_eq!(version("now"), u64::MAX);
+        assert_eq!(version("18446744073709551615"), u64::MAX - 1);
         let query = Query::parse("valid_to=1970-01-01T00:00:01Z").expect("query");
         let period = period(&query).expect("period");
         assert_eq!((period.from, period.to), (None, Some(Instant(1_000_000))));
