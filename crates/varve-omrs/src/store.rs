@@ -5,186 +5,23 @@
 //! the instance is purged.
 
 mod shown;
+mod stored;
 mod told;
+mod walk;
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use compact_str::CompactString;
 pub use shown::{Kept, KeptRow, Shown};
+pub use stored::{Link, Standing, StoredEntity, StoredInstance, StoredRelationship, Version};
 pub(crate) use told::EntityJson;
 pub use told::{ToldEntity, ToldRelationship};
+pub use walk::{Listing, Step, Subject, TextHint, Visit, VisitLink, VisitLinkAt, Walk, WalkBy};
 
 use crate::error::{Message, OmrsError};
-use crate::instances::{
-    Classification, EntityDetail, EntityProxy, InstanceHeader, InstanceProperties, Primitive,
-};
+use crate::instances::{EntityDetail, EntityProxy};
 use crate::json::{Millis, Shared};
-use crate::types::{Catalogue, InstanceStatus, TypeIndex};
-
-/// An entity as it is kept.
-#[derive(Debug, Clone, PartialEq)]
-pub enum StoredEntity {
-    /// All of it is known.
-    Detail(EntityDetail),
-    /// Only what stands for it at the end of a relationship is known.
-    Proxy(EntityProxy),
-}
-
-/// A relationship as it is kept: what is known of its ends is asked from the entities when it is told.
-#[derive(Debug, Clone, PartialEq)]
-pub struct StoredRelationship {
-    /// What is known of it.
-    pub header: InstanceHeader,
-    /// Its properties.
-    pub properties: Option<InstanceProperties>,
-    /// The GUIDs of the entities at its two ends.
-    pub ends: [String; 2],
-}
-
-/// What a walk that only passes by has to know of a relationship.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Link {
-    /// The relationship's GUID.
-    pub guid: CompactString,
-    /// The GUIDs of the entities at its two ends.
-    pub ends: [CompactString; 2],
-    /// Its type.
-    pub of: Option<TypeIndex>,
-    /// Where it stands in its life.
-    pub status: Option<InstanceStatus>,
-}
-
-impl Link {
-    /// The link that a relationship is.
-    #[must_use]
-    pub fn of(types: &Catalogue, relationship: &StoredRelationship) -> Self {
-        let audit = &relationship.header.audit;
-        Self {
-            guid: relationship.header.guid().into(),
-            ends: relationship.ends.each_ref().map(CompactString::from),
-            of: types.by_name(audit.type_name()),
-            status: audit.status,
-        }
-    }
-}
-
-/// What a walk that only passes by has to know of an entity.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Standing {
-    /// Only a proxy of it is known.
-    pub is_proxy: bool,
-    /// Where it stands in its life.
-    pub status: Option<InstanceStatus>,
-}
-
-/// One of the two kinds of instances that have a GUID.
-#[derive(Debug, Clone, PartialEq)]
-pub enum StoredInstance {
-    /// An entity.
-    Entity(StoredEntity),
-    /// A relationship.
-    Relationship(StoredRelationship),
-}
-
-/// Which kind of instances a walk is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Subject {
-    /// Entities, proxies included.
-    Entities,
-    /// Relationships.
-    Relationships,
-}
-
-/// A way through instances of a type: which of them, and in which order. Instances that are equal in the order stand by
-/// their GUIDs, ascending whatever the direction.
-#[derive(Debug, Clone)]
-pub struct Walk<'a> {
-    /// Entities or relationships.
-    pub subject: Subject,
-    /// Their type, subtypes included; `None` = all.
-    pub of: Option<TypeIndex>,
-    /// Which, and how they are ordered.
-    pub by: WalkBy<'a>,
-    /// The other way round.
-    pub reverse: bool,
-    /// Goes on after this place, which an earlier walk of the same kind told.
-    pub after: Option<&'a [u8]>,
-}
-
-/// The order of a walk, or what its instances have in common. Those with a value in common come by GUID.
-#[derive(Debug, Clone)]
-pub enum WalkBy<'a> {
-    /// All, by GUID.
-    Guid,
-    /// All, by the time they were made; without one first.
-    CreateTime,
-    /// All, by the time they were changed last; never changed first.
-    UpdateTime,
-    /// Those whose type has the property, by its value; without a value first. For single values: primitives and enums
-    /// (by symbolic name).
-    Property(&'a str),
-    /// Those whose property has this value.
-    PropertyIs(&'a str, &'a Primitive),
-    /// Those whose string property, or whose enum's symbolic name, starts with this; ordered by its value.
-    PropertyStarts(&'a str, &'a str),
-    /// Those with this text as the whole value of some string property, or of a string or symbolic name nested in one.
-    Text(&'a str),
-    /// Those with such a text that starts with this. An instance may come more than once.
-    TextStarts(&'a str),
-    /// Entities that carry at least one of the classifications of these names.
-    Classified(&'a [String], Listing),
-    /// Entities that carry the classification of this name (the first), which has this value of this property.
-    ClassifiedWith(&'a str, &'a str, &'a Primitive),
-    /// Those whose home is the metadata collection with this id.
-    Home(&'a str),
-    /// Those in this status. Stores may know rare ones only, and not each listing ([`Read::can_walk`]).
-    Status(InstanceStatus, Listing),
-    /// All but those in status DELETED, of stores that list these apart.
-    Live(Listing),
-}
-
-/// The order in which instances are listed that have something in common.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Listing {
-    /// By GUID.
-    Guid,
-    /// By the time they were made; without one first.
-    CreateTime,
-    /// By the time they were changed last; never changed first.
-    UpdateTime,
-}
-
-/// What is known of a text that an instance has, or had.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum TextHint {
-    /// The text.
-    Is(String),
-    /// What it starts with.
-    Starts(String),
-}
-
-/// What a walk shows of one instance.
-pub struct Step<'a> {
-    /// Its place, for [`Walk::after`].
-    pub place: &'a [u8],
-    /// Where the walk's order is known in part only: what is known. Those of which the same is known come one after the
-    /// other, in no order. `None` = the order is known.
-    pub alike: Option<&'a [u8]>,
-    /// The instance, as it is at the reader's point of time.
-    pub instance: &'a dyn Shown,
-}
-
-/// What is done with each instance: `Break` ends the walk.
-pub type Visit<'v> = &'v mut dyn FnMut(Step<'_>) -> Result<ControlFlow<()>, OmrsError>;
-
-/// What is done with each link: `Break` ends the walk.
-pub type VisitLink<'v> =
-    &'v mut dyn FnMut(Link, Option<&[u8]>) -> Result<ControlFlow<()>, OmrsError>;
-
-/// The same of links of several entities, with the position of each link's entity: `Break` ends the walk of that entity's.
-pub type VisitLinkAt<'v> =
-    &'v mut dyn FnMut(usize, Link, Option<&[u8]>) -> Result<ControlFlow<()>, OmrsError>;
+use crate::types::{Catalogue, TypeIndex};
 
 /// Looks up instances at one point of time, in one committed state. Deleted ones (status DELETED) are there too; purged
 /// ones are not.
@@ -487,17 +324,6 @@ pub trait Transaction: Read {
     fn purge_relationship(&mut self, guid: &str) -> Result<(), OmrsError>;
 }
 
-/// A state in an instance's history.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Version<T> {
-    /// From when on it held. Two states may share a millisecond; the later one comes later in the list.
-    pub from: Millis,
-    /// Until when (exclusive); `None` = it still does.
-    pub to: Option<Millis>,
-    /// What it was.
-    pub state: T,
-}
-
 /// Where instances are kept.
 pub trait Store: Send + Sync {
     /// The time by the store's clock.
@@ -574,49 +400,4 @@ pub trait Store: Send + Sync {
     /// # Errors
     /// When the store fails.
     fn put_note(&self, name: &str, content: &[u8]) -> Result<(), OmrsError>;
-}
-
-impl StoredEntity {
-    /// What is known of it.
-    #[must_use]
-    pub fn header(&self) -> &InstanceHeader {
-        match self {
-            Self::Detail(entity) => &entity.header,
-            Self::Proxy(entity) => &entity.header,
-        }
-    }
-
-    /// What is known of it, to change it.
-    pub fn header_mut(&mut self) -> &mut InstanceHeader {
-        match self {
-            Self::Detail(entity) => &mut entity.header,
-            Self::Proxy(entity) => &mut entity.header,
-        }
-    }
-
-    /// The classifications it carries.
-    #[must_use]
-    pub fn classifications(&self) -> &[Classification] {
-        match self {
-            Self::Detail(entity) => &entity.classifications,
-            Self::Proxy(entity) => &entity.classifications,
-        }
-    }
-
-    /// The classifications it carries, to change them.
-    pub fn classifications_mut(&mut self) -> &mut Vec<Classification> {
-        match self {
-            Self::Detail(entity) => &mut entity.classifications,
-            Self::Proxy(entity) => &mut entity.classifications,
-        }
-    }
-
-    /// Its properties, of a proxy the unique ones.
-    #[must_use]
-    pub fn properties(&self) -> Option<&InstanceProperties> {
-        match self {
-            Self::Detail(entity) => entity.properties.as_ref(),
-            Self::Proxy(entity) => entity.unique_properties.as_ref(),
-        }
-    }
 }

@@ -8,11 +8,11 @@ use varve_encoding::datum::{Cursor, Token};
 
 use super::audit::Audit;
 use super::decode::{
-    Decoded, category_of, classifications, classifications_named, int, map, named, optional_int,
-    primitive, text, value_of,
+    Decoded, classifications, classifications_named, int, map, named, optional_int, text,
 };
 use super::encode::expected_category;
 use super::made::{Known, MadeClassifications, MadeJson};
+use super::properties::{category_of, primitive, value_of};
 use crate::instances::{Classification, ClassificationOrigin};
 use crate::json::{Encode, MakeLater, Shared, Writer};
 use crate::types::{

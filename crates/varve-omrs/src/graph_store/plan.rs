@@ -6,7 +6,7 @@ use varve_encoding::index::{
 use varve_kv::ClusteringRange;
 use varve_model::{Instant, Value};
 
-use super::entries::{
+use super::indexes::{
     DELETED, Kind, classified_first, level_first, named_first, put_decimal, put_time,
 };
 use super::rules::{ANY, is_single};

@@ -12,7 +12,7 @@ use varve_kv::{ClusteringRange, Flow};
 use varve_model::{EdgeId, EdgeLabelId, ElementId, Instant, VertexId};
 
 use super::decode::{Decoder, LastClassifications, Parts, standing};
-use super::entries::{Kind, named_first};
+use super::indexes::{Kind, named_first};
 use super::plan::{behind_values, is_described, plan};
 use super::state::State;
 use crate::error::{Message, OmrsError};

@@ -11,9 +11,8 @@ use varve_model::ElementId;
 
 use super::audit::{Audit, Head};
 use super::carried;
-use super::decode::{
-    Decoded, Decoder, Parts, classifications_named, header, properties_of, property_of,
-};
+use super::decode::{Decoded, Decoder, Parts, classifications_named, header};
+use super::properties::{properties_of, property_of};
 use super::read::guid_of;
 use super::state::State;
 use crate::instances::{

@@ -1,0 +1,156 @@
+//! What the store tells without making objects is what the objects tell.
+
+use varve_omrs::json::{Encode, Shared, encode};
+use varve_omrs::matching::Facts;
+use varve_omrs::store::*;
+
+use crate::world::*;
+
+/// What is read of an entity and its relationships to pass them by is what they say themselves.
+pub(super) fn compare_links(reader: &dyn Read, guid: &str) {
+    use std::ops::ControlFlow::Continue;
+    let mut whole = Vec::new();
+    let read = reader.relationships_of(guid, None, &mut |found| {
+        whole.push(found);
+        Ok(Continue(()))
+    });
+    read.expect("read");
+    let (mut links, mut told_links) = (Vec::new(), Vec::new());
+    let read = reader.links_of(guid, &mut |link, content| {
+        let told = reader.told_link(&link, content.expect("it has a row"));
+        told_links.push(told.expect("told"));
+        links.push(link);
+        Ok(Continue(()))
+    });
+    read.expect("read");
+    for (link, told) in links.iter().zip(told_links) {
+        let again = reader.told_relationship(link).expect("read");
+        assert_eq!(
+            format!("{told:?}"),
+            format!("{:?}", again.expect("it was shown"))
+        );
+    }
+    let mut of_each = vec![Vec::new(); 3];
+    let read = reader.links_of_each(&[guid, "other", guid], &mut |at, link, content| {
+        assert!(content.is_some());
+        of_each[at].push(link);
+        Ok(Continue(()))
+    });
+    read.expect("read");
+    assert_eq!(of_each, [links.clone(), Vec::new(), links.clone()]);
+    let types = reader.types();
+    let link = |of: &StoredRelationship| Link::of(&types, of);
+    assert_eq!(links, whole.iter().map(link).collect::<Vec<_>>());
+    let known = |guid: &str| guid.len().is_multiple_of(2) || guid.ends_with('1');
+    let mut others = Vec::new();
+    let read = reader.told_relationships_of(guid, None, &known, &mut |found| {
+        others.push(found);
+        Ok(Continue(()))
+    });
+    read.expect("read");
+    whole.retain(|of| !known(of.header.guid()));
+    assert_eq!(others.len(), whole.len());
+    for (told, whole) in others.into_iter().zip(whole) {
+        let again = reader.told_relationship(&told.link).expect("read");
+        let again = again.expect("it was shown");
+        let ends = whole.ends.each_ref().map(|end| {
+            let entity = reader.entity(end).expect("read").expect("an end");
+            let made = ToldEntity::new(&types, entity);
+            let told = reader.told_entity(end).expect("read").expect("an end");
+            compare_told(&told, &made);
+            let proxy = reader.told_proxy(end).expect("read").expect("an end");
+            assert_eq!(json(&proxy), json(told.proxy()));
+            [told.proxy().clone(), made.proxy().clone()]
+        });
+        let [[one, made_one], [two, made_two]] = &ends;
+        let made = ToldRelationship::new(&types, whole).between([made_one, made_two]);
+        for told in [told, again] {
+            let told = told.between([one, two]);
+            assert_eq!(json(&told), json(&made));
+            assert_eq!(told, made);
+        }
+    }
+    compare_standing(reader, guid);
+}
+
+/// What is read of an entity at a glance is what it says itself.
+fn compare_standing(reader: &dyn Read, guid: &str) {
+    let standing = reader.entity(guid).expect("read").map(|of| Standing {
+        is_proxy: matches!(of, StoredEntity::Proxy(_)),
+        status: of.header().audit.status,
+    });
+    assert_eq!(reader.standing(guid).expect("read"), standing);
+    let glance = reader.glance(guid).expect("read");
+    assert_eq!(glance.as_ref().map(|(standing, _)| *standing), standing);
+    if let Some((_, row)) = glance {
+        let kept = reader.told_kept(&row.expect("it has a row")).expect("told");
+        let told = reader.told_entity(guid).expect("read").expect("an entity");
+        compare_told(&kept, &told);
+    }
+}
+
+/// What searches keep of instances is told as the instances are.
+pub(super) fn compare_kept(
+    reader: &dyn Read,
+    subject: Subject,
+    found: &[(&String, Option<&StoredInstance>)],
+) {
+    let told = |kept: Kept| match subject {
+        Subject::Entities => kept.entity(reader).expect("told").map(|it| json(&it)),
+        Subject::Relationships => {
+            let told = kept.relationship(reader).expect("told");
+            told.map(|it| json(&it.between([&Shared::default(), &Shared::default()])))
+        }
+    };
+    for (guid, instance) in found {
+        let kept = reader.kept(subject, guid).expect("read");
+        assert_eq!(kept.is_some(), instance.is_some(), "{guid}");
+        if let (Some(kept), Some(instance)) = (kept, instance) {
+            assert_eq!(kept.guid(), *guid);
+            assert_eq!(told(kept), told(instance.keep()), "{guid}");
+        }
+    }
+    let walk = all(subject, WalkBy::Guid);
+    let walked = reader.walk(&walk, &mut |step| {
+        let (_, instance) = found
+            .iter()
+            .find(|(guid, _)| *guid == step.instance.guid())
+            .expect("one of them");
+        let instance = instance.expect("it is there");
+        assert_eq!(step.instance.standing(), instance.standing());
+        assert_eq!(step.instance.audit(), instance.audit());
+        assert_eq!(step.instance.properties(), instance.properties());
+        assert_eq!(told(step.instance.keep()), told(instance.keep()));
+        Ok(std::ops::ControlFlow::Continue(()))
+    });
+    walked.expect("a walk");
+}
+
+/// What stands for entities is the same whether they are read one by one or at once.
+pub(super) fn compare_proxies(reader: &dyn Read, guids: &[&str]) {
+    let mut at_once = vec![None; guids.len()];
+    let read = reader.told_proxies(guids, &mut |at, proxy| {
+        let former = at_once[at].replace(json(&proxy));
+        assert!(former.is_none());
+    });
+    read.expect("read");
+    for (guid, proxy) in guids.iter().zip(at_once) {
+        let alone = reader.told_proxy(guid).expect("read");
+        assert_eq!(proxy, alone.as_ref().map(json), "{guid}");
+    }
+}
+
+pub(super) fn json<T: Encode>(of: &T) -> String {
+    String::from_utf8(encode(of)).expect("JSON is text")
+}
+
+/// What is told straight from what is stored is what the object tells.
+fn compare_told(told: &ToldEntity, made: &ToldEntity) {
+    assert_eq!(told.guid(), made.guid());
+    assert_eq!(told.of(), made.of());
+    assert_eq!(told.standing(), made.standing());
+    assert_eq!(json(told.proxy()), json(made.proxy()));
+    assert_eq!(told.proxy(), made.proxy());
+    assert_eq!(told.detail().map(json), made.detail().map(json));
+    assert_eq!(told.detail(), made.detail());
+}
