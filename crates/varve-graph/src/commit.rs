@@ -9,14 +9,14 @@ use std::time::Duration;
 
 mod committer;
 mod latch;
+mod prepared;
 mod promise;
 mod ticket;
 
 pub use committer::DurabilityMode;
-pub(crate) use committer::{
-    Commit, Committer, CommitterOptions, End, EndOf, Progress, Stamps, Waited, stored_version,
-};
+pub(crate) use committer::{Committer, CommitterOptions, Progress, Waited, stored_version};
 pub(crate) use latch::{LatchKey, LatchSet, Latches};
+pub(crate) use prepared::{Commit, End, EndOf, Stamps};
 pub(crate) use promise::Promise;
 pub use ticket::Ticket;
 pub(crate) use ticket::ticket;

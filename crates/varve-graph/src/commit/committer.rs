@@ -12,17 +12,16 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant as MonotonicInstant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use varve_encoding::key::EVENT_SUFFIX;
-use varve_encoding::row::VERSION_AT;
 use varve_encoding::tables::COUNTER;
 use varve_kv::{Batch, Durability, Isolation, KvError, Reader, Space, fail_point};
 use varve_model::{Clock, CommitVersion, Instant};
 
 pub(crate) use progress::{Progress, Waited};
 
+use self::group::{Group, joined, split_late};
 use super::CLOSE_WAIT_MAX;
-use super::latch::LatchSet;
-use super::ticket::{CommitFailure, Completer};
+use super::prepared::Commit;
+use super::ticket::CommitFailure;
 use crate::error::{ErrorKind, GraphError};
 use crate::patience;
 
@@ -56,122 +55,6 @@ pub(crate) struct CommitterOptions {
     pub(crate) group_bytes_max: usize,
     /// Bytes of batches that may wait; more is refused as busy.
     pub(crate) queue_bytes_max: usize,
-}
-
-/// Places in a batch that take the commit's version once it is known.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Stamps {
-    /// Positions of rows: the version goes to [`VERSION_AT`] within.
-    rows: Vec<usize>,
-    /// Positions right after event clustering keys: the inverted version goes before.
-    keys: Vec<usize>,
-}
-
-impl Stamps {
-    /// The row at `position` (as [`Batch::put`] returned it) misses its version.
-    pub(crate) fn row(&mut self, position: usize) {
-        self.rows.push(position);
-    }
-
-    /// The event at `position` misses its version in the row and in the clustering key.
-    pub(crate) fn event(&mut self, position: usize) {
-        self.rows.push(position);
-        self.keys.push(position);
-    }
-
-    /// The clustering key that ends at `position` misses its inverted version.
-    pub(crate) fn key(&mut self, position: usize) {
-        self.keys.push(position);
-    }
-
-    fn apply(&self, batch: &mut Batch, version: CommitVersion) {
-        let bytes = batch.bytes_mut();
-        for at in &self.rows {
-            let at = at + VERSION_AT;
-            bytes[at..at + 8].copy_from_slice(&version.0.to_be_bytes());
-        }
-        for at in &self.keys {
-            bytes[at - EVENT_SUFFIX..*at].copy_from_slice(&(!version.0).to_be_bytes());
-        }
-    }
-}
-
-/// A prepared commit.
-pub(crate) struct Commit {
-    /// What counted as now when it was prepared: its version is not before, even if the clock has gone back since.
-    pub(crate) now: Instant,
-    /// Its version must be before this instant.
-    pub(crate) end: Option<End>,
-    pub(crate) batch: Batch,
-    pub(crate) stamps: Stamps,
-    pub(crate) latches: LatchSet,
-    pub(crate) completer: Completer,
-    /// Whether the thread that submits it may wait for the disk: it serves nobody else.
-    pub(crate) may_wait: bool,
-    /// Called after publication, before the latches are released.
-    pub(crate) published: Option<Box<dyn FnOnce(CommitVersion) + Send>>,
-}
-
-impl Commit {
-    /// Releases its latches and tells its caller that it is stored, or why not.
-    fn complete(self, version: CommitVersion, failure: Option<CommitFailure>) {
-        if let (None, Some(published)) = (&failure, self.published) {
-            published(version);
-        }
-        drop(self.latches);
-        fail_point::COMMIT_RELEASED.pass();
-        self.completer.complete(failure.map_or(Ok(version), Err));
-    }
-}
-
-/// The first end of a period that starts with a commit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct End {
-    pub(crate) at: Instant,
-    pub(crate) of: EndOf,
-}
-
-impl End {
-    /// The earlier one.
-    pub(crate) fn first(one: Option<Self>, other: Option<Self>) -> Option<Self> {
-        one.into_iter().chain(other).min_by_key(|end| end.at)
-    }
-}
-
-/// What ends a period.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EndOf {
-    /// The request's `valid_to`.
-    ValidTo,
-    /// The label's time to live.
-    TimeToLive,
-}
-
-impl EndOf {
-    /// What to tell when it has passed: nothing would be left of the period.
-    fn passed(self) -> CommitFailure {
-        let (kind, message) = match self {
-            Self::ValidTo => (
-                ErrorKind::InvalidArgument,
-                "The valid_to has passed while the write waited to be stored",
-            ),
-            Self::TimeToLive => (
-                ErrorKind::Busy,
-                "The time to live has passed while the write waited to be stored",
-            ),
-        };
-        let message = message.into();
-        CommitFailure { kind, message }
-    }
-}
-
-/// What is written at once.
-struct Group {
-    commits: Vec<Commit>,
-    /// The version of the first commit; the others follow.
-    first: CommitVersion,
-    /// Commits whose end has passed: they are not stored.
-    late: Vec<(Commit, EndOf)>,
 }
 
 /// Groups that one thread writes in place before it goes back to its own work.
@@ -658,16 +541,6 @@ const fn led_bytes_max(may_wait: bool) -> usize {
     }
 }
 
-/// The batches of a group as one.
-fn joined(commits: &mut [Commit]) -> Batch {
-    let mut batch = Batch::new();
-    if let Some((first, others)) = commits.split_first_mut() {
-        batch = std::mem::take(&mut first.batch);
-        others.iter().for_each(|commit| batch.append(&commit.batch));
-    }
-    batch
-}
-
 fn put_version(batch: &mut Batch, version: CommitVersion) {
     batch.put(
         COUNTER,
@@ -677,22 +550,7 @@ fn put_version(batch: &mut Batch, version: CommitVersion) {
     );
 }
 
-/// Parts those whose end the version has reached that they would have in a group that begins with `first`.
-fn split_late(group: Vec<Commit>, first: CommitVersion) -> (Vec<Commit>, Vec<(Commit, EndOf)>) {
-    if group.iter().all(|commit| commit.end.is_none()) {
-        return (group, Vec::new());
-    }
-    let mut split = (Vec::with_capacity(group.len()), Vec::new());
-    for commit in group {
-        let reached = first.plus(split.0.len()).instant();
-        match commit.end.filter(|end| end.at <= reached) {
-            Some(end) => split.1.push((commit, end.of)),
-            None => split.0.push(commit),
-        }
-    }
-    split
-}
-
+mod group;
 mod progress;
 #[cfg(test)]
 mod tests;

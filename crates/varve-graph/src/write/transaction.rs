@@ -9,26 +9,25 @@
 //! one of them was written meanwhile, the work runs again with a later now. So the states of an element that follow one
 //! another have growing starts, whatever the clock does.
 
+mod reading;
+
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use varve_encoding::key;
-use varve_encoding::row::{Header, Kind};
-use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
-use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest};
-use varve_model::{Direction, EdgeId, ElementId, Instant, TemporalScope, VertexId};
+use varve_encoding::row::Kind;
+use varve_kv::{Flow, Reader};
+use varve_model::{EdgeId, ElementId, Instant, VertexId};
 
 use super::emit::{Change, EmitContext, Emitter, EventPeriod};
-use super::incident::{OwnEvents, Room, incident_ever};
+use super::incident::OwnEvents;
 use super::keys::edge_latch;
 use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
-use crate::index::{Deriver, derived_entries};
+use crate::index::Deriver;
 use crate::maintenance;
-use crate::read::{DerivedStep, DerivedWalk, Event, Overlay, Point, Source, derived_elements};
-use crate::read::{resolve, visit_events};
 use crate::schema::Schema;
 
 /// How often the work of a transaction runs at most.
@@ -218,223 +217,6 @@ impl<'g> Transaction<'g> {
         }
     }
 
-    /// Calls `found` with the content of a vertex's row; returns whether the vertex exists.
-    ///
-    /// # Errors
-    /// As [`Transaction::hold`], or when the store fails or is damaged.
-    pub fn with_vertex(
-        &self,
-        id: &VertexId,
-        found: &mut dyn FnMut(&[u8]),
-    ) -> Result<bool, GraphError> {
-        self.latch_vertex(id, false)?;
-        self.element(&ElementId::Vertex(id.clone()), found)
-    }
-
-    /// Calls `found` with the content of an edge's row; returns whether the edge exists.
-    ///
-    /// # Errors
-    /// As [`Transaction::with_vertex`].
-    pub fn with_edge(&self, id: &EdgeId, found: &mut dyn FnMut(&[u8])) -> Result<bool, GraphError> {
-        self.latch(edge_latch(id))?;
-        self.element(&ElementId::Edge(id.clone()), found)
-    }
-
-    fn element(&self, id: &ElementId, found: &mut dyn FnMut(&[u8])) -> Result<bool, GraphError> {
-        if let Some(at) = self.places.get(id) {
-            return Ok(match &self.changed[*at].outcome {
-                Outcome::Put { content, .. } => {
-                    found(content);
-                    true
-                }
-                Outcome::Delete { .. } | Outcome::Gone => false,
-            });
-        }
-        let (partition, clustering) = key::current(id);
-        let table = match id {
-            ElementId::Vertex(_) => VERTEX,
-            ElementId::Edge(_) => EDGE,
-        };
-        let mut outcome = Ok(false);
-        self.reader()
-            .get_with(table, &partition, &clustering, &mut |row| {
-                outcome = self.visit_row(&partition, &clustering, row, found);
-            })?;
-        outcome
-    }
-
-    /// Shows the content that a current row says the element has now.
-    fn visit_row(
-        &self,
-        partition: &[u8],
-        clustering: &[u8],
-        row: &[u8],
-        found: &mut dyn FnMut(&[u8]),
-    ) -> Result<bool, GraphError> {
-        let (header, content) = Header::decode(row)?;
-        if header.kind == Kind::Put && header.until > self.now {
-            self.check_start(&header)?;
-            found(content);
-            return Ok(true);
-        }
-        let newest = varve_model::CommitVersion::MAX;
-        let resolved = resolve(
-            self.reader(),
-            partition,
-            clustering,
-            Some(row),
-            self.now,
-            newest,
-        )?;
-        if let Some(resolved) = &resolved {
-            self.check_start(&resolved.header)?;
-            found(&resolved.content);
-        }
-        Ok(resolved.is_some())
-    }
-
-    /// A state that began when this transaction did, or later, was committed meanwhile.
-    fn check_start(&self, header: &Header) -> Result<(), GraphError> {
-        let from = header.period().from;
-        if from < self.now {
-            return Ok(());
-        }
-        Err(self.again(Retry::Later(from)))
-    }
-
-    /// Visits the edges of a vertex, those that this transaction put last.
-    ///
-    /// # Errors
-    /// As [`Transaction::with_vertex`], and what `visit` returns.
-    pub fn edges_of<E: From<GraphError>>(
-        &self,
-        vertex: &VertexId,
-        visit: EdgeVisit<'_, E>,
-    ) -> Result<(), E> {
-        self.latch_vertex(vertex, true)?;
-        let partition = key::vertex_id(vertex);
-        let range = ClusteringRange::all();
-        let request = ScanRequest {
-            table: EDGE,
-            partition: &partition,
-            range: &range,
-            reverse: false,
-        };
-        let mut ended = Ok(Flow::Continue(()));
-        let scanned = self.reader().scan(request, &mut |clustering, row| {
-            ended = self.adjacent(&partition, clustering, row, visit);
-            match ended {
-                Ok(flow) => flow,
-                Err(_) => Flow::Break(()),
-            }
-        });
-        scanned.map_err(GraphError::from)?;
-        if ended?.is_break() {
-            return Ok(());
-        }
-        for changed in &self.changed {
-            let (ElementId::Edge(id), Outcome::Put { content, .. }) =
-                (&changed.id, &changed.outcome)
-            else {
-                continue;
-            };
-            let touches = id.source == *vertex || id.target == *vertex;
-            if touches && visit(id, content)?.is_break() {
-                return Ok(());
-            }
-        }
-        Ok(())
-    }
-
-    fn adjacent<E: From<GraphError>>(
-        &self,
-        partition: &[u8],
-        clustering: &[u8],
-        row: &[u8],
-        visit: EdgeVisit<'_, E>,
-    ) -> Result<Flow, E> {
-        let (id, side) = key::decode_edge(partition, clustering).map_err(GraphError::from)?;
-        // An edge from a vertex to itself is stored twice.
-        let again = side == Direction::In && id.source == id.target;
-        let id = ElementId::Edge(id);
-        if again || self.places.contains_key(&id) {
-            return Ok(Flow::Continue(()));
-        }
-        let ElementId::Edge(edge) = &id else {
-            return Ok(Flow::Continue(()));
-        };
-        let mut visited = Ok(Flow::Continue(()));
-        self.visit_row(partition, clustering, row, &mut |content| {
-            visited = visit(edge, content);
-        })?;
-        visited
-    }
-
-    /// Shows the events of an element that this transaction has read or changed, newest first, without its own changes.
-    ///
-    /// # Errors
-    /// As [`Transaction::with_vertex`].
-    pub fn visit_events(
-        &self,
-        id: &ElementId,
-        visit: &mut dyn FnMut(Event<'_>) -> Flow,
-    ) -> Result<(), GraphError> {
-        visit_events(self.reader(), id, visit)
-    }
-
-    /// Every element that has an entry in this partition of a derived index now, or may later, as far as committed. Some may
-    /// come that have none.
-    ///
-    /// # Errors
-    /// As [`Transaction::with_vertex`].
-    pub fn present_derived(&self, index: u32, first: &[u8]) -> Result<Vec<ElementId>, GraphError> {
-        derived_elements(self.reader(), &[INDEX], index, first)
-    }
-
-    /// As [`Transaction::present_derived`], of those that had one.
-    ///
-    /// # Errors
-    /// As [`Transaction::with_vertex`].
-    pub fn past_derived(&self, index: u32, first: &[u8]) -> Result<Vec<ElementId>, GraphError> {
-        derived_elements(self.reader(), &[EVENT_INDEX], index, first)
-    }
-
-    /// [`crate::read::View::walk_derived`] of what is now, with the changes of this transaction. What it shows is not
-    /// held still.
-    ///
-    /// # Errors
-    /// As [`Transaction::with_vertex`].
-    pub fn walk_derived(
-        &self,
-        walk: &DerivedWalk<'_>,
-        visit: &mut dyn FnMut(DerivedStep<'_>) -> Flow,
-    ) -> Result<(), GraphError> {
-        let mut overlay = Overlay::default();
-        for changed in &self.changed {
-            let content = match &changed.outcome {
-                Outcome::Put { content, .. } => Some(content.clone()),
-                Outcome::Delete { .. } | Outcome::Gone => None,
-            };
-            if let Some(content) = &content {
-                let own = derived_entries(self.deriver.as_deref(), &changed.id, content)?;
-                let keys = own.iter().map(|(p, c)| (p.to_vec(), c.to_vec()));
-                overlay.entries.extend(keys);
-            }
-            overlay.contents.insert(changed.id.clone(), content);
-        }
-        let snapshot = Arc::clone(self.graph.space()).snapshot();
-        let source = Source {
-            reader: &*snapshot,
-            point: Point {
-                scope: TemporalScope::NOW,
-                now: self.graph.now().max(self.now),
-            },
-            deriver: self.deriver.as_deref(),
-            overlay: Some(&overlay),
-        };
-        source.walk(walk, visit)
-    }
-
     fn change(&mut self, id: &ElementId, outcome: Outcome) {
         match self.places.get(id) {
             Some(at) => self.changed[*at].outcome = outcome,
@@ -483,34 +265,6 @@ impl<'g> Transaction<'g> {
         self.check_not_future(from)?;
         self.change(id, Outcome::Delete { from });
         Ok(())
-    }
-
-    /// Every edge that a vertex ever had, ascending, with those of this transaction. The vertex is held.
-    ///
-    /// # Errors
-    /// As [`Transaction::with_vertex`]; [`ErrorKind::LimitExceeded`] when they are more than one commit may take.
-    pub fn ever_incident(&self, vertex: &VertexId) -> Result<Vec<EdgeId>, GraphError> {
-        self.latch_vertex(vertex, true)?;
-        let known = self.incident.borrow().get(vertex).cloned();
-        let mut edges = match known {
-            Some(edges) => edges,
-            None => {
-                let mut room = Room::of(self.graph.limits());
-                let mut own = self.own_events.borrow_mut();
-                let edges = incident_ever(self.reader(), vertex, &mut room, &mut own)?;
-                let mut incident = self.incident.borrow_mut();
-                incident.insert(vertex.clone(), edges.clone());
-                edges
-            }
-        };
-        let own = self.changed.iter().filter_map(|changed| match &changed.id {
-            ElementId::Edge(id) if id.source == *vertex || id.target == *vertex => Some(id.clone()),
-            _ => None,
-        });
-        edges.extend(own);
-        edges.sort_unstable();
-        edges.dedup();
-        Ok(edges)
     }
 
     /// Destroys an element with all its versions; a vertex takes every edge that it ever had with it.

@@ -10,6 +10,7 @@ use varve_kv::{
 use varve_model::time::SystemClock;
 
 use super::super::latch::Latches;
+use super::super::prepared::{End, EndOf, Stamps};
 use super::super::ticket::{Ticket, ticket};
 use super::*;
 
