@@ -446,8 +446,15 @@ mod tests {
         }
         let buckets = buckets(&tally.service);
         assert_eq!(buckets.count(), 1_000);
-        for (percent, value) in [(50.0, 500), (90.0, 900), (99.0, 990), (100.0, 1_000)] {
-            assert_eq!(buckets.percentile(percent), value);
+        for (percent, value) in [
+            (50.0, 500),
+            (90.0, 900),
+            (95.0, 950),
+            (99.0, 990),
+            (99.9, 999),
+            (100.0, 1_000),
+        ] {
+            assert_eq!(buckets.percentile(percent), value, "{percent} %");
         }
     }
 

@@ -13,6 +13,9 @@ use serde::{Deserialize, Serialize};
 /// Version of the file's form.
 pub const FORMAT: u32 = 1;
 
+/// A second of a row of which less is left out counts as whole.
+const WHOLE_SECOND: f64 = 0.95;
+
 /// A whole result file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -225,13 +228,29 @@ pub struct Row {
     /// Read back what was acknowledged. Absent for reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verification: Option<Verification>,
-    /// One for each second since the first sample.
+    /// One for each second since the first sample; the row ends within the last.
     pub series: Vec<Second>,
     /// Service times.
     pub histogram: Buckets,
     /// Corrected times.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub corrected_histogram: Option<Buckets>,
+}
+
+impl Row {
+    /// The seconds of the series that the row filled. It ends within the last one, which is therefore left out unless
+    /// it is the only one: what ended in it is not what ends in a second.
+    #[must_use]
+    pub fn whole_seconds(&self) -> &[Second] {
+        match self.series.split_last() {
+            Some((last, others))
+                if !others.is_empty() && f64::from(last.at_s) + WHOLE_SECOND > self.elapsed_s =>
+            {
+                others
+            }
+            _ => &self.series,
+        }
+    }
 }
 
 /// The nine published columns but the label, with more digits than the table shows.
@@ -460,7 +479,10 @@ impl Buckets {
     /// The smallest value that at least `percent` of the samples are at or under, in µs; 0 when there are none.
     #[must_use]
     pub fn percentile(&self, percent: f64) -> u64 {
-        let rank = (percent / 100.0 * self.count() as f64).ceil().max(1.0) as u64;
+        // Whole numbers: 99.9 % of 1,000 in floating point is a little over 999.
+        let thousandths = (percent * 1_000.0).round() as u128;
+        let rank = (u128::from(self.count()) * thousandths).div_ceil(100_000);
+        let rank = rank.max(1) as u64;
         let mut seen = 0;
         for (value, count) in &self.0 {
             seen += count;
@@ -692,6 +714,30 @@ mod tests {
     }
 
     #[test]
+    fn a_second_that_the_row_did_not_fill_is_told_apart() {
+        let row = |seconds: u32, elapsed_s: f64| Row {
+            series: (0..seconds)
+                .map(|at_s| Second {
+                    at_s,
+                    ..Second::default()
+                })
+                .collect(),
+            elapsed_s,
+            ..Row::default()
+        };
+        for (seconds, elapsed_s, whole) in [
+            (11, 10.2, 10),
+            (10, 10.000_1, 10),
+            (10, 9.99, 10),
+            (1, 0.3, 1),
+            (0, 0.0, 0),
+        ] {
+            let row = row(seconds, elapsed_s);
+            assert_eq!(row.whole_seconds().len(), whole, "{elapsed_s} s");
+        }
+    }
+
+    #[test]
     fn a_newer_form_is_refused() {
         let directory = tempfile::tempdir().expect("a folder");
         let path = directory.path().join("a.json");
@@ -708,5 +754,18 @@ mod tests {
         assert_eq!(buckets.percentile(90.0), 2);
         assert_eq!(buckets.percentile(99.9), 9);
         assert_eq!(Buckets::default().percentile(50.0), 0);
+    }
+
+    #[test]
+    fn a_percentile_is_the_smallest_value_with_so_many_at_or_under_it() {
+        for thousands in 1..=50_u64 {
+            let count = thousands * 1_000;
+            let buckets = Buckets((1..=count).map(|value| (value, 1)).collect());
+            for tenths in [500, 900, 950, 990, 999, 1_000_u64] {
+                let exact = count / 1_000 * tenths;
+                let got = buckets.percentile(tenths as f64 / 10.0);
+                assert_eq!(got, exact, "{} % of {count}", tenths as f64 / 10.0);
+            }
+        }
     }
 }

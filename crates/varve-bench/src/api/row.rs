@@ -226,7 +226,7 @@ impl RowPlan<'_> {
             opened: tally.opened,
             reconnects: tally.reconnects,
             connect_average_us: tally.connect.mean(),
-            connect_line99_us: tally.connect.value_at_quantile(0.99),
+            connect_line99_us: buckets(&tally.connect).percentile(99.0),
             connect_max_us: tally.connect.max(),
         };
         let corrected = corrected(&tally);

@@ -180,8 +180,9 @@ fn distribution(row: &Row) -> Chart {
 
 /// Points of a line over time: the value of each group of neighbouring seconds.
 fn over_time(row: &Row, value: impl Fn(&[Second]) -> Option<f64>) -> Vec<(f64, f64)> {
-    let group = row.series.len().div_ceil(POINTS_MAX).max(1);
-    row.series
+    let seconds = row.whole_seconds();
+    let group = seconds.len().div_ceil(POINTS_MAX).max(1);
+    seconds
         .chunks(group)
         .filter_map(|seconds| Some((f64::from(seconds[0].at_s), value(seconds)?)))
         .collect()
