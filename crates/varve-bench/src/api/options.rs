@@ -74,7 +74,7 @@ pub struct ApiArguments {
     /// Open: random gaps between requests (a Poisson process) instead of even ones
     #[arg(long)]
     pub(crate) poisson: bool,
-    /// Open: requests in flight at most; arrivals over it are counted as not sent
+    /// Open: requests in flight at most, shared out among the threads; arrivals over it are counted as not sent
     #[arg(long, default_value_t = 1_000, value_name = "N")]
     pub(crate) max_in_flight: u32,
     /// Paced: time between two requests of a user

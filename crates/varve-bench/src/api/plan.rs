@@ -54,24 +54,6 @@ impl Users {
         Life { start, end }
     }
 
-    /// When the request after the one planned at `planned` and answered at `answered` is due: never before the last
-    /// answer, and a user that is late does not catch up. `None` when the user stops.
-    pub(crate) fn next(&self, life: Life, planned: Nanos, answered: Nanos) -> Option<Nanos> {
-        match self.period {
-            0 => Some(answered).filter(|at| *at < life.end),
-            period => Some((planned + period).max(answered)).filter(|at| *at <= life.end),
-        }
-    }
-
-    /// When the request that is due at `next` had been planned, the one before it having been due at `due`: earlier
-    /// than `next` when the user is late.
-    pub(crate) const fn planned(&self, due: Nanos, next: Nanos) -> Nanos {
-        match self.period {
-            0 => next,
-            period => due + period,
-        }
-    }
-
     pub(crate) const fn period(&self) -> Nanos {
         self.period
     }
@@ -82,14 +64,95 @@ impl Users {
     }
 }
 
-/// The instants at which the requests that a late user left out had been planned: every period after `planned` until
-/// `sent`, at which the next one went.
-pub(crate) fn omitted(planned: Nanos, sent: Nanos, period: Nanos) -> impl Iterator<Item = Nanos> {
-    let count = sent
-        .saturating_sub(planned)
-        .checked_div(period)
-        .unwrap_or(0);
-    (1..=count).map(move |at| planned + at * period)
+/// Where a user is in its plan: the request that it sends next, or waits for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Course {
+    /// The last instant at which a request may be planned.
+    end: Nanos,
+    /// 0: nothing is planned but the next request.
+    period: Nanos,
+    /// When the request is to be sent. A late user's is when it became free.
+    due: Nanos,
+    /// When it had been planned.
+    planned: Nanos,
+}
+
+/// What an answer means for its user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Answered {
+    /// Requests that had been planned and were never sent, since the user waited.
+    pub(crate) omitted: u64,
+    /// When the next request is due; `None` when the user stops.
+    pub(crate) next: Option<Nanos>,
+}
+
+impl Course {
+    /// Of a user that lives so long.
+    pub(crate) const fn new(life: Life, period: Nanos) -> Self {
+        Self {
+            end: life.end,
+            period,
+            due: life.start,
+            planned: life.start,
+        }
+    }
+
+    /// Of an arrival of the open model: one request, after which nothing is planned.
+    pub(crate) const fn arrival(at: Nanos) -> Self {
+        Self {
+            end: at,
+            period: 0,
+            due: at,
+            planned: at,
+        }
+    }
+
+    pub(crate) const fn due(&self) -> Nanos {
+        self.due
+    }
+
+    /// Goes on to the request after the one that went at `sent` and whose user is free again at `free`: never before
+    /// that, and a user that is late does not catch up. `record` is told when each request had been planned whose wait
+    /// ends with this answer: the one that was sent, those left out until it went, and, when the user is not to send
+    /// again, those left out since.
+    pub(crate) fn answered(
+        &mut self,
+        sent: Nanos,
+        free: Nanos,
+        mut record: impl FnMut(Nanos),
+    ) -> Answered {
+        record(self.planned);
+        if self.period == 0 {
+            (self.planned, self.due) = (free, free);
+            return Answered {
+                omitted: 0,
+                next: (free < self.end).then_some(free),
+            };
+        }
+        let mut omitted = self.leave_out(self.planned, sent, &mut record);
+        // A send that was late by periods has left out what was planned until it went: that is recorded above.
+        let passed = sent.saturating_sub(self.due) / self.period;
+        let next = self.due + (passed + 1) * self.period;
+        if next.max(free) <= self.end {
+            (self.planned, self.due) = (next, next.max(free));
+            return Answered {
+                omitted,
+                next: Some(self.due),
+            };
+        }
+        omitted += self.leave_out(next - self.period, free, &mut record);
+        Answered {
+            omitted,
+            next: None,
+        }
+    }
+
+    /// Records what was planned each period after `from` until `until`, within the user's life; how many they are.
+    fn leave_out(&self, from: Nanos, until: Nanos, record: &mut impl FnMut(Nanos)) -> u64 {
+        let count = until.min(self.end).saturating_sub(from) / self.period;
+        (1..=count).for_each(|at| record(from + at * self.period));
+        count
+    }
 }
 
 /// The arrivals of the open model, of one of several threads.
@@ -161,25 +224,30 @@ mod tests {
 
     /// A request on the virtual clock.
     struct Sent {
-        planned: Nanos,
         sent: Nanos,
         answered: Nanos,
+        /// When it, and those left out that its answer ends the wait of, had been planned.
+        planned: Vec<Nanos>,
     }
 
-    /// Runs one user on a virtual clock against a server that answers after `service`, as the worker does.
+    /// Runs one user on a virtual clock against a server that answers after `service`; the worker follows the same
+    /// course.
     fn simulate(users: &Users, user: u32, service: impl Fn(Nanos) -> Nanos) -> Vec<Sent> {
-        let life = users.life(user);
-        let (mut planned, mut due, mut all) = (life.start, life.start, Vec::new());
+        let mut course = Course::new(users.life(user), users.period());
+        let mut all = Vec::new();
         loop {
-            let answered = due + service(due);
+            let sent = course.due();
+            let answered = sent + service(sent);
+            let mut planned = Vec::new();
+            let told = course.answered(sent, answered, |at| planned.push(at));
+            assert_eq!(planned.len() as u64, 1 + told.omitted);
             all.push(Sent {
-                planned,
-                sent: due,
+                sent,
                 answered,
+                planned,
             });
-            match users.next(life, due, answered) {
-                Some(next) => (planned, due) = (users.planned(due, next), next),
-                None => return all,
+            if told.next.is_none() {
+                return all;
             }
         }
     }
@@ -189,8 +257,7 @@ mod tests {
         let (mut services, mut corrected) = (Vec::new(), Vec::new());
         for it in (0..users.users).flat_map(|user| simulate(users, user, &service)) {
             services.push((it.answered - it.sent) as f64 / 1e6);
-            let planned = [it.planned].into_iter();
-            let planned = planned.chain(omitted(it.planned, it.sent, users.period()));
+            let planned = it.planned.iter();
             corrected.extend(planned.map(|at| (it.answered - at) as f64 / 1e6));
         }
         services.sort_by(f64::total_cmp);
@@ -199,7 +266,8 @@ mod tests {
     }
 
     fn percentile(sorted: &[f64], percent: f64) -> f64 {
-        sorted[((sorted.len() as f64 * percent / 100.0).ceil() as usize).max(1) - 1]
+        let tenths = (percent * 10.0).round() as usize;
+        sorted[(sorted.len() * tenths).div_ceil(1_000).max(1) - 1]
     }
 
     /// A server that answers in a millisecond, but stands still for a second every ten seconds.
@@ -279,16 +347,81 @@ mod tests {
         assert_eq!(sends.len(), 60, "330 s of 5.591 s each");
     }
 
+    /// The plan of one user, in milliseconds: what is recorded, and when it sends again.
+    fn told(course: &mut Course, sent: Nanos, free: Nanos) -> (Vec<Nanos>, Option<Nanos>) {
+        let mut planned = Vec::new();
+        let told = course.answered(sent, free, |at| planned.push(at));
+        (planned, told.next)
+    }
+
     #[test]
-    fn what_a_late_user_left_out_is_known() {
-        let left: Vec<Nanos> = omitted(100, 355, 100).collect();
-        assert_eq!(left, [200, 300]);
-        assert_eq!(omitted(100, 100, 100).count(), 0);
+    fn what_a_late_user_left_out_is_recorded_with_the_request_that_follows() {
+        let life = Life {
+            start: 0,
+            end: 1_000,
+        };
+        let mut course = Course::new(life, 100);
+        assert_eq!(told(&mut course, 0, 355), (vec![0], Some(355)));
         assert_eq!(
-            omitted(100, 900, 0).count(),
-            0,
+            told(&mut course, 355, 360),
+            (vec![100, 200, 300], Some(455))
+        );
+        assert_eq!(told(&mut course, 455, 460), (vec![455], Some(555)));
+        let mut closed = Course::new(life, 0);
+        assert_eq!(
+            told(&mut closed, 0, 900),
+            (vec![0], Some(900)),
             "closed: nothing is planned"
         );
+        assert_eq!(told(&mut closed, 900, 1_000).1, None);
+    }
+
+    #[test]
+    fn what_was_left_out_until_the_end_is_recorded_with_the_last_answer() {
+        let life = Life { start: 0, end: 400 };
+        let mut course = Course::new(life, 100);
+        assert_eq!(told(&mut course, 0, 10), (vec![0], Some(100)));
+        let all = vec![100, 200, 300, 400];
+        assert_eq!(told(&mut course, 100, 5_000), (all, None));
+    }
+
+    #[test]
+    fn a_send_that_the_generator_delayed_counts_what_it_left_out_once() {
+        let life = Life {
+            start: 0,
+            end: 1_000,
+        };
+        let mut course = Course::new(life, 100);
+        assert_eq!(told(&mut course, 230, 240), (vec![0, 100, 200], Some(300)));
+        assert_eq!(told(&mut course, 300, 310), (vec![300], Some(400)));
+        // And none of them lies beyond the user's life.
+        assert_eq!(
+            told(&mut course, 1_250, 1_260),
+            ((4..=10).map(|at| at * 100).collect(), None)
+        );
+    }
+
+    #[test]
+    fn every_planned_request_is_recorded_wherever_a_freeze_falls() {
+        let users = paced(10, 0.01, 0.1, 2.0);
+        for (from, to) in [(0.5, 1.5), (1.0, 2.05), (1.0, 30.0), (0.0, 30.0)] {
+            let freeze = |at: Nanos| match (nanos(from)..nanos(to)).contains(&at) {
+                true => nanos(to) - at,
+                false => nanos(0.001),
+            };
+            let (services, corrected) = times(&users, freeze);
+            // A user that goes on after the freeze plans anew from there: less than one request is lost of each.
+            let planned = 10 * 211;
+            assert!(
+                (planned - 10..=planned).contains(&corrected.len()),
+                "{from} to {to}: {}",
+                corrected.len()
+            );
+            assert!(services.len() < 1_300);
+            // Half of the plan lies in the freeze, so a fifth of it waits longer than half of that.
+            let waits = nanos(to.min(2.0) - from) as f64 / 2e6;
+            assert!(percentile(&corrected, 80.0) >= waits, "{from} to {to}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicI64;
+use std::sync::atomic::{AtomicI64, AtomicU32};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -74,7 +74,7 @@ impl RowPlan<'_> {
     /// # Errors
     /// When the generator itself fails; failed requests are in the row.
     pub(crate) fn run(mut self) -> Result<Ran> {
-        let threads = self.threads.min(self.load.users.unwrap_or(u32::MAX)).max(1);
+        let threads = senders(self.threads, &self.load);
         let (seconds, parts) = mpsc::channel();
         let (chunks, samples) = match self.samples.take() {
             Some(writer) => {
@@ -86,6 +86,7 @@ impl RowPlan<'_> {
         let budget = self
             .budget
             .map(|left| Arc::new(AtomicI64::new(left as i64)));
+        let active = Arc::new(AtomicU32::new(0));
         let (start, wall, started) = (Instant::now(), SystemTime::now(), environment::now());
         let works: Vec<Work> = (0..threads)
             .map(|thread| Work {
@@ -100,6 +101,7 @@ impl RowPlan<'_> {
                 budget: budget.clone(),
                 seconds: seconds.clone(),
                 samples: chunks.clone(),
+                active: Arc::clone(&active),
             })
             .collect();
         drop((seconds, chunks));
@@ -142,14 +144,13 @@ impl RowPlan<'_> {
     fn model(&self, thread: u32, threads: u32) -> ModelOfWorker {
         match Users::of(&self.load) {
             Some(users) => {
-                let all = self.load.users.unwrap_or(1).max(1);
-                let count = (all + threads - 1 - thread) / threads;
+                let count = share(self.load.users.unwrap_or(1).max(1), thread, threads);
                 ModelOfWorker::Users { users, count }
             }
             None => ModelOfWorker::Open {
                 arrivals: Arrivals::of(&self.load, thread, threads, self.seed)
                     .expect("a load without users is an open one"),
-                max_in_flight: (self.load.max_in_flight.unwrap_or(1_000) / threads).max(1),
+                max_in_flight: share(in_flight_max(&self.load), thread, threads),
             },
         }
     }
@@ -271,7 +272,7 @@ impl RowPlan<'_> {
         let planned = Users::of(load).and_then(|users| users.samples_per_user());
         let samples_per_user = (users > 0.0).then(|| tally.samples as f64 / users);
         let processors = f64::from(environment::processors());
-        let threads = f64::from(self.threads);
+        let threads = f64::from(senders(self.threads, load));
         let server_share = cpu.server_s.unwrap_or_default() / elapsed / processors;
         let late_share = tally.late as f64 / tally.samples.max(1) as f64;
         let busy = cpu.generator_s / elapsed / threads;
@@ -314,6 +315,22 @@ impl RowPlan<'_> {
             little_agrees,
         }
     }
+}
+
+/// Threads that send: of those that may, as many as have a user, or a request in flight, each.
+fn senders(threads: u32, load: &Load) -> u32 {
+    let users = load.users.unwrap_or_else(|| in_flight_max(load));
+    threads.min(users).max(1)
+}
+
+/// Requests in flight at most, of an open load.
+fn in_flight_max(load: &Load) -> u32 {
+    load.max_in_flight.unwrap_or(1_000).max(1)
+}
+
+/// One thread's part of `all` users, or of the requests in flight; the parts differ by one at most and are all of them.
+const fn share(all: u32, thread: u32, threads: u32) -> u32 {
+    all / threads + (thread < all % threads) as u32
 }
 
 fn cpu(tally: &Tally, watch: &Watch) -> Cpu {
@@ -408,5 +425,37 @@ impl Watch {
             peak_bytes: self.resident.iter().map(|(_, bytes)| *bytes).max()?,
             end_bytes: self.resident.last()?.1,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_and_requests_in_flight_are_shared_out_whole() {
+        for all in [1, 2, 3, 7, 1_000, 1_001] {
+            let load = Load {
+                model: Model::Open,
+                max_in_flight: Some(all),
+                ..Load::default()
+            };
+            for may in 1..=8 {
+                let threads = senders(may, &load);
+                let parts: Vec<u32> = (0..threads).map(|at| share(all, at, threads)).collect();
+                assert_eq!(parts.iter().sum::<u32>(), all, "{all} on {may}: {parts:?}");
+                assert!(parts[0] - parts[parts.len() - 1] <= 1 && !parts.contains(&0));
+            }
+        }
+    }
+
+    #[test]
+    fn only_threads_with_a_user_send() {
+        let load = |users| Load {
+            model: Model::Closed,
+            users: Some(users),
+            ..Load::default()
+        };
+        assert_eq!((senders(4, &load(1)), senders(4, &load(9))), (1, 4));
     }
 }

@@ -5,39 +5,44 @@
 //! answers that are ready are taken, with their times, before the next requests are built, so that building is not
 //! measured as waiting.
 
+mod exchange;
+#[cfg(test)]
+mod tests;
+
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
-use std::io::{self, Read as _, Write as _};
+use std::io;
 use std::net::TcpStream;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result};
+use rustix::event::Timespec;
 use rustix::event::epoll;
-use rustix::event::{Timespec, epoll::EventFlags};
 use rustix::fd::OwnedFd;
 
-use super::answer::{Expect, Verdict};
+use super::answer::Expect;
 use super::connection::Route;
-use super::http::Head;
 use super::jtl;
 use super::measure::{Acknowledged, Failure, Part, Running, Tally};
-use super::plan::{Arrivals, Life, Nanos, Users, omitted};
+use super::plan::{Answered, Arrivals, Course, Life, Nanos, Users};
 use super::process;
 use super::request::Requests;
 
 /// Bytes read at once; an answer that fits is not copied.
 const READ_BUFFER: usize = 256 * 1024;
-/// Buffers of a user that grew over this are given back.
-const KEPT_BUFFER: usize = 16 * 1024;
 /// Events taken at once.
 const EVENTS: usize = 1_024;
 /// How often time-outs are looked for, and the longest sleep.
 const TICK: Nanos = 100_000_000;
 /// Open model: a send later than this after its arrival is late.
 const OPEN_LATE: Nanos = 10_000_000;
+/// Closed model: how long a user waits whose connection could not be made, doubled with each time, and at most. What
+/// cannot be reached at all fails at once, and would fail again in microseconds.
+const BACK_OFF: Nanos = 1_000_000;
+const BACK_OFF_MAX: Nanos = 250_000_000;
 
 /// What a worker is to do.
 pub(crate) struct Work {
@@ -54,6 +59,8 @@ pub(crate) struct Work {
     pub(crate) budget: Option<Arc<AtomicI64>>,
     pub(crate) seconds: Sender<Part>,
     pub(crate) samples: Option<Sender<Vec<jtl::Sample>>>,
+    /// Users of all workers that have started and not stopped, or requests in flight; counted where samples are written.
+    pub(crate) active: Arc<AtomicU32>,
 }
 
 /// When this worker sends.
@@ -82,13 +89,14 @@ struct User {
     /// Number among all workers' users.
     number: u32,
     life: Life,
+    course: Course,
     state: State,
+    /// Counted among the active ones.
+    counted: bool,
     stream: Option<TcpStream>,
     was_connected: bool,
-    /// When the request was to be sent. A late user's is when it became free.
-    due: Nanos,
-    /// When it had been planned.
-    planned: Nanos,
+    /// In a row, until now.
+    connects_failed: u32,
     /// When it went, or began to connect.
     sent: Nanos,
     connect_took: Nanos,
@@ -167,10 +175,9 @@ impl Worker {
         for index in 0..count {
             let number = index * self.work.threads + self.work.thread;
             let life = users.life(number);
-            let mut user = User::new(number, life);
-            (user.due, user.planned) = (life.start, life.start);
+            let course = Course::new(life, users.period());
             self.timers.push(Reverse((life.start, index)));
-            self.users.push(user);
+            self.users.push(User::new(number, life, course));
         }
         self.alive = count;
     }
@@ -184,8 +191,12 @@ impl Worker {
         loop {
             let now = self.now();
             self.collect_due(now);
-            while let Some(user) = self.ready.pop_front() {
-                self.begin(user);
+            // Those that are ready now: a request that fails at once makes its user ready again, and must not keep
+            // the loop from answers, time-outs and the seconds.
+            for _ in 0..self.ready.len() {
+                if let Some(user) = self.ready.pop_front() {
+                    self.begin(user);
+                }
             }
             let now = self.now();
             self.roll_seconds(now);
@@ -196,11 +207,11 @@ impl Worker {
             if self.is_over() {
                 return Ok(());
             }
-            if !self.ready.is_empty() {
-                continue;
-            }
-            let wait = Timespec::try_from(Duration::from_nanos(self.until_next(now)))
-                .context("a time to wait")?;
+            let sleep = match self.ready.is_empty() {
+                true => self.until_next(now),
+                false => 0,
+            };
+            let wait = Timespec::try_from(Duration::from_nanos(sleep)).context("a time to wait")?;
             let spare = rustix::buffer::spare_capacity(&mut events);
             match epoll::wait(&self.epoll, spare, Some(&wait)) {
                 Ok(_) => {}
@@ -261,7 +272,8 @@ impl Worker {
                     start: 0,
                     end: Nanos::MAX,
                 };
-                self.users.push(User::new(number, life));
+                self.users
+                    .push(User::new(number, life, Course::arrival(at)));
                 index
             }
             None => {
@@ -269,8 +281,7 @@ impl Worker {
                 return;
             }
         };
-        let it = &mut self.users[user as usize];
-        (it.due, it.planned) = (at, at);
+        self.users[user as usize].course = Course::arrival(at);
         self.ready.push_back(user);
     }
 
@@ -298,9 +309,12 @@ impl Worker {
         self.note_lateness(index, now);
         self.tally.first_sent.get_or_insert(now);
         self.in_flight += 1;
+        self.note_active(index);
         let user = &mut self.users[index as usize];
         user.sent = now;
         user.connect_took = 0;
+        // A request whose connection fails is never built.
+        user.request_length = 0;
         if user.stream.is_some() {
             self.send(index);
         } else {
@@ -309,7 +323,7 @@ impl Worker {
     }
 
     fn note_lateness(&mut self, index: u32, now: Nanos) {
-        let late = now.saturating_sub(self.users[index as usize].due);
+        let late = now.saturating_sub(self.users[index as usize].course.due());
         let bound = match &self.work.model {
             ModelOfWorker::Users { users, .. } => match users.period() {
                 0 => return,
@@ -319,219 +333,6 @@ impl Worker {
         };
         self.tally.late += u64::from(late > bound);
         self.tally.late_max_us = self.tally.late_max_us.max(late / 1_000);
-    }
-
-    fn connect(&mut self, index: u32) {
-        let user = &mut self.users[index as usize];
-        self.tally.opened += 1;
-        self.tally.reconnects += u64::from(user.was_connected);
-        match self.work.route.open(user.number) {
-            Ok((stream, connected)) => {
-                let data = epoll::EventData::new_u64(u64::from(index));
-                let wanted = if connected {
-                    EventFlags::IN
-                } else {
-                    EventFlags::OUT
-                };
-                if let Err(error) = epoll::add(&self.epoll, &stream, data, wanted) {
-                    return self.fail(index, Failure::ConnectFailed, &error.into());
-                }
-                user.stream = Some(stream);
-                user.state = State::Connecting;
-                if connected {
-                    self.connected(index);
-                }
-            }
-            Err(error) => self.fail(index, connect_failure(&error), &error),
-        }
-    }
-
-    /// The connection is there: notes how long it took, and sends.
-    fn connected(&mut self, index: u32) {
-        let now = self.now();
-        let user = &mut self.users[index as usize];
-        user.was_connected = true;
-        user.connect_took = now.saturating_sub(user.sent);
-        let us = (user.connect_took / 1_000).max(1);
-        self.tally.connect.saturating_record(us);
-        self.send(index);
-    }
-
-    fn send(&mut self, index: u32) {
-        let expect = self.work.requests.build(&mut self.request);
-        let user = &mut self.users[index as usize];
-        user.expect = Some(expect);
-        user.request_length = self.request.len();
-        user.state = State::Receiving;
-        user.input.clear();
-        let Some(stream) = &mut user.stream else {
-            return;
-        };
-        match stream.write(&self.request) {
-            Ok(length) if length == self.request.len() => {}
-            Ok(length) => self.keep_rest(index, length),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.keep_rest(index, 0),
-            Err(error) => self.fail(index, Failure::Reset, &error),
-        }
-    }
-
-    /// Keeps what the socket did not take, and waits until it takes more.
-    fn keep_rest(&mut self, index: u32, sent: usize) {
-        let user = &mut self.users[index as usize];
-        user.rest.clear();
-        user.rest.extend_from_slice(&self.request[sent..]);
-        user.rest_at = 0;
-        user.state = State::Sending;
-        self.watch(index, EventFlags::IN | EventFlags::OUT);
-    }
-
-    fn watch(&self, index: u32, wanted: EventFlags) {
-        if let Some(stream) = &self.users[index as usize].stream {
-            let data = epoll::EventData::new_u64(u64::from(index));
-            // A stream that is registered stays so until it is closed: this cannot fail but for want of memory, and
-            // then the request runs into its time-out.
-            let _ = epoll::modify(&self.epoll, stream, data, wanted);
-        }
-    }
-
-    fn handle(&mut self, index: u32, flags: EventFlags) {
-        match self.users[index as usize].state {
-            State::Connecting => self.finish_connect(index),
-            State::Sending if flags.contains(EventFlags::OUT) => self.send_rest(index),
-            State::Sending | State::Receiving | State::Idle => self.receive(index),
-            State::Stopped => {}
-        }
-    }
-
-    fn finish_connect(&mut self, index: u32) {
-        let Some(stream) = &self.users[index as usize].stream else {
-            return;
-        };
-        match stream.take_error() {
-            Ok(None) => {
-                self.watch(index, EventFlags::IN);
-                self.connected(index);
-            }
-            Ok(Some(error)) | Err(error) => self.fail(index, connect_failure(&error), &error),
-        }
-    }
-
-    fn send_rest(&mut self, index: u32) {
-        let user = &mut self.users[index as usize];
-        let Some(stream) = &mut user.stream else {
-            return;
-        };
-        match stream.write(&user.rest[user.rest_at..]) {
-            Ok(length) => user.rest_at += length,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            Err(error) => return self.fail(index, Failure::Reset, &error),
-        }
-        if user.rest_at == user.rest.len() {
-            user.state = State::Receiving;
-            give_back(&mut user.rest);
-            self.watch(index, EventFlags::IN);
-        }
-    }
-
-    /// Reads what is there; ends the request when its answer is whole.
-    fn receive(&mut self, index: u32) {
-        let mut buffer = std::mem::take(&mut self.buffer);
-        loop {
-            let user = &mut self.users[index as usize];
-            let Some(stream) = &mut user.stream else {
-                break;
-            };
-            match stream.read(&mut buffer) {
-                Ok(0) => {
-                    self.received(index, &[], true);
-                    break;
-                }
-                Ok(length) => {
-                    self.received(index, &buffer[..length], false);
-                    if length < buffer.len() {
-                        break;
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => {
-                    match self.users[index as usize].state {
-                        State::Idle => self.hang_up(index),
-                        _ => self.fail(index, Failure::Reset, &error),
-                    }
-                    break;
-                }
-            }
-        }
-        self.buffer = buffer;
-    }
-
-    fn received(&mut self, index: u32, bytes: &[u8], closed: bool) {
-        let user = &mut self.users[index as usize];
-        if user.state == State::Idle {
-            // Nothing was asked: the server closes an idle connection. The next request opens another.
-            return self.hang_up(index);
-        }
-        if user.input.is_empty() && !closed {
-            if !self.answered(index, bytes, false) {
-                self.users[index as usize].input.extend_from_slice(bytes);
-            }
-            return;
-        }
-        let mut input = std::mem::take(&mut user.input);
-        input.extend_from_slice(bytes);
-        let whole = self.answered(index, &input, closed);
-        if whole {
-            give_back(&mut input);
-        }
-        self.users[index as usize].input = input;
-        if closed && !whole {
-            let error = io::Error::from(io::ErrorKind::UnexpectedEof);
-            self.fail(index, Failure::Closed, &error);
-        }
-    }
-
-    /// Ends the request if `bytes` are its whole answer.
-    fn answered(&mut self, index: u32, bytes: &[u8], closed: bool) -> bool {
-        let parsed = Head::parse(bytes).and_then(|head| match head {
-            None => Ok(None),
-            Some(head) => Ok(head.whole(bytes, closed)?.map(|end| (head, end))),
-        });
-        let (head, end) = match parsed {
-            Ok(Some(found)) => found,
-            Ok(None) => return false,
-            Err(_) => {
-                self.end(index, 0, Outcome::Failed(Failure::BadAnswer, bytes));
-                self.hang_up(index);
-                return true;
-            }
-        };
-        let answer = &bytes[..end];
-        self.tally.received += end as u64;
-        self.tally.received_body += (end - head.length) as u64;
-        let now = self.now();
-        let outcome = self.judge(index, &head, answer);
-        self.end_at(index, now, head.status, end, outcome);
-        if head.close || end < bytes.len() || closed {
-            self.hang_up(index);
-        }
-        true
-    }
-
-    fn judge<'a>(&self, index: u32, head: &Head, answer: &'a [u8]) -> Outcome<'a> {
-        let Some(expect) = &self.users[index as usize].expect else {
-            return Outcome::Failed(Failure::BadAnswer, answer);
-        };
-        let rest = &answer[head.length..];
-        if head.status != expect.status {
-            return Outcome::Failed(Failure::Status(head.status), rest);
-        }
-        match head.body(answer).map(|body| expect.check(&body)) {
-            Ok(Verdict::Right) => Outcome::Right,
-            Ok(Verdict::Empty) => Outcome::Empty,
-            Ok(Verdict::Wrong) => Outcome::Failed(Failure::WrongBody, rest),
-            Err(_) => Outcome::Failed(Failure::BadAnswer, rest),
-        }
     }
 
     /// Ends a request that got no answer.
@@ -549,6 +350,10 @@ impl Worker {
     /// Counts the sample and plans the user's next request.
     fn end_at(&mut self, index: u32, now: Nanos, status: u16, length: usize, outcome: Outcome<'_>) {
         let user = &mut self.users[index as usize];
+        if user.state == State::Sending {
+            user.request_length -= user.rest.len() - user.rest_at;
+            exchange::give_back(&mut user.rest);
+        }
         user.state = State::Idle;
         let took = now.saturating_sub(user.sent);
         let ok = !matches!(outcome, Outcome::Failed(..));
@@ -558,9 +363,8 @@ impl Worker {
         self.second.record(took, ok);
         self.in_flight -= 1;
         self.count(index, outcome);
-        self.correct(index, now);
         self.note_sample(index, took, status, length, ok);
-        self.plan_next(index, now);
+        self.go_on(index, now);
     }
 
     fn count(&mut self, index: u32, outcome: Outcome<'_>) {
@@ -583,21 +387,20 @@ impl Worker {
         }
     }
 
-    /// Records the times from the planned sends: this request's, and those that the user left out while it waited.
-    fn correct(&mut self, index: u32, now: Nanos) {
-        let user = &self.users[index as usize];
-        let (planned, sent) = (user.planned, user.sent);
-        let period = match &self.work.model {
-            ModelOfWorker::Users { users, .. } => match users.period() {
-                0 => return,
-                period => period,
-            },
-            ModelOfWorker::Open { .. } => 0,
-        };
-        self.tally.record_corrected(now.saturating_sub(planned));
-        for left_out in omitted(planned, sent, period) {
-            self.tally.omitted += 1;
-            self.tally.record_corrected(now.saturating_sub(left_out));
+    /// The user sends: it is one of those that samples are written with.
+    fn note_active(&mut self, index: u32) {
+        let user = &mut self.users[index as usize];
+        if self.work.samples.is_some() && !user.counted {
+            user.counted = true;
+            self.work.active.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn note_inactive(&mut self, index: u32) {
+        let user = &mut self.users[index as usize];
+        if user.counted {
+            user.counted = false;
+            self.work.active.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
@@ -611,7 +414,7 @@ impl Worker {
             took,
             connect: user.connect_took,
             user: user.number,
-            users: self.alive.max(self.in_flight),
+            users: self.work.active.load(Ordering::Relaxed),
             status,
             ok,
             received: length as u32,
@@ -623,24 +426,33 @@ impl Worker {
         }
     }
 
-    fn plan_next(&mut self, index: u32, now: Nanos) {
-        let user = &mut self.users[index as usize];
-        let ModelOfWorker::Users { users, .. } = &self.work.model else {
-            self.idle.push(index);
-            return;
-        };
-        match users.next(user.life, user.due, now) {
-            Some(at) => {
-                user.planned = users.planned(user.due, at);
-                user.due = at;
-                if at <= now {
-                    self.ready.push_back(index);
-                } else {
-                    self.timers.push(Reverse((at, index)));
-                }
+    /// Plans the user's next request, and records the times from the planned sends: this request's, and those that the
+    /// user left out while it waited.
+    fn go_on(&mut self, index: u32, now: Nanos) {
+        let (user, tally) = (&mut self.users[index as usize], &mut self.tally);
+        let sent = user.sent;
+        let told = match &self.work.model {
+            ModelOfWorker::Users { users, .. } if users.period() == 0 => {
+                let free = now + back_off(user.connects_failed);
+                user.course.answered(sent, free, |_| {})
             }
-            None => self.stop(index),
+            _ => user.course.answered(sent, now, |planned| {
+                tally.record_corrected(now.saturating_sub(planned));
+            }),
+        };
+        tally.omitted += told.omitted;
+        match (&self.work.model, told) {
+            (ModelOfWorker::Open { .. }, _) => self.set_idle(index),
+            (_, Answered { next: None, .. }) => self.stop(index),
+            (_, Answered { next: Some(at), .. }) if at <= now => self.ready.push_back(index),
+            (_, Answered { next: Some(at), .. }) => self.timers.push(Reverse((at, index))),
         }
+    }
+
+    /// Open model: the connection is free for another arrival.
+    fn set_idle(&mut self, index: u32) {
+        self.idle.push(index);
+        self.note_inactive(index);
     }
 
     fn stop(&mut self, index: u32) {
@@ -649,12 +461,8 @@ impl Worker {
             user.state = State::Stopped;
             user.stream = None;
             self.alive = self.alive.saturating_sub(1);
+            self.note_inactive(index);
         }
-    }
-
-    /// Closes the connection; the user opens another one when it needs it.
-    fn hang_up(&mut self, index: u32) {
-        self.users[index as usize].stream = None;
     }
 
     fn time_out(&mut self, now: Nanos) {
@@ -706,15 +514,16 @@ impl Worker {
 }
 
 impl User {
-    const fn new(number: u32, life: Life) -> Self {
+    const fn new(number: u32, life: Life, course: Course) -> Self {
         Self {
             number,
             life,
+            course,
             state: State::Idle,
+            counted: false,
             stream: None,
             was_connected: false,
-            due: 0,
-            planned: 0,
+            connects_failed: 0,
             sent: 0,
             connect_took: 0,
             expect: None,
@@ -726,19 +535,10 @@ impl User {
     }
 }
 
-/// Empties a buffer, and frees it when it grew large: thousands of users have one each.
-fn give_back(buffer: &mut Vec<u8>) {
-    buffer.clear();
-    if buffer.capacity() > KEPT_BUFFER {
-        *buffer = Vec::new();
-    }
-}
-
-fn connect_failure(error: &io::Error) -> Failure {
-    match error.kind() {
-        io::ErrorKind::ConnectionRefused => Failure::Refused,
-        io::ErrorKind::TimedOut => Failure::ConnectTimeout,
-        io::ErrorKind::ConnectionReset => Failure::Reset,
-        _ => Failure::ConnectFailed,
+/// How long a user of the closed model waits after so many connections in a row that could not be made.
+fn back_off(connects_failed: u32) -> Nanos {
+    match connects_failed {
+        0 => 0,
+        failed => (BACK_OFF << (failed - 1).min(20)).min(BACK_OFF_MAX),
     }
 }

@@ -196,6 +196,21 @@ fn open_arrivals_over_the_limit_are_counted() {
 }
 
 #[test]
+fn all_threads_together_have_as_many_in_flight_as_may_be() {
+    let stub = Stub::start(Manner::Silent);
+    for (in_flight, threads) in [(5, 2), (2, 3)] {
+        let words = format!(
+            "--scenario vertex_by_id --model open --rate 200 --hold 500ms --warmup 0 --max-in-flight {in_flight} \
+             --threads {threads} --timeout 1s"
+        );
+        let (_, file) = against(&stub, &words);
+        let row = only_row(&file);
+        assert_eq!(row.columns.samples, in_flight);
+        assert_eq!(row.columns.samples + row.generator.not_sent, 100);
+    }
+}
+
+#[test]
 fn a_search_ends_at_the_first_failure_or_at_its_maximum() {
     let words = "--scenario vertex_by_id --model closed --users 2 --warmup 0 --requests 30 --limit-search \
                  --limit-factor 2 --limit-max 5";

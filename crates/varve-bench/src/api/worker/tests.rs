@@ -1,0 +1,262 @@
+//! The worker itself, on the real clock, against servers that misbehave.
+//!
+//! Other work may hold this process up at any time, so no time is expected to be short: what is asserted of times is
+//! how long they are at least, and how many.
+
+use std::io::{Read as _, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Mutex;
+use std::sync::mpsc;
+
+use super::super::choice::Distribution;
+use super::super::measure::buckets;
+use super::super::payload::Naming;
+use super::super::result::{Load, Model};
+use super::super::scenario::{Data, Place, Scenario, Sizes};
+use super::*;
+
+/// Elements of a batch: 4 MB of wide ones, which no socket takes at once.
+const BATCH: u32 = 4_000;
+
+/// What a worker found.
+struct Found {
+    tally: Tally,
+    parts: Vec<Part>,
+    samples: Vec<jtl::Sample>,
+}
+
+/// Runs one worker with all the users of `load`.
+fn run_worker(to: SocketAddr, scenario: Scenario, load: &Load, budget: Option<i64>) -> Found {
+    let naming = Naming {
+        prefix: *b"abc",
+        seed: 1,
+    };
+    let sizes = Sizes {
+        vertices_per_request: BATCH,
+        edges_per_request: 1,
+        schema_elements: 1,
+        write_ratio: 0.0,
+        vertices: 100,
+        edges: 100,
+    };
+    let place = Place {
+        host: to.to_string(),
+        base: "/graphs/g".to_owned(),
+        edge_middle: String::new(),
+        loaded_at: String::new(),
+        checked: false,
+    };
+    let data = Arc::new(Data::new(naming, sizes));
+    let (seconds, parts) = mpsc::channel();
+    let (sender, samples) = mpsc::channel();
+    let tally = run(Work {
+        thread: 0,
+        threads: 1,
+        start: Instant::now(),
+        route: Route::new(to, 0, 1),
+        requests: Requests::new(scenario, &data, &place, Distribution::Uniform, 1),
+        model: ModelOfWorker::Users {
+            users: Users::of(load).expect("users"),
+            count: load.users.expect("users"),
+        },
+        connect_timeout: Duration::from_secs(60),
+        timeout: Duration::from_secs(60),
+        budget: budget.map(|left| Arc::new(AtomicI64::new(left))),
+        seconds,
+        samples: Some(sender),
+        active: Arc::default(),
+    });
+    Found {
+        tally: tally.expect("the loop works"),
+        parts: parts.into_iter().collect(),
+        samples: samples.into_iter().flatten().collect(),
+    }
+}
+
+fn closed(users: u32, hold_s: f64) -> Load {
+    Load {
+        model: Model::Closed,
+        users: Some(users),
+        hold_s,
+        ..Load::default()
+    }
+}
+
+/// A server that does `serve` with each connection; it ends with its process.
+fn server(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let serve = Arc::new(serve);
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let serve = Arc::clone(&serve);
+            std::thread::spawn(move || serve(stream));
+        }
+    });
+    address
+}
+
+/// Reads a request's head byte by byte, so that nothing of its body is read; its length, 0 when the client has gone.
+fn read_head(stream: &mut TcpStream) -> usize {
+    let mut head = Vec::new();
+    let mut byte = [0];
+    while !head.ends_with(b"\r\n\r\n") {
+        match stream.read(&mut byte) {
+            Ok(1) => head.push(byte[0]),
+            _ => return 0,
+        }
+    }
+    head.len()
+}
+
+fn answer(stream: &mut TcpStream, status: u16, more: &str) {
+    let text = format!("HTTP/1.1 {status} X\r\nContent-Length: 2\r\n{more}\r\n{{}}");
+    // A client that has gone needs no answer.
+    let _ = stream.write_all(text.as_bytes());
+}
+
+/// Answers reads; the `at`-th only after `freeze`.
+fn freezing(at: u32, freeze: Duration) -> SocketAddr {
+    let answered = Mutex::new(0);
+    server(move |mut stream| {
+        while read_head(&mut stream) > 0 {
+            let mut answered = answered.lock().expect("not poisoned");
+            *answered += 1;
+            if *answered == at {
+                std::thread::sleep(freeze);
+            }
+            answer(&mut stream, 200, "");
+        }
+    })
+}
+
+const PERIOD_MS: u64 = 25;
+
+/// One user, who sends at 0, 25, … ms until the end.
+fn paced(hold_ms: u64) -> (Load, u64) {
+    let load = Load {
+        model: Model::Paced,
+        users: Some(1),
+        period_s: Some(PERIOD_MS as f64 / 1e3),
+        hold_s: hold_ms as f64 / 1e3,
+        ..Load::default()
+    };
+    (load, hold_ms / PERIOD_MS + 1)
+}
+
+#[test]
+fn a_freeze_shows_in_the_corrected_times() {
+    let to = freezing(4, Duration::from_millis(500));
+    let (load, planned) = paced(2_000);
+    let found = run_worker(to, Scenario::VertexById, &load, None);
+    let tally = &found.tally;
+    let corrected = buckets(&tally.corrected);
+    assert_eq!(corrected.count(), tally.samples + tally.omitted);
+    assert!(corrected.count() <= planned);
+    assert!(tally.omitted >= 500 / PERIOD_MS - 1, "{}", tally.omitted);
+    // The times of those left out go down from the freeze's length by a period each.
+    assert!(corrected.percentile(100.0) >= 500_000);
+    assert!(corrected.percentile(90.0) >= 500_000 - 8 * PERIOD_MS * 1_000);
+}
+
+#[test]
+fn a_freeze_until_the_end_of_a_users_life_shows_in_the_corrected_times() {
+    let to = freezing(4, Duration::from_millis(1_200));
+    let (load, planned) = paced(1_000);
+    let found = run_worker(to, Scenario::VertexById, &load, None);
+    let tally = &found.tally;
+    assert_eq!(tally.samples, 4);
+    let corrected = buckets(&tally.corrected);
+    assert_eq!(corrected.count(), tally.samples + tally.omitted);
+    // A send that was late shifts what is planned after it: each of the four may cost one.
+    assert!(
+        (planned - 4..=planned).contains(&corrected.count()),
+        "{}",
+        corrected.count()
+    );
+    // Even what was planned for the last instant waited 200 ms, and half of all 600 ms.
+    assert!(corrected.percentile(15.0) >= 200_000);
+    assert!(corrected.percentile(50.0) >= 600_000);
+    assert!(corrected.percentile(100.0) >= 1_200_000);
+}
+
+#[test]
+fn connections_that_fail_at_once_do_not_keep_the_worker_from_its_seconds() {
+    // TCP to a group of hosts is refused by this kernel itself.
+    let nowhere = SocketAddr::from((Ipv4Addr::new(224, 0, 0, 1), 9));
+    let found = run_worker(nowhere, Scenario::VertexById, &closed(2, 2.0), None);
+    let tally = &found.tally;
+    assert_eq!(tally.errors.get("connect_failed"), Some(&tally.samples));
+    // Nine waits of up to 250 ms, then one each 250 ms.
+    assert!(tally.samples <= 2 * 18, "{}", tally.samples);
+    let later: u64 = found.parts.iter().skip(1).map(|part| part.samples).sum();
+    assert!(later > 0, "{:?}", found.parts);
+}
+
+#[test]
+fn an_answer_before_the_request_is_sent_whole_ends_its_connection() {
+    let to = server(|mut stream| {
+        read_head(&mut stream);
+        answer(&mut stream, 503, "");
+        // Neither read any further nor closed.
+        std::mem::forget(stream);
+    });
+    let found = run_worker(to, Scenario::BatchInsertWide, &closed(1, 60.0), Some(3));
+    let tally = &found.tally;
+    assert_eq!(tally.statuses.get(&503), Some(&3), "{:?}", tally.errors);
+    assert_eq!((tally.opened, tally.reconnects), (3, 2));
+    assert!(tally.sent < 3 * u64::from(BATCH) * 1_000, "not sent whole");
+}
+
+#[test]
+fn an_answer_before_the_connection_is_reset_counts() {
+    // Closed with a request half read, a connection is reset.
+    let to = server(|mut stream| {
+        read_head(&mut stream);
+        answer(&mut stream, 503, "");
+    });
+    let found = run_worker(to, Scenario::BatchInsertWide, &closed(1, 60.0), Some(20));
+    let tally = &found.tally;
+    assert_eq!(tally.statuses.get(&503), Some(&20), "{:?}", tally.errors);
+}
+
+#[test]
+fn a_request_that_was_never_built_sends_nothing() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let to = listener.local_addr().expect("an address");
+    let serving = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a connection");
+        drop(listener);
+        let length = read_head(&mut stream);
+        answer(&mut stream, 200, "Connection: close\r\n");
+        length
+    });
+    let found = run_worker(to, Scenario::VertexById, &closed(1, 60.0), Some(3));
+    let tally = &found.tally;
+    assert_eq!(tally.errors.get("refused"), Some(&2), "{:?}", tally.errors);
+    let read = serving.join().expect("served");
+    assert_eq!(tally.sent, read as u64);
+}
+
+#[test]
+fn samples_are_written_with_the_users_that_have_started() {
+    let to = freezing(0, Duration::ZERO);
+    let load = Load {
+        users: Some(10),
+        period_s: Some(0.5),
+        ramp_s: 0.5,
+        hold_s: 0.5,
+        ..paced(500).0
+    };
+    let users = Users::of(&load).expect("users");
+    let found = run_worker(to, Scenario::VertexById, &load, None);
+    assert!(found.samples.len() >= 10);
+    for sample in &found.samples {
+        let ended = sample.sent + sample.took;
+        let started = (0..10).filter(|user| users.life(*user).start <= ended);
+        assert!(
+            (1..=started.count() as u32).contains(&sample.users),
+            "{sample:?}"
+        );
+    }
+}
