@@ -5,6 +5,7 @@
 //! one after another, reads back what was written ([`verify`]), and writes the [`result`].
 
 mod answer;
+mod bound;
 pub(crate) mod choice;
 pub(crate) mod connection;
 pub(crate) mod environment;

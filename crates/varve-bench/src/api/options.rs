@@ -149,8 +149,8 @@ pub struct ApiArguments {
     /// Search: users or rate at most
     #[arg(long, default_value_t = 20_000.0, value_name = "N")]
     pub(crate) limit_max: f64,
-    /// Fail the run (exit code 3), or end the search, when this holds for a row, e.g. `error>0` (the search's default)
-    /// or `p99>20ms`; may be repeated
+    /// Fail the run (exit code 3), or end the search, when this holds for a row, e.g. `error>0` and `not_sent>0` (the
+    /// search's defaults) or `p99>20ms`; may be repeated
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_on: Vec<Threshold>,
 

@@ -504,7 +504,7 @@ pub struct LimitFound {
     pub label: String,
     /// What was raised: `users` or `rate`.
     pub raised: String,
-    /// The last step without an error and within the bound. Absent when the first step already failed.
+    /// The last clean step: no condition held and the generator kept up. Absent when the first step already failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_clean: Option<f64>,
     /// The first step that failed. Absent when the search ended at its own maximum.

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result, anyhow};
 
+use super::bound::Use;
 use super::choice::{Distribution, mix};
 use super::connection::Route;
 use super::environment;
@@ -26,10 +27,6 @@ use super::worker::{self, ModelOfWorker, Work};
 
 /// How often the server's process is looked at.
 const WATCH: Duration = Duration::from_millis(250);
-/// A paced or open row whose late sends are over this share of all, with processors to spare, is the generator's.
-const LATE_SHARE: f64 = 0.05;
-/// Generator threads busier than this, in a closed row, bound it.
-const BUSY_SHARE: f64 = 0.95;
 /// How far Little's law may be off.
 const LITTLE_SHARE: f64 = 0.10;
 
@@ -271,11 +268,15 @@ impl RowPlan<'_> {
         let in_flight = columns.throughput * columns.average_us / 1e6;
         let planned = Users::of(load).and_then(|users| users.samples_per_user());
         let samples_per_user = (users > 0.0).then(|| tally.samples as f64 / users);
-        let processors = f64::from(environment::processors());
-        let threads = f64::from(senders(self.threads, load));
-        let server_share = cpu.server_s.unwrap_or_default() / elapsed / processors;
-        let late_share = tally.late as f64 / tally.samples.max(1) as f64;
-        let busy = cpu.generator_s / elapsed / threads;
+        let used = Use {
+            elapsed_s: elapsed,
+            processors: environment::processors(),
+            threads: senders(self.threads, load),
+            late_share: tally.late as f64 / tally.samples.max(1) as f64,
+            generator_s: cpu.generator_s,
+            server_s: cpu.server_s,
+        };
+        let reason = used.bound_reason(load.model);
         let little_agrees = match load.model {
             Model::Open => true,
             Model::Closed => (in_flight / users.max(1.0) - 1.0).abs() <= LITTLE_SHARE,
@@ -288,20 +289,6 @@ impl RowPlan<'_> {
                     (load.ramp_s + load.hold_s) / (2.0 * load.ramp_s + load.hold_s).max(1e-9);
                 unsaturated || in_flight >= (1.0 - LITTLE_SHARE) * users * living
             }
-        };
-        let reason = if load.model != Model::Closed && late_share > LATE_SHARE && server_share < 0.5
-        {
-            Some(format!(
-                "{:.0} % of the sends were late",
-                late_share * 100.0
-            ))
-        } else if load.model == Model::Closed && busy > BUSY_SHARE {
-            Some(format!(
-                "its {threads} thread(s) were busy {:.0} % of the time",
-                busy * 100.0
-            ))
-        } else {
-            None
         };
         Generator {
             late_sends: tally.late,

@@ -351,10 +351,7 @@ impl<'a> Session<'a> {
             true => planned.load.rate.unwrap_or(1.0),
             false => f64::from(planned.load.users.unwrap_or(1)),
         };
-        let mut conditions = self.arguments.fail_on.clone();
-        if conditions.is_empty() {
-            conditions.push(Threshold::any_error());
-        }
+        let conditions = Threshold::of_search(&self.arguments.fail_on);
         let (mut rows, mut reason) = (Vec::new(), String::new());
         let (factor, max) = (self.arguments.limit_factor, self.arguments.limit_max);
         ensure!(factor > 1.0, "--limit-factor is above 1");
@@ -371,11 +368,11 @@ impl<'a> Session<'a> {
                 reason.clone_from(skipped);
                 return Ok(false);
             }
-            let held = conditions.iter().find(|it| it.holds(row));
-            if let Some(held) = held {
-                reason = format!("{load:.0}: {held}");
+            let failed = fails(row, &conditions);
+            if let Some(failed) = &failed {
+                reason = format!("{load:.0}: {failed}");
             }
-            anyhow::Ok(held.is_none())
+            anyhow::Ok(failed.is_none())
         })?;
         if found.first_failed.is_none() {
             reason = "the search's own maximum".to_owned();
@@ -415,6 +412,16 @@ impl<'a> Session<'a> {
             false => ExitCode::from(FAILED),
         })
     }
+}
+
+/// Why a step of a search is not clean. A row that the generator bound says nothing of the server's limit.
+fn fails(row: &Row, conditions: &[Threshold]) -> Option<String> {
+    let held = conditions.iter().find(|it| it.holds(row));
+    held.map(ToString::to_string).or_else(|| {
+        let reason = row.generator.bound_reason.as_deref().unwrap_or_default();
+        let told = || format!("generator-bound: {reason}; the server's limit may be higher");
+        row.generator.bound.then(told)
+    })
 }
 
 /// What fills the store before a scenario.
@@ -460,4 +467,29 @@ fn short_name(server: &Server) -> String {
         .next()
         .unwrap_or(service)
         .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::result::Generator;
+    use super::*;
+
+    #[test]
+    fn a_step_that_the_generator_bound_is_not_clean() {
+        let row = |bound, not_sent| Row {
+            generator: Generator {
+                bound,
+                bound_reason: bound.then(|| "9 % of the sends were late".to_owned()),
+                not_sent,
+                ..Generator::default()
+            },
+            ..Row::default()
+        };
+        let conditions = Threshold::of_search(&[]);
+        assert_eq!(fails(&row(false, 0), &conditions), None);
+        let reason = fails(&row(true, 0), &conditions).expect("not clean");
+        assert!(reason.starts_with("generator-bound: 9 %"), "{reason}");
+        let reason = fails(&row(true, 1), &conditions).expect("not clean");
+        assert_eq!(reason, "not_sent>0", "what was asked for comes first");
+    }
 }

@@ -24,6 +24,7 @@ enum Metric {
     Max,
     Throughput,
     Items,
+    NotSent,
 }
 
 /// Names on the command line. Percentiles count tenths of a percent.
@@ -43,17 +44,27 @@ const METRICS: &[(&str, Metric)] = &[
     ("max", Metric::Max),
     ("throughput", Metric::Throughput),
     ("items", Metric::Items),
+    ("not_sent", Metric::NotSent),
 ];
 
 impl Threshold {
-    /// Any failed request at all.
-    pub(crate) fn any_error() -> Self {
-        Self {
-            metric: Metric::Error,
+    /// What ends a search for the upper limit: `asked`, or without that any failed request at all. Arrivals that were
+    /// not sent end it unless `asked` says how many may be: the server did not get the rate that the step is named by.
+    pub(crate) fn of_search(asked: &[Self]) -> Vec<Self> {
+        let above_zero = |metric, name: &str| Self {
+            metric,
             above: true,
             value: 0.0,
-            text: "error>0".to_owned(),
+            text: format!("{name}>0"),
+        };
+        let mut all = asked.to_vec();
+        if all.is_empty() {
+            all.push(above_zero(Metric::Error, "error"));
         }
+        if all.iter().all(|it| it.metric != Metric::NotSent) {
+            all.push(above_zero(Metric::NotSent, "not_sent"));
+        }
+        all
     }
 
     /// Whether the condition holds for a row that ran. A row without corrected times has none that are too long.
@@ -71,6 +82,7 @@ impl Threshold {
             Metric::Max => row.columns.max_us as f64,
             Metric::Throughput => row.columns.throughput,
             Metric::Items => row.more.items_per_s,
+            Metric::NotSent => row.generator.not_sent as f64,
         };
         match self.above {
             true => value > self.value,
@@ -98,7 +110,10 @@ impl FromStr for Threshold {
             let names: Vec<&str> = METRICS.iter().map(|(name, _)| *name).collect();
             format!("{name} is not a metric; there are {}", names.join(", "))
         })?;
-        let is_time = !matches!(metric, Metric::Error | Metric::Throughput | Metric::Items);
+        let is_time = !matches!(
+            metric,
+            Metric::Error | Metric::Throughput | Metric::Items | Metric::NotSent
+        );
         let value = if is_time {
             parse_seconds(value)? * 1e6
         } else {
@@ -138,7 +153,7 @@ pub(crate) fn parse_seconds(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::api::result::{Buckets, Columns};
+    use crate::api::result::{Buckets, Columns, Generator};
 
     fn row() -> Row {
         Row {
@@ -148,6 +163,10 @@ mod tests {
                 ..Columns::default()
             },
             histogram: Buckets(vec![(1_000, 98), (25_000, 2)]),
+            generator: Generator {
+                not_sent: 7,
+                ..Generator::default()
+            },
             ..Row::default()
         }
     }
@@ -169,9 +188,23 @@ mod tests {
             ("throughput<1000", true),
             ("throughput<900", false),
             ("corrected_p99>1ms", false),
+            ("not_sent>0", true),
+            ("not_sent>7", false),
         ] {
             assert_eq!(holds(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_search_ends_at_arrivals_that_were_not_sent() {
+        let names = |asked: &[&str]| -> Vec<String> {
+            let asked: Vec<Threshold> = asked.iter().map(|it| it.parse().expect(it)).collect();
+            let all = Threshold::of_search(&asked);
+            all.iter().map(ToString::to_string).collect()
+        };
+        assert_eq!(names(&[]), ["error>0", "not_sent>0"]);
+        assert_eq!(names(&["p99>20ms"]), ["p99>20ms", "not_sent>0"]);
+        assert_eq!(names(&["not_sent>9"]), ["not_sent>9"]);
     }
 
     #[test]

@@ -211,6 +211,25 @@ fn all_threads_together_have_as_many_in_flight_as_may_be() {
 }
 
 #[test]
+fn a_search_of_an_open_load_ends_near_what_the_server_can_do() {
+    // Fifty a second.
+    let stub = Stub::start(Manner::OneAtATime(20));
+    let words = "--scenario vertex_by_id --model open --rate 25 --hold 1s --warmup 0 --max-in-flight 5 --limit-search \
+                 --limit-factor 2 --limit-max 800";
+    let (_, file) = against(&stub, words);
+    let found = &file.limits[0];
+    // Arrivals that are not sent end it; on a machine that is held up by other work, late ones.
+    assert!(
+        found.first_failed.is_some_and(|rate| rate <= 100.0),
+        "{found:?}"
+    );
+    assert!(
+        found.reason.contains("not_sent>0") || found.reason.contains("generator-bound"),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn a_search_ends_at_the_first_failure_or_at_its_maximum() {
     let words = "--scenario vertex_by_id --model closed --users 2 --warmup 0 --requests 30 --limit-search \
                  --limit-factor 2 --limit-max 5";

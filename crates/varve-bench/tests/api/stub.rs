@@ -6,6 +6,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// How the server treats reads of vertices once it is prepared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +28,8 @@ pub(crate) enum Manner {
     Pieces,
     /// Never answers.
     Silent,
+    /// Answers one after another, each after so many milliseconds, whatever the number of connections.
+    OneAtATime(u64),
     /// Acknowledges vertices and does not keep them.
     Forgets,
 }
@@ -42,6 +45,8 @@ struct Shared {
     /// The vertices for reading have been loaded.
     loaded: AtomicBool,
     listener: Mutex<Option<TcpListener>>,
+    /// Held by the one that is answered.
+    turn: Mutex<()>,
     address: SocketAddr,
 }
 
@@ -54,6 +59,7 @@ impl Stub {
             vertices: Mutex::default(),
             loaded: AtomicBool::new(false),
             listener: Mutex::new(Some(listener.try_clone().expect("another handle"))),
+            turn: Mutex::default(),
             address,
         });
         std::thread::spawn(move || {
@@ -187,6 +193,11 @@ impl Shared {
                 }
             }
             Manner::Silent => {}
+            Manner::OneAtATime(ms) => {
+                let _turn = self.turn.lock().expect("not poisoned");
+                std::thread::sleep(Duration::from_millis(ms));
+                write(stream, status, "", &body);
+            }
             _ => write(stream, status, "", &body),
         }
         true

@@ -22,7 +22,7 @@ pub(super) const READING: &str = r#"<section id="reading"><h2>How to read this</
 <dt>Closed</dt><dd>N users back to back: the highest throughput, but no latency that users would see.</dd>
 <dt>Open</dt><dd>A rate, whatever the answers do.</dd>
 <dt>CPU µs</dt><dd>User and system time of the process, divided by requests or by elements. On shared machines the steadiest figure.</dd>
-<dt>Generator-bound</dt><dd>Requests were sent late although the server was idle: the row says more about the load tool.</dd>
+<dt>Generator-bound</dt><dd>Requests were sent late although the server left processors idle, or the load tool had no time left: the row says more about the tool.</dd>
 </dl></section>
 "#;
 
