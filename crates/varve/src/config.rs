@@ -4,21 +4,20 @@
 //! with its file and line; every other layer names itself in its errors.
 
 mod document;
+mod layers;
 
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use toml::{Table, Value};
+use toml::Table;
 use varve_graph::Limits;
 use varve_graph::maintenance::MaintenanceOptions;
 use varve_server::{OmrsConfig, OptionDoc, ServerConfig, section};
 
 pub(crate) use document::{markdown, toml_text};
-
-/// The prefix of environment variables that set options.
-const ENVIRONMENT_PREFIX: &str = "VARVE_";
+use layers::{environment_key, file_error, merge, set};
 
 section! {
     /// Where and how the data is kept.
@@ -520,102 +519,6 @@ impl MaintenanceConfig {
             ..MaintenanceOptions::default()
         }
     }
-}
-
-/// An error in a file, with file and line; the key is in the text below.
-fn file_error(name: &str, text: &str, error: &toml::de::Error) -> ConfigError {
-    let at = error.span().map_or(0, |span| span.start);
-    let line = text.as_bytes()[..at.min(text.len())]
-        .iter()
-        .filter(|byte| **byte == b'\n')
-        .count()
-        + 1;
-    let source = text.lines().nth(line - 1).unwrap_or_default().trim();
-    ConfigError::new(format!(
-        "{name}:{line}: {} (at `{source}`)",
-        error.message()
-    ))
-}
-
-/// Lays `layer` over `table`, option by option.
-fn merge(table: &mut Table, layer: Table) {
-    for (section, options) in layer {
-        match (table.get_mut(&section), options) {
-            (Some(Value::Table(below)), Value::Table(options)) => merge(below, options),
-            (_, options) => {
-                table.insert(section, options);
-            }
-        }
-    }
-}
-
-/// The table of a section, whose name has a dot if it is within another.
-fn section_of<'a>(table: &'a Table, name: &str) -> Option<&'a Table> {
-    name.split('.')
-        .try_fold(table, |table, part| table.get(part)?.as_table())
-}
-
-fn section_of_mut<'a>(table: &'a mut Table, name: &str) -> Option<&'a mut Table> {
-    name.split('.')
-        .try_fold(table, |table, part| table.get_mut(part)?.as_table_mut())
-}
-
-/// The `section.option` that an environment variable sets; `None` for variables that are not of ours.
-fn environment_key(name: &str) -> Result<Option<String>, ConfigError> {
-    let Some(rest) = name.strip_prefix(ENVIRONMENT_PREFIX) else {
-        return Ok(None);
-    };
-    // A section within another goes before it, as its variables begin with the other's name, too.
-    let mut sections: Vec<&Section> = SECTIONS.iter().collect();
-    sections.sort_by_key(|section| std::cmp::Reverse(section.name.len()));
-    for section in sections {
-        let prefix = format!("{}_", section.name.replace('.', "_").to_uppercase());
-        let Some(option) = rest.strip_prefix(&prefix) else {
-            continue;
-        };
-        let option = option.to_lowercase();
-        if !section.options.iter().any(|known| known.name == option) {
-            let text = format!(
-                "environment variable {name}: [{}] has no option '{option}'",
-                section.name
-            );
-            return Err(ConfigError::new(text));
-        }
-        return Ok(Some(format!("{}.{option}", section.name)));
-    }
-    Ok(None)
-}
-
-/// Sets `section.option` to `value`, read as the type that the option has.
-fn set(table: &mut Table, key: &str, value: &str, origin: &str) -> Result<(), ConfigError> {
-    let (section, option) = key
-        .rsplit_once('.')
-        .ok_or_else(|| ConfigError::new(format!("{origin}: expected <section>.<option>")))?;
-    let slot = section_of_mut(table, section)
-        .and_then(|options| options.get_mut(option))
-        .filter(|slot| !slot.is_table())
-        .ok_or_else(|| ConfigError::new(format!("{origin}: there is no option '{key}'")))?;
-    *slot = match slot {
-        Value::String(_) => Value::String(value.to_owned()),
-        Value::Array(_) if !value.trim_start().starts_with('[') => Value::Array(
-            value
-                .split(',')
-                .map(|item| Value::String(item.trim().to_owned()))
-                .collect(),
-        ),
-        _ => {
-            let parsed: Result<Table, _> = format!("value = {value}").parse();
-            let mut parsed = parsed.map_err(|_| {
-                ConfigError::new(format!("{origin}: '{value}' is not a {}", slot.type_str()))
-            })?;
-            parsed.remove("value").expect("the line above has this key")
-        }
-    };
-    // Checked at once, so that the error names where the value came from.
-    let checked: Result<Config, toml::de::Error> = table.clone().try_into();
-    checked
-        .map(drop)
-        .map_err(|error| ConfigError::new(format!("{origin}: {}", error.message())))
 }
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{Config, SECTIONS, section_of};
+use super::layers::section_of;
+use super::{Config, SECTIONS};
 
 /// Options whose values are not printed.
 const SECRET: [(&str, &str); 1] = [("storage.cassandra", "password")];
