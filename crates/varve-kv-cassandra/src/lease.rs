@@ -78,8 +78,11 @@ impl LeaseTable {
         let create = format!(
             "INSERT INTO {table} (slot, term, bound, settled) VALUES (?, 0, 0, 0) IF NOT EXISTS"
         );
+        // It may come long after the row was read that it goes by: the server that had the lease may have renewed it since, and
+        // have stored batches above the old bound. Then the numbers are others, and whoever claims has to read them first.
         let claim = format!(
-            "UPDATE {table} USING TTL ? SET owner = ?, address = ? WHERE slot = ? IF owner = null AND term = ?"
+            "UPDATE {table} USING TTL ? SET owner = ?, address = ? WHERE slot = ? IF owner = null AND term = ? AND bound = ? \
+             AND settled = ?"
         );
         let extend = format!(
             "UPDATE {table} USING TTL ? SET owner = ?, address = ? WHERE slot = ? IF term = ? AND bound <= ? \
@@ -135,23 +138,31 @@ impl LeaseTable {
         let result = cluster.run(statement, (SLOT,)).await?;
         let rows = result.into_rows_result().map_err(unreadable)?;
         let row = rows.maybe_first_row::<Row>().map_err(unreadable)?;
-        Ok(row.map(|(owner, address, term, bound, settled)| LeaseRow {
+        let Some((owner, address, term, bound, settled)) = row else {
+            return Ok(None);
+        };
+        // Every change writes all three. Taken for zeros, new timestamps could lie below those of before.
+        let (Some(term), Some(bound), Some(settled)) = (term, bound, settled) else {
+            let lacks = "the lease has lost its numbers: restore the table from a copy";
+            return Err(Failure::Refused(lacks.to_owned()));
+        };
+        Ok(Some(LeaseRow {
             owner,
             address,
-            term: term.unwrap_or(0),
-            bound: bound.unwrap_or(0),
-            settled: settled.unwrap_or(0),
+            term,
+            bound,
+            settled,
         }))
     }
 
-    /// Takes a lease that nobody has, with a new term; `false` if somebody else was faster.
+    /// Takes a lease that nobody has, with a new term, if nothing of it has changed since `before` was read; `false` otherwise.
     pub(crate) async fn claim(
         &self,
         cluster: &Cluster,
         before: &LeaseRow,
         after: &LeaseRow,
     ) -> Result<bool, Failure> {
-        let conditions = [before.term];
+        let conditions = [before.term, before.bound, before.settled];
         self.change(cluster, &self.claim, &conditions, after).await
     }
 
@@ -343,6 +354,9 @@ pub(crate) fn renewal(length: Duration) -> Duration {
 fn end(asked: Instant, length: Duration) -> Instant {
     asked + length.saturating_sub(MARGIN)
 }
+
+#[cfg(test)]
+mod late;
 
 #[cfg(test)]
 mod tests {
