@@ -5,6 +5,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use varve_kv::{KvError, TableSpec};
 
+use crate::clock::Moment;
 use crate::cluster::Cluster;
 use crate::failure::Failure;
 use crate::lease::{Lease, LeaseRow, LeaseTable, renewal};
@@ -78,7 +79,7 @@ impl Opening<'_> {
         let stamps = Stamps::after(before.bound);
         let slices = self.settle_under(lease, before).await?;
         // Only now is everything of before settled. The term must still be ours, however long that took.
-        let asked = Instant::now();
+        let asked = Moment::now();
         let row = LeaseRow {
             bound: stamps
                 .wanted(now(), lead(self.cluster))
@@ -112,7 +113,7 @@ impl Opening<'_> {
         let length = self.cluster.config.lease;
         let give_up = Instant::now() + length + GRACE;
         let mut seen: Option<LeaseRow> = None;
-        let mut tried: Option<(LeaseRow, LeaseRow, Instant)> = None;
+        let mut tried: Option<(LeaseRow, LeaseRow, Moment)> = None;
         loop {
             let row = self.read().await?;
             if let Some((before, after, asked)) = &tried
@@ -134,7 +135,7 @@ impl Opening<'_> {
                 tokio::time::sleep(LOOK_EVERY).await;
                 continue;
             }
-            let asked = Instant::now();
+            let asked = Moment::now();
             let after = LeaseRow {
                 owner: Some(self.owner.clone()),
                 address: Some(self.cluster.config.address.clone()),
@@ -173,7 +174,7 @@ impl Opening<'_> {
                 settled = &mut settling => return settled,
                 () = tokio::time::sleep(renewal(length)) => {}
             }
-            let asked = Instant::now();
+            let asked = Moment::now();
             // What fails is looked at when all is settled.
             if let Ok(true) = self.table.extend(self.cluster, &lease.row).await {
                 lease.renewed(asked, length);

@@ -4,15 +4,17 @@
 //! A process that could not renew in time stops writing, and goes on only if the term is still its own: then nobody else has
 //! written meanwhile. The row also keeps the timestamps' *bound*, and up to which one all batches are *settled*.
 
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use scylla::statement::Consistency;
 use scylla::statement::batch::{Batch, BatchType};
 use scylla::statement::prepared::PreparedStatement;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use varve_kv::Leadership;
 
+use crate::clock::Moment;
 use crate::cluster::{Cluster, Use};
 use crate::failure::Failure;
 use crate::log::unreadable;
@@ -255,15 +257,27 @@ pub(crate) fn applied(
 pub(crate) struct Lease {
     state: Mutex<State>,
     changed: watch::Sender<u64>,
+    /// Told when somebody has found that it may not be relied on now.
+    pub(crate) wanted: Arc<Notify>,
     /// The process and the term; the other numbers are not kept up.
     pub(crate) row: LeaseRow,
 }
 
 #[derive(Debug)]
 struct State {
-    until: Instant,
+    /// When it was asked for last, and for how long from then it may be relied on.
+    asked: Moment,
+    lasts: Duration,
     /// Who has it now, once it is another's.
     lost_to: Option<String>,
+}
+
+impl State {
+    /// How much is left of it, nothing also when nobody knows.
+    fn left(&self, now: Moment) -> Duration {
+        let gone = now.since(self.asked);
+        gone.map_or(Duration::ZERO, |gone| self.lasts.saturating_sub(gone))
+    }
 }
 
 /// Why a lease cannot be waited for.
@@ -272,21 +286,26 @@ pub(crate) struct Lost(pub(crate) String);
 
 impl Lease {
     /// A lease that was asked for at `asked` and given.
-    pub(crate) fn given(row: LeaseRow, asked: Instant, length: Duration) -> Self {
+    pub(crate) fn given(row: LeaseRow, asked: Moment, length: Duration) -> Self {
         let state = State {
-            until: end(asked, length),
+            asked,
+            lasts: reliable(length),
             lost_to: None,
         };
         Self {
             state: Mutex::new(state),
             changed: watch::Sender::new(0),
+            wanted: Arc::default(),
             row,
         }
     }
 
     /// It was renewed, by a request sent at `asked`.
-    pub(crate) fn renewed(&self, asked: Instant, length: Duration) {
-        self.state.lock().until = end(asked, length);
+    pub(crate) fn renewed(&self, asked: Moment, length: Duration) {
+        let mut state = self.state.lock();
+        state.asked = asked;
+        state.lasts = reliable(length);
+        drop(state);
         self.changed.send_modify(|count| *count += 1);
     }
 
@@ -308,18 +327,26 @@ impl Lease {
 
     /// How it stands now.
     pub(crate) fn stands(&self) -> Leadership {
+        self.stands_at(Moment::now())
+    }
+
+    fn stands_at(&self, now: Moment) -> Leadership {
         let state = self.state.lock();
-        match state.lost_to {
+        let stands = match state.lost_to {
             Some(_) => Leadership::Lost,
-            None if Instant::now() < state.until => Leadership::Held,
+            None if !state.left(now).is_zero() => Leadership::Held,
             None => Leadership::Suspended,
+        };
+        drop(state);
+        if stands == Leadership::Suspended {
+            self.wanted.notify_one();
         }
+        stands
     }
 
     /// How much of it is left.
     pub(crate) fn left(&self) -> Duration {
-        let until = self.state.lock().until;
-        until.saturating_duration_since(Instant::now())
+        self.state.lock().left(Moment::now())
     }
 
     /// Waits until it may be relied on.
@@ -348,11 +375,12 @@ impl Lease {
 
 /// How often a lease is renewed: three times while it may be relied on.
 pub(crate) fn renewal(length: Duration) -> Duration {
-    length.saturating_sub(MARGIN) / 3
+    reliable(length) / 3
 }
 
-fn end(asked: Instant, length: Duration) -> Instant {
-    asked + length.saturating_sub(MARGIN)
+/// For how long a lease may be relied on from when it was asked for.
+fn reliable(length: Duration) -> Duration {
+    length.saturating_sub(MARGIN)
 }
 
 #[cfg(test)]
@@ -363,27 +391,47 @@ mod tests {
     use super::*;
 
     fn lease() -> Lease {
-        Lease::given(LeaseRow::default(), Instant::now(), Duration::from_secs(60))
+        Lease::given(LeaseRow::default(), Moment::now(), Duration::from_secs(60))
     }
 
     #[test]
     fn it_holds_until_it_has_run_out_or_is_lost() {
         let lease = lease();
         assert!(lease.holds() && lease.left() > Duration::from_secs(50));
-        lease.renewed(Instant::now(), MARGIN);
+        lease.renewed(Moment::now(), MARGIN);
         assert!(!lease.holds());
-        lease.renewed(Instant::now(), Duration::from_secs(60));
+        lease.renewed(Moment::now(), Duration::from_secs(60));
         assert!(lease.holds());
         lease.lost("another".to_owned());
-        lease.renewed(Instant::now(), Duration::from_secs(60));
+        lease.renewed(Moment::now(), Duration::from_secs(60));
         assert!(!lease.holds(), "what is lost stays lost");
         assert_eq!(lease.lost_to().as_deref(), Some("another"));
     }
 
     #[test]
+    fn it_has_to_be_renewed_when_it_has_run_out_by_either_clock_or_one_stood_still() {
+        let asked = Moment::now();
+        let length = Duration::from_secs(60);
+        let lease = Lease::given(LeaseRow::default(), asked, length);
+        let second = Duration::from_secs(1);
+        let at = |running: u32, wall: u32| asked.later(running * second, wall * second);
+        assert_eq!(lease.stands_at(at(50, 50)), Leadership::Held);
+        assert_eq!(lease.stands_at(at(57, 57)), Leadership::Suspended);
+        assert_eq!(lease.stands_at(at(56, 0)), Leadership::Suspended);
+        assert_eq!(lease.stands_at(at(10, 13)), Leadership::Suspended);
+        // Who finds that has it renewed, and from then on both clocks are compared with what they said then.
+        lease.renewed(at(10, 13), length);
+        assert_eq!(lease.stands_at(at(20, 23)), Leadership::Held);
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        runtime
+            .expect("a runtime")
+            .block_on(lease.wanted.notified());
+    }
+
+    #[test]
     fn it_is_given_up_before_another_clock_can_say_that_it_has_ended() {
         let length = Duration::from_secs(15);
-        let lease = Lease::given(LeaseRow::default(), Instant::now(), length);
+        let lease = Lease::given(LeaseRow::default(), Moment::now(), length);
         assert!(lease.left() <= length - SKEW - Duration::from_secs(1));
         assert!(2 * renewal(length) < lease.left(), "a renewal may fail");
     }
@@ -397,12 +445,12 @@ mod tests {
         runtime.block_on(async {
             let lease = lease();
             assert_eq!(lease.held(closing.subscribe()).await, Ok(()));
-            lease.renewed(Instant::now(), MARGIN);
+            lease.renewed(Moment::now(), MARGIN);
             let (held, ()) = tokio::join!(lease.held(closing.subscribe()), async {
-                lease.renewed(Instant::now(), Duration::from_secs(60));
+                lease.renewed(Moment::now(), Duration::from_secs(60));
             });
             assert_eq!(held, Ok(()));
-            lease.renewed(Instant::now(), MARGIN);
+            lease.renewed(Moment::now(), MARGIN);
             let (held, ()) = tokio::join!(lease.held(closing.subscribe()), async {
                 closing.send_replace(true);
             });

@@ -20,6 +20,7 @@
 
 mod acquire;
 mod bridge;
+mod clock;
 mod cluster;
 mod config;
 mod directory;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use std::collections::BTreeSet;
 
@@ -16,6 +16,7 @@ use varve_kv::{
 
 use crate::acquire::{holder, lead, now, term};
 use crate::bridge::Bridge;
+use crate::clock::Moment;
 use crate::cluster::Cluster;
 use crate::engine::OpenSpace;
 use crate::failure::Failure;
@@ -207,7 +208,7 @@ impl Core {
 
     /// Renews the lease, with the numbers that it keeps.
     async fn renew(&self) -> Result<(), Failure> {
-        let asked = Instant::now();
+        let asked = Moment::now();
         let row = LeaseRow {
             bound: self.stamps.wanted(now(), lead(&self.cluster)),
             settled: self.stamps.settled(),
@@ -248,8 +249,12 @@ impl Core {
         loop {
             let Some(this) = core.upgrade() else { return };
             let every = lease::renewal(this.cluster.config.lease);
+            let wanted = Arc::clone(&this.lease.wanted);
             drop(this);
-            tokio::time::sleep(every).await;
+            tokio::select! {
+                () = tokio::time::sleep(every) => {}
+                () = wanted.notified() => {}
+            }
             let Some(this) = core.upgrade() else { return };
             let mut backoff = Backoff::new();
             while let Err(failure) = this.renew().await {
@@ -372,7 +377,20 @@ impl Space for CassandraSpace {
         }
         let record = Record::of(batch, self.core.specs);
         let written = self.bridge.wait(Arc::clone(&self.core).write(record));
-        written.unwrap_or_else(|| Err(self.failed()))
+        written.unwrap_or_else(|| Err(self.failed()))?;
+        // This thread may have been stopped since, and the clocks tell late of a machine that was.
+        if self.core.lease.holds() {
+            return Ok(());
+        }
+        let core = Arc::clone(&self.core);
+        match self.bridge.wait(async move { core.held().await }) {
+            Some(Ok(())) => Ok(()),
+            Some(Err(Lost(detail))) => Err(KvError::Io {
+                space: self.core.name.to_string(),
+                detail,
+            }),
+            None => Err(self.failed()),
+        }
     }
 
     fn sync(&self) -> Result<(), KvError> {

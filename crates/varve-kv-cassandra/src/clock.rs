@@ -1,0 +1,98 @@
+//! The time that a lease is counted by.
+//!
+//! Two clocks bear witness, as each may stand still while time goes on. The time since the machine was started goes on while it is
+//! suspended, other than the monotonic clock that `Instant` reads; but not while a hypervisor has stopped the machine. The
+//! wall clock is put right after such a stop, at once or a while later; and it may be put right for other reasons, also backwards.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// By how much the wall clock may have gone further than the other one before something must have stood still. Corrections of
+/// running clocks are far smaller.
+const STEP: Duration = Duration::from_secs(1);
+
+/// What both clocks say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Moment {
+    /// Since the machine was started, or since another fixed point.
+    running: Duration,
+    /// Since 1970.
+    wall: Duration,
+}
+
+impl Moment {
+    pub(crate) fn now() -> Self {
+        // A wall clock before 1970 bears no witness.
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH);
+        Self {
+            running: running(),
+            wall: wall.unwrap_or_default(),
+        }
+    }
+
+    /// How long ago `earlier` was; `None` if one of the clocks stood still since, so that nobody knows.
+    pub(crate) fn since(self, earlier: Self) -> Option<Duration> {
+        let running = self.running.saturating_sub(earlier.running);
+        let wall = self.wall.saturating_sub(earlier.wall);
+        (wall.saturating_sub(running) <= STEP).then_some(running.max(wall))
+    }
+
+    /// That much later by the time since the start, and by the wall clock.
+    #[cfg(test)]
+    pub(crate) fn later(self, running: Duration, wall: Duration) -> Self {
+        Self {
+            running: self.running + running,
+            wall: self.wall + wall,
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn running() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
+    Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or(0))
+}
+
+/// Elsewhere the monotonic clock, which may stand still while the machine is suspended: then the wall clock tells.
+#[cfg(not(target_os = "linux"))]
+fn running() -> Duration {
+    use std::sync::OnceLock;
+    use std::time::Instant;
+
+    static FIRST: OnceLock<Instant> = OnceLock::new();
+    FIRST.get_or_init(Instant::now).elapsed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn the_clock_that_went_further_tells() {
+        let then = Moment::now();
+        let since = |running, wall| then.later(running, wall).since(then);
+        assert_eq!(since(5 * SECOND, 5 * SECOND), Some(5 * SECOND));
+        assert_eq!(since(5 * SECOND, 6 * SECOND), Some(6 * SECOND));
+        // The wall clock was set back, or not put right yet.
+        assert_eq!(since(5 * SECOND, Duration::ZERO), Some(5 * SECOND));
+        assert_eq!(then.since(then.later(SECOND, SECOND)), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn nobody_knows_how_long_it_was_when_one_stood_still() {
+        let then = Moment::now();
+        let since = |running, wall| then.later(running, wall).since(then);
+        assert_eq!(since(Duration::ZERO, 2 * SECOND), None);
+        assert_eq!(since(5 * SECOND, 3_600 * SECOND), None);
+    }
+
+    #[test]
+    fn it_goes_on() {
+        let then = Moment::now();
+        std::thread::sleep(Duration::from_millis(20));
+        let since = Moment::now().since(then);
+        assert!(since.is_none_or(|since| since >= Duration::from_millis(20)));
+    }
+}
