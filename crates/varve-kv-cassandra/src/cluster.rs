@@ -226,15 +226,30 @@ impl Cluster {
         self.answered(statement.get_is_idempotent(), request).await
     }
 
-    /// Runs several statements as one request.
+    /// Runs several statements as one request, which is not repeated.
     pub(crate) async fn run_batch(
         &self,
         batch: &Batch,
         values: Vec<impl SerializeRow + Sync>,
     ) -> Result<QueryResult, Failure> {
+        self.counted(self.session.batch(batch, values).await)
+    }
+
+    /// The same for a request that may be repeated and on which much depends: it has copies whatever else is under way, each one
+    /// `copy_after` the one before it.
+    pub(crate) async fn run_urgent(
+        &self,
+        batch: &Batch,
+        values: Vec<impl SerializeRow + Sync>,
+        copy_after: Duration,
+    ) -> Result<QueryResult, Failure> {
         let values = &values;
         let request = || self.session.batch(batch, values);
-        self.answered(batch.get_is_idempotent(), request).await
+        let mut first = std::pin::pin!(request());
+        if let Ok(answer) = tokio::time::timeout(copy_after, &mut first).await {
+            return self.counted(answer);
+        }
+        self.counted(first_success(first, request, copy_after).await)
     }
 
     /// Reads one page.
@@ -291,14 +306,10 @@ impl Cluster {
         let Ok(_place) = self.copied.try_acquire() else {
             return self.counted(first.await);
         };
-        let answer = first_success(first, request, COPY_AFTER).await;
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        answer.inspect_err(|_| {
-            self.failures.fetch_add(1, Ordering::Relaxed);
-        })
+        self.counted(first_success(first, request, COPY_AFTER).await)
     }
 
-    fn counted<T>(&self, answer: Result<T, ExecutionError>) -> Result<T, Failure> {
+    fn counted<T>(&self, answer: Result<T, impl Into<Failure>>) -> Result<T, Failure> {
         self.requests.fetch_add(1, Ordering::Relaxed);
         answer.map_err(|error| {
             self.failures.fetch_add(1, Ordering::Relaxed);

@@ -232,14 +232,16 @@ impl Engine for CassandraEngine {
         )?;
         let core = Arc::new(core);
         open.opened(&core);
-        let (kept, learning) = (Arc::downgrade(&core), Arc::downgrade(&core));
-        let keeper = self.bridge.spawn(async move {
-            futures::join!(Core::keep(kept), Core::learn(learning));
-        });
+        // Each by itself: none is to wait until another has done a step.
+        let keepers = [
+            self.bridge.spawn(Core::keep(Arc::downgrade(&core))),
+            self.bridge.spawn(Core::keep_tidy(Arc::downgrade(&core))),
+            self.bridge.spawn(Core::learn(Arc::downgrade(&core))),
+        ];
         Ok(Arc::new(CassandraSpace {
             core,
             bridge: Arc::clone(&self.bridge),
-            keeper,
+            keepers,
             open: Some(open),
         }))
     }

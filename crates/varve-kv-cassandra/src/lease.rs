@@ -30,6 +30,12 @@ const SKEW: Duration = Duration::from_secs(3);
 /// How long before its end a lease is no longer relied on: the nodes count in whole seconds.
 const MARGIN: Duration = SKEW.saturating_add(Duration::from_secs(1));
 
+/// After which part of the time between two renewals one that has no answer is sent once more.
+const COPY_PARTS: u32 = 4;
+/// However short a lease is: how long a renewal is waited for, and until it is sent once more.
+const PATIENCE_LEAST: Duration = Duration::from_secs(1);
+const COPY_LEAST: Duration = Duration::from_millis(250);
+
 /// The statement that makes the table.
 pub(crate) fn definition(keyspace: &str) -> String {
     let table = quoted(keyspace, TABLE);
@@ -165,23 +171,29 @@ impl LeaseTable {
         after: &LeaseRow,
     ) -> Result<bool, Failure> {
         let conditions = [before.term, before.bound, before.settled];
-        self.change(cluster, &self.claim, &conditions, after).await
+        let (batch, values) = self.change(cluster, &self.claim, &conditions, after);
+        applied(cluster.run_batch(&batch, values).await?)
     }
 
     /// Renews a lease, whose term must be what `row` says, and whose bound and settled no later; `false` if it is not so.
     pub(crate) async fn extend(&self, cluster: &Cluster, row: &LeaseRow) -> Result<bool, Failure> {
         let conditions = [row.term, row.bound, row.settled];
-        self.change(cluster, &self.extend, &conditions, row).await
+        let (mut batch, values) = self.change(cluster, &self.extend, &conditions, row);
+        let patience = renewal(cluster.config.lease);
+        batch.set_request_timeout(Some(patience.max(PATIENCE_LEAST)));
+        let copy_after = patience / COPY_PARTS;
+        let answer = cluster.run_urgent(&batch, values, copy_after.max(COPY_LEAST));
+        applied(answer.await?)
     }
 
     /// One conditional batch: the name with its time to live, the numbers without.
-    async fn change(
+    fn change<'a>(
         &self,
         cluster: &Cluster,
         name: &PreparedStatement,
         conditions: &[i64],
-        row: &LeaseRow,
-    ) -> Result<bool, Failure> {
+        row: &'a LeaseRow,
+    ) -> (Batch, Vec<Vec<LeaseCell<'a>>>) {
         let seconds = cluster.config.lease.as_secs().clamp(1, 86_400);
         let seconds = i32::try_from(seconds).expect("it was just bounded");
         let mut batch = Batch::new(BatchType::Unlogged);
@@ -200,9 +212,7 @@ impl LeaseTable {
             Long(row.settled),
             Int(SLOT),
         ];
-        let values = vec![named, numbers];
-        let result = cluster.run_batch(&batch, values).await?;
-        applied(result)
+        (batch, vec![named, numbers])
     }
 
     /// Gives the lease back, and ends its term; nothing happens if it is another's.

@@ -265,7 +265,20 @@ impl Core {
             if this.lease.lost_to().is_some() {
                 return;
             }
+        }
+    }
+
+    /// Removes what the log no longer needs, until the space is closed. Beside [`Core::keep`], which must not wait for it.
+    pub(crate) async fn keep_tidy(core: Weak<Self>) {
+        loop {
+            let Some(this) = core.upgrade() else { return };
+            if this.lease.lost_to().is_some() {
+                return;
+            }
+            let every = lease::renewal(this.cluster.config.lease);
             this.tidy().await;
+            drop(this);
+            tokio::time::sleep(every).await;
         }
     }
 
@@ -294,7 +307,8 @@ impl Core {
 pub(crate) struct CassandraSpace {
     pub(crate) core: Arc<Core>,
     pub(crate) bridge: Arc<Bridge>,
-    pub(crate) keeper: JoinHandle<()>,
+    /// What goes on until it is closed.
+    pub(crate) keepers: [JoinHandle<()>; 3],
     /// Says, by being dropped last, that the space is closed.
     pub(crate) open: Option<OpenSpace>,
 }
@@ -310,7 +324,7 @@ impl CassandraSpace {
 
 impl Drop for CassandraSpace {
     fn drop(&mut self) {
-        self.keeper.abort();
+        self.keepers.iter().for_each(JoinHandle::abort);
         let _ = self.bridge.wait(Arc::clone(&self.core).release());
         self.open.take();
     }
