@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use varve_kv::{KvError, TableSpec};
+use scylla::response::PagingState;
+use varve_kv::{Batch, KvError, TableSpec};
 
 use crate::clock::Moment;
 use crate::cluster::Cluster;
@@ -11,7 +12,7 @@ use crate::failure::Failure;
 use crate::lease::{Lease, LeaseRow, LeaseTable, renewal};
 use crate::log::{Log, slice_of};
 use crate::plan::Plan;
-use crate::record::{self, Record};
+use crate::record::{Assembly, Record};
 use crate::send;
 use crate::space::{RELEASE_WAIT, Store};
 use crate::stamps::Stamps;
@@ -184,41 +185,57 @@ impl Opening<'_> {
 
     /// Carries out again what the log has beyond what is settled, in order. Returns the slices that are there.
     async fn settle(&self, before: &LeaseRow) -> Result<Vec<i64>, KvError> {
-        let failed_to = |failure: Failure| failure.opening(self.space);
-        let slices = self.log.slices(self.cluster).await.map_err(failed_to)?;
+        let slices = self.log.slices(self.cluster).await;
+        let slices = slices.map_err(|failure| failure.opening(self.space))?;
         let open = slice_of(before.settled)..=slice_of(before.bound);
         for slice in slices.iter().filter(|slice| open.contains(slice)) {
-            let chunks = self
-                .log
-                .read(self.cluster, *slice)
-                .await
-                .map_err(failed_to)?;
-            let damaged = |detail: String| KvError::Corruption {
-                space: self.space.to_owned(),
-                detail,
-            };
-            for (stamp, batch) in record::whole(chunks, self.specs).map_err(damaged)? {
-                if stamp <= before.settled || stamp > before.bound {
-                    continue;
-                }
-                let record = Record::of(&batch, self.specs);
-                let plan = Plan::of(Arc::clone(&record.bytes), record.start).map_err(damaged)?;
-                let failed = send::send_all(self.cluster, self.store, &plan, stamp, None).await;
-                if let Some(detail) = send::refused(&plan, &failed) {
-                    let begun = format!("a write that was begun cannot be finished: {detail}");
-                    return Err(failed_to(Failure::Refused(begun)));
-                }
-                if let Some((_, failure)) = failed.into_iter().next() {
-                    return Err(failed_to(failure));
-                }
-                tracing::info!(
-                    space = self.space,
-                    stamp,
-                    "a batch was carried out from the log"
-                );
-            }
+            self.settle_slice(*slice, before).await?;
         }
         Ok(slices)
+    }
+
+    async fn settle_slice(&self, slice: i64, before: &LeaseRow) -> Result<(), KvError> {
+        let mut records = Assembly::default();
+        let mut next = Some(PagingState::start());
+        while let Some(from) = next {
+            let page = self.log.page(self.cluster, slice, before.settled, from);
+            let (chunks, more) = page.await.map_err(|failure| failure.opening(self.space))?;
+            for chunk in &chunks {
+                let record = records.add(chunk, self.specs);
+                let record = record.map_err(|detail| self.damaged(detail))?;
+                let in_question = record.filter(|(stamp, _)| *stamp <= before.bound);
+                if let Some((stamp, batch)) = in_question {
+                    self.carry_out(stamp, &batch).await?;
+                }
+            }
+            next = more;
+        }
+        Ok(())
+    }
+
+    /// Carries out a batch of the log.
+    async fn carry_out(&self, stamp: i64, batch: &Batch) -> Result<(), KvError> {
+        let record = Record::of(batch, self.specs);
+        let plan = Plan::of(Arc::clone(&record.bytes), record.start);
+        let plan = plan.map_err(|detail| self.damaged(detail))?;
+        let failed = send::send_all(self.cluster, self.store, &plan, stamp, None).await;
+        if let Some(detail) = send::refused(&plan, &failed) {
+            let begun = format!("a write that was begun cannot be finished: {detail}");
+            return Err(Failure::Refused(begun).opening(self.space));
+        }
+        if let Some((_, failure)) = failed.into_iter().next() {
+            return Err(failure.opening(self.space));
+        }
+        let space = self.space;
+        tracing::info!(space, stamp, "a batch was carried out from the log");
+        Ok(())
+    }
+
+    fn damaged(&self, detail: String) -> KvError {
+        KvError::Corruption {
+            space: self.space.to_owned(),
+            detail,
+        }
     }
 
     /// Removes slices that nobody needs; what fails is looked at again with the next opening.

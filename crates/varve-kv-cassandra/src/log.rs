@@ -3,6 +3,9 @@
 //! Its partitions are slices of time, so that what is done with is removed as a whole and leaves one tombstone. What is in
 //! a slice that should be gone does no harm: the lease says up to which timestamp all batches are settled, and nobody
 //! looks at those.
+//!
+//! While the timestamps lie ahead of the clock they hardly grow, and all batches go to one slice. Of that one what is settled is
+//! removed by range.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -12,7 +15,7 @@ use scylla::statement::prepared::PreparedStatement;
 
 use crate::cluster::{Cluster, Use};
 use crate::failure::Failure;
-use crate::record::{Chunk, Record, chunk_key};
+use crate::record::{Chunk, Record, chunk_key, key_after};
 use crate::statements::quoted;
 
 /// Name of the table.
@@ -78,6 +81,7 @@ pub(crate) struct Log {
     slices: PreparedStatement,
     read: PreparedStatement,
     remove: PreparedStatement,
+    remove_settled: PreparedStatement,
 }
 
 impl Log {
@@ -85,8 +89,9 @@ impl Log {
         let table = quoted(keyspace, TABLE);
         let put = format!("INSERT INTO {table} (p, c, v) VALUES (?, ?, ?) USING TIMESTAMP ?");
         let slices = format!("SELECT DISTINCT p FROM {table}");
-        let read = format!("SELECT c, v FROM {table} WHERE p = ?");
+        let read = format!("SELECT c, v FROM {table} WHERE p = ? AND c > ?");
         let remove = format!("DELETE FROM {table} USING TIMESTAMP ? WHERE p = ?");
+        let remove_settled = format!("{remove} AND c < ?");
         let mut read = cluster.prepare(&read, Use::Read).await?;
         // A chunk may have half a megabyte.
         read.set_page_size(16);
@@ -94,6 +99,7 @@ impl Log {
             put: cluster.prepare(&put, Use::Write).await?,
             slices: cluster.prepare(&slices, Use::Read).await?,
             remove: cluster.prepare(&remove, Use::Write).await?,
+            remove_settled: cluster.prepare(&remove_settled, Use::Write).await?,
             read,
         })
     }
@@ -136,26 +142,39 @@ impl Log {
         Ok(slices)
     }
 
-    /// All rows of a slice, in order.
-    pub(crate) async fn read(&self, cluster: &Cluster, slice: i64) -> Result<Vec<Chunk>, Failure> {
-        let mut chunks = Vec::new();
-        let mut next = Some(PagingState::start());
-        while let Some(from) = next {
-            let page = cluster.page(&self.read, (slice,), from).await?;
-            let rows = page.rows.rows::<(Vec<u8>, Vec<u8>)>().map_err(unreadable)?;
-            for row in rows {
-                let (key, bytes) = row.map_err(unreadable)?;
-                chunks.push(Chunk { key, bytes });
-            }
-            next = page.next;
-        }
-        Ok(chunks)
+    /// A page of a slice's rows, in order: those of batches after `settled`, from `from` on. A slice may be larger than memory.
+    pub(crate) async fn page(
+        &self,
+        cluster: &Cluster,
+        slice: i64,
+        settled: i64,
+        from: PagingState,
+    ) -> Result<(Vec<Chunk>, Option<PagingState>), Failure> {
+        let after = key_after(settled);
+        let page = cluster.page(&self.read, (slice, &after[..]), from).await?;
+        let rows = page.rows.rows::<(Vec<u8>, Vec<u8>)>().map_err(unreadable)?;
+        let chunks = rows.map(|row| {
+            let (key, bytes) = row.map_err(unreadable)?;
+            Ok(Chunk { key, bytes })
+        });
+        Ok((chunks.collect::<Result<_, Failure>>()?, page.next))
     }
 
     /// Removes a slice.
     pub(crate) async fn remove(&self, cluster: &Cluster, slice: i64) -> Result<(), Failure> {
         let end = slice.saturating_add(1).saturating_mul(SLICE_MICROS);
         cluster.run(&self.remove, (end, slice)).await.map(drop)
+    }
+
+    /// Removes what a slice has up to `settled`, which lies in it.
+    pub(crate) async fn remove_settled(
+        &self,
+        cluster: &Cluster,
+        settled: i64,
+    ) -> Result<(), Failure> {
+        let after = key_after(settled);
+        let values = (settled, slice_of(settled), &after[..]);
+        cluster.run(&self.remove_settled, values).await.map(drop)
     }
 }
 

@@ -66,6 +66,13 @@ pub(crate) fn chunk_key(stamp: i64, number: usize, count: usize) -> [u8; KEY_BYT
     key
 }
 
+/// The clustering key after those of all chunks up to `stamp`, and before those of later ones.
+pub(crate) fn key_after(stamp: i64) -> [u8; KEY_BYTES] {
+    let mut key = [0xFF; KEY_BYTES];
+    key[..8].copy_from_slice(&stamp.to_be_bytes());
+    key
+}
+
 /// A row of the log as it was read.
 #[derive(Debug, Clone)]
 pub(crate) struct Chunk {
@@ -73,33 +80,42 @@ pub(crate) struct Chunk {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Puts the records of `chunks` together, which come in the order of their keys: each whole one with its timestamp. One of
-/// which a chunk is missing was never acknowledged, and is left out.
-///
-/// # Errors
-/// When a row is not a chunk, or a record is damaged.
-pub(crate) fn whole(chunks: Vec<Chunk>, specs: &[TableSpec]) -> Result<Vec<(i64, Batch)>, String> {
-    let mut found = Vec::new();
-    let mut bytes: Vec<u8> = Vec::new();
-    let mut at: Option<(i64, u32)> = None;
-    for chunk in chunks {
+/// Puts records together of chunks that come in the order of their keys. One of which a chunk is missing was never
+/// acknowledged, and is left out.
+#[derive(Default)]
+pub(crate) struct Assembly {
+    bytes: Vec<u8>,
+    /// Whose bytes they are, and which chunk comes next.
+    at: Option<(i64, u32)>,
+}
+
+impl Assembly {
+    /// Adds a chunk; the record that it ends, with its timestamp.
+    ///
+    /// # Errors
+    /// When the row is not a chunk, or the record is damaged.
+    pub(crate) fn add(
+        &mut self,
+        chunk: &Chunk,
+        specs: &[TableSpec],
+    ) -> Result<Option<(i64, Batch)>, String> {
         let (stamp, number, count) = read_key(&chunk.key)?;
-        match at {
+        match self.at {
             Some((current, next)) if current == stamp && next == number => {}
-            _ if number == 0 => bytes.clear(),
+            _ if number == 0 => self.bytes.clear(),
             _ => {
-                at = None;
-                continue;
+                self.at = None;
+                return Ok(None);
             }
         }
-        bytes.extend_from_slice(&chunk.bytes);
-        at = Some((stamp, number + 1));
-        if number + 1 == count {
-            found.push((stamp, read(&bytes, specs)?));
-            at = None;
+        self.bytes.extend_from_slice(&chunk.bytes);
+        self.at = Some((stamp, number + 1));
+        if number + 1 < count {
+            return Ok(None);
         }
+        self.at = None;
+        Ok(Some((stamp, read(&self.bytes, specs)?)))
     }
-    Ok(found)
 }
 
 fn read_key(key: &[u8]) -> Result<(i64, u32, u32), String> {
@@ -174,6 +190,12 @@ mod tests {
         batch
     }
 
+    fn whole(chunks: Vec<Chunk>, specs: &[TableSpec]) -> Result<Vec<(i64, Batch)>, String> {
+        let mut assembly = Assembly::default();
+        let found = chunks.iter().map(|chunk| assembly.add(chunk, specs));
+        found.filter_map(Result::transpose).collect()
+    }
+
     fn chunks(stamp: i64, record: &Record) -> Vec<Chunk> {
         let count = record.chunks().len();
         let chunks = record.chunks().enumerate();
@@ -223,6 +245,15 @@ mod tests {
             some.remove(4 + missing);
             assert_eq!(stamps(some), [1, 2], "without chunk {missing} of the last");
         }
+    }
+
+    #[test]
+    fn what_is_settled_has_the_smaller_keys() {
+        let last = usize::try_from(u32::MAX).expect("it fits");
+        let stamp = 1_766_000_000_000_001;
+        assert!(chunk_key(stamp, last - 1, last) < key_after(stamp));
+        assert!(key_after(stamp) < chunk_key(stamp + 1, 0, 1));
+        assert!(key_after(stamp) < chunk_key(stamp + 10_000_000, 0, 1));
     }
 
     #[test]

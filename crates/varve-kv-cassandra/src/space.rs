@@ -232,16 +232,22 @@ impl Core {
         Ok(())
     }
 
-    /// Removes the slices of the log that only have what is settled.
-    async fn tidy(&self) {
-        let settled = slice_of(self.settled.load(Ordering::Acquire));
-        let done: Vec<i64> = self.slices.lock().range(..settled).copied().collect();
+    /// Removes the slices of the log that only have what is settled. The last one may go on for long, if the clock was put back:
+    /// of that one what is settled, if that is more than `removed`; up to there it then is.
+    async fn tidy(&self, removed: &mut i64) -> Result<(), Failure> {
+        let settled = self.settled.load(Ordering::Acquire);
+        let last = slice_of(settled);
+        let done: Vec<i64> = self.slices.lock().range(..last).copied().collect();
         for slice in done {
-            if self.log.remove(&self.cluster, slice).await.is_err() {
-                return;
-            }
+            self.log.remove(&self.cluster, slice).await?;
             self.slices.lock().remove(&slice);
         }
+        let goes_on = last > slice_of(now());
+        if goes_on && settled > *removed && self.slices.lock().contains(&last) {
+            self.log.remove_settled(&self.cluster, settled).await?;
+            *removed = settled;
+        }
+        Ok(())
     }
 
     /// Keeps the lease until the space is closed.
@@ -270,13 +276,15 @@ impl Core {
 
     /// Removes what the log no longer needs, until the space is closed. Beside [`Core::keep`], which must not wait for it.
     pub(crate) async fn keep_tidy(core: Weak<Self>) {
+        let mut removed = 0;
         loop {
             let Some(this) = core.upgrade() else { return };
             if this.lease.lost_to().is_some() {
                 return;
             }
             let every = lease::renewal(this.cluster.config.lease);
-            this.tidy().await;
+            // What fails is done with the next round.
+            let _ = this.tidy(&mut removed).await;
             drop(this);
             tokio::time::sleep(every).await;
         }

@@ -178,8 +178,8 @@ fn an_opening_that_fails_keeps_no_lease() {
     let keyspace = engine.space_ids().unwrap().remove(0).incarnation;
     let settled = format!("SELECT settled FROM {keyspace}.varve_lease WHERE slot = 0");
     let slice = asked::<i64>(&engine, &[settled])[0].div_euclid(10_000_000);
-    let row = format!("WHERE p = {slice} AND c = 0x00");
-    let damage = format!("INSERT INTO {keyspace}.varve_log (p, c, v) VALUES ({slice}, 0x00, 0x00)");
+    let row = format!("WHERE p = {slice} AND c = 0xff");
+    let damage = format!("INSERT INTO {keyspace}.varve_log (p, c, v) VALUES ({slice}, 0xff, 0x00)");
     asked::<bool>(&engine, &[damage]);
     let other = engine.again();
     for engine in [&engine, &other, &engine] {
@@ -199,6 +199,54 @@ fn an_opening_that_fails_keeps_no_lease() {
         space.get(POINTS, &point(1), b"c").unwrap().as_deref(),
         Some(&b"v"[..])
     );
+}
+
+/// While the timestamps lie ahead of the clock, as after it was put back, all batches go to one slice of the log: what is
+/// settled of it goes, and what is not is found by whoever opens the space next.
+#[test]
+fn the_log_does_not_grow_while_the_clock_is_behind() {
+    use std::time::{Duration, Instant, SystemTime};
+    use varve_kv::{Batch, Durability, Engine, Space};
+    use varve_testkit::engine_suite::tables::{POINTS, TABLES, point};
+
+    let Some(engine) = Scratch::new() else { return };
+    drop(engine.open("s", TABLES, true).unwrap());
+    let keyspace = engine.space_ids().unwrap().remove(0).incarnation;
+    let now = SystemTime::UNIX_EPOCH.elapsed().unwrap();
+    let ahead = (now + Duration::from_secs(3_600)).as_micros();
+    let put_ahead = format!("UPDATE {keyspace}.varve_lease SET bound = {ahead} WHERE slot = 0");
+    asked::<bool>(&engine, &[put_ahead]);
+    let space = engine.open("s", TABLES, false).unwrap();
+    let write = |space: &dyn Space, row: u64| {
+        let mut batch = Batch::new();
+        batch.put(POINTS, &point(row), b"c", b"v");
+        batch.put(POINTS, &point(row + 1), b"c", &point(row));
+        space.write(&batch, Durability::Sync).unwrap();
+    };
+    let kept = || {
+        let count = format!("SELECT COUNT(*) FROM {keyspace}.varve_log");
+        asked::<i64>(&engine, &[count])[0]
+    };
+    for round in 0..2 {
+        (10 * round..10 * round + 10).for_each(|row| write(&*space, row));
+        let began = Instant::now();
+        while kept() > 0 {
+            assert!(began.elapsed() < Duration::from_secs(120), "{}", kept());
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+    write(&*space, 100);
+    drop(space);
+    let space = engine.open("s", TABLES, false).unwrap();
+    for row in [9, 19, 100] {
+        let found = space.get(POINTS, &point(row + 1), b"c").unwrap();
+        let last = if row == 9 {
+            b"v".to_vec()
+        } else {
+            point(row).to_vec()
+        };
+        assert_eq!(found, Some(last), "{row}");
+    }
 }
 
 /// A space that had rows when it was opened learns their keys with its first insert: from then on inserts need not ask.
