@@ -8,6 +8,7 @@ use varve_kv::{Batch, KvError, TableSpec};
 
 use crate::clock::Moment;
 use crate::cluster::Cluster;
+use crate::directory;
 use crate::failure::Failure;
 use crate::lease::{Lease, LeaseRow, LeaseTable, renewal};
 use crate::log::{Log, slice_of};
@@ -16,6 +17,7 @@ use crate::record::{Assembly, Record};
 use crate::send;
 use crate::space::{RELEASE_WAIT, Store};
 use crate::stamps::Stamps;
+use crate::statements;
 
 /// How often a lease that another has is looked at.
 const LOOK_EVERY: Duration = Duration::from_millis(300);
@@ -27,11 +29,23 @@ pub(crate) struct Opening<'a> {
     pub(crate) space: &'a str,
     pub(crate) specs: &'static [TableSpec],
     pub(crate) cluster: &'a Cluster,
+    pub(crate) keyspace: &'a str,
+    /// The tables that it has.
+    pub(crate) present: &'a [String],
+    /// Held while there are tables to make.
+    pub(crate) definitions: &'a tokio::sync::Mutex<()>,
     pub(crate) table: &'a LeaseTable,
     pub(crate) log: &'a Log,
-    pub(crate) store: &'a Store,
     /// A name that no other opening has.
     pub(crate) owner: String,
+}
+
+/// What an opening leaves to whoever has the space.
+pub(crate) struct Settled {
+    pub(crate) store: Arc<Store>,
+    pub(crate) stamps: Stamps,
+    /// Slices of the log that are left.
+    pub(crate) slices: Vec<i64>,
 }
 
 /// Microseconds since 1970 by this machine's clock.
@@ -49,16 +63,16 @@ pub(crate) fn lead(cluster: &Cluster) -> i64 {
 }
 
 impl Opening<'_> {
-    /// Takes the lease and settles what was left; returns it, the timestamps, and the slices of the log that are left.
+    /// Takes the lease, makes the tables that are missing, and settles what was left.
     ///
     /// # Errors
     /// [`KvError::Unavailable`] when another process has it and goes on renewing it ([`KvError::Led`], at once, where that is to be
     /// expected), or when the cluster refuses for good to finish what was begun; [`KvError::Away`] when it cannot be asked,
     /// [`KvError::Corruption`] when the log cannot be read.
-    pub(crate) async fn run(self) -> Result<(Lease, Stamps, Vec<i64>), KvError> {
+    pub(crate) async fn run(self) -> Result<(Lease, Settled), KvError> {
         let (before, lease) = self.claim().await?;
         match self.settle_all(&before, &lease).await {
-            Ok((stamps, slices)) => Ok((lease, stamps, slices)),
+            Ok(settled) => Ok((lease, settled)),
             Err(error) => {
                 // Another server may be able to, and nobody is to wait for this one meanwhile.
                 if !matches!(error, KvError::Away { .. }) {
@@ -70,15 +84,10 @@ impl Opening<'_> {
         }
     }
 
-    /// Settles what was left, and makes sure that the lease is still this opening's; returns the timestamps, and the slices of the
-    /// log that are left.
-    async fn settle_all(
-        &self,
-        before: &LeaseRow,
-        lease: &Lease,
-    ) -> Result<(Stamps, Vec<i64>), KvError> {
+    /// Settles what was left, and makes sure that the lease is still this opening's.
+    async fn settle_all(&self, before: &LeaseRow, lease: &Lease) -> Result<Settled, KvError> {
         let stamps = Stamps::after(before.bound);
-        let slices = self.settle_under(lease, before).await?;
+        let (store, slices) = self.settle_under(lease, before).await?;
         // Only now is everything of before settled. The term must still be ours, however long that took.
         let asked = Moment::now();
         let row = LeaseRow {
@@ -101,7 +110,11 @@ impl Opening<'_> {
         let slices = slices.into_iter();
         let (done, left) = slices.partition(|slice| *slice < slice_of(before.bound));
         self.tidy(done).await;
-        Ok((stamps, left))
+        Ok(Settled {
+            store,
+            stamps,
+            slices: left,
+        })
     }
 
     async fn read(&self) -> Result<LeaseRow, KvError> {
@@ -167,7 +180,11 @@ impl Opening<'_> {
     }
 
     /// Settles, and renews the lease as long as that takes: else whoever waits for it would take it, and so on.
-    async fn settle_under(&self, lease: &Lease, before: &LeaseRow) -> Result<Vec<i64>, KvError> {
+    async fn settle_under(
+        &self,
+        lease: &Lease,
+        before: &LeaseRow,
+    ) -> Result<(Arc<Store>, Vec<i64>), KvError> {
         let length = self.cluster.config.lease;
         let mut settling = std::pin::pin!(self.settle(before));
         loop {
@@ -184,17 +201,36 @@ impl Opening<'_> {
     }
 
     /// Carries out again what the log has beyond what is settled, in order. Returns the slices that are there.
-    async fn settle(&self, before: &LeaseRow) -> Result<Vec<i64>, KvError> {
+    async fn settle(&self, before: &LeaseRow) -> Result<(Arc<Store>, Vec<i64>), KvError> {
+        let store = self.store().await;
+        let store = Arc::new(store.map_err(|failure| failure.opening(self.space))?);
         let slices = self.log.slices(self.cluster).await;
         let slices = slices.map_err(|failure| failure.opening(self.space))?;
         let open = slice_of(before.settled)..=slice_of(before.bound);
         for slice in slices.iter().filter(|slice| open.contains(slice)) {
-            self.settle_slice(*slice, before).await?;
+            self.settle_slice(&store, *slice, before).await?;
         }
-        Ok(slices)
+        Ok((store, slices))
     }
 
-    async fn settle_slice(&self, slice: i64, before: &LeaseRow) -> Result<(), KvError> {
+    /// The statements of all tables; makes those that are missing. Under the lease: a server of an earlier version that still has it
+    /// would not know them.
+    async fn store(&self) -> Result<Store, Failure> {
+        let present = |spec: &TableSpec| self.present.iter().any(|name| name == spec.name);
+        if !self.specs.iter().all(present) {
+            let _one_at_a_time = self.definitions.lock().await;
+            let (keyspace, specs) = (self.keyspace, self.specs);
+            directory::add_tables(self.cluster, keyspace, specs, self.present).await?;
+        }
+        statements::prepare(self.cluster, self.keyspace, self.specs).await
+    }
+
+    async fn settle_slice(
+        &self,
+        store: &Store,
+        slice: i64,
+        before: &LeaseRow,
+    ) -> Result<(), KvError> {
         let mut records = Assembly::default();
         let mut next = Some(PagingState::start());
         while let Some(from) = next {
@@ -205,7 +241,7 @@ impl Opening<'_> {
                 let record = record.map_err(|detail| self.damaged(detail))?;
                 let in_question = record.filter(|(stamp, _)| *stamp <= before.bound);
                 if let Some((stamp, batch)) = in_question {
-                    self.carry_out(stamp, &batch).await?;
+                    self.carry_out(store, stamp, &batch).await?;
                 }
             }
             next = more;
@@ -214,11 +250,11 @@ impl Opening<'_> {
     }
 
     /// Carries out a batch of the log.
-    async fn carry_out(&self, stamp: i64, batch: &Batch) -> Result<(), KvError> {
+    async fn carry_out(&self, store: &Store, stamp: i64, batch: &Batch) -> Result<(), KvError> {
         let record = Record::of(batch, self.specs);
         let plan = Plan::of(Arc::clone(&record.bytes), record.start);
         let plan = plan.map_err(|detail| self.damaged(detail))?;
-        let failed = send::send_all(self.cluster, self.store, &plan, stamp, None).await;
+        let failed = send::send_all(self.cluster, store, &plan, stamp, None).await;
         if let Some(detail) = send::refused(&plan, &failed) {
             let begun = format!("a write that was begun cannot be finished: {detail}");
             return Err(Failure::Refused(begun).opening(self.space));

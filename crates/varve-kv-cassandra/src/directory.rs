@@ -27,6 +27,9 @@ const NAME_CHARS: usize = 16;
 /// bytes that Cassandra takes.
 const DIGITS: usize = 12;
 
+/// Name of the list's table.
+const LIST: &str = "spaces";
+
 const READY: &str = "ready";
 const CREATING: &str = "creating";
 const DROPPING: &str = "dropping";
@@ -63,13 +66,12 @@ impl Directory {
     /// Makes the list if there is none.
     pub(crate) async fn open(cluster: &Cluster) -> Result<Self, Failure> {
         let keyspace = cluster.config.keyspace.clone();
-        let table = quoted(&keyspace, "spaces");
-        create_keyspace(cluster, "IF NOT EXISTS ", &keyspace).await?;
-        cluster
-            .define(format!(
-                "CREATE TABLE IF NOT EXISTS {table} (space text PRIMARY KEY, keyspace_name text, state text)"
-            ))
-            .await?;
+        let table = quoted(&keyspace, LIST);
+        let present = tables(cluster, &keyspace).await?;
+        if !present.iter().any(|name| name == LIST) {
+            create_keyspace(cluster, "IF NOT EXISTS ", &keyspace).await?;
+            cluster.define(list_definition(&keyspace)).await?;
+        }
         let list = format!("SELECT space, keyspace_name, state FROM {table}");
         let find = format!("{list} WHERE space = ?");
         let insert = format!(
@@ -82,13 +84,16 @@ impl Directory {
             format!("DELETE FROM {table} WHERE space = ? IF keyspace_name = ? AND state = ?");
         let mut find = cluster.prepare(&find, Use::Conditional).await?;
         find.set_consistency(Consistency::LocalSerial);
-        Ok(Self {
+        let directory = Self {
             list: cluster.prepare(&list, Use::Read).await?,
             find,
             insert: cluster.prepare(&insert, Use::Conditional).await?,
             turn: cluster.prepare(&turn, Use::Conditional).await?,
             remove: cluster.prepare(&remove, Use::Conditional).await?,
-        })
+        };
+        // Who may not read it is told so here.
+        directory.entries(cluster).await?;
+        Ok(directory)
     }
 
     /// All spaces by name, those that are not whole too.
@@ -291,14 +296,41 @@ pub(crate) async fn add_tables(
     Ok(())
 }
 
+/// A table's id as its definition has it. Of two servers that make a table at once, through nodes that do not know of one another's
+/// yet, each would else draw an id: one id goes, with what was written under it. The same id makes it the same table.
+///
+/// A table that is dropped and made anew should have another id, and does where the keyspace's name never comes again, as
+/// that of a space.
+pub(crate) fn id(keyspace: &str, table: &str) -> String {
+    let hash = xxhash_rust::xxh3::xxh3_128(quoted(keyspace, table).as_bytes());
+    // Version 8 of the UUIDs, "of one's own making".
+    let hash = hash & !(0xf << 76 | 0x3 << 62) | 0x8 << 76 | 0x2 << 62;
+    let part = |from: u32, digits: u32| (hash >> from) & ((1 << (4 * digits)) - 1);
+    format!(
+        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
+        part(96, 8),
+        part(80, 4),
+        part(64, 4),
+        part(48, 4),
+        part(0, 12)
+    )
+}
+
+fn list_definition(keyspace: &str) -> String {
+    let (table, id) = (quoted(keyspace, LIST), id(keyspace, LIST));
+    format!(
+        "CREATE TABLE IF NOT EXISTS {table} (space text PRIMARY KEY, keyspace_name text, state text) WITH id = '{id}'"
+    )
+}
+
 fn table_definition(keyspace: &str, spec: &TableSpec) -> String {
-    let table = quoted(keyspace, spec.name);
+    let (table, id) = (quoted(keyspace, spec.name), id(keyspace, spec.name));
     let (chunk_kib, compressor) = match spec.cold {
         true => (64, "ZstdCompressor"),
         false => (16, "LZ4Compressor"),
     };
     format!(
-        "CREATE TABLE IF NOT EXISTS {table} (p blob, c blob, v blob, PRIMARY KEY (p, c)) WITH compression = \
+        "CREATE TABLE IF NOT EXISTS {table} (p blob, c blob, v blob, PRIMARY KEY (p, c)) WITH id = '{id}' AND compression = \
          {{'class': '{compressor}', 'chunk_length_in_kb': {chunk_kib}}}"
     )
 }
@@ -333,6 +365,18 @@ fn random() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_table_has_the_same_id_whoever_makes_it() {
+        let of = id("varve_hugegraph_0000000000ab", "vertices");
+        assert_eq!(of, id("varve_hugegraph_0000000000ab", "vertices"));
+        assert_ne!(of, id("varve_hugegraph_0000000000ab", "edges"));
+        assert_ne!(of, id("varve_hugegraph_0000000000ac", "vertices"));
+        let parts: Vec<usize> = of.split('-').map(str::len).collect();
+        assert_eq!(parts, [8, 4, 4, 4, 12], "{of}");
+        assert_eq!(of.as_bytes()[14], b'8', "{of}");
+        assert!(b"89ab".contains(&of.as_bytes()[19]), "{of}");
+    }
 
     #[test]
     fn every_space_has_a_keyspace_of_its_own() {

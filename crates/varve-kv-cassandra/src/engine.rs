@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 use varve_kv::{Capabilities, Engine, Isolation, KvError, Leader, Space, SpaceId, TableSpec};
 
-use crate::acquire::{Opening, holder, now, term};
+use crate::acquire::{Opening, Settled, holder, now, term};
 use crate::bridge::Bridge;
 use crate::cluster::Cluster;
 use crate::config::CassandraConfig;
@@ -17,7 +17,6 @@ use crate::known::{self, Known, KnownMemory};
 use crate::lease::{self, LeaseRow, LeaseTable};
 use crate::log::{self, Log};
 use crate::space::{CassandraSpace, Core};
-use crate::statements;
 
 /// Makes the openings of one process differ.
 static OPENINGS: AtomicU64 = AtomicU64::new(0);
@@ -332,8 +331,8 @@ impl Shared {
         specs: &'static [TableSpec],
         create: bool,
     ) -> Result<Core, KvError> {
-        let keyspace = self.keyspace(space, specs, create).await?;
-        match self.open_in(space, specs, keyspace.clone()).await {
+        let (keyspace, present) = self.keyspace(space, specs, create).await?;
+        match self.open_in(space, specs, &keyspace, &present).await {
             Err(error) => Err(self.or_removed(space, &keyspace, error).await),
             opened => opened,
         }
@@ -355,31 +354,37 @@ impl Shared {
         &self,
         space: &str,
         specs: &'static [TableSpec],
-        keyspace: String,
+        keyspace: &str,
+        present: &[String],
     ) -> Result<Core, KvError> {
         let failed = |failure: Failure| failure.opening(space);
-        let store = statements::prepare(&self.cluster, &keyspace, specs);
-        let store = Arc::new(store.await.map_err(failed)?);
-        let log = Log::open(&self.cluster, &keyspace).await.map_err(failed)?;
-        let lease_table = LeaseTable::open(&self.cluster, &keyspace).await;
+        let log = Log::open(&self.cluster, keyspace).await.map_err(failed)?;
+        let lease_table = LeaseTable::open(&self.cluster, keyspace).await;
         let lease_table = lease_table.map_err(failed)?;
-        let (lease, stamps, slices) = Opening {
+        let (lease, left) = Opening {
             space,
             specs,
             cluster: &self.cluster,
+            keyspace,
+            present,
+            definitions: &self.definitions,
             table: &lease_table,
             log: &log,
-            store: &store,
             owner: owner(),
         }
         .run()
         .await?;
+        let Settled {
+            store,
+            stamps,
+            slices,
+        } = left;
         let empty = known::is_empty(&self.cluster, &store, specs).await;
         let known = Known::new(space, specs, empty, &self.known_memory);
         Ok(Core {
             name: space.into(),
             specs,
-            keyspace,
+            keyspace: keyspace.to_owned(),
             cluster: Arc::clone(&self.cluster),
             store,
             log,
@@ -392,13 +397,13 @@ impl Shared {
         })
     }
 
-    /// The space's keyspace with all tables of `specs`.
+    /// The space's keyspace, and the tables that it has. Some of `specs` may be missing if an earlier version has made it.
     async fn keyspace(
         &self,
         space: &str,
         specs: &'static [TableSpec],
         create: bool,
-    ) -> Result<String, KvError> {
+    ) -> Result<(String, Vec<String>), KvError> {
         let failed = |failure: Failure| failure.opening(space);
         let _one_at_a_time = self.definitions.lock().await;
         let found = self.directory.find(&self.cluster, space).await;
@@ -408,7 +413,9 @@ impl Shared {
                 return Err(unavailable(space, "it does not exist"));
             }
             let created = self.directory.create(&self.cluster, space, specs);
-            return Ok(created.await.map_err(failed)?.keyspace);
+            let keyspace = created.await.map_err(failed)?.keyspace;
+            let all = specs.iter().map(|spec| spec.name.to_owned());
+            return Ok((keyspace, all.collect()));
         };
         let keyspace = entry.keyspace;
         let present = directory::tables(&self.cluster, &keyspace).await;
@@ -420,11 +427,7 @@ impl Shared {
                 return Err(unavailable(space, detail));
             }
         }
-        let added = directory::add_tables(&self.cluster, &keyspace, specs, &present).await;
-        match added {
-            Ok(()) => Ok(keyspace),
-            Err(failure) => Err(self.or_removed(space, &keyspace, failed(failure)).await),
-        }
+        Ok((keyspace, present))
     }
 
     /// Removes the space of that name; only if its keyspace is `keyspace`, if one is given. From here on all that is done is

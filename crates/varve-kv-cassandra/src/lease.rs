@@ -16,6 +16,7 @@ use varve_kv::Leadership;
 
 use crate::clock::Moment;
 use crate::cluster::{Cluster, Use};
+use crate::directory;
 use crate::failure::Failure;
 use crate::log::unreadable;
 use crate::statements::quoted;
@@ -38,10 +39,10 @@ const COPY_LEAST: Duration = Duration::from_millis(250);
 
 /// The statement that makes the table.
 pub(crate) fn definition(keyspace: &str) -> String {
-    let table = quoted(keyspace, TABLE);
+    let (table, id) = (quoted(keyspace, TABLE), directory::id(keyspace, TABLE));
     format!(
         "CREATE TABLE IF NOT EXISTS {table} (slot int PRIMARY KEY, owner text, address text, term bigint, bound bigint, \
-         settled bigint)"
+         settled bigint) WITH id = '{id}'"
     )
 }
 

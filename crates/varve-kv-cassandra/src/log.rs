@@ -14,6 +14,7 @@ use scylla::response::PagingState;
 use scylla::statement::prepared::PreparedStatement;
 
 use crate::cluster::{Cluster, Use};
+use crate::directory;
 use crate::failure::Failure;
 use crate::record::{Chunk, Record, chunk_key, key_after};
 use crate::statements::quoted;
@@ -29,10 +30,10 @@ const GC_GRACE_SECONDS: u32 = 3_600;
 
 /// The statement that makes the table.
 pub(crate) fn definition(keyspace: &str) -> String {
-    let table = quoted(keyspace, TABLE);
+    let (table, id) = (quoted(keyspace, TABLE), directory::id(keyspace, TABLE));
     format!(
-        "CREATE TABLE IF NOT EXISTS {table} (p bigint, c blob, v blob, PRIMARY KEY (p, c)) WITH gc_grace_seconds = \
-         {GC_GRACE_SECONDS}"
+        "CREATE TABLE IF NOT EXISTS {table} (p bigint, c blob, v blob, PRIMARY KEY (p, c)) WITH id = '{id}' AND \
+         gc_grace_seconds = {GC_GRACE_SECONDS}"
     )
 }
 

@@ -71,6 +71,40 @@ fn a_space_that_two_make_at_once_is_one_of_them() {
     assert_eq!(found.as_deref(), Some(&b"v"[..]));
 }
 
+/// Tables that a later version has beside those of before are made by whoever has the lease, and with an id that anybody who made
+/// them at the same time would have given them too.
+#[test]
+fn tables_that_are_missing_are_made_under_the_lease() {
+    use varve_kv::{Engine, KvError};
+    use varve_testkit::engine_suite::tables::TABLES;
+
+    let Some(before) = Scratch::new() else { return };
+    let later = before.again();
+    let space = before.open("s", &TABLES[..2], true).unwrap();
+    let keyspace = before.space_ids().unwrap().remove(0).incarnation;
+    let ids = || {
+        let select = "SELECT CAST(id AS text) FROM system_schema.tables WHERE keyspace_name =";
+        asked::<String>(&before, &[format!("{select} '{keyspace}'")])
+    };
+    let first = ids();
+    assert_eq!(first.len(), 4, "the lease's and the log's too");
+    assert!(first.iter().all(|id| &id[14..15] == "8"), "{first:?}");
+    let refused = later.open("s", TABLES, false).err();
+    assert!(
+        matches!(&refused, Some(KvError::Unavailable { detail, .. }) if detail.contains("has it open")),
+        "{refused:?}"
+    );
+    assert_eq!(ids(), first, "another has it open");
+    drop(space);
+    drop(later.open("s", TABLES, false).unwrap());
+    assert_eq!(ids().len(), TABLES.len() + 2);
+    let newer = before.open("s", &TABLES[..2], false).err();
+    assert!(
+        matches!(&newer, Some(KvError::Unavailable { detail, .. }) if detail.contains("does not know")),
+        "{newer:?}"
+    );
+}
+
 /// An installation whose list is called as another's space might be keeps it: names are not guessed.
 #[test]
 fn an_installation_takes_no_keyspace_of_another() {
