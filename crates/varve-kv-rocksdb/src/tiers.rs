@@ -298,7 +298,8 @@ mod tests {
         let pace = pace();
         assert_eq!(worth(&pace, 0, true), 192);
         assert_eq!(worth(&pace, 0, false), 32, "rows that come again");
-        // 125,000 runs for each look a row: 96 more where 1 row in 768 is looked for.
+        // So many more are worth it as `LOOKS_A_ROW`, an eighth, is divided by the looks a row: where 1 row in 768 is looked for
+        // 768 / 8 = 96, which with 32 makes 128; where 1 in 667 is, 83 and so 115, which is short of doubling 32 twice.
         assert_eq!(worth(&pace, ROWS / 768 - 1, true), 128);
         assert_eq!(worth(&pace, ROWS / 768 + 200, true), 64);
         assert_eq!(worth(&pace, ROWS / 100, true), 32);
