@@ -2,6 +2,7 @@
 //!
 //! - [`engine_suite`]: the contract of `varve-kv` as cases, one for each sentence; every engine runs all of them.
 //! - [`FaultyEngine`]: any engine, with failures of writes and reads on demand.
+//! - [`NotedEngine`]: any engine, with a note of each look that is taken into it.
 //! - [`ReplicatedEngine`]: the in-memory engine as a cluster shows it, with replicas that do not have a write yet.
 //! - [`ScatteredEngine`]: the in-memory engine with partitions in the order of a hash, whatever their keys are.
 //! - [`SharedMemory`]: an engine in memory that several servers share, with leases that end when a test says so.
@@ -21,6 +22,7 @@ pub mod faulty;
 pub mod generate;
 pub mod leased;
 pub mod model;
+pub mod noted;
 pub mod random;
 pub mod replicated;
 pub mod scattered;
@@ -29,6 +31,7 @@ pub mod watched;
 pub use clock::ManualClock;
 pub use faulty::{Fault, Faults, FaultyEngine};
 pub use leased::SharedMemory;
+pub use noted::{Looks, NotedEngine};
 pub use random::Random;
 pub use replicated::{Replicas, ReplicatedEngine};
 pub use scattered::ScatteredEngine;

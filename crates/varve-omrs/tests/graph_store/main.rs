@@ -9,6 +9,7 @@ mod costs;
 mod ends;
 mod filled;
 mod linking;
+mod looks;
 mod model;
 mod older;
 mod past_types;
