@@ -4,6 +4,7 @@
 //! the committer. Everything up to there may be repeated after a conflict, so it has no effect outside.
 
 mod emit;
+mod held;
 mod incident;
 mod internal;
 mod keys;

@@ -38,7 +38,8 @@ pub fn purge(graph: &Arc<Graph>, id: &ElementId) -> Result<Ticket, GraphError> {
             }
             fail_point::PURGE_FOUND.pass();
             for element in &doomed {
-                destroy(graph, emitter, element, None)?;
+                let current = emitter.read_current(element)?;
+                destroy(graph, emitter, element, current, None)?;
             }
             record(graph, emitter, std::slice::from_ref(id), edges.len());
             Ok(())
@@ -119,16 +120,16 @@ fn events(graph: &Graph, side: &Side) -> Result<Vec<Current>, GraphError> {
 }
 
 /// Removes every row and entry of `id`. The sides of an edge are listed each on its own: when retention was ever limited,
-/// one may have forgotten what the other has not, whatever its label says today. `known` are the events of a vertex that were
-/// read since it is held.
+/// one may have forgotten what the other has not, whatever its label says today. `current` is its current row; `known` are the
+/// events of a vertex that were read since it is held.
 pub(crate) fn destroy(
     graph: &Graph,
     emitter: &mut Emitter<'_>,
     id: &ElementId,
+    current: Option<Current>,
     mut known: Option<Vec<Current>>,
 ) -> Result<(), GraphError> {
     let (table, sides) = sides(id);
-    let current = emitter.read_current(id)?;
     let mut states: Vec<_> = current.into_iter().filter(|row| is_put(&row)).collect();
     let mut seen = FxHashSet::default();
     for side in &sides {

@@ -21,6 +21,7 @@ use varve_kv::{Flow, Reader};
 use varve_model::{EdgeId, ElementId, Instant, VertexId};
 
 use super::emit::{Change, EmitContext, Emitter, EventPeriod};
+use super::held::HeldRows;
 use super::incident::OwnEvents;
 use super::keys::edge_latch;
 use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
@@ -91,6 +92,8 @@ pub struct Transaction<'g> {
     incident: RefCell<FxHashMap<VertexId, Vec<EdgeId>>>,
     /// The events of their own that these vertices have.
     own_events: RefCell<OwnEvents>,
+    /// The current rows of elements that are latched, as far as they were read.
+    rows: RefCell<HeldRows>,
 }
 
 /// [`Graph::transact`].
@@ -150,6 +153,7 @@ impl<'g> Transaction<'g> {
             purged_edges: 0,
             incident: RefCell::default(),
             own_events: RefCell::default(),
+            rows: RefCell::default(),
         }
     }
 
@@ -344,15 +348,13 @@ impl<'g> Transaction<'g> {
         changed: &Changed,
     ) -> Result<Option<Retry>, GraphError> {
         let id = &changed.id;
-        let mut current = None;
+        let mut current = self.current(id)?;
         if changed.purge {
             let own = match id {
                 ElementId::Vertex(vertex) => self.own_events.borrow_mut().take(vertex),
                 ElementId::Edge(_) => None,
             };
-            maintenance::destroy(self.graph, emitter, id, own)?;
-        } else {
-            current = emitter.read_current(id)?;
+            maintenance::destroy(self.graph, emitter, id, current.take(), own)?;
         }
         if let Some(current) = &current
             && current.header.kind == Kind::Put

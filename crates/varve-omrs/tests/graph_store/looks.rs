@@ -179,23 +179,15 @@ fn entities() {
     all.takes("getEntityDetail", &["get vertex"], |it| {
         it.get_entity_detail(&guid, None)
     });
-    all.takes(
-        "updateEntityProperties",
-        &["get vertex", "get vertex"],
-        |it| it.update_entity_properties(USER, &guid, properties("third")),
-    );
+    all.takes("updateEntityProperties", &["get vertex"], |it| {
+        it.update_entity_properties(USER, &guid, properties("third"))
+    });
     all.takes(
         "undoEntityUpdate",
-        &[
-            "get vertex",
-            "get vertex",
-            "get vertex",
-            "scan event",
-            "get vertex",
-        ],
+        &["get vertex", "get vertex", "scan event"],
         |it| it.undo_entity_update(USER, &guid),
     );
-    all.takes("classifyEntity", &["get vertex", "get vertex"], |it| {
+    all.takes("classifyEntity", &["get vertex"], |it| {
         it.classify_entity(
             USER,
             &guid,
@@ -203,53 +195,39 @@ fn entities() {
             InstancePropertiesRequest::default(),
         )
     });
-    all.takes(
-        "updateEntityClassification",
-        &["get vertex", "get vertex"],
-        |it| {
-            it.update_entity_classification(
-                USER,
-                &guid,
-                CLASSIFICATION,
-                InstancePropertiesRequest::default(),
-            )
-        },
-    );
-    all.takes("declassifyEntity", &["get vertex", "get vertex"], |it| {
+    all.takes("updateEntityClassification", &["get vertex"], |it| {
+        it.update_entity_classification(
+            USER,
+            &guid,
+            CLASSIFICATION,
+            InstancePropertiesRequest::default(),
+        )
+    });
+    all.takes("declassifyEntity", &["get vertex"], |it| {
         it.declassify_entity(USER, &guid, CLASSIFICATION)
     });
     for version in 1..3 {
         let copy = all.foreign_classification(&guid, version);
         all.takes(
             "saveClassificationReferenceCopy",
-            &[
-                "get vertex",
-                "get vertex",
-                "get vertex",
-                "scan event",
-                "get vertex",
-            ],
+            &["get vertex", "get vertex", "scan event"],
             |it| it.save_classification_reference_copy(USER, copy),
         );
     }
     let copy = all.foreign_classification(&guid, 3);
-    all.takes(
-        "purgeClassificationReferenceCopy",
-        &["get vertex", "get vertex"],
-        |it| it.purge_classification_reference_copy(USER, copy),
-    );
+    all.takes("purgeClassificationReferenceCopy", &["get vertex"], |it| {
+        it.purge_classification_reference_copy(USER, copy)
+    });
     all.takes(
         "getEntityDetailHistory",
         &["get vertex", "scan event"],
         |it| it.get_entity_detail_history(&guid, &HistoryRangeRequest::default()),
     );
     let expected = all.expected(TERM);
-    all.takes(
-        "deleteEntity",
-        &["get vertex", "scan edge", "get vertex"],
-        |it| it.delete_entity(USER, &guid, &expected),
-    );
-    all.takes("restoreEntity", &["get vertex", "get vertex"], |it| {
+    all.takes("deleteEntity", &["get vertex", "scan edge"], |it| {
+        it.delete_entity(USER, &guid, &expected)
+    });
+    all.takes("restoreEntity", &["get vertex"], |it| {
         it.restore_entity(USER, &guid)
     });
     all.at()
@@ -257,7 +235,7 @@ fn entities() {
         .expect("deleted");
     all.takes(
         "purgeEntity",
-        &["get vertex", "scan edge", "scan event", "get vertex"],
+        &["get vertex", "scan edge", "scan event"],
         |it| it.purge_entity(USER, &guid, &expected),
     );
     let (_, [hub, _]) = all.changed_relationship();
@@ -267,9 +245,6 @@ fn entities() {
             "get vertex",
             "scan edge",
             "scan index",
-            "get edge",
-            "get vertex",
-            "get vertex",
             "get edge",
             "get vertex",
         ],
@@ -284,10 +259,8 @@ fn entities() {
             "scan index",
             "get edge",
             "scan event_index",
-            "get edge",
             "scan event",
             "scan event",
-            "get vertex",
         ],
         |it| it.purge_entity(USER, &hub, &expected),
     );
@@ -299,16 +272,7 @@ fn relationships() {
     let (guid, ends) = all.relationship();
     all.takes(
         "addRelationship",
-        &[
-            "get vertex",
-            "get vertex",
-            "scan index",
-            "get vertex",
-            "get vertex",
-            "get vertex",
-            "get vertex",
-            "get edge",
-        ],
+        &["get vertex", "get vertex", "scan index", "get edge"],
         |it| it.add_relationship(USER, all.relationship_request(&ends)),
     );
     all.takes(
@@ -318,30 +282,12 @@ fn relationships() {
     );
     all.takes(
         "updateRelationshipProperties",
-        &[
-            "scan index",
-            "get edge",
-            "get edge",
-            "get vertex",
-            "get vertex",
-            "get vertex",
-            "get vertex",
-            "get edge",
-        ],
+        &["scan index", "get edge", "get vertex", "get vertex"],
         |it| it.update_relationship_properties(USER, &guid, described("second")),
     );
     all.takes(
         "updateRelationshipStatus",
-        &[
-            "scan index",
-            "get edge",
-            "get edge",
-            "get vertex",
-            "get vertex",
-            "get vertex",
-            "get vertex",
-            "get edge",
-        ],
+        &["scan index", "get edge", "get vertex", "get vertex"],
         |it| it.update_relationship_status(USER, &guid, Some(InstanceStatus::Active)),
     );
     all.takes(
@@ -350,13 +296,9 @@ fn relationships() {
             "scan index",
             "get edge",
             "get edge",
-            "get edge",
             "scan event",
             "get vertex",
             "get vertex",
-            "get vertex",
-            "get vertex",
-            "get edge",
         ],
         |it| it.undo_relationship_update(USER, &guid),
     );
@@ -399,30 +341,12 @@ fn relationships() {
     let expected = all.expected(LINK);
     all.takes(
         "deleteRelationship",
-        &[
-            "scan index",
-            "get edge",
-            "get edge",
-            "get vertex",
-            "get vertex",
-            "get vertex",
-            "get vertex",
-            "get edge",
-        ],
+        &["scan index", "get edge", "get vertex", "get vertex"],
         |it| it.delete_relationship(USER, &guid, &expected),
     );
     all.takes(
         "restoreRelationship",
-        &[
-            "scan index",
-            "get edge",
-            "get edge",
-            "get vertex",
-            "get vertex",
-            "get vertex",
-            "get vertex",
-            "get edge",
-        ],
+        &["scan index", "get edge", "get vertex", "get vertex"],
         |it| it.restore_relationship(USER, &guid),
     );
     all.at()
@@ -433,9 +357,7 @@ fn relationships() {
         &[
             "scan index",
             "get edge",
-            "get edge",
             "scan event_index",
-            "get edge",
             "scan event",
             "scan event",
         ],

@@ -8,6 +8,7 @@ use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
 use varve_kv::{ClusteringRange, Flow, ScanRequest};
 use varve_model::{Direction, EdgeId, ElementId, TemporalScope, VertexId};
 
+use super::super::emit::Current;
 use super::super::incident::{Room, incident_ever};
 use super::super::keys::edge_latch;
 use super::{EdgeVisit, Outcome, Retry, Transaction};
@@ -49,17 +50,38 @@ impl Transaction<'_> {
                 Outcome::Delete { .. } | Outcome::Gone => false,
             });
         }
+        let Some(row) = self.row(id)? else {
+            return Ok(false);
+        };
+        let (partition, clustering) = key::current(id);
+        self.visit_row(&partition, &clustering, &row, found)
+    }
+
+    /// The current row of an element that is latched: what changes it has to wait until this transaction has ended, so it
+    /// is read once.
+    fn row(&self, id: &ElementId) -> Result<Option<Arc<[u8]>>, GraphError> {
+        if let Some(row) = self.rows.borrow().get(id) {
+            return Ok(row.cloned());
+        }
         let (partition, clustering) = key::current(id);
         let table = match id {
             ElementId::Vertex(_) => VERTEX,
             ElementId::Edge(_) => EDGE,
         };
-        let mut outcome = Ok(false);
+        let mut row = None;
         self.reader()
-            .get_with(table, &partition, &clustering, &mut |row| {
-                outcome = self.visit_row(&partition, &clustering, row, found);
+            .get_with(table, &partition, &clustering, &mut |stored| {
+                row = Some(Arc::from(stored));
             })?;
-        outcome
+        let key_bytes = partition.len() + clustering.len();
+        self.rows.borrow_mut().keep(id, key_bytes, row.as_ref());
+        Ok(row)
+    }
+
+    /// [`Transaction::row`], decoded.
+    pub(super) fn current(&self, id: &ElementId) -> Result<Option<Current>, GraphError> {
+        let row = self.row(id)?;
+        row.as_deref().map(Current::decode).transpose()
     }
 
     /// Shows the content that a current row says the element has now.
