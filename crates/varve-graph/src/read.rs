@@ -2,6 +2,7 @@
 
 mod adjacency;
 mod derived;
+mod events;
 mod ever;
 mod history;
 mod lookup;
@@ -13,9 +14,10 @@ mod view;
 pub use adjacency::Adjacent;
 pub use derived::{DerivedStep, DerivedWalk};
 pub(crate) use derived::{Overlay, Source, derived_elements};
+pub use events::Event;
+pub(crate) use events::{visit_events, visit_events_of};
 pub use ever::{EVER_ROWS_MAX, EverPage};
-pub(crate) use history::visit_events;
-pub use history::{Event, HistoryPage, Version, VersionKind};
+pub use history::{HistoryPage, Version, VersionKind};
 pub(crate) use ordered::Ordered;
 pub(crate) use resolve::{Resolved, resolve, scan_events};
 pub use view::View;

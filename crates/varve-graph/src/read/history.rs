@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use varve_encoding::row::{Header, Kind};
-use varve_kv::{Flow, Reader};
+use varve_kv::Flow;
 use varve_model::{CommitVersion, Element, ElementId, Instant, Period};
 
 use super::{View, scan_events};
@@ -64,18 +64,6 @@ impl View {
         Ok(versions)
     }
 
-    /// Shows the events of `id` as they are stored, newest first, whatever the point of time, until `visit` breaks.
-    ///
-    /// # Errors
-    /// When the store fails or is damaged.
-    pub fn visit_events(
-        &self,
-        id: &ElementId,
-        visit: &mut dyn FnMut(Event<'_>) -> Flow,
-    ) -> Result<(), GraphError> {
-        visit_events(self.reader(), id, visit)
-    }
-
     /// Shows the events of `id` older than `before` that this view's transaction time shows, newest first, one at a time,
     /// until `visit` breaks. Costs a step for each newer event too.
     ///
@@ -125,67 +113,6 @@ impl View {
         }
         lister.failed.map_or(Ok(()), Err)
     }
-}
-
-/// One event of an element, as it is stored.
-#[derive(Debug, Clone, Copy)]
-pub struct Event<'a> {
-    /// When it was committed.
-    pub version: CommitVersion,
-    /// The valid time it speaks of.
-    pub period: Period,
-    /// The content of the element's row; `None` = the event says that it does not exist.
-    pub content: Option<&'a [u8]>,
-}
-
-/// Shows the events of `id`, newest first, until `visit` breaks.
-///
-/// # Errors
-/// When the store fails or is damaged.
-pub(crate) fn visit_events(
-    reader: &dyn Reader,
-    id: &ElementId,
-    visit: &mut dyn FnMut(Event<'_>) -> Flow,
-) -> Result<(), GraphError> {
-    let (table, sides) = sides(id);
-    let side = &sides[0];
-    let row = reader.get(table, &side.partition, &side.clustering)?;
-    let current = row.as_deref().map(Header::decode).transpose()?;
-    let mut current = current.filter(|(header, _)| header.kind == Kind::Put);
-    let mut over = false;
-    let mut show = |header: Header, content: &[u8]| {
-        let flow = visit(Event {
-            version: header.version,
-            period: header.period(),
-            content: (header.kind == Kind::Put).then_some(content),
-        });
-        over = flow.is_break();
-        flow
-    };
-    let (partition, clustering) = (&side.partition, &side.clustering);
-    let newest = CommitVersion::MAX;
-    scan_events(
-        reader,
-        partition,
-        clustering,
-        newest,
-        &mut |header, content| {
-            if let Some((own, own_content)) =
-                current.take_if(|(own, _)| own.version > header.version)
-            {
-                show(own, own_content)?;
-            }
-            show(header, content)
-        },
-    )?;
-    if let (Some((own, content)), false) = (current, over) {
-        let _ = visit(Event {
-            version: own.version,
-            period: own.period(),
-            content: Some(content),
-        });
-    }
-    Ok(())
 }
 
 struct Lister<'a> {

@@ -223,7 +223,41 @@ fn histories(world: &World) -> Outcome {
                 .map_err(|wrong| format!("history of {id} at {version:?}: {wrong}"))?;
         }
     }
+    events(world)
+}
+
+/// The events of each element as they are stored, all of them and only the newest ones.
+fn events(world: &World) -> Outcome {
+    let text = |error: varve_graph::GraphError| error.to_string();
+    let view = world.graph().view(TemporalScope::NOW).map_err(text)?;
+    let page = HistoryPage {
+        before: None,
+        limit: usize::MAX,
+    };
+    for (at, id) in world.ids.iter().enumerate() {
+        let listed = view.history(id, page).map_err(text)?.into_iter();
+        let mut wanted: Vec<_> = listed
+            .map(|past| (past.version, past.period, past.element.is_some()))
+            .collect();
+        // How many are wanted: never none, as a visitor is shown one before it can say so.
+        let most = [1, 2, usize::MAX][at % 3];
+        wanted.truncate(most);
+        let mut found = Vec::new();
+        view.visit_events(id, &mut |event| {
+            found.push((event.version, event.period, event.content.is_some()));
+            flow(found.len() < most)
+        })
+        .map_err(text)?;
+        differ(&format!("events of {id}"), &wanted, &found)?;
+    }
     Ok(())
+}
+
+fn flow(goes_on: bool) -> Flow {
+    match goes_on {
+        true => Flow::Continue(()),
+        false => Flow::Break(()),
+    }
 }
 
 fn history(world: &World, id: &ElementId, scope: TemporalScope) -> Outcome {

@@ -182,11 +182,9 @@ fn entities() {
     all.takes("updateEntityProperties", &["get vertex"], |it| {
         it.update_entity_properties(USER, &guid, properties("third"))
     });
-    all.takes(
-        "undoEntityUpdate",
-        &["get vertex", "get vertex", "scan event"],
-        |it| it.undo_entity_update(USER, &guid),
-    );
+    all.takes("undoEntityUpdate", &["get vertex", "scan event"], |it| {
+        it.undo_entity_update(USER, &guid)
+    });
     all.takes("classifyEntity", &["get vertex"], |it| {
         it.classify_entity(
             USER,
@@ -208,11 +206,9 @@ fn entities() {
     });
     for version in 1..3 {
         let copy = all.foreign_classification(&guid, version);
-        all.takes(
-            "saveClassificationReferenceCopy",
-            &["get vertex", "get vertex", "scan event"],
-            |it| it.save_classification_reference_copy(USER, copy),
-        );
+        all.takes("saveClassificationReferenceCopy", &["get vertex"], |it| {
+            it.save_classification_reference_copy(USER, copy)
+        });
     }
     let copy = all.foreign_classification(&guid, 3);
     all.takes("purgeClassificationReferenceCopy", &["get vertex"], |it| {
@@ -295,7 +291,6 @@ fn relationships() {
         &[
             "scan index",
             "get edge",
-            "get edge",
             "scan event",
             "get vertex",
             "get vertex",
@@ -311,9 +306,7 @@ fn relationships() {
             "get edge",
             "scan event",
             "get vertex",
-            "scan event",
             "get vertex",
-            "scan event",
         ],
         |it| it.get_relationship_history(&guid, &range),
     );
@@ -334,7 +327,6 @@ fn relationships() {
             "get vertex",
             "scan event",
             "get vertex",
-            "scan event",
         ],
         |it| it.get_relationship_history(&guid, &range),
     );

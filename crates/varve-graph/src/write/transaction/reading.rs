@@ -8,14 +8,14 @@ use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
 use varve_kv::{ClusteringRange, Flow, ScanRequest};
 use varve_model::{Direction, EdgeId, ElementId, TemporalScope, VertexId};
 
-use super::super::emit::Current;
+use super::super::emit::{Current, sides};
 use super::super::incident::{Room, incident_ever};
 use super::super::keys::edge_latch;
 use super::{EdgeVisit, Outcome, Retry, Transaction};
 use crate::error::GraphError;
 use crate::index::derived_entries;
 use crate::read::{DerivedStep, DerivedWalk, Event, Overlay, Point, Source, derived_elements};
-use crate::read::{resolve, visit_events};
+use crate::read::{resolve, visit_events, visit_events_of};
 
 impl Transaction<'_> {
     /// Calls `found` with the content of a vertex's row; returns whether the vertex exists.
@@ -200,7 +200,12 @@ impl Transaction<'_> {
         id: &ElementId,
         visit: &mut dyn FnMut(Event<'_>) -> Flow,
     ) -> Result<(), GraphError> {
-        visit_events(self.reader(), id, visit)
+        let known = self.rows.borrow().get(id).map(Option::<&_>::cloned);
+        let Some(row) = known else {
+            return visit_events(self.reader(), id, visit);
+        };
+        let (_, sides) = sides(id);
+        visit_events_of(self.reader(), &sides[0], row.as_deref(), visit)
     }
 
     /// Every element that has an entry in this partition of a derived index now, or may later, as far as committed. Some may

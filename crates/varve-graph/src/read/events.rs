@@ -1,0 +1,147 @@
+//! The events of elements as they are stored, newest first, whatever the point of time.
+//!
+//! Where the current row stands among them its head says; most often it is the newest, and then the others are looked for only
+//! if somebody wants more than that.
+
+use varve_encoding::DecodeError;
+use varve_encoding::row::{Header, Kind};
+use varve_kv::{Flow, Reader};
+use varve_model::{CommitVersion, ElementId, Period};
+
+use super::View;
+use super::resolve::scan_events;
+use crate::error::GraphError;
+use crate::write::{Side, sides};
+
+/// One event of an element, as it is stored.
+#[derive(Debug, Clone, Copy)]
+pub struct Event<'a> {
+    /// When it was committed.
+    pub version: CommitVersion,
+    /// The valid time it speaks of.
+    pub period: Period,
+    /// The content of the element's row; `None` = the event says that it does not exist.
+    pub content: Option<&'a [u8]>,
+}
+
+impl View {
+    /// Shows the events of `id` as they are stored, newest first, whatever the point of time, until `visit` breaks.
+    ///
+    /// # Errors
+    /// When the store fails or is damaged.
+    pub fn visit_events(
+        &self,
+        id: &ElementId,
+        visit: &mut dyn FnMut(Event<'_>) -> Flow,
+    ) -> Result<(), GraphError> {
+        visit_events(self.reader(), id, visit)
+    }
+}
+
+/// Shows the events of `id`, newest first, until `visit` breaks.
+///
+/// # Errors
+/// When the store fails or is damaged.
+pub(crate) fn visit_events(
+    reader: &dyn Reader,
+    id: &ElementId,
+    visit: &mut dyn FnMut(Event<'_>) -> Flow,
+) -> Result<(), GraphError> {
+    let (table, sides) = sides(id);
+    let side = &sides[0];
+    let row = reader.get(table, &side.partition, &side.clustering)?;
+    visit_events_of(reader, side, row.as_deref(), visit)
+}
+
+/// [`visit_events`] of an element whose current row is known.
+///
+/// # Errors
+/// As [`visit_events`].
+pub(crate) fn visit_events_of(
+    reader: &dyn Reader,
+    side: &Side,
+    row: Option<&[u8]>,
+    visit: &mut dyn FnMut(Event<'_>) -> Flow,
+) -> Result<(), GraphError> {
+    let mut merged = Merged::begin(row, visit)?;
+    if merged.is_over {
+        return Ok(());
+    }
+    let (partition, clustering) = (&side.partition, &side.clustering);
+    let newest = CommitVersion::MAX;
+    scan_events(
+        reader,
+        partition,
+        clustering,
+        newest,
+        &mut |header, content| merged.show(header, content, visit),
+    )?;
+    merged.end(visit);
+    Ok(())
+}
+
+/// The current row of an element on its way into the events.
+struct Merged<'r> {
+    /// Until it was shown.
+    current: Option<(Header, &'r [u8])>,
+    /// Whoever is shown the events wants no more.
+    is_over: bool,
+}
+
+impl<'r> Merged<'r> {
+    /// Shows the row already if it is the newest event.
+    fn begin(
+        row: Option<&'r [u8]>,
+        visit: &mut dyn FnMut(Event<'_>) -> Flow,
+    ) -> Result<Self, DecodeError> {
+        let current = row.map(Header::decode).transpose()?;
+        let current = current.filter(|(header, _)| header.kind == Kind::Put);
+        let mut merged = Self {
+            current,
+            is_over: false,
+        };
+        // Whenever a newer event exists, the row says so: B1 of docs/time.md.
+        let newest = merged.current.take_if(|(own, _)| !own.overlaid);
+        if let Some((own, content)) = newest {
+            merged.is_over = visit(event(own, content)).is_break();
+        }
+        Ok(merged)
+    }
+
+    /// Shows an event, and before it the row if that is newer.
+    fn show(
+        &mut self,
+        header: Header,
+        content: &[u8],
+        visit: &mut dyn FnMut(Event<'_>) -> Flow,
+    ) -> Flow {
+        let newer = self
+            .current
+            .take_if(|(own, _)| own.version > header.version);
+        let flow = match newer {
+            Some((own, content)) => visit(event(own, content)),
+            None => Flow::Continue(()),
+        };
+        let flow = match flow {
+            Flow::Continue(()) => visit(event(header, content)),
+            over => over,
+        };
+        self.is_over = flow.is_break();
+        flow
+    }
+
+    /// Shows the row if all events were newer.
+    fn end(self, visit: &mut dyn FnMut(Event<'_>) -> Flow) {
+        if let (Some((own, content)), false) = (self.current, self.is_over) {
+            let _ = visit(event(own, content));
+        }
+    }
+}
+
+fn event(header: Header, content: &[u8]) -> Event<'_> {
+    Event {
+        version: header.version,
+        period: header.period(),
+        content: (header.kind == Kind::Put).then_some(content),
+    }
+}
