@@ -210,12 +210,16 @@ impl Store for GraphStore {
 
     fn proxies_at(
         &self,
-        guid: &str,
-        times: &[Millis],
-    ) -> Result<Vec<Option<Shared<EntityProxy>>>, OmrsError> {
+        asked: &[(&str, &[Millis])],
+    ) -> Result<Vec<Vec<Option<Shared<EntityProxy>>>>, OmrsError> {
         let view = self.graph.view(TemporalScope::NOW)?;
-        let instants: Vec<Instant> = times.iter().map(|at| last_of(*at)).collect();
-        history::proxies_at(&view, &*self.state()?, guid, &instants)
+        let instants =
+            |times: &[Millis]| -> Vec<Instant> { times.iter().map(|at| last_of(*at)).collect() };
+        let asked: Vec<(&str, Vec<Instant>)> = asked
+            .iter()
+            .map(|(guid, times)| (*guid, instants(times)))
+            .collect();
+        history::proxies_at(&view, &*self.state()?, &asked)
     }
 
     fn has_ever(&self, of: TypeIndex) -> Result<bool, OmrsError> {

@@ -350,17 +350,20 @@ pub trait Store: Send + Sync {
         guid: &str,
     ) -> Result<Vec<Version<StoredRelationship>>, OmrsError>;
 
-    /// What stands for an entity at the end of a relationship as a reader of each of these times shows it, in their order.
+    /// What stands for entities at the ends of relationships: for each of them, in their order, as a reader of each of its
+    /// times shows it, in theirs.
     ///
     /// # Errors
     /// When the store fails.
     fn proxies_at(
         &self,
-        guid: &str,
-        times: &[Millis],
-    ) -> Result<Vec<Option<Shared<EntityProxy>>>, OmrsError> {
-        let at = |at: &Millis| self.read(Some(*at))?.told_proxy(guid);
-        times.iter().map(at).collect()
+        asked: &[(&str, &[Millis])],
+    ) -> Result<Vec<Vec<Option<Shared<EntityProxy>>>>, OmrsError> {
+        let of_each = |(guid, times): &(&str, &[Millis])| {
+            let at = |at: &Millis| self.read(Some(*at))?.told_proxy(guid);
+            times.iter().map(at).collect()
+        };
+        asked.iter().map(of_each).collect()
     }
 
     /// Whether any instance that is not purged is, or ever was, of this type or of a subtype; of a classification, whether

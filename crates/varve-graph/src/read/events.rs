@@ -4,12 +4,14 @@
 //! if somebody wants more than that.
 
 use varve_encoding::DecodeError;
+use varve_encoding::key;
 use varve_encoding::row::{Header, Kind};
+use varve_encoding::tables::{EVENT, VERTEX};
 use varve_kv::{Flow, Reader};
-use varve_model::{CommitVersion, ElementId, Period};
+use varve_model::{CommitVersion, ElementId, Period, VertexId};
 
 use super::View;
-use super::resolve::scan_events;
+use super::resolve::{events_range, scan_events};
 use crate::error::GraphError;
 use crate::write::{Side, sides};
 
@@ -35,6 +37,57 @@ impl View {
         visit: &mut dyn FnMut(Event<'_>) -> Flow,
     ) -> Result<(), GraphError> {
         visit_events(self.reader(), id, visit)
+    }
+
+    /// [`View::visit_events`] of several vertices: `visit` is called with the position of each event's vertex, and a break ends
+    /// the visits of that vertex only. One search goes through the events of all whose current rows do not end it.
+    ///
+    /// # Errors
+    /// As [`View::visit_events`].
+    pub fn visit_events_of_vertices(
+        &self,
+        ids: &[VertexId],
+        visit: &mut dyn FnMut(usize, Event<'_>) -> Flow,
+    ) -> Result<(), GraphError> {
+        let reader = self.reader();
+        let partitions: Vec<Vec<u8>> = ids.iter().map(key::vertex_id).collect();
+        let row = |partition: &Vec<u8>| reader.get(VERTEX, partition, key::VERTEX_CLUSTERING);
+        let rows: Vec<Option<Vec<u8>>> = partitions.iter().map(row).collect::<Result<_, _>>()?;
+        let mut open = Vec::new();
+        for (at, row) in rows.iter().enumerate() {
+            let merged = Merged::begin(row.as_deref(), &mut |event| visit(at, event))?;
+            if !merged.is_over {
+                open.push((at, merged));
+            }
+        }
+        let wanted: Vec<&[u8]> = open.iter().map(|(at, _)| &partitions[*at][..]).collect();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let range = events_range(key::VERTEX_CLUSTERING, CommitVersion::MAX);
+        let mut damaged: Option<DecodeError> = None;
+        reader.scan_many(EVENT, &wanted, &range, &mut |number, key, row| {
+            if key.len() != key::VERTEX_CLUSTERING.len() + key::EVENT_SUFFIX {
+                return Flow::Continue(());
+            }
+            let (at, merged) = &mut open[number];
+            match Header::decode(row) {
+                Ok((header, content)) => {
+                    merged.show(header, content, &mut |event| visit(*at, event))
+                }
+                Err(error) => {
+                    damaged = Some(error);
+                    Flow::Break(())
+                }
+            }
+        })?;
+        if let Some(damaged) = damaged {
+            return Err(damaged.into());
+        }
+        for (at, merged) in open {
+            merged.end(&mut |event| visit(at, event));
+        }
+        Ok(())
     }
 }
 

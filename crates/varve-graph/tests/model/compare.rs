@@ -226,7 +226,7 @@ fn histories(world: &World) -> Outcome {
     events(world)
 }
 
-/// The events of each element as they are stored, all of them and only the newest ones.
+/// The events as they are stored, of one element and of several vertices, all of them and only the newest ones.
 fn events(world: &World) -> Outcome {
     let text = |error: varve_graph::GraphError| error.to_string();
     let view = world.graph().view(TemporalScope::NOW).map_err(text)?;
@@ -234,6 +234,8 @@ fn events(world: &World) -> Outcome {
         before: None,
         limit: usize::MAX,
     };
+    let mut vertices = Vec::new();
+    let mut of_vertices = Vec::new();
     for (at, id) in world.ids.iter().enumerate() {
         let listed = view.history(id, page).map_err(text)?.into_iter();
         let mut wanted: Vec<_> = listed
@@ -249,8 +251,19 @@ fn events(world: &World) -> Outcome {
         })
         .map_err(text)?;
         differ(&format!("events of {id}"), &wanted, &found)?;
+        if let ElementId::Vertex(vertex) = id {
+            vertices.push(vertex.clone());
+            of_vertices.push((most, wanted));
+        }
     }
-    Ok(())
+    let mut found = vec![Vec::new(); vertices.len()];
+    view.visit_events_of_vertices(&vertices, &mut |at, event| {
+        found[at].push((event.version, event.period, event.content.is_some()));
+        flow(found[at].len() < of_vertices[at].0)
+    })
+    .map_err(text)?;
+    let wanted: Vec<_> = of_vertices.into_iter().map(|(_, wanted)| wanted).collect();
+    differ("events of vertices", wanted, found)
 }
 
 fn flow(goes_on: bool) -> Flow {

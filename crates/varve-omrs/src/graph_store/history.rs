@@ -3,7 +3,7 @@
 use varve_graph::GraphError;
 use varve_graph::read::{Event, View};
 use varve_kv::Flow;
-use varve_model::{CommitVersion, EdgeId, ElementId, Instant};
+use varve_model::{CommitVersion, EdgeId, ElementId, Instant, VertexId};
 
 use super::decode::LastClassifications;
 use super::read::{relationship_first, vertex_of};
@@ -93,43 +93,67 @@ pub(super) fn of_entity(
     Ok(timeline(puts))
 }
 
-/// What stands for an entity at each of these instants: by the newest event whose period covers it.
+/// What stands for entities, for each at each of its instants: by the newest event whose period covers it.
 pub(super) fn proxies_at(
     view: &View,
     state: &State,
-    guid: &str,
-    instants: &[Instant],
-) -> Result<Vec<Option<Shared<EntityProxy>>>, OmrsError> {
-    let mut found = vec![None; instants.len()];
-    let mut open: Vec<usize> = (0..instants.len()).collect();
+    asked: &[(&str, Vec<Instant>)],
+) -> Result<Vec<Vec<Option<Shared<EntityProxy>>>>, OmrsError> {
+    let mut all: Vec<ProxiesAt<'_>> = asked
+        .iter()
+        .map(|(guid, instants)| ProxiesAt::new(guid, instants))
+        .collect();
+    let ids: Vec<VertexId> = asked.iter().map(|(guid, _)| vertex_of(guid)).collect();
     let mut failed = None;
-    let id = ElementId::Vertex(vertex_of(guid));
-    view.visit_events(&id, &mut |event: Event<'_>| {
+    view.visit_events_of_vertices(&ids, &mut |number, event: Event<'_>| {
+        all[number].take(state, event).unwrap_or_else(|error| {
+            failed = Some(error);
+            Flow::Break(())
+        })
+    })?;
+    let found = all.into_iter().map(|one| one.found).collect();
+    failed.map_or(Ok(found), |error| Err(error.into()))
+}
+
+/// What stands for one entity at some instants, as far as its events were seen.
+struct ProxiesAt<'a> {
+    guid: &'a str,
+    instants: &'a [Instant],
+    found: Vec<Option<Shared<EntityProxy>>>,
+    /// Which instants no event has covered yet.
+    open: Vec<usize>,
+}
+
+impl<'a> ProxiesAt<'a> {
+    fn new(guid: &'a str, instants: &'a [Instant]) -> Self {
+        Self {
+            guid,
+            instants,
+            found: vec![None; instants.len()],
+            open: (0..instants.len()).collect(),
+        }
+    }
+
+    /// Takes the next older event; breaks once none is needed any more.
+    fn take(&mut self, state: &State, event: Event<'_>) -> Result<Flow, GraphError> {
         let covers = |at: &usize| {
-            let instant = instants[*at];
+            let instant = self.instants[*at];
             event.period.from <= instant && instant < event.period.to
         };
-        let (decided, rest): (Vec<usize>, Vec<usize>) = open.iter().partition(|at| covers(at));
-        open = rest;
-        if decided.is_empty() {
-            return Flow::Continue(());
-        }
-        let tell = |content: &[u8]| state.told_proxy(guid, content);
-        match event.content.map(tell).transpose() {
-            Err(error) => failed = Some(error),
-            Ok(proxy) => {
-                for at in decided {
-                    found[at].clone_from(&proxy);
-                }
+        let (decided, open): (Vec<usize>, Vec<usize>) = self.open.iter().partition(|at| covers(at));
+        self.open = open;
+        if !decided.is_empty() {
+            let tell = |content: &[u8]| state.told_proxy(self.guid, content);
+            let proxy = event.content.map(tell).transpose()?;
+            for at in decided {
+                self.found[at].clone_from(&proxy);
             }
         }
-        if failed.is_some() || open.is_empty() {
-            Flow::Break(())
-        } else {
-            Flow::Continue(())
-        }
-    })?;
-    failed.map_or(Ok(found), |error| Err(error.into()))
+        Ok(match self.open.is_empty() {
+            true => Flow::Break(()),
+            false => Flow::Continue(()),
+        })
+    }
 }
 
 /// The edges that are, or ever were, the relationship with this GUID.

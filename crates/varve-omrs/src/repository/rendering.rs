@@ -155,8 +155,12 @@ pub(super) fn rendered_states(
         }
     }
     let mut known: FxHashMap<(&str, Millis), Shared<EntityProxy>> = FxHashMap::default();
-    for (guid, times) in &times {
-        for (at, proxy) in times.iter().zip(store.proxies_at(guid, times)?) {
+    let asked: Vec<(&str, &[Millis])> = times
+        .iter()
+        .map(|(guid, times)| (guid.as_str(), times.as_slice()))
+        .collect();
+    for ((guid, times), proxies) in asked.iter().zip(store.proxies_at(&asked)?) {
+        for (at, proxy) in times.iter().zip(proxies) {
             if let Some(proxy) = proxy {
                 known.insert((guid, *at), proxy);
             }

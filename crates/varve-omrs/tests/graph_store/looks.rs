@@ -325,8 +325,8 @@ fn relationships() {
             "get edge",
             "scan event",
             "get vertex",
-            "scan event",
             "get vertex",
+            "scan 1 event",
         ],
         |it| it.get_relationship_history(&guid, &range),
     );
