@@ -30,6 +30,13 @@ impl HeldRows {
             self.bytes += bytes;
         }
     }
+
+    /// [`HeldRows::keep`] of a row at hand, which is copied if there is room.
+    pub(super) fn keep_copy(&mut self, id: &ElementId, key_bytes: usize, row: &[u8]) {
+        if self.bytes + row.len() < BYTES_MAX {
+            self.keep(id, key_bytes, Some(&Arc::from(row)));
+        }
+    }
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use rustc_hash::FxHashMap;
 use varve_encoding::key;
 use varve_encoding::tables::{EDGE, EVENT};
 use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest, TableId};
-use varve_model::{EdgeId, VertexId};
+use varve_model::{EdgeId, ElementId, VertexId};
 
 use super::emit::Current;
+use super::held::HeldRows;
 use crate::error::{ErrorKind, GraphError};
 use crate::limits::Limits;
 
@@ -69,7 +70,7 @@ pub(crate) fn incident_edges(
 }
 
 /// The edges that `vertex` ever had, as [`incident_edges`] lists them. Its own events stand before theirs, and one search
-/// finds both: they are added to `own`.
+/// finds both: they are added to `own`. The vertex is held, so the edges' current rows can be kept in `rows`.
 ///
 /// # Errors
 /// As [`incident_edges`].
@@ -78,11 +79,13 @@ pub(super) fn incident_ever(
     vertex: &VertexId,
     room: &mut Room,
     own: &mut OwnEvents,
+    rows: &mut HeldRows,
 ) -> Result<Vec<EdgeId>, GraphError> {
     let mut found = Found {
         left: OWN_EVENTS_BYTES_MAX.saturating_sub(own.bytes),
         bytes: 0,
         events: Some(Vec::new()),
+        rows,
     };
     let edges = listed(reader, vertex, &[EDGE, EVENT], room, Some(&mut found))?;
     if let Some(events) = found.events {
@@ -112,15 +115,17 @@ impl OwnEvents {
 }
 
 /// The events that are found of one vertex.
-struct Found {
+struct Found<'r> {
     /// How many bytes they may take, and do.
     left: usize,
     bytes: usize,
     /// None once they were too many.
     events: Option<Vec<Current>>,
+    /// Where the current rows of its edges go.
+    rows: &'r mut HeldRows,
 }
 
-impl Found {
+impl Found<'_> {
     fn add(&mut self, row: &[u8]) -> Result<(), GraphError> {
         let Some(events) = &mut self.events else {
             return Ok(());
@@ -140,7 +145,7 @@ fn listed(
     vertex: &VertexId,
     tables: &[TableId],
     room: &mut Room,
-    mut own: Option<&mut Found>,
+    mut own: Option<&mut Found<'_>>,
 ) -> Result<Vec<EdgeId>, GraphError> {
     let partition = key::vertex_id(vertex);
     let range = ClusteringRange {
@@ -174,6 +179,11 @@ fn listed(
             }
             match current.and_then(|current| key::decode_edge(&partition, current)) {
                 Ok((id, _)) if found.last() != Some(&id) => {
+                    if let (EDGE, Some(own)) = (table, &mut own) {
+                        let id = ElementId::Edge(id.clone());
+                        let key_bytes = partition.len() + clustering.len();
+                        own.rows.keep_copy(&id, key_bytes, row);
+                    }
                     found.push(id);
                     bytes += edge_bytes(&partition, clustering, row);
                 }
@@ -243,8 +253,9 @@ mod tests {
         let mut own = OwnEvents::default();
         for vertex in &vertices {
             let mut room = Room { edges: 0, bytes: 0 };
-            let edges = incident_ever(&*space, vertex, &mut room, &mut own).expect("listed");
-            assert_eq!(edges, []);
+            let mut rows = HeldRows::default();
+            let edges = incident_ever(&*space, vertex, &mut room, &mut own, &mut rows);
+            assert_eq!(edges.expect("listed"), []);
         }
         assert!(own.bytes <= OWN_EVENTS_BYTES_MAX);
         let [half, most, too_much, little] = vertices.map(|vertex| own.take(&vertex));

@@ -237,13 +237,7 @@ fn entities() {
     let (_, [hub, _]) = all.changed_relationship();
     all.takes(
         "deleteEntity, with a relationship",
-        &[
-            "get vertex",
-            "scan edge",
-            "scan index",
-            "get edge",
-            "get vertex",
-        ],
+        &["get vertex", "scan edge", "scan index", "get vertex"],
         |it| it.delete_entity(USER, &hub, &expected),
     );
     all.takes(
@@ -253,7 +247,6 @@ fn entities() {
             "scan edge",
             "scan event",
             "scan index",
-            "get edge",
             "scan event_index",
             "scan event",
             "scan event",

@@ -184,6 +184,8 @@ impl Transaction<'_> {
         let ElementId::Edge(edge) = &id else {
             return Ok(Flow::Continue(()));
         };
+        let key_bytes = partition.len() + clustering.len();
+        self.rows.borrow_mut().keep_copy(&id, key_bytes, row);
         let mut visited = Ok(Flow::Continue(()));
         self.visit_row(partition, clustering, row, &mut |content| {
             visited = visit(edge, content);
@@ -273,7 +275,8 @@ impl Transaction<'_> {
             None => {
                 let mut room = Room::of(self.graph.limits());
                 let mut own = self.own_events.borrow_mut();
-                let edges = incident_ever(self.reader(), vertex, &mut room, &mut own)?;
+                let mut rows = self.rows.borrow_mut();
+                let edges = incident_ever(self.reader(), vertex, &mut room, &mut own, &mut rows)?;
                 let mut incident = self.incident.borrow_mut();
                 incident.insert(vertex.clone(), edges.clone());
                 edges
