@@ -221,6 +221,7 @@ impl Opening<'_> {
             let _one_at_a_time = self.definitions.lock().await;
             let (keyspace, specs) = (self.keyspace, self.specs);
             directory::add_tables(self.cluster, keyspace, specs, self.present).await?;
+            self.cluster.agree().await;
         }
         statements::prepare(self.cluster, self.keyspace, self.specs).await
     }

@@ -70,8 +70,10 @@ impl Directory {
         let present = tables(cluster, &keyspace).await?;
         if !present.iter().any(|name| name == LIST) {
             create_keyspace(cluster, "IF NOT EXISTS ", &keyspace).await?;
+            cluster.agree().await;
             cluster.define(list_definition(&keyspace)).await?;
         }
+        cluster.agree().await;
         let list = format!("SELECT space, keyspace_name, state FROM {table}");
         let find = format!("{list} WHERE space = ?");
         let insert = format!(

@@ -37,6 +37,36 @@ fn a_space_is_open_in_one_process_at_a_time() {
     two.drop_space("s").unwrap();
 }
 
+/// Servers that start at once on an empty cluster have one list, also where each asks another node to make it.
+#[test]
+fn servers_that_start_at_once_have_one_list() {
+    use std::sync::Barrier;
+    use varve_kv::Engine;
+    use varve_testkit::engine_suite::tables::TABLES;
+
+    const SPACES: [&str; 4] = ["a", "b", "c", "d"];
+    let Some(other) = Scratch::new() else { return };
+    let keyspace = format!("{}_first", other.keyspace());
+    let together = Barrier::new(SPACES.len());
+    let start = |space: &str| {
+        together.wait();
+        let engine = Scratch::of_keyspace(&keyspace).unwrap();
+        drop(engine.open(space, &TABLES[..1], true).unwrap());
+        engine
+    };
+    let engines: Vec<Scratch> = std::thread::scope(|scope| {
+        let started = SPACES.map(|space| scope.spawn(|| start(space)));
+        started.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    for engine in &engines {
+        assert_eq!(engine.spaces().unwrap(), SPACES);
+    }
+    for space in SPACES {
+        engines[0].drop_space(space).unwrap();
+    }
+    engines[0].remove_list().unwrap();
+}
+
 /// Two servers that start at once on an empty cluster make the same space: whichever has it afterwards has all that was
 /// written, and the other removes nothing of it.
 #[test]
