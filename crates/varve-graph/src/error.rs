@@ -27,7 +27,8 @@ pub enum ErrorKind {
     BadPage,
     /// Too much is waiting; try again after a while.
     Busy,
-    /// The time for a write was over before it was known whether it is stored: it may be, now or later.
+    /// The time for a write was over before it was known whether it is stored, or this server cannot finish it: it may be stored,
+    /// now or later.
     OutcomeUnknown,
     /// The disk is full or cannot be written; reads go on.
     Unwritable,
@@ -121,6 +122,7 @@ impl From<KvError> for GraphError {
             KvError::DiskFull { .. } | KvError::ReadOnly { .. } => ErrorKind::Unwritable,
             KvError::Busy { .. } | KvError::Away { .. } | KvError::InUse { .. } => ErrorKind::Busy,
             KvError::TooLarge { .. } => ErrorKind::LimitExceeded,
+            KvError::OutcomeUnknown { .. } => ErrorKind::OutcomeUnknown,
             KvError::Led { .. } => ErrorKind::Elsewhere,
             _ => ErrorKind::Storage,
         };

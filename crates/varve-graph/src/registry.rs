@@ -290,7 +290,7 @@ impl Registry {
         if let Err(error) = mark_dropped(&**old.graph.space()) {
             // Where the mark may be stored, the new space must stay: it is what the next start then finds. Where it is not,
             // the new space must go: it would be taken for the graph once that has moved on to a newer one.
-            if error.kind != ErrorKind::Storage {
+            if !matches!(error.kind, ErrorKind::Storage | ErrorKind::OutcomeUnknown) {
                 self.give_up(open, &mut doomed);
             }
             return Err(error);

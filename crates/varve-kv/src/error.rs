@@ -12,8 +12,9 @@ pub enum KvError {
         /// The engine's words.
         detail: String,
     },
-    /// The files cannot be written (read-only disk, missing rights). Nothing of the batch was stored.
-    #[error("the files of '{space}' cannot be written: {detail}")]
+    /// It cannot be written (read-only disk, missing rights). Nothing of the batch was stored; writes work again once that is
+    /// mended.
+    #[error("'{space}' cannot be written: {detail}")]
     ReadOnly {
         /// Which space.
         space: String,
@@ -61,6 +62,15 @@ pub enum KvError {
         /// Which space.
         space: String,
         /// The engine's words.
+        detail: String,
+    },
+    /// Whether the batch is stored is decided by whoever opens the space next, perhaps this process: it may be found wholly there,
+    /// or not at all. Until then no write is acknowledged any more.
+    #[error("whether a write to '{space}' is stored is not known yet: {detail}")]
+    OutcomeUnknown {
+        /// Which space.
+        space: String,
+        /// What became of it.
         detail: String,
     },
     /// The space does not exist and was not to be created, or is in use by another process.

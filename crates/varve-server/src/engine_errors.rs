@@ -31,6 +31,8 @@ impl From<GraphError> for ApiError {
             ErrorKind::Storage => Self::storage(message),
         };
         match cause {
+            // Its code stands there.
+            Some(_) if error.kind == ErrorKind::OutcomeUnknown => answer,
             Some(cause) => answer.with_cause(cause),
             None => answer,
         }
@@ -40,6 +42,19 @@ impl From<GraphError> for ApiError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_unknown_outcome_has_its_code_as_cause_whatever_is_below() {
+        let below = varve_kv::KvError::OutcomeUnknown {
+            space: "s".to_owned(),
+            detail: "the server ended".to_owned(),
+        };
+        let answer = ApiError::from(GraphError::from(below)).to_response(false);
+        assert_eq!(answer.status, 503);
+        let pieces: Vec<_> = answer.body.pieces().cloned().collect();
+        let body = String::from_utf8(pieces.concat()).expect("text");
+        assert!(body.contains(r#""cause":"VRV-OUTCOME-UNKNOWN""#), "{body}");
+    }
 
     #[test]
     fn kinds_have_their_status_and_class() {

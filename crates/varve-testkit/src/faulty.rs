@@ -22,6 +22,8 @@ pub enum Fault {
     IoStored,
     /// The write fails and was not stored; later writes fail until the space is opened again.
     IoLost,
+    /// The write is not stored, and whether it is was to be decided by whoever opens the space next; later writes fail until then.
+    Undecided,
     /// The call finds damage. As a fault of a write, later writes fail until the space is opened again.
     Corruption,
 }
@@ -104,6 +106,7 @@ fn error_of(fault: Fault, space: &str) -> KvError {
         Fault::ReadOnly => KvError::ReadOnly { space, detail },
         Fault::Away => KvError::Away { space, detail },
         Fault::IoStored | Fault::IoLost => KvError::Io { space, detail },
+        Fault::Undecided => KvError::OutcomeUnknown { space, detail },
         Fault::Corruption => KvError::Corruption { space, detail },
     }
 }

@@ -168,8 +168,8 @@ impl Committer {
     /// Hands over a prepared commit.
     ///
     /// # Errors
-    /// [`ErrorKind::Busy`] when too much waits, [`ErrorKind::Storage`] after a failed write. The commit's latches are
-    /// released then.
+    /// [`ErrorKind::Busy`] when too much waits, or an earlier write is decided by whoever opens the graph next;
+    /// [`ErrorKind::Storage`] after a failed write. The commit's latches are released then.
     pub(crate) fn submit(&self, commit: Commit) -> Result<(), GraphError> {
         let mut state = self.shared.state.lock();
         if let Some(failed) = &state.failed {
@@ -501,6 +501,12 @@ impl Shared {
         Ok(())
     }
 
+    /// Refuses all later commits.
+    fn take_no_more(&self, kind: ErrorKind, told: String) {
+        let message = told.into();
+        self.state.lock().failed = Some(CommitFailure { kind, message });
+    }
+
     /// What to tell the callers of a failed write. Unless nothing of it was stored, no later write is taken.
     fn fail(&self, error: &KvError) -> CommitFailure {
         let message: Arc<str> = error.to_string().into();
@@ -517,13 +523,17 @@ impl Shared {
                 kind: ErrorKind::LimitExceeded,
                 message,
             },
+            KvError::OutcomeUnknown { .. } => {
+                let told = format!("Writes are refused until the graph is opened anew: {error}");
+                self.take_no_more(ErrorKind::Busy, told);
+                CommitFailure {
+                    kind: ErrorKind::OutcomeUnknown,
+                    message,
+                }
+            }
             _ => {
                 let told = format!("Writes are refused until the server is started again: {error}");
-                let failed = CommitFailure {
-                    kind: ErrorKind::Storage,
-                    message: told.into(),
-                };
-                self.state.lock().failed = Some(failed);
+                self.take_no_more(ErrorKind::Storage, told);
                 CommitFailure {
                     kind: ErrorKind::Storage,
                     message,

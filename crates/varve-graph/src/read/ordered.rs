@@ -48,6 +48,10 @@ impl Ordered {
                 space: space(),
                 detail: TOO_LATE.to_owned(),
             }),
+            Waited::Undecided => Err(KvError::Busy {
+                space: space(),
+                detail: "how much of an earlier write is stored is unknown until the graph is opened anew".to_owned(),
+            }),
             Waited::Failed => Err(KvError::Io {
                 space: space(),
                 detail: "an earlier write failed, and how much of it is stored is unknown until the server is started again"

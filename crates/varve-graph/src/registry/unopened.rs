@@ -113,7 +113,10 @@ impl Registry {
 
 /// Whether waiting does not end what an error says.
 pub(super) fn is_for_good(error: &GraphError) -> bool {
-    !matches!(error.kind, ErrorKind::Busy | ErrorKind::Elsewhere)
+    !matches!(
+        error.kind,
+        ErrorKind::Busy | ErrorKind::OutcomeUnknown | ErrorKind::Elsewhere
+    )
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use varve_graph::{ErrorKind, patience};
 use varve_kv::{ClusteringRange, Flow, TableId};
 use varve_model::schema::IndexType;
 use varve_model::{CommitVersion, ElementId, TemporalScope};
-use varve_testkit::{Replicas, ReplicatedEngine};
+use varve_testkit::{Fault, Faults, FaultyEngine, Replicas, ReplicatedEngine};
 
 use crate::world::{START, World, as_of, id, in_city, valid_at};
 
@@ -99,6 +99,34 @@ fn a_point_that_is_not_stored_as_past_is_waited_for_no_longer_than_the_time() {
     let error = refused.expect_err("it is not stored within the time");
     assert_eq!(error.kind, ErrorKind::Busy, "{error}");
     assert!(read().expect("stored by now").is_some());
+}
+
+/// A graph on an engine without states whose calls fail on demand.
+fn faulty_world() -> (World, Arc<Faults>) {
+    let (engine, _) = ReplicatedEngine::new(PAST);
+    let (engine, faults) = FaultyEngine::new(Box::new(engine));
+    (World::on(engine), faults)
+}
+
+#[test]
+fn a_write_that_another_server_may_finish_is_of_unknown_outcome_and_the_last_one() {
+    let (world, faults) = faulty_world();
+    let first = world.put("ann", 30, "Rome");
+    let write = |age| {
+        let written = world
+            .graph
+            .write_now(&world.put_request("ann", age, "Oslo"));
+        written.expect_err("not stored").kind
+    };
+    faults.fail_write(1, Fault::Undecided);
+    assert_eq!(write(31), ErrorKind::OutcomeUnknown);
+    assert_eq!(write(32), ErrorKind::Busy, "nothing happened");
+    // The row may be the one that is undecided, so what was before it is not known either.
+    let past = valid_at(START - 1_000);
+    let read = world.graph.vertex(&id("ann"), past);
+    assert_eq!(read.expect_err("undecided").kind, ErrorKind::Busy);
+    let row = world.graph.vertex(&id("ann"), as_of(first));
+    assert!(row.expect("it answers by itself").is_some());
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering;
 use varve_model::CommitVersion;
 
 use super::Shared;
+use crate::error::ErrorKind;
 use crate::patience;
 
 /// How waiting for commits ended.
@@ -13,8 +14,10 @@ use crate::patience;
 pub(crate) enum Waited {
     /// They are wholly stored, or given up.
     Stored,
-    /// One of them failed so that nobody knows how much of it is stored.
+    /// One of them failed so that nobody knows how much of it is stored, until the server is started again.
     Failed,
+    /// The same, until the graph is opened anew, by whichever server.
+    Undecided,
     /// The time that this thread has was over first.
     TooLong,
 }
@@ -45,9 +48,12 @@ impl Progress {
                 return Waited::TooLong;
             }
         }
-        match state.failed.is_none() || stored() {
-            true => Waited::Stored,
-            false => Waited::Failed,
+        match &state.failed {
+            Some(failed) if !stored() => match failed.kind {
+                ErrorKind::Busy => Waited::Undecided,
+                _ => Waited::Failed,
+            },
+            _ => Waited::Stored,
         }
     }
 }
