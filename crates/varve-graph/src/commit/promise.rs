@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
 use varve_encoding::tables::COUNTER;
-use varve_kv::{Batch, Durability, Isolation, Space};
+use varve_kv::{Batch, Durability, Isolation, KvError, Space};
 use varve_model::CommitVersion;
 
 use super::CLOSE_WAIT_MAX;
@@ -30,13 +30,21 @@ pub(crate) struct Promise(Arc<Kept>);
 
 struct Kept {
     space: Arc<dyn Space>,
-    /// No time that was told past exceeds it, and what is stored is not less.
+    /// No time that was told past exceeds it. What is stored is not less, but where a store that cannot be written is done without.
     bound: AtomicU64,
     /// The greatest time that was told past, by this process or as the stored bound says.
     told: AtomicU64,
-    /// Somebody stores it.
-    storing: Mutex<bool>,
+    storing: Mutex<Storing>,
     stored: Condvar,
+}
+
+/// How it is stored where that may take as long as the store is away.
+#[derive(Default)]
+struct Storing {
+    under_way: bool,
+    /// Attempts that have failed, and why the last one did.
+    failures: u64,
+    failure: String,
 }
 
 impl Promise {
@@ -64,11 +72,12 @@ impl Promise {
 
     /// Makes sure that a restart will know `version` as past.
     ///
-    /// A store that cannot be written does not keep anybody from reading: the promise then holds until the process ends,
-    /// and storing it is tried again after a while. One that does not say whether it can is waited for.
+    /// A store of this process alone that cannot be written does not keep anybody from reading: the promise then holds until the
+    /// process ends, and storing it is tried again after a while. One that does not say whether it can is waited for; and as others
+    /// may write there later, who would not know of it, what it does not take is not promised.
     ///
     /// # Errors
-    /// [`ErrorKind::Busy`] when the time that this thread has is over first.
+    /// [`ErrorKind::Busy`] when the time that this thread has is over first, or such a store does not take it.
     pub(crate) fn cover(&self, version: CommitVersion) -> Result<(), GraphError> {
         let kept = &self.0;
         kept.told.fetch_max(version.0, Ordering::Relaxed);
@@ -77,18 +86,25 @@ impl Promise {
             return Ok(());
         }
         let mut storing = kept.storing.lock();
+        let failures = storing.failures;
         while !is_covered() {
-            if !*storing {
+            if storing.failures != failures {
+                let why = &storing.failure;
+                let message = format!("It cannot be stored now that this time is past: {why}");
+                return Err(GraphError::new(ErrorKind::Busy, message));
+            }
+            if !storing.under_way {
                 let ahead = version.instant().plus_micros(LEAD_MICROS);
                 let bound = CommitVersion::last_at(ahead).max(version);
                 if !kept.may_wait() {
-                    kept.store(bound);
+                    // It holds as long as the process does.
+                    let _ = kept.store(bound);
                     kept.bound.store(bound.0, Ordering::Release);
                     break;
                 }
-                *storing = true;
+                storing.under_way = true;
                 if !self.begin(bound) {
-                    *storing = false;
+                    storing.under_way = false;
                     return Err(GraphError::new(ErrorKind::Busy, "No thread is to be had"));
                 }
             }
@@ -116,16 +132,27 @@ impl Kept {
 
     fn finish(&self, bound: CommitVersion) {
         // The engine answers for its panics; nobody is to wait for ever for one.
-        let _ = catch_unwind(AssertUnwindSafe(|| self.store(bound)));
-        self.bound.store(bound.0, Ordering::Release);
-        *self.storing.lock() = false;
+        let stored = catch_unwind(AssertUnwindSafe(|| self.store(bound)));
+        let mut storing = self.storing.lock();
+        storing.under_way = false;
+        match stored {
+            Ok(Ok(())) => self.bound.store(bound.0, Ordering::Release),
+            failed => {
+                storing.failures += 1;
+                storing.failure = match failed {
+                    Ok(Err(error)) => error.to_string(),
+                    _ => "the engine failed, see the log".to_owned(),
+                };
+            }
+        }
+        drop(storing);
         self.stored.notify_all();
     }
 
-    fn store(&self, bound: CommitVersion) {
+    fn store(&self, bound: CommitVersion) -> Result<(), KvError> {
         let mut batch = Batch::new();
         batch.put(COUNTER, PARTITION, TOLD_PAST, &bound.0.to_be_bytes());
-        let _ = self.space.write(&batch, Durability::Buffered);
+        self.space.write(&batch, Durability::Buffered)
     }
 }
 
@@ -136,15 +163,17 @@ impl Drop for Promise {
         let mut storing = kept.storing.lock();
         let has_lead = (1..kept.bound.load(Ordering::Acquire)).contains(&told);
         // While a write is under way the lead stays: a restart then numbers on from it.
-        if *storing || !has_lead {
+        if storing.under_way || !has_lead {
             return;
         }
+        // If it cannot be taken back, versions jump by the lead.
         if !kept.may_wait() {
-            return kept.store(CommitVersion(told));
+            let _ = kept.store(CommitVersion(told));
+            return;
         }
-        *storing = self.begin(CommitVersion(told));
+        storing.under_way = self.begin(CommitVersion(told));
         let end = Instant::now() + CLOSE_WAIT_MAX;
         kept.stored
-            .wait_while_until(&mut storing, |storing| *storing, end);
+            .wait_while_until(&mut storing, |storing| storing.under_way, end);
     }
 }

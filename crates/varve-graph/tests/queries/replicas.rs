@@ -109,6 +109,20 @@ fn faulty_world() -> (World, Arc<Faults>) {
 }
 
 #[test]
+fn a_point_that_cannot_be_stored_as_past_is_not_told_to_be() {
+    let (world, faults) = faulty_world();
+    let first = world.put("ann", 30, "Rome");
+    world.clock.step(1_000);
+    let read = || world.graph.vertex(&id("ann"), as_of(first.next()));
+    for fault in [Fault::Away, Fault::ReadOnly] {
+        faults.fail_write(1, fault);
+        let error = read().expect_err("whoever has the space next would not know");
+        assert_eq!(error.kind, ErrorKind::Busy, "{error}");
+    }
+    assert!(read().expect("stored by now").is_some());
+}
+
+#[test]
 fn a_write_that_another_server_may_finish_is_of_unknown_outcome_and_the_last_one() {
     let (world, faults) = faulty_world();
     let first = world.put("ann", 30, "Rome");
