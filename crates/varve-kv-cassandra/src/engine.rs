@@ -1,7 +1,7 @@
 //! The engine: its session, and its spaces by name.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
@@ -50,7 +50,7 @@ pub(crate) struct OpenSpace {
 }
 
 impl OpenSpace {
-    /// Takes a name that no space has which is open here. One that was lost to another process, and that somebody has not let
+    /// Takes a name that no space has which is open here. One that was lost, and that somebody has not let
     /// go yet, is in nobody's way: it can neither be written nor be led again.
     fn begin(name: &str, open: &Arc<Mutex<OpenSpaces>>) -> Option<Self> {
         let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
@@ -316,7 +316,14 @@ impl Shared {
                 look.1
             }
         };
-        let row = table.look(&self.cluster).await.map_err(failed)?;
+        let row = match table.look(&self.cluster).await {
+            // Perhaps the one node does not have it that was asked: next time all are.
+            Err(failure @ Failure::NotHere(_)) => {
+                self.looks.lock().remove(space);
+                return Err(failed(failure));
+            }
+            row => row.map_err(failed)?,
+        };
         let here = &self.cluster.config.address;
         Ok(row.owner.is_some().then(|| Leader {
             is_self: row.address.as_ref() == Some(here),
@@ -394,6 +401,7 @@ impl Shared {
             known,
             slices: Mutex::new(BTreeSet::from_iter(slices)),
             settled: AtomicI64::new(0),
+            given_up: AtomicBool::new(false),
         })
     }
 

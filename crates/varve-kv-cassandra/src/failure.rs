@@ -11,6 +11,11 @@ use crate::tls;
 
 /// How a node's words begin when it could not read the roles, so that it does not know whether a password is right.
 const ROLES_AWAY: &str = "Unable to perform authentication";
+/// How they begin when it could not read what a role may do: too few of the nodes that keep that are up. It looks before it carries
+/// out anything, every two seconds unless told otherwise.
+const RIGHTS_AWAY: &str = "Unable to perform authorization";
+/// What a node says of a table or keyspace that it does not have, by version.
+const NOT_HERE: [&str; 2] = ["does not exist", "unconfigured table"];
 /// What a node says when it refuses a request for its size; there is no code of its own for that.
 const TOO_LARGE: [&str; 5] = [
     "too large",
@@ -27,6 +32,8 @@ pub(crate) enum Failure {
     NotDone(String),
     /// It was not carried out and never will be: the cluster does not accept it.
     Refused(String),
+    /// It was not carried out: the node that was asked does not have the table. Others may, if that one was away when it was made.
+    NotHere(String),
     /// It was not carried out: another is making or removing what it is about.
     InUse(String),
     /// As [`Failure::Refused`], for its size.
@@ -41,6 +48,7 @@ impl Failure {
         match self {
             Self::NotDone(text)
             | Self::Refused(text)
+            | Self::NotHere(text)
             | Self::InUse(text)
             | Self::TooLarge(text)
             | Self::Unknown(text) => text,
@@ -52,26 +60,38 @@ impl Failure {
         matches!(self, Self::Refused(_) | Self::InUse(_) | Self::TooLarge(_))
     }
 
-    /// What it is to whoever reads, or to a write of which nothing is stored.
+    /// What it is to whoever reads.
     pub(crate) fn into_error(self, space: &str) -> KvError {
         let space = space.to_owned();
         match self {
-            Self::NotDone(detail) | Self::Unknown(detail) => KvError::Away { space, detail },
+            Self::NotDone(detail) | Self::NotHere(detail) | Self::Unknown(detail) => {
+                KvError::Away { space, detail }
+            }
             Self::TooLarge(detail) => KvError::TooLarge { space, detail },
             Self::Refused(detail) => KvError::Io { space, detail },
             Self::InUse(detail) => KvError::InUse { space, detail },
         }
     }
 
+    /// What it is to a write of which nothing is stored: later ones may be taken, once whoever can has mended what is refused.
+    pub(crate) fn unwritten(self, space: &str) -> KvError {
+        match self {
+            Self::Refused(detail) => KvError::ReadOnly {
+                space: space.to_owned(),
+                detail,
+            },
+            other => other.into_error(space),
+        }
+    }
+
     /// What it is to whoever opens, makes or removes a space.
     pub(crate) fn opening(self, space: &str) -> KvError {
-        let space = space.to_owned();
         match self {
-            Self::NotDone(detail) | Self::Unknown(detail) => KvError::Away { space, detail },
-            Self::TooLarge(detail) | Self::Refused(detail) => {
-                KvError::Unavailable { space, detail }
-            }
-            Self::InUse(detail) => KvError::InUse { space, detail },
+            Self::TooLarge(detail) | Self::Refused(detail) => KvError::Unavailable {
+                space: space.to_owned(),
+                detail,
+            },
+            other => other.into_error(space),
         }
     }
 
@@ -79,7 +99,7 @@ impl Failure {
     pub(crate) fn worst(failures: impl IntoIterator<Item = Self>) -> Option<Self> {
         failures.into_iter().max_by_key(|failure| match failure {
             Self::Refused(_) | Self::InUse(_) | Self::TooLarge(_) => 0,
-            Self::NotDone(_) => 1,
+            Self::NotDone(_) | Self::NotHere(_) => 1,
             Self::Unknown(_) => 2,
         })
     }
@@ -107,7 +127,8 @@ impl From<PrepareError> for Failure {
             PrepareError::ConnectionPoolError(error) => of_pool(error, text),
             PrepareError::AllAttemptsFailed { first_attempt } => {
                 match of_attempt(first_attempt, text.clone()) {
-                    Self::Refused(text) => Self::Refused(text),
+                    // All nodes were asked, not only the one that was away when a table was made.
+                    Self::Refused(text) | Self::NotHere(text) => Self::Refused(text),
                     _ => Self::NotDone(text),
                 }
             }
@@ -154,7 +175,9 @@ fn of_login(error: &ConnectionSetupRequestErrorKind, text: String) -> Failure {
         Kind::DbError(DbError::AuthenticationError, words) if !words.contains(ROLES_AWAY) => {
             Failure::Refused(text)
         }
-        Kind::DbError(DbError::Unauthorized, _) => Failure::Refused(text),
+        Kind::DbError(DbError::Unauthorized, words) if !words.contains(RIGHTS_AWAY) => {
+            Failure::Refused(text)
+        }
         // A node refuses a certificate only after the handshake, as this side sees it.
         Kind::BrokenConnection(error) => of_broken(error).unwrap_or(Failure::NotDone(text)),
         _ => Failure::NotDone(text),
@@ -179,6 +202,12 @@ fn of_attempt(error: &RequestAttemptError, text: String) -> Failure {
         | RequestAttemptError::CqlRequestSerialization(_) => Failure::TooLarge(text),
         RequestAttemptError::DbError(error, words) => match error {
             DbError::Unavailable { .. } | DbError::IsBootstrapping => Failure::NotDone(text),
+            // Rights are looked at, and tables looked up, before anything is carried out.
+            DbError::Unauthorized if words.contains(RIGHTS_AWAY) => Failure::NotDone(text),
+            DbError::AuthenticationError if words.contains(ROLES_AWAY) => Failure::NotDone(text),
+            DbError::Invalid if NOT_HERE.iter().any(|sign| words.contains(sign)) => {
+                Failure::NotHere(text)
+            }
             DbError::Invalid if TOO_LARGE.iter().any(|sign| words.contains(sign)) => {
                 Failure::TooLarge(text)
             }
@@ -224,12 +253,61 @@ mod tests {
         };
         let large = of("Rejected an oversized mutation (20000000/16777216) for keyspace: k");
         assert!(matches!(large.into_error("s"), KvError::TooLarge { .. }));
-        let other = of("unconfigured table x");
+        let other = of("Guardrail tables violated");
         assert!(other.for_good());
+        let written = other.clone().unwritten("s");
+        assert!(matches!(written, KvError::ReadOnly { .. }), "{written}");
         assert!(matches!(other.into_error("s"), KvError::Io { .. }));
         let away = Failure::Unknown("late".to_owned());
         assert!(!away.for_good());
         assert!(matches!(away.into_error("s"), KvError::Away { .. }));
+    }
+
+    fn told(error: DbError, words: &str) -> Failure {
+        ExecutionError::from(RequestAttemptError::DbError(error, words.to_owned())).into()
+    }
+
+    #[test]
+    fn rights_that_cannot_be_read_are_waited_for_and_those_that_are_missing_are_not() {
+        for words in [
+            "Unable to perform authorization of permissions: Cannot achieve consistency level LOCAL_QUORUM",
+            "Unable to perform authorization of permissions: Unable to perform authorization of super-user permission: \
+             Operation timed out - received only 0 responses.",
+            "Unable to perform authorization of login permission: Cannot achieve consistency level QUORUM",
+        ] {
+            let away = told(DbError::Unauthorized, words);
+            assert!(matches!(away, Failure::NotDone(_)), "{away:?}");
+            assert!(matches!(away.into_error("s"), KvError::Away { .. }));
+            use ConnectionSetupRequestErrorKind as Kind;
+            let login = Kind::DbError(DbError::Unauthorized, words.to_owned());
+            let login = of_login(&login, words.to_owned());
+            assert!(matches!(login, Failure::NotDone(_)), "{login:?}");
+        }
+        let words = "User graphs has no MODIFY permission on <table varve_g_0.vertex> or any of its parents";
+        let missing = told(DbError::Unauthorized, words);
+        assert!(matches!(missing, Failure::Refused(_)), "{missing:?}");
+        let written = missing.unwritten("s");
+        assert!(matches!(written, KvError::ReadOnly { .. }), "{written}");
+    }
+
+    #[test]
+    fn a_table_that_one_node_lacks_is_asked_of_others_and_one_that_all_lack_is_refused() {
+        for words in [
+            "table vertex does not exist",
+            "keyspace varve_g_0 does not exist",
+            "unconfigured table vertex",
+        ] {
+            let one = told(DbError::Invalid, words);
+            assert!(matches!(one, Failure::NotHere(_)), "{one:?}");
+            assert!(!one.for_good());
+            assert!(matches!(one.clone().opening("s"), KvError::Away { .. }));
+            assert!(matches!(one.unwritten("s"), KvError::Away { .. }));
+            let first_attempt = RequestAttemptError::DbError(DbError::Invalid, words.to_owned());
+            let all: Failure = PrepareError::AllAttemptsFailed { first_attempt }.into();
+            assert!(matches!(all, Failure::Refused(_)), "{all:?}");
+            let opening = all.opening("s");
+            assert!(matches!(opening, KvError::Unavailable { .. }), "{opening}");
+        }
     }
 
     #[test]

@@ -279,7 +279,7 @@ struct State {
     /// When it was asked for last, and for how long from then it may be relied on.
     asked: Moment,
     lasts: Duration,
-    /// Who has it now, once it is another's.
+    /// Who has it now, once it is another's; or for what it was given up.
     lost_to: Option<String>,
 }
 
@@ -320,13 +320,13 @@ impl Lease {
         self.changed.send_modify(|count| *count += 1);
     }
 
-    /// It is another's, for good.
+    /// It is this opening's no more, for good: `to` has it, or is why it was given up.
     pub(crate) fn lost(&self, to: String) {
         self.state.lock().lost_to.get_or_insert(to);
         self.changed.send_modify(|count| *count += 1);
     }
 
-    /// Who has it instead.
+    /// Who has it instead, or for what it was given up.
     pub(crate) fn lost_to(&self) -> Option<String> {
         self.state.lock().lost_to.clone()
     }
@@ -367,8 +367,8 @@ impl Lease {
     pub(crate) async fn held(&self, mut closing: watch::Receiver<bool>) -> Result<(), Lost> {
         let mut changed = self.changed.subscribe();
         loop {
-            if let Some(holder) = self.lost_to() {
-                return Err(Lost(format!("{holder} has opened it meanwhile")));
+            if let Some(to) = self.lost_to() {
+                return Err(Lost(lost(&to)));
             }
             if self.holds() {
                 return Ok(());
@@ -382,6 +382,11 @@ impl Lease {
             }
         }
     }
+}
+
+/// What is said of a lease that was lost to somebody, or something.
+pub(crate) fn lost(to: &str) -> String {
+    format!("this server has lost it to {to}, until it is opened anew")
 }
 
 /// How often a lease is renewed: three times while it may be relied on.

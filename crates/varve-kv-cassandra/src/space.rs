@@ -1,7 +1,7 @@
 //! One space: its writes and its upkeep.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -57,6 +57,8 @@ pub(crate) struct Core {
     pub(crate) slices: Mutex<BTreeSet<i64>>,
     /// Up to which timestamp all batches are settled, as the lease says.
     pub(crate) settled: AtomicI64,
+    /// The lease was lost by this process's own will: see [`Core::give_up`].
+    pub(crate) given_up: AtomicBool,
 }
 
 /// Why a batch was not stored.
@@ -100,9 +102,9 @@ impl Core {
             let detail = "too many requests are under way".to_owned();
             return Err(KvError::Busy { space, detail });
         };
-        if let Some(holder) = self.lease.lost_to() {
-            let detail = format!("{holder} has opened it meanwhile");
-            return Err(KvError::Io { space, detail });
+        if let Some(to) = self.lease.lost_to() {
+            let detail = lease::lost(&to);
+            return Err(KvError::Away { space, detail });
         }
         let stamp = match self.lease.holds() {
             true => self.stamps.take(now()),
@@ -121,11 +123,13 @@ impl Core {
             }
             Err(NotStored::NotBegun(failure)) => {
                 self.stamps.close(stamp);
-                Err(failure.into_error(&space))
+                Err(failure.unwritten(&space))
             }
             // The timestamp stays open, so that nobody takes the batch for settled.
-            Err(NotStored::Lost(Lost(detail)) | NotStored::Refused(detail)) => {
-                Err(KvError::Io { space, detail })
+            Err(NotStored::Lost(Lost(detail))) => Err(KvError::OutcomeUnknown { space, detail }),
+            Err(NotStored::Refused(detail)) => {
+                self.give_up(&detail);
+                Err(KvError::OutcomeUnknown { space, detail })
             }
         }
     }
@@ -148,7 +152,6 @@ impl Core {
             };
             tracing::warn!(space = %self.name, failed = failed.len(), failure = failure.text(), "a batch is not wholly carried out yet");
             if let Some(detail) = refused(plan, &failed) {
-                tracing::error!(space = %self.name, detail, "a batch that was begun is refused: no writes any more");
                 return Err(NotStored::Refused(detail));
             }
             left = Some(failed.into_iter().map(|(piece, _)| piece).collect());
@@ -157,6 +160,15 @@ impl Core {
         fail_point::CLUSTER_CARRIED.pass();
         // Had the lease run out meanwhile, it must have been renewed before this counts.
         Ok(self.held().await?)
+    }
+
+    /// Ends this opening, as a batch that was begun is refused. Whoever opens the space next carries it out before anything
+    /// else, with its own timestamp: a later write of this opening could then lose to it where it should not.
+    fn give_up(&self, refused: &str) {
+        tracing::error!(space = %self.name, refused, "a batch that was begun is refused: no writes until the space is opened anew");
+        self.given_up.store(true, Ordering::Release);
+        self.lease
+            .lost(format!("a write that was begun and is refused ({refused})"));
     }
 
     /// Waits before a request is sent again, unless nobody is to wait any more.
@@ -198,9 +210,13 @@ impl Core {
                         return Err(NotStored::Refused(failure.text().to_owned()));
                     }
                     tracing::warn!(space = %self.name, failure = failure.text(), "a write is tried again");
+                    match self.wait_again(&mut backoff).await {
+                        // What cannot have been carried out will not be any more, as nobody sends it again.
+                        Err(_) if sure => return Err(NotStored::NotBegun(failure)),
+                        waited => waited?,
+                    }
                 }
             }
-            self.wait_again(&mut backoff).await?;
         }
         // An answer that came after the lease had run out counts if the term is still ours.
         Ok(self.held().await?)
@@ -262,6 +278,9 @@ impl Core {
                 () = wanted.notified() => {}
             }
             let Some(this) = core.upgrade() else { return };
+            if this.lease.lost_to().is_some() {
+                return;
+            }
             let mut backoff = Backoff::new();
             while let Err(failure) = this.renew().await {
                 let left_ms = this.lease.left().as_millis() as u64;
@@ -290,9 +309,9 @@ impl Core {
         }
     }
 
-    /// Gives the lease back.
+    /// Gives the lease back, when nobody writes any more.
     async fn release(self: Arc<Self>) {
-        if self.lease.lost_to().is_some() {
+        if self.lease.lost_to().is_some() && !self.given_up.load(Ordering::Acquire) {
             return;
         }
         let row = LeaseRow {
@@ -407,7 +426,7 @@ impl Space for CassandraSpace {
         let core = Arc::clone(&self.core);
         match self.bridge.wait(async move { core.held().await }) {
             Some(Ok(())) => Ok(()),
-            Some(Err(Lost(detail))) => Err(KvError::Io {
+            Some(Err(Lost(detail))) => Err(KvError::OutcomeUnknown {
                 space: self.core.name.to_string(),
                 detail,
             }),

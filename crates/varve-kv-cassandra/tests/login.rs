@@ -1,5 +1,6 @@
 //! Against a node that asks for a role and its password: who has none, or a wrong one, or too few rights, is told so at once;
-//! the rights that the documents name are enough.
+//! the rights that the documents name are enough. Rights that cannot be read for a while are waited for; and what a write that
+//! was begun lacks has to be given before anything else is written.
 
 #![cfg(feature = "driver")]
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
@@ -10,15 +11,19 @@ use std::time::{Duration, Instant};
 
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
-use varve_kv::{Batch, Durability, Engine, KvError};
+use tokio::runtime::Runtime;
+use varve_kv::{Batch, Durability, Engine, KvError, Leadership, Space};
 use varve_kv_cassandra::{CassandraConfig, CassandraEngine, Credentials};
-use varve_testkit::engine_suite::tables::{POINTS, TABLES, point};
+use varve_testkit::engine_suite::tables::{NAMED, POINTS, TABLES, named, point};
 
 /// Another than that of the other tests' nodes.
 const PORT: &str = "19342";
-/// What such a node has in its configuration.
+/// What such a node has in its configuration. It remembers roles, so that the first one is let in while nothing can be read of
+/// others, and rights for two seconds, as it does unless told otherwise.
 const ASKS_FOR_ROLES: &str = "authenticator: {class_name: PasswordAuthenticator}\n\
-     authorizer: {class_name: CassandraAuthorizer}\nrole_manager: {class_name: CassandraRoleManager}";
+     authorizer: {class_name: CassandraAuthorizer}\nrole_manager: {class_name: CassandraRoleManager}\nroles_validity: 1h";
+/// After how long a node looks anew at what a role may do.
+const RIGHTS_REMEMBERED: Duration = Duration::from_secs(2);
 /// How long the node may take to make its first role.
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -101,24 +106,70 @@ fn config(user: &str, password: &str) -> CassandraConfig {
     config
 }
 
+/// What the node's first role says on the runtime that its session is on.
+struct Superuser {
+    runtime: Runtime,
+    session: Session,
+}
+
+impl Superuser {
+    fn new() -> Self {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let session = runtime.block_on(superuser());
+        Self { runtime, session }
+    }
+
+    fn says(&self, statement: &str) {
+        let said = self.session.query_unpaged(statement, ());
+        self.runtime.block_on(said).unwrap();
+    }
+
+    /// Has what roles may do kept by so many nodes, of which there is one.
+    fn keep_rights_by(&self, nodes: u32) {
+        self.says(&format!(
+            "ALTER KEYSPACE system_auth WITH replication = {{'class': 'NetworkTopologyStrategy', 'datacenter1': {nodes}}}"
+        ));
+    }
+}
+
+/// Does it again until it succeeds.
+fn patiently<T>(what: impl Fn() -> Result<T, KvError>) -> T {
+    let started = Instant::now();
+    loop {
+        match what() {
+            Ok(done) => return done,
+            Err(error) => assert!(started.elapsed() < PATIENCE, "{error}"),
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+fn put_point(space: &dyn Space, number: u64) -> Result<(), KvError> {
+    let mut batch = Batch::new();
+    batch.put(POINTS, &point(number), b"c", b"v");
+    space.write(&batch, Durability::Sync)
+}
+
+fn is_there(space: &dyn Space, number: u64) -> bool {
+    let found = space.get(POINTS, &point(number), b"c");
+    found.unwrap().is_some()
+}
+
 #[test]
 fn a_role_with_its_password_and_the_rights_that_are_documented_is_let_in() {
     let Some(_node) = Node::start() else { return };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(async {
-        let session = superuser().await;
-        for statement in [
-            "CREATE ROLE graphs WITH PASSWORD = 'right' AND LOGIN = true",
-            "GRANT CREATE ON ALL KEYSPACES TO graphs",
-            "CREATE ROLE nobody WITH PASSWORD = 'right' AND LOGIN = true",
-        ] {
-            session.query_unpaged(statement, ()).await.unwrap();
-        }
-    });
+    let first = Superuser::new();
+    for statement in [
+        "CREATE ROLE graphs WITH PASSWORD = 'right' AND LOGIN = true",
+        "GRANT CREATE ON ALL KEYSPACES TO graphs",
+        "CREATE ROLE nobody WITH PASSWORD = 'right' AND LOGIN = true",
+    ] {
+        first.says(statement);
+    }
     for (user, password) in [
         ("", ""),
         ("graphs", "wrong"),
@@ -138,9 +189,74 @@ fn a_role_with_its_password_and_the_rights_that_are_documented_is_let_in() {
     batch.put(POINTS, &point(1), b"c", b"v");
     batch.put(POINTS, &point(2), b"c", b"v");
     space.write(&batch, Durability::Sync).unwrap();
-    let found = space.get(POINTS, &point(2), b"c").unwrap();
-    assert_eq!(found.as_deref(), Some(&b"v"[..]));
+    assert!(is_there(&*space, 2));
+    rights_that_cannot_be_read_are_waited_for(&first, &engine, &*space);
     drop(space);
+    what_is_refused_of_a_begun_write_ends_the_opening(&first, &engine);
     engine.drop_space("s").unwrap();
     engine.remove_list().unwrap();
+}
+
+/// The node cannot tell for a while what the role may do.
+fn rights_that_cannot_be_read_are_waited_for(
+    first: &Superuser,
+    engine: &CassandraEngine,
+    space: &dyn Space,
+) {
+    first.keep_rights_by(3);
+    std::thread::sleep(RIGHTS_REMEMBERED + Duration::from_millis(500));
+    let written = put_point(space, 3);
+    let read = space.get(POINTS, &point(2), b"c");
+    let looked = engine.leader("s");
+    first.keep_rights_by(1);
+    println!("{written:?}\n{read:?}\n{looked:?}");
+    assert!(matches!(written, Err(KvError::Away { .. })), "{written:?}");
+    assert!(matches!(read, Err(KvError::Away { .. })), "{read:?}");
+    assert!(matches!(looked, Err(KvError::Away { .. })), "{looked:?}");
+    // The same opening goes on.
+    patiently(|| put_point(space, 4));
+    assert!(!is_there(space, 3) && is_there(space, 4));
+    assert_eq!(space.leadership(), Leadership::Held);
+}
+
+/// The role loses a right that a write needs when its record is stored already.
+fn what_is_refused_of_a_begun_write_ends_the_opening(first: &Superuser, engine: &CassandraEngine) {
+    let space = engine.open("s", TABLES, false).unwrap();
+    let keyspace = space.incarnation();
+    let table = format!("\"{keyspace}\".points");
+    // Whoever makes tables has the rights on each of them, too.
+    first.says(&format!(
+        "REVOKE MODIFY ON KEYSPACE \"{keyspace}\" FROM graphs"
+    ));
+    first.says(&format!("REVOKE MODIFY ON TABLE {table} FROM graphs"));
+    std::thread::sleep(RIGHTS_REMEMBERED + Duration::from_millis(500));
+    let mut batch = Batch::new();
+    batch.put(POINTS, &point(5), b"c", b"v");
+    batch.put(NAMED, &named(b"five"), b"c", b"v");
+    let written = space.write(&batch, Durability::Sync);
+    println!("{written:?}");
+    assert!(
+        matches!(written, Err(KvError::OutcomeUnknown { .. })),
+        "{written:?}"
+    );
+    assert_eq!(space.leadership(), Leadership::Lost);
+    // What the cluster would take must not come before that.
+    let mut other = Batch::new();
+    other.put(NAMED, &named(b"six"), b"c", b"v");
+    let later = space.write(&other, Durability::Sync);
+    println!("{later:?}");
+    assert!(matches!(later, Err(KvError::Away { .. })), "{later:?}");
+    drop(space);
+    let refused = engine.open("s", TABLES, false).err();
+    println!("{refused:?}");
+    assert!(
+        matches!(&refused, Some(KvError::Unavailable { detail, .. }) if detail.contains("cannot be finished")),
+        "{refused:?}"
+    );
+    first.says(&format!("GRANT MODIFY ON TABLE {table} TO graphs"));
+    let space = patiently(|| engine.open("s", TABLES, false));
+    assert!(is_there(&*space, 5));
+    let found = |name: &[u8]| space.get(NAMED, &named(name), b"c").unwrap().is_some();
+    assert!(found(b"five") && !found(b"six"));
+    put_point(&*space, 7).unwrap();
 }
