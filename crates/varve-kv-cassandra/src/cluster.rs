@@ -23,7 +23,7 @@ use scylla::statement::prepared::PreparedStatement;
 use scylla::statement::{Consistency, SerialConsistency, Statement};
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
-use crate::config::CassandraConfig;
+use crate::config::{self, CassandraConfig};
 use crate::failure::Failure;
 use crate::tls;
 
@@ -82,8 +82,8 @@ impl Cluster {
     /// When no contact point answers, or the datacenter has no node.
     pub(crate) async fn connect(config: CassandraConfig) -> Result<Self, Failure> {
         let profile = ExecutionProfile::builder()
-            .consistency(Consistency::LocalQuorum)
-            .serial_consistency(Some(SerialConsistency::LocalSerial))
+            .consistency(plain(config.consistency))
+            .serial_consistency(Some(serial(config.consistency)))
             .request_timeout(Some(config.request_timeout))
             .load_balancing_policy(
                 DefaultPolicy::builder()
@@ -145,26 +145,38 @@ impl Cluster {
         )))
     }
 
-    /// How many nodes the datacenter has.
+    /// How many nodes the datacenter has that is asked.
     pub(crate) fn node_count(&self) -> usize {
+        self.node_count_in(&self.config.datacenter)
+    }
+
+    fn node_count_in(&self, datacenter: &str) -> usize {
         let state = self.session.get_cluster_state();
         let nodes = state.get_nodes_info().iter();
-        let here = |name: &Option<String>| name.as_deref() == Some(&*self.config.datacenter);
+        let here = |name: &Option<String>| name.as_deref() == Some(datacenter);
         nodes.filter(|node| here(&node.datacenter)).count()
     }
 
-    /// How many nodes the datacenter has, looked at again for a while if that is fewer than `wanted`: the node that was asked may
+    /// How many nodes a datacenter has, looked at again for a while if that is fewer than `wanted`: the node that was asked may
     /// not know yet of one that has just been started.
-    pub(crate) async fn node_count_settled(&self, wanted: usize) -> usize {
+    pub(crate) async fn node_count_settled(&self, datacenter: &str, wanted: usize) -> usize {
         for _ in 0..NODES_LOOKS {
-            if self.node_count() >= wanted {
+            if self.node_count_in(datacenter) >= wanted {
                 break;
             }
             tokio::time::sleep(NODES_WAIT).await;
             // What cannot be asked now is asked again.
             let _ = self.learn().await;
         }
-        self.node_count()
+        self.node_count_in(datacenter)
+    }
+
+    /// How a row is read in one order with all conditional changes.
+    pub(crate) fn in_order(&self) -> Consistency {
+        match serial(self.config.consistency) {
+            SerialConsistency::Serial => Consistency::Serial,
+            SerialConsistency::LocalSerial => Consistency::LocalSerial,
+        }
     }
 
     /// The node that keeps a partition and comes first in the ring, as a number; 0 if that is not known.
@@ -325,6 +337,22 @@ impl Cluster {
             self.failures.fetch_add(1, Ordering::Relaxed);
             error.into()
         })
+    }
+}
+
+/// The consistency of reads and writes.
+fn plain(of: config::Consistency) -> Consistency {
+    match of {
+        config::Consistency::LocalQuorum => Consistency::LocalQuorum,
+        config::Consistency::Quorum => Consistency::Quorum,
+    }
+}
+
+/// That of conditional changes: among the same nodes, or two datacenters would each decide by themselves.
+fn serial(of: config::Consistency) -> SerialConsistency {
+    match of {
+        config::Consistency::LocalQuorum => SerialConsistency::LocalSerial,
+        config::Consistency::Quorum => SerialConsistency::Serial,
     }
 }
 

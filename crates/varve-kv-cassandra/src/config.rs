@@ -40,6 +40,17 @@ pub struct Identity {
     pub key: PathBuf,
 }
 
+/// How many nodes must have answered before a request counts. It holds for reads, for writes, and for what is changed only if
+/// nobody else has changed it, as claims are: of two such answers always one node gave both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Consistency {
+    /// Most of those of the datacenter that keep what it is about. All processes must ask the same datacenter.
+    #[default]
+    LocalQuorum,
+    /// Most of those of all datacenters: for processes in several.
+    Quorum,
+}
+
 /// How to reach the cluster and what to ask of it.
 #[derive(Debug, Clone)]
 pub struct CassandraConfig {
@@ -49,6 +60,10 @@ pub struct CassandraConfig {
     pub datacenter: String,
     /// How many nodes of the datacenter keep each row of a space that is created.
     pub replication: u8,
+    /// Further datacenters of which as many do.
+    pub further_datacenters: Vec<String>,
+    /// How many of them must have answered.
+    pub consistency: Consistency,
     /// Name of the keyspace that lists the spaces, and the start of the names of theirs: lower-case letters, digits and `_`.
     pub keyspace: String,
     /// For clusters that ask for a password.
@@ -85,6 +100,8 @@ impl CassandraConfig {
             contact_points: vec![contact_point.to_owned()],
             datacenter: "datacenter1".to_owned(),
             replication: 1,
+            further_datacenters: Vec::new(),
+            consistency: Consistency::default(),
             keyspace: "varve".to_owned(),
             credentials: None,
             tls: None,

@@ -11,7 +11,6 @@
 use std::hash::{BuildHasher, RandomState};
 
 use scylla::serialize::row::SerializeRow;
-use scylla::statement::Consistency;
 use scylla::statement::prepared::PreparedStatement;
 use varve_kv::TableSpec;
 
@@ -85,7 +84,7 @@ impl Directory {
         let remove =
             format!("DELETE FROM {table} WHERE space = ? IF keyspace_name = ? AND state = ?");
         let mut find = cluster.prepare(&find, Use::Conditional).await?;
-        find.set_consistency(Consistency::LocalSerial);
+        find.set_consistency(cluster.in_order());
         let directory = Self {
             list: cluster.prepare(&list, Use::Read).await?,
             find,
@@ -260,17 +259,22 @@ async fn create_keyspace(
     condition: &str,
     keyspace: &str,
 ) -> Result<(), Failure> {
-    let (datacenter, copies) = (&cluster.config.datacenter, cluster.config.replication);
-    let nodes = cluster.node_count_settled(usize::from(copies)).await;
-    if usize::from(copies) > nodes {
-        return Err(Failure::Refused(format!(
-            "each row is to be kept by {copies} nodes, but datacenter '{datacenter}' has {nodes}"
-        )));
+    let config = &cluster.config;
+    let copies = config.replication;
+    let mut replication = "'class': 'NetworkTopologyStrategy'".to_owned();
+    for datacenter in std::iter::once(&config.datacenter).chain(&config.further_datacenters) {
+        let nodes = cluster.node_count_settled(datacenter, usize::from(copies));
+        let nodes = nodes.await;
+        if usize::from(copies) > nodes {
+            return Err(Failure::Refused(format!(
+                "each row is to be kept by {copies} nodes, but datacenter '{datacenter}' has {nodes}"
+            )));
+        }
+        replication.push_str(&format!(", '{datacenter}': {copies}"));
     }
     cluster
         .define(format!(
-            "CREATE KEYSPACE {condition}\"{keyspace}\" WITH replication = \
-             {{'class': 'NetworkTopologyStrategy', '{datacenter}': {copies}}}"
+            "CREATE KEYSPACE {condition}\"{keyspace}\" WITH replication = {{{replication}}}"
         ))
         .await
 }

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use scylla::statement::Consistency;
 use scylla::statement::batch::{Batch, BatchType};
 use scylla::statement::prepared::PreparedStatement;
 use tokio::sync::{Notify, watch};
@@ -83,7 +82,7 @@ impl LeaseTable {
                 Use::Read,
             )
             .await?;
-        read.set_consistency(Consistency::LocalSerial);
+        read.set_consistency(cluster.in_order());
         let create = format!(
             "INSERT INTO {table} (slot, term, bound, settled) VALUES (?, 0, 0, 0) IF NOT EXISTS"
         );

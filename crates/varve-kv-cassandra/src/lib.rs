@@ -39,5 +39,5 @@ mod stamps;
 mod statements;
 mod tls;
 
-pub use config::{CassandraConfig, Credentials, Identity, Tls};
+pub use config::{CassandraConfig, Consistency, Credentials, Identity, Tls};
 pub use engine::CassandraEngine;

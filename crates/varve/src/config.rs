@@ -57,9 +57,13 @@ section! {
         /// Name of the keyspace that lists the graphs; theirs are called so too, with `_`, the graph's name and digits of their
         /// own. 1 to 16 lower-case letters, digits and `_`, the first a letter.
         keyspace: String = "varve".to_owned(),
-        /// Who is asked when reading. Only `local_quorum` is taken: most replicas, so that reads see every acknowledged write.
-        /// With `local_one` writes too would rest on reads that miss what was just written. Writes wait for most replicas.
-        read_consistency: String = "local_quorum".to_owned(),
+        /// Further datacenters of which `replication` nodes keep each row of a graph that is created, too.
+        further_datacenters: Vec<String> = Vec::new(),
+        /// How many of the nodes that keep a row must have answered, for reads and writes alike. `local_quorum`: most of those of
+        /// `datacenter`, which must be the same for all servers. `quorum`: most of all, as servers in several datacenters need.
+        /// All servers on these keyspaces must have the same; stop them all to change it. Fewer nodes are refused, as reads
+        /// would miss what was just written.
+        consistency: String = "local_quorum".to_owned(),
         /// The role, for clusters that ask for one; empty for none.
         user: String = String::new(),
         /// Its password. Better set by the environment than in a file that others may read; `varve config` does not print it.
@@ -402,6 +406,26 @@ fn is_loopback(address: &str) -> bool {
     }
 }
 
+/// What is wrong with a consistency, and why.
+fn consistency_refused(name: &str) -> Option<String> {
+    let why = match name {
+        "local_quorum" | "quorum" => return None,
+        "any" | "one" | "two" | "three" | "local_one" => {
+            "writes too rest on reads, and with fewer than most nodes those miss what was just written"
+        }
+        "each_quorum" => {
+            "a server in one datacenter could miss what another had begun to finish, and half of a batch stay; quorum has no \
+             such gap"
+        }
+        "all" => "one node that is away would stop everything",
+        "serial" | "local_serial" => {
+            "these are for conditional changes, which take what goes with the other two"
+        }
+        _ => return Some("local_quorum or quorum".to_owned()),
+    };
+    Some(format!("local_quorum or quorum, not {name}: {why}"))
+}
+
 /// The longest name of the keyspace that lists the graphs: a graph's own name comes behind it.
 const KEYSPACE_BYTES_MAX: usize = 16;
 
@@ -432,8 +456,17 @@ impl CassandraOptions {
             return Err(wrong("keyspace", text));
         }
         let datacenter = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-        if self.datacenter.is_empty() || !self.datacenter.bytes().all(datacenter) {
+        let is_named = |name: &String| !name.is_empty() && name.bytes().all(datacenter);
+        if !is_named(&self.datacenter) {
             return Err(wrong("datacenter", "letters, digits, _, - and ."));
+        }
+        let further = &self.further_datacenters;
+        let mut all: Vec<&String> = further.iter().chain([&self.datacenter]).collect();
+        all.sort_unstable();
+        all.dedup();
+        if !further.iter().all(is_named) || all.len() <= further.len() {
+            let text = "different names of letters, digits, _, - and ., without datacenter";
+            return Err(wrong("further_datacenters", text));
         }
         if !(1..=9).contains(&self.replication) {
             return Err(wrong("replication", "in 1 to 9"));
@@ -450,12 +483,8 @@ impl CassandraOptions {
                 "given where tls_certificate_file is",
             ));
         }
-        if self.read_consistency == "local_one" {
-            let text = "local_quorum: with local_one writes too would rest on reads that may miss what was just written";
-            return Err(wrong("read_consistency", text));
-        }
-        if self.read_consistency != "local_quorum" {
-            return Err(wrong("read_consistency", "local_quorum"));
+        if let Some(text) = consistency_refused(&self.consistency) {
+            return Err(wrong("consistency", &text));
         }
         if !(1..=1024).contains(&self.partition_mib) {
             return Err(wrong("partition_mib", "in 1 to 1024"));

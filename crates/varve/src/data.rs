@@ -75,7 +75,9 @@ fn open_cassandra(
 ) -> Result<Arc<dyn Engine>, CommandError> {
     use std::time::Duration;
     use varve_encoding::tables::LARGE;
-    use varve_kv_cassandra::{CassandraConfig, CassandraEngine, Credentials, Identity, Tls};
+    use varve_kv_cassandra::{
+        CassandraConfig, CassandraEngine, Consistency, Credentials, Identity, Tls,
+    };
     use varve_kv_parted::{PartOptions, PartRule, PartedEngine};
 
     let options = &config.storage.cassandra;
@@ -87,6 +89,12 @@ fn open_cassandra(
         contact_points: options.contact_points.clone(),
         datacenter: options.datacenter.clone(),
         replication: options.replication,
+        further_datacenters: options.further_datacenters.clone(),
+        consistency: match &*options.consistency {
+            "quorum" => Consistency::Quorum,
+            // What else there is was refused when the options were read.
+            _ => Consistency::LocalQuorum,
+        },
         keyspace: options.keyspace.clone(),
         credentials,
         tls: (!options.tls_trusted_file.is_empty()).then(|| Tls {

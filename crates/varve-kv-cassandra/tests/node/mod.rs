@@ -61,9 +61,16 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// `None` where no node can run.
     pub(crate) fn new() -> Option<Self> {
+        Self::configured(|_| {})
+    }
+
+    /// With what `change` makes of the configuration. `None` where no node can run.
+    pub(crate) fn configured(change: impl FnOnce(&mut CassandraConfig)) -> Option<Self> {
         let number = ENGINES.fetch_add(1, Ordering::Relaxed);
         let keyspace = format!("t{}_{number}", std::process::id());
-        Some(Self::with(Self::config(&keyspace)?, true))
+        let mut config = Self::config(&keyspace)?;
+        change(&mut config);
+        Some(Self::with(config, true))
     }
 
     /// An engine on what another process made, which also removes it. `None` where no node can run.

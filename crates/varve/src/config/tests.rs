@@ -84,10 +84,35 @@ fn a_section_within_another_is_set_like_any_other() {
         flag("storage.cassandra.replication", "0"),
         "storage.cassandra.replication must be in 1 to 9"
     );
-    assert!(
-        flag("storage.cassandra.read_consistency", "local_one")
-            .starts_with("storage.cassandra.read_consistency must be local_quorum: ")
+    for unsafe_one in [
+        "one",
+        "any",
+        "local_one",
+        "two",
+        "each_quorum",
+        "all",
+        "local_serial",
+    ] {
+        let refused = flag("storage.cassandra.consistency", unsafe_one);
+        let told = format!(
+            "storage.cassandra.consistency must be local_quorum or quorum, not {unsafe_one}: "
+        );
+        assert!(refused.starts_with(&told), "{refused}");
+    }
+    assert_eq!(
+        flag("storage.cassandra.consistency", "most"),
+        "storage.cassandra.consistency must be local_quorum or quorum"
     );
+    let quorum = [
+        ("storage.cassandra.consistency", "quorum"),
+        ("storage.cassandra.further_datacenters", "dc2,dc3"),
+    ];
+    let storage = load(None, &[], &quorum).unwrap().storage;
+    assert_eq!(storage.cassandra.further_datacenters, ["dc2", "dc3"]);
+    for wrong in ["datacenter1", "dc2,dc2", "dc'2"] {
+        let refused = flag("storage.cassandra.further_datacenters", wrong);
+        assert!(refused.contains("must be different names"), "{refused}");
+    }
     assert_eq!(
         flag("storage.cassandra.lease_seconds", "9"),
         "storage.cassandra.lease_seconds must be in 10 to 3600"
