@@ -1,6 +1,6 @@
 //! Against a node that asks for a role and its password: who has none, or a wrong one, or too few rights, is told so at once;
 //! the rights that the documents name are enough. Rights that cannot be read for a while are waited for; and what a write that
-//! was begun lacks has to be given before anything else is written.
+//! was begun lacks has to be given before anything else is written. What the end of the process cuts off is of unknown outcome.
 
 #![cfg(feature = "driver")]
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
@@ -161,7 +161,7 @@ fn is_there(space: &dyn Space, number: u64) -> bool {
 
 #[test]
 fn a_role_with_its_password_and_the_rights_that_are_documented_is_let_in() {
-    let Some(_node) = Node::start() else { return };
+    let Some(node) = Node::start() else { return };
     let first = Superuser::new();
     for statement in [
         "CREATE ROLE graphs WITH PASSWORD = 'right' AND LOGIN = true",
@@ -193,6 +193,7 @@ fn a_role_with_its_password_and_the_rights_that_are_documented_is_let_in() {
     rights_that_cannot_be_read_are_waited_for(&first, &engine, &*space);
     drop(space);
     what_is_refused_of_a_begun_write_ends_the_opening(&first, &engine);
+    the_end_cuts_a_write_off(&node);
     engine.drop_space("s").unwrap();
     engine.remove_list().unwrap();
 }
@@ -259,4 +260,29 @@ fn what_is_refused_of_a_begun_write_ends_the_opening(first: &Superuser, engine: 
     let found = |name: &[u8]| space.get(NAMED, &named(name), b"c").unwrap().is_some();
     assert!(found(b"five") && !found(b"six"));
     put_point(&*space, 7).unwrap();
+}
+
+/// The node hangs with a write when the process is told to end: whoever opens the space next finds all of it, or nothing.
+fn the_end_cuts_a_write_off(node: &Node) {
+    let mut impatient = config("graphs", "right");
+    impatient.request_timeout = Duration::from_secs(3);
+    let engine = CassandraEngine::connect(impatient).unwrap();
+    let space = engine.open("s", TABLES, false).unwrap();
+    let mut batch = Batch::new();
+    batch.put(POINTS, &point(8), b"c", b"v");
+    batch.put(NAMED, &named(b"eight"), b"c", b"v");
+    node.run(&["pause", "1"]);
+    engine.stop_waiting();
+    let written = space.write(&batch, Durability::Sync);
+    node.run(&["resume", "1"]);
+    println!("{written:?}");
+    assert!(
+        matches!(written, Err(KvError::OutcomeUnknown { .. })),
+        "{written:?}"
+    );
+    drop(space);
+    let engine = CassandraEngine::connect(config("graphs", "right")).unwrap();
+    let space = patiently(|| engine.open("s", TABLES, false));
+    let named = space.get(NAMED, &named(b"eight"), b"c").unwrap();
+    assert_eq!(is_there(&*space, 8), named.is_some(), "half of a batch");
 }

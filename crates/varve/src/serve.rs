@@ -167,7 +167,10 @@ fn tend(graphs: &Arc<Registry>) -> Result<Option<Tending>, CommandError> {
     }
     graphs.observe(|graph, change| match change {
         Change::Leads { term } => tracing::info!(graph, term, "this server leads the graph now"),
-        Change::Lost => tracing::warn!(graph, "another server leads the graph now"),
+        Change::Lost => tracing::warn!(
+            graph,
+            "this server leads the graph no more: another has taken it, or it has to be opened anew"
+        ),
         Change::NotRemoved { detail } => {
             tracing::warn!(
                 graph,

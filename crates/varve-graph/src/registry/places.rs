@@ -37,7 +37,7 @@ pub enum Change {
         /// How often it has been opened.
         term: u64,
     },
-    /// Another server has taken it from this one.
+    /// Another server has taken it from this one, or it has to be opened anew.
     Lost,
     /// A space that it had cannot be removed for long; that is tried again.
     NotRemoved {
