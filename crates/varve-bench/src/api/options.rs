@@ -17,6 +17,10 @@ use super::threshold::{Threshold, parse_seconds};
 const PACED_USERS: u32 = 1_000;
 /// Users of a closed row when none are named.
 const CLOSED_USERS: u32 = 32;
+/// Vertices of a batch request when no number is named, and of the published batches since 0.4.
+pub(crate) const BATCH_VERTICES: u32 = 200;
+/// The same for edges.
+pub(crate) const BATCH_EDGES: u32 = 500;
 
 /// `varve bench api`
 #[derive(Debug, Clone, Args)]
@@ -52,7 +56,7 @@ pub struct ApiArguments {
     /// Run the rows of a published page
     #[arg(long, value_enum, value_name = "PAGE", conflicts_with_all = ["scenario", "preset"])]
     pub(crate) published: Option<Page>,
-    /// With --published: every row, not only the last one without an error
+    /// With --published: every row, not only the best one without an error of each scenario
     #[arg(long, requires = "published")]
     pub(crate) all_rows: bool,
     /// With --published: multiply the users
@@ -102,12 +106,12 @@ pub struct ApiArguments {
     /// Edges loaded before reads of edges
     #[arg(long, default_value_t = 200_000, value_name = "N")]
     pub(crate) edges: u64,
-    /// Vertices of a batch request
-    #[arg(long, default_value_t = 200, value_name = "N")]
-    pub(crate) vertices_per_request: u32,
-    /// Edges of a batch request
-    #[arg(long, default_value_t = 500, value_name = "N")]
-    pub(crate) edges_per_request: u32,
+    /// Vertices of a batch request [default: 200, or what the page of --published had]
+    #[arg(long, value_name = "N")]
+    pub(crate) vertices_per_request: Option<u32>,
+    /// Edges of a batch request [default: 500, or what the page of --published had]
+    #[arg(long, value_name = "N")]
+    pub(crate) edges_per_request: Option<u32>,
     /// Schema elements created before the same ones are asked for again
     #[arg(long, default_value_t = 200, value_name = "N")]
     pub(crate) schema_elements: u64,
@@ -182,8 +186,17 @@ fn parse_prefix(text: &str) -> Result<[u8; 3], String> {
 
 impl ApiArguments {
     pub(crate) fn sizes(&self) -> Result<Sizes> {
+        let published = |scenario| self.published.and_then(|page| page.items(scenario));
+        let vertices_per_request = self
+            .vertices_per_request
+            .or_else(|| published(Scenario::BatchInsertVertices))
+            .unwrap_or(BATCH_VERTICES);
+        let edges_per_request = self
+            .edges_per_request
+            .or_else(|| published(Scenario::BatchInsertEdges))
+            .unwrap_or(BATCH_EDGES);
         ensure!(
-            self.vertices_per_request > 0 && self.edges_per_request > 0,
+            vertices_per_request > 0 && edges_per_request > 0,
             "a batch has at least one element"
         );
         ensure!(self.vertices > 1, "--vertices must be at least 2");
@@ -194,12 +207,12 @@ impl ApiArguments {
         // Whole requests are loaded.
         let up = |count: u64, step: u32| count.div_ceil(u64::from(step)) * u64::from(step);
         Ok(Sizes {
-            vertices_per_request: self.vertices_per_request,
-            edges_per_request: self.edges_per_request,
+            vertices_per_request,
+            edges_per_request,
             schema_elements: self.schema_elements,
             write_ratio: self.write_ratio,
-            vertices: up(self.vertices, self.vertices_per_request),
-            edges: up(self.edges, self.edges_per_request),
+            vertices: up(self.vertices, vertices_per_request),
+            edges: up(self.edges, edges_per_request),
         })
     }
 
@@ -342,6 +355,19 @@ mod tests {
             .rows()
             .expect("rows");
         assert_eq!(rows[0].load.rate, Some(5.5));
+    }
+
+    #[test]
+    fn batches_are_as_large_as_the_published_ones() {
+        let of = |line: &str| {
+            let sizes = parse(line).sizes().expect("sizes");
+            (sizes.vertices_per_request, sizes.edges_per_request)
+        };
+        assert_eq!(of(""), (200, 500));
+        assert_eq!(of("--published v0.5.6"), (200, 500));
+        assert_eq!(of("--published v0.2"), (199, 499));
+        let words = "--published v0.2 --edges-per-request 7";
+        assert_eq!(of(words), (199, 7), "what is named counts");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 
+use super::report::published::{self, Published};
 use super::result::{Load, Model};
 use super::scenario::Scenario;
 
@@ -20,9 +21,49 @@ pub(crate) enum Page {
     /// HugeGraph 0.5.6 on RocksDB: the upper limits of six scenarios
     #[value(name = "v0.5.6")]
     V056,
-    /// HugeGraph 0.2: seven scenarios at 1,000 users
+    /// HugeGraph 0.5.6 on 15 nodes of Cassandra: the upper limits of six scenarios
+    #[value(name = "v0.5.6-cassandra")]
+    V056Cassandra,
+    /// HugeGraph 0.4.4 on RocksDB: batches by concurrency, and the upper limits of single inserts
+    #[value(name = "v0.4.4")]
+    V044,
+    /// HugeGraph 0.2: seven scenarios at 1,000 users, batches of 199 vertices and 499 edges
     #[value(name = "v0.2")]
     V02,
+    /// HugeGraph 0.2: the upper limits of single inserts
+    #[value(name = "v0.2-limit")]
+    V02Limit,
+}
+
+impl Page {
+    /// Page, back end and tables, as in `published.csv`; without tables all.
+    const fn source(self) -> (&'static str, &'static str, &'static [&'static str]) {
+        match self {
+            Self::V056 => ("v0.5.6", "rocksdb", &[]),
+            Self::V056Cassandra => ("v0.5.6", "cassandra", &[]),
+            // The other tables are the same loads on other machines.
+            Self::V044 => ("v0.4.4", "rocksdb", &["threads-batch", "threads-single"]),
+            Self::V02 => ("v0.2", "cassandra", &["fixed"]),
+            Self::V02Limit => ("v0.2", "cassandra", &["limit"]),
+        }
+    }
+
+    fn rows(self) -> Vec<Published> {
+        let (page, backend, tables) = self.source();
+        let mut rows = published::rows();
+        rows.retain(|row| {
+            let wanted = tables.is_empty() || tables.contains(&row.table);
+            row.page == page && row.backend == backend && wanted
+        });
+        rows
+    }
+
+    /// Elements that a batch of the page carried; `None` where it has no row of the scenario.
+    pub(crate) fn items(self, scenario: Scenario) -> Option<u32> {
+        let name = scenario.name();
+        let row = self.rows().into_iter().find(|row| row.scenario == name)?;
+        Some(row.items)
+    }
 }
 
 /// A list of rows of ours.
@@ -36,95 +77,32 @@ pub(crate) enum Preset {
     Smoke,
 }
 
-/// Concurrencies of a published picture, and the last of them without an error.
-struct Picture {
-    scenario: Scenario,
-    name: &'static str,
-    users: &'static [u32],
-    last_clean: u32,
-}
-
-const V056: &[Picture] = &[
-    Picture {
-        scenario: Scenario::BatchInsertVertices,
-        name: "vertex_batch",
-        users: &[2_000, 2_200, 2_500, 3_000],
-        last_clean: 2_200,
-    },
-    Picture {
-        scenario: Scenario::BatchInsertEdges,
-        name: "edge_batch",
-        users: &[900, 1_000, 1_500, 2_000],
-        last_clean: 900,
-    },
-    Picture {
-        scenario: Scenario::SingleInsertVertices,
-        name: "vertex_single",
-        users: &[9_000, 10_000, 11_000, 11_500, 12_000, 12_500, 13_000],
-        last_clean: 11_500,
-    },
-    Picture {
-        scenario: Scenario::SingleInsertEdges,
-        name: "edge_single",
-        users: &[5_000, 6_000, 7_000, 8_000, 9_000, 9_500, 10_000],
-        last_clean: 9_000,
-    },
-    Picture {
-        scenario: Scenario::VertexById,
-        name: "vertex_id_query",
-        users: &[8_000, 9_000, 10_000, 12_000, 14_000, 16_000, 17_000],
-        last_clean: 14_000,
-    },
-    Picture {
-        scenario: Scenario::EdgeById,
-        name: "edge_id_query",
-        users: &[10_000, 11_000, 12_000, 12_500, 13_000, 14_000],
-        last_clean: 13_000,
-    },
-];
-
-const V02: &[Scenario] = &[
-    Scenario::PropertyKeys,
-    Scenario::VertexLabels,
-    Scenario::EdgeLabels,
-    Scenario::SingleInsertVertices,
-    Scenario::SingleInsertEdges,
-    Scenario::BatchInsertVertices,
-    Scenario::BatchInsertEdges,
-];
-
-/// The rows of a published page. `scale` multiplies the users; without `all` only the last clean row of each picture.
+/// The rows of a published page. `scale` multiplies the users; without `all` only the best row without an error of each
+/// scenario in a table. (The very last one without may be one whose users could not all be started.)
 pub(crate) fn published(page: Page, load: &Load, scale: f64, all: bool) -> Vec<Planned> {
-    let scaled = |users: u32| ((f64::from(users) * scale).round() as u32).max(1);
-    let row = |scenario, users: u32, published: String| Planned {
-        scenario,
-        load: Load {
-            model: Model::Paced,
-            users: Some(scaled(users)),
-            period_s: load.period_s.or(Some(1.0)),
-            rate: None,
-            ..load.clone()
-        },
-        published: Some(published),
+    let rows = page.rows();
+    let is_best = |row: &Published| {
+        let mut beside = rows.iter().filter(|other| {
+            other.table == row.table && other.scenario == row.scenario && other.clean()
+        });
+        row.clean() && beside.all(|other| other.throughput() <= row.throughput())
     };
-    match page {
-        Page::V02 => V02
-            .iter()
-            .map(|it| row(*it, 1_000, format!("v0.2 cassandra {} 1000", it.name())))
-            .collect(),
-        Page::V056 => V056
-            .iter()
-            .flat_map(|picture| {
-                let users = picture.users.iter().copied();
-                users
-                    .filter(|users| all || *users == picture.last_clean)
-                    .map(|users| {
-                        let name = format!("v0.5.6 rocksdb {} {users}", picture.name);
-                        row(picture.scenario, users, name)
-                    })
-            })
-            .collect(),
-    }
+    let planned = |row: &Published| {
+        let users = (f64::from(row.concurrency) * scale).round() as u32;
+        Some(Planned {
+            scenario: Scenario::from_str(row.scenario, false).ok()?,
+            load: Load {
+                model: Model::Paced,
+                users: Some(users.max(1)),
+                period_s: load.period_s.or(Some(1.0)),
+                rate: None,
+                ..load.clone()
+            },
+            published: Some(format!("{} {}", row.source(), row.concurrency)),
+        })
+    };
+    let rows_wanted = rows.iter().filter(|row| all || is_best(row));
+    rows_wanted.filter_map(planned).collect()
 }
 
 /// The rows of a preset. Times come from `load`.
@@ -182,18 +160,54 @@ pub(crate) fn preset(preset: Preset, load: &Load) -> Vec<Planned> {
 mod tests {
     use super::*;
 
+    fn names(rows: &[Planned]) -> Vec<&str> {
+        let names = rows.iter().map(|row| row.published.as_deref());
+        names.map(|name| name.expect("a published row")).collect()
+    }
+
     #[test]
     fn the_published_rows_are_all_there() {
         let load = Load::default();
-        assert_eq!(published(Page::V056, &load, 1.0, true).len(), 35);
-        let last = published(Page::V056, &load, 0.1, false);
-        assert_eq!(last.len(), 6);
-        assert_eq!(last[2].load.users, Some(1_150));
-        assert_eq!(
-            last[2].published.as_deref(),
-            Some("v0.5.6 rocksdb vertex_single 11500")
-        );
-        assert_eq!(published(Page::V02, &load, 1.0, false).len(), 7);
+        for (page, all, best) in [
+            (Page::V056, 35, 6),
+            (Page::V056Cassandra, 34, 6),
+            (Page::V044, 17, 4),
+            (Page::V02, 7, 7),
+            (Page::V02Limit, 7, 2),
+        ] {
+            assert_eq!(published(page, &load, 1.0, true).len(), all, "{page:?}");
+            assert_eq!(published(page, &load, 1.0, false).len(), best, "{page:?}");
+        }
+        let scaled = published(Page::V056, &load, 0.1, false);
+        assert_eq!(scaled[2].load.users, Some(1_150));
+    }
+
+    #[test]
+    fn the_upper_limits_are_the_published_ones() {
+        let rows = published(Page::V056, &Load::default(), 1.0, false);
+        let limits = [
+            "v0.5.6 rocksdb vertex_batch 2200",
+            "v0.5.6 rocksdb edge_batch 900",
+            "v0.5.6 rocksdb vertex_single 11500",
+            "v0.5.6 rocksdb edge_single 9000",
+            "v0.5.6 rocksdb vertex_id_query 14000",
+            "v0.5.6 rocksdb edge_id_query 13000",
+        ];
+        assert_eq!(names(&rows), limits);
+        let rows = published(Page::V02Limit, &Load::default(), 1.0, false);
+        let limits = ["v0.2 cassandra limit 4000", "v0.2 cassandra limit 3000"];
+        assert_eq!(names(&rows), limits);
+    }
+
+    #[test]
+    fn a_page_tells_the_size_of_its_batches() {
+        let of = |page: Page| {
+            let (vertices, edges) = (Scenario::BatchInsertVertices, Scenario::BatchInsertEdges);
+            (page.items(vertices), page.items(edges))
+        };
+        assert_eq!(of(Page::V02), (Some(199), Some(499)));
+        assert_eq!(of(Page::V044), (Some(200), Some(500)));
+        assert_eq!(of(Page::V02Limit), (None, None));
     }
 
     #[test]

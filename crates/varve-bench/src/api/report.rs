@@ -7,7 +7,7 @@ mod chart;
 mod compare;
 mod overview;
 pub(crate) mod page;
-mod published;
+pub(crate) mod published;
 mod rows;
 mod tables;
 pub(crate) mod text;

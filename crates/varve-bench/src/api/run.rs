@@ -13,7 +13,7 @@ use super::connection::{self, Route};
 use super::environment;
 use super::jtl;
 use super::limit_search;
-use super::options::ApiArguments;
+use super::options::{ApiArguments, BATCH_EDGES, BATCH_VERTICES};
 use super::payload::{Kind, Naming};
 use super::preset::Planned;
 use super::progress::Progress;
@@ -193,9 +193,9 @@ impl<'a> Session<'a> {
         let mut label = scenario.name();
         let items = scenario.items(&self.data.sizes);
         let usual = match scenario {
-            Scenario::BatchInsertEdges | Scenario::BatchInsertEdgesUnchecked => 500,
+            Scenario::BatchInsertEdges | Scenario::BatchInsertEdgesUnchecked => BATCH_EDGES,
             Scenario::IndexQuery => items,
-            _ => 200,
+            _ => BATCH_VERTICES,
         };
         if items > 1 && items != usual {
             label += &format!(" ({items} a request)");
