@@ -6,6 +6,7 @@
 
 mod answer;
 mod bound;
+mod changes;
 pub(crate) mod choice;
 pub(crate) mod connection;
 pub(crate) mod environment;

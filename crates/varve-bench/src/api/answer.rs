@@ -2,6 +2,7 @@
 
 use memchr::memmem;
 
+use super::changes::Change;
 use super::payload::ID;
 
 /// What the right answer to a request is.
@@ -14,6 +15,8 @@ pub(crate) struct Expect {
     pub(crate) count: u32,
     /// Whether elements were written.
     pub(crate) writes: bool,
+    /// What it changes of vertices that exist.
+    pub(crate) change: Option<Change>,
 }
 
 #[derive(Debug, Clone, Copy)]

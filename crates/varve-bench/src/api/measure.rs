@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
+use super::changes::{Change, Changes};
+use super::plan::Nanos;
 use super::result::{Buckets, ErrorExample, Second};
 
 /// Significant digits of the histograms.
 const DIGITS: u8 = 3;
 /// The longest time that is told apart: ten minutes, in microseconds.
 const LONGEST_US: u64 = 600_000_000;
-/// Acknowledged requests that a worker keeps to read back.
-pub(crate) const KEPT_ACKNOWLEDGED: usize = 2_000;
 /// Bytes of an error's answer that are kept.
 const EXAMPLE_BYTES: usize = 300;
 
@@ -72,8 +72,12 @@ pub(crate) struct Tally {
     pub(crate) last_ended: u64,
     pub(crate) acknowledged_requests: u64,
     pub(crate) acknowledged_items: u64,
+    /// Acknowledged requests that are kept at most, so that as many elements can be read back.
+    keep: usize,
     /// A sample of the acknowledged requests, all of them while they are few.
     pub(crate) acknowledged: Vec<Acknowledged>,
+    /// What is known of vertices that were changed.
+    pub(crate) changes: Changes,
 }
 
 impl Default for Tally {
@@ -104,12 +108,36 @@ impl Default for Tally {
             last_ended: 0,
             acknowledged_requests: 0,
             acknowledged_items: 0,
+            keep: 0,
             acknowledged: Vec::new(),
+            changes: Changes::default(),
         }
     }
 }
 
 impl Tally {
+    /// Keeps what reading back `elements` needs.
+    pub(crate) fn keeping(elements: u64) -> Self {
+        let keep = usize::try_from(elements).unwrap_or(usize::MAX);
+        Self {
+            keep,
+            changes: Changes::following(keep),
+            ..Self::default()
+        }
+    }
+
+    /// Notes a request that changes vertices, if it is one.
+    pub(crate) fn record_change(
+        &mut self,
+        change: Option<&Change>,
+        sent: Nanos,
+        acknowledged: Option<Nanos>,
+    ) {
+        if let Some(change) = change {
+            self.changes.note(change, sent, acknowledged);
+        }
+    }
+
     /// A sample that took `nanos` from its actual send.
     pub(crate) fn record_service(&mut self, nanos: u64) {
         let us = to_us(nanos);
@@ -144,7 +172,7 @@ impl Tally {
     pub(crate) fn record_acknowledged(&mut self, request: Acknowledged, chance: u64) {
         self.acknowledged_requests += 1;
         self.acknowledged_items += u64::from(request.count);
-        if self.acknowledged.len() < KEPT_ACKNOWLEDGED {
+        if self.acknowledged.len() < self.keep {
             self.acknowledged.push(request);
             return;
         }
@@ -202,6 +230,7 @@ impl Tally {
             (mine, others) => mine.or(others),
         };
         self.acknowledged.extend(other.acknowledged);
+        self.changes.merge(other.changes);
     }
 
     /// Failed samples.
@@ -460,7 +489,7 @@ mod tests {
 
     #[test]
     fn a_sample_of_the_acknowledged_is_kept() {
-        let mut tally = Tally::default();
+        let mut tally = Tally::keeping(2_000);
         for at in 0..10_000_u64 {
             let request = Acknowledged {
                 first: at,
@@ -468,7 +497,7 @@ mod tests {
             };
             tally.record_acknowledged(request, super::super::choice::mix(at));
         }
-        assert_eq!(tally.acknowledged.len(), KEPT_ACKNOWLEDGED);
+        assert_eq!(tally.acknowledged.len(), 2_000);
         assert_eq!(tally.acknowledged_items, 20_000);
         let late = tally
             .acknowledged

@@ -124,7 +124,8 @@ pub struct ApiArguments {
     /// Seed of contents and choices
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub(crate) seed: u64,
-    /// Three characters that tell this run's elements from others' [default: from the clock]
+    /// Three characters that tell this run's elements from others' [default: by chance, none that
+    /// the graph has]
     #[arg(long, value_name = "ABC", value_parser = parse_prefix)]
     pub(crate) run_prefix: Option<[u8; 3]>,
     /// The store has what an earlier run with this --run-prefix loaded

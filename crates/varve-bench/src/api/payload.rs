@@ -3,6 +3,8 @@
 //! Everything follows from an element's number, the run's prefix and the seed, and has a fixed width: a request is a
 //! ready-made text in which a few places are filled in, which is what keeps the generator cheap.
 
+use serde_json::Value;
+
 use super::choice::mix;
 
 /// Digits of ids and texts: 32 that cannot be mistaken for one another.
@@ -96,6 +98,35 @@ impl Naming {
         10 + ((self.content(number) >> 40) % 90) as u32
     }
 
+    /// The group of vertex `number`.
+    fn group(number: u64) -> [u8; 8] {
+        let mut group = [0; 8];
+        write_digits(&mut group, number / GROUP);
+        group
+    }
+
+    /// Property names and values of vertex `number` of a kind, as they are sent for its creation.
+    pub(crate) fn properties(&self, kind: Kind, number: u64) -> Vec<(String, Value)> {
+        let text = |bytes: [u8; 8]| String::from_utf8_lossy(&bytes).into_owned();
+        let name = ("bname".to_owned(), text(self.name(number)).into());
+        match kind {
+            Kind::Plain | Kind::Forgetful => {
+                vec![name, ("bage".to_owned(), self.age(number).into())]
+            }
+            Kind::Indexed => vec![
+                name,
+                ("bgroup".to_owned(), text(Self::group(number)).into()),
+            ],
+            Kind::Wide => (0..WIDE_PROPERTIES)
+                .map(|at| {
+                    let value = text(self.name(wide_number(number, at)));
+                    let value = value + &"x".repeat(WIDE_VALUE - 8);
+                    (format!("bw{at:02}"), value.into())
+                })
+                .collect(),
+        }
+    }
+
     /// The year of edge `number`, four digits.
     pub(crate) fn since(&self, number: u64) -> u32 {
         1_900 + (self.content(!number) % 120) as u32
@@ -111,6 +142,11 @@ impl Naming {
             (mix(source ^ self.seed) % vertices + round) % vertices,
         )
     }
+}
+
+/// The number that the value of property `at` of a wide vertex follows from.
+const fn wide_number(number: u64, at: usize) -> u64 {
+    number.wrapping_add((at as u64 + 1) << 32)
 }
 
 /// A permutation of the numbers of an id.
@@ -284,18 +320,18 @@ impl Template {
 
     fn fill_one(&self, naming: &Naming, number: u64, vertices: u64, out: &mut [u8]) {
         let mut ends = None;
-        let mut value = number;
+        let mut values = 0;
         for (at, field) in &self.fields {
             let place = &mut out[*at..*at + field.mark().len()];
             match field {
                 Field::Id => place.copy_from_slice(&naming.id(self.kind, number)),
                 Field::Name => place.copy_from_slice(&naming.name(number)),
                 Field::Age => write_number(place, naming.age(number)),
-                Field::Group => write_digits(place, number / GROUP),
+                Field::Group => place.copy_from_slice(&Naming::group(number)),
                 Field::Since => write_number(place, naming.since(number)),
                 Field::Value => {
-                    value = value.wrapping_add(1 << 32);
-                    place.copy_from_slice(&naming.name(value));
+                    place.copy_from_slice(&naming.name(wide_number(number, values)));
+                    values += 1;
                 }
                 Field::Source | Field::Target => {
                     let (source, target) =
@@ -386,6 +422,15 @@ mod tests {
         let values: BTreeSet<_> = properties.values().map(ToString::to_string).collect();
         assert_eq!(values.len(), WIDE_PROPERTIES, "values differ");
         assert!((950..1_200).contains(&wide[0].to_string().len()));
+    }
+
+    #[test]
+    fn properties_are_those_that_are_sent() {
+        for kind in [Kind::Plain, Kind::Indexed, Kind::Wide, Kind::Forgetful] {
+            let sent = filled(&Template::vertices(kind, 2), 77);
+            let known: serde_json::Map<_, _> = NAMING.properties(kind, 78).into_iter().collect();
+            assert_eq!(sent[1]["properties"], Value::Object(known), "{kind:?}");
+        }
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::answer::{Check, Expect};
+use super::changes::Change;
 use super::choice::{Chooser, Distribution, Random};
 use super::payload::{self, Kind, Naming, Template};
 use super::scenario::{Data, Place, Scenario, Sizes};
@@ -117,6 +118,7 @@ impl Requests {
             first,
             count: self.items,
             writes: false,
+            change: None,
         }
     }
 
@@ -210,6 +212,12 @@ impl Requests {
         };
         Expect {
             writes: true,
+            change: Some(Change {
+                first,
+                count: self.items,
+                vertices,
+                seed: naming.seed,
+            }),
             ..self.expect(status, check, first)
         }
     }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 use anyhow::{Context, Result, anyhow};
 
 use super::bound::Use;
+use super::changes::Changes;
 use super::choice::{Distribution, mix};
 use super::connection::Route;
 use super::environment;
@@ -45,6 +46,8 @@ pub(crate) struct RowPlan<'a> {
     pub(crate) timeout: Duration,
     /// Requests to send at most.
     pub(crate) budget: Option<u64>,
+    /// Elements that will be read back.
+    pub(crate) read_back: u64,
     pub(crate) server_pid: Option<u32>,
     pub(crate) progress: Progress,
     pub(crate) samples: Option<&'a mut jtl::Writer>,
@@ -55,6 +58,7 @@ pub(crate) struct Ran {
     pub(crate) row: Row,
     pub(crate) acknowledged: Vec<Acknowledged>,
     pub(crate) acknowledged_items: u64,
+    pub(crate) changes: Changes,
 }
 
 /// What is seen of the server and of this process while a row runs.
@@ -96,6 +100,7 @@ impl RowPlan<'_> {
                 connect_timeout: self.connect_timeout,
                 timeout: self.timeout,
                 budget: budget.clone(),
+                read_back: self.read_back,
                 seconds: seconds.clone(),
                 samples: chunks.clone(),
                 active: Arc::clone(&active),
@@ -258,6 +263,7 @@ impl RowPlan<'_> {
             row,
             acknowledged: tally.acknowledged,
             acknowledged_items: tally.acknowledged_items,
+            changes: tally.changes,
         }
     }
 

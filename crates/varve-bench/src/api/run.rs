@@ -1,20 +1,20 @@
 //! A run: prepares the server, loads what the scenarios need, runs the rows one after another, and writes what came
 //! out. The result file is written anew after each row, so that an interrupted run leaves its rows.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::choice::{Distribution, mix};
+use super::choice::{Distribution, Random, mix};
 use super::connection::{self, Route};
 use super::environment;
 use super::jtl;
 use super::limit_search;
 use super::options::{ApiArguments, BATCH_EDGES, BATCH_VERTICES};
-use super::payload::{Kind, Naming};
+use super::payload::{Kind, Naming, PREFIX};
 use super::preset::Planned;
 use super::progress::Progress;
 use super::result::{FORMAT, LimitFound, Load, Model, ResultFile, Row, Server};
@@ -32,6 +32,8 @@ const FAILED: u8 = 3;
 const LOADERS: u32 = 2;
 /// Longest time that loading may take, in seconds.
 const LOAD_S: f64 = 36_000.0;
+/// Prefixes that are tried when the graph has elements of runs that had those before.
+const PREFIXES_TRIED: u32 = 20;
 
 /// Runs `varve bench api`.
 ///
@@ -64,6 +66,8 @@ struct Session<'a> {
     /// Rows and loads so far: each takes its connections from other source addresses.
     turn: u32,
     failed: Vec<String>,
+    /// Changes so far that failed: they may be done at any time.
+    uncertain: u64,
     _served: Option<Served>,
 }
 
@@ -80,7 +84,7 @@ impl<'a> Session<'a> {
         let pid = served.as_ref().map(Served::pid).or(arguments.server_pid);
         let mut target = Target::find(url, &arguments.graph, arguments.paths, pid)?;
         let naming = Naming {
-            prefix: arguments.run_prefix.unwrap_or_else(prefix_of_now),
+            prefix: run_prefix(arguments, &mut target)?,
             seed: arguments.seed,
         };
         target.prepare(&naming).context("preparing the graph")?;
@@ -132,6 +136,7 @@ impl<'a> Session<'a> {
             repeat: 1,
             turn: 0,
             failed: Vec::new(),
+            uncertain: 0,
             _served: served,
         };
         session.check_limits()?;
@@ -286,7 +291,7 @@ impl<'a> Session<'a> {
     ) -> Result<Ran> {
         self.turn += 1;
         let connections = load.users.or(load.max_in_flight).unwrap_or(1);
-        RowPlan {
+        let ran = RowPlan {
             scenario,
             label,
             data: &self.data,
@@ -298,12 +303,15 @@ impl<'a> Session<'a> {
             connect_timeout: self.arguments.connect_timeout(),
             timeout: self.arguments.timeout(),
             budget,
+            read_back: self.arguments.verify,
             server_pid: self.target.server.pid,
             progress: Progress::new(self.arguments.quiet),
             samples: self.samples.as_mut().filter(|_| keep_samples),
             load,
         }
-        .run()
+        .run()?;
+        self.uncertain += ran.changes.uncertain();
+        Ok(ran)
     }
 
     fn verified(&mut self, scenario: Scenario, ran: Ran) -> Result<Row> {
@@ -312,15 +320,16 @@ impl<'a> Session<'a> {
             && self.arguments.verify > 0
             && !ran.acknowledged.is_empty()
         {
-            let verification = verify::read_back(
-                &mut self.target,
-                &self.data,
+            let back = verify::Back {
                 written,
-                &ran.acknowledged,
-                ran.acknowledged_items,
-                self.arguments.verify,
-            )
-            .context("reading back what was written")?;
+                acknowledged: &ran.acknowledged,
+                items: ran.acknowledged_items,
+                changes: &ran.changes,
+                values_known: self.uncertain == ran.changes.uncertain(),
+                limit: self.arguments.verify,
+            };
+            let verification = verify::read_back(&mut self.target, &self.data, &back)
+                .context("reading back what was written")?;
             row.verification = Some(verification);
         }
         Ok(row)
@@ -448,15 +457,35 @@ fn assume_loaded(data: &Data) {
     }
 }
 
-/// A prefix that no other run of the last days has.
-fn prefix_of_now() -> [u8; 3] {
+/// What this run's ids begin with: the prefix that was named, else one that no earlier run in this graph had.
+///
+/// # Errors
+/// When the server does not answer, or as many prefixes as are tried were all used.
+fn run_prefix(arguments: &ApiArguments, target: &mut Target) -> Result<[u8; PREFIX]> {
+    if let Some(prefix) = arguments.run_prefix {
+        if !arguments.loaded && target.has_run(prefix)? {
+            eprintln!(
+                "warning: the graph has elements of a run with prefix {}: what this one inserts overwrites them",
+                String::from_utf8_lossy(&prefix)
+            );
+        }
+        return Ok(prefix);
+    }
+    for _ in 0..PREFIXES_TRIED {
+        let prefix = random_prefix();
+        if !target.has_run(prefix)? {
+            return Ok(prefix);
+        }
+    }
+    bail!("the graph has elements of too many runs: use an empty one, or name a --run-prefix")
+}
+
+/// Two runs that start at once have the same one of 238,328 by chance only.
+fn random_prefix() -> [u8; PREFIX] {
     const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    let seconds = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default()
-        .as_secs();
-    let digit = |power: u64| DIGITS[(seconds / power % 62) as usize];
-    [digit(62 * 62), digit(62), digit(1)]
+    // The standard library's keys of hash tables come from the system's random numbers.
+    let mut random = Random::new(RandomState::new().hash_one(std::process::id()));
+    [(); PREFIX].map(|()| DIGITS[random.below(DIGITS.len() as u64) as usize])
 }
 
 /// The program's name without its version.

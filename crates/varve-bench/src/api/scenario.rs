@@ -85,8 +85,10 @@ pub(crate) enum Need {
 pub(crate) enum Written {
     Vertices(Kind),
     Edges,
-    /// Vertices that existed: their content depends on which write was the last.
-    Changed(Kind),
+    /// Vertices that existed, all properties anew: their content depends on which write was the last.
+    Overwritten(Kind),
+    /// The same of their ages alone.
+    Updated(Kind),
     PropertyKeys,
     VertexLabels,
     EdgeLabels,
@@ -151,10 +153,10 @@ impl Scenario {
             Self::SingleInsertEdges | Self::BatchInsertEdges | Self::BatchInsertEdgesUnchecked => {
                 Some(Written::Edges)
             }
-            Self::UpdateVertices | Self::BatchUpdateVertices | Self::Overwrite => {
-                Some(Written::Changed(Kind::Plain))
-            }
-            Self::OverwriteNoHistory => Some(Written::Changed(Kind::Forgetful)),
+            Self::UpdateVertices => Some(Written::Updated(Kind::Plain)),
+            // The strategy is for properties that both have; all others come from the request.
+            Self::BatchUpdateVertices | Self::Overwrite => Some(Written::Overwritten(Kind::Plain)),
+            Self::OverwriteNoHistory => Some(Written::Overwritten(Kind::Forgetful)),
             Self::SingleInsertWide | Self::BatchInsertWide => Some(Written::Vertices(Kind::Wide)),
             Self::LoadIndexed => Some(Written::Vertices(Kind::Indexed)),
             Self::LoadForgetful => Some(Written::Vertices(Kind::Forgetful)),

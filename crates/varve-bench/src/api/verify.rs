@@ -1,8 +1,11 @@
 //! Reads back what a row's writes were acknowledged for. A row whose data is not there is an error row.
 
+use std::collections::BTreeSet;
+
 use anyhow::Result;
 use serde_json::Value;
 
+use super::changes::Changes;
 use super::choice::Random;
 use super::measure::Acknowledged;
 use super::payload::{ID, Kind, Naming};
@@ -10,11 +13,28 @@ use super::result::Verification;
 use super::scenario::{Data, Written};
 use super::target::Target;
 
+/// Property names and values.
+type Properties = Vec<(String, Value)>;
+
+/// What is to be read back of a row.
+pub(crate) struct Back<'a> {
+    pub(crate) written: Written,
+    /// The acknowledged requests, or as many of them as `limit`.
+    pub(crate) acknowledged: &'a [Acknowledged],
+    /// Elements of all acknowledged requests.
+    pub(crate) items: u64,
+    pub(crate) changes: &'a Changes,
+    /// No change of an earlier row failed, which might be done only now.
+    pub(crate) values_known: bool,
+    /// Elements to read at most.
+    pub(crate) limit: u64,
+}
+
 /// An element to read, and what it must have.
 struct Wanted {
     path: String,
-    /// Properties and their values; empty when any content is right.
-    properties: Vec<(&'static str, Value)>,
+    /// The properties of one of these; when there are none, any content is right.
+    contents: Vec<Properties>,
 }
 
 /// What is found of an element.
@@ -24,34 +44,21 @@ enum Found {
     Missing,
 }
 
-/// Reads back `limit` of the acknowledged elements, or all when they are no more.
+/// Reads back the acknowledged elements, or so many of them as are wanted.
 ///
 /// # Errors
 /// When the server does not answer.
-pub(crate) fn read_back(
-    target: &mut Target,
-    data: &Data,
-    written: Written,
-    acknowledged: &[Acknowledged],
-    items: u64,
-    limit: u64,
-) -> Result<Verification> {
-    let mut random = Random::new(data.naming.seed);
-    let all = items <= limit;
-    let elements = chosen(acknowledged, limit, all, &mut random);
+pub(crate) fn read_back(target: &mut Target, data: &Data, back: &Back<'_>) -> Result<Verification> {
+    let (elements, method) = match back.written {
+        Written::Overwritten(kind) | Written::Updated(kind) => changed(target, data, back, kind),
+        _ => created(target, data, back),
+    };
     let mut verification = Verification {
-        acknowledged: items,
-        method: match (all, written) {
-            (_, Written::PropertyKeys | Written::VertexLabels | Written::EdgeLabels) => {
-                "each name read once".to_owned()
-            }
-            (true, _) => "all read by id".to_owned(),
-            (false, _) => format!("{limit} of them, chosen at random, read by id"),
-        },
+        acknowledged: back.items,
+        method,
         ..Verification::default()
     };
-    for number in elements {
-        let wanted = wanted(target, data, written, number);
+    for wanted in elements {
         verification.checked += 1;
         match look(target, &wanted)? {
             Found::Right => {}
@@ -62,65 +69,127 @@ pub(crate) fn read_back(
     Ok(verification)
 }
 
-/// The numbers to read: all, or so many by chance.
-fn chosen(acknowledged: &[Acknowledged], limit: u64, all: bool, random: &mut Random) -> Vec<u64> {
-    let mut numbers: Vec<u64> = match all {
-        true => acknowledged
-            .iter()
-            .flat_map(|request| (0..u64::from(request.count)).map(|at| request.first + at))
-            .collect(),
-        false => (0..limit)
-            .filter_map(|_| {
-                let request = acknowledged.get(random.below(acknowledged.len() as u64) as usize)?;
-                Some(request.first + random.below(u64::from(request.count)))
-            })
-            .collect(),
+/// Elements that the row created, and how they were chosen.
+fn created(target: &Target, data: &Data, back: &Back<'_>) -> (Vec<Wanted>, String) {
+    let numbers = drawn(back.acknowledged, back.limit, data.naming.seed);
+    let count = numbers.len() as u64;
+    let method = match back.written {
+        Written::PropertyKeys | Written::VertexLabels | Written::EdgeLabels => {
+            format!("{count} names, each read once")
+        }
+        _ if count == back.items => "all read by id".to_owned(),
+        _ => format!("{count} of them, chosen at random, read by id"),
     };
-    numbers.sort_unstable();
-    numbers.dedup();
-    numbers
+    let wanted = |number: &u64| wanted(target, data, back.written, *number);
+    (numbers.iter().map(wanted).collect(), method)
+}
+
+/// Vertices that the row changed, each with the values that it may have in the end, and how they were chosen.
+fn changed(target: &Target, data: &Data, back: &Back<'_>, kind: Kind) -> (Vec<Wanted>, String) {
+    let limit = usize::try_from(back.limit).unwrap_or(usize::MAX);
+    let (changed, all) = back.changes.chosen(limit);
+    let (count, only_there) = match back.values_known {
+        true => (changed.len(), ""),
+        false => (
+            changed.len(),
+            ", for being there: an earlier change failed, and may be done late",
+        ),
+    };
+    let method = match all {
+        true => format!("all {count} vertices that were changed read by id{only_there}"),
+        false => {
+            format!("{count} of the changed vertices, chosen at random, read by id{only_there}")
+        }
+    };
+    let wanted = changed.into_iter().map(|it| {
+        let content = |seed: &u64| last_written(&data.naming, back.written, it.number, *seed);
+        Wanted {
+            path: vertex_path(target, &data.naming, kind, it.number),
+            contents: match back.values_known {
+                true => it.seeds.iter().map(content).collect(),
+                false => Vec::new(),
+            },
+        }
+    });
+    (wanted.collect(), method)
+}
+
+/// What a change with this seed left of vertex `number`.
+fn last_written(naming: &Naming, written: Written, number: u64, seed: u64) -> Properties {
+    let naming = Naming { seed, ..*naming };
+    let mut properties = naming.properties(Kind::Plain, number);
+    if let Written::Updated(_) = written {
+        properties.retain(|(name, _)| name == "bage");
+    }
+    properties
+}
+
+/// The numbers to read: of all that was acknowledged, or so many of it by chance, none twice. Ascending.
+fn drawn(acknowledged: &[Acknowledged], limit: u64, seed: u64) -> Vec<u64> {
+    let mut requests = acknowledged.to_vec();
+    requests.sort_unstable_by_key(|request| request.first);
+    // Names of the schema are asked for again and again; all else is created once.
+    requests.dedup_by_key(|request| request.first);
+    let total: u64 = requests.iter().map(|it| u64::from(it.count)).sum();
+    let mut chosen = Vec::new();
+    let mut before = 0;
+    let mut places = places(total, limit.min(total), seed).into_iter().peekable();
+    for request in requests {
+        let end = before + u64::from(request.count);
+        while let Some(place) = places.next_if(|place| *place < end) {
+            chosen.push(request.first + place - before);
+        }
+        before = end;
+    }
+    chosen
+}
+
+/// `count` of the places under `total`, none twice, by Floyd's way: every choice is as likely as any other.
+fn places(total: u64, count: u64, seed: u64) -> BTreeSet<u64> {
+    let mut random = Random::new(seed);
+    let mut places = BTreeSet::new();
+    for last in total - count..total {
+        let place = random.below(last + 1);
+        if !places.insert(place) {
+            places.insert(last);
+        }
+    }
+    places
 }
 
 fn wanted(target: &Target, data: &Data, written: Written, number: u64) -> Wanted {
     let (naming, base) = (&data.naming, &target.place.base);
-    let vertex = |kind: Kind, number: u64| {
-        let id = text(&naming.id(kind, number));
-        format!("{base}/graph/vertices/%22{id}%22")
-    };
     let schema = |what: &str, letter: &str| {
         let name = String::from_utf8_lossy(&naming.name(number)).into_owned();
-        format!("{base}/schema/{what}/b{letter}{name}")
+        (format!("{base}/schema/{what}/b{letter}{name}"), Vec::new())
     };
-    let (path, properties) = match written {
-        Written::Vertices(kind @ (Kind::Wide | Kind::Indexed)) => {
-            (vertex(kind, number), Vec::new())
-        }
-        Written::Vertices(kind) => (vertex(kind, number), content(naming, number)),
-        Written::Changed(kind) => (
-            vertex(kind, number % data.sizes.vertices.max(1)),
-            Vec::new(),
+    let (path, contents) = match written {
+        Written::Vertices(kind) | Written::Overwritten(kind) | Written::Updated(kind) => (
+            vertex_path(target, naming, kind, number),
+            vec![naming.properties(kind, number)],
         ),
         Written::Edges => {
             let (source, right) = naming.ends(number, data.sizes.vertices);
             let [source, right] = [source, right].map(|at| text(&naming.id(Kind::Plain, at)));
             let middle = &target.place.edge_middle;
             let path = format!("{base}/graph/edges/S{source}{middle}S{right}");
-            (path, vec![("bsince", naming.since(number).into())])
+            let since = ("bsince".to_owned(), naming.since(number).into());
+            (path, vec![vec![since]])
         }
-        Written::PropertyKeys => (schema("propertykeys", "k"), Vec::new()),
-        Written::VertexLabels => (schema("vertexlabels", "v"), Vec::new()),
-        Written::EdgeLabels => (schema("edgelabels", "e"), Vec::new()),
+        Written::PropertyKeys => schema("propertykeys", "k"),
+        Written::VertexLabels => schema("vertexlabels", "v"),
+        Written::EdgeLabels => schema("edgelabels", "e"),
     };
-    Wanted { path, properties }
+    Wanted { path, contents }
+}
+
+fn vertex_path(target: &Target, naming: &Naming, kind: Kind, number: u64) -> String {
+    let (base, id) = (&target.place.base, text(&naming.id(kind, number)));
+    format!("{base}/graph/vertices/%22{id}%22")
 }
 
 fn text(id: &[u8; ID]) -> String {
     String::from_utf8_lossy(id).into_owned()
-}
-
-fn content(naming: &Naming, number: u64) -> Vec<(&'static str, Value)> {
-    let name = String::from_utf8_lossy(&naming.name(number)).into_owned();
-    vec![("bname", name.into()), ("bage", naming.age(number).into())]
 }
 
 fn look(target: &mut Target, wanted: &Wanted) -> Result<Found> {
@@ -129,36 +198,81 @@ fn look(target: &mut Target, wanted: &Wanted) -> Result<Found> {
         return Ok(Found::Missing);
     }
     let element = answer.json()?;
-    let properties = &element["properties"];
-    let right = wanted
-        .properties
-        .iter()
-        .all(|(name, value)| properties[name] == *value);
-    Ok(if right { Found::Right } else { Found::Wrong })
+    Ok(match wanted.allows(&element["properties"]) {
+        true => Found::Right,
+        false => Found::Wrong,
+    })
+}
+
+impl Wanted {
+    fn allows(&self, properties: &Value) -> bool {
+        let has = |content: &Properties| {
+            content
+                .iter()
+                .all(|(name, value)| properties[name] == *value)
+        };
+        self.contents.is_empty() || self.contents.iter().any(has)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const fn request(first: u64, count: u32) -> Acknowledged {
+        Acknowledged { first, count }
+    }
+
     #[test]
-    fn all_or_a_sample_is_chosen() {
-        let acknowledged = [
-            Acknowledged {
-                first: 10,
-                count: 3,
-            },
-            Acknowledged {
-                first: 20,
-                count: 2,
-            },
-        ];
-        let mut random = Random::new(1);
-        let all = chosen(&acknowledged, 5, true, &mut random);
-        assert_eq!(all, [10, 11, 12, 20, 21]);
-        let some = chosen(&acknowledged, 3, false, &mut random);
-        assert!(!some.is_empty() && some.len() <= 3);
-        assert!(some.iter().all(|number| all.contains(number)));
-        assert!(chosen(&[], 3, false, &mut random).is_empty());
+    fn all_is_read_when_it_is_not_too_much() {
+        let acknowledged = [request(10, 3), request(20, 2)];
+        let all = [10, 11, 12, 20, 21];
+        assert_eq!(drawn(&acknowledged, 5, 1), all);
+        assert_eq!(drawn(&acknowledged, 50, 1), all);
+        assert!(drawn(&[], 3, 1).is_empty());
+    }
+
+    #[test]
+    fn a_sample_has_as_many_as_were_asked_for_and_none_twice() {
+        let acknowledged = [request(100, 400), request(1_000, 600)];
+        for limit in [1, 500, 999] {
+            for seed in 0..20 {
+                let some = drawn(&acknowledged, limit, seed);
+                assert_eq!(some.len() as u64, limit);
+                assert!(some.is_sorted_by(|a, b| a < b), "{some:?}");
+                let there = |it: &u64| (100..500).contains(it) || (1_000..1_600).contains(it);
+                assert!(some.iter().all(there));
+            }
+        }
+    }
+
+    #[test]
+    fn names_that_were_asked_for_again_are_read_once() {
+        let acknowledged: Vec<_> = (0..600).map(|at| request(at % 3, 1)).collect();
+        assert_eq!(drawn(&acknowledged, 1_000, 1), [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_vertex_must_have_the_values_of_one_of_its_last_writes() {
+        let naming = Naming {
+            prefix: *b"abc",
+            seed: 1,
+        };
+        let written = Written::Overwritten(Kind::Plain);
+        let of = |seed| last_written(&naming, written, 7, seed);
+        let wanted = Wanted {
+            path: String::new(),
+            contents: vec![of(5), of(6)],
+        };
+        let found = |content: Properties| {
+            let map: serde_json::Map<_, _> = content.into_iter().collect();
+            wanted.allows(&Value::Object(map))
+        };
+        assert!(found(of(5)) && found(of(6)));
+        assert!(!found(of(1)), "as it was before");
+        let mixed = vec![of(5).remove(0), of(6).remove(1)];
+        assert!(!found(mixed), "the values of one write");
+        let age = last_written(&naming, Written::Updated(Kind::Plain), 7, 5);
+        assert_eq!(age, [of(5).remove(1)]);
     }
 }

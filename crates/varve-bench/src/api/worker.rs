@@ -57,6 +57,8 @@ pub(crate) struct Work {
     pub(crate) timeout: Duration,
     /// Requests that all workers may still send, if limited.
     pub(crate) budget: Option<Arc<AtomicI64>>,
+    /// Elements that will be read back.
+    pub(crate) read_back: u64,
     pub(crate) seconds: Sender<Part>,
     pub(crate) samples: Option<Sender<Vec<jtl::Sample>>>,
     /// Users of all workers that have started and not stopped, or requests in flight; counted where samples are written.
@@ -141,6 +143,7 @@ struct Worker {
 /// When the system refuses what the loop itself needs; failed requests are samples.
 pub(crate) fn run(work: Work) -> Result<Tally> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).context("creating an epoll")?;
+    let tally = Tally::keeping(work.read_back);
     let mut worker = Worker {
         work,
         epoll,
@@ -152,7 +155,7 @@ pub(crate) fn run(work: Work) -> Result<Tally> {
         in_flight: 0,
         request: Vec::new(),
         buffer: vec![0; READ_BUFFER],
-        tally: Tally::default(),
+        tally,
         second: Running::new(),
         samples: Vec::new(),
         next_tick: TICK,
@@ -362,13 +365,18 @@ impl Worker {
         self.tally.last_ended = self.tally.last_ended.max(now);
         self.second.record(took, ok);
         self.in_flight -= 1;
-        self.count(index, outcome);
+        self.count(index, now, outcome);
         self.note_sample(index, took, status, length, ok);
         self.go_on(index, now);
     }
 
-    fn count(&mut self, index: u32, outcome: Outcome<'_>) {
-        let expect = self.users[index as usize].expect.take();
+    fn count(&mut self, index: u32, now: Nanos, outcome: Outcome<'_>) {
+        let user = &mut self.users[index as usize];
+        let (sent, expect) = (user.sent, user.expect.take());
+        let acknowledged = (!matches!(outcome, Outcome::Failed(..))).then_some(now);
+        let change = expect.and_then(|expect| expect.change);
+        self.tally
+            .record_change(change.as_ref(), sent, acknowledged);
         match outcome {
             Outcome::Failed(failure, text) => self.tally.record_error(failure, text),
             Outcome::Empty => self.tally.empty_answers += 1,

@@ -428,6 +428,7 @@ fn on_server(
         connect_timeout: TIMEOUT,
         timeout: TIMEOUT,
         budget: Some(measure.count(percent)),
+        read_back: 0,
         server_pid: target.server.pid,
         progress: Progress::new(false),
         samples: None,

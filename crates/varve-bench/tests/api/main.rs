@@ -6,6 +6,7 @@
 mod real;
 mod stub;
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -163,6 +164,57 @@ fn what_was_written_is_read_back() {
 }
 
 #[test]
+fn what_was_changed_is_read_back_with_its_new_values() {
+    for scenario in ["update_vertices", "overwrite"] {
+        // Several users, few vertices: many writes of one vertex are in flight at once.
+        let words = format!(
+            "--scenario {scenario} --model closed --users 8 --threads 2 --warmup 0 --requests 400 \
+             --choice zipfian"
+        );
+        let stub = Stub::start(Manner::Right);
+        let (code, file) = against(&stub, &words);
+        assert_eq!(code, ExitCode::SUCCESS, "{scenario}: no false alarm");
+        let right = only_row(&file).verification.clone();
+        let right = right.expect("changes are verified");
+        assert!(right.checked > 0 && right.passed(), "{scenario}: {right:?}");
+
+        let stub = Stub::start(Manner::KeepsTheOld);
+        let (code, file) = against(&stub, &words);
+        assert_ne!(code, ExitCode::SUCCESS, "{scenario}: dropped changes");
+        let wrong = only_row(&file).verification.clone();
+        let wrong = wrong.expect("changes are verified");
+        // A new age is the old one by chance, once in ninety times for each value that may be the last.
+        assert!(wrong.wrong * 2 > wrong.checked, "{scenario}: {wrong:?}");
+    }
+}
+
+#[test]
+fn as_many_are_read_back_as_were_asked_for() {
+    let words = "--scenario single_insert_vertices --model closed --users 2 --threads 2 --warmup 0 \
+                 --requests 5000";
+    for (wanted, method) in [
+        (300, "300 of them, chosen at random, read by id"),
+        (5_000, "all read by id"),
+    ] {
+        let stub = Stub::start(Manner::Right);
+        let (_, file) = against(&stub, &format!("{words} --verify {wanted}"));
+        let verification = only_row(&file).verification.clone();
+        let verification = verification.expect("writes are verified");
+        assert_eq!(verification.checked, wanted);
+        assert_eq!(verification.method, method);
+    }
+}
+
+#[test]
+fn another_prefix_is_drawn_for_each_run() {
+    let stub = Stub::start(Manner::Right);
+    let prefixes: BTreeSet<String> = (0..4)
+        .map(|_| against(&stub, READ).1.environment.run_prefix)
+        .collect();
+    assert_eq!(prefixes.len(), 4, "{prefixes:?}");
+}
+
+#[test]
 fn paced_users_send_equally_often() {
     let stub = Stub::start(Manner::Right);
     let words = "--scenario vertex_by_id --users 4 --period 500ms --ramp 500ms --hold 1s";
@@ -197,8 +249,8 @@ fn open_arrivals_over_the_limit_are_counted() {
 
 #[test]
 fn all_threads_together_have_as_many_in_flight_as_may_be() {
-    let stub = Stub::start(Manner::Silent);
     for (in_flight, threads) in [(5, 2), (2, 3)] {
+        let stub = Stub::start(Manner::Silent);
         let words = format!(
             "--scenario vertex_by_id --model open --rate 200 --hold 500ms --warmup 0 --max-in-flight {in_flight} \
              --threads {threads} --timeout 1s"

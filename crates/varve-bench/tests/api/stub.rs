@@ -32,6 +32,8 @@ pub(crate) enum Manner {
     OneAtATime(u64),
     /// Acknowledges vertices and does not keep them.
     Forgets,
+    /// Acknowledges changes of vertices and does not make them.
+    KeepsTheOld,
 }
 
 /// The server; it ends with its process.
@@ -223,6 +225,9 @@ impl Shared {
             _ if path.ends_with("/graph/vertices") => self.put(&request.body),
             _ if path.ends_with("/graph/vertices/batch") => self.put_batch(&request.body),
             _ if path.ends_with("/graph/edges") => edge(&request.body),
+            _ if request.method == "PUT" && path.contains("/graph/vertices/%22") => {
+                self.update(path, &request.body)
+            }
             _ if get && path.contains("/graph/vertices/%22") && !path.contains("/history") => {
                 let id = path.split("%22").nth(1).unwrap_or_default();
                 let vertices = self.vertices.lock().expect("not poisoned");
@@ -245,13 +250,31 @@ impl Shared {
         (201, body.to_owned())
     }
 
+    fn update(&self, path: &str, body: &str) -> (u16, String) {
+        let id = path.split("%22").nth(1).unwrap_or_default();
+        let change: serde_json::Value = serde_json::from_str(body).expect("JSON");
+        let mut vertices = self.vertices.lock().expect("not poisoned");
+        let Some(vertex) = vertices.get_mut(id) else {
+            return (404, "{}".to_owned());
+        };
+        let mut element: serde_json::Value = serde_json::from_str(vertex).expect("JSON");
+        element["properties"]["bage"] = change["properties"]["bage"].clone();
+        if self.manner != Manner::KeepsTheOld {
+            *vertex = element.to_string();
+        }
+        (200, element.to_string())
+    }
+
     fn put_batch(&self, body: &str) -> (u16, String) {
         let elements: Vec<serde_json::Value> = serde_json::from_str(body).expect("JSON");
         let mut vertices = self.vertices.lock().expect("not poisoned");
         let mut ids = Vec::new();
         for element in elements {
             let id = element["id"].as_str().expect("an id").to_owned();
-            vertices.insert(id.clone(), element.to_string());
+            let old = vertices.contains_key(&id) && self.manner == Manner::KeepsTheOld;
+            if !old {
+                vertices.insert(id.clone(), element.to_string());
+            }
             ids.push(id);
         }
         // The tests load 400 vertices, beside the two that the tool learns the form of edge ids with.

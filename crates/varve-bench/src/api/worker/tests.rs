@@ -62,6 +62,7 @@ fn run_worker(to: SocketAddr, scenario: Scenario, load: &Load, budget: Option<i6
         connect_timeout: Duration::from_secs(60),
         timeout: Duration::from_secs(60),
         budget: budget.map(|left| Arc::new(AtomicI64::new(left))),
+        read_back: 0,
         seconds,
         samples: Some(sender),
         active: Arc::default(),

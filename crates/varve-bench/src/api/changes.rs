@@ -1,0 +1,285 @@
+//! Which values the vertices that a row changed may have in the end.
+//!
+//! Users write to the same vertices at the same time, so the last value need not be the one that was acknowledged last.
+//! A write is out of the question only when another one of that vertex was sent after its acknowledgement, and was
+//! acknowledged too. A write that failed may have been done all the same, at any time, and is never out of the question.
+//!
+//! Not all vertices are followed, but those with the smallest hashes: so all workers follow the same ones, each of them is
+//! as likely as any other, and all of its writes are known.
+
+use std::collections::HashMap;
+
+use super::choice::mix;
+use super::plan::Nanos;
+
+/// Values that a vertex may have at most; of one with more, nothing is said but that it is there.
+const VALUES_MAX: usize = 4_096;
+
+/// A request that changed vertices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Change {
+    /// Number of the first vertex; the others follow, and after the last comes number 0.
+    pub(crate) first: u64,
+    pub(crate) count: u32,
+    /// Number of all vertices that may be changed.
+    pub(crate) vertices: u64,
+    /// What the values follow from.
+    pub(crate) seed: u64,
+}
+
+/// The changes of a row, as far as they are followed.
+#[derive(Debug)]
+pub(crate) struct Changes {
+    /// So many vertices are wanted in the end; 0: none is followed.
+    wanted: usize,
+    /// Vertices with a hash above are not followed.
+    hash_max: u64,
+    vertices: HashMap<u64, Followed>,
+    /// Requests that failed, so that nobody knows whether and when they were done.
+    uncertain: u64,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Followed {
+    /// When the latest of the acknowledged writes was sent.
+    latest_sent: Option<Nanos>,
+    /// End and seed of the writes that may have been the last.
+    last: Vec<(Nanos, u64)>,
+    too_many: bool,
+}
+
+/// A vertex that was changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Changed {
+    pub(crate) number: u64,
+    /// The seeds of its values: it has those of one of them. Empty when they are too many.
+    pub(crate) seeds: Vec<u64>,
+}
+
+impl Default for Changes {
+    fn default() -> Self {
+        Self::following(0)
+    }
+}
+
+const fn hash(number: u64) -> u64 {
+    mix(number ^ 0x05EE_D0F5_A3B1)
+}
+
+impl Changes {
+    /// Follows so many vertices, all that are changed when they are no more.
+    pub(crate) fn following(wanted: usize) -> Self {
+        Self {
+            wanted,
+            hash_max: u64::MAX,
+            vertices: HashMap::new(),
+            uncertain: 0,
+        }
+    }
+
+    /// Notes a request that was sent at `sent`, and acknowledged at `acknowledged` unless it failed.
+    pub(crate) fn note(&mut self, change: &Change, sent: Nanos, acknowledged: Option<Nanos>) {
+        self.uncertain += u64::from(acknowledged.is_none());
+        if self.wanted == 0 {
+            return;
+        }
+        for at in 0..u64::from(change.count) {
+            let number = (change.first + at) % change.vertices.max(1);
+            if hash(number) <= self.hash_max {
+                let followed = self.vertices.entry(number).or_default();
+                followed.note(change.seed, sent, acknowledged);
+            }
+        }
+        self.follow_fewer();
+    }
+
+    /// Drops vertices when they are twice as many as wanted.
+    fn follow_fewer(&mut self) {
+        if self.vertices.len() <= 2 * self.wanted {
+            return;
+        }
+        let mut hashes: Vec<u64> = self.vertices.keys().map(|number| hash(*number)).collect();
+        let (_, bound, _) = hashes.select_nth_unstable(self.wanted);
+        self.hash_max = *bound;
+        self.keep_followed();
+    }
+
+    fn keep_followed(&mut self) {
+        let hash_max = self.hash_max;
+        self.vertices.retain(|number, _| hash(*number) <= hash_max);
+    }
+
+    /// Adds another worker's.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.wanted = self.wanted.max(other.wanted);
+        self.hash_max = self.hash_max.min(other.hash_max);
+        self.uncertain += other.uncertain;
+        for (number, followed) in other.vertices {
+            self.vertices.entry(number).or_default().merge(followed);
+        }
+        self.keep_followed();
+        self.follow_fewer();
+    }
+
+    /// Requests that failed.
+    pub(crate) const fn uncertain(&self) -> u64 {
+        self.uncertain
+    }
+
+    /// At most `limit` of the vertices with an acknowledged change, by their numbers, and whether those are all.
+    pub(crate) fn chosen(&self, limit: usize) -> (Vec<Changed>, bool) {
+        let vertices = self.vertices.iter();
+        let mut changed: Vec<Changed> = vertices
+            .filter(|(_, followed)| followed.latest_sent.is_some())
+            .map(|(number, followed)| Changed {
+                number: *number,
+                seeds: followed.seeds(),
+            })
+            .collect();
+        let all = self.hash_max == u64::MAX && changed.len() <= limit;
+        changed.sort_unstable_by_key(|it| hash(it.number));
+        changed.truncate(limit);
+        changed.sort_unstable_by_key(|it| it.number);
+        (changed, all)
+    }
+}
+
+impl Followed {
+    fn note(&mut self, seed: u64, sent: Nanos, acknowledged: Option<Nanos>) {
+        if acknowledged.is_some() {
+            self.latest_sent = self.latest_sent.max(Some(sent));
+        }
+        self.last.push((acknowledged.unwrap_or(Nanos::MAX), seed));
+        self.forget();
+    }
+
+    fn merge(&mut self, other: Self) {
+        self.latest_sent = self.latest_sent.max(other.latest_sent);
+        self.last.extend(other.last);
+        self.too_many |= other.too_many;
+        self.forget();
+    }
+
+    /// Forgets the writes that others came after.
+    fn forget(&mut self) {
+        if let Some(latest) = self.latest_sent {
+            self.last.retain(|(ended, _)| *ended >= latest);
+        }
+        // What is forgotten here may be the last one, for ever.
+        if self.last.len() > VALUES_MAX {
+            self.too_many = true;
+            self.last.clear();
+        }
+    }
+
+    fn seeds(&self) -> Vec<u64> {
+        match self.too_many {
+            true => Vec::new(),
+            false => self.last.iter().map(|(_, seed)| *seed).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VERTICES: u64 = 1_000;
+
+    const fn change(first: u64, count: u32, seed: u64) -> Change {
+        Change {
+            first,
+            count,
+            vertices: VERTICES,
+            seed,
+        }
+    }
+
+    fn seeds(changes: &Changes, number: u64) -> Vec<u64> {
+        let (changed, _) = changes.chosen(usize::MAX);
+        let found = changed.into_iter().find(|it| it.number == number);
+        let mut seeds = found.expect("the vertex was changed").seeds;
+        seeds.sort_unstable();
+        seeds
+    }
+
+    #[test]
+    fn one_write_after_another_leaves_the_last() {
+        let mut changes = Changes::following(10);
+        changes.note(&change(5, 1, 1), 10, Some(20));
+        changes.note(&change(5, 1, 2), 30, Some(40));
+        assert_eq!(seeds(&changes, 5), [2]);
+    }
+
+    #[test]
+    fn writes_at_the_same_time_may_each_be_the_last() {
+        let mut changes = Changes::following(10);
+        changes.note(&change(5, 1, 1), 10, Some(30));
+        changes.note(&change(5, 1, 2), 20, Some(25));
+        assert_eq!(seeds(&changes, 5), [1, 2]);
+        // Sent after both had ended.
+        changes.note(&change(5, 1, 3), 31, Some(35));
+        assert_eq!(seeds(&changes, 5), [3]);
+    }
+
+    #[test]
+    fn writes_of_other_workers_count() {
+        let (mut one, mut two) = (Changes::following(10), Changes::following(10));
+        one.note(&change(5, 1, 1), 10, Some(20));
+        one.note(&change(6, 1, 2), 21, Some(50));
+        two.note(&change(5, 1, 3), 30, Some(40));
+        two.note(&change(6, 1, 4), 45, Some(48));
+        let mut all = Changes::default();
+        all.merge(one);
+        all.merge(two);
+        assert_eq!(seeds(&all, 5), [3]);
+        assert_eq!(seeds(&all, 6), [2, 4]);
+    }
+
+    #[test]
+    fn a_write_that_failed_may_be_done_at_any_time() {
+        let mut changes = Changes::following(10);
+        changes.note(&change(5, 1, 1), 10, None);
+        assert!(changes.chosen(10).0.is_empty(), "nothing was acknowledged");
+        changes.note(&change(5, 1, 2), 30, Some(40));
+        assert_eq!(seeds(&changes, 5), [1, 2]);
+        assert_eq!(changes.uncertain(), 1);
+    }
+
+    #[test]
+    fn of_too_many_values_nothing_is_said() {
+        let mut changes = Changes::following(10);
+        changes.note(&change(5, 1, 0), 10, Some(20));
+        for seed in 0..=VALUES_MAX as u64 {
+            changes.note(&change(5, 1, seed), 15, None);
+        }
+        changes.note(&change(5, 1, 9), 30, Some(40));
+        assert!(seeds(&changes, 5).is_empty());
+    }
+
+    #[test]
+    fn a_batch_goes_on_with_number_0() {
+        let mut changes = Changes::following(10);
+        changes.note(&change(VERTICES - 2, 4, 7), 1, Some(2));
+        let (changed, all) = changes.chosen(10);
+        let numbers: Vec<u64> = changed.iter().map(|it| it.number).collect();
+        assert_eq!((numbers, all), (vec![0, 1, 998, 999], true));
+    }
+
+    #[test]
+    fn workers_that_follow_few_follow_the_same() {
+        let (mut one, mut two) = (Changes::following(20), Changes::following(20));
+        for round in 0..10 {
+            for first in (0..VERTICES).step_by(100) {
+                let (start, end) = (round * 100, round * 100 + 10);
+                one.note(&change(first, 100, round), start, Some(end));
+                // The other one's are the later ones.
+                two.note(&change(first, 100, 100 + round), start + 50, Some(end + 50));
+            }
+        }
+        one.merge(two);
+        let (changed, all) = one.chosen(20);
+        assert_eq!((changed.len(), all), (20, false));
+        assert!(changed.iter().all(|it| it.seeds == [109]), "{changed:?}");
+    }
+}
