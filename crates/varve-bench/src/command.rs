@@ -1,5 +1,6 @@
 //! The command line of `varve bench`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -7,8 +8,11 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 
 use crate::api::result::ResultFile;
+#[cfg(feature = "rocksdb")]
+use crate::api::serve::VerifyStore;
 use crate::api::{self, ApiArguments, report, table};
 use crate::metadata::{self, MetadataArguments};
+use crate::owned::{self, Ending};
 
 /// `varve bench`
 #[derive(Debug, Args)]
@@ -61,6 +65,9 @@ enum Command {
         /// Threads that feed the engines; with durability sync as many as a scenario has users
         #[arg(long, default_value_t = 1, value_name = "N")]
         engine_threads: usize,
+        /// Verify the server's store in the end (`varve verify`); a problem fails the run
+        #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+        verify_store: VerifyStore,
         /// Write the results to this file
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
@@ -93,6 +100,9 @@ enum Command {
         /// Edges to load
         #[arg(long, default_value_t = 10_000_000)]
         edges: u64,
+        /// Verify the server's store in the end (`varve verify`); a problem fails the run
+        #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+        verify_store: VerifyStore,
     },
     /// The bare HTTP server that `limits` measures
     #[cfg(feature = "rocksdb")]
@@ -104,6 +114,19 @@ enum Command {
         /// File with the body of every answer
         #[arg(long)]
         body: PathBuf,
+    },
+    /// A program that ends when the one that started it is gone
+    #[command(hide = true)]
+    Tethered {
+        /// The process that starts it
+        #[arg(long)]
+        parent: u32,
+        /// It is told to stop, not killed
+        #[arg(long)]
+        stop: bool,
+        /// The program and its arguments
+        #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+        command: Vec<OsString>,
     },
 }
 
@@ -128,6 +151,7 @@ pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
             durability,
             percent,
             engine_threads,
+            verify_store,
             json,
             markdown,
         } => crate::ceilings::limits::run(&crate::ceilings::limits::Options {
@@ -135,6 +159,7 @@ pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
             durability: durability.clone(),
             percent: *percent,
             engine_threads: (*engine_threads).max(1),
+            verify_store: *verify_store,
             json: json.clone(),
             markdown: markdown.clone(),
         })?,
@@ -148,11 +173,21 @@ pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
             durability,
             vertices,
             edges,
+            verify_store,
         } => {
-            crate::ceilings::volume::run(&binary(varve.as_ref())?, durability, *vertices, *edges)?;
+            let varve = binary(varve.as_ref())?;
+            crate::ceilings::volume::run(&varve, durability, *vertices, *edges, *verify_store)?;
         }
         #[cfg(feature = "rocksdb")]
         Command::Bare { status, body } => crate::ceilings::bare::serve(*status, body)?,
+        Command::Tethered {
+            parent,
+            stop,
+            command,
+        } => {
+            let ending = if *stop { Ending::Stop } else { Ending::Kill };
+            owned::become_tethered(*parent, ending, command)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
 }

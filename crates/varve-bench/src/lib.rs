@@ -9,5 +9,6 @@ pub mod api;
 mod ceilings;
 mod command;
 pub mod metadata;
+mod owned;
 
 pub use command::{BenchArguments, run};

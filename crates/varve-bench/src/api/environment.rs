@@ -1,14 +1,31 @@
 //! The machine that a run is on, for the result file.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use super::result::Environment;
 
 /// The commit that the tool was built from, when the build says so.
 const COMMIT: Option<&str> = option_env!("VARVE_COMMIT");
 
+/// Where the data of the server under test is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Data {
+    /// In this folder, or in a folder that is made in it.
+    Folder(PathBuf),
+    /// Where a server that was there before keeps it.
+    Elsewhere,
+}
+
+impl Data {
+    /// The data of a server that is started with a temporary folder.
+    pub(crate) fn temporary() -> Self {
+        Self::Folder(std::env::temp_dir())
+    }
+}
+
 /// What can be known before a run.
-pub(crate) fn describe() -> Environment {
+pub(crate) fn describe(data: &Data) -> Environment {
     Environment {
         cpu_model: field("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown".to_owned()),
         cpu_count: processors(),
@@ -16,7 +33,7 @@ pub(crate) fn describe() -> Environment {
             .and_then(|text| text.split(' ').next()?.parse::<u64>().ok())
             .unwrap_or_default()
             * 1_024,
-        disk: disk(),
+        disk: disk(data),
         kernel: kernel(),
         system: system(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -85,20 +102,45 @@ fn system() -> String {
         )
 }
 
-/// Device and file system of the working directory: the longest mount point above it.
-fn disk() -> String {
-    let here = std::env::current_dir().unwrap_or_default();
+/// Device and file system of the data, and whether that is memory. Of a server that was there before the tool does not
+/// know the folder, and says of which one it speaks.
+pub(crate) fn disk(data: &Data) -> String {
+    let here = || std::env::current_dir().unwrap_or_default();
+    let (folder, remark) = match data {
+        Data::Folder(folder) => (folder.clone(), ""),
+        Data::Elsewhere => (here(), " (of the tool's folder; the server chose its own)"),
+    };
+    // Mount points are told without symbolic links; a folder that is still to be made is told by the one above it.
+    let folder = folder
+        .ancestors()
+        .find_map(|it| fs::canonicalize(it).ok())
+        .unwrap_or_else(here);
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    mounts
-        .lines()
-        .filter_map(|line| {
-            let mut fields = line.split(' ');
-            let (device, point, kind) = (fields.next()?, fields.next()?, fields.next()?);
-            here.starts_with(point)
-                .then(|| (point.len(), format!("{device}, {kind}")))
-        })
-        .max()
-        .map_or_else(|| "unknown".to_owned(), |(_, text)| text)
+    let disk = mounted(&mounts, &folder).unwrap_or_else(|| "unknown".to_owned());
+    format!("{disk}{remark}")
+}
+
+/// Device and file system of the longest mount point above `folder`; of several at one point the last, which hides the
+/// others.
+fn mounted(mounts: &str, folder: &Path) -> Option<String> {
+    let above = mounts.lines().filter_map(|line| {
+        let mut fields = line.split(' ');
+        let (device, point, kind) = (fields.next()?, fields.next()?, fields.next()?);
+        let point = unescaped(point);
+        folder
+            .starts_with(&point)
+            .then_some((point.len(), device, kind))
+    });
+    let (_, device, kind) = above.max_by_key(|(length, _, _)| *length)?;
+    let memory = matches!(kind, "tmpfs" | "ramfs" | "devtmpfs");
+    let remark = if memory { ": memory, not a disk" } else { "" };
+    Some(format!("{device}, {kind}{remark}"))
+}
+
+/// The kernel writes blanks and backslashes of paths as octal numbers.
+fn unescaped(point: &str) -> String {
+    let blanks = point.replace("\\040", " ").replace("\\011", "\t");
+    blanks.replace("\\134", "\\")
 }
 
 #[cfg(test)]
@@ -107,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_machine_is_described() {
-        let environment = describe();
+        let environment = describe(&Data::temporary());
         assert!(environment.cpu_count > 0);
         assert!(environment.memory_bytes > 1 << 20);
         assert!(
@@ -121,5 +163,29 @@ mod tests {
             environment.started
         );
         assert_eq!(environment.started.len(), "2026-01-01T00:00:00.000Z".len());
+    }
+
+    #[test]
+    fn the_disk_is_the_one_below_the_data() {
+        let mounts = "/dev/vda1 / ext4 rw 0 0\n\
+                      tmpfs /tmp tmpfs rw 0 0\n\
+                      /dev/vdb1 /tmp/my\\040disk ext4 rw 0 0\n\
+                      /dev/vdc1 /data xfs rw 0 0\n\
+                      overlay /data overlay rw 0 0\n";
+        let of = |folder: &str| mounted(mounts, Path::new(folder)).expect("a mount");
+        assert_eq!(of("/home/me"), "/dev/vda1, ext4");
+        assert_eq!(of("/tmp/x"), "tmpfs, tmpfs: memory, not a disk");
+        assert_eq!(of("/tmp/my disk/x"), "/dev/vdb1, ext4");
+        assert_eq!(of("/temporary"), "/dev/vda1, ext4", "whole names");
+        assert_eq!(of("/data"), "overlay, overlay", "the last hides the first");
+    }
+
+    #[test]
+    fn a_disk_that_may_not_be_the_datas_is_marked() {
+        assert!(disk(&Data::Elsewhere).contains("the server chose its own"));
+        let temporary = disk(&Data::temporary());
+        assert!(!temporary.contains("chose"), "{temporary}");
+        let still_to_be_made = std::env::temp_dir().join("not-there/nor-this");
+        assert_eq!(disk(&Data::Folder(still_to_be_made)), temporary);
     }
 }

@@ -10,6 +10,7 @@ use super::choice::Distribution;
 use super::preset::{self, Page, Planned, Preset};
 use super::result::{Load, Model};
 use super::scenario::{PUBLISHED, Scenario, Sizes};
+use super::serve::VerifyStore;
 use super::target::Paths;
 use super::threshold::{Threshold, parse_seconds};
 
@@ -37,6 +38,9 @@ pub struct ApiArguments {
     /// With --serve: set an option of the server; may be repeated
     #[arg(long, value_name = "SECTION.OPTION=VALUE", requires = "serve")]
     pub(crate) serve_set: Vec<String>,
+    /// With --serve: verify the store after the run (`varve verify`); a problem fails the run
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    pub(crate) verify_store: VerifyStore,
     /// Name of the graph
     #[arg(long, default_value = "hugegraph", value_name = "NAME")]
     pub(crate) graph: String,

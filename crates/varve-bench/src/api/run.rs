@@ -25,6 +25,7 @@ use super::table;
 use super::target::Target;
 use super::threshold::Threshold;
 use super::verify;
+use crate::owned;
 
 /// Exit code when a condition of `--fail-on` held, or written data was not there.
 const FAILED: u8 = 3;
@@ -52,6 +53,7 @@ pub fn run(arguments: &ApiArguments) -> Result<ExitCode> {
             }
         }
     }
+    session.verify_store()?;
     session.finish()
 }
 
@@ -68,7 +70,7 @@ struct Session<'a> {
     failed: Vec<String>,
     /// Changes so far that failed: they may be done at any time.
     uncertain: u64,
-    _served: Option<Served>,
+    served: Option<Served>,
 }
 
 impl<'a> Session<'a> {
@@ -101,7 +103,10 @@ impl<'a> Session<'a> {
                 .title
                 .clone()
                 .unwrap_or("varve bench api".to_owned()),
-            environment: environment::describe(),
+            environment: environment::describe(&match &served {
+                Some(served) => environment::Data::Folder(served.folder().to_owned()),
+                None => environment::Data::Elsewhere,
+            }),
             servers: vec![target.server.clone()],
             ..ResultFile::default()
         };
@@ -137,7 +142,7 @@ impl<'a> Session<'a> {
             turn: 0,
             failed: Vec::new(),
             uncertain: 0,
-            _served: served,
+            served,
         };
         session.check_limits()?;
         Ok(session)
@@ -399,6 +404,7 @@ impl<'a> Session<'a> {
     }
 
     fn save(&mut self) -> Result<()> {
+        owned::stand_still_if_ending();
         self.file.environment.ended = environment::now();
         self.file.environment.load_average_end = environment::load_average();
         if let Some(path) = &self.arguments.json {
@@ -409,6 +415,22 @@ impl<'a> Session<'a> {
                 .with_context(|| format!("writing {}", path.display()))?;
         }
         Ok(())
+    }
+
+    /// Stops a server of our own, and verifies what it leaves before that goes.
+    fn verify_store(&mut self) -> Result<()> {
+        let Some(served) = &mut self.served else {
+            return Ok(());
+        };
+        let verified = served.verify(self.arguments.verify_store)?;
+        eprintln!("{verified}");
+        if verified.failed() {
+            self.failed.push("the store has problems".to_owned());
+        }
+        for server in &mut self.file.servers {
+            server.notes.push(verified.to_string());
+        }
+        self.save()
     }
 
     fn finish(self) -> Result<ExitCode> {

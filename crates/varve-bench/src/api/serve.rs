@@ -1,28 +1,86 @@
-//! A server of our own, started for a run and ended with it.
+//! A server of our own, started for a run, verified after it, and ended with it.
 
+use std::fmt;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use clap::ValueEnum;
 use flate2::Crc;
-use rustix::process::{Pid, Signal, kill_process};
-use tempfile::TempDir;
+
+use crate::owned::{Ending, Folder, Process};
+
+/// Stores up to this size are verified after a run without being asked for.
+const VERIFIED_BYTES: u64 = 4 << 30;
+/// The exit code of `varve verify` when it found problems.
+const PROBLEMS_FOUND: i32 = 2;
 
 /// The process and its data. The process is gone when dropped, and so is the data unless it is kept.
 #[derive(Debug)]
 pub(crate) struct Served {
-    child: Child,
+    /// Absent once it was stopped.
+    process: Option<Process>,
+    pid: u32,
     pub(crate) url: String,
+    binary: PathBuf,
+    /// What `serve` and `verify` are both told: the data, and the options.
+    options: Vec<String>,
+    durability: String,
     data: Data,
 }
 
 /// Where a server's data is.
 #[derive(Debug)]
 enum Data {
-    Temporary(TempDir),
+    Temporary(Folder),
     Kept(PathBuf),
+}
+
+/// Whether the store is verified after a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum VerifyStore {
+    /// When it has at most 4 GiB
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// What verifying a store came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Verified {
+    /// What `varve verify` said.
+    Sound(String),
+    Problems(String),
+    /// Why it was left out.
+    LeftOut(String),
+}
+
+impl Verified {
+    pub(crate) const fn failed(&self) -> bool {
+        matches!(self, Self::Problems(_))
+    }
+}
+
+impl fmt::Display for Verified {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sound(said) => write!(f, "store verified: {said}"),
+            Self::Problems(said) => write!(f, "store verified, with problems: {said}"),
+            Self::LeftOut(why) => write!(f, "store not verified: {why}"),
+        }
+    }
+}
+
+impl Data {
+    fn folder(&self) -> &Path {
+        match self {
+            Self::Temporary(folder) => folder.path(),
+            Self::Kept(folder) => folder,
+        }
+    }
 }
 
 /// Data that outlives its server.
@@ -71,13 +129,13 @@ pub(crate) fn version(binary: &Path) -> Result<String> {
 }
 
 impl Served {
-    /// Starts `binary serve` on a free port with an empty data folder.
+    /// Starts `binary serve` on a free port with an empty data folder. The server ends with the thread that calls this.
     ///
     /// # Errors
     /// When it does not start; its last words are in the message.
     pub(crate) fn start(binary: &Path, durability: &str, settings: &[String]) -> Result<Self> {
-        let data = TempDir::new().context("a folder for the data")?;
-        Self::start_on(Data::Temporary(data), binary, durability, settings)
+        let data = Data::Temporary(Folder::new()?);
+        Self::start_on(data, binary, durability, settings)
     }
 
     /// The same with data that stays.
@@ -95,11 +153,26 @@ impl Served {
     }
 
     fn start_on(data: Data, binary: &Path, durability: &str, settings: &[String]) -> Result<Self> {
-        let folder = match &data {
-            Data::Temporary(folder) => folder.path(),
-            Data::Kept(folder) => folder,
+        let mut options = vec!["--data-dir".to_owned(), data.folder().display().to_string()];
+        for setting in settings {
+            options.extend(["--set".to_owned(), setting.clone()]);
+        }
+        let mut served = Self {
+            process: None,
+            pid: 0,
+            url: String::new(),
+            binary: binary.to_owned(),
+            options,
+            durability: durability.to_owned(),
+            data,
         };
-        let mut command = Command::new(binary);
+        served.begin()?;
+        Ok(served)
+    }
+
+    fn begin(&mut self) -> Result<()> {
+        let mut command = Command::new(&self.binary);
+        let durability = self.durability.as_str();
         command.args([
             "serve",
             "--listen",
@@ -107,51 +180,117 @@ impl Served {
             "--durability",
             durability,
         ]);
-        command.arg("--data-dir").arg(folder);
-        for setting in settings {
-            command.args(["--set", setting]);
-        }
-        let mut child = command
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            .spawn()
-            .with_context(|| format!("starting {}", binary.display()))?;
-        let output = child.stdout.take().context("its output")?;
-        let mut lines = BufReader::new(output).lines();
-        let url = lines.by_ref().map_while(Result::ok).find_map(|line| {
-            let (_, rest) = line.split_once("http://")?;
-            let end = rest.find(|c: char| c.is_whitespace()).unwrap_or(rest.len());
-            Some(format!("http://{}", rest[..end].trim_end_matches('/')))
-        });
-        // What it prints later must go somewhere, or it would stop at a full pipe.
-        std::thread::spawn(move || lines.for_each(drop));
-        let mut served = Self {
-            child,
-            url: String::new(),
-            data,
+        command.args(&self.options);
+        let ending = match &self.data {
+            Data::Temporary(_) => Ending::Kill,
+            Data::Kept(_) => Ending::Stop,
         };
-        match url {
-            Some(url) => served.url = url,
-            None => anyhow::bail!("{} ended before it said where it serves", binary.display()),
-        }
-        Ok(served)
+        let (process, url) = listening(&command, ending, Stdio::inherit())?;
+        (self.pid, self.url) = (process.id(), url);
+        self.process = Some(process);
+        Ok(())
     }
 
-    pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
+    /// Kills the server, and starts it again on its data.
+    ///
+    /// # Errors
+    /// When it does not start.
+    #[cfg(feature = "rocksdb")]
+    pub(crate) fn kill_and_restart(&mut self) -> Result<()> {
+        self.process = None;
+        self.begin()
+    }
+
+    pub(crate) const fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Where its data is.
+    pub(crate) fn folder(&self) -> &Path {
+        self.data.folder()
+    }
+
+    /// Stops the server in order, and has its own binary verify the store that it leaves.
+    ///
+    /// # Errors
+    /// When the server does not stop in order, or its store cannot be verified.
+    pub(crate) fn verify(&mut self, wanted: VerifyStore) -> Result<Verified> {
+        let left_out = |why: &str| Ok(Verified::LeftOut(why.to_owned()));
+        if wanted == VerifyStore::Never {
+            return left_out("--verify-store never");
+        }
+        if let Some(process) = self.process.take() {
+            process.stop()?;
+        }
+        let bytes = size(self.folder())?;
+        if bytes == 0 {
+            return left_out("its server leaves nothing on disk");
+        }
+        if wanted == VerifyStore::Auto && bytes > VERIFIED_BYTES {
+            return left_out(&format!(
+                "it has {:.1} GiB, over {} GiB (--verify-store always)",
+                bytes as f64 / (1_u64 << 30) as f64,
+                VERIFIED_BYTES >> 30
+            ));
+        }
+        eprintln!("verifying the store …");
+        let mut command = Command::new(&self.binary);
+        command.arg("verify").args(&self.options);
+        let (said, code) = output(&command)?;
+        match code {
+            Some(0) => Ok(Verified::Sound(said)),
+            Some(PROBLEMS_FOUND) => Ok(Verified::Problems(said)),
+            _ => Ok(Verified::Problems(format!(
+                "it could not be verified: {said}"
+            ))),
+        }
     }
 }
 
-impl Drop for Served {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = match &self.data {
-            Data::Temporary(_) => self.child.kill(),
-            // What was acknowledged may not all be on disk yet.
-            Data::Kept(_) => {
-                kill_process(Pid::from_child(&self.child), Signal::TERM).map_err(Into::into)
-            }
+/// Starts a server and waits until it says where it listens.
+///
+/// # Errors
+/// When it ends before it says that.
+pub(crate) fn listening(
+    command: &Command,
+    ending: Ending,
+    errors: Stdio,
+) -> Result<(Process, String)> {
+    let mut process = Process::start(command, ending, |it| {
+        it.stdout(Stdio::piped()).stderr(errors)
+    })?;
+    let output = process.child().stdout.take().context("its output")?;
+    let mut lines = BufReader::new(output).lines();
+    let url = lines.by_ref().map_while(Result::ok).find_map(|line| {
+        let (_, rest) = line.split_once("http://")?;
+        let end = rest.find(|c: char| c.is_whitespace()).unwrap_or(rest.len());
+        Some(format!("http://{}", rest[..end].trim_end_matches('/')))
+    });
+    // What it prints later must go somewhere, or it would stop at a full pipe.
+    std::thread::spawn(move || lines.for_each(drop));
+    let program = Path::new(command.get_program()).display();
+    let url = url.with_context(|| format!("{program} ended before it said where it serves"))?;
+    Ok((process, url))
+}
+
+/// What a command prints, in one line, and its exit code.
+fn output(command: &Command) -> Result<(String, Option<i32>)> {
+    let mut process = Process::start(command, Ending::Kill, |it| it.stdout(Stdio::piped()))?;
+    let output = process.child().stdout.take().context("its output")?;
+    let lines: Vec<String> = BufReader::new(output).lines().collect::<Result<_, _>>()?;
+    let status = process.wait()?;
+    Ok((lines.join("; "), status.code()))
+}
+
+/// Bytes of all files below a folder.
+fn size(folder: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder).with_context(|| format!("reading {}", folder.display()))? {
+        let entry = entry?;
+        bytes += match entry.file_type()?.is_dir() {
+            true => size(&entry.path())?,
+            false => entry.metadata()?.len(),
         };
-        let _ = self.child.wait();
     }
+    Ok(bytes)
 }

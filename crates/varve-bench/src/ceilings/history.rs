@@ -17,6 +17,8 @@ use varve_model::{
 
 use super::cpu;
 use super::workload::{Random, vertex_id};
+use crate::api::environment;
+use crate::owned::Folder;
 
 /// Edges of each vertex.
 const DEGREE: u64 = 10;
@@ -27,7 +29,7 @@ struct Store {
     graph: Arc<Graph>,
     vertices: u64,
     _engine: RocksEngine,
-    _directory: tempfile::TempDir,
+    _directory: Folder,
 }
 
 /// Prints the rates of present reads on both stores, and their ratio.
@@ -35,6 +37,10 @@ pub(crate) fn run(vertices: u64, versions: u32) -> Result<()> {
     eprintln!(
         "writing {vertices} vertices and {} edges, 1 and {versions} versions …",
         vertices * DEGREE
+    );
+    println!(
+        "data on {}\n",
+        environment::disk(&environment::Data::temporary())
     );
     let stores = [
         Store::build(vertices, 1)?,
@@ -70,7 +76,7 @@ pub(crate) fn run(vertices: u64, versions: u32) -> Result<()> {
 
 impl Store {
     fn build(vertices: u64, versions: u32) -> Result<Self> {
-        let directory = tempfile::tempdir()?;
+        let directory = Folder::new()?;
         let engine = RocksEngine::open(&RocksConfig::new(directory.path()))?;
         let space = engine.open("history", TABLES, true)?;
         let mut options = GraphOptions::new(Arc::new(SystemClock));

@@ -20,7 +20,7 @@ use varve_model::{Direction, EdgeId, VertexId};
 
 use super::quiet;
 use super::recording::RecordingEngine;
-use super::server::{self, Child};
+use super::server;
 use crate::api::choice::{Distribution, Random, mix};
 use crate::api::connection::Route;
 use crate::api::payload::{Kind, Naming};
@@ -29,9 +29,10 @@ use crate::api::request::Requests;
 use crate::api::result::{Ceiling, CeilingRow, FORMAT, Load, Measured, Model, ResultFile, Row};
 use crate::api::row::RowPlan;
 use crate::api::scenario::{Data, Place, Scenario, Sizes};
-use crate::api::serve::Served;
+use crate::api::serve::{Served, VerifyStore};
 use crate::api::target::{Paths, Target};
 use crate::api::{environment, process, table};
+use crate::owned::Folder;
 
 /// Seed of contents and choices: every run sends the same.
 const SEED: u64 = 1;
@@ -81,6 +82,8 @@ pub(crate) struct Options {
     pub(crate) percent: u64,
     /// Threads that feed the engines.
     pub(crate) engine_threads: usize,
+    /// Whether the server's store is verified in the end.
+    pub(crate) verify_store: VerifyStore,
     pub(crate) json: Option<PathBuf>,
     pub(crate) markdown: Option<PathBuf>,
 }
@@ -130,14 +133,14 @@ impl Measure {
 pub(crate) fn run(options: &Options) -> Result<()> {
     eprintln!("recording the engine's batches …");
     let recorded = record(options.percent)?;
-    let served = Served::start(&options.varve, &options.durability, &[])?;
+    let mut served = Served::start(&options.varve, &options.durability, &[])?;
     let mut target = prepared(&served.url, Some(served.pid()))?;
     let data = Arc::new(Data::new(naming(), sizes(options.percent)));
     let engines = Engines::open()?;
     let mut file = ResultFile {
         format: FORMAT,
         title: "varve bench limits".to_owned(),
-        environment: environment::describe(),
+        environment: environment::describe(&environment::Data::temporary()),
         ..ResultFile::default()
     };
     target.server.name = "varve".to_owned();
@@ -174,6 +177,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         });
         file.rows.extend(rows);
     }
+    let verified = served.verify(options.verify_store)?;
+    eprintln!("{verified}");
+    for server in &mut file.servers {
+        server.notes.push(verified.to_string());
+    }
     file.environment.ended = environment::now();
     file.environment.load_average_end = environment::load_average();
     let text = format!("{}\n{}", table::ceilings(&file), table::markdown(&file));
@@ -181,10 +189,11 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if let Some(path) = &options.markdown {
         std::fs::write(path, &text).with_context(|| format!("writing {}", path.display()))?;
     }
-    options
-        .json
-        .as_deref()
-        .map_or(Ok(()), |path| file.write(path))
+    if let Some(path) = &options.json {
+        file.write(path)?;
+    }
+    ensure!(!verified.failed(), "{verified}");
+    Ok(())
 }
 
 /// What a row needs: the server, the engines.
@@ -315,14 +324,14 @@ fn median<T>(all: &[T], rate: impl Fn(&T) -> f64) -> Option<&T> {
 struct Engines {
     spaces: Vec<(&'static str, Arc<dyn Space>)>,
     _engines: Vec<RocksEngine>,
-    _directories: Vec<tempfile::TempDir>,
+    _directories: Vec<Folder>,
 }
 
 impl Engines {
     fn open() -> Result<Self> {
         let (mut spaces, mut engines, mut directories) = (Vec::new(), Vec::new(), Vec::new());
         for name in ["rocksdb", "front table"] {
-            let directory = tempfile::tempdir()?;
+            let directory = Folder::new()?;
             let mut config = RocksConfig::new(directory.path());
             if name == "rocksdb" {
                 config.front = FrontTable::Off;
@@ -561,7 +570,7 @@ fn edge_key(number: u64, vertices: u64, place: &Place) -> Result<RowKey> {
 /// The bare server with the answer to one of a scenario's requests.
 struct Bare {
     target: Target,
-    _child: Child,
+    _server: server::Bare,
 }
 
 impl Bare {
@@ -575,22 +584,22 @@ impl Bare {
         let answer = target.probe.send(&request)?;
         let body = tempfile::NamedTempFile::new()?;
         std::fs::write(body.path(), &answer.body)?;
-        let child = Child::bare(answer.status, body.path())?;
+        let bare = server::Bare::start(answer.status, body.path())?;
         let mut server = target.server.clone();
-        server.pid = Some(child.pid);
+        server.pid = Some(bare.pid);
         let target = Target {
-            address: child.address,
+            address: bare.address,
             place: Place {
                 base: "/bare/hugegraph".to_owned(),
                 checked: false,
                 ..target.place.clone()
             },
             server,
-            probe: crate::api::probe::Probe::new(child.address, "bare"),
+            probe: crate::api::probe::Probe::new(bare.address, "bare"),
         };
         Ok(Self {
             target,
-            _child: child,
+            _server: bare,
         })
     }
 

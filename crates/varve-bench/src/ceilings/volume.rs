@@ -4,12 +4,13 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use super::client::{closed_loop, once};
-use super::server::Child;
 use super::workload;
 use super::workload::{BATCH_EDGES, BATCH_VERTICES, batch, edge, request, vertex, vertex_id};
+use crate::api::environment;
+use crate::api::serve::{Served, VerifyStore};
 
 /// Requests built before they are sent; bounds this tool's own memory.
 const ROUND: u64 = 500;
@@ -17,9 +18,17 @@ const ROUND: u64 = 500;
 const CONNECTIONS: usize = 4;
 
 /// Loads, queries, restarts, and prints figures.
-pub(crate) fn run(varve: &Path, durability: &str, vertices: u64, edges: u64) -> Result<()> {
-    let data = tempfile::tempdir()?;
-    let server = Child::varve(varve, data.path(), durability)?;
+pub(crate) fn run(
+    varve: &Path,
+    durability: &str,
+    vertices: u64,
+    edges: u64,
+    verify_store: VerifyStore,
+) -> Result<()> {
+    let disk = environment::disk(&environment::Data::temporary());
+    println!("data on {disk}");
+    let mut served = Served::start(varve, durability, &[])?;
+    let server = Server::of(&served)?;
     setup(server.address)?;
     let batches = vertices / BATCH_VERTICES as u64;
     load(&server, "vertices", batches, BATCH_VERTICES as u64, |at| {
@@ -57,21 +66,40 @@ pub(crate) fn run(varve: &Path, durability: &str, vertices: u64, edges: u64) -> 
         measured.p99.as_secs_f64() * 1e3,
         peak_mib(server.pid)?
     );
-    drop(server);
     let started = Instant::now();
-    let server = Child::varve(varve, data.path(), durability)?;
+    served.kill_and_restart()?;
+    let server = Server::of(&served)?;
     let first = reads.first().context("a read")?;
     let (status, _) = once(server.address, first)?;
-    anyhow::ensure!(status == 200, "the first read after a restart: {status}");
+    ensure!(status == 200, "the first read after a restart: {status}");
     println!(
         "killed and started again: first answer after {:.2} s",
         started.elapsed().as_secs_f64()
     );
+    let verified = served.verify(verify_store)?;
+    println!("{verified}");
+    ensure!(!verified.failed(), "the store has problems");
     Ok(())
 }
 
+/// Where the server is.
+struct Server {
+    pid: u32,
+    address: SocketAddr,
+}
+
+impl Server {
+    fn of(served: &Served) -> Result<Self> {
+        let address = served.url.strip_prefix("http://").unwrap_or(&served.url);
+        Ok(Self {
+            pid: served.pid(),
+            address: address.parse().context("the server's address")?,
+        })
+    }
+}
+
 fn load(
-    server: &Child,
+    server: &Server,
     what: &str,
     batches: u64,
     items: u64,
@@ -105,7 +133,7 @@ fn load(
 fn setup(address: SocketAddr) -> Result<()> {
     for (path, body) in workload::schema() {
         let (status, answer) = once(address, &workload::request("POST", path, &body))?;
-        anyhow::ensure!(
+        ensure!(
             status < 300,
             "{path}: {status} {}",
             String::from_utf8_lossy(&answer)

@@ -87,7 +87,12 @@ fn measure(arguments: &MetadataArguments) -> Result<(MetadataFile, Result<()>)> 
 }
 
 fn new_file(arguments: &MetadataArguments, repository: Repository) -> MetadataFile {
-    let mut environment = environment::describe();
+    let data = match (&arguments.data_dir, &arguments.serve) {
+        (Some(folder), _) => environment::Data::Folder(folder.clone()),
+        (None, Some(_)) => environment::Data::temporary(),
+        (None, None) => environment::Data::Elsewhere,
+    };
+    let mut environment = environment::describe(&data);
     environment.machine = arguments.machine.clone();
     environment.seed = arguments.seed;
     environment.generator_threads = 1;

@@ -1,6 +1,7 @@
 //! Tests of the real binary as a process: its tools, its start and stop, and what it survives.
 
 mod acknowledged;
+mod bench;
 #[cfg(feature = "rocksdb")]
 mod chores;
 #[cfg(feature = "cassandra")]
