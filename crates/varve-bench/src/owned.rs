@@ -79,16 +79,21 @@ fn watch(owned: &mut Owned) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_io()
         .build()?;
-    let (mut interrupt, mut terminate) = {
+    let (mut interrupt, mut terminate, mut hangup) = {
         let _context = runtime.enter();
-        let interrupt = signal(SignalKind::interrupt())?;
-        (interrupt, signal(SignalKind::terminate())?)
+        let on = |kind| signal(kind);
+        (
+            on(SignalKind::interrupt())?,
+            on(SignalKind::terminate())?,
+            on(SignalKind::hangup())?,
+        )
     };
     let wait = move || {
         let number = runtime.block_on(async {
             tokio::select! {
                 _ = interrupt.recv() => Signal::INT.as_raw(),
                 _ = terminate.recv() => Signal::TERM.as_raw(),
+                _ = hangup.recv() => Signal::HUP.as_raw(),
             }
         });
         end_all();

@@ -244,6 +244,9 @@ impl Graph {
     /// beforehand. `work` may run again: when it touches what another commit is changing, or what was changed since it
     /// began.
     ///
+    /// A graph that is written by transactions must take no requests ([`Graph::write`]) that delete vertices: they latch the edges
+    /// that a vertex takes along and not the vertices at their other ends, by which a transaction that has listed an edge holds it.
+    ///
     /// # Errors
     /// What `work` returns (nothing is changed then), or when the store fails.
     pub fn transact<T, E: From<GraphError>>(

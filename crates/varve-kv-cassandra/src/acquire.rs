@@ -99,11 +99,7 @@ impl Opening<'_> {
         };
         let extended = self.table.extend(self.cluster, &row).await;
         if !extended.map_err(|failure| failure.opening(self.space))? {
-            let row = self.read().await?;
-            return Err(match self.cluster.config.shared {
-                true => led(self.space, &row),
-                false => self.held(&row),
-            });
+            return Err(self.taken().await);
         }
         stamps.grant(row.bound);
         lease.renewed(asked, self.cluster.config.lease);
@@ -115,6 +111,15 @@ impl Opening<'_> {
             stamps,
             slices: left,
         })
+    }
+
+    /// What is told of a lease that another has now.
+    async fn taken(&self) -> KvError {
+        match self.read().await {
+            Ok(row) if self.cluster.config.shared => led(self.space, &row),
+            Ok(row) => self.held(&row),
+            Err(error) => error,
+        }
     }
 
     async fn read(&self) -> Result<LeaseRow, KvError> {
@@ -186,29 +191,37 @@ impl Opening<'_> {
         before: &LeaseRow,
     ) -> Result<(Arc<Store>, Vec<i64>), KvError> {
         let length = self.cluster.config.lease;
-        let mut settling = std::pin::pin!(self.settle(before));
+        let mut settling = std::pin::pin!(self.settle(before, lease));
         loop {
             tokio::select! {
                 settled = &mut settling => return settled,
                 () = tokio::time::sleep(renewal(length)) => {}
             }
             let asked = Moment::now();
-            // What fails is looked at when all is settled.
-            if let Ok(true) = self.table.extend(self.cluster, &lease.row).await {
-                lease.renewed(asked, length);
+            match self.table.extend(self.cluster, &lease.row).await {
+                Ok(true) => lease.renewed(asked, length),
+                // Whoever has it settles what is left, and writes above that.
+                Ok(false) => return Err(self.taken().await),
+                // The lease may end by that; nothing is carried out then.
+                Err(_) => {}
             }
         }
     }
 
     /// Carries out again what the log has beyond what is settled, in order. Returns the slices that are there.
-    async fn settle(&self, before: &LeaseRow) -> Result<(Arc<Store>, Vec<i64>), KvError> {
+    async fn settle(
+        &self,
+        before: &LeaseRow,
+        lease: &Lease,
+    ) -> Result<(Arc<Store>, Vec<i64>), KvError> {
         let store = self.store().await;
         let store = Arc::new(store.map_err(|failure| failure.opening(self.space))?);
         let slices = self.log.slices(self.cluster).await;
         let slices = slices.map_err(|failure| failure.opening(self.space))?;
         let open = slice_of(before.settled)..=slice_of(before.bound);
         for slice in slices.iter().filter(|slice| open.contains(slice)) {
-            self.settle_slice(&store, *slice, before).await?;
+            let settled = self.settle_slice(&store, *slice, (before, lease));
+            settled.await?;
         }
         Ok((store, slices))
     }
@@ -230,7 +243,7 @@ impl Opening<'_> {
         &self,
         store: &Store,
         slice: i64,
-        before: &LeaseRow,
+        (before, lease): (&LeaseRow, &Lease),
     ) -> Result<(), KvError> {
         let mut records = Assembly::default();
         let mut next = Some(PagingState::start());
@@ -242,6 +255,13 @@ impl Opening<'_> {
                 let record = record.map_err(|detail| self.damaged(detail))?;
                 let in_question = record.filter(|(stamp, _)| *stamp <= before.bound);
                 if let Some((stamp, batch)) = in_question {
+                    // Beneath the writes of another it would show in part.
+                    if !lease.holds() {
+                        return Err(KvError::Away {
+                            space: self.space.to_owned(),
+                            detail: "the lease could not be renewed while what was begun was carried out".into(),
+                        });
+                    }
                     self.carry_out(store, stamp, &batch).await?;
                 }
             }

@@ -448,7 +448,9 @@ impl<'a> Session<'a> {
 /// Why a step of a search is not clean. A row that the generator bound says nothing of the server's limit.
 fn fails(row: &Row, conditions: &[Threshold]) -> Option<String> {
     let held = conditions.iter().find(|it| it.holds(row));
-    held.map(ToString::to_string).or_else(|| {
+    let lost = row.verification.as_ref().filter(|it| !it.passed());
+    let lost = || lost.map(|_| "what was written is not there".to_owned());
+    held.map(ToString::to_string).or_else(lost).or_else(|| {
         let reason = row.generator.bound_reason.as_deref().unwrap_or_default();
         let told = || format!("generator-bound: {reason}; the server's limit may be higher");
         row.generator.bound.then(told)

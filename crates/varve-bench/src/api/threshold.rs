@@ -48,8 +48,8 @@ const METRICS: &[(&str, Metric)] = &[
 ];
 
 impl Threshold {
-    /// What ends a search for the upper limit: `asked`, or without that any failed request at all. Arrivals that were
-    /// not sent end it unless `asked` says how many may be: the server did not get the rate that the step is named by.
+    /// What ends a search for the upper limit: `asked`, any failed request at all unless `asked` says how many may fail, and
+    /// arrivals that were not sent unless `asked` says how many may be: the server did not get the rate that the step is named by.
     pub(crate) fn of_search(asked: &[Self]) -> Vec<Self> {
         let above_zero = |metric, name: &str| Self {
             metric,
@@ -58,11 +58,10 @@ impl Threshold {
             text: format!("{name}>0"),
         };
         let mut all = asked.to_vec();
-        if all.is_empty() {
-            all.push(above_zero(Metric::Error, "error"));
-        }
-        if all.iter().all(|it| it.metric != Metric::NotSent) {
-            all.push(above_zero(Metric::NotSent, "not_sent"));
+        for (metric, name) in [(Metric::Error, "error"), (Metric::NotSent, "not_sent")] {
+            if all.iter().all(|it| it.metric != metric) {
+                all.push(above_zero(metric, name));
+            }
         }
         all
     }
@@ -203,8 +202,9 @@ mod tests {
             all.iter().map(ToString::to_string).collect()
         };
         assert_eq!(names(&[]), ["error>0", "not_sent>0"]);
-        assert_eq!(names(&["p99>20ms"]), ["p99>20ms", "not_sent>0"]);
-        assert_eq!(names(&["not_sent>9"]), ["not_sent>9"]);
+        assert_eq!(names(&["p99>20ms"]), ["p99>20ms", "error>0", "not_sent>0"]);
+        assert_eq!(names(&["not_sent>9"]), ["not_sent>9", "error>0"]);
+        assert_eq!(names(&["error>1", "not_sent>9"]), ["error>1", "not_sent>9"]);
     }
 
     #[test]

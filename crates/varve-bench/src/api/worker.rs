@@ -255,7 +255,10 @@ impl Worker {
             max_in_flight,
         } = &mut self.work.model
         {
-            let Some(at) = arrivals.due().filter(|at| *at <= now) else {
+            // What comes after the last request of a budget is not sent, and not missed.
+            let spent =
+                matches!(&self.work.budget, Some(left) if left.load(Ordering::Relaxed) <= 0);
+            let Some(at) = arrivals.due().filter(|at| *at <= now && !spent) else {
                 break;
             };
             arrivals.advance();
@@ -291,8 +294,8 @@ impl Worker {
     fn until_next(&self, now: Nanos) -> Nanos {
         let timer = self.timers.peek().map(|Reverse((at, _))| *at);
         let arrival = match &self.work.model {
-            ModelOfWorker::Open { arrivals, .. } => arrivals.due(),
-            ModelOfWorker::Users { .. } => None,
+            ModelOfWorker::Open { arrivals, .. } if !self.is_spent() => arrivals.due(),
+            _ => None,
         };
         let next = timer
             .unwrap_or(Nanos::MAX)

@@ -31,9 +31,10 @@ impl HeldRows {
         }
     }
 
-    /// [`HeldRows::keep`] of a row at hand, which is copied if there is room.
+    /// [`HeldRows::keep`] of a row at hand, which is copied if there is room, and none of the element's yet.
     pub(super) fn keep_copy(&mut self, id: &ElementId, key_bytes: usize, row: &[u8]) {
-        if self.bytes + row.len() < BYTES_MAX {
+        let bytes = ELEMENT_BYTES + key_bytes + row.len();
+        if bytes <= BYTES_MAX - self.bytes && !self.of.contains_key(id) {
             self.keep(id, key_bytes, Some(&Arc::from(row)));
         }
     }

@@ -68,7 +68,9 @@ impl Worker {
             Ok(length) => self.keep_rest(index, length),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.keep_rest(index, 0),
             Err(error) => {
+                // Nothing of it has left, so nothing of it can have been done.
                 user.request_length = 0;
+                user.expect = None;
                 self.fail(index, Failure::Reset, &error);
             }
         }
