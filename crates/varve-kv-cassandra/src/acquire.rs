@@ -273,7 +273,7 @@ impl Opening<'_> {
     /// Carries out a batch of the log.
     async fn carry_out(&self, store: &Store, stamp: i64, batch: &Batch) -> Result<(), KvError> {
         let record = Record::of(batch, self.specs);
-        let plan = Plan::of(Arc::clone(&record.bytes), record.start);
+        let plan = Plan::of(Arc::clone(&record.bytes), record.start, &[]);
         let plan = plan.map_err(|detail| self.damaged(detail))?;
         let failed = send::send_all(self.cluster, store, &plan, stamp, None).await;
         if let Some(detail) = send::refused(&plan, &failed) {

@@ -1,11 +1,15 @@
 //! What a batch does to each partition: the last operation on each row, and the ranges that are removed before.
 //!
 //! Cassandra knows no order among the writes of one timestamp, so the order within a batch is resolved here.
+//!
+//! A row that is removed leaves a tombstone for days, over which every read of its neighbourhood has to step. So where a batch says that
+//! it removes all that is stored ([`varve_kv::Batch::sweep`]), rows that are removed one after the other, and none put between
+//! them, become one range: one tombstone.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use varve_kv::{OpKind, RawOp, TableId};
+use varve_kv::{ClusteringRange, OpKind, RawOp, Sweep, TableId};
 
 /// The most bytes that a key may have; Cassandra's own limit.
 pub(crate) const KEY_BYTES_MAX: usize = 65_535;
@@ -16,6 +20,9 @@ pub(crate) const BATCH_BYTES_MAX: usize = 512 << 20;
 /// Bytes and changes from which the writes of a partition are parted into several requests.
 const PIECE_BYTES: usize = 1 << 20;
 const PIECE_CHANGES: usize = 4_000;
+
+/// Rows that are removed as a range, at least: a range has two ends, each of which counts when it is read.
+const SWEPT_ROWS_MIN: usize = 3;
 
 /// What stands for the empty partition key, which Cassandra does not take. In a table that has the empty key it is the only
 /// one, as no partition key is the start of another.
@@ -28,10 +35,23 @@ struct Span {
     len: usize,
 }
 
+/// What a change does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ChangeKind {
+    /// Stores a value.
+    Put,
+    /// Removes a row.
+    Delete,
+    /// Removes the rows whose clustering keys start with a prefix.
+    DeletePrefix,
+    /// Removes the rows from the clustering key to the one that stands for the value, both included.
+    DeleteRange,
+}
+
 /// One change to a partition.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Change {
-    pub(crate) kind: OpKind,
+    pub(crate) kind: ChangeKind,
     pub(crate) table: TableId,
     clustering: Span,
     value: Span,
@@ -62,11 +82,12 @@ pub(crate) fn stored_partition(partition: &[u8]) -> &[u8] {
 }
 
 impl Plan {
-    /// The plan of the operations that `bytes` holds from `start` on, in the layout of [`varve_kv::batch`].
+    /// The plan of the operations that `bytes` holds from `start` on, in the layout of [`varve_kv::batch`], of which `sweeps` is
+    /// said. Without them it comes to the same: the log does not keep them.
     ///
     /// # Errors
     /// What is larger than Cassandra takes.
-    pub(crate) fn of(bytes: Arc<[u8]>, start: usize) -> Result<Self, String> {
+    pub(crate) fn of(bytes: Arc<[u8]>, start: usize, sweeps: &[Sweep]) -> Result<Self, String> {
         if bytes.len() > BATCH_BYTES_MAX {
             let len = bytes.len();
             return Err(format!(
@@ -95,8 +116,13 @@ impl Plan {
                 partitions.push((partition, Vec::new()));
                 partitions.len() - 1
             });
+            let kind = match op.kind {
+                OpKind::Put => ChangeKind::Put,
+                OpKind::Delete => ChangeKind::Delete,
+                OpKind::DeletePrefix => ChangeKind::DeletePrefix,
+            };
             let change = Change {
-                kind: op.kind,
+                kind,
                 table: op.table,
                 clustering,
                 value,
@@ -107,7 +133,13 @@ impl Plan {
         drop(places);
         let mut pieces = Vec::with_capacity(partitions.len());
         for (partition, changes) in partitions {
-            part(partition, resolved(&bytes, changes), &mut pieces);
+            let mut changes = resolved(&bytes, changes);
+            let key = &bytes[partition.at..][..partition.len];
+            let swept: Vec<&Sweep> = sweeps.iter().filter(|it| it.partition == key).collect();
+            if !swept.is_empty() {
+                changes = in_ranges(&bytes, changes, &swept);
+            }
+            part(partition, changes, &mut pieces);
         }
         Ok(Self {
             bytes,
@@ -125,12 +157,12 @@ impl Plan {
         stored_partition(self.at(piece.partition))
     }
 
-    /// The clustering key of a change, or the prefix of the keys that it removes.
+    /// The clustering key of a change, the prefix of the keys that it removes, or the first of them.
     pub(crate) fn clustering(&self, change: &Change) -> &[u8] {
         self.at(change.clustering)
     }
 
-    /// The value of a change.
+    /// The value of a change, or the last key that it removes.
     pub(crate) fn value(&self, change: &Change) -> &[u8] {
         self.at(change.value)
     }
@@ -170,7 +202,7 @@ fn resolved(bytes: &[u8], changes: Vec<Change>) -> Vec<Change> {
     let mut ranges: Vec<Change> = Vec::new();
     let mut rows: Vec<Change> = Vec::with_capacity(changes.len());
     for change in changes {
-        if change.kind == OpKind::DeletePrefix {
+        if change.kind == ChangeKind::DeletePrefix {
             rows.retain(|row| row.table != change.table || !key(row).starts_with(key(&change)));
             ranges.push(change);
         } else {
@@ -189,6 +221,42 @@ fn resolved(bytes: &[u8], changes: Vec<Change>) -> Vec<Change> {
         }
     }
     kept
+}
+
+/// The changes of one partition, resolved, with ranges in the place of rows that are removed one after the other, where nothing
+/// else is left between them. Ranges come first, as they have the earlier timestamp.
+fn in_ranges(bytes: &[u8], changes: Vec<Change>, sweeps: &[&Sweep]) -> Vec<Change> {
+    let key = |change: &Change| &bytes[change.clustering.at..][..change.clustering.len];
+    let swept = |change: &Change, range: &ClusteringRange, table| {
+        change.kind == ChangeKind::Delete
+            && change.table == table
+            // The end of the range is one byte longer.
+            && change.clustering.len < KEY_BYTES_MAX
+            && range.contains(key(change))
+    };
+    let (mut ranges, mut rows) = (Vec::new(), Vec::with_capacity(changes.len()));
+    let mut left = changes.as_slice();
+    while let [first, ..] = left {
+        let within = sweeps.iter().filter_map(|sweep| {
+            let rest = left.iter();
+            let run = rest.take_while(|change| swept(change, &sweep.range, sweep.table));
+            Some(run.count()).filter(|count| *count >= SWEPT_ROWS_MIN)
+        });
+        let run = within.max().unwrap_or(1);
+        let (taken, rest) = left.split_at(run);
+        match taken {
+            [_, .., last] => ranges.push(Change {
+                kind: ChangeKind::DeleteRange,
+                value: last.clustering,
+                ..*first
+            }),
+            _ if first.kind == ChangeKind::DeletePrefix => ranges.push(*first),
+            _ => rows.push(*first),
+        }
+        left = rest;
+    }
+    ranges.extend(rows);
+    ranges
 }
 
 /// Parts the changes of one partition where they are too many for one request.
@@ -219,10 +287,10 @@ mod tests {
     use super::*;
     use varve_kv::Batch;
 
-    type Shown = (OpKind, u8, Vec<u8>, Vec<u8>);
+    type Shown = (ChangeKind, u8, Vec<u8>, Vec<u8>);
 
     fn plan(batch: &Batch) -> Plan {
-        Plan::of(Arc::from(batch.bytes()), 0).unwrap()
+        Plan::of(Arc::from(batch.bytes()), 0, batch.sweeps()).unwrap()
     }
 
     fn shown(plan: &Plan, piece: &Piece) -> Vec<Shown> {
@@ -254,7 +322,7 @@ mod tests {
             .collect();
         assert_eq!(keys, [&b"p"[..], b"q", b"\0"]);
         let first = shown(&plan, &plan.pieces()[0]);
-        let put = |table, value: &[u8]| (OpKind::Put, table, b"c".to_vec(), value.to_vec());
+        let put = |table, value: &[u8]| (ChangeKind::Put, table, b"c".to_vec(), value.to_vec());
         assert_eq!(first, [put(1, b"1"), put(3, b"3")]);
     }
 
@@ -271,8 +339,8 @@ mod tests {
         assert_eq!(
             shown(&plan, &plan.pieces()[0]),
             [
-                (OpKind::Delete, 1, b"a".to_vec(), vec![]),
-                (OpKind::Put, 1, b"b".to_vec(), b"3".to_vec()),
+                (ChangeKind::Delete, 1, b"a".to_vec(), vec![]),
+                (ChangeKind::Put, 1, b"b".to_vec(), b"3".to_vec()),
             ]
         );
     }
@@ -286,17 +354,60 @@ mod tests {
         batch.delete_prefix(TableId(1), b"p", b"a");
         batch.put(TableId(1), b"p", b"ac", b"4");
         let plan = plan(&batch);
-        let put =
-            |table, key: &[u8], value: &[u8]| (OpKind::Put, table, key.to_vec(), value.to_vec());
+        let put = |table, key: &[u8], value: &[u8]| {
+            (ChangeKind::Put, table, key.to_vec(), value.to_vec())
+        };
         assert_eq!(
             shown(&plan, &plan.pieces()[0]),
             [
-                (OpKind::DeletePrefix, 1, b"a".to_vec(), vec![]),
+                (ChangeKind::DeletePrefix, 1, b"a".to_vec(), vec![]),
                 put(1, b"ac", b"4"),
                 put(1, b"b", b"3"),
                 put(2, b"ab", b"2"),
             ]
         );
+    }
+
+    #[test]
+    fn rows_of_a_sweep_that_are_removed_one_after_the_other_are_a_range() {
+        let (swept, other) = (TableId(1), TableId(2));
+        let range = ClusteringRange {
+            from: vec![2],
+            to: Some(vec![9]),
+        };
+        let kinds = |batch: &Batch| -> Vec<Shown> {
+            let plan = plan(batch);
+            shown(&plan, &plan.pieces()[0])
+        };
+        let row = |kind, table: TableId, key: u8| (kind, table.0, vec![key], vec![]);
+        let range_of = |first: u8, last: u8| {
+            let kind = ChangeKind::DeleteRange;
+            (kind, swept.0, vec![first], vec![last])
+        };
+        let mut batch = Batch::new();
+        for key in (0..12).rev() {
+            batch.delete(swept, b"p", &[key]);
+            batch.delete(other, b"p", &[key]);
+        }
+        let mut plain = kinds(&batch);
+        batch.sweep(swept, b"q", ClusteringRange::all());
+        assert_eq!(kinds(&batch), plain, "another partition");
+        batch.sweep(swept, b"p", range.clone());
+        plain.retain(|(_, table, key, _)| *table == other.0 || !range.contains(key));
+        let with_range = [vec![range_of(2, 8)], plain].concat();
+        assert_eq!(kinds(&batch), with_range);
+        // What the batch puts stays, and is not taken away for a moment either.
+        batch.put(swept, b"p", &[5], b"");
+        let parted = kinds(&batch);
+        assert_eq!(parted[..2], [range_of(2, 4), range_of(6, 8)]);
+        let at_five = parted.iter().filter(|it| it.1 == swept.0 && it.2 == [5]);
+        assert!(at_five.eq([&row(ChangeKind::Put, swept, 5)]));
+        batch.put(swept, b"p", &[3], b"");
+        let few = kinds(&batch);
+        assert_eq!(few[0], range_of(6, 8));
+        for key in [2, 4] {
+            assert!(few.contains(&row(ChangeKind::Delete, swept, key)), "{key}");
+        }
     }
 
     #[test]
@@ -318,11 +429,11 @@ mod tests {
     fn what_is_too_large_is_refused() {
         let mut batch = Batch::new();
         batch.put(TableId(0), &vec![1; KEY_BYTES_MAX + 1], b"c", b"v");
-        let refused = Plan::of(Arc::from(batch.bytes()), 0).unwrap_err();
+        let refused = Plan::of(Arc::from(batch.bytes()), 0, batch.sweeps()).unwrap_err();
         assert!(refused.contains("partition key"), "{refused}");
         let mut batch = Batch::new();
         batch.put(TableId(0), b"p", b"c", &vec![1; ROW_BYTES_MAX + 1]);
-        let refused = Plan::of(Arc::from(batch.bytes()), 0).unwrap_err();
+        let refused = Plan::of(Arc::from(batch.bytes()), 0, batch.sweeps()).unwrap_err();
         assert!(refused.contains("row"), "{refused}");
     }
 }

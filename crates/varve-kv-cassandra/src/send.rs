@@ -11,12 +11,12 @@ use futures::{StreamExt, stream};
 use scylla::policies::retry::FallthroughRetryPolicy;
 use scylla::statement::batch::{Batch as Request, BatchType};
 use scylla::statement::prepared::PreparedStatement;
+use varve_kv::fail_point;
 use varve_kv::range::prefix_end;
-use varve_kv::{OpKind, fail_point};
 
 use crate::cluster::Cluster;
 use crate::failure::Failure;
-use crate::plan::{Change, Piece, Plan};
+use crate::plan::{Change, ChangeKind, Piece, Plan};
 use crate::space::Store;
 use crate::statements::Cell;
 
@@ -177,8 +177,10 @@ async fn send_together(
 
 fn range_end(plan: &Plan, change: &Change) -> Option<Vec<u8>> {
     match change.kind {
-        OpKind::DeletePrefix => prefix_end(plan.clustering(change)),
-        OpKind::Put | OpKind::Delete => None,
+        ChangeKind::DeletePrefix => prefix_end(plan.clustering(change)),
+        // The first key after the last.
+        ChangeKind::DeleteRange => Some([plan.value(change), &[0]].concat()),
+        ChangeKind::Put | ChangeKind::Delete => None,
     }
 }
 
@@ -196,20 +198,20 @@ fn bound<'a>(
     let partition = Bytes(plan.partition(piece));
     let clustering = Bytes(plan.clustering(change));
     match (change.kind, end) {
-        (OpKind::Put, _) => {
+        (ChangeKind::Put, _) => {
             let value = Bytes(plan.value(change));
             let values = vec![partition, clustering, value, Number(stamp + 1)];
             (&table.put, values)
         }
-        (OpKind::Delete, _) => (
+        (ChangeKind::Delete, _) => (
             &table.delete,
             vec![Number(stamp + 1), partition, clustering],
         ),
-        (OpKind::DeletePrefix, None) => (
+        (ChangeKind::DeletePrefix | ChangeKind::DeleteRange, None) => (
             &table.delete_open,
             vec![Number(stamp), partition, clustering],
         ),
-        (OpKind::DeletePrefix, Some(end)) => (
+        (ChangeKind::DeletePrefix | ChangeKind::DeleteRange, Some(end)) => (
             &table.delete_closed,
             vec![Number(stamp), partition, clustering, Bytes(end)],
         ),
@@ -223,7 +225,7 @@ mod tests {
     use super::*;
 
     fn plan(batch: &Batch) -> Plan {
-        Plan::of(Arc::from(batch.bytes()), 0).expect("it is small")
+        Plan::of(Arc::from(batch.bytes()), 0, batch.sweeps()).expect("it is small")
     }
 
     #[test]

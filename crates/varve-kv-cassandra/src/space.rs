@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 use varve_kv::{
     Batch, ClusteringRange, Durability, Flow, Isolation, KvError, Leadership, NewestState, Reader,
-    Row, ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec, fail_point,
+    Row, ScanRequest, Snapshot, Space, Statistic, Sweep, TableId, TableSpec, fail_point,
 };
 
 use crate::acquire::{holder, lead, now, term};
@@ -92,9 +92,9 @@ impl Backoff {
 }
 
 impl Core {
-    async fn write(self: Arc<Self>, record: Record) -> Result<(), KvError> {
+    async fn write(self: Arc<Self>, record: Record, sweeps: Vec<Sweep>) -> Result<(), KvError> {
         let space = self.name.to_string();
-        let plan = match Plan::of(Arc::clone(&record.bytes), record.start) {
+        let plan = match Plan::of(Arc::clone(&record.bytes), record.start, &sweeps) {
             Ok(plan) => plan,
             Err(detail) => return Err(KvError::TooLarge { space, detail }),
         };
@@ -417,7 +417,9 @@ impl Space for CassandraSpace {
             return Ok(());
         }
         let record = Record::of(batch, self.core.specs);
-        let written = self.bridge.wait(Arc::clone(&self.core).write(record));
+        let sweeps = batch.sweeps().to_vec();
+        let core = Arc::clone(&self.core);
+        let written = self.bridge.wait(core.write(record, sweeps));
         written.unwrap_or_else(|| Err(self.failed()))?;
         // This thread may have been stopped since, and the clocks tell late of a machine that was.
         if self.core.lease.holds() {

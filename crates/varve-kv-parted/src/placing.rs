@@ -4,13 +4,17 @@
 //! one has a row below, a mark is put, that hides the row until it is gone: the parts are not written at one moment. The older epochs are asked
 //! for that, and they get no rows of that key any more, as whoever writes a row has seen the end of all earlier writes of it.
 //!
+//! Where a batch says that it deletes all that is stored in a range ([`Batch::sweep`]), the same holds of each part, but for rows that it puts
+//! there: what older epochs have of those stays. So the range is said of each part, in pieces between them. Marks that are left from
+//! removals of before may go along, as nothing is below them any more.
+//!
 //! A batch is placed with one state of the directory, which is looked up once for each partition: other writes may change it
 //! meanwhile, and a row and its event have to stay together.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use varve_kv::{Batch, KvError, Op, Reader, TableId};
+use varve_kv::{Batch, ClusteringRange, KvError, Op, Reader, Sweep, TableId};
 
 use crate::counts::row_bytes;
 use crate::directory::{Directory, Parted};
@@ -112,10 +116,58 @@ pub(crate) fn placed(
             }
         }
     }
+    for sweep in batch.sweeps() {
+        match parts_of(directory, &taken, sweep.table, &sweep.partition) {
+            None => placed.sweep(sweep.table, &sweep.partition, sweep.range.clone()),
+            Some(parted) => {
+                emptied.push(Arc::clone(parted));
+                let ranges = without_puts(batch, sweep);
+                for part in parted.parts.all(&sweep.partition) {
+                    for range in &ranges {
+                        placed.sweep(sweep.table, &part, range.clone());
+                    }
+                }
+            }
+        }
+    }
     Ok(Some(Placed {
         batch: placed,
         emptied,
     }))
+}
+
+/// The ranges that are left of a sweep between the rows that its batch puts there.
+fn without_puts(batch: &Batch, sweep: &Sweep) -> Vec<ClusteringRange> {
+    let mut puts: Vec<&[u8]> = Vec::new();
+    for op in batch.ops() {
+        if let Op::Put {
+            table,
+            partition,
+            clustering,
+            ..
+        } = op
+            && table == sweep.table
+            && partition == sweep.partition
+            && sweep.range.contains(clustering)
+        {
+            puts.push(clustering);
+        }
+    }
+    puts.sort_unstable();
+    puts.dedup();
+    let mut ranges = Vec::with_capacity(puts.len() + 1);
+    let mut rest = sweep.range.clone();
+    for put in puts {
+        let after = ClusteringRange {
+            from: [put, &[0]].concat(),
+            to: rest.to.clone(),
+        };
+        rest.to = Some(put.to_vec());
+        ranges.push(std::mem::replace(&mut rest, after));
+    }
+    ranges.push(rest);
+    ranges.retain(|range| !range.is_empty());
+    ranges
 }
 
 fn remove(batch: &mut Batch, table: TableId, clustering: &[u8], steps: &[(Vec<u8>, bool)]) {

@@ -81,6 +81,7 @@ in_parts!(
         a_later_write_to_the_same_row_wins,
         delete_prefix_removes_exactly_its_rows,
         delete_prefix_keeps_its_place_in_the_batch,
+        a_sweep_removes_what_its_batch_deletes,
         a_batch_spans_tables_and_partitions,
         many_rows_in_one_batch
     ],

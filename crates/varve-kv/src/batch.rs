@@ -4,7 +4,7 @@
 //! little endian), then the three byte strings. Engines read it by [`Batch::ops`], or in place by [`RawOp`]. An engine
 //! may keep these bytes on disk, so the layout does not change without a new version of what holds them.
 
-use crate::TableId;
+use crate::{ClusteringRange, TableId};
 
 const PUT: u8 = 1;
 const DELETE: u8 = 2;
@@ -95,6 +95,19 @@ impl<'a> RawOp<'a> {
 pub struct Batch {
     bytes: Vec<u8>,
     ops: usize,
+    sweeps: Vec<Sweep>,
+}
+
+/// A range of a partition of which a batch deletes or puts every row: a hint, which changes nothing of what the batch does
+/// ([`Batch::sweep`]).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sweep {
+    /// Which table.
+    pub table: TableId,
+    /// Partition key.
+    pub partition: Vec<u8>,
+    /// Which clustering keys.
+    pub range: ClusteringRange,
 }
 
 /// One write of a batch.
@@ -184,11 +197,30 @@ impl Batch {
         self.push(DELETE_PREFIX, table, partition, prefix, &[]);
     }
 
+    /// Says that every row of this range that is stored when the batch is written is deleted or put by an operation of the batch, so
+    /// that between two rows that it deletes, and puts none, nothing is left. An engine to which single deletes are dear may
+    /// then remove what lies between them as a range; others have no use for it. Whoever says so sees to it that nobody else
+    /// writes there from when it looked until the batch is written.
+    pub fn sweep(&mut self, table: TableId, partition: &[u8], range: ClusteringRange) {
+        self.sweeps.push(Sweep {
+            table,
+            partition: partition.to_vec(),
+            range,
+        });
+    }
+
+    /// What [`Batch::sweep`] said.
+    #[must_use]
+    pub fn sweeps(&self) -> &[Sweep] {
+        &self.sweeps
+    }
+
     /// Adds all of `other` after what is here. Positions returned by `other.put` move by the former
     /// [`Batch::byte_len`] of `self`.
     pub fn append(&mut self, other: &Batch) {
         self.bytes.extend_from_slice(&other.bytes);
         self.ops += other.ops;
+        self.sweeps.extend_from_slice(&other.sweeps);
     }
 
     /// How many operations there are.
@@ -224,6 +256,7 @@ impl Batch {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ops = 0;
+        self.sweeps.clear();
     }
 
     /// The operations in the order they were added.
@@ -355,7 +388,15 @@ mod tests {
         batch.delete(TableId(2), b"q", b"");
         let mut other = Batch::new();
         other.delete_prefix(TableId(3), b"r", b"x");
+        let range = ClusteringRange::prefix(b"x");
+        other.sweep(TableId(3), b"r", range.clone());
         batch.append(&other);
+        let sweep = Sweep {
+            table: TableId(3),
+            partition: b"r".to_vec(),
+            range,
+        };
+        assert_eq!(batch.sweeps(), [sweep]);
         let ops: Vec<Op<'_>> = batch.ops().collect();
         assert_eq!(batch.len(), 3);
         assert_eq!(

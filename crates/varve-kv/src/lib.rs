@@ -21,7 +21,7 @@ pub mod table;
 mod engine;
 mod newest;
 
-pub use batch::{Batch, Op, OpKind, RawOp};
+pub use batch::{Batch, Op, OpKind, RawOp, Sweep};
 pub use engine::{
     Capabilities, Durability, Engine, Flow, Isolation, Leader, Leadership, Reader, Row,
     ScanRequest, Snapshot, Space, SpaceId, Statistic,

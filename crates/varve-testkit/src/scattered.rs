@@ -1,13 +1,16 @@
-//! The in-memory engine with partitions as a cluster has them: in the order of a hash, and kept apart whatever their keys are.
+//! The in-memory engine with partitions as a cluster has them: in the order of a hash, and kept apart whatever their keys are. What a
+//! batch says that it sweeps is removed as on a cluster, too: all that lies between rows that it deletes one after the other.
 
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::Path;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use varve_kv::{
-    Batch, Capabilities, Durability, Engine, Flow, Isolation, KvError, MemoryEngine, NewestState,
-    Op, Reader, Row, ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
+    Batch, Capabilities, ClusteringRange, Durability, Engine, Flow, Isolation, KvError,
+    MemoryEngine, NewestState, Op, Reader, Row, ScanRequest, Snapshot, Space, Statistic, Sweep,
+    TableId, TableSpec,
 };
 
 /// Bytes before a partition's key: its hash, and its length.
@@ -91,6 +94,54 @@ impl Engine for ScatteredEngine {
 
 struct ScatteredSpace(Arc<dyn Space>);
 
+impl ScatteredSpace {
+    /// Removes what is stored between rows that a batch deletes one after the other, and puts none between them.
+    fn sweep(&self, batch: &Batch, sweep: &Sweep, scattered: &mut Batch) -> Result<(), KvError> {
+        let mut puts: BTreeMap<&[u8], bool> = BTreeMap::new();
+        for op in batch.ops() {
+            let (table, partition, key, is_put) = match op {
+                Op::Put {
+                    table,
+                    partition,
+                    clustering,
+                    ..
+                } => (table, partition, clustering, true),
+                Op::Delete {
+                    table,
+                    partition,
+                    clustering,
+                } => (table, partition, clustering, false),
+                Op::DeletePrefix { .. } => continue,
+            };
+            if table == sweep.table && partition == sweep.partition && sweep.range.contains(key) {
+                puts.insert(key, is_put);
+            }
+        }
+        let rows: Vec<(&[u8], bool)> = puts.into_iter().collect();
+        let partition = stored(&sweep.partition);
+        for run in rows.chunk_by(|a, b| a.1 == b.1) {
+            let [(first, false), .., (last, false)] = run else {
+                continue;
+            };
+            let range = ClusteringRange {
+                from: first.to_vec(),
+                to: Some(last.to_vec()),
+            };
+            let request = ScanRequest {
+                table: sweep.table,
+                partition: &partition,
+                range: &range,
+                reverse: false,
+            };
+            self.0.scan(request, &mut |key, _| {
+                scattered.delete(sweep.table, &partition, key);
+                Flow::Continue(())
+            })?;
+        }
+        Ok(())
+    }
+}
+
 impl Reader for ScatteredSpace {
     fn get(
         &self,
@@ -143,6 +194,9 @@ impl Reader for ScatteredSpace {
 impl Space for ScatteredSpace {
     fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
         let mut scattered = Batch::new();
+        for sweep in batch.sweeps() {
+            self.sweep(batch, sweep, &mut scattered)?;
+        }
         for op in batch.ops() {
             match op {
                 Op::Put {

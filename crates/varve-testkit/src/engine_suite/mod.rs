@@ -49,6 +49,7 @@ macro_rules! engine_suite {
                 deleting_a_missing_row_does_nothing,
                 delete_prefix_removes_exactly_its_rows,
                 delete_prefix_keeps_its_place_in_the_batch,
+                a_sweep_removes_what_its_batch_deletes,
                 an_empty_batch_is_accepted,
                 a_batch_spans_tables_and_partitions,
                 many_rows_in_one_batch,

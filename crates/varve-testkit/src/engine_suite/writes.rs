@@ -100,6 +100,56 @@ pub fn delete_prefix_keeps_its_place_in_the_batch(engine: &dyn Engine) {
     assert_eq!(keys(&*space, NAMED, &partition), [b"k-after".to_vec()]);
 }
 
+/// A sweep "changes nothing of what the batch does": rows outside of its range stay, as do those that the batch puts, before or after it
+/// is said, and what was there before or comes later is as without it.
+pub fn a_sweep_removes_what_its_batch_deletes(engine: &dyn Engine) {
+    const ROWS: u8 = 60;
+    let space = open(engine);
+    let inside = ClusteringRange {
+        from: vec![10],
+        to: Some(vec![50]),
+    };
+    for (table, partition) in [
+        (POINTS, point(7)),
+        (NAMED, named(b"hub")),
+        (COLD, cold(b"hub")),
+    ] {
+        // Twice, so that what was removed before lies in the way.
+        for round in [b"one", b"two"] {
+            for n in 0..ROWS {
+                put(&*space, table, &partition, &[n], b"v");
+            }
+            // A key between two others, and one of before that is removed by itself.
+            put(&*space, table, &partition, &[20, 0], b"v");
+            let mut batch = Batch::new();
+            batch.delete(table, &partition, &[20, 0]);
+            batch.put(table, &partition, &[30], round);
+            for n in (10..50).rev().filter(|n| *n != 30) {
+                batch.delete(table, &partition, &[n]);
+            }
+            batch.sweep(table, &partition, inside.clone());
+            batch.put(table, &partition, &[25], round);
+            batch.put(table, &partition, &[40, 1], round);
+            space.write(&batch, Durability::Buffered).unwrap();
+            let outside = (0..ROWS).filter(|n| !inside.contains(&[*n]));
+            let mut expected: Vec<Vec<u8>> = outside.map(|n| vec![n]).collect();
+            expected.extend([vec![25], vec![30], vec![40, 1]]);
+            expected.sort();
+            assert_eq!(keys(&*space, table, &partition), expected);
+            for key in [&[25][..], &[30], &[40, 1]] {
+                let got = space.get(table, &partition, key).unwrap();
+                assert_eq!(got.as_deref(), Some(&round[..]));
+            }
+            assert_eq!(space.get(table, &partition, &[20, 0]).unwrap(), None);
+            put(&*space, table, &partition, &[20], b"later");
+            let got = space.get(table, &partition, &[20]).unwrap();
+            assert_eq!(got.as_deref(), Some(&b"later"[..]));
+            let all = rows(&*space, table, &partition, &ClusteringRange::all(), true);
+            assert_eq!(all.len(), expected.len() + 1);
+        }
+    }
+}
+
 /// A batch may hold nothing.
 pub fn an_empty_batch_is_accepted(engine: &dyn Engine) {
     let space = open(engine);
