@@ -138,6 +138,13 @@ pub enum Mutation {
         /// What if it is not there.
         missing: Missing,
     },
+    /// Deletes edges of a vertex, from now on, and not the vertex: as many as one step of the deletion of a vertex takes.
+    DeleteEdges {
+        /// Which vertex.
+        vertex: VertexId,
+        /// The key on its side of the first edge that may go.
+        from: Vec<u8>,
+    },
 }
 
 /// Changes that are stored together or not at all. Later ones see the effect of earlier ones.
@@ -175,6 +182,7 @@ impl Mutation {
     pub const fn id(&self) -> IdRef<'_> {
         match self {
             Self::PutVertex { vertex, .. } => IdRef::Vertex(&vertex.id),
+            Self::DeleteEdges { vertex, .. } => IdRef::Vertex(vertex),
             Self::PutEdge { edge, .. } => IdRef::Edge(&edge.id),
             Self::PutRow { id, .. } | Self::Modify { id, .. } | Self::Delete { id, .. } => match id
             {
@@ -190,6 +198,8 @@ impl Mutation {
 pub struct Written {
     /// For each mutation, what became of its element.
     states: Vec<State>,
+    /// Where a [`Mutation::DeleteEdges`] is to go on, if it has not come to the last edge.
+    rest: Option<Vec<u8>>,
     /// Tells when it is stored.
     pub ticket: Ticket,
 }

@@ -38,6 +38,11 @@ impl Room {
         }
     }
 
+    /// What one step has of the deletion of a vertex that has more edges than one commit may take.
+    pub(crate) fn of_step(limits: &Limits) -> Self {
+        Self::of(limits).at_most(STEP_EDGES, STEP_BYTES)
+    }
+
     /// The smaller of both.
     pub(crate) fn at_most(self, edges: usize, bytes: usize) -> Self {
         Self {
@@ -46,6 +51,10 @@ impl Room {
         }
     }
 }
+
+/// Edges that one step of the deletion of a vertex takes, and bytes of them after which no more are taken.
+const STEP_EDGES: usize = 10_000;
+const STEP_BYTES: usize = 16 << 20;
 
 /// The bytes that an edge's row on one side stands for, its other side's keys included.
 pub(super) fn edge_bytes(partition: &[u8], clustering: &[u8], content: &[u8]) -> usize {
@@ -67,6 +76,52 @@ pub(crate) fn incident_edges(
         Reach::Ever => &[EDGE, EVENT],
     };
     listed(reader, vertex, tables, room, None)
+}
+
+/// The stored edges of `vertex` that have a key of at least `from` on its side, in the order of these keys, until `room` is full; and
+/// from where on there may be more. An edge from the vertex to itself may come twice.
+///
+/// # Errors
+/// When the store fails or is damaged.
+pub(super) fn some_edges(
+    reader: &dyn Reader,
+    vertex: &VertexId,
+    from: &[u8],
+    room: Room,
+) -> Result<(Vec<EdgeId>, Option<Vec<u8>>), GraphError> {
+    let partition = key::vertex_id(vertex);
+    let range = ClusteringRange {
+        from: from.to_vec(),
+        to: None,
+    };
+    let request = ScanRequest {
+        table: EDGE,
+        partition: &partition,
+        range: &range,
+        reverse: false,
+    };
+    let (mut found, mut rest, mut damaged) = (Vec::new(), None, None);
+    let mut bytes = 0;
+    reader.scan(request, &mut |clustering, row| {
+        match key::decode_edge(&partition, clustering) {
+            Ok((id, _)) => found.push(id),
+            Err(error) => {
+                damaged = Some(error);
+                return Flow::Break(());
+            }
+        }
+        bytes += edge_bytes(&partition, clustering, row);
+        if found.len() < room.edges && bytes < room.bytes {
+            return Flow::Continue(());
+        }
+        // The first key after this one.
+        rest = Some([clustering, &[0]].concat());
+        Flow::Break(())
+    })?;
+    match damaged {
+        Some(error) => Err(error.into()),
+        None => Ok((found, rest)),
+    }
 }
 
 /// The edges that `vertex` ever had, as [`incident_edges`] lists them. Its own events stand before theirs, and one search

@@ -6,19 +6,12 @@
 use std::sync::Arc;
 
 use varve_encoding::key;
-use varve_encoding::tables::EDGE;
-use varve_kv::{ClusteringRange, Flow, ScanRequest, fail_point};
+use varve_kv::fail_point;
 use varve_model::{ElementId, VertexId};
 
-use super::incident::{Room, edge_bytes};
-use super::{Contention, Missing, Mutation, WriteRequest, Written, prepare};
+use super::{Contention, Mutation, WriteRequest, Written, prepare};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
-
-/// Edges deleted in one commit.
-const STEP: usize = 10_000;
-/// Bytes of them after which no more are taken.
-const STEP_BYTES: usize = 16 << 20;
 
 /// Prepares and submits `request`, after making a vertex that it alone deletes small enough.
 pub(crate) fn write(
@@ -34,7 +27,7 @@ pub(crate) fn write(
         match (contention, lone_deletion(request)) {
             // Too much for a thread that serves others.
             (Contention::Refuse, _) => return Ok(None),
-            (Contention::Wait, Some(vertex)) => delete_some_edges(graph, vertex)?,
+            (Contention::Wait, Some(vertex)) => delete_edges(graph, vertex)?,
             (Contention::Wait, None) => return Err(error),
         }
     }
@@ -53,40 +46,20 @@ fn lone_deletion(request: &WriteRequest) -> Option<&VertexId> {
     }
 }
 
-fn delete_some_edges(graph: &Arc<Graph>, vertex: &VertexId) -> Result<(), GraphError> {
-    let partition = key::vertex_id(vertex);
-    let range = ClusteringRange::all();
-    let request = ScanRequest {
-        table: EDGE,
-        partition: &partition,
-        range: &range,
-        reverse: false,
-    };
-    let mut edges = Vec::new();
-    let mut damaged = None;
-    let room = Room::of(graph.limits()).at_most(STEP, STEP_BYTES);
-    let mut bytes = 0;
-    graph.reader().scan(request, &mut |clustering, row| {
-        bytes += edge_bytes(&partition, clustering, row);
-        match key::decode_edge(&partition, clustering) {
-            Ok((id, _)) => edges.push(id),
-            Err(error) => damaged = Some(error),
-        }
-        if damaged.is_some() || edges.len() >= room.edges || bytes >= room.bytes {
-            Flow::Break(())
-        } else {
-            Flow::Continue(())
-        }
-    })?;
-    if let Some(error) = damaged {
-        return Err(error.into());
+/// Deletes the edges that `vertex` has, in steps. Each goes on where the one before has ended: what that has removed may long be in
+/// the way of whoever looks from the beginning on. Edges that come meanwhile, before that place, are left to the last look.
+fn delete_edges(graph: &Arc<Graph>, vertex: &VertexId) -> Result<(), GraphError> {
+    let mut rest = Some(key::EDGES_FROM.to_vec());
+    while let Some(from) = rest {
+        fail_point::WIDE_STEP.pass();
+        let vertex = vertex.clone();
+        let step = WriteRequest::now(vec![Mutation::DeleteEdges { vertex, from }]);
+        // It is not refused, as it waits.
+        let Some(written) = prepare(graph, &step, Contention::Wait)? else {
+            return Ok(());
+        };
+        written.ticket.wait()?;
+        rest = written.rest;
     }
-    fail_point::WIDE_STEP.pass();
-    let delete = |id| Mutation::Delete {
-        id: ElementId::Edge(id),
-        missing: Missing::Ignore,
-    };
-    graph
-        .write_now(&WriteRequest::now(edges.into_iter().map(delete).collect()))
-        .map(drop)
+    Ok(())
 }

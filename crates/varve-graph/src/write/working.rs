@@ -1,28 +1,31 @@
 //! Prepares a commit: latches, reads, the new state of every element, and the batch.
 
 mod ahead;
+mod deletion;
 mod ends;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
+use varve_encoding::key;
 use varve_encoding::row::{self, Kind};
-use varve_kv::{Reader, fail_point};
+use varve_encoding::tables::EDGE;
+use varve_kv::{ClusteringRange, Reader, fail_point};
 use varve_model::{
     CommitVersion, EdgeId, Element, ElementId, Instant, Period, VertexId, VertexLabelId,
 };
 
 use super::emit::{EventPeriod, ROW_BYTES, decode_element, pair_of, sides};
-use super::incident::{Reach, Room, incident_edges};
-use super::keys::{Keys, RowKeys, edge_latch};
+use super::incident::Room;
+use super::keys::{Keys, RowKeys};
 use super::label_rules::LabelRules;
 use super::places::Places;
 use super::unique::Claim;
 use super::{
-    Change, Contention, EmitContext, Emitter, EndCheck, IdRef, KnownPairs, Missing, Modifier,
-    Mutation, PairHash, State, VertexMark, WritePeriod, WriteRequest, Written, content_of,
-    edge_content, vertex_content,
+    Change, Contention, EmitContext, Emitter, EndCheck, IdRef, KnownPairs, Modifier, Mutation,
+    PairHash, State, VertexMark, WritePeriod, WriteRequest, Written, content_of, edge_content,
+    vertex_content,
 };
 use crate::commit::{Commit, End, LatchKey, LatchSet, Ticket, ticket};
 use crate::error::{ErrorKind, GraphError};
@@ -90,8 +93,13 @@ pub(crate) fn prepare(
             }
         };
         let states = working.states(&request.mutations, &touched);
+        let rest = working.rest.take();
         let ticket = working.submit(latches, contention)?;
-        return Ok(Some(Written { states, ticket }));
+        return Ok(Some(Written {
+            states,
+            rest,
+            ticket,
+        }));
     }
     Err(GraphError::new(
         ErrorKind::Busy,
@@ -165,6 +173,10 @@ pub(super) struct WorkingSet<'a> {
     ahead: Vec<Option<Option<Vec<u8>>>>,
     /// The stored edges of the vertices that this request deletes, latched.
     incident: FxHashMap<VertexId, Vec<EdgeId>>,
+    /// Of which of their keys on the vertex's side these are all, where nothing but deletions is asked for.
+    swept: Vec<(VertexId, ClusteringRange)>,
+    /// Where the deletion of a vertex's edges is to go on.
+    rest: Option<Vec<u8>>,
 }
 
 impl<'a> WorkingSet<'a> {
@@ -202,6 +214,8 @@ impl<'a> WorkingSet<'a> {
             absent: Vec::new(),
             ahead: Vec::new(),
             incident: FxHashMap::default(),
+            swept: Vec::new(),
+            rest: None,
         })
     }
 
@@ -239,6 +253,7 @@ impl<'a> WorkingSet<'a> {
                 }
                 Mutation::Modify { id, ends, modify } => self.modify(id, number, *ends, modify)?,
                 Mutation::Delete { id, missing } => self.delete(id, number, *missing)?,
+                Mutation::DeleteEdges { vertex, .. } => self.delete_edges(vertex, number)?,
             });
         }
         Ok(touched)
@@ -366,78 +381,6 @@ impl<'a> WorkingSet<'a> {
         Ok(at)
     }
 
-    fn delete(
-        &mut self,
-        id: &'a ElementId,
-        keys: u32,
-        missing: Missing,
-    ) -> Result<usize, GraphError> {
-        let at = self.place(Cow::Borrowed(id), keys, false)?;
-        let exists = self.state(at)?.is_some();
-        if !exists && missing == Missing::Refuse {
-            let kind = if matches!(id, ElementId::Vertex(_)) {
-                "Vertex"
-            } else {
-                "Edge"
-            };
-            return Err(GraphError::not_found(format!(
-                "{kind} '{id}' does not exist"
-            )));
-        }
-        self.elements[at].outcome = Outcome::Delete;
-        if let ElementId::Vertex(vertex) = id {
-            for edge in self.incident(vertex) {
-                let keys = self.keys.add_edge(&edge);
-                let at = self.place(Cow::Owned(ElementId::Edge(edge)), keys, false)?;
-                self.elements[at].outcome = Outcome::Delete;
-            }
-        }
-        Ok(at)
-    }
-
-    /// Finds the stored edges that the deletions of vertices among `mutations` end, and latches each: another commit may
-    /// be ending it for its other vertex. Otherwise returns the latches that this commit must begin with.
-    fn claim_edges(
-        &mut self,
-        mutations: &[Mutation],
-        latches: &mut LatchSet,
-    ) -> Result<Option<Vec<LatchKey>>, GraphError> {
-        let reach = match self.period.from {
-            Some(from) if from < self.now => Reach::Ever,
-            _ => Reach::NowOrLater,
-        };
-        for mutation in mutations {
-            let Mutation::Delete { id, .. } = mutation else {
-                continue;
-            };
-            let ElementId::Vertex(vertex) = id else {
-                continue;
-            };
-            let edges = incident_edges(self.reader, vertex, reach, &mut self.room)?;
-            let keys: Vec<LatchKey> = edges.iter().map(edge_latch).collect();
-            if !latches.try_add_all(keys.clone()) {
-                return Ok(Some(keys));
-            }
-            self.incident.insert(vertex.clone(), edges);
-        }
-        Ok(None)
-    }
-
-    /// Every edge of `vertex` that its deletion must end: the stored ones and those of earlier mutations of this request.
-    fn incident(&mut self, vertex: &VertexId) -> Vec<EdgeId> {
-        let mut found = self.incident.remove(vertex).unwrap_or_default();
-        let touches = |id: &EdgeId| id.source == *vertex || id.target == *vertex;
-        found.extend(
-            self.elements
-                .iter()
-                .filter_map(|working| match &*working.id {
-                    ElementId::Edge(id) if touches(id) => Some(id.clone()),
-                    _ => None,
-                }),
-        );
-        found
-    }
-
     fn submit(self, latches: LatchSet, contention: Contention) -> Result<Ticket, GraphError> {
         let pairs = self.graph.pairs();
         let known = |hash| pairs.contain(hash);
@@ -505,6 +448,9 @@ impl<'a> WorkingSet<'a> {
         }
         if emitter.batch.is_empty() {
             return Ok(Ticket::done(self.graph.published()));
+        }
+        for (vertex, range) in self.swept {
+            emitter.batch.sweep(EDGE, &key::vertex_id(&vertex), range);
         }
         let (ticket, completer) = ticket();
         let put = std::mem::take(&mut emitter.new_pairs);

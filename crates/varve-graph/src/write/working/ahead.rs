@@ -31,7 +31,9 @@ impl WorkingSet<'_> {
             Mutation::PutRow { ends, .. }
             | Mutation::PutEdge { ends, .. }
             | Mutation::Modify { ends, .. } => *ends != EndCheck::Skip,
-            Mutation::PutVertex { .. } | Mutation::Delete { .. } => false,
+            Mutation::PutVertex { .. } | Mutation::Delete { .. } | Mutation::DeleteEdges { .. } => {
+                false
+            }
         };
         // Another instant may have other labels.
         if self.period.from.is_some() || !mutations.iter().any(checked) {

@@ -1,0 +1,156 @@
+//! Deletions: which edges go with a vertex.
+
+use std::borrow::Cow;
+
+use varve_encoding::key;
+use varve_encoding::tables::EDGE;
+use varve_kv::ClusteringRange;
+use varve_model::{EdgeId, ElementId, VertexId};
+
+use super::{Outcome, WorkingSet};
+use crate::commit::{LatchKey, LatchSet};
+use crate::error::GraphError;
+use crate::write::incident::{Reach, Room, incident_edges, some_edges};
+use crate::write::keys::edge_latch;
+use crate::write::{Missing, Mutation, WritePeriod};
+
+impl<'a> WorkingSet<'a> {
+    pub(super) fn delete(
+        &mut self,
+        id: &'a ElementId,
+        keys: u32,
+        missing: Missing,
+    ) -> Result<usize, GraphError> {
+        let at = self.place(Cow::Borrowed(id), keys, false)?;
+        let exists = self.state(at)?.is_some();
+        if !exists && missing == Missing::Refuse {
+            let kind = if matches!(id, ElementId::Vertex(_)) {
+                "Vertex"
+            } else {
+                "Edge"
+            };
+            return Err(GraphError::not_found(format!(
+                "{kind} '{id}' does not exist"
+            )));
+        }
+        self.elements[at].outcome = Outcome::Delete;
+        if let ElementId::Vertex(vertex) = id {
+            self.delete_incident(vertex)?;
+        }
+        Ok(at)
+    }
+
+    /// Deletes the edges of `vertex` that were claimed; the vertex stays as it is.
+    pub(super) fn delete_edges(
+        &mut self,
+        vertex: &VertexId,
+        keys: u32,
+    ) -> Result<usize, GraphError> {
+        let id = ElementId::Vertex(vertex.clone());
+        let at = self.place(Cow::Owned(id), keys, false)?;
+        self.delete_incident(vertex)?;
+        Ok(at)
+    }
+
+    fn delete_incident(&mut self, vertex: &VertexId) -> Result<(), GraphError> {
+        let edges = self.incident(vertex);
+        let numbers: Vec<u32> = edges.iter().map(|edge| self.keys.add_edge(edge)).collect();
+        if !self.graph.has_states() {
+            self.read_edges_ahead(&numbers)?;
+        }
+        for (edge, keys) in edges.into_iter().zip(numbers) {
+            let at = self.place(Cow::Owned(ElementId::Edge(edge)), keys, false)?;
+            self.elements[at].outcome = Outcome::Delete;
+        }
+        Ok(())
+    }
+
+    /// Reads the rows of edges all at once, as each takes long where rows are elsewhere.
+    fn read_edges_ahead(&mut self, numbers: &[u32]) -> Result<(), GraphError> {
+        let Some(last) = numbers.last() else {
+            return Ok(());
+        };
+        let rows = numbers.iter().map(|number| {
+            let (_, partition, clustering) = self.keys.of(*number).first();
+            (partition, clustering)
+        });
+        let rows: Vec<(&[u8], &[u8])> = rows.collect();
+        let found = self.reader.multi_get(EDGE, &rows)?;
+        self.ahead.resize(*last as usize + 1, None);
+        for (number, row) in numbers.iter().zip(found) {
+            self.ahead[*number as usize] = Some(row);
+        }
+        Ok(())
+    }
+
+    /// Finds the stored edges that the deletions among `mutations` take along, and latches each: another commit may
+    /// be ending it for its other vertex. Otherwise returns the latches that this commit must begin with.
+    pub(super) fn claim_edges(
+        &mut self,
+        mutations: &[Mutation],
+        latches: &mut LatchSet,
+    ) -> Result<Option<Vec<LatchKey>>, GraphError> {
+        let reach = match self.period.from {
+            Some(from) if from < self.now => Reach::Ever,
+            _ => Reach::NowOrLater,
+        };
+        // Then each edge that is found loses its row: the vertex is latched, so none comes, and nothing here puts one.
+        let only_deletes = self.period == WritePeriod::default()
+            && mutations.iter().all(|mutation| {
+                matches!(
+                    mutation,
+                    Mutation::Delete { .. } | Mutation::DeleteEdges { .. }
+                )
+            });
+        for mutation in mutations {
+            let (vertex, edges, range) = match mutation {
+                Mutation::Delete {
+                    id: ElementId::Vertex(vertex),
+                    ..
+                } => {
+                    let edges = incident_edges(self.reader, vertex, reach, &mut self.room)?;
+                    let all = ClusteringRange {
+                        from: key::EDGES_FROM.to_vec(),
+                        to: None,
+                    };
+                    (vertex, edges, all)
+                }
+                Mutation::DeleteEdges { vertex, from } => {
+                    let room = Room::of_step(self.graph.limits());
+                    let (edges, rest) = some_edges(self.reader, vertex, from, room)?;
+                    self.rest.clone_from(&rest);
+                    let range = ClusteringRange {
+                        from: from.clone(),
+                        to: rest,
+                    };
+                    (vertex, edges, range)
+                }
+                _ => continue,
+            };
+            let keys: Vec<LatchKey> = edges.iter().map(edge_latch).collect();
+            if !latches.try_add_all(keys.clone()) {
+                return Ok(Some(keys));
+            }
+            if only_deletes && !edges.is_empty() {
+                self.swept.push((vertex.clone(), range));
+            }
+            self.incident.insert(vertex.clone(), edges);
+        }
+        Ok(None)
+    }
+
+    /// Every edge of `vertex` that its deletion must end: the stored ones and those of earlier mutations of this request.
+    fn incident(&mut self, vertex: &VertexId) -> Vec<EdgeId> {
+        let mut found = self.incident.remove(vertex).unwrap_or_default();
+        let touches = |id: &EdgeId| id.source == *vertex || id.target == *vertex;
+        found.extend(
+            self.elements
+                .iter()
+                .filter_map(|working| match &*working.id {
+                    ElementId::Edge(id) if touches(id) => Some(id.clone()),
+                    _ => None,
+                }),
+        );
+        found
+    }
+}
