@@ -34,13 +34,15 @@ pub enum ErrorKind {
     Unwritable,
     /// Another server leads the graph; nothing happened.
     Elsewhere,
+    /// Too many removed rows lie where a read looks.
+    Tombstones,
     /// Stored data is damaged, or the engine failed.
     Storage,
 }
 
 impl ErrorKind {
     /// All kinds, in the order of the variants.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::InvalidArgument,
         Self::Existed,
         Self::NotAllowed,
@@ -54,6 +56,7 @@ impl ErrorKind {
         Self::OutcomeUnknown,
         Self::Unwritable,
         Self::Elsewhere,
+        Self::Tombstones,
         Self::Storage,
     ];
 
@@ -74,6 +77,7 @@ impl ErrorKind {
             Self::OutcomeUnknown => "VRV-OUTCOME-UNKNOWN",
             Self::Unwritable => "VRV-UNWRITABLE",
             Self::Elsewhere => "VRV-ELSEWHERE",
+            Self::Tombstones => "VRV-TOMBSTONES",
             Self::Storage => "VRV-STORAGE",
         }
     }
@@ -124,6 +128,7 @@ impl From<KvError> for GraphError {
             KvError::TooLarge { .. } => ErrorKind::LimitExceeded,
             KvError::OutcomeUnknown { .. } => ErrorKind::OutcomeUnknown,
             KvError::Led { .. } => ErrorKind::Elsewhere,
+            KvError::Tombstones { .. } => ErrorKind::Tombstones,
             _ => ErrorKind::Storage,
         };
         Self {

@@ -17,6 +17,7 @@ use crate::known::{self, Known, KnownMemory};
 use crate::lease::{self, LeaseRow, LeaseTable};
 use crate::log::{self, Log};
 use crate::space::{CassandraSpace, Core};
+use crate::split::Cuts;
 
 /// Makes the openings of one process differ.
 static OPENINGS: AtomicU64 = AtomicU64::new(0);
@@ -399,6 +400,7 @@ impl Shared {
             lease_table,
             stamps,
             known,
+            cuts: Cuts::default(),
             slices: Mutex::new(BTreeSet::from_iter(slices)),
             settled: AtomicI64::new(0),
             given_up: AtomicBool::new(false),

@@ -25,6 +25,12 @@ const TOO_LARGE: [&str; 5] = [
     "exceeds",
 ];
 
+/// What a node, or who asks the nodes, says of a read that had to step over too many removed rows.
+const TOMBSTONES: [&str; 2] = ["READ_TOO_MANY_TOMBSTONES", "tombstone_failure_threshold"];
+/// What can be done about them.
+const TOMBSTONES_REMEDY: &str = "they go with the compactions after the table's gc_grace_seconds (10 days if nothing else is \
+    set); until then a larger tombstone_failure_threshold lets the nodes read on";
+
 /// How a request failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Failure {
@@ -38,6 +44,8 @@ pub(crate) enum Failure {
     InUse(String),
     /// As [`Failure::Refused`], for its size.
     TooLarge(String),
+    /// A read was given up, as too many removed rows lie where it looked.
+    Tombstones(String),
     /// It may have been carried out, or may be later.
     Unknown(String),
 }
@@ -51,13 +59,17 @@ impl Failure {
             | Self::NotHere(text)
             | Self::InUse(text)
             | Self::TooLarge(text)
+            | Self::Tombstones(text)
             | Self::Unknown(text) => text,
         }
     }
 
     /// Whether asking again is of no use.
     pub(crate) fn for_good(&self) -> bool {
-        matches!(self, Self::Refused(_) | Self::InUse(_) | Self::TooLarge(_))
+        matches!(
+            self,
+            Self::Refused(_) | Self::InUse(_) | Self::TooLarge(_) | Self::Tombstones(_)
+        )
     }
 
     /// What it is to whoever reads.
@@ -68,6 +80,10 @@ impl Failure {
                 KvError::Away { space, detail }
             }
             Self::TooLarge(detail) => KvError::TooLarge { space, detail },
+            Self::Tombstones(detail) => KvError::Tombstones {
+                space,
+                detail: format!("{detail}; {TOMBSTONES_REMEDY}"),
+            },
             Self::Refused(detail) => KvError::Io { space, detail },
             Self::InUse(detail) => KvError::InUse { space, detail },
         }
@@ -87,10 +103,12 @@ impl Failure {
     /// What it is to whoever opens, makes or removes a space.
     pub(crate) fn opening(self, space: &str) -> KvError {
         match self {
-            Self::TooLarge(detail) | Self::Refused(detail) => KvError::Unavailable {
-                space: space.to_owned(),
-                detail,
-            },
+            Self::TooLarge(detail) | Self::Tombstones(detail) | Self::Refused(detail) => {
+                KvError::Unavailable {
+                    space: space.to_owned(),
+                    detail,
+                }
+            }
             other => other.into_error(space),
         }
     }
@@ -98,7 +116,7 @@ impl Failure {
     /// The one of several failures of one write that says least about what is stored.
     pub(crate) fn worst(failures: impl IntoIterator<Item = Self>) -> Option<Self> {
         failures.into_iter().max_by_key(|failure| match failure {
-            Self::Refused(_) | Self::InUse(_) | Self::TooLarge(_) => 0,
+            Self::Refused(_) | Self::InUse(_) | Self::TooLarge(_) | Self::Tombstones(_) => 0,
             Self::NotDone(_) | Self::NotHere(_) => 1,
             Self::Unknown(_) => 2,
         })
@@ -208,6 +226,9 @@ fn of_attempt(error: &RequestAttemptError, text: String) -> Failure {
             DbError::Invalid if NOT_HERE.iter().any(|sign| words.contains(sign)) => {
                 Failure::NotHere(text)
             }
+            DbError::ReadFailure { .. } if TOMBSTONES.iter().any(|sign| words.contains(sign)) => {
+                Failure::Tombstones(text)
+            }
             DbError::Invalid if TOO_LARGE.iter().any(|sign| words.contains(sign)) => {
                 Failure::TooLarge(text)
             }
@@ -308,6 +329,29 @@ mod tests {
             let opening = all.opening("s");
             assert!(matches!(opening, KvError::Unavailable { .. }), "{opening}");
         }
+    }
+
+    #[test]
+    fn removed_rows_in_the_way_are_no_node_that_is_away() {
+        let of = |words: &str| -> Failure {
+            let failed = DbError::ReadFailure {
+                consistency: scylla::statement::Consistency::LocalQuorum,
+                received: 0,
+                required: 1,
+                numfailures: 1,
+                data_present: false,
+            };
+            ExecutionError::from(RequestAttemptError::DbError(failed, words.to_owned())).into()
+        };
+        let received = "Operation failed - received 0 responses and 1 failures: ";
+        let many = of(&format!(
+            "{received}READ_TOO_MANY_TOMBSTONES from /127.0.0.1:7000"
+        ));
+        let error = many.into_error("s");
+        assert!(matches!(error, KvError::Tombstones { .. }));
+        assert!(error.to_string().contains("gc_grace_seconds"), "{error}");
+        let other = of(&format!("{received}UNKNOWN from /127.0.0.1:7000"));
+        assert!(matches!(other.into_error("s"), KvError::Away { .. }));
     }
 
     #[test]

@@ -26,7 +26,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::cluster::Cluster;
 use crate::failure::Failure;
-use crate::read::BEFORE_ALL_TOKENS;
+use crate::full::BEFORE_ALL_TOKENS;
 use crate::space::Store;
 use crate::statements::Cell;
 
@@ -153,11 +153,9 @@ async fn lacks_rows(
 ) -> Result<bool, Failure> {
     let probed = store.iter().zip(specs);
     for (table, _) in probed.filter(|(_, spec)| spec.probed.is_some()) {
-        let values = vec![Cell::Number(BEFORE_ALL_TOKENS)];
+        let values = vec![Cell::Number(BEFORE_ALL_TOKENS), Cell::Number(i64::MAX)];
         let start = PagingState::start();
-        let page = cluster
-            .page(&table.after_token.first, values, start)
-            .await?;
+        let page = cluster.page(&table.of_tokens.first, values, start).await?;
         if page.rows.rows_num() > 0 || page.next.is_some() {
             return Ok(false);
         }

@@ -12,8 +12,8 @@ use varve_kv::TableId;
 
 use crate::cluster::Use;
 use crate::failure::Failure;
+use crate::full::shown_partition;
 use crate::log::unreadable;
-use crate::read::shown_partition;
 use crate::space::Core;
 use crate::statements::quoted;
 

@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use varve_kv::range::prefix_end;
 use varve_kv::{ClusteringRange, OpKind, RawOp, Sweep, TableId};
 
 /// The most bytes that a key may have; Cassandra's own limit.
@@ -79,6 +80,16 @@ pub(crate) fn stored_partition(partition: &[u8]) -> &[u8] {
     } else {
         partition
     }
+}
+
+/// The first key after one; `None` if there is none.
+pub(crate) fn next_key(mut key: Vec<u8>) -> Option<Vec<u8>> {
+    if key.len() >= KEY_BYTES_MAX {
+        // No longer one begins as it does.
+        return prefix_end(&key);
+    }
+    key.push(0);
+    Some(key)
 }
 
 impl Plan {

@@ -1,26 +1,29 @@
 //! Reads: each call waits for the cluster; calls for many rows have many requests under way.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use futures::{StreamExt, TryStreamExt, stream};
 use scylla::response::PagingState;
-use varve_kv::{ClusteringRange, Flow, KvError, Row, ScanRequest, TableId};
+use varve_kv::{ClusteringRange, Flow, KvError, ScanRequest, TableId};
 
 use crate::bridge::Bridge;
 use crate::cluster::Page;
 use crate::failure::Failure;
 use crate::log::unreadable;
-use crate::plan::stored_partition;
+use crate::plan::{next_key, stored_partition};
 use crate::space::Core;
+use crate::split::{self, Done};
 use crate::statements::{Cell, Paged, Scan};
 
 /// Requests of one call that are under way at once.
 const REQUESTS_AT_ONCE: usize = 64;
-/// The smallest token that no partition has.
-pub(crate) const BEFORE_ALL_TOKENS: i64 = i64::MIN;
+/// Reads of one slice that may fail for the removed rows that lie there.
+pub(crate) const FAILURES_MAX: usize = 300;
 
 /// What a read that failed is to its caller.
-fn error(core: &Core, failure: Failure) -> KvError {
+pub(crate) fn error(core: &Core, failure: Failure) -> KvError {
     failure.into_error(&core.name)
 }
 
@@ -32,7 +35,7 @@ fn busy(core: &Core) -> KvError {
 }
 
 /// Runs `work` on the runtime, within what may be under way at once, and waits for it.
-fn wait<T, F>(
+pub(crate) fn wait<T, F>(
     core: &Arc<Core>,
     bridge: &Bridge,
     work: impl FnOnce(Arc<Core>) -> F + Send + 'static,
@@ -132,6 +135,37 @@ impl Slice {
         }
     }
 
+    /// What is left of it behind the row with this key, which was shown; `None` if no key can be there.
+    fn after(&self, shown: Option<Vec<u8>>) -> Option<Self> {
+        let mut rest = self.clone();
+        match (shown, self.reverse) {
+            (None, _) => {}
+            (Some(key), false) => rest.from = next_key(key)?,
+            (Some(key), true) => rest.to = Some(key),
+        }
+        Some(rest)
+    }
+
+    /// The slices between these keys, which ascend; the one that is read first comes last.
+    fn cut(&self, cuts: Vec<Vec<u8>>) -> Vec<Self> {
+        let mut parts = Vec::with_capacity(cuts.len() + 1);
+        let mut rest = self.clone();
+        for cut in cuts {
+            if cut <= rest.from || rest.to.as_ref().is_some_and(|to| cut >= *to) {
+                continue;
+            }
+            let mut part = rest.clone();
+            part.to = Some(cut.clone());
+            rest.from = cut;
+            parts.push(part);
+        }
+        parts.push(rest);
+        if !self.reverse {
+            parts.reverse();
+        }
+        parts
+    }
+
     async fn page(&self, core: &Core, from: Option<PagingState>) -> Result<Page, Failure> {
         let table = &core.store[usize::from(self.table.0)];
         let scan: &Scan = match self.reverse {
@@ -151,7 +185,7 @@ impl Slice {
 }
 
 /// The page at `from`; the first one is small.
-async fn page(
+pub(crate) async fn page(
     core: &Core,
     paged: &Paged,
     values: Vec<Cell<'_>>,
@@ -166,21 +200,28 @@ async fn page(
     }
 }
 
-/// Hands the rows of a page to `visit`; returns where the next one begins, if more are wanted.
+/// Hands the rows of a page to `visit`; returns where the next one begins, if more are wanted. `last` becomes the key of the
+/// page's last row, if it has one.
 fn visit_page(
     core: &Core,
     page: Page,
+    last: &mut Option<Vec<u8>>,
     visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
-) -> Result<Option<PagingState>, KvError> {
+) -> Result<ControlFlow<(), Option<PagingState>>, KvError> {
     let failed = |failure| error(core, failure);
     let rows = page.rows.rows::<(&[u8], &[u8])>();
+    let mut shown = None;
     for row in rows.map_err(|error| failed(unreadable(error)))? {
         let (clustering, value) = row.map_err(|error| failed(unreadable(error)))?;
         if visit(clustering, value).is_break() {
-            return Ok(None);
+            return Ok(ControlFlow::Break(()));
         }
+        shown = Some(clustering);
     }
-    Ok(page.next)
+    if let Some(shown) = shown {
+        *last = Some(shown.to_vec());
+    }
+    Ok(ControlFlow::Continue(page.next))
 }
 
 pub(crate) fn scan(
@@ -198,27 +239,109 @@ pub(crate) fn scan(
         request.range,
         request.reverse,
     );
-    read_on(core, bridge, &slice, None, visit)
+    read_slice(core, bridge, slice, None, visit).map(drop)
 }
 
-/// Reads a slice from a page on.
-fn read_on(
+/// Reads the rows of one partition, by its stored key, that have a key of at least `from`.
+pub(crate) fn read_partition(
     core: &Arc<Core>,
     bridge: &Bridge,
-    slice: &Slice,
-    from: Option<PagingState>,
+    (table, partition): (TableId, &[u8]),
+    from: Vec<u8>,
     visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
-) -> Result<(), KvError> {
-    let mut from = from;
-    loop {
-        let wanted = slice.clone();
-        let page = wait(core, bridge, move |core| async move {
-            wanted.page(&core, from).await
-        })?;
-        match visit_page(core, page, visit)? {
-            None => return Ok(()),
-            next => from = next,
+) -> Result<Flow, KvError> {
+    let range = ClusteringRange { from, to: None };
+    let slice = Slice::new(table, partition, &range, false);
+    read_slice(core, bridge, slice, None, visit)
+}
+
+/// Reads a slice; its first page may have been read. Where too many removed rows lie, in smaller slices.
+fn read_slice(
+    core: &Arc<Core>,
+    bridge: &Bridge,
+    slice: Slice,
+    first: Option<Result<Page, Failure>>,
+    visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+) -> Result<Flow, KvError> {
+    let place = (slice.table, slice.partition.clone());
+    let todo = match first {
+        Some(_) => vec![slice],
+        None => slice.cut(core.cuts.of(slice.table, &slice.partition)),
+    };
+    let first = first.map(|page| page.map_err(|failure| error(core, failure)));
+    let mut search = Search::default();
+    let read = read_parts(core, bridge, (todo, first), &mut search, visit);
+    if let Some(failed) = search.failed {
+        core.cuts.learn((place.0, &place.1), search.done, failed);
+    }
+    read
+}
+
+/// Reads slices, from the last to the first. The first page of the last one may have been read.
+fn read_parts(
+    core: &Arc<Core>,
+    bridge: &Bridge,
+    (mut todo, mut first): (Vec<Slice>, Option<Result<Page, KvError>>),
+    search: &mut Search,
+    visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+) -> Result<Flow, KvError> {
+    while let Some(part) = todo.pop() {
+        let (mut at, mut last) = (None, None);
+        let mut took = Duration::ZERO;
+        loop {
+            let asked = Instant::now();
+            let read = first.take().unwrap_or_else(|| {
+                let wanted = part.clone();
+                wait(core, bridge, move |core| async move {
+                    wanted.page(&core, at).await
+                })
+            });
+            let page = match read {
+                Ok(page) => page,
+                Err(error @ KvError::Tombstones { .. }) => {
+                    let Some(rest) = part.after(last) else {
+                        break;
+                    };
+                    let cuts = split::cuts(&rest.from, rest.to.as_deref());
+                    if cuts.is_empty() || !search.failed(asked.elapsed()) {
+                        return Err(error);
+                    }
+                    todo.extend(rest.cut(cuts));
+                    break;
+                }
+                Err(error) => return Err(error),
+            };
+            took += asked.elapsed();
+            match visit_page(core, page, &mut last, visit)? {
+                ControlFlow::Break(()) => return Ok(Flow::Break(())),
+                ControlFlow::Continue(None) => {
+                    let from = part.from;
+                    search.done.push(Done { from, took });
+                    break;
+                }
+                ControlFlow::Continue(next) => at = next,
+            }
         }
+    }
+    Ok(Flow::Continue(()))
+}
+
+/// What was found out in reading a slice in parts.
+#[derive(Default)]
+struct Search {
+    /// The parts that were read.
+    done: Vec<Done>,
+    failures: usize,
+    /// How long the shortest read took that failed.
+    failed: Option<Duration>,
+}
+
+impl Search {
+    /// Counts a read that failed; `false` if there were too many.
+    fn failed(&mut self, took: Duration) -> bool {
+        self.failures += 1;
+        self.failed = Some(self.failed.map_or(took, |failed| failed.min(took)));
+        self.failures < FAILURES_MAX
     }
 }
 
@@ -242,149 +365,27 @@ pub(crate) fn scan_many(
             .map(|partition| Slice::new(table, partition, range, false))
             .collect();
         let wanted = slices.clone();
-        let pages: Vec<Page> = wait(core, bridge, move |core| async move {
-            let core = &core;
-            let pages = wanted
-                .iter()
-                .map(|slice| async move { slice.page(core, None).await });
-            let pages: Vec<_> = pages.collect();
-            stream::iter(pages)
-                .buffered(REQUESTS_AT_ONCE)
-                .try_collect()
-                .await
-        })?;
-        for (at, (page, slice)) in pages.into_iter().zip(&slices).enumerate() {
+        let pages: Vec<Option<Result<Page, Failure>>> =
+            wait(core, bridge, move |core| async move {
+                let core = &core;
+                let pages = wanted.iter().map(|slice| async move {
+                    // One that is read in parts is read when its turn comes.
+                    match core.cuts.of(slice.table, &slice.partition).is_empty() {
+                        true => Some(slice.page(core, None).await),
+                        false => None,
+                    }
+                });
+                let pages: Vec<_> = pages.collect();
+                Ok(stream::iter(pages)
+                    .buffered(REQUESTS_AT_ONCE)
+                    .collect()
+                    .await)
+            })?;
+        for (at, (page, slice)) in pages.into_iter().zip(slices).enumerate() {
             let at = window * REQUESTS_AT_ONCE + at;
             let mut visit = |clustering: &[u8], value: &[u8]| visit(at, clustering, value);
-            if let Some(next) = visit_page(core, page, &mut visit)? {
-                read_on(core, bridge, slice, Some(next), &mut visit)?;
-            }
+            read_slice(core, bridge, slice, page, &mut visit).map(drop)?;
         }
     }
     Ok(())
-}
-
-/// The token of a partition, by its stored key.
-fn token(core: &Core, table: TableId, partition: &[u8]) -> Option<i64> {
-    let statement = &core.store[usize::from(table.0)].get;
-    let no_row: &[u8] = &[];
-    let token = statement.calculate_token(&(partition, no_row));
-    Some(token.ok()??.value())
-}
-
-/// Where a full scan comes to a partition: by its token, then by its key.
-pub(crate) fn order(core: &Core, table: TableId, partition: &[u8]) -> Vec<u8> {
-    let partition = stored_partition(partition);
-    let token = token(core, table, partition).unwrap_or(BEFORE_ALL_TOKENS);
-    let mut order = (token ^ i64::MIN).to_be_bytes().to_vec();
-    order.extend_from_slice(partition);
-    order
-}
-
-/// Where in a table a full scan is. It goes by tokens, and within one by partition keys.
-enum Place {
-    /// In this partition, after this clustering key.
-    After(Vec<u8>, Vec<u8>),
-    /// In all partitions after this token.
-    AfterToken(i64),
-}
-
-pub(crate) fn scan_table(
-    core: &Arc<Core>,
-    bridge: &Bridge,
-    table: TableId,
-    after: Option<(&[u8], &[u8])>,
-    visit: &mut dyn FnMut(Row<'_>) -> Flow,
-) -> Result<(), KvError> {
-    let Some((partition, clustering)) = after else {
-        let place = Place::AfterToken(BEFORE_ALL_TOKENS);
-        return read_table(core, bridge, table, place, visit).map(drop);
-    };
-    let partition = stored_partition(partition).to_vec();
-    let token = token(core, table, &partition)
-        .ok_or_else(|| error(core, unreadable("a partition has no token")))?;
-    // Partitions may share a token; those that come after this one within it are found by name.
-    let this = partition.clone();
-    let same: Vec<Vec<u8>> = wait(core, bridge, move |core| async move {
-        let statement = &core.store[usize::from(table.0)].at_token;
-        let result = core.cluster.run(statement, (token,)).await?;
-        let rows = result.into_rows_result().map_err(unreadable)?;
-        let keys = rows.rows::<(Vec<u8>,)>().map_err(unreadable)?;
-        let keys: Result<Vec<_>, _> = keys.map(|row| row.map(|(key,)| key)).collect();
-        let mut keys = keys.map_err(unreadable)?;
-        keys.retain(|key| *key > this);
-        keys.sort();
-        Ok(keys)
-    })?;
-    let place = Place::After(partition, clustering.to_vec());
-    if read_table(core, bridge, table, place, visit)?.is_break() {
-        return Ok(());
-    }
-    for key in same {
-        let slice = Slice::new(table, &key, &ClusteringRange::all(), false);
-        let mut flow = Flow::Continue(());
-        read_on(core, bridge, &slice, None, &mut |clustering, value| {
-            let partition = shown_partition(core, table, &key);
-            flow = visit(Row {
-                partition,
-                clustering,
-                value,
-            });
-            flow
-        })?;
-        if flow.is_break() {
-            return Ok(());
-        }
-    }
-    read_table(core, bridge, table, Place::AfterToken(token), visit).map(drop)
-}
-
-/// The key as it was given.
-pub(crate) fn shown_partition<'a>(core: &Core, table: TableId, stored: &'a [u8]) -> &'a [u8] {
-    let only_empty = (core.specs[usize::from(table.0)].partition_len)(&[]) == Some(0);
-    if only_empty { &[] } else { stored }
-}
-
-fn read_table(
-    core: &Arc<Core>,
-    bridge: &Bridge,
-    table: TableId,
-    place: Place,
-    visit: &mut dyn FnMut(Row<'_>) -> Flow,
-) -> Result<Flow, KvError> {
-    let place = Arc::new(place);
-    let mut from = None;
-    loop {
-        let here = Arc::clone(&place);
-        let page = wait(core, bridge, move |core| async move {
-            let table = &core.store[usize::from(table.0)];
-            match &*here {
-                Place::After(partition, clustering) => {
-                    let values = vec![Cell::Bytes(partition), Cell::Bytes(clustering)];
-                    page(&core, &table.rest, values, from).await
-                }
-                Place::AfterToken(token) => {
-                    let values = vec![Cell::Number(*token)];
-                    page(&core, &table.after_token, values, from).await
-                }
-            }
-        })?;
-        let failed = |failure| error(core, failure);
-        let rows = page.rows.rows::<(&[u8], &[u8], &[u8])>();
-        for row in rows.map_err(|error| failed(unreadable(error)))? {
-            let (partition, clustering, value) = row.map_err(|error| failed(unreadable(error)))?;
-            let row = Row {
-                partition: shown_partition(core, table, partition),
-                clustering,
-                value,
-            };
-            if visit(row).is_break() {
-                return Ok(Flow::Break(()));
-            }
-        }
-        match page.next {
-            None => return Ok(Flow::Continue(())),
-            next => from = next,
-        }
-    }
 }

@@ -20,6 +20,7 @@ use crate::clock::Moment;
 use crate::cluster::Cluster;
 use crate::engine::OpenSpace;
 use crate::failure::Failure;
+use crate::full;
 use crate::known::Known;
 use crate::lease::{self, Lease, LeaseRow, LeaseTable, Lost};
 use crate::log::{Log, Stored, slice_of};
@@ -27,6 +28,7 @@ use crate::plan::Plan;
 use crate::read;
 use crate::record::Record;
 use crate::send::{refused, send_all};
+use crate::split::Cuts;
 use crate::stamps::Stamps;
 use crate::statements::TableStatements;
 
@@ -53,6 +55,8 @@ pub(crate) struct Core {
     pub(crate) lease_table: LeaseTable,
     pub(crate) stamps: Stamps,
     pub(crate) known: Known,
+    /// Where partitions are cut, as too many removed rows lie in them for one read.
+    pub(crate) cuts: Cuts,
     /// Slices of the log that may have rows.
     pub(crate) slices: Mutex<BTreeSet<i64>>,
     /// Up to which timestamp all batches are settled, as the lease says.
@@ -398,7 +402,7 @@ impl Reader for CassandraSpace {
     }
 
     fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {
-        read::order(&self.core, table, partition)
+        full::order(&self.core, table, partition)
     }
 
     fn scan_table(
@@ -407,7 +411,7 @@ impl Reader for CassandraSpace {
         after: Option<(&[u8], &[u8])>,
         visit: &mut dyn FnMut(Row<'_>) -> Flow,
     ) -> Result<(), KvError> {
-        read::scan_table(&self.core, &self.bridge, table, after, visit)
+        full::scan_table(&self.core, &self.bridge, table, after, visit)
     }
 }
 

@@ -65,12 +65,14 @@ pub(crate) struct TableStatements {
     pub(crate) get: PreparedStatement,
     pub(crate) forward: Scan,
     pub(crate) backward: Scan,
-    /// p, c: the rows of a partition after one.
-    pub(crate) rest: Paged,
-    /// token: the rows of all partitions after it.
-    pub(crate) after_token: Paged,
+    /// from, to: the rows of all partitions with tokens after the first, up to the second.
+    pub(crate) of_tokens: Paged,
     /// token: the partitions that have it.
     pub(crate) at_token: PreparedStatement,
+    /// token, from: those of them that have a row there.
+    pub(crate) at_token_open: PreparedStatement,
+    /// token, from, to
+    pub(crate) at_token_closed: PreparedStatement,
 }
 
 /// A name as it stands in a statement.
@@ -97,6 +99,9 @@ async fn scan(cluster: &Cluster, table: &str, order: &str) -> Result<Scan, Failu
 async fn of_table(cluster: &Cluster, table: String) -> Result<TableStatements, Failure> {
     let table = table.as_str();
     let write = async |cql: String| cluster.prepare(&cql, Use::Write).await;
+    let read = async |cql: String| cluster.prepare(&cql, Use::Read).await;
+    let at_token = format!("SELECT p FROM {table} WHERE token(p) = ?");
+    let first = " PER PARTITION LIMIT 1 ALLOW FILTERING";
     let delete = format!("DELETE FROM {table} USING TIMESTAMP ? WHERE p = ?");
     Ok(TableStatements {
         put: write(format!(
@@ -106,30 +111,17 @@ async fn of_table(cluster: &Cluster, table: String) -> Result<TableStatements, F
         delete: write(format!("{delete} AND c = ?")).await?,
         delete_open: write(format!("{delete} AND c >= ?")).await?,
         delete_closed: write(format!("{delete} AND c >= ? AND c < ?")).await?,
-        get: cluster
-            .prepare(
-                &format!("SELECT v FROM {table} WHERE p = ? AND c = ?"),
-                Use::Read,
-            )
-            .await?,
+        get: read(format!("SELECT v FROM {table} WHERE p = ? AND c = ?")).await?,
         forward: scan(cluster, table, "").await?,
         backward: scan(cluster, table, " ORDER BY c DESC").await?,
-        rest: paged(
+        of_tokens: paged(
             cluster,
-            &format!("SELECT p, c, v FROM {table} WHERE p = ? AND c > ?"),
+            &format!("SELECT p, c, v FROM {table} WHERE token(p) > ? AND token(p) <= ?"),
         )
         .await?,
-        after_token: paged(
-            cluster,
-            &format!("SELECT p, c, v FROM {table} WHERE token(p) > ?"),
-        )
-        .await?,
-        at_token: cluster
-            .prepare(
-                &format!("SELECT DISTINCT p FROM {table} WHERE token(p) = ?"),
-                Use::Read,
-            )
-            .await?,
+        at_token: read(format!("SELECT DISTINCT p FROM {table} WHERE token(p) = ?")).await?,
+        at_token_open: read(format!("{at_token} AND c >= ?{first}")).await?,
+        at_token_closed: read(format!("{at_token} AND c >= ? AND c < ?{first}")).await?,
     })
 }
 

@@ -6,7 +6,7 @@
 
 mod node;
 
-use node::Scratch;
+use node::{Scratch, asked};
 
 fn engine() -> Option<(Scratch, ())> {
     Some((Scratch::new()?, ()))
@@ -153,34 +153,6 @@ fn an_installation_takes_no_keyspace_of_another() {
     drop(other.open("b", TABLES, false).unwrap());
     other.drop_space("b").unwrap();
     other.remove_list().unwrap();
-}
-
-/// The first column of what a statement answers, as text or as a number. Statements go to the node past the engine.
-fn asked<T>(engine: &Scratch, statements: &[String]) -> Vec<T>
-where
-    T: for<'frame, 'metadata> scylla::deserialize::value::DeserializeValue<'frame, 'metadata>,
-{
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .unwrap();
-    runtime.block_on(async {
-        let session = scylla::client::session_builder::SessionBuilder::new()
-            .known_node(engine.node())
-            .build()
-            .await
-            .unwrap();
-        let mut found = Vec::new();
-        for statement in statements {
-            let answer = session.query_unpaged(&**statement, ()).await.unwrap();
-            if let Ok(answer) = answer.into_rows_result() {
-                let rows = answer.rows::<(T,)>();
-                found = rows.map_or(Vec::new(), |rows| rows.map(|row| row.unwrap().0).collect());
-            }
-        }
-        found
-    })
 }
 
 /// What somebody began to make and did not finish goes when that is asked for, with its keyspace; spaces stay.

@@ -47,6 +47,15 @@ pub enum KvError {
         /// What was tried, and how it failed.
         detail: String,
     },
+    /// Where a read looks, so many rows were removed, and are still kept as removed, that the store gives up. It stays so until the
+    /// store has cleared them away; other reads go on.
+    #[error("too many removed rows lie where '{space}' is read: {detail}")]
+    Tombstones {
+        /// Which space.
+        space: String,
+        /// The store's words, and what to do.
+        detail: String,
+    },
     /// A key, a row or the whole batch is larger than the engine takes. Nothing of the batch was stored.
     #[error("too large for the store of '{space}': {detail}")]
     TooLarge {

@@ -28,7 +28,7 @@ impl From<GraphError> for ApiError {
             ErrorKind::OutcomeUnknown => Self::outcome_unknown_as(message),
             ErrorKind::Unwritable => Self::insufficient_storage(message),
             ErrorKind::Elsewhere => Self::misdirected(message),
-            ErrorKind::Storage => Self::storage(message),
+            ErrorKind::Tombstones | ErrorKind::Storage => Self::storage(message),
         };
         match cause {
             // Its code stands there.
@@ -95,6 +95,12 @@ mod tests {
         check(
             ErrorKind::Unwritable,
             507,
+            "hugegraph.backend.BackendException",
+        );
+        // Not one that tells the client to try again: it stays so for days.
+        check(
+            ErrorKind::Tombstones,
+            500,
             "hugegraph.backend.BackendException",
         );
         check(

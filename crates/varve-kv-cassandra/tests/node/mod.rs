@@ -43,6 +43,10 @@ fn node() -> Option<&'static str> {
             )
             .env("VARVE_CASSANDRA_HEAP", "640m")
             .env("VARVE_CASSANDRA_NODES", "1")
+            .env(
+                "VARVE_CASSANDRA_EXTRA",
+                "tombstone_failure_threshold: 4000\ntombstone_warn_threshold: 1000",
+            )
             .status()
             .unwrap();
         assert!(started.success(), "the node does not start");
@@ -168,4 +172,32 @@ impl Engine for Scratch {
     fn drop_this(&self, space: &SpaceId) -> Result<(), KvError> {
         self.engine.drop_this(space)
     }
+}
+
+/// The first column of what a statement answers, as text or as a number. Statements go to the node past the engine.
+pub(crate) fn asked<T>(engine: &Scratch, statements: &[String]) -> Vec<T>
+where
+    T: for<'frame, 'metadata> scylla::deserialize::value::DeserializeValue<'frame, 'metadata>,
+{
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let session = scylla::client::session_builder::SessionBuilder::new()
+            .known_node(engine.node())
+            .build()
+            .await
+            .unwrap();
+        let mut found = Vec::new();
+        for statement in statements {
+            let answer = session.query_unpaged(&**statement, ()).await.unwrap();
+            if let Ok(answer) = answer.into_rows_result() {
+                let rows = answer.rows::<(T,)>();
+                found = rows.map_or(Vec::new(), |rows| rows.map(|row| row.unwrap().0).collect());
+            }
+        }
+        found
+    })
 }

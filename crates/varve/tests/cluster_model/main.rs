@@ -7,6 +7,8 @@
 //! operations that have writes fail do nothing. Lists are drawn by chance; one that fails is printed with its seed, and
 //! `VARVE_MODEL_SEED` runs that one again, and no other.
 //!
+//! Before them, very much is removed, and what is left is read (`removed`).
+//!
 //! `VARVE_TEST_CASSANDRA=host:port` says where the node is; without it nothing is tried. `VARVE_CLUSTER_MODEL_SECONDS` says for how long
 //! lists are begun.
 
@@ -17,6 +19,7 @@ mod compare;
 mod engines;
 #[path = "../../../varve-graph/tests/model/queries.rs"]
 mod queries;
+mod removed;
 #[path = "../../../varve-graph/tests/model/requests.rs"]
 mod requests;
 #[path = "../../../varve-graph/tests/model/schema.rs"]
@@ -88,12 +91,23 @@ fn check(seed: u64, below: Below) {
 }
 
 #[test]
-fn random_lists() {
+fn on_a_node() {
     if node().is_none() {
         println!("skipped: VARVE_TEST_CASSANDRA names no node");
         return;
     }
     let given = number_from("VARVE_MODEL_SEED");
+    if given.is_none() {
+        for below in [Below::Whole, Below::Parts] {
+            removed::a_vertex_with_very_many_edges_is_deleted_while_it_is_read(below);
+        }
+        removed::a_label_is_listed_when_most_of_its_vertices_are_deleted();
+    }
+    random_lists(given);
+    engines::cluster().remove_list().expect("no space is left");
+}
+
+fn random_lists(given: Option<u64>) {
     let seconds = number_from("VARVE_CLUSTER_MODEL_SECONDS").unwrap_or(SECONDS_DEFAULT);
     let (began, first) = (Instant::now(), given.unwrap_or_else(seed_of_the_clock));
     for seed in first.. {
@@ -104,5 +118,4 @@ fn random_lists() {
             break;
         }
     }
-    engines::cluster().remove_list().expect("no space is left");
 }

@@ -1,0 +1,192 @@
+//! Rows that were removed, more of them one after the other than a node steps over: what is left is read all the same. The fewer a node
+//! steps over (`tombstone_failure_threshold`), the shorter this takes; of one that does over very many nothing is tried.
+
+#![cfg(feature = "driver")]
+#![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
+
+mod node;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use node::{Scratch, asked};
+use varve_kv::{Batch, ClusteringRange, Durability, Engine, Flow, ScanRequest, Space};
+use varve_testkit::engine_suite::tables::{
+    NAMED, POINTS, Rows, TABLES, all_rows, named, point, put, rows,
+};
+
+/// Tombstones that are made, at most.
+const REMOVED_MAX: u64 = 30_000;
+/// Rows that one batch puts or removes.
+const BATCH: u64 = 2_000;
+
+/// A space, and more rows than its node steps over. `None` where no node can run, or none that gives up soon enough.
+fn space(engine: &Scratch) -> Option<(Arc<dyn Space>, u64)> {
+    let setting =
+        "SELECT value FROM system_views.settings WHERE name = 'tombstone_failure_threshold'";
+    let threshold: Vec<String> = asked(engine, &[setting.to_owned()]);
+    let threshold: u64 = threshold[0].parse().unwrap();
+    let many = threshold + threshold / 2;
+    if many > REMOVED_MAX {
+        println!("skipped: the node steps over {threshold} removed rows");
+        return None;
+    }
+    Some((engine.open("s", TABLES, true).unwrap(), many))
+}
+
+/// Keys as graphs have them: what many have in common, then what differs.
+fn key(n: u64) -> Vec<u8> {
+    [b"\x01\x03label".as_slice(), &n.to_be_bytes()].concat()
+}
+
+fn put_all(space: &dyn Space, partition: &[u8], many: u64) {
+    for first in (0..many).step_by(BATCH as usize) {
+        let mut batch = Batch::new();
+        for n in first..many.min(first + BATCH) {
+            batch.put(NAMED, partition, &key(n), b"v");
+        }
+        space.write(&batch, Durability::Buffered).unwrap();
+    }
+}
+
+/// Removes all rows but those of `left`.
+fn remove_all(space: &dyn Space, partition: &[u8], many: u64, left: &[u64], sweeps: bool) {
+    for first in (0..many).step_by(BATCH as usize) {
+        let end = many.min(first + BATCH);
+        let mut batch = Batch::new();
+        for n in (first..end).filter(|n| !left.contains(n)) {
+            batch.delete(NAMED, partition, &key(n));
+        }
+        if sweeps {
+            let next = |n: &&u64| (first..end).contains(*n);
+            let mut from = first;
+            for n in left.iter().filter(next).chain([&end]) {
+                let range = ClusteringRange {
+                    from: key(from),
+                    to: Some(key(*n)),
+                };
+                batch.sweep(NAMED, partition, range);
+                from = n + 1;
+            }
+        }
+        space.write(&batch, Durability::Buffered).unwrap();
+    }
+}
+
+fn failures(space: &dyn Space) -> f64 {
+    let statistics = space.statistics();
+    let failures = statistics.iter().find(|it| it.name == "cluster_failures");
+    failures.unwrap().value
+}
+
+/// What a read finds, how long it takes and how many of its requests fail.
+fn timed<T>(space: &dyn Space, what: &str, read: impl FnOnce() -> T) -> T {
+    let (begun, before) = (Instant::now(), failures(space));
+    let found = read();
+    let failed = failures(space) - before;
+    println!("{what}: {:.1?}, {failed} requests failed", begun.elapsed());
+    found
+}
+
+#[test]
+fn what_is_left_between_removed_rows_is_read() {
+    let Some(engine) = Scratch::new() else { return };
+    let Some((space, many)) = space(&engine) else {
+        return;
+    };
+    let space = &*space;
+    let left = [0, many / 2, many - 1];
+    let (hub, empty, other) = (named(b"hub"), named(b"empty"), named(b"other"));
+    for partition in [&hub, &empty] {
+        put_all(space, partition, many);
+    }
+    remove_all(space, &hub, many, &left, false);
+    remove_all(space, &empty, many, &[], false);
+    for n in 0..20 {
+        put(space, NAMED, &named(&[b'a' + n]), b"c", b"v");
+    }
+    put(space, NAMED, &other, b"c", b"v");
+    let expected: Vec<Vec<u8>> = left.iter().map(|n| key(*n)).collect();
+    let keys_of = |range: &ClusteringRange, reverse| {
+        let found: Rows = rows(space, NAMED, &hub, range, reverse);
+        found.into_iter().map(|(key, _)| key).collect::<Vec<_>>()
+    };
+    let all = ClusteringRange::all();
+    for time in ["first", "second"] {
+        let found = timed(space, time, || keys_of(&all, false));
+        assert_eq!(found, expected);
+        let mut backwards = timed(space, "backwards", || keys_of(&all, true));
+        backwards.reverse();
+        assert_eq!(backwards, expected);
+    }
+    let some = ClusteringRange {
+        from: key(1),
+        to: Some(key(many - 1)),
+    };
+    assert_eq!(keys_of(&some, false), expected[1..2]);
+    let none = timed(space, "none", || rows(space, NAMED, &empty, &all, false));
+    assert!(none.is_empty());
+    let mut seen = Vec::new();
+    let partitions: [&[u8]; 4] = [&other, &hub, &empty, &other];
+    let visited = space.scan_many(NAMED, &partitions, &all, &mut |at, key, _| {
+        seen.push((at, key.to_vec()));
+        Flow::Continue(())
+    });
+    visited.unwrap();
+    let of_hub = expected.iter().map(|key| (1, key.clone()));
+    let wanted: Vec<(usize, Vec<u8>)> = [(0, b"c".to_vec())]
+        .into_iter()
+        .chain(of_hub)
+        .chain([(3, b"c".to_vec())])
+        .collect();
+    assert_eq!(seen, wanted);
+
+    let whole = timed(space, "all", || all_rows(space, NAMED, None));
+    assert_eq!(whole.len(), 20 + 1 + left.len());
+    // From every row on, as whoever breaks off does.
+    for (at, (partition, clustering, _)) in whole.iter().enumerate() {
+        let rest = all_rows(space, NAMED, Some((partition, clustering)));
+        assert_eq!(rest, whole[at + 1..]);
+    }
+    space.verify_checksums().unwrap();
+}
+
+#[test]
+fn a_sweep_leaves_nothing_to_step_over() {
+    let Some(engine) = Scratch::new() else { return };
+    let Some((space, many)) = space(&engine) else {
+        return;
+    };
+    let space = &*space;
+    let hub = named(b"hub");
+    let left = [0, many / 2, many - 1];
+    put_all(space, &hub, many);
+    remove_all(space, &hub, many, &left, true);
+    let before = failures(space);
+    let mut found = Vec::new();
+    let range = ClusteringRange::all();
+    let request = ScanRequest {
+        table: NAMED,
+        partition: &hub,
+        range: &range,
+        reverse: false,
+    };
+    let scanned = timed(space, "swept", || {
+        space.scan(request, &mut |key, _| {
+            found.push(key.to_vec());
+            Flow::Continue(())
+        })
+    });
+    scanned.unwrap();
+    let expected: Vec<Vec<u8>> = left.iter().map(|n| key(*n)).collect();
+    assert_eq!(found, expected);
+    assert!(failures(space) <= before, "a request failed");
+    // What is put again is there.
+    put(space, NAMED, &hub, &key(5), b"again");
+    assert_eq!(
+        space.get(NAMED, &hub, &key(5)).unwrap().as_deref(),
+        Some(&b"again"[..])
+    );
+    assert_eq!(space.get(NAMED, &hub, &key(6)).unwrap(), None);
+    assert_eq!(space.get(POINTS, &point(6), b"c").unwrap(), None);
+}
