@@ -103,12 +103,15 @@ impl Failure {
     /// What it is to whoever opens, makes or removes a space.
     pub(crate) fn opening(self, space: &str) -> KvError {
         match self {
-            Self::TooLarge(detail) | Self::Tombstones(detail) | Self::Refused(detail) => {
-                KvError::Unavailable {
-                    space: space.to_owned(),
-                    detail,
-                }
-            }
+            Self::TooLarge(detail) | Self::Refused(detail) => KvError::Unavailable {
+                space: space.to_owned(),
+                detail,
+            },
+            // What an opening reads is small, and soon rid of them.
+            Self::Tombstones(detail) => KvError::Away {
+                space: space.to_owned(),
+                detail,
+            },
             other => other.into_error(space),
         }
     }

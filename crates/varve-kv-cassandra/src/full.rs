@@ -22,6 +22,8 @@ use crate::statements::Cell;
 
 /// The smallest token that no partition has.
 pub(crate) const BEFORE_ALL_TOKENS: i64 = i64::MIN;
+/// Why the partitions of a token cannot be asked for by ranges of their rows.
+const NO_FILTERS: &str = "the cluster takes no statements that filter (allow_filtering_enabled), by which one reads around them";
 /// Ranges into which one of tokens is cut.
 const WAYS: i128 = 16;
 
@@ -180,15 +182,16 @@ impl FullScan<'_> {
         wait(self.core, self.bridge, move |core| async move {
             let statements = &core.store[usize::from(table.0)];
             let mut values = vec![Cell::Number(token)];
-            let statement = match &range {
-                None => &statements.at_token,
-                Some((from, None)) => {
+            let statement = match (&range, &statements.at_token_within) {
+                (None, _) => &statements.at_token,
+                (Some(_), None) => return Err(Failure::Tombstones(NO_FILTERS.to_owned())),
+                (Some((from, None)), Some(within)) => {
                     values.push(Cell::Bytes(from));
-                    &statements.at_token_open
+                    &within.open
                 }
-                Some((from, Some(to))) => {
+                (Some((from, Some(to))), Some(within)) => {
                     values.extend([Cell::Bytes(from), Cell::Bytes(to)]);
-                    &statements.at_token_closed
+                    &within.closed
                 }
             };
             let result = core.cluster.run(statement, values).await?;

@@ -69,10 +69,17 @@ pub(crate) struct TableStatements {
     pub(crate) of_tokens: Paged,
     /// token: the partitions that have it.
     pub(crate) at_token: PreparedStatement,
-    /// token, from: those of them that have a row there.
-    pub(crate) at_token_open: PreparedStatement,
+    /// Where a cluster takes statements that filter; it may be set not to.
+    pub(crate) at_token_within: Option<WithinToken>,
+}
+
+/// The partitions of a token that have a row in a range of clustering keys.
+#[derive(Debug)]
+pub(crate) struct WithinToken {
+    /// token, from
+    pub(crate) open: PreparedStatement,
     /// token, from, to
-    pub(crate) at_token_closed: PreparedStatement,
+    pub(crate) closed: PreparedStatement,
 }
 
 /// A name as it stands in a statement.
@@ -96,12 +103,24 @@ async fn scan(cluster: &Cluster, table: &str, order: &str) -> Result<Scan, Failu
     })
 }
 
+async fn within_token(cluster: &Cluster, table: &str) -> Result<Option<WithinToken>, Failure> {
+    let read = async |range: &str| {
+        let select = format!("SELECT p FROM {table} WHERE token(p) = ? AND c >= ?{range}");
+        let statement = format!("{select} PER PARTITION LIMIT 1 ALLOW FILTERING");
+        match cluster.prepare(&statement, Use::Read).await {
+            Err(Failure::Refused(_)) => Ok(None),
+            prepared => prepared.map(Some),
+        }
+    };
+    let (open, closed) = (read("").await?, read(" AND c < ?").await?);
+    let both = open.zip(closed);
+    Ok(both.map(|(open, closed)| WithinToken { open, closed }))
+}
+
 async fn of_table(cluster: &Cluster, table: String) -> Result<TableStatements, Failure> {
     let table = table.as_str();
     let write = async |cql: String| cluster.prepare(&cql, Use::Write).await;
     let read = async |cql: String| cluster.prepare(&cql, Use::Read).await;
-    let at_token = format!("SELECT p FROM {table} WHERE token(p) = ?");
-    let first = " PER PARTITION LIMIT 1 ALLOW FILTERING";
     let delete = format!("DELETE FROM {table} USING TIMESTAMP ? WHERE p = ?");
     Ok(TableStatements {
         put: write(format!(
@@ -120,8 +139,7 @@ async fn of_table(cluster: &Cluster, table: String) -> Result<TableStatements, F
         )
         .await?,
         at_token: read(format!("SELECT DISTINCT p FROM {table} WHERE token(p) = ?")).await?,
-        at_token_open: read(format!("{at_token} AND c >= ?{first}")).await?,
-        at_token_closed: read(format!("{at_token} AND c >= ? AND c < ?{first}")).await?,
+        at_token_within: within_token(cluster, table).await?,
     })
 }
 

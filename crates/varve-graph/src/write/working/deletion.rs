@@ -14,6 +14,9 @@ use crate::write::incident::{Reach, Room, incident_edges, some_edges};
 use crate::write::keys::edge_latch;
 use crate::write::{Missing, Mutation, WritePeriod};
 
+/// Fewer edges than this are not told as a range: their rows are no wall for later reads.
+const SWEPT_MIN: usize = 3;
+
 impl<'a> WorkingSet<'a> {
     pub(super) fn delete(
         &mut self,
@@ -94,7 +97,8 @@ impl<'a> WorkingSet<'a> {
             Some(from) if from < self.now => Reach::Ever,
             _ => Reach::NowOrLater,
         };
-        // Then each edge that is found loses its row: the vertex is latched, so none comes, and nothing here puts one.
+        // Then each edge that is found loses its row: the vertex is latched, so none comes, and nothing here puts one. (Only who
+        // deletes the vertex at an edge's other end, with that edge, writes here meanwhile, and that is a removal, too.)
         let only_deletes = self.period == WritePeriod::default()
             && mutations.iter().all(|mutation| {
                 matches!(
@@ -131,7 +135,7 @@ impl<'a> WorkingSet<'a> {
             if !latches.try_add_all(keys.clone()) {
                 return Ok(Some(keys));
             }
-            if only_deletes && !edges.is_empty() {
+            if only_deletes && edges.len() >= SWEPT_MIN {
                 self.swept.push((vertex.clone(), range));
             }
             self.incident.insert(vertex.clone(), edges);
