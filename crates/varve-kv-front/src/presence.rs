@@ -32,6 +32,8 @@ use crate::table::{Table, partition_hash};
 /// Words of a block: one cache line.
 const LANES: usize = 8;
 const BLOCK_BYTES: usize = LANES * size_of::<u64>();
+/// The least piece of memory that a system gives.
+const PAGE_BYTES: usize = 4 << 10;
 /// Bytes of the segments, in the order in which they are filled. They are few, since each is a look at a far-off place and
 /// one more that may be wrong: 9.1 GiB, 3 to 6 thousand million keys.
 const SEGMENT_BYTES: [usize; 6] = [64 << 10, 1 << 20, 16 << 20, 128 << 20, 1 << 30, 8 << 30];
@@ -46,6 +48,9 @@ const BITS_PER_KEY: usize = 24;
 /// The same in segments of up to [`SMALL_BYTES`], which cost little: 3 of a million.
 const BITS_PER_KEY_SMALL: usize = 40;
 const SMALL_BYTES: usize = 16 << 20;
+/// A segment of more bytes is made by a thread of its own, since its memory takes up to a second to come: when the last one
+/// is full but for one part in so many. Until it is there the last one goes on filling.
+const AHEAD_PART: usize = 16;
 /// Keys whose places the processor is asked for together.
 const AT_ONCE: usize = 32;
 /// A segment of up to so many bytes lies in the processor's caches.
@@ -75,9 +80,10 @@ enum State {
 #[derive(Debug)]
 pub(crate) struct Presence {
     tables: &'static [TableSpec],
-    segments: [OnceLock<Segment>; SEGMENT_BYTES.len()],
-    /// The segment that takes keys. The lock makes one thread at a time the one that adds.
-    filling: Mutex<usize>,
+    /// The first are there, one after the other.
+    segments: [Arc<OnceLock<Segment>>; SEGMENT_BYTES.len()],
+    /// The lock makes one thread at a time the one that adds.
+    filling: Mutex<Filling>,
     keys: AtomicU64,
     bytes: AtomicUsize,
     state: AtomicU8,
@@ -89,6 +95,15 @@ pub(crate) struct Presence {
     put_new: AtomicU64,
     put_again: AtomicU64,
     learner: Learner,
+}
+
+/// Which segments are in use.
+#[derive(Debug, Default)]
+struct Filling {
+    /// The one that takes keys.
+    takes: usize,
+    /// The last for which there is memory: that one, or the next, which another thread may still be making.
+    begun: Option<usize>,
 }
 
 /// What the thread that reads the sorted files waits for.
@@ -119,6 +134,10 @@ impl Segment {
         let blocks = bytes / BLOCK_BYTES;
         // One block more than is used, so that the first can begin where a cache line does.
         let words = bytemuck::zeroed_slice_box::<AtomicU64>((blocks + 1) * LANES);
+        // The system gives memory when it is first written to, which writers would wait for.
+        for word in words.iter().step_by(PAGE_BYTES / size_of::<u64>()) {
+            word.store(0, Ordering::Relaxed);
+        }
         let first = words.as_ptr().align_offset(BLOCK_BYTES).min(LANES);
         Self {
             words,
@@ -194,7 +213,7 @@ impl Presence {
         let presence = Self {
             tables,
             segments: Default::default(),
-            filling: Mutex::new(0),
+            filling: Mutex::default(),
             keys: AtomicU64::new(0),
             bytes: AtomicUsize::new(0),
             state: AtomicU8::new(state as u8),
@@ -286,7 +305,7 @@ impl Presence {
 
     /// Asks the processor for the places of many keys, so that it waits for all of them at once.
     fn prefetch<'h>(&self, hashes: impl Iterator<Item = &'h u64> + Clone) {
-        for segment in self.segments.iter().map_while(OnceLock::get) {
+        for segment in self.segments.iter().map_while(|segment| segment.get()) {
             // What is small is in the processor's caches.
             if segment.bytes() > NEAR_BYTES {
                 hashes.clone().for_each(|hash| segment.prefetch(*hash));
@@ -295,7 +314,7 @@ impl Presence {
     }
 
     fn has(&self, hash: u64) -> bool {
-        let segments = self.segments.iter().map_while(OnceLock::get);
+        let segments = self.segments.iter().map_while(|segment| segment.get());
         segments.into_iter().any(|segment| segment.has(hash))
     }
 
@@ -343,30 +362,57 @@ impl Presence {
     }
 
     /// The segment that the next key goes to.
-    fn room(&self, filling: &mut usize) -> Option<&Segment> {
-        if let Some(segment) = self.segments[*filling].get() {
-            let full = segment.keys.load(Ordering::Relaxed) >= segment.capacity();
-            if !full || *filling + 1 == SEGMENT_BYTES.len() {
-                return Some(segment);
+    fn room(&self, filling: &mut Filling) -> Option<&Segment> {
+        let Some(segment) = self.segments[filling.takes].get() else {
+            self.begin(filling, 0);
+            let first = self.segments[0].get();
+            if first.is_none() {
+                self.state.store(State::Off as u8, Ordering::Release);
             }
-            let Some(next) = self.begin(*filling + 1) else {
-                return Some(segment);
-            };
-            *filling += 1;
-            return Some(next);
+            return first;
+        };
+        let (keys, capacity) = (segment.keys.load(Ordering::Relaxed), segment.capacity());
+        let next = filling.takes + 1;
+        if keys < capacity - capacity / AHEAD_PART || next == SEGMENT_BYTES.len() {
+            return Some(segment);
         }
-        let first = self.begin(0);
-        if first.is_none() {
-            self.state.store(State::Off as u8, Ordering::Release);
+        if filling.begun < Some(next) && (keys >= capacity || SEGMENT_BYTES[next] > SMALL_BYTES) {
+            self.begin(filling, next);
         }
-        first
+        match self.segments[next].get() {
+            Some(empty) if keys >= capacity => {
+                filling.takes = next;
+                Some(empty)
+            }
+            _ => Some(segment),
+        }
     }
 
     /// Begins a segment, if there is memory for it.
-    fn begin(&self, number: usize) -> Option<&Segment> {
+    fn begin(&self, filling: &mut Filling, number: usize) {
+        let Some(bytes) = self.take(number) else {
+            return;
+        };
+        filling.begun = Some(number);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        let slot = Arc::clone(&self.segments[number]);
+        let make = move || {
+            slot.get_or_init(|| Segment::new(bytes));
+        };
+        if bytes <= SMALL_BYTES {
+            return make();
+        }
+        let thread = std::thread::Builder::new().name("varve-known-rows".to_owned());
+        if thread.spawn(make.clone()).is_err() {
+            make();
+        }
+    }
+
+    /// Memory for a segment: its bytes.
+    fn take(&self, number: usize) -> Option<usize> {
         let wanted = SEGMENT_BYTES[number];
         let next_least = SEGMENT_BYTES.get(number + 1).map_or(0, |next| next / LEAST);
-        let bytes = self.budget.try_take(|left| {
+        self.budget.try_take(|left| {
             // All there is, but for what other spaces may begin with.
             let rest = left.saturating_sub(self.budget.limit() / RESERVE);
             if wanted <= left {
@@ -375,9 +421,7 @@ impl Presence {
                 return Some(if whole { rest.max(wanted) } else { wanted });
             }
             (number > 0 && rest >= wanted / LEAST).then_some(rest)
-        })?;
-        self.bytes.fetch_add(bytes, Ordering::Relaxed);
-        Some(self.segments[number].get_or_init(|| Segment::new(bytes)))
+        })
     }
 
     /// Takes note that the sorted files were asked for a row in vain.

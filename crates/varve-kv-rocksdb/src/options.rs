@@ -29,7 +29,7 @@ const FRONT_SHARE: (usize, usize) = (3, 8);
 /// Share of the memory for single rows of the files, when there is a front table: an eighth.
 const ROW_SHARE: (usize, usize) = (1, 8);
 /// Share of the memory for knowing which rows there are, when there is a front table: five sixteenths, and what front tables
-/// leave of theirs. By default that is room for some 380 million. It is taken as rows come.
+/// leave of theirs. By default that is room for some 430 million. It is taken as rows come.
 const PRESENCE_SHARE: (usize, usize) = (5, 16);
 /// Front tables of one space that the share has room for: one takes writes, another is flushed, a third waits or is being
 /// sorted. The larger they are, the fewer files have to be merged.

@@ -35,6 +35,11 @@ const WAITING_MAX: i32 = 40;
 /// Runs that are merged at once, at most: as many as keep their blocks in the processor's caches. Merging everything takes
 /// all runs whatever their number.
 const MERGED_MAX: i32 = 32;
+/// A run with so many times the rows of a flush was merged, and is large: it is not counted among those that are to be merged
+/// next.
+const LARGE_FROM: u64 = 8;
+/// Large runs of a table that are left as they are while it is written to, at most.
+const LARGE_MAX: i32 = 32;
 /// Looks into the files for each row that is flushed, at which one run more costs reads what merging one row less saves: a
 /// look asks a run's filter, whose block is often not cached (3 to 5 µs), and merging a row takes 0.55 µs.
 const LOOKS_A_ROW: f64 = 1.0 / 8.0;
@@ -83,6 +88,43 @@ pub(crate) fn count(db: &DB, table: &TableSpec) -> u64 {
 pub(crate) fn most(db: &DB, tables: &[TableSpec]) -> u64 {
     let runs = tables.iter().map(|table| count(db, table));
     runs.max().unwrap_or(0)
+}
+
+/// The runs of each table that have at least so many rows.
+fn large(db: &DB, tables: &[TableSpec], rows: u64) -> Vec<i32> {
+    // Should they not be told, the rule is that of a store that has none.
+    let files = db.live_files().unwrap_or_default();
+    let of = |table: &TableSpec| {
+        let mut levels = [0_u64; LEVELS];
+        let mut large = 0;
+        let own = files
+            .iter()
+            .filter(|file| file.column_family_name == table.name);
+        for file in own {
+            match usize::try_from(file.level) {
+                Ok(0) => large += i32::from(file.num_entries >= rows),
+                Ok(level) if level < LEVELS => levels[level] += file.num_entries,
+                _ => (),
+            }
+        }
+        large
+            + levels
+                .iter()
+                .filter(|in_level| **in_level >= rows.max(1))
+                .count() as i32
+    };
+    tables.iter().map(of).collect()
+}
+
+/// What is seen after a flush.
+struct Seen<'a> {
+    at: Instant,
+    /// Rows that were flushed.
+    rows: u64,
+    /// The most runs that a table has.
+    runs: i32,
+    /// By table: runs that are large.
+    large: &'a [i32],
 }
 
 /// Looks into the files that readers have taken.
@@ -172,32 +214,40 @@ impl Pace {
     /// A table of so many rows was flushed. When that happens often, merging is put off.
     pub(crate) fn flushed(&self, db: &DB, tables: &[TableSpec], rows: u64) {
         let runs = i32::try_from(most(db, tables)).unwrap_or(i32::MAX);
-        self.after_flush((Instant::now(), rows, runs), tables, set_in(db));
+        let large = large(db, tables, rows.saturating_mul(LARGE_FROM));
+        let seen = Seen {
+            at: Instant::now(),
+            rows,
+            runs,
+            large: &large,
+        };
+        self.after_flush(&seen, tables, set_in(db));
     }
 
-    /// The same with the time, the rows and the runs that are there, and with what changes the options of a table.
+    /// The same with what was seen, and with what changes the options of a table.
     fn after_flush(
         &self,
-        (now, rows, there): (Instant, u64, i32),
+        seen: &Seen<'_>,
         tables: &[TableSpec],
         set: impl Fn(&TableSpec, &Changes<'_>) -> bool,
     ) {
-        let before = std::mem::replace(&mut *self.last_flush.lock(), now);
+        let before = std::mem::replace(&mut *self.last_flush.lock(), seen.at);
         let new_rows = self.new_rows.load(Ordering::Relaxed);
-        let wanted = Rule {
-            runs: self.worth(rows, new_rows),
+        let worth = self.worth(seen.rows, new_rows);
+        let wanted = |table: usize| Rule {
+            runs: self.beside_large(worth, seen.large.get(table).copied().unwrap_or(0)),
             newer_percent: match new_rows {
                 true => NEWER_PERCENT_INSERTING,
                 false => NEWER_PERCENT_MAX,
             },
         };
         // More runs are left only where flushes follow each other.
-        if now.duration_since(before) <= LOADED_WITHIN || wanted.runs < self.in_force() {
-            self.set(tables, wanted, |_| true, set);
-        }
+        let loading = seen.at.duration_since(before) <= LOADED_WITHIN;
+        let any = |wanted: &Rule, now: &Rule, _: &TableSpec| loading || wanted.runs < now.runs;
+        self.set(tables, wanted, any, set);
         // Runs that were allowed before are merged down to what is allowed now, beside writers that go on. It is never less
         // than what makes RocksDB merge: else writers would be held back, or stopped, for merges that do not come.
-        let may_be = self.runs_most.load(Ordering::Relaxed).min(there);
+        let may_be = self.runs_most.load(Ordering::Relaxed).min(seen.runs);
         let may_be = may_be.max(self.runs_loading).max(self.in_force());
         self.runs_most.store(may_be, Ordering::Relaxed);
     }
@@ -206,6 +256,16 @@ impl Pace {
     fn in_force(&self) -> i32 {
         let rules = self.rules.lock();
         rules.iter().map(|rule| rule.runs).max().unwrap_or(0)
+    }
+
+    /// The runs of a table when so many are worth what they cost, and so many of those that it has are large.
+    ///
+    /// RocksDB merges when there are as many runs as its rule says, whatever their sizes. Were large runs counted like others, a few
+    /// small ones would be merged as soon as they come, two or three at a time, and once none of those is left all the large ones
+    /// at once: minutes of one thread, with new runs coming all the while.
+    fn beside_large(&self, worth: i32, large: i32) -> i32 {
+        let more = self.runs_inserting.max(self.runs_loading * 2);
+        (worth + large.min(LARGE_MAX)).min(more.max(worth))
     }
 
     /// How many runs are worth what they cost reads: `runs_loading`, or that doubled and doubled again up to
@@ -232,26 +292,30 @@ impl Pace {
                 runs: self.runs_quiet,
                 newer_percent: NEWER_PERCENT_MAX,
             };
-            let many = |table: &TableSpec| count(db, table) >= few;
-            self.set(tables, rule, many, set_in(db));
+            let many = |_: &Rule, _: &Rule, table: &TableSpec| count(db, table) >= few;
+            self.set(tables, |_| rule, many, set_in(db));
         }
     }
 
     fn set(
         &self,
         tables: &[TableSpec],
-        rule: Rule,
-        of: impl Fn(&TableSpec) -> bool,
+        rule: impl Fn(usize) -> Rule,
+        of: impl Fn(&Rule, &Rule, &TableSpec) -> bool,
         set: impl Fn(&TableSpec, &Changes<'_>) -> bool,
     ) {
-        let values = [
-            rule.runs.to_string(),
-            format!("{{max_size_amplification_percent={};}}", rule.newer_percent),
-        ];
-        let options = [(RUNS, &*values[0]), (UNIVERSAL, &*values[1])];
-        for (table, now) in tables.iter().zip(self.rules.lock().iter_mut()) {
+        let rules = &mut *self.rules.lock();
+        for (index, (table, now)) in tables.iter().zip(rules).enumerate() {
+            let rule = rule(index);
+            if *now == rule || !of(&rule, now, table) {
+                continue;
+            }
+            let values = [
+                rule.runs.to_string(),
+                format!("{{max_size_amplification_percent={};}}", rule.newer_percent),
+            ];
             // Should it fail, reads or merges cost more than they need; the next call tries again.
-            if *now != rule && of(table) && set(table, &options) {
+            if set(table, &[(RUNS, &*values[0]), (UNIVERSAL, &*values[1])]) {
                 *now = rule;
             }
         }
@@ -315,6 +379,15 @@ mod tests {
         cold: false,
     }];
 
+    fn seen(at: Instant, runs: i32) -> Seen<'static> {
+        Seen {
+            at,
+            rows: ROWS,
+            runs,
+            large: &[0],
+        }
+    }
+
     /// A space that is being loaded: 128 runs may stand.
     fn loaded(at: Instant) -> Pace {
         let tuning = Tuning {
@@ -324,7 +397,7 @@ mod tests {
         };
         let pace = Pace::new(TABLES, &tuning);
         pace.expect(true);
-        pace.after_flush((at, ROWS, 60), TABLES, |_, _| true);
+        pace.after_flush(&seen(at, 60), TABLES, |_, _| true);
         pace
     }
 
@@ -342,7 +415,7 @@ mod tests {
                         pace.looks.add(ROWS);
                         let now = at + Duration::from_secs(gap * flush);
                         let set = |_: &TableSpec, _: &Changes<'_>| succeeds;
-                        pace.after_flush((now, ROWS, 60), TABLES, set);
+                        pace.after_flush(&seen(now, 60), TABLES, set);
                         assert!(held_from(&pace) >= pace.in_force());
                     }
                     // With 60 runs there, 60 may be, and more than 32 are merged; or it could not be said to RocksDB.
@@ -365,12 +438,33 @@ mod tests {
         pace.expect(true);
         let flush = |seconds| {
             let now = at + Duration::from_secs(seconds);
-            pace.after_flush((now, ROWS, 3), TABLES, |_, _| true);
+            pace.after_flush(&seen(now, 3), TABLES, |_, _| true);
             (pace.in_force(), pace.runs_most.load(Ordering::Relaxed))
         };
         assert_eq!(flush(3_600), (32, 32));
         assert_eq!(flush(7_200), (32, 32));
         assert_eq!(flush(7_201), (128, 128));
+    }
+
+    #[test]
+    fn large_runs_stay_beside_those_that_are_merged_next() {
+        let at = Instant::now();
+        let pace = loaded(at);
+        let after = |seconds: u64, looks: u64, large: i32| {
+            for flush in 0..20 {
+                pace.looks.add(looks);
+                let seen = Seen {
+                    large: &[large],
+                    ..seen(at + Duration::from_secs(seconds + flush), 100)
+                };
+                pace.after_flush(&seen, TABLES, |_, _| true);
+            }
+            pace.in_force()
+        };
+        assert_eq!(after(1, 0, 12), 128, "hardly read: never more than that");
+        assert_eq!(after(30, ROWS, 0), 32);
+        assert_eq!(after(60, ROWS, 12), 44);
+        assert_eq!(after(90, ROWS, 100), 64, "so many are merged, too");
     }
 
     #[test]

@@ -33,7 +33,7 @@ section! {
         durability: String = "sync".to_owned(),
         /// Memory in MiB that all graphs together may use for caches and write buffers; 0 takes a quarter of the machine's.
         /// At least 256. With Cassandra a quarter of it, for the keys of rows.
-        memory_mib: u64 = 1792,
+        memory_mib: u64 = 1920,
         /// Bytes at which the table in memory that takes a graph's writes is sorted and brought to the sorted files. It has
         /// a log of its own and costs a fraction of the processor's time of the engine's log and memtables, to which writes
         /// go with 0. At most an eighth of the memory. May be changed at any start.
