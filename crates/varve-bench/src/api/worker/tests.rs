@@ -8,6 +8,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::sync::Mutex;
 use std::sync::mpsc;
 
+use socket2::{Domain, Socket, Type};
+
 use super::super::choice::Distribution;
 use super::super::measure::buckets;
 use super::super::payload::Naming;
@@ -15,8 +17,21 @@ use super::super::result::{Load, Model};
 use super::super::scenario::{Data, Place, Scenario, Sizes};
 use super::*;
 
-/// Elements of a batch: 4 MB of wide ones, which no socket takes at once.
-const BATCH: u32 = 4_000;
+/// What a server here keeps of a request that it does not read.
+const RECEIVED_UNREAD: usize = 64 * 1024;
+/// What the kernel lets a socket grow to for what is sent, where it does not tell.
+const UNSENT: u64 = 4 << 20;
+/// Bytes of a wide vertex, at least.
+const WIDE_BYTES: u64 = 1_000;
+
+/// Elements of a batch of wide ones that the sockets on both sides together do not hold: it is not sent whole before its
+/// server reads it, however long that is busy with other things.
+fn batch() -> u32 {
+    let limits = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_wmem").unwrap_or_default();
+    let largest = limits.split_whitespace().nth(2);
+    let unsent = largest.and_then(|it| it.parse().ok()).unwrap_or(UNSENT);
+    (2 * (unsent + RECEIVED_UNREAD as u64) / WIDE_BYTES) as u32
+}
 
 /// What a worker found.
 struct Found {
@@ -25,14 +40,13 @@ struct Found {
     samples: Vec<jtl::Sample>,
 }
 
-/// Runs one worker with all the users of `load`.
-fn run_worker(to: SocketAddr, scenario: Scenario, load: &Load, budget: Option<i64>) -> Found {
+fn requests(to: SocketAddr, scenario: Scenario) -> Requests {
     let naming = Naming {
         prefix: *b"abc",
         seed: 1,
     };
     let sizes = Sizes {
-        vertices_per_request: BATCH,
+        vertices_per_request: batch(),
         edges_per_request: 1,
         schema_elements: 1,
         write_ratio: 0.0,
@@ -47,6 +61,11 @@ fn run_worker(to: SocketAddr, scenario: Scenario, load: &Load, budget: Option<i6
         checked: false,
     };
     let data = Arc::new(Data::new(naming, sizes));
+    Requests::new(scenario, &data, &place, Distribution::Uniform, 1)
+}
+
+/// Runs one worker with all the users of `load`.
+fn run_worker(to: SocketAddr, scenario: Scenario, load: &Load, budget: Option<i64>) -> Found {
     let (seconds, parts) = mpsc::channel();
     let (sender, samples) = mpsc::channel();
     let tally = run(Work {
@@ -54,7 +73,7 @@ fn run_worker(to: SocketAddr, scenario: Scenario, load: &Load, budget: Option<i6
         threads: 1,
         start: Instant::now(),
         route: Route::new(to, 0, 1),
-        requests: Requests::new(scenario, &data, &place, Distribution::Uniform, 1),
+        requests: requests(to, scenario),
         model: ModelOfWorker::Users {
             users: Users::of(load).expect("users"),
             count: load.users.expect("users"),
@@ -85,7 +104,14 @@ fn closed(users: u32, hold_s: f64) -> Load {
 
 /// A server that does `serve` with each connection; it ends with its process.
 fn server(serve: impl Fn(TcpStream) + Send + Sync + 'static) -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+    // Its connections have it from the socket that listens.
+    let bounded = socket.set_recv_buffer_size(RECEIVED_UNREAD);
+    bounded.expect("a bounded buffer");
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    socket.bind(&any.into()).expect("a port");
+    socket.listen(128).expect("it listens");
+    let listener = TcpListener::from(socket);
     let address = listener.local_addr().expect("an address");
     let serve = Arc::new(serve);
     std::thread::spawn(move || {
@@ -206,7 +232,9 @@ fn an_answer_before_the_request_is_sent_whole_ends_its_connection() {
     let tally = &found.tally;
     assert_eq!(tally.statuses.get(&503), Some(&3), "{:?}", tally.errors);
     assert_eq!((tally.opened, tally.reconnects), (3, 2));
-    assert!(tally.sent < 3 * u64::from(BATCH) * 1_000, "not sent whole");
+    let mut whole = Vec::new();
+    requests(to, Scenario::BatchInsertWide).build(&mut whole);
+    assert!(tally.sent < 3 * whole.len() as u64, "not sent whole");
 }
 
 #[test]
