@@ -65,6 +65,8 @@ pub(crate) struct Tally {
     pub(crate) late: u64,
     pub(crate) late_max_us: u64,
     pub(crate) not_sent: u64,
+    /// No new elements were left to write.
+    pub(crate) ran_out: bool,
     /// CPU time that the worker's thread used.
     pub(crate) cpu: Duration,
     /// Nanoseconds since the row's start.
@@ -103,6 +105,7 @@ impl Default for Tally {
             late: 0,
             late_max_us: 0,
             not_sent: 0,
+            ran_out: false,
             cpu: Duration::ZERO,
             first_sent: None,
             last_ended: 0,
@@ -222,6 +225,7 @@ impl Tally {
                 self.examples.push(example);
             }
         }
+        self.ran_out |= other.ran_out;
         self.cpu += other.cpu;
         self.late_max_us = self.late_max_us.max(other.late_max_us);
         self.last_ended = self.last_ended.max(other.last_ended);

@@ -32,6 +32,8 @@ pub(crate) const WIDE_LABEL: &str = "benchw";
 pub(crate) const FORGETFUL_LABEL: &str = "benchn";
 /// Edge label.
 pub(crate) const EDGE_LABEL: &str = "benche";
+/// Plain vertices that every run creates first. Their numbers are the last ones, where no scenario gets.
+pub(crate) const PROBES: u64 = 2;
 /// Vertices of a group that the index query asks for.
 pub(crate) const GROUP: u64 = 10;
 
@@ -63,6 +65,14 @@ impl Kind {
             Self::Forgetful => 6 << 27,
         }
     }
+
+    /// How many vertices of the kind have ids of their own.
+    pub(crate) const fn capacity(self) -> u64 {
+        match self {
+            Self::Plain => Self::Indexed.base() - PROBES,
+            Self::Indexed | Self::Wide | Self::Forgetful => 1 << 27,
+        }
+    }
 }
 
 /// What tells this run's elements from all others.
@@ -72,7 +82,19 @@ pub(crate) struct Naming {
     pub(crate) seed: u64,
 }
 
+/// How many edges between so many vertices have ends that no other of them has both of.
+pub(crate) const fn edge_capacity(vertices: u64) -> u64 {
+    vertices.saturating_mul(vertices)
+}
+
 impl Naming {
+    /// The ids of the vertices that every run creates first.
+    pub(crate) fn probe_ids(&self) -> [String; PROBES as usize] {
+        let last = Kind::Plain.capacity() + PROBES - 1;
+        [last, last - 1]
+            .map(|number| String::from_utf8_lossy(&self.id(Kind::Plain, number)).into_owned())
+    }
+
     /// The id of vertex `number` of a kind. Neighbouring numbers have ids far apart, so that writes land everywhere.
     pub(crate) fn id(&self, kind: Kind, number: u64) -> [u8; ID] {
         let mut id = [0; ID];
@@ -132,7 +154,7 @@ impl Naming {
         1_900 + (self.content(!number) % 120) as u32
     }
 
-    /// The ends of edge `number` among `vertices` vertices: no two edges with a number under `vertices`² have both
+    /// The ends of edge `number` among `vertices` vertices: no two edges with a number under [`edge_capacity`] have both
     /// ends in common.
     pub(crate) fn ends(&self, number: u64, vertices: u64) -> (u64, u64) {
         let vertices = vertices.max(1);

@@ -7,7 +7,7 @@ use super::answer::{Check, Expect};
 use super::changes::Change;
 use super::choice::{Chooser, Distribution, Random};
 use super::payload::{self, Kind, Naming, Template};
-use super::scenario::{Data, Place, Scenario, Sizes};
+use super::scenario::{Data, Need, Place, Scenario, Sizes};
 
 /// Makes the requests of a scenario for one worker.
 #[derive(Debug)]
@@ -55,32 +55,33 @@ impl Requests {
         self.random.next()
     }
 
-    /// Writes the next request into `out`, which is cleared first.
-    pub(crate) fn build(&mut self, out: &mut Vec<u8>) -> Expect {
+    /// Writes the next request into `out`, which is cleared first. `None` when it would add elements, and no new ones
+    /// are left.
+    pub(crate) fn build(&mut self, out: &mut Vec<u8>) -> Option<Expect> {
         out.clear();
-        let expect = self.next(out);
-        match self.checked {
+        let expect = self.next(out)?;
+        Some(match self.checked {
             true => expect,
             false => Expect {
                 check: Check::Any,
                 ..expect
             },
-        }
+        })
     }
 
-    fn next(&mut self, out: &mut Vec<u8>) -> Expect {
+    fn next(&mut self, out: &mut Vec<u8>) -> Option<Expect> {
         use Scenario as S;
-        match self.scenario {
+        Some(match self.scenario {
             S::PropertyKeys | S::VertexLabels | S::EdgeLabels => self.schema(out),
-            S::SingleInsertVertices | S::BatchInsertVertices => self.vertices(Kind::Plain, out),
-            S::SingleInsertWide | S::BatchInsertWide => self.vertices(Kind::Wide, out),
-            S::LoadIndexed => self.vertices(Kind::Indexed, out),
-            S::LoadForgetful => self.vertices(Kind::Forgetful, out),
+            S::SingleInsertVertices | S::BatchInsertVertices => self.vertices(Kind::Plain, out)?,
+            S::SingleInsertWide | S::BatchInsertWide => self.vertices(Kind::Wide, out)?,
+            S::LoadIndexed => self.vertices(Kind::Indexed, out)?,
+            S::LoadForgetful => self.vertices(Kind::Forgetful, out)?,
             S::SingleInsertEdges | S::BatchInsertEdges | S::BatchInsertEdgesUnchecked => {
-                self.edges(out)
+                self.edges(out)?
             }
             S::Mixed if self.random.unit() < self.data.sizes.write_ratio => {
-                self.vertices(Kind::Plain, out)
+                self.vertices(Kind::Plain, out)?
             }
             S::VertexById | S::Mixed | S::AsOf => self.read_vertex(out),
             S::EdgeById => self.read_edge(out),
@@ -102,7 +103,7 @@ impl Requests {
                 self.fill(number, out);
                 self.expect(200, Check::List, number)
             }
-        }
+        })
     }
 
     fn fill(&self, first: u64, out: &mut Vec<u8>) {
@@ -137,27 +138,25 @@ impl Requests {
         }
     }
 
-    fn vertices(&self, kind: Kind, out: &mut Vec<u8>) -> Expect {
+    fn vertices(&self, kind: Kind, out: &mut Vec<u8>) -> Option<Expect> {
         let data = &*self.data;
         let template = self.second.as_ref().unwrap_or(&self.template);
-        let count = u64::from(self.items);
-        let first = data.vertices(kind).fetch_add(count, Ordering::Relaxed);
+        let first = data.take(Need::Vertices(kind), u64::from(self.items))?;
         template.fill(&data.naming, first, data.sizes.vertices, u64::MAX, out);
         let id = data.naming.id(kind, first);
         let check = match self.items {
             1 => Check::Id(id),
             _ => Check::Strings(id),
         };
-        Expect {
+        Some(Expect {
             writes: true,
             ..self.expect(201, check, first)
-        }
+        })
     }
 
-    fn edges(&self, out: &mut Vec<u8>) -> Expect {
+    fn edges(&self, out: &mut Vec<u8>) -> Option<Expect> {
         let data = &*self.data;
-        let count = u64::from(self.items);
-        let first = data.edges.fetch_add(count, Ordering::Relaxed);
+        let first = data.take(Need::Edges, u64::from(self.items))?;
         self.fill(first, out);
         let (source, target) = data.naming.ends(first, data.sizes.vertices);
         let source = data.naming.id(Kind::Plain, source);
@@ -165,10 +164,10 @@ impl Requests {
             1 => Check::Ends(source, data.naming.id(Kind::Plain, target)),
             _ => Check::Strings(source),
         };
-        Expect {
+        Some(Expect {
             writes: true,
             ..self.expect(201, check, first)
-        }
+        })
     }
 
     fn read_vertex(&mut self, out: &mut Vec<u8>) -> Expect {
@@ -336,6 +335,8 @@ fn request(method: &str, path: &str, body: Option<Template>, place: &Place) -> T
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use clap::ValueEnum;
 
     use super::*;
@@ -372,7 +373,7 @@ mod tests {
         let mut out = Vec::new();
         (0..times)
             .map(|_| {
-                let expect = requests.build(&mut out);
+                let expect = requests.build(&mut out).expect("a request");
                 (String::from_utf8(out.clone()).expect("text"), expect)
             })
             .collect()
@@ -407,6 +408,37 @@ mod tests {
         let firsts: Vec<u64> = requests.iter().map(|(_, expect)| expect.first).collect();
         assert_eq!(firsts, [0, 200, 400]);
         assert_eq!(requests[0].0.matches("\"label\"").count(), 200);
+    }
+
+    #[test]
+    fn edges_are_drawn_until_none_is_left_and_none_twice() {
+        let naming = data().naming;
+        let sizes = Sizes {
+            vertices: 7,
+            edges_per_request: 4,
+            ..data().sizes
+        };
+        let data = Arc::new(Data::new(naming, sizes));
+        let scenario = Scenario::BatchInsertEdges;
+        let mut requests = Requests::new(scenario, &data, &place(), Distribution::Uniform, 9);
+        let (mut out, mut seen) = (Vec::new(), BTreeSet::new());
+        while requests.build(&mut out).is_some() {
+            let text = String::from_utf8(out.clone()).expect("text");
+            let (_, body) = text.split_once("\r\n\r\n").expect("a head");
+            let edges: Vec<serde_json::Value> = serde_json::from_str(body).expect("JSON");
+            for edge in edges {
+                let ends = format!("{} {}", edge["outV"], edge["inV"]);
+                assert!(seen.insert(ends), "twice: {edge}");
+            }
+        }
+        // The last of 49 is no whole request.
+        assert_eq!(seen.len(), 48);
+        let reason = data.exhausted(scenario).expect("none is left");
+        assert!(
+            reason.contains("1 of the 49 between 7 vertices"),
+            "{reason}"
+        );
+        assert_eq!(data.exhausted(Scenario::SingleInsertEdges), None);
     }
 
     #[test]

@@ -59,6 +59,8 @@ pub(crate) struct Ran {
     pub(crate) acknowledged: Vec<Acknowledged>,
     pub(crate) acknowledged_items: u64,
     pub(crate) changes: Changes,
+    /// It ended when no new elements were left to write.
+    pub(crate) ran_out: bool,
 }
 
 /// What is seen of the server and of this process while a row runs.
@@ -264,6 +266,7 @@ impl RowPlan<'_> {
             acknowledged: tally.acknowledged,
             acknowledged_items: tally.acknowledged_items,
             changes: tally.changes,
+            ran_out: tally.ran_out,
         }
     }
 

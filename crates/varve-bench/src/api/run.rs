@@ -145,7 +145,22 @@ impl<'a> Session<'a> {
             served,
         };
         session.check_limits()?;
+        session.check_needs()?;
         Ok(session)
+    }
+
+    /// Refuses more elements to load than there can be, before the first row.
+    fn check_needs(&self) -> Result<()> {
+        for planned in self.arguments.rows()? {
+            let needs = planned.scenario.needs();
+            let (edges, capacity) = (self.data.sizes.edges, self.data.capacity(Need::Edges));
+            ensure!(
+                edges <= capacity || !needs.contains(&Need::Edges),
+                "--edges {edges}: there are only {capacity} different ones between {} vertices: use more --vertices, or fewer --edges",
+                self.data.sizes.vertices
+            );
+        }
+        Ok(())
     }
 
     /// Makes room for all connections before the first row, rather than failing in the last.
@@ -157,11 +172,9 @@ impl<'a> Session<'a> {
             most = most.max(self.arguments.limit_max as u32);
         }
         self.file.environment.open_files_max = connection::ensure_descriptors(most)?;
-        let warnings = connection::warnings(most, self.file.environment.somaxconn);
-        for warning in &warnings {
-            eprintln!("warning: {warning}");
+        for warning in connection::warnings(most, self.file.environment.somaxconn) {
+            self.warn(warning);
         }
-        self.file.environment.warnings = warnings;
         Ok(())
     }
 
@@ -169,19 +182,27 @@ impl<'a> Session<'a> {
     fn row(&mut self, planned: &Planned) -> Result<usize> {
         let scenario = planned.scenario;
         let label = self.label(scenario);
-        let mut row = match self.lacking(scenario)? {
+        let (mut reason, mut before) = (self.lacking(scenario)?, String::new());
+        if reason.is_none() {
+            self.load_needs(scenario)?;
+            before = self.data.describe();
+            self.warm_up(scenario, &label, &planned.load)?;
+            reason = self.data.exhausted(scenario);
+        }
+        let mut row = match reason {
             Some(reason) => Row {
                 scenario: scenario.name(),
-                label: label.clone(),
+                label,
                 load: planned.load.clone(),
                 skipped: Some(reason),
                 ..Row::default()
             },
             None => {
-                self.load_needs(scenario)?;
-                let before = self.data.describe();
-                self.warm_up(scenario, &label, &planned.load)?;
                 let ran = self.measure(scenario, &label, planned.load.clone())?;
+                if ran.ran_out {
+                    let why = self.data.exhausted(scenario).unwrap_or_default();
+                    self.warn(format!("{label} ended before its time: {why}"));
+                }
                 Row {
                     data_before: before,
                     ..self.verified(scenario, ran)?
@@ -197,6 +218,12 @@ impl<'a> Session<'a> {
         self.file.rows.push(row);
         self.save()?;
         Ok(self.file.rows.len() - 1)
+    }
+
+    /// Tells something that a reader of the file should know, too.
+    fn warn(&mut self, warning: String) {
+        eprintln!("warning: {warning}");
+        self.file.environment.warnings.push(warning);
     }
 
     fn label(&self, scenario: Scenario) -> String {

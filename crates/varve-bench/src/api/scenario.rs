@@ -169,6 +169,15 @@ impl Scenario {
         }
     }
 
+    /// What it adds to the store, if it does.
+    pub(crate) const fn inserts(self) -> Option<Need> {
+        match self.written() {
+            Some(Written::Vertices(kind)) => Some(Need::Vertices(kind)),
+            Some(Written::Edges) => Some(Need::Edges),
+            _ => None,
+        }
+    }
+
     pub(crate) const fn feature(self) -> Option<Feature> {
         match self {
             Self::AsOf => Some(Feature::AsOf),
@@ -254,7 +263,7 @@ pub(crate) struct Data {
     indexed: AtomicU64,
     wide: AtomicU64,
     forgetful: AtomicU64,
-    pub(super) edges: AtomicU64,
+    edges: AtomicU64,
     pub(super) schema: AtomicU64,
 }
 
@@ -280,7 +289,41 @@ impl Data {
         }
     }
 
-    pub(super) const fn vertices(&self, kind: Kind) -> &AtomicU64 {
+    /// Gives out `count` numbers; the first of them. `None` when not so many are left that no other element has.
+    pub(crate) fn take(&self, need: Need, count: u64) -> Option<u64> {
+        let (given, capacity) = (self.given(need), self.capacity(need));
+        let next = |first: u64| Some(first + count).filter(|end| *end <= capacity);
+        given
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next)
+            .ok()
+    }
+
+    /// How many different elements of a kind there can be.
+    pub(crate) const fn capacity(&self, need: Need) -> u64 {
+        match need {
+            Need::Vertices(kind) => kind.capacity(),
+            Need::Edges => payload::edge_capacity(self.sizes.vertices),
+        }
+    }
+
+    /// Why a scenario that adds elements can add none, if so.
+    pub(crate) fn exhausted(&self, scenario: Scenario) -> Option<String> {
+        let need = scenario.inserts()?;
+        let (given, capacity) = (self.given(need), self.capacity(need));
+        let items = u64::from(scenario.items(&self.sizes));
+        let left = capacity.saturating_sub(given.load(Ordering::Relaxed));
+        (left < items).then(|| match need {
+            Need::Vertices(_) => {
+                format!("a request has {items} new vertices, and {left} of {capacity} ids are left")
+            }
+            Need::Edges => format!(
+                "a request has {items} new edges, and {left} of the {capacity} between {} vertices are left: use more --vertices",
+                self.sizes.vertices
+            ),
+        })
+    }
+
+    const fn vertices(&self, kind: Kind) -> &AtomicU64 {
         match kind {
             Kind::Plain => &self.plain,
             Kind::Indexed => &self.indexed,

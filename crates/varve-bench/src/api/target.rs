@@ -7,8 +7,7 @@ use clap::ValueEnum;
 use serde_json::Value;
 
 use super::payload::{
-    self, EDGE_LABEL, FORGETFUL_LABEL, INDEXED_LABEL, Kind, Naming, PREFIX, VERTEX_LABEL,
-    WIDE_LABEL,
+    self, EDGE_LABEL, FORGETFUL_LABEL, INDEXED_LABEL, Naming, PREFIX, VERTEX_LABEL, WIDE_LABEL,
 };
 use super::probe::Probe;
 use super::process;
@@ -183,13 +182,13 @@ impl Target {
     /// When the server does not answer.
     pub(crate) fn has_run(&mut self, prefix: [u8; PREFIX]) -> Result<bool> {
         let naming = Naming { prefix, seed: 0 };
-        let [id, _] = probe_ids(&naming);
+        let [id, _] = naming.probe_ids();
         let path = format!("{}/graph/vertices/%22{id}%22", self.place.base);
         Ok(self.probe.ask("GET", &path, None)?.status == 200)
     }
 
     fn learn_edge_ids(&mut self, naming: &Naming) -> Result<()> {
-        let ids = probe_ids(naming);
+        let ids = naming.probe_ids();
         for id in &ids {
             let body = format!(
                 r#"{{"label":"{VERTEX_LABEL}","id":"{id}","properties":{{"bname":"aaaaaaaa","bage":10}}}}"#
@@ -227,7 +226,7 @@ impl Target {
 
     /// Why the server cannot do what a scenario needs, if so.
     pub(crate) fn lacks(&mut self, feature: Feature, naming: &Naming) -> Result<Option<String>> {
-        let [id, _] = probe_ids(naming);
+        let [id, _] = naming.probe_ids();
         let (path, reason) = match feature {
             Feature::AsOf => (
                 format!("graph/vertices/%22{id}%22/history"),
@@ -247,13 +246,6 @@ impl Target {
             .ask("GET", &format!("{}/{path}", self.place.base), None)?;
         Ok((answer.status != 200).then(|| format!("{reason}: status {}", answer.status)))
     }
-}
-
-/// The ids of the vertices that every run creates first. Their numbers are at the end of the range, where no scenario
-/// gets.
-fn probe_ids(naming: &Naming) -> [String; 2] {
-    [(4 << 27) - 1, (4 << 27) - 2_u64]
-        .map(|number| String::from_utf8_lossy(&naming.id(Kind::Plain, number)).into_owned())
 }
 
 /// Engine and durability, as a Varve server's metrics tell; other servers have no such line.

@@ -238,7 +238,7 @@ impl Worker {
 
     fn is_spent(&self) -> bool {
         let budget = self.work.budget.as_ref();
-        budget.is_some_and(|left| left.load(Ordering::Relaxed) <= 0)
+        self.tally.ran_out || budget.is_some_and(|left| left.load(Ordering::Relaxed) <= 0)
     }
 
     /// Moves what is due to the ready ones.
@@ -255,9 +255,9 @@ impl Worker {
             max_in_flight,
         } = &mut self.work.model
         {
-            // What comes after the last request of a budget is not sent, and not missed.
-            let spent =
-                matches!(&self.work.budget, Some(left) if left.load(Ordering::Relaxed) <= 0);
+            // What comes after the last request of a budget, or the last new element, is not sent, and not missed.
+            let spent = self.tally.ran_out
+                || matches!(&self.work.budget, Some(left) if left.load(Ordering::Relaxed) <= 0);
             let Some(at) = arrivals.due().filter(|at| *at <= now && !spent) else {
                 break;
             };
@@ -464,6 +464,17 @@ impl Worker {
     fn set_idle(&mut self, index: u32) {
         self.idle.push(index);
         self.note_inactive(index);
+    }
+
+    /// Nothing new is left that the user's request could add: it is not sent, and nor are those after it.
+    fn withdraw(&mut self, index: u32) {
+        self.tally.ran_out = true;
+        self.in_flight -= 1;
+        self.users[index as usize].state = State::Idle;
+        match &self.work.model {
+            ModelOfWorker::Open { .. } => self.set_idle(index),
+            ModelOfWorker::Users { .. } => self.stop(index),
+        }
     }
 
     fn stop(&mut self, index: u32) {

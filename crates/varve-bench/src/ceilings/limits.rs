@@ -580,7 +580,8 @@ impl Bare {
         let first = Arc::new(Data::new(naming(), data.sizes));
         let mut request = Vec::new();
         let choice = Distribution::Uniform;
-        Requests::new(what.scenario, &first, &target.place, choice, SEED).build(&mut request);
+        let mut requests = Requests::new(what.scenario, &first, &target.place, choice, SEED);
+        requests.build(&mut request).context("a first request")?;
         let answer = target.probe.send(&request)?;
         let body = tempfile::NamedTempFile::new()?;
         std::fs::write(body.path(), &answer.body)?;

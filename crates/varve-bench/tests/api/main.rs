@@ -20,12 +20,15 @@ struct Line {
     arguments: varve_bench::BenchArguments,
 }
 
-/// Runs `varve bench api` with these words; its exit code and what it wrote.
+/// Runs `varve bench api` with these words, on few elements unless they say how many; its exit code and what it wrote.
 fn bench(words: &str) -> (ExitCode, ResultFile) {
     let folder = tempfile::tempdir().expect("a folder");
     let json = folder.path().join("result.json");
-    let mut line: Vec<&str> = vec!["varve", "api", "--quiet", "--vertices", "400"];
-    line.extend(["--edges", "500"]);
+    let mut line: Vec<&str> = vec!["varve", "api", "--quiet"];
+    for (option, usual) in [("--vertices", "400"), ("--edges", "500")] {
+        let named = words.split_whitespace().any(|word| word == option);
+        line.extend([option, usual].iter().filter(|_| !named));
+    }
     line.extend(words.split_whitespace());
     let path = json.display().to_string();
     line.extend(["--json", &path]);

@@ -56,6 +56,32 @@ fn every_scenario_runs_without_an_error() {
 }
 
 #[test]
+fn no_edge_is_written_twice_however_few_vertices_there_are() {
+    let server = server();
+    let words = format!(
+        "--url http://{} --scenario single_insert_edges --model closed --users 2 --warmup 0 --requests 1000 --repeat 2 \
+         --vertices 20 --vertices-per-request 20",
+        server.address()
+    );
+    let (code, file) = bench(&words);
+    assert_eq!(code, ExitCode::SUCCESS);
+    let [first, second] = &file.rows[..] else {
+        panic!("{:?}", file.rows);
+    };
+    assert_eq!(
+        (first.columns.samples, first.columns.error_percent),
+        (400, 0.0)
+    );
+    let verified = first.verification.as_ref().expect("edges are read back");
+    assert!(verified.checked == 400 && verified.passed(), "{verified:?}");
+    let warning = file.environment.warnings.last().expect("a warning");
+    assert!(warning.contains("use more --vertices"), "{warning}");
+    let skipped = second.skipped.as_ref().expect("nothing is left");
+    assert!(skipped.contains("0 of the 400"), "{skipped}");
+    server.stop();
+}
+
+#[test]
 fn graph_space_paths_work_too() {
     let server = server();
     let words = format!(

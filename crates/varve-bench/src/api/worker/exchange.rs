@@ -54,7 +54,9 @@ impl Worker {
     }
 
     pub(super) fn send(&mut self, index: u32) {
-        let expect = self.work.requests.build(&mut self.request);
+        let Some(expect) = self.work.requests.build(&mut self.request) else {
+            return self.withdraw(index);
+        };
         let user = &mut self.users[index as usize];
         user.expect = Some(expect);
         user.request_length = self.request.len();

@@ -74,9 +74,15 @@ fn run_worker(to: SocketAddr, scenario: Scenario, load: &Load, budget: Option<i6
         start: Instant::now(),
         route: Route::new(to, 0, 1),
         requests: requests(to, scenario),
-        model: ModelOfWorker::Users {
-            users: Users::of(load).expect("users"),
-            count: load.users.expect("users"),
+        model: match Users::of(load) {
+            Some(users) => ModelOfWorker::Users {
+                users,
+                count: load.users.expect("users"),
+            },
+            None => ModelOfWorker::Open {
+                arrivals: Arrivals::of(load, 0, 1, 1).expect("open"),
+                max_in_flight: load.max_in_flight.expect("a bound"),
+            },
         },
         connect_timeout: Duration::from_secs(60),
         timeout: Duration::from_secs(60),
@@ -221,6 +227,29 @@ fn connections_that_fail_at_once_do_not_keep_the_worker_from_its_seconds() {
 }
 
 #[test]
+fn a_row_ends_when_nothing_new_is_left_to_write() {
+    // One edge for each of a hundred vertices and each of them again.
+    let to = server(|mut stream| {
+        while read_head(&mut stream) > 0 {
+            answer(&mut stream, 201, "");
+        }
+    });
+    let open = Load {
+        model: Model::Open,
+        rate: Some(20_000.0),
+        max_in_flight: Some(50),
+        hold_s: 60.0,
+        ..Load::default()
+    };
+    for load in [closed(3, 60.0), open] {
+        let found = run_worker(to, Scenario::SingleInsertEdges, &load, None);
+        let tally = &found.tally;
+        assert!(tally.ran_out);
+        assert_eq!((tally.samples, tally.failed()), (10_000, 0));
+    }
+}
+
+#[test]
 fn an_answer_before_the_request_is_sent_whole_ends_its_connection() {
     let to = server(|mut stream| {
         read_head(&mut stream);
@@ -233,7 +262,8 @@ fn an_answer_before_the_request_is_sent_whole_ends_its_connection() {
     assert_eq!(tally.statuses.get(&503), Some(&3), "{:?}", tally.errors);
     assert_eq!((tally.opened, tally.reconnects), (3, 2));
     let mut whole = Vec::new();
-    requests(to, Scenario::BatchInsertWide).build(&mut whole);
+    let built = requests(to, Scenario::BatchInsertWide).build(&mut whole);
+    built.expect("a request");
     assert!(tally.sent < 3 * whole.len() as u64, "not sent whole");
 }
 
