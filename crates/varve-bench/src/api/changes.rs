@@ -5,7 +5,7 @@
 //! acknowledged too. A write that failed may have been done all the same, at any time, and is never out of the question.
 //!
 //! Not all vertices are followed, but those with the smallest hashes: so all workers follow the same ones, each of them is
-//! as likely as any other, and all of its writes are known.
+//! as likely as any other, and all of its writes are known. The hashes follow from the run's seed: another one chooses others.
 
 use std::collections::HashMap;
 
@@ -32,6 +32,8 @@ pub(crate) struct Change {
 pub(crate) struct Changes {
     /// So many vertices are wanted in the end; 0: none is followed.
     wanted: usize,
+    /// What the hashes follow from.
+    seed: u64,
     /// Vertices with a hash above are not followed.
     hash_max: u64,
     vertices: HashMap<u64, Followed>,
@@ -58,19 +60,20 @@ pub(crate) struct Changed {
 
 impl Default for Changes {
     fn default() -> Self {
-        Self::following(0)
+        Self::following(0, 0)
     }
 }
 
-const fn hash(number: u64) -> u64 {
-    mix(number ^ 0x05EE_D0F5_A3B1)
+const fn hash(number: u64, seed: u64) -> u64 {
+    mix(number ^ mix(seed ^ 0x05EE_D0F5_A3B1))
 }
 
 impl Changes {
     /// Follows so many vertices, all that are changed when they are no more.
-    pub(crate) fn following(wanted: usize) -> Self {
+    pub(crate) fn following(wanted: usize, seed: u64) -> Self {
         Self {
             wanted,
+            seed,
             hash_max: u64::MAX,
             vertices: HashMap::new(),
             uncertain: 0,
@@ -85,7 +88,7 @@ impl Changes {
         }
         for at in 0..u64::from(change.count) {
             let number = (change.first + at) % change.vertices.max(1);
-            if hash(number) <= self.hash_max {
+            if hash(number, self.seed) <= self.hash_max {
                 let followed = self.vertices.entry(number).or_default();
                 followed.note(change.seed, sent, acknowledged);
             }
@@ -98,22 +101,28 @@ impl Changes {
         if self.vertices.len() <= 2 * self.wanted {
             return;
         }
-        let mut hashes: Vec<u64> = self.vertices.keys().map(|number| hash(*number)).collect();
+        let numbers = self.vertices.keys();
+        let mut hashes: Vec<u64> = numbers.map(|number| hash(*number, self.seed)).collect();
         let (_, bound, _) = hashes.select_nth_unstable(self.wanted);
         self.hash_max = *bound;
         self.keep_followed();
     }
 
     fn keep_followed(&mut self) {
-        let hash_max = self.hash_max;
-        self.vertices.retain(|number, _| hash(*number) <= hash_max);
+        let (hash_max, seed) = (self.hash_max, self.seed);
+        self.vertices
+            .retain(|number, _| hash(*number, seed) <= hash_max);
     }
 
-    /// Adds another worker's.
+    /// Adds another worker's, of the same seed.
     pub(crate) fn merge(&mut self, other: Self) {
-        self.wanted = self.wanted.max(other.wanted);
-        self.hash_max = self.hash_max.min(other.hash_max);
         self.uncertain += other.uncertain;
+        if self.wanted == 0 {
+            let uncertain = self.uncertain;
+            *self = Self { uncertain, ..other };
+            return;
+        }
+        self.hash_max = self.hash_max.min(other.hash_max);
         for (number, followed) in other.vertices {
             self.vertices.entry(number).or_default().merge(followed);
         }
@@ -137,7 +146,7 @@ impl Changes {
             })
             .collect();
         let all = self.hash_max == u64::MAX && changed.len() <= limit;
-        changed.sort_unstable_by_key(|it| hash(it.number));
+        changed.sort_unstable_by_key(|it| hash(it.number, self.seed));
         changed.truncate(limit);
         changed.sort_unstable_by_key(|it| it.number);
         (changed, all)
@@ -205,7 +214,7 @@ mod tests {
 
     #[test]
     fn one_write_after_another_leaves_the_last() {
-        let mut changes = Changes::following(10);
+        let mut changes = Changes::following(10, 1);
         changes.note(&change(5, 1, 1), 10, Some(20));
         changes.note(&change(5, 1, 2), 30, Some(40));
         assert_eq!(seeds(&changes, 5), [2]);
@@ -213,7 +222,7 @@ mod tests {
 
     #[test]
     fn writes_at_the_same_time_may_each_be_the_last() {
-        let mut changes = Changes::following(10);
+        let mut changes = Changes::following(10, 1);
         changes.note(&change(5, 1, 1), 10, Some(30));
         changes.note(&change(5, 1, 2), 20, Some(25));
         assert_eq!(seeds(&changes, 5), [1, 2]);
@@ -224,7 +233,7 @@ mod tests {
 
     #[test]
     fn writes_of_other_workers_count() {
-        let (mut one, mut two) = (Changes::following(10), Changes::following(10));
+        let (mut one, mut two) = (Changes::following(10, 1), Changes::following(10, 1));
         one.note(&change(5, 1, 1), 10, Some(20));
         one.note(&change(6, 1, 2), 21, Some(50));
         two.note(&change(5, 1, 3), 30, Some(40));
@@ -238,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_write_that_failed_may_be_done_at_any_time() {
-        let mut changes = Changes::following(10);
+        let mut changes = Changes::following(10, 1);
         changes.note(&change(5, 1, 1), 10, None);
         assert!(changes.chosen(10).0.is_empty(), "nothing was acknowledged");
         changes.note(&change(5, 1, 2), 30, Some(40));
@@ -248,7 +257,7 @@ mod tests {
 
     #[test]
     fn of_too_many_values_nothing_is_said() {
-        let mut changes = Changes::following(10);
+        let mut changes = Changes::following(10, 1);
         changes.note(&change(5, 1, 0), 10, Some(20));
         for seed in 0..=VALUES_MAX as u64 {
             changes.note(&change(5, 1, seed), 15, None);
@@ -259,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_batch_goes_on_with_number_0() {
-        let mut changes = Changes::following(10);
+        let mut changes = Changes::following(10, 1);
         changes.note(&change(VERTICES - 2, 4, 7), 1, Some(2));
         let (changed, all) = changes.chosen(10);
         let numbers: Vec<u64> = changed.iter().map(|it| it.number).collect();
@@ -267,8 +276,24 @@ mod tests {
     }
 
     #[test]
+    fn which_vertices_are_followed_follows_from_the_seed() {
+        let numbers = |seed| {
+            let mut changes = Changes::following(20, seed);
+            changes.note(&change(0, VERTICES as u32, 1), 1, Some(2));
+            let (changed, _) = changes.chosen(20);
+            changed.iter().map(|it| it.number).collect::<Vec<_>>()
+        };
+        assert_eq!(numbers(1), numbers(1));
+        let both = numbers(1)
+            .iter()
+            .filter(|it| numbers(2).contains(it))
+            .count();
+        assert!(both < 10, "{both} of 20 are the same");
+    }
+
+    #[test]
     fn workers_that_follow_few_follow_the_same() {
-        let (mut one, mut two) = (Changes::following(20), Changes::following(20));
+        let (mut one, mut two) = (Changes::following(20, 1), Changes::following(20, 1));
         for round in 0..10 {
             for first in (0..VERTICES).step_by(100) {
                 let (start, end) = (round * 100, round * 100 + 10);

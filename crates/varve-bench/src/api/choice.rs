@@ -65,7 +65,11 @@ const EXPONENT: f64 = 0.99;
 #[derive(Debug, Clone)]
 pub(crate) enum Chooser {
     Uniform(u64),
-    Zipfian(Zipf),
+    Zipfian {
+        ranks: Zipf,
+        /// The number that is chosen most; the others follow in their order.
+        first: u64,
+    },
 }
 
 /// Gray and others, "Quickly generating billion-record synthetic databases", SIGMOD 1994: a rank in constant time.
@@ -79,18 +83,22 @@ pub(crate) struct Zipf {
 }
 
 impl Chooser {
-    pub(crate) fn new(distribution: Distribution, bound: u64) -> Self {
+    /// Which numbers are the frequent ones of a skewed choice follows from the seed.
+    pub(crate) fn new(distribution: Distribution, bound: u64, seed: u64) -> Self {
         match distribution {
             Distribution::Uniform => Self::Uniform(bound),
-            Distribution::Zipfian => Self::Zipfian(Zipf::new(bound)),
+            Distribution::Zipfian => Self::Zipfian {
+                ranks: Zipf::new(bound),
+                first: Random::new(seed).below(bound),
+            },
         }
     }
 
-    /// A number under the bound. Small numbers are the frequent ones of a skewed choice.
+    /// A number under the bound.
     pub(crate) fn choose(&self, random: &mut Random) -> u64 {
         match self {
             Self::Uniform(bound) => random.below(*bound),
-            Self::Zipfian(zipf) => zipf.rank(random.unit()),
+            Self::Zipfian { ranks, first } => (first + ranks.rank(random.unit())) % ranks.bound,
         }
     }
 }
@@ -128,10 +136,13 @@ mod tests {
     use super::*;
 
     fn counts(distribution: Distribution) -> Vec<u32> {
-        let (chooser, mut random) = (Chooser::new(distribution, 1_000), Random::new(1));
+        let (chooser, mut random) = (Chooser::new(distribution, 1_000, 7), Random::new(1));
         let mut counts = vec![0; 1_000];
         for _ in 0..200_000 {
             counts[chooser.choose(&mut random) as usize] += 1;
+        }
+        if let Chooser::Zipfian { first, .. } = chooser {
+            counts.rotate_left(first as usize);
         }
         counts
     }
@@ -162,7 +173,8 @@ mod tests {
     fn no_choice_is_out_of_bounds() {
         for distribution in [Distribution::Uniform, Distribution::Zipfian] {
             for bound in [1, 2, 3] {
-                let (chooser, mut random) = (Chooser::new(distribution, bound), Random::new(3));
+                let chooser = Chooser::new(distribution, bound, 7);
+                let mut random = Random::new(3);
                 assert!((0..1_000).all(|_| chooser.choose(&mut random) < bound));
             }
         }

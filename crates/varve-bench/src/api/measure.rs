@@ -119,12 +119,12 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Keeps what reading back `elements` needs.
-    pub(crate) fn keeping(elements: u64) -> Self {
+    /// Keeps what reading back `elements` needs, chosen by the run's seed.
+    pub(crate) fn keeping(elements: u64, seed: u64) -> Self {
         let keep = usize::try_from(elements).unwrap_or(usize::MAX);
         Self {
             keep,
-            changes: Changes::following(keep),
+            changes: Changes::following(keep, seed),
             ..Self::default()
         }
     }
@@ -493,7 +493,7 @@ mod tests {
 
     #[test]
     fn a_sample_of_the_acknowledged_is_kept() {
-        let mut tally = Tally::keeping(2_000);
+        let mut tally = Tally::keeping(2_000, 1);
         for at in 0..10_000_u64 {
             let request = Acknowledged {
                 first: at,

@@ -43,11 +43,16 @@ impl Requests {
             data: Arc::clone(data),
             template: template(scenario, sizes, place),
             second,
-            chooser: Chooser::new(distribution, chosen_from.max(1)),
+            chooser: Chooser::new(distribution, chosen_from.max(1), data.naming.seed),
             random: Random::new(seed),
             items: scenario.items(sizes),
             checked: place.checked,
         }
+    }
+
+    /// What is the same for all workers of a run.
+    pub(crate) fn run_seed(&self) -> u64 {
+        self.data.naming.seed
     }
 
     /// A random number for the worker's other needs.
@@ -335,7 +340,7 @@ fn request(method: &str, path: &str, body: Option<Template>, place: &Place) -> T
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use clap::ValueEnum;
 
@@ -439,6 +444,28 @@ mod tests {
             "{reason}"
         );
         assert_eq!(data.exhausted(Scenario::SingleInsertEdges), None);
+    }
+
+    #[test]
+    fn workers_read_the_same_few_elements_most_of_the_time_and_another_seed_others() {
+        let most_frequent = |run: u64, worker: u64| {
+            let naming = Naming {
+                seed: run,
+                ..data().naming
+            };
+            let data = Arc::new(Data::new(naming, data().sizes));
+            let (scenario, choice) = (Scenario::VertexById, Distribution::Zipfian);
+            let mut requests = Requests::new(scenario, &data, &place(), choice, worker);
+            let (mut out, mut counts) = (Vec::new(), BTreeMap::<u64, u32>::new());
+            for _ in 0..2_000 {
+                let expect = requests.build(&mut out).expect("a request");
+                *counts.entry(expect.first).or_default() += 1;
+            }
+            counts.into_iter().max_by_key(|(_, count)| *count)
+        };
+        let number = |run, worker| most_frequent(run, worker).expect("requests").0;
+        assert_eq!(number(1, 5), number(1, 6));
+        assert_ne!(number(1, 5), number(2, 5));
     }
 
     #[test]

@@ -143,7 +143,7 @@ struct Worker {
 /// When the system refuses what the loop itself needs; failed requests are samples.
 pub(crate) fn run(work: Work) -> Result<Tally> {
     let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).context("creating an epoll")?;
-    let tally = Tally::keeping(work.read_back);
+    let tally = Tally::keeping(work.read_back, work.requests.run_seed());
     let mut worker = Worker {
         work,
         epoll,
