@@ -12,7 +12,7 @@ use crate::api::result::ResultFile;
 use crate::api::serve::VerifyStore;
 use crate::api::{self, ApiArguments, report, table};
 use crate::metadata::{self, MetadataArguments};
-use crate::owned::{self, Ending};
+use crate::owned::{self, Ending, Program};
 
 /// `varve bench`
 #[derive(Debug, Args)]
@@ -130,11 +130,12 @@ enum Command {
     },
 }
 
-/// Runs the command.
+/// Runs the command, in this program.
 ///
 /// # Errors
 /// When it could not do its work; figures that miss a threshold are an exit code instead.
-pub fn run(arguments: &BenchArguments) -> Result<ExitCode> {
+pub fn run(arguments: &BenchArguments, program: Program) -> Result<ExitCode> {
+    owned::set_program(program);
     match &arguments.command {
         Command::Api(arguments) => return api::run(arguments),
         Command::Metadata(arguments) => return metadata::run(arguments),

@@ -12,3 +12,4 @@ pub mod metadata;
 mod owned;
 
 pub use command::{BenchArguments, run};
+pub use owned::Program;

@@ -1,12 +1,13 @@
 //! What must not outlive the tool: the processes that it started, and its temporary folders.
 //!
-//! They end with the values here that own them. When SIGINT or SIGTERM ends the tool, a thread of its own ends them before.
-//! A tool that is killed can do nothing any more: then the kernel ends the processes, since each of them asked for that
-//! before it became what it is ([`become_tethered`]); temporary folders stay.
+//! They end with the values here that own them. When SIGINT or SIGTERM ends the tool, a thread of its own ends them before;
+//! an interrupt after that ends the tool at once. A tool that is killed, or ends so, can do nothing any more: then the
+//! kernel ends the processes, since each of them asked for that before it became what it is ([`become_tethered`]); temporary
+//! folders stay.
 
 use std::ffi::OsString;
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
@@ -14,14 +15,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
 use rustix::process::{
     Pid, Signal, WaitOptions, getppid, kill_process, set_parent_process_death_signal, waitpid,
 };
 use tokio::signal::unix::{SignalKind, signal};
 
 /// How long a process may take to stop in order.
-const STOPPING: Duration = Duration::from_secs(600);
+const PATIENCE: Patience = Patience {
+    silent: Duration::from_secs(10),
+    in_all: Duration::from_secs(600),
+};
+/// How long one that was killed may take to be gone: one that waits for a disk is gone only when that answers.
+const KILLED: Duration = Duration::from_secs(10);
 /// How often a process that stops is looked at.
 const LOOK: Duration = Duration::from_millis(20);
 /// How often a folder is removed again in which something was still written.
@@ -45,13 +51,78 @@ impl Ending {
     }
 }
 
+/// How long is waited for a process that was told to stop.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    /// After this it is said that it is waited for.
+    silent: Duration,
+    /// After this it is killed.
+    in_all: Duration,
+}
+
+impl Patience {
+    /// Waits until `has_ended`; whether that came without a kill.
+    fn wait(self, pid: Pid, mut has_ended: impl FnMut() -> bool) -> bool {
+        let pid_shown = pid.as_raw_nonzero();
+        let silently = self.silent.min(self.in_all);
+        if wait_until(silently, &mut has_ended) {
+            return true;
+        }
+        let left = self.in_all.saturating_sub(silently);
+        if !left.is_zero() {
+            let left = left.as_secs();
+            tell(&format!(
+                "waiting for process {pid_shown} to stop, {left} s more"
+            ));
+        }
+        if wait_until(left, &mut has_ended) {
+            return true;
+        }
+        let seconds = self.in_all.as_secs();
+        tell(&format!(
+            "process {pid_shown} has not stopped after {seconds} s: killed"
+        ));
+        let _ = kill_process(pid, Signal::KILL);
+        wait_until(KILLED, &mut has_ended);
+        false
+    }
+}
+
+/// Says something, if there is still anybody to say it to: a terminal may be gone.
+fn tell(text: &str) {
+    let _ = writeln!(io::stderr(), "varve: {text}");
+}
+
+/// Waits until `is_so`, but not longer than this; whether it came.
+fn wait_until(longest: Duration, is_so: &mut impl FnMut() -> bool) -> bool {
+    let started = Instant::now();
+    while !is_so() {
+        if started.elapsed() >= longest {
+            return false;
+        }
+        std::thread::sleep(LOOK);
+    }
+    true
+}
+
+/// The program that runs the tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Program {
+    /// It has all commands of the tool below the word `bench`, and can so be started again as what others are tethered by.
+    Varve,
+    /// Another one, such as a test: processes that it starts may outlive it when it is killed.
+    Other,
+}
+
 struct Owned {
+    program: Program,
     watching: bool,
     processes: Vec<(Pid, Ending)>,
     folders: Vec<PathBuf>,
 }
 
 static OWNED: Mutex<Owned> = Mutex::new(Owned {
+    program: Program::Other,
     watching: false,
     processes: Vec::new(),
     folders: Vec::new(),
@@ -62,6 +133,11 @@ static ENDING: AtomicBool = AtomicBool::new(false);
 
 fn owned() -> MutexGuard<'static, Owned> {
     OWNED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Tells which program this is, before it starts any other.
+pub(crate) fn set_program(program: Program) {
+    owned().program = program;
 }
 
 /// Does not return when a signal has come; the process is about to end.
@@ -88,17 +164,27 @@ fn watch(owned: &mut Owned) -> Result<()> {
             on(SignalKind::hangup())?,
         )
     };
-    let wait = move || {
-        let number = runtime.block_on(async {
+    let mut next = move || {
+        runtime.block_on(async {
             tokio::select! {
                 _ = interrupt.recv() => Signal::INT.as_raw(),
                 _ = terminate.recv() => Signal::TERM.as_raw(),
                 _ = hangup.recv() => Signal::HUP.as_raw(),
             }
-        });
-        end_all();
-        // As a shell tells that a signal ended a process.
-        std::process::exit(128 + number);
+        })
+    };
+    let wait = move || {
+        let number = next();
+        // The next signal must be seen while this one is obeyed.
+        let ending = std::thread::Builder::new().name("ending".to_owned());
+        if ending.spawn(move || obey(number)).is_err() {
+            obey(number);
+        }
+        // Only a person says it twice: what forwards signals may send another one for the same Ctrl-C.
+        let interrupt = Signal::INT.as_raw();
+        while next() != interrupt {}
+        tell("ended at once; a server that has not stopped goes on with that");
+        exit(interrupt);
     };
     std::thread::Builder::new()
         .name("signals".to_owned())
@@ -106,6 +192,16 @@ fn watch(owned: &mut Owned) -> Result<()> {
         .context("a thread that waits for signals")?;
     owned.watching = true;
     Ok(())
+}
+
+fn obey(number: i32) {
+    end_all();
+    exit(number);
+}
+
+/// As a shell tells that a signal ended a process.
+fn exit(number: i32) -> ! {
+    std::process::exit(128 + number)
 }
 
 /// Ends all processes, then removes all folders. Who wants to end or remove one of them meanwhile waits, for ever.
@@ -117,7 +213,9 @@ fn end_all() {
         let _ = kill_process(*pid, ending.signal());
     }
     for (pid, _) in &owned.processes {
-        let _ = waitpid(Some(*pid), WaitOptions::empty());
+        // One that was waited for meanwhile is nobody's child any more.
+        let has_ended = || !matches!(waitpid(Some(*pid), WaitOptions::NOHANG), Ok(None));
+        PATIENCE.wait(*pid, has_ended);
     }
     for folder in &owned.folders {
         remove(folder);
@@ -172,6 +270,7 @@ impl Drop for Folder {
 pub(crate) struct Process {
     child: Child,
     pid: Pid,
+    patience: Patience,
 }
 
 impl Process {
@@ -188,13 +287,18 @@ impl Process {
     ) -> Result<Self> {
         let mut owned = owned();
         watch(&mut owned)?;
-        let mut tethered = tethered(command, ending);
+        let mut tethered = tethered(command, ending, owned.program);
         let child = prepare(&mut tethered)
             .spawn()
             .with_context(|| format!("starting {command:?}"))?;
         let pid = Pid::from_child(&child);
         owned.processes.push((pid, ending));
-        Ok(Self { child, pid })
+        let patience = PATIENCE;
+        Ok(Self {
+            child,
+            pid,
+            patience,
+        })
     }
 
     pub(crate) fn child(&mut self) -> &mut Child {
@@ -208,22 +312,25 @@ impl Process {
     /// Has it stop in order, and waits for that.
     ///
     /// # Errors
-    /// When it takes too long, or ends otherwise than in order.
+    /// When it takes too long, and so was killed, or ends otherwise than in order.
     pub(crate) fn stop(mut self) -> Result<()> {
         // It may have ended by itself; then its status tells how.
         let _ = kill_process(self.pid, Signal::TERM);
-        let started = Instant::now();
-        while started.elapsed() < STOPPING {
-            if let Some(status) = self.child.try_wait()? {
-                ensure!(
-                    status.success(),
-                    "the server did not stop in order: {status}"
-                );
-                return Ok(());
-            }
-            std::thread::sleep(LOOK);
-        }
-        bail!("the server has not stopped after {} s", STOPPING.as_secs())
+        let stopped = self.await_end();
+        let seconds = self.patience.in_all.as_secs();
+        ensure!(stopped, "the server has not stopped after {seconds} s");
+        let status = self.child.wait()?;
+        ensure!(
+            status.success(),
+            "the server did not stop in order: {status}"
+        );
+        Ok(())
+    }
+
+    fn await_end(&mut self) -> bool {
+        let child = &mut self.child;
+        self.patience
+            .wait(self.pid, || !matches!(child.try_wait(), Ok(None)))
     }
 
     /// Waits until it ends by itself.
@@ -244,23 +351,19 @@ impl Drop for Process {
         // A process that was waited for has given its number back.
         if let Ok(None) = self.child.try_wait() {
             let _ = kill_process(self.pid, ending.signal());
-            let _ = self.child.wait();
+            self.await_end();
         }
     }
 }
 
-/// `command` by way of [`become_tethered`], which is a command of `varve bench`. The programs of tests, which call this crate
-/// themselves, have none, and start it as it is.
-fn tethered(command: &Command, ending: Ending) -> Command {
-    let is_varve = std::env::args_os()
-        .nth(1)
-        .is_some_and(|word| word == "bench");
-    let mut tethered = match is_varve {
+/// `command` by way of [`become_tethered`], which is a command of `varve bench`. Other programs have none, and start it as it is.
+fn tethered(command: &Command, ending: Ending, program: Program) -> Command {
+    let mut tethered = match program {
         // This very program, also when its file was replaced meanwhile.
-        true => Command::new("/proc/self/exe"),
-        false => Command::new(command.get_program()),
+        Program::Varve => Command::new("/proc/self/exe"),
+        Program::Other => Command::new(command.get_program()),
     };
-    if is_varve {
+    if program == Program::Varve {
         let parent = std::process::id().to_string();
         tethered.args(["bench", "tethered", "--parent", &parent]);
         if ending == Ending::Stop {
@@ -290,6 +393,9 @@ pub(crate) fn become_tethered(parent: u32, ending: Ending, command: &[OsString])
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead as _, BufReader};
+    use std::process::Stdio;
+
     use super::*;
 
     #[test]
@@ -302,6 +408,60 @@ mod tests {
         drop(folder);
         assert!(!path.exists());
         assert!(!owned().folders.contains(&path));
+    }
+
+    /// A process that does not heed SIGTERM, and what its owner waits for it.
+    fn stubborn(ending: Ending) -> Process {
+        let mut command = Command::new("sh");
+        command.args(["-c", "trap '' TERM; echo ready; exec sleep 600"]);
+        let started = Process::start(&command, ending, |it| it.stdout(Stdio::piped()));
+        let mut process = started.expect("it starts");
+        let output = process.child().stdout.take().expect("piped");
+        let ready = BufReader::new(output).lines().next();
+        assert_eq!(ready.expect("a line").expect("text"), "ready");
+        process.patience = Patience {
+            silent: Duration::from_millis(10),
+            in_all: Duration::from_millis(50),
+        };
+        process
+    }
+
+    fn is_there(pid: Pid) -> bool {
+        rustix::process::test_kill_process(pid).is_ok()
+    }
+
+    #[test]
+    fn what_does_not_stop_is_killed() {
+        let process = stubborn(Ending::Stop);
+        let pid = process.pid;
+        drop(process);
+        assert!(!is_there(pid), "dropped");
+
+        let process = stubborn(Ending::Stop);
+        let pid = process.pid;
+        let error = process.stop().expect_err("it does not stop").to_string();
+        assert!(error.contains("has not stopped"), "{error}");
+        assert!(!is_there(pid), "told to stop");
+    }
+
+    #[test]
+    fn the_program_says_whether_it_can_be_a_tether() {
+        let mut command = Command::new("true");
+        command.arg("--words");
+        let words = |program| {
+            let tethered = tethered(&command, Ending::Stop, program);
+            let words = std::iter::once(tethered.get_program()).chain(tethered.get_args());
+            words
+                .map(|it| it.to_string_lossy().into_owned())
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        let parent = std::process::id();
+        assert_eq!(
+            words(Program::Varve),
+            format!("/proc/self/exe bench tethered --parent {parent} --stop -- true --words")
+        );
+        assert_eq!(words(Program::Other), "true --words");
     }
 
     #[test]

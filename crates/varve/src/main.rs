@@ -54,7 +54,8 @@ fn main() -> ExitCode {
         Command::Backup(arguments) => backup::backup(&arguments),
         Command::Restore(arguments) => backup::restore(&arguments),
         Command::Bench(arguments) => {
-            varve_bench::run(&arguments).map_err(|error| format!("{error:#}").into())
+            let ran = varve_bench::run(&arguments, varve_bench::Program::Varve);
+            ran.map_err(|error| format!("{error:#}").into())
         }
         Command::Config(arguments) => print_config(&arguments),
     };

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use clap::Parser;
+use varve_bench::Program;
 use varve_bench::api::result::{ResultFile, Row};
 
 use stub::{Manner, Stub};
@@ -35,7 +36,7 @@ fn bench(words: &str) -> (ExitCode, ResultFile) {
     let arguments = Line::try_parse_from(line)
         .expect("the words parse")
         .arguments;
-    let code = varve_bench::run(&arguments).expect("the run was made");
+    let code = varve_bench::run(&arguments, Program::Other).expect("the run was made");
     (code, ResultFile::read(&json).expect("a result file"))
 }
 

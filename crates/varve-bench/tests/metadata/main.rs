@@ -28,7 +28,7 @@ fn run(words: &str) -> anyhow::Result<ExitCode> {
     let arguments = Line::try_parse_from(line)
         .expect("the words parse")
         .arguments;
-    varve_bench::run(&arguments)
+    varve_bench::run(&arguments, varve_bench::Program::Other)
 }
 
 fn read(path: &Path) -> Value {
