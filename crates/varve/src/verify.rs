@@ -11,8 +11,8 @@ use crate::cli::VerifyArguments;
 use crate::data;
 use crate::rest::GraphClient;
 
-/// The exit code when problems were found.
-const PROBLEMS_FOUND: u8 = 2;
+/// The exit code when problems were found; 2 is that of a wrong command line.
+const PROBLEMS_FOUND: u8 = 3;
 
 /// Verifies and tells; the exit code says whether all is well.
 pub(crate) fn run(arguments: &VerifyArguments) -> Result<ExitCode, CommandError> {

@@ -451,9 +451,7 @@ impl<'a> Session<'a> {
         };
         let verified = served.verify(self.arguments.verify_store)?;
         eprintln!("{verified}");
-        if verified.failed() {
-            self.failed.push("the store has problems".to_owned());
-        }
+        self.failed.extend(verified.failure().map(str::to_owned));
         for server in &mut self.file.servers {
             server.notes.push(verified.to_string());
         }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
@@ -15,7 +15,9 @@ use crate::owned::{Ending, Folder, Process};
 /// Stores up to this size are verified after a run without being asked for.
 const VERIFIED_BYTES: u64 = 4 << 30;
 /// The exit code of `varve verify` when it found problems.
-const PROBLEMS_FOUND: i32 = 2;
+const PROBLEMS_FOUND: i32 = 3;
+/// That of earlier builds, which is also the one of a wrong command line: but then nothing is said on standard output.
+const PROBLEMS_FOUND_BEFORE: i32 = 2;
 
 /// The process and its data. The process is gone when dropped, and so is the data unless it is kept.
 #[derive(Debug)]
@@ -54,13 +56,30 @@ pub(crate) enum Verified {
     /// What `varve verify` said.
     Sound(String),
     Problems(String),
+    /// How it ended otherwise.
+    Failed(String),
     /// Why it was left out.
     LeftOut(String),
 }
 
 impl Verified {
-    pub(crate) const fn failed(&self) -> bool {
-        matches!(self, Self::Problems(_))
+    /// What `varve verify` said, and how it ended, in other words.
+    fn of(said: String, status: ExitStatus) -> Self {
+        match status.code() {
+            Some(0) => Self::Sound(said),
+            Some(PROBLEMS_FOUND) => Self::Problems(said),
+            Some(PROBLEMS_FOUND_BEFORE) if !said.is_empty() => Self::Problems(said),
+            _ => Self::Failed(format!("{status}; {said}")),
+        }
+    }
+
+    /// What makes the run fail, if something does.
+    pub(crate) const fn failure(&self) -> Option<&'static str> {
+        match self {
+            Self::Problems(_) => Some("the store has problems"),
+            Self::Failed(_) => Some("the store could not be verified"),
+            Self::Sound(_) | Self::LeftOut(_) => None,
+        }
     }
 }
 
@@ -69,6 +88,7 @@ impl fmt::Display for Verified {
         match self {
             Self::Sound(said) => write!(f, "store verified: {said}"),
             Self::Problems(said) => write!(f, "store verified, with problems: {said}"),
+            Self::Failed(how) => write!(f, "store could not be verified: {how}"),
             Self::LeftOut(why) => write!(f, "store not verified: {why}"),
         }
     }
@@ -236,14 +256,8 @@ impl Served {
         eprintln!("verifying the store …");
         let mut command = Command::new(&self.binary);
         command.arg("verify").args(&self.options);
-        let (said, code) = output(&command)?;
-        match code {
-            Some(0) => Ok(Verified::Sound(said)),
-            Some(PROBLEMS_FOUND) => Ok(Verified::Problems(said)),
-            _ => Ok(Verified::Problems(format!(
-                "it could not be verified: {said}"
-            ))),
-        }
+        let (said, status) = output(&command)?;
+        Ok(Verified::of(said, status))
     }
 }
 
@@ -273,13 +287,13 @@ pub(crate) fn listening(
     Ok((process, url))
 }
 
-/// What a command prints, in one line, and its exit code.
-fn output(command: &Command) -> Result<(String, Option<i32>)> {
+/// What a command prints, in one line, and how it ends.
+fn output(command: &Command) -> Result<(String, ExitStatus)> {
     let mut process = Process::start(command, Ending::Kill, |it| it.stdout(Stdio::piped()))?;
     let output = process.child().stdout.take().context("its output")?;
     let lines: Vec<String> = BufReader::new(output).lines().collect::<Result<_, _>>()?;
     let status = process.wait()?;
-    Ok((lines.join("; "), status.code()))
+    Ok((lines.join("; "), status))
 }
 
 /// Bytes of all files below a folder.
@@ -293,4 +307,31 @@ fn size(folder: &Path) -> Result<u64> {
         };
     }
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    use super::*;
+
+    #[test]
+    fn problems_are_told_apart_from_a_wrong_command_line() {
+        let of = |code: i32, said: &str| {
+            let verified = Verified::of(said.to_owned(), ExitStatus::from_raw(code << 8));
+            verified.failure()
+        };
+        let problems = Some("the store has problems");
+        assert_eq!(of(0, "g: 1 vertices, 0 problems"), None);
+        assert_eq!(of(3, "g: 1 vertices, 1 problems"), problems);
+        assert_eq!(
+            of(2, "g: 1 vertices, 1 problems"),
+            problems,
+            "of earlier builds"
+        );
+        for (code, said) in [(2, ""), (1, ""), (1, "g: 1 vertices, 0 problems")] {
+            let failure = of(code, said);
+            assert_eq!(failure, Some("the store could not be verified"), "{code}");
+        }
+    }
 }

@@ -192,7 +192,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     if let Some(path) = &options.json {
         file.write(path)?;
     }
-    ensure!(!verified.failed(), "{verified}");
+    ensure!(verified.failure().is_none(), "{verified}");
     Ok(())
 }
 

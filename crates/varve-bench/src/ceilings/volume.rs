@@ -78,7 +78,7 @@ pub(crate) fn run(
     );
     let verified = served.verify(verify_store)?;
     println!("{verified}");
-    ensure!(!verified.failed(), "the store has problems");
+    ensure!(verified.failure().is_none(), "{verified}");
     Ok(())
 }
 

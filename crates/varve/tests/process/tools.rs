@@ -1,5 +1,7 @@
 //! `load`, `dump`, `config` and, with a data folder, `backup`, `restore` and `verify`.
 
+use std::io::{Read as _, Write as _};
+use std::net::TcpListener;
 use std::path::Path;
 
 use crate::server::{Server, run, shown, write};
@@ -329,4 +331,48 @@ fn flip_a_byte(backup: &Path) {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     std::fs::write(file, bytes).expect("written");
+}
+
+/// A server whose verification has found something; it ends with its process.
+fn with_problems() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let (mut head, mut part) = (Vec::new(), [0; 1024]);
+            // The body that is sent along is two bytes or more, and comes with a brace at its end.
+            while !(head.starts_with(b"GET") && head.ends_with(b"\r\n\r\n"))
+                && !head.ends_with(b"}")
+            {
+                let length = stream.read(&mut part).expect("a request");
+                if length == 0 {
+                    break;
+                }
+                head.extend_from_slice(&part[..length]);
+            }
+            let body = match head.starts_with(b"POST") {
+                true => r#"{"job":1}"#,
+                false => {
+                    r#"{"status":"done","result":{"problem_count":1,"problems":["a row too many"]}}"#
+                }
+            };
+            let length = body.len();
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+            );
+            stream.write_all(answer.as_bytes()).expect("an answer");
+        }
+    });
+    format!("http://{address}")
+}
+
+#[test]
+fn problems_have_another_exit_code_than_a_wrong_command_line() {
+    let (code, text) = run(&["verify", "--server", &with_problems()]);
+    assert!(
+        code == 3 && text.contains("a row too many"),
+        "{code} {text}"
+    );
+    let (code, text) = run(&["verify", "--no-such-option"]);
+    assert_eq!(code, 2, "{text}");
 }
