@@ -17,6 +17,7 @@ pub(crate) mod measure;
 mod options;
 pub(crate) mod payload;
 mod plan;
+mod prefix;
 mod preset;
 pub(crate) mod probe;
 pub(crate) mod process;

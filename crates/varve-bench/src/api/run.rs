@@ -1,20 +1,20 @@
 //! A run: prepares the server, loads what the scenarios need, runs the rows one after another, and writes what came
 //! out. The result file is written anew after each row, so that an interrupted run leaves its rows.
 
-use std::hash::{BuildHasher as _, RandomState};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::choice::{Distribution, Random, mix};
+use super::choice::{Distribution, mix};
 use super::connection::{self, Route};
 use super::environment;
 use super::jtl;
 use super::limit_search;
 use super::options::{ApiArguments, BATCH_EDGES, BATCH_VERTICES};
-use super::payload::{Kind, Naming, PREFIX};
+use super::payload::{Kind, Naming};
+use super::prefix;
 use super::preset::Planned;
 use super::progress::Progress;
 use super::result::{FORMAT, LimitFound, Load, Model, ResultFile, Row, Server};
@@ -33,8 +33,6 @@ const FAILED: u8 = 3;
 const LOADERS: u32 = 2;
 /// Longest time that loading may take, in seconds.
 const LOAD_S: f64 = 36_000.0;
-/// Prefixes that are tried when the graph has elements of runs that had those before.
-const PREFIXES_TRIED: u32 = 20;
 
 /// Runs `varve bench api`.
 ///
@@ -85,8 +83,11 @@ impl<'a> Session<'a> {
         let url = served.as_ref().map_or(arguments.url.as_str(), |it| &it.url);
         let pid = served.as_ref().map(Served::pid).or(arguments.server_pid);
         let mut target = Target::find(url, &arguments.graph, arguments.paths, pid)?;
+        // First of all: without its graph a server may say anything of elements.
+        target.ensure_graph()?;
+        let (prefix, is_used) = prefix::of_run(arguments, &mut target)?;
         let naming = Naming {
-            prefix: run_prefix(arguments, &mut target)?,
+            prefix,
             seed: arguments.seed,
         };
         target.prepare(&naming).context("preparing the graph")?;
@@ -97,23 +98,7 @@ impl<'a> Session<'a> {
             .name
             .clone()
             .unwrap_or_else(|| short_name(&target.server));
-        let mut file = ResultFile {
-            format: FORMAT,
-            title: arguments
-                .title
-                .clone()
-                .unwrap_or("varve bench api".to_owned()),
-            environment: environment::describe(&match &served {
-                Some(served) => environment::Data::Folder(served.folder().to_owned()),
-                None => environment::Data::Elsewhere,
-            }),
-            servers: vec![target.server.clone()],
-            ..ResultFile::default()
-        };
-        file.environment.machine.clone_from(&arguments.machine);
-        file.environment.seed = arguments.seed;
-        file.environment.run_prefix = String::from_utf8_lossy(&naming.prefix).into_owned();
-        file.environment.generator_threads = arguments.threads();
+        let file = new_file(arguments, served.as_ref(), &target.server, &naming);
         let data = Arc::new(Data::new(naming, arguments.sizes()?));
         if arguments.loaded {
             assume_loaded(&data);
@@ -146,6 +131,7 @@ impl<'a> Session<'a> {
         };
         session.check_limits()?;
         session.check_needs()?;
+        session.check_overwrites(is_used)?;
         Ok(session)
     }
 
@@ -174,6 +160,32 @@ impl<'a> Session<'a> {
         self.file.environment.open_files_max = connection::ensure_descriptors(most)?;
         for warning in connection::warnings(most, self.file.environment.somaxconn) {
             self.warn(warning);
+        }
+        Ok(())
+    }
+
+    /// Warns when what the rows insert is there already, left by a run that had this prefix.
+    fn check_overwrites(&mut self, is_used: bool) -> Result<()> {
+        let prefix = self.file.environment.run_prefix.clone();
+        let overwrites = "what this one inserts overwrites them";
+        if !self.arguments.loaded {
+            if is_used {
+                self.warn(format!(
+                    "the graph has elements of a run with prefix {prefix}: {overwrites}"
+                ));
+            }
+            return Ok(());
+        }
+        let rows = self.arguments.rows()?;
+        for need in rows.iter().filter_map(|row| row.scenario.inserts()) {
+            let next = self.data.given(need).load(Ordering::Relaxed);
+            let is_left = next < self.data.capacity(need);
+            if is_left && verify::is_there(&mut self.target, &self.data, need, next)? {
+                self.warn(format!(
+                    "a run with prefix {prefix} has written more than --loaded takes for loaded: {overwrites}"
+                ));
+                break;
+            }
         }
         Ok(())
     }
@@ -470,6 +482,30 @@ impl<'a> Session<'a> {
     }
 }
 
+fn new_file(
+    arguments: &ApiArguments,
+    served: Option<&Served>,
+    server: &Server,
+    naming: &Naming,
+) -> ResultFile {
+    let title = arguments.title.as_deref().unwrap_or("varve bench api");
+    let mut file = ResultFile {
+        format: FORMAT,
+        title: title.to_owned(),
+        environment: environment::describe(&match served {
+            Some(served) => environment::Data::Folder(served.folder().to_owned()),
+            None => environment::Data::Elsewhere,
+        }),
+        servers: vec![server.clone()],
+        ..ResultFile::default()
+    };
+    file.environment.machine.clone_from(&arguments.machine);
+    file.environment.seed = arguments.seed;
+    file.environment.run_prefix = String::from_utf8_lossy(&naming.prefix).into_owned();
+    file.environment.generator_threads = arguments.threads();
+    file
+}
+
 /// Why a step of a search is not clean. A row that the generator bound says nothing of the server's limit.
 fn fails(row: &Row, conditions: &[Threshold]) -> Option<String> {
     let held = conditions.iter().find(|it| it.holds(row));
@@ -504,37 +540,6 @@ fn assume_loaded(data: &Data) {
         };
         data.given(need).store(count, Ordering::Relaxed);
     }
-}
-
-/// What this run's ids begin with: the prefix that was named, else one that no earlier run in this graph had.
-///
-/// # Errors
-/// When the server does not answer, or as many prefixes as are tried were all used.
-fn run_prefix(arguments: &ApiArguments, target: &mut Target) -> Result<[u8; PREFIX]> {
-    if let Some(prefix) = arguments.run_prefix {
-        if !arguments.loaded && target.has_run(prefix)? {
-            eprintln!(
-                "warning: the graph has elements of a run with prefix {}: what this one inserts overwrites them",
-                String::from_utf8_lossy(&prefix)
-            );
-        }
-        return Ok(prefix);
-    }
-    for _ in 0..PREFIXES_TRIED {
-        let prefix = random_prefix();
-        if !target.has_run(prefix)? {
-            return Ok(prefix);
-        }
-    }
-    bail!("the graph has elements of too many runs: use an empty one, or name a --run-prefix")
-}
-
-/// Two runs that start at once have the same one of 238,328 by chance only.
-fn random_prefix() -> [u8; PREFIX] {
-    const DIGITS: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    // The standard library's keys of hash tables come from the system's random numbers.
-    let mut random = Random::new(RandomState::new().hash_one(std::process::id()));
-    [(); PREFIX].map(|()| DIGITS[random.below(DIGITS.len() as u64) as usize])
 }
 
 /// The program's name without its version.

@@ -130,12 +130,11 @@ impl Target {
         })
     }
 
-    /// Creates the schema of the scenarios, or finds it there. Then learns the form of the server's edge ids from one
-    /// edge.
+    /// Looks whether the graph is there.
     ///
     /// # Errors
-    /// When the graph has another schema under these names.
-    pub(crate) fn prepare(&mut self, naming: &Naming) -> Result<()> {
+    /// When it is not, or the server does not answer.
+    pub(crate) fn ensure_graph(&mut self) -> Result<()> {
         let graph = self.probe.ask("GET", &self.place.base, None)?;
         ensure!(
             graph.status == 200,
@@ -144,6 +143,16 @@ impl Target {
             graph.status,
             graph.text()
         );
+        Ok(())
+    }
+
+    /// Creates the schema of the scenarios, or finds it there. Then learns the form of the server's edge ids from one
+    /// edge.
+    ///
+    /// # Errors
+    /// When the graph is not there, or has another schema under these names.
+    pub(crate) fn prepare(&mut self, naming: &Naming) -> Result<()> {
+        self.ensure_graph()?;
         for (path, body) in schema() {
             self.create(path, &body)?;
         }
@@ -179,12 +188,28 @@ impl Target {
     /// Whether a run with this prefix was made in the graph: each leaves the vertices that its preparation creates.
     ///
     /// # Errors
-    /// When the server does not answer.
+    /// When the server does not tell.
     pub(crate) fn has_run(&mut self, prefix: [u8; PREFIX]) -> Result<bool> {
         let naming = Naming { prefix, seed: 0 };
         let [id, _] = naming.probe_ids();
         let path = format!("{}/graph/vertices/%22{id}%22", self.place.base);
-        Ok(self.probe.ask("GET", &path, None)?.status == 200)
+        self.has(&path)
+    }
+
+    /// Whether there is an element at a path.
+    ///
+    /// # Errors
+    /// When the server does not tell: a busy one says neither.
+    pub(crate) fn has(&mut self, path: &str) -> Result<bool> {
+        let answer = self.probe.ask("GET", path, None)?;
+        match answer.status {
+            200 => Ok(true),
+            404 => Ok(false),
+            status => bail!(
+                "GET {path}: {status} {}\nThe server does not tell whether the graph has elements of an earlier run",
+                answer.text()
+            ),
+        }
     }
 
     fn learn_edge_ids(&mut self, naming: &Naming) -> Result<()> {

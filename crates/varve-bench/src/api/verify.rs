@@ -10,7 +10,7 @@ use super::choice::Random;
 use super::measure::Acknowledged;
 use super::payload::{ID, Kind, Naming};
 use super::result::Verification;
-use super::scenario::{Data, Written};
+use super::scenario::{Data, Need, Written};
 use super::target::Target;
 
 /// Property names and values.
@@ -67,6 +67,19 @@ pub(crate) fn read_back(target: &mut Target, data: &Data, back: &Back<'_>) -> Re
         }
     }
     Ok(verification)
+}
+
+/// Whether the graph has the element already that a run is to add with this number.
+///
+/// # Errors
+/// When the server does not tell.
+pub(crate) fn is_there(target: &mut Target, data: &Data, need: Need, number: u64) -> Result<bool> {
+    let written = match need {
+        Need::Vertices(kind) => Written::Vertices(kind),
+        Need::Edges => Written::Edges,
+    };
+    let path = wanted(target, data, written, number).path;
+    target.has(&path)
 }
 
 /// Elements that the row created, and how they were chosen.

@@ -25,19 +25,23 @@ struct Line {
 fn bench(words: &str) -> (ExitCode, ResultFile) {
     let folder = tempfile::tempdir().expect("a folder");
     let json = folder.path().join("result.json");
+    let code = try_bench(&format!("{words} --json {}", json.display()));
+    let code = code.expect("the run was made");
+    (code, ResultFile::read(&json).expect("a result file"))
+}
+
+/// The same of a run that may not be made: why.
+fn try_bench(words: &str) -> Result<ExitCode, String> {
     let mut line: Vec<&str> = vec!["varve", "api", "--quiet"];
     for (option, usual) in [("--vertices", "400"), ("--edges", "500")] {
         let named = words.split_whitespace().any(|word| word == option);
         line.extend([option, usual].iter().filter(|_| !named));
     }
     line.extend(words.split_whitespace());
-    let path = json.display().to_string();
-    line.extend(["--json", &path]);
     let arguments = Line::try_parse_from(line)
         .expect("the words parse")
         .arguments;
-    let code = varve_bench::run(&arguments, Program::Other).expect("the run was made");
-    (code, ResultFile::read(&json).expect("a result file"))
+    varve_bench::run(&arguments, Program::Other).map_err(|error| format!("{error:#}"))
 }
 
 fn against(stub: &Stub, words: &str) -> (ExitCode, ResultFile) {
@@ -216,6 +220,38 @@ fn another_prefix_is_drawn_for_each_run() {
         .map(|_| against(&stub, READ).1.environment.run_prefix)
         .collect();
     assert_eq!(prefixes.len(), 4, "{prefixes:?}");
+}
+
+#[test]
+fn a_prefix_is_free_only_if_the_server_says_so() {
+    let stub = Stub::start(Manner::BusyFromTheStart);
+    for more in ["", "--run-prefix abc", "--run-prefix abc --loaded"] {
+        let error = try_bench(&format!("--url {} {READ} {more}", stub.url()));
+        let error = error.expect_err("it is not known");
+        assert!(
+            error.contains("503") && error.contains("does not tell"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn what_overwrites_elements_of_an_earlier_run_is_warned_of() {
+    let stub = Stub::start(Manner::Right);
+    let insert = "--scenario single_insert_vertices --model closed --users 1 --warmup 0 --requests 5 \
+                  --run-prefix abc";
+    let warnings = |words: &str| against(&stub, words).1.environment.warnings;
+    let read = format!("{READ} --run-prefix abc");
+    assert_eq!(warnings(&read), [""; 0], "the first run with this prefix");
+    let loaded = format!("{insert} --loaded");
+    assert_eq!(warnings(&loaded), [""; 0], "new vertices");
+    let again = warnings(&loaded);
+    assert_eq!(again.len(), 1, "the same vertices again");
+    assert!(again[0].contains("more than --loaded"), "{again:?}");
+    assert_eq!(warnings(&format!("{read} --loaded")), [""; 0], "only read");
+    let not_loaded = warnings(insert);
+    assert_eq!(not_loaded.len(), 1);
+    assert!(not_loaded[0].contains("prefix abc"), "{not_loaded:?}");
 }
 
 #[test]

@@ -15,6 +15,8 @@ pub(crate) enum Manner {
     /// Answers with an element that was not asked for.
     OtherElement,
     Status(u16),
+    /// Answers 503, also before there is anything to read.
+    BusyFromTheStart,
     /// Sends something that is not HTTP.
     NoHttp,
     /// Closes the connection in place of an answer.
@@ -132,7 +134,9 @@ impl Shared {
         while let Some(request) = read(&mut input) {
             let is_read = request.method == "GET" && request.path.contains("/vertices/%22");
             let is_probe = request.path.contains("history");
-            if is_read && !is_probe && self.loaded.load(Ordering::SeqCst) {
+            let begun =
+                self.loaded.load(Ordering::SeqCst) || self.manner == Manner::BusyFromTheStart;
+            if is_read && !is_probe && begun {
                 answered += 1;
                 if !self.misbehave(stream, &request, answered) {
                     break;
@@ -166,6 +170,7 @@ impl Shared {
         match self.manner {
             Manner::OtherElement => write(stream, 200, "", r#"{"id":"other"}"#),
             Manner::Status(status) => write(stream, status, "", r#"{"message":"busy"}"#),
+            Manner::BusyFromTheStart => write(stream, 503, "", r#"{"message":"busy"}"#),
             Manner::NoHttp => {
                 let _ = out.write_all(b"SSH-2.0-OpenSSH_9.2\r\n\r\n");
                 return false;
