@@ -39,8 +39,8 @@ const EVENTS: usize = 1_024;
 const TICK: Nanos = 100_000_000;
 /// Open model: a send later than this after its arrival is late.
 const OPEN_LATE: Nanos = 10_000_000;
-/// Closed model: how long a user waits whose connection could not be made, doubled with each time, and at most. What
-/// cannot be reached at all fails at once, and would fail again in microseconds.
+/// Closed model: how long a user waits whose connection could not be made or brought no answer, doubled with each time, and
+/// at most. What cannot be reached at all fails at once, and would fail again in microseconds.
 const BACK_OFF: Nanos = 1_000_000;
 const BACK_OFF_MAX: Nanos = 250_000_000;
 
@@ -97,8 +97,10 @@ struct User {
     counted: bool,
     stream: Option<TcpStream>,
     was_connected: bool,
-    /// In a row, until now.
-    connects_failed: u32,
+    /// The connection has brought an answer.
+    answered: bool,
+    /// Connections in a row, until now, that could not be made or brought no answer.
+    fruitless: u32,
     /// When it went, or began to connect.
     sent: Nanos,
     connect_took: Nanos,
@@ -344,13 +346,18 @@ impl Worker {
     /// Ends a request that got no answer.
     fn fail(&mut self, index: u32, failure: Failure, error: &io::Error) {
         let text = error.to_string();
-        self.end(index, 0, Outcome::Failed(failure, text.as_bytes()));
-        self.hang_up(index);
+        self.end_unanswered(index, Outcome::Failed(failure, text.as_bytes()));
     }
 
-    fn end(&mut self, index: u32, status: u16, outcome: Outcome<'_>) {
+    /// Ends a request, and its connection, which brought no answer to it.
+    fn end_unanswered(&mut self, index: u32, outcome: Outcome<'_>) {
         let now = self.now();
-        self.end_at(index, now, status, 0, outcome);
+        let user = &mut self.users[index as usize];
+        if !user.answered {
+            user.fruitless = user.fruitless.saturating_add(1);
+        }
+        self.end_at(index, now, 0, 0, outcome);
+        self.hang_up(index);
     }
 
     /// Counts the sample and plans the user's next request.
@@ -444,7 +451,7 @@ impl Worker {
         let sent = user.sent;
         let told = match &self.work.model {
             ModelOfWorker::Users { users, .. } if users.period() == 0 => {
-                let free = now + back_off(user.connects_failed);
+                let free = now + back_off(user.fruitless);
                 user.course.answered(sent, free, |_| {})
             }
             _ => user.course.answered(sent, now, |planned| {
@@ -545,7 +552,8 @@ impl User {
             counted: false,
             stream: None,
             was_connected: false,
-            connects_failed: 0,
+            answered: false,
+            fruitless: 0,
             sent: 0,
             connect_took: 0,
             expect: None,
@@ -557,10 +565,10 @@ impl User {
     }
 }
 
-/// How long a user of the closed model waits after so many connections in a row that could not be made.
-fn back_off(connects_failed: u32) -> Nanos {
-    match connects_failed {
+/// How long a user of the closed model waits after so many connections in a row that were of no use.
+fn back_off(fruitless: u32) -> Nanos {
+    match fruitless {
         0 => 0,
-        failed => (BACK_OFF << (failed - 1).min(20)).min(BACK_OFF_MAX),
+        times => (BACK_OFF << (times - 1).min(20)).min(BACK_OFF_MAX),
     }
 }

@@ -18,6 +18,7 @@ const KEPT_BUFFER: usize = 16 * 1024;
 impl Worker {
     pub(super) fn connect(&mut self, index: u32) {
         let user = &mut self.users[index as usize];
+        user.answered = false;
         self.tally.opened += 1;
         self.tally.reconnects += u64::from(user.was_connected);
         match self.work.route.open(user.number) {
@@ -29,7 +30,7 @@ impl Worker {
                     EventFlags::OUT
                 };
                 if let Err(error) = epoll::add(&self.epoll, &stream, data, wanted) {
-                    return self.fail_connect(index, Failure::ConnectFailed, &error.into());
+                    return self.fail(index, Failure::ConnectFailed, &error.into());
                 }
                 user.stream = Some(stream);
                 user.state = State::Connecting;
@@ -37,7 +38,7 @@ impl Worker {
                     self.connected(index);
                 }
             }
-            Err(error) => self.fail_connect(index, connect_failure(&error), &error),
+            Err(error) => self.fail(index, connect_failure(&error), &error),
         }
     }
 
@@ -46,7 +47,6 @@ impl Worker {
         let now = self.now();
         let user = &mut self.users[index as usize];
         user.was_connected = true;
-        user.connects_failed = 0;
         user.connect_took = now.saturating_sub(user.sent);
         let us = (user.connect_took / 1_000).max(1);
         self.tally.connect.saturating_record(us);
@@ -120,15 +120,9 @@ impl Worker {
                 self.connected(index);
             }
             Ok(Some(error)) | Err(error) => {
-                self.fail_connect(index, connect_failure(&error), &error);
+                self.fail(index, connect_failure(&error), &error);
             }
         }
-    }
-
-    fn fail_connect(&mut self, index: u32, failure: Failure, error: &io::Error) {
-        let user = &mut self.users[index as usize];
-        user.connects_failed = user.connects_failed.saturating_add(1);
-        self.fail(index, failure, error);
     }
 
     fn send_rest(&mut self, index: u32) {
@@ -226,8 +220,7 @@ impl Worker {
             Ok(Some(found)) => found,
             Ok(None) => return false,
             Err(_) => {
-                self.end(index, 0, Outcome::Failed(Failure::BadAnswer, bytes));
-                self.hang_up(index);
+                self.end_unanswered(index, Outcome::Failed(Failure::BadAnswer, bytes));
                 return true;
             }
         };
@@ -237,7 +230,9 @@ impl Worker {
         let now = self.now();
         let outcome = self.judge(index, &head, answer);
         // The next request must not follow on the half of this one that the server did not wait for.
-        let half_sent = self.users[index as usize].state == State::Sending;
+        let user = &mut self.users[index as usize];
+        let half_sent = user.state == State::Sending;
+        (user.answered, user.fruitless) = (true, 0);
         self.end_at(index, now, head.status, end, outcome);
         if head.close || end < bytes.len() || closed || half_sent {
             self.hang_up(index);

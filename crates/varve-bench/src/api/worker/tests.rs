@@ -227,6 +227,25 @@ fn connections_that_fail_at_once_do_not_keep_the_worker_from_its_seconds() {
 }
 
 #[test]
+fn connections_that_bring_no_answer_are_not_made_again_at_once() {
+    let hangs_up = server(|mut stream| {
+        read_head(&mut stream);
+    });
+    let speaks_otherwise = server(|mut stream| {
+        read_head(&mut stream);
+        let _ = stream.write_all(b"SSH-2.0-OpenSSH_9.2\r\n\r\n");
+    });
+    for to in [hangs_up, speaks_otherwise] {
+        let found = run_worker(to, Scenario::VertexById, &closed(2, 2.0), None);
+        let tally = &found.tally;
+        assert_eq!(tally.failed(), tally.samples, "{:?}", tally.errors);
+        assert_eq!(tally.opened, tally.samples);
+        // Nine waits of up to 250 ms, then one each 250 ms.
+        assert!(tally.samples <= 2 * 18, "{}", tally.samples);
+    }
+}
+
+#[test]
 fn a_row_ends_when_nothing_new_is_left_to_write() {
     // One edge for each of a hundred vertices and each of them again.
     let to = server(|mut stream| {
