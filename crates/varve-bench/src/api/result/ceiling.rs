@@ -1,0 +1,57 @@
+//! What `varve bench limits` found.
+
+use serde::{Deserialize, Serialize};
+
+/// A scenario of ours against the ceilings of the same run.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CeilingRow {
+    /// Scenario.
+    pub label: String,
+    /// Durability of ours and of the engines.
+    pub durability: String,
+    /// Elements a request carries.
+    pub items_per_request: u32,
+    /// Connections of ours and of the bare server.
+    pub users: u32,
+    /// Ours, through HTTP.
+    pub ours: Measured,
+    /// The ceilings: `rocksdb`, `front table`, `bare http`.
+    pub ceilings: Vec<Ceiling>,
+}
+
+/// A ceiling.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Ceiling {
+    /// What was fed the same bytes.
+    pub name: String,
+    /// What it did.
+    pub measured: Measured,
+    /// Our items/s ÷ its items/s.
+    pub ratio_rate: f64,
+    /// Its CPU time an item ÷ ours.
+    pub ratio_cpu: f64,
+}
+
+/// Work done and its price.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Measured {
+    /// Elements.
+    pub items: u64,
+    /// Wall-clock time.
+    pub elapsed_s: f64,
+    /// CPU time of the process measured.
+    pub cpu_s: f64,
+    /// Elements a second of wall clock.
+    pub items_per_s: f64,
+    /// CPU time an element.
+    pub cpu_us_per_item: f64,
+    /// Median answer time, for servers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub median_us: Option<u64>,
+    /// 99 % answer time, for servers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line99_us: Option<u64>,
+}

@@ -1,0 +1,334 @@
+//! A row: what one scenario under one load came to.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Buckets, Load};
+
+/// A second of a row of which less is left out counts as whole.
+const WHOLE_SECOND: f64 = 0.95;
+
+/// One row: a scenario under a load on a server.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Row {
+    /// [`Server::name`](super::Server::name).
+    pub server: String,
+    /// Scenario, e.g. `single_insert_vertices`.
+    pub scenario: String,
+    /// What the table shows: the scenario and its variant, e.g. `batch_insert_edges check_vertex=false`.
+    pub label: String,
+    /// Why the row did not run; then there are no figures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub skipped: Option<String>,
+    /// The published row it stands beside, as `v0.5.6 rocksdb vertex_single 11500`: page, backend, picture,
+    /// concurrency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub published: Option<String>,
+    /// The load.
+    pub load: Load,
+    /// Number of the repeat, from 1.
+    pub repeat: u32,
+    /// Elements a request carries or asks for.
+    pub items_per_request: u32,
+    /// How ids were chosen: `new`, `uniform`, `zipfian`.
+    pub choice: String,
+    /// Durability of the server in this row, when known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub durability: Option<String>,
+    /// What the store held before, in words: elements of this run.
+    pub data_before: String,
+    /// Start, UTC, RFC 3339.
+    pub started: String,
+    /// End of the last sample minus start of the first.
+    pub elapsed_s: f64,
+    /// The published columns.
+    pub columns: Columns,
+    /// What we print beside them.
+    pub more: More,
+    /// Latencies from the planned send. Absent in the closed model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrected: Option<Corrected>,
+    /// Failed samples by kind: `refused`, `connect_timeout`, `read_timeout`, `reset`, `closed`, `bad_answer`,
+    /// `wrong_body`, or the status as `http_503`.
+    pub errors: BTreeMap<String, u64>,
+    /// The first of each kind, as the server sent it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub error_examples: Vec<ErrorExample>,
+    /// Connections.
+    pub connections: Connections,
+    /// CPU time.
+    pub cpu: Cpu,
+    /// Resident memory of the server. Absent when it is not local.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_memory: Option<Memory>,
+    /// How well the generator kept the plan.
+    pub generator: Generator,
+    /// Read back what was acknowledged. Absent for reads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub verification: Option<Verification>,
+    /// One for each second since the first sample; the row ends within the last.
+    pub series: Vec<Second>,
+    /// Service times.
+    pub histogram: Buckets,
+    /// Corrected times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub corrected_histogram: Option<Buckets>,
+}
+
+impl Row {
+    /// The seconds of the series that the row filled. It ends within the last one, which is therefore left out unless
+    /// it is the only one: what ended in it is not what ends in a second.
+    #[must_use]
+    pub fn whole_seconds(&self) -> &[Second] {
+        match self.series.split_last() {
+            Some((last, others))
+                if !others.is_empty() && f64::from(last.at_s) + WHOLE_SECOND > self.elapsed_s =>
+            {
+                others
+            }
+            _ => &self.series,
+        }
+    }
+}
+
+/// The nine published columns but the label, with more digits than the table shows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Columns {
+    /// Requests finished, failed ones included.
+    pub samples: u64,
+    /// Mean service time.
+    pub average_us: f64,
+    /// 50 % by nearest rank.
+    pub median_us: u64,
+    /// 90 % by nearest rank.
+    pub line90_us: u64,
+    /// Shortest.
+    pub min_us: u64,
+    /// Longest.
+    pub max_us: u64,
+    /// Failed of all, in percent.
+    pub error_percent: f64,
+    /// Samples ÷ [`Row::elapsed_s`].
+    pub throughput: f64,
+    /// Bytes received, head and body, ÷ 1024 ÷ [`Row::elapsed_s`].
+    pub kb_per_s: f64,
+}
+
+/// Columns of ours.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct More {
+    /// 95 % of the service times.
+    pub line95_us: u64,
+    /// 99 %.
+    pub line99_us: u64,
+    /// 99.9 %.
+    pub line999_us: u64,
+    /// Elements of requests that succeeded ÷ [`Row::elapsed_s`].
+    pub items_per_s: f64,
+    /// Bytes sent ÷ 1024 ÷ [`Row::elapsed_s`].
+    pub sent_kb_per_s: f64,
+    /// Bytes received, heads included.
+    pub received_bytes: u64,
+    /// Bytes of bodies received.
+    pub received_body_bytes: u64,
+    /// Bytes sent, heads included.
+    pub sent_bytes: u64,
+    /// Requests that answered 404 where that is no error, and the like: answers without an element.
+    pub empty_answers: u64,
+}
+
+/// Latencies from the planned send: what a user would have seen who does not wait for the last answer.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Corrected {
+    /// 50 %.
+    pub median_us: u64,
+    /// 90 %.
+    pub line90_us: u64,
+    /// 95 %.
+    pub line95_us: u64,
+    /// 99 %.
+    pub line99_us: u64,
+    /// 99.9 %.
+    pub line999_us: u64,
+    /// Longest.
+    pub max_us: u64,
+    /// Mean.
+    pub average_us: f64,
+    /// Planned requests that were never sent since the user still waited; they are in these figures, as answered
+    /// together with the next one.
+    pub omitted: u64,
+}
+
+/// A failed request.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ErrorExample {
+    /// Kind, as in [`Row::errors`].
+    pub kind: String,
+    /// Begin of the answer, or the system's error.
+    pub text: String,
+}
+
+/// Connections of a row.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Connections {
+    /// Opened in all.
+    pub opened: u64,
+    /// Opened again by a user who had one.
+    pub reconnects: u64,
+    /// Mean time to connect.
+    pub connect_average_us: f64,
+    /// 99 % of the times to connect.
+    pub connect_line99_us: u64,
+    /// Longest time to connect. About 1, 3, 7 or 15 s means that the server's accept queue was full.
+    pub connect_max_us: u64,
+}
+
+/// CPU time of a row, first sample to last.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Cpu {
+    /// User and system time of the server. Absent when it is not local.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_s: Option<f64>,
+    /// The same ÷ samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_us_per_request: Option<f64>,
+    /// The same ÷ elements of requests that succeeded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_us_per_item: Option<f64>,
+    /// User and system time of the threads that sent.
+    pub generator_s: f64,
+    /// The same ÷ samples.
+    pub generator_us_per_request: f64,
+    /// The same ÷ elements of requests that succeeded.
+    pub generator_us_per_item: f64,
+}
+
+/// Resident memory.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Memory {
+    /// Before the row.
+    pub start_bytes: u64,
+    /// The most seen during it.
+    pub peak_bytes: u64,
+    /// After it.
+    pub end_bytes: u64,
+}
+
+/// How the generator did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Generator {
+    /// Sends later than 5 % of the period after the plan although the user was free.
+    pub late_sends: u64,
+    /// The latest.
+    pub late_max_us: u64,
+    /// Open model: arrivals over `max_in_flight`, not sent.
+    pub not_sent: u64,
+    /// The row says more about the generator than about the server.
+    pub bound: bool,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound_reason: Option<String>,
+    /// Little's law: throughput × average, the requests in flight on average. In a closed row about the users.
+    pub in_flight: f64,
+    /// Samples of a user on average.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples_per_user: Option<f64>,
+    /// Samples of a user when nothing is late (331 with the published plan).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planned_samples_per_user: Option<f64>,
+    /// Whether [`Generator::in_flight`] and the samples of a user agree with the plan.
+    pub little_agrees: bool,
+}
+
+/// Whether the data is there.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Verification {
+    /// Elements acknowledged.
+    pub acknowledged: u64,
+    /// Of them read back.
+    pub checked: u64,
+    /// Of those not found.
+    pub missing: u64,
+    /// Of those found with other content.
+    pub wrong: u64,
+    /// How.
+    pub method: String,
+}
+
+impl Verification {
+    /// Whether all that was looked at was there.
+    #[must_use]
+    pub const fn passed(&self) -> bool {
+        self.missing == 0 && self.wrong == 0
+    }
+}
+
+/// A second of a row.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Second {
+    /// Seconds since the first sample, at the second's begin.
+    pub at_s: u32,
+    /// Samples that ended in it.
+    pub samples: u64,
+    /// Of them failed.
+    pub errors: u64,
+    /// Mean service time.
+    pub average_us: f64,
+    /// Median.
+    pub median_us: u64,
+    /// 99 %.
+    pub line99_us: u64,
+    /// Longest.
+    pub max_us: u64,
+    /// Users started and not stopped; in the open model requests in flight.
+    pub users: u32,
+    /// CPU of the server in percent of one processor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_cpu_percent: Option<f64>,
+    /// CPU of this tool in percent of one processor.
+    pub generator_cpu_percent: f64,
+    /// Resident memory of the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_rss_bytes: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_that_the_row_did_not_fill_is_told_apart() {
+        let row = |seconds: u32, elapsed_s: f64| Row {
+            series: (0..seconds)
+                .map(|at_s| Second {
+                    at_s,
+                    ..Second::default()
+                })
+                .collect(),
+            elapsed_s,
+            ..Row::default()
+        };
+        for (seconds, elapsed_s, whole) in [
+            (11, 10.2, 10),
+            (10, 10.000_1, 10),
+            (10, 9.99, 10),
+            (1, 0.3, 1),
+            (0, 0.0, 0),
+        ] {
+            let row = row(seconds, elapsed_s);
+            assert_eq!(row.whole_seconds().len(), whole, "{elapsed_s} s");
+        }
+    }
+}
