@@ -7,45 +7,38 @@
 //! Before each row the server and the engines come to rest, so that none pays for what an earlier row left to be merged.
 //! Reads come last, on stores whose files are merged, of elements that were read before, several times in turns.
 
+mod engines;
+mod scenarios;
+
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use varve_encoding::{key, tables};
-use varve_kv::{Batch, Durability, Engine, Space, TableId};
-use varve_kv_rocksdb::{FrontTable, RocksConfig, RocksEngine};
-use varve_model::{Direction, EdgeId, VertexId};
+use varve_kv::{Batch, Engine};
 
+use self::engines::{Engines, read_engine, read_keys, write_engine};
+use self::scenarios::{Measure, SCENARIOS, sizes};
 use super::quiet;
 use super::recording::RecordingEngine;
 use super::server;
-use crate::api::choice::{Distribution, Random, mix};
+use crate::api::choice::Distribution;
 use crate::api::connection::Route;
-use crate::api::payload::{Kind, Naming};
+use crate::api::payload::Naming;
 use crate::api::progress::Progress;
 use crate::api::request::Requests;
 use crate::api::result::{Ceiling, CeilingRow, FORMAT, Load, Measured, Model, ResultFile, Row};
 use crate::api::row::RowPlan;
-use crate::api::scenario::{Data, Place, Scenario, Sizes};
+use crate::api::scenario::{Data, Place};
 use crate::api::serve::{Served, VerifyStore};
 use crate::api::target::{Paths, Target};
-use crate::api::{environment, process, table};
-use crate::owned::Folder;
+use crate::api::{environment, table};
 
 /// Seed of contents and choices: every run sends the same.
 const SEED: u64 = 1;
 /// Prefix of all ids.
 const PREFIX: [u8; 3] = *b"lim";
-/// Vertices of a batch request.
-const BATCH_VERTICES: u32 = 200;
-/// Edges of a batch request.
-const BATCH_EDGES: u32 = 500;
-/// Reads are of so many of the first elements, as many as `bench api` loads, so that all can have been read before.
-const READ_VERTICES: u64 = 100_000;
-const READ_EDGES: u64 = 200_000;
-/// Each of them is read about so many times before a read is measured.
+/// Each element that a read chooses from is read about so many times before that is measured.
 const WARM_UP: u64 = 3;
 /// Reads are measured so many times, ours and the ceilings in turns; the median of each counts.
 const READ_ROUNDS: u32 = 3;
@@ -53,25 +46,6 @@ const READ_ROUNDS: u32 = 3;
 const TIMEOUT: Duration = Duration::from_secs(60);
 /// Longest time of a scenario, in seconds; its requests are counted.
 const LONGEST_S: f64 = 3_600.0;
-
-/// What is measured, in the order in which it must run: later scenarios need what earlier ones wrote. At three times the
-/// usual number of requests the rows of batches fill some tables of memory, so that what flushing costs is in them.
-const SCENARIOS: &[Measure] = &[
-    Measure::new(Scenario::SingleInsertVertices, 64, 60_000),
-    Measure::new(Scenario::BatchInsertVertices, 8, 4_000),
-    Measure::new(Scenario::SingleInsertEdges, 64, 40_000),
-    Measure::new(Scenario::BatchInsertEdges, 8, 1_000),
-    Measure::new(Scenario::BatchInsertEdgesUnchecked, 8, 2_000),
-    Measure::new(Scenario::VertexById, 64, 150_000),
-    Measure::new(Scenario::EdgeById, 64, 150_000),
-];
-
-/// A scenario with its users and its usual number of requests.
-struct Measure {
-    scenario: Scenario,
-    users: u32,
-    requests: u64,
-}
 
 /// What `varve bench limits` is told.
 #[derive(Debug)]
@@ -86,47 +60,6 @@ pub(crate) struct Options {
     pub(crate) verify_store: VerifyStore,
     pub(crate) json: Option<PathBuf>,
     pub(crate) markdown: Option<PathBuf>,
-}
-
-impl Measure {
-    const fn new(scenario: Scenario, users: u32, requests: u64) -> Self {
-        Self {
-            scenario,
-            users,
-            requests,
-        }
-    }
-
-    fn count(&self, percent: u64) -> u64 {
-        (self.requests * percent / 100).max(u64::from(self.users))
-    }
-
-    const fn reads(&self) -> bool {
-        self.scenario.written().is_none()
-    }
-
-    /// What a read chooses from, of what there is.
-    fn read_sizes(&self, all: Sizes) -> Sizes {
-        match self.scenario {
-            // The ends of an edge follow from the number of all vertices.
-            Scenario::EdgeById => Sizes {
-                edges: all.edges.min(READ_EDGES),
-                ..all
-            },
-            _ => Sizes {
-                vertices: all.vertices.min(READ_VERTICES),
-                ..all
-            },
-        }
-    }
-
-    /// How many elements a read chooses from.
-    fn read_from(&self, sizes: &Sizes) -> u64 {
-        match self.scenario {
-            Scenario::EdgeById => sizes.edges,
-            _ => sizes.vertices,
-        }
-    }
 }
 
 /// Runs every scenario on the server and on each ceiling, and prints the tables.
@@ -320,64 +253,11 @@ fn median<T>(all: &[T], rate: impl Fn(&T) -> f64) -> Option<&T> {
     sorted.get(sorted.len() / 2).copied()
 }
 
-/// The two engines, each with a space of its own.
-struct Engines {
-    spaces: Vec<(&'static str, Arc<dyn Space>)>,
-    _engines: Vec<RocksEngine>,
-    _directories: Vec<Folder>,
-}
-
-impl Engines {
-    fn open() -> Result<Self> {
-        let (mut spaces, mut engines, mut directories) = (Vec::new(), Vec::new(), Vec::new());
-        for name in ["rocksdb", "front table"] {
-            let directory = Folder::new()?;
-            let mut config = RocksConfig::new(directory.path());
-            if name == "rocksdb" {
-                config.front = FrontTable::Off;
-            }
-            let engine = RocksEngine::open(&config)?;
-            let space = engine.open("ceiling", tables::TABLES, true)?;
-            spaces.push((name, space));
-            engines.push(engine);
-            directories.push(directory);
-        }
-        Ok(Self {
-            spaces,
-            _engines: engines,
-            _directories: directories,
-        })
-    }
-}
-
 const fn naming() -> Naming {
     Naming {
         prefix: PREFIX,
         seed: SEED,
     }
-}
-
-/// The vertices and edges that the scenarios before a read have written.
-fn sizes(percent: u64) -> Sizes {
-    let mut sizes = Sizes {
-        vertices_per_request: BATCH_VERTICES,
-        edges_per_request: BATCH_EDGES,
-        schema_elements: 1,
-        write_ratio: 0.0,
-        vertices: 0,
-        edges: 0,
-    };
-    for measure in SCENARIOS {
-        let items = u64::from(measure.scenario.items(&sizes)) * measure.count(percent);
-        match measure.scenario {
-            Scenario::SingleInsertVertices | Scenario::BatchInsertVertices => {
-                sizes.vertices += items;
-            }
-            _ if !measure.reads() => sizes.edges += items,
-            _ => {}
-        }
-    }
-    sizes
 }
 
 fn prepared(url: &str, pid: Option<u32>) -> Result<Target> {
@@ -470,101 +350,6 @@ fn ceiling(name: &str, measured: Measured, ours: &Measured) -> Ceiling {
         ratio_cpu: measured.cpu_us_per_item / ours.cpu_us_per_item.max(1e-9),
         measured,
     }
-}
-
-/// Runs `work` on so many threads, each with its number, and measures this process.
-fn measure(
-    items: u64,
-    threads: usize,
-    work: impl Fn(usize) -> Result<()> + Sync,
-) -> Result<Measured> {
-    let (cpu, started) = (process::own_cpu_time(), Instant::now());
-    std::thread::scope(|scope| {
-        let work = &work;
-        let running: Vec<_> = (0..threads)
-            .map(|at| scope.spawn(move || work(at)))
-            .collect();
-        running
-            .into_iter()
-            .try_for_each(|thread| thread.join().map_err(|_| anyhow!("a thread panicked"))?)
-    })?;
-    let elapsed_s = started.elapsed().as_secs_f64().max(1e-9);
-    let cpu_s = process::own_cpu_time().saturating_sub(cpu).as_secs_f64();
-    Ok(Measured {
-        items,
-        elapsed_s,
-        cpu_s,
-        items_per_s: items as f64 / elapsed_s,
-        cpu_us_per_item: cpu_s * 1e6 / items.max(1) as f64,
-        ..Measured::default()
-    })
-}
-
-/// Feeds a scenario's batches to an engine.
-fn write_engine(
-    space: &Arc<dyn Space>,
-    what: &Measure,
-    batches: &[Batch],
-    options: &Options,
-) -> Result<Measured> {
-    // Writers that wait for a sync together share it, as the server's users do.
-    let (durability, threads) = match options.durability.as_str() {
-        "sync" => (Durability::Sync, what.users as usize),
-        _ => (Durability::Buffered, options.engine_threads),
-    };
-    let items =
-        u64::from(what.scenario.items(&sizes(options.percent))) * what.count(options.percent);
-    let next = AtomicUsize::new(0);
-    measure(items, threads, |_| {
-        while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
-            space.write(batch, durability)?;
-        }
-        Ok(())
-    })
-}
-
-/// A row: its table, partition key and clustering key.
-type RowKey = (TableId, Vec<u8>, Vec<u8>);
-
-/// The rows that answer a scenario's requests, chosen alike.
-fn read_keys(what: &Measure, sizes: &Sizes, place: &Place, percent: u64) -> Result<Vec<RowKey>> {
-    let mut random = Random::new(mix(SEED));
-    (0..what.count(percent))
-        .map(|_| match what.scenario {
-            Scenario::EdgeById => edge_key(random.below(sizes.edges), sizes.vertices, place),
-            _ => Ok(vertex_key(random.below(sizes.vertices))),
-        })
-        .collect()
-}
-
-/// Reads rows from an engine.
-fn read_engine(space: &Arc<dyn Space>, keys: &[RowKey], threads: usize) -> Result<Measured> {
-    measure(keys.len() as u64, threads, |thread| {
-        for (table, partition, clustering) in keys.iter().skip(thread).step_by(threads) {
-            let found = space.get_with(*table, partition, clustering, &mut |_| {})?;
-            ensure!(found, "the engine misses a row that was written");
-        }
-        Ok(())
-    })
-}
-
-fn text_id(number: u64) -> VertexId {
-    VertexId::text(&String::from_utf8_lossy(&naming().id(Kind::Plain, number)))
-}
-
-fn vertex_key(number: u64) -> RowKey {
-    let id = key::vertex_id(&text_id(number));
-    (tables::VERTEX, id, key::VERTEX_CLUSTERING.to_vec())
-}
-
-fn edge_key(number: u64, vertices: u64, place: &Place) -> Result<RowKey> {
-    let (source, target) = naming().ends(number, vertices);
-    let middle = place.edge_middle.replace("%3E", ">");
-    let id = |number| String::from_utf8_lossy(&naming().id(Kind::Plain, number)).into_owned();
-    let text = format!("S{}{middle}S{}", id(source), id(target));
-    let id = EdgeId::parse(&text).map_err(|error| anyhow!("{text}: {error}"))?;
-    let clustering = key::edge_clustering(&id, Direction::Out);
-    Ok((tables::EDGE, key::vertex_id(&id.source), clustering))
 }
 
 /// The bare server with the answer to one of a scenario's requests.

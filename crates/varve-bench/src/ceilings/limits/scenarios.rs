@@ -1,0 +1,94 @@
+//! What is measured, and of what.
+
+use crate::api::scenario::{Scenario, Sizes};
+
+/// Vertices of a batch request.
+const BATCH_VERTICES: u32 = 200;
+/// Edges of a batch request.
+const BATCH_EDGES: u32 = 500;
+/// Reads are of so many of the first elements, as many as `bench api` loads, so that all can have been read before.
+const READ_VERTICES: u64 = 100_000;
+const READ_EDGES: u64 = 200_000;
+
+/// What is measured, in the order in which it must run: later scenarios need what earlier ones wrote. At three times the
+/// usual number of requests the rows of batches fill some tables of memory, so that what flushing costs is in them.
+pub(super) const SCENARIOS: &[Measure] = &[
+    Measure::new(Scenario::SingleInsertVertices, 64, 60_000),
+    Measure::new(Scenario::BatchInsertVertices, 8, 4_000),
+    Measure::new(Scenario::SingleInsertEdges, 64, 40_000),
+    Measure::new(Scenario::BatchInsertEdges, 8, 1_000),
+    Measure::new(Scenario::BatchInsertEdgesUnchecked, 8, 2_000),
+    Measure::new(Scenario::VertexById, 64, 150_000),
+    Measure::new(Scenario::EdgeById, 64, 150_000),
+];
+
+/// A scenario with its users and its usual number of requests.
+pub(super) struct Measure {
+    pub(super) scenario: Scenario,
+    pub(super) users: u32,
+    pub(super) requests: u64,
+}
+
+impl Measure {
+    const fn new(scenario: Scenario, users: u32, requests: u64) -> Self {
+        Self {
+            scenario,
+            users,
+            requests,
+        }
+    }
+
+    pub(super) fn count(&self, percent: u64) -> u64 {
+        (self.requests * percent / 100).max(u64::from(self.users))
+    }
+
+    pub(super) const fn reads(&self) -> bool {
+        self.scenario.written().is_none()
+    }
+
+    /// What a read chooses from, of what there is.
+    pub(super) fn read_sizes(&self, all: Sizes) -> Sizes {
+        match self.scenario {
+            // The ends of an edge follow from the number of all vertices.
+            Scenario::EdgeById => Sizes {
+                edges: all.edges.min(READ_EDGES),
+                ..all
+            },
+            _ => Sizes {
+                vertices: all.vertices.min(READ_VERTICES),
+                ..all
+            },
+        }
+    }
+
+    /// How many elements a read chooses from.
+    pub(super) fn read_from(&self, sizes: &Sizes) -> u64 {
+        match self.scenario {
+            Scenario::EdgeById => sizes.edges,
+            _ => sizes.vertices,
+        }
+    }
+}
+
+/// The vertices and edges that the scenarios before a read have written.
+pub(super) fn sizes(percent: u64) -> Sizes {
+    let mut sizes = Sizes {
+        vertices_per_request: BATCH_VERTICES,
+        edges_per_request: BATCH_EDGES,
+        schema_elements: 1,
+        write_ratio: 0.0,
+        vertices: 0,
+        edges: 0,
+    };
+    for measure in SCENARIOS {
+        let items = u64::from(measure.scenario.items(&sizes)) * measure.count(percent);
+        match measure.scenario {
+            Scenario::SingleInsertVertices | Scenario::BatchInsertVertices => {
+                sizes.vertices += items;
+            }
+            _ if !measure.reads() => sizes.edges += items,
+            _ => {}
+        }
+    }
+    sizes
+}
