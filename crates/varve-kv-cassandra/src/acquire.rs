@@ -14,6 +14,7 @@ use crate::lease::{Lease, LeaseRow, LeaseTable, renewal};
 use crate::log::{Log, slice_of};
 use crate::plan::Plan;
 use crate::record::{Assembly, Record};
+use crate::scope::ScopeTable;
 use crate::send;
 use crate::space::{RELEASE_WAIT, Store};
 use crate::stamps::Stamps;
@@ -36,6 +37,7 @@ pub(crate) struct Opening<'a> {
     pub(crate) definitions: &'a tokio::sync::Mutex<()>,
     pub(crate) table: &'a LeaseTable,
     pub(crate) log: &'a Log,
+    pub(crate) scopes: &'a ScopeTable,
     /// A name that no other opening has.
     pub(crate) owner: String,
 }
@@ -86,6 +88,9 @@ impl Opening<'_> {
 
     /// Settles what was left, and makes sure that the lease is still this opening's.
     async fn settle_all(&self, before: &LeaseRow, lease: &Lease) -> Result<Settled, KvError> {
+        // Only now: whoever changes it has met this lease, or is met here.
+        let agreed = self.scopes.check(self.cluster).await;
+        agreed.map_err(|failure| failure.opening(self.space))?;
         let stamps = Stamps::after(before.bound);
         let (store, slices) = self.settle_under(lease, before).await?;
         // Only now is everything of before settled. The term must still be ours, however long that took.

@@ -81,8 +81,24 @@ impl Cluster {
     /// # Errors
     /// When no contact point answers, or the datacenter has no node.
     pub(crate) async fn connect(config: CassandraConfig) -> Result<Self, Failure> {
+        let consistency = plain(config.consistency);
+        Self::connect_at(config, consistency).await
+    }
+
+    /// Connects; reads and writes wait for most nodes of each datacenter, conditional changes are decided where they are else.
+    ///
+    /// # Errors
+    /// As [`Cluster::connect`].
+    pub(crate) async fn connect_widely(config: CassandraConfig) -> Result<Self, Failure> {
+        Self::connect_at(config, Consistency::EachQuorum).await
+    }
+
+    async fn connect_at(
+        config: CassandraConfig,
+        consistency: Consistency,
+    ) -> Result<Self, Failure> {
         let profile = ExecutionProfile::builder()
-            .consistency(plain(config.consistency))
+            .consistency(consistency)
             .serial_consistency(Some(serial(config.consistency)))
             .request_timeout(Some(config.request_timeout))
             .load_balancing_policy(

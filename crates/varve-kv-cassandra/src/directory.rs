@@ -18,6 +18,7 @@ use crate::cluster::{Cluster, Use};
 use crate::failure::Failure;
 use crate::lease::{self, applied};
 use crate::log::{self, unreadable};
+use crate::scope;
 use crate::statements::quoted;
 
 /// Characters of a space's name that its keyspace's name has, so that people know whose it is.
@@ -62,7 +63,7 @@ impl Entry {
 }
 
 impl Directory {
-    /// Makes the list if there is none.
+    /// Makes the list if there is none, and the table beside it that says what all processes ask.
     pub(crate) async fn open(cluster: &Cluster) -> Result<Self, Failure> {
         let keyspace = cluster.config.keyspace.clone();
         let table = quoted(&keyspace, LIST);
@@ -71,6 +72,9 @@ impl Directory {
             create_keyspace(cluster, "IF NOT EXISTS ", &keyspace).await?;
             cluster.agree().await;
             cluster.define(list_definition(&keyspace)).await?;
+        }
+        if !present.iter().any(|name| name == scope::TABLE) {
+            cluster.define(scope::definition(&keyspace)).await?;
         }
         cluster.agree().await;
         let list = format!("SELECT space, keyspace_name, state FROM {table}");

@@ -9,6 +9,7 @@ use varve_kv::{Capabilities, Engine, Isolation, KvError, Leader, Space, SpaceId,
 
 use crate::acquire::{Opening, Settled, holder, now, term};
 use crate::bridge::Bridge;
+use crate::change::{self, ConsistencyChange};
 use crate::cluster::Cluster;
 use crate::config::CassandraConfig;
 use crate::directory::{self, Directory, Entry};
@@ -16,6 +17,7 @@ use crate::failure::Failure;
 use crate::known::{self, Known, KnownMemory};
 use crate::lease::{self, LeaseRow, LeaseTable};
 use crate::log::{self, Log};
+use crate::scope::ScopeTable;
 use crate::space::{CassandraSpace, Core};
 use crate::split::Cuts;
 
@@ -35,6 +37,7 @@ type OpenSpaces = HashMap<String, (u64, Weak<Core>)>;
 struct Shared {
     cluster: Arc<Cluster>,
     directory: Directory,
+    scopes: ScopeTable,
     /// What looks at leases: by space, with its keyspace as the list said last.
     looks: Mutex<HashMap<String, (String, Arc<LeaseTable>)>>,
     /// For what is known of the rows of all spaces.
@@ -87,7 +90,7 @@ impl Drop for OpenSpace {
 }
 
 /// A name for a lease that nobody else has.
-fn owner() -> String {
+pub(crate) fn owner() -> String {
     let opening = OPENINGS.fetch_add(1, Ordering::Relaxed);
     format!("{}-{}-{opening}", std::process::id(), now())
 }
@@ -111,7 +114,7 @@ impl CassandraEngine {
     ///
     /// # Errors
     /// [`KvError::Away`] when no contact point answers, or the cluster does not accept what it is asked;
-    /// [`KvError::Unavailable`] when the configuration does not fit it.
+    /// [`KvError::Unavailable`] when the configuration does not fit it, or other processes on these spaces have another consistency.
     pub fn connect(config: CassandraConfig) -> Result<Self, KvError> {
         let name = config.keyspace.clone();
         let bridge = Bridge::start(config.io_threads)
@@ -120,9 +123,12 @@ impl CassandraEngine {
             let known_memory = KnownMemory::new(config.known_bytes_max);
             let cluster = Cluster::connect(config).await?;
             let directory = Directory::open(&cluster).await?;
+            let scopes = ScopeTable::open(&cluster).await?;
+            scopes.check(&cluster).await?;
             Ok(Shared {
                 cluster: Arc::new(cluster),
                 directory,
+                scopes,
                 looks: Mutex::default(),
                 known_memory,
                 definitions: tokio::sync::Mutex::new(()),
@@ -135,6 +141,20 @@ impl CassandraEngine {
             shared: Arc::new(shared),
             open: Arc::default(),
         })
+    }
+
+    /// Has all processes on the spaces of a cluster ask what `config` says, while none has a space open. All rows must be repaired
+    /// before one opens a space. What is broken off half way is done again, with the new or the old.
+    ///
+    /// # Errors
+    /// [`KvError::InUse`] when a process has a space open; [`KvError::Unavailable`] when this process cannot make that change;
+    /// [`KvError::Away`] when the cluster, or most nodes of one of its datacenters, cannot be reached.
+    pub fn change_consistency(config: CassandraConfig) -> Result<ConsistencyChange, KvError> {
+        let name = config.keyspace.clone();
+        let bridge = Bridge::start(config.io_threads)
+            .map_err(|error| unavailable(&name, format!("no threads: {error}")))?;
+        let changed = bridge.wait(change::change(config));
+        changed.unwrap_or_else(|| Err(unavailable(&name, "the driver failed")))
     }
 
     /// Removes the list of spaces, which must be empty. For tests, which leave nothing behind.
@@ -378,6 +398,7 @@ impl Shared {
             definitions: &self.definitions,
             table: &lease_table,
             log: &log,
+            scopes: &self.scopes,
             owner: owner(),
         }
         .run()
@@ -422,6 +443,9 @@ impl Shared {
             if !create {
                 return Err(unavailable(space, "it does not exist"));
             }
+            // Opening asks again; this spares a space that nobody wants.
+            let agreed = self.scopes.check(&self.cluster).await;
+            agreed.map_err(failed)?;
             let created = self.directory.create(&self.cluster, space, specs);
             let keyspace = created.await.map_err(failed)?.keyspace;
             let all = specs.iter().map(|spec| spec.name.to_owned());
@@ -486,7 +510,12 @@ impl Shared {
                 .await
                 .map_err(failed)?
         {
-            return Ok(());
+            let agreed = self.scopes.check(&self.cluster).await;
+            if agreed.is_err() {
+                // What stays is in the way until it runs out.
+                let _ = table.release(&self.cluster, &ours).await;
+            }
+            return agreed.map_err(failed);
         }
         let row = table.read(&self.cluster).await.map_err(failed)?;
         Err(in_use(space, format!("{} has it open", holder(&row))))

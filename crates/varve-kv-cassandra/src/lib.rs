@@ -20,6 +20,7 @@
 
 mod acquire;
 mod bridge;
+mod change;
 mod clock;
 mod cluster;
 mod config;
@@ -34,6 +35,7 @@ mod log;
 mod plan;
 mod read;
 mod record;
+mod scope;
 mod send;
 mod space;
 mod split;
@@ -41,5 +43,6 @@ mod stamps;
 mod statements;
 mod tls;
 
+pub use change::ConsistencyChange;
 pub use config::{CassandraConfig, Consistency, Credentials, Identity, Tls};
 pub use engine::CassandraEngine;

@@ -29,6 +29,8 @@ pub(crate) enum Command {
     Backup(BackupArguments),
     /// Put a backup into a new data folder, or check it
     Restore(RestoreArguments),
+    /// Have all servers on a Cassandra cluster ask another number of nodes, while none runs
+    ChangeConsistency(ChangeConsistencyArguments),
     /// Measure a server: load tests, and Varve against what is possible
     Bench(varve_bench::BenchArguments),
     /// Print every option with its meaning, unit and value as a TOML file
@@ -153,6 +155,14 @@ pub(crate) struct RestoreArguments {
     /// Only read the backup and compare it with its checksums
     #[arg(long)]
     pub(crate) check: bool,
+    #[command(flatten)]
+    pub(crate) options: OptionArguments,
+}
+
+/// `varve change-consistency`
+#[derive(Debug, Args)]
+pub(crate) struct ChangeConsistencyArguments {
+    /// The options as the servers are to have them; `storage.cassandra.consistency` counts
     #[command(flatten)]
     pub(crate) options: OptionArguments,
 }

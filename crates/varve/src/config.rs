@@ -61,8 +61,8 @@ section! {
         further_datacenters: Vec<String> = Vec::new(),
         /// How many of the nodes that keep a row must have answered, for reads and writes alike. `local_quorum`: most of those of
         /// `datacenter`, which must be the same for all servers. `quorum`: most of all, as servers in several datacenters need.
-        /// All servers on these keyspaces must have the same; stop them all to change it. Fewer nodes are refused, as reads
-        /// would miss what was just written.
+        /// All servers on these keyspaces must have the same, and one with another does not start; `varve change-consistency`
+        /// changes it while none runs. Fewer nodes are refused, as reads would miss what was just written.
         consistency: String = "local_quorum".to_owned(),
         /// The role, for clusters that ask for one; empty for none.
         user: String = String::new(),

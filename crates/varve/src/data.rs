@@ -74,25 +74,18 @@ fn open_rocksdb(_: &Config) -> Result<Arc<dyn Engine>, CommandError> {
     Err("this binary was built without RocksDB; use --engine memory".into())
 }
 
-/// Connects to the cluster.
+/// What the options say of the cluster.
 #[cfg(feature = "cassandra")]
-fn open_cassandra(
-    config: &Config,
-    advertised: Option<String>,
-) -> Result<Arc<dyn Engine>, CommandError> {
+fn cluster(config: &Config, advertised: Option<String>) -> varve_kv_cassandra::CassandraConfig {
     use std::time::Duration;
-    use varve_encoding::tables::LARGE;
-    use varve_kv_cassandra::{
-        CassandraConfig, CassandraEngine, Consistency, Credentials, Identity, Tls,
-    };
-    use varve_kv_parted::{PartOptions, PartRule, PartedEngine};
+    use varve_kv_cassandra::{CassandraConfig, Consistency, Credentials, Identity, Tls};
 
     let options = &config.storage.cassandra;
     let credentials = (!options.user.is_empty()).then(|| Credentials {
         user: options.user.clone(),
         password: options.password.clone(),
     });
-    let cluster = CassandraConfig {
+    CassandraConfig {
         contact_points: options.contact_points.clone(),
         datacenter: options.datacenter.clone(),
         replication: options.replication,
@@ -121,8 +114,20 @@ fn open_cassandra(
         known_bytes_max: usize::try_from(memory_bytes(config)).unwrap_or(usize::MAX) / 4,
         shared: advertised.is_some(),
         address: advertised.unwrap_or_else(|| format!("process {}", std::process::id())),
-    };
-    let engine = Arc::new(CassandraEngine::connect(cluster)?);
+    }
+}
+
+/// Connects to the cluster.
+#[cfg(feature = "cassandra")]
+fn open_cassandra(
+    config: &Config,
+    advertised: Option<String>,
+) -> Result<Arc<dyn Engine>, CommandError> {
+    use varve_encoding::tables::LARGE;
+    use varve_kv_cassandra::CassandraEngine;
+    use varve_kv_parted::{PartOptions, PartRule, PartedEngine};
+
+    let engine = Arc::new(CassandraEngine::connect(cluster(config, advertised))?);
     let rules: Vec<PartRule> = LARGE
         .iter()
         .map(|large| PartRule {
@@ -132,14 +137,46 @@ fn open_cassandra(
         })
         .collect();
     let parts = PartOptions {
-        bytes_max: options.partition_mib << 20,
+        bytes_max: config.storage.cassandra.partition_mib << 20,
     };
     Ok(Arc::new(PartedEngine::new(engine, &rules, parts)))
 }
 
+/// Has all servers on the cluster ask what the options say. What was done, for people.
+///
+/// # Errors
+/// When the engine is another, a server has a graph open, or the cluster cannot be asked.
+#[cfg(feature = "cassandra")]
+pub(crate) fn change_consistency(config: &Config) -> Result<String, CommandError> {
+    use varve_kv_cassandra::CassandraEngine;
+
+    if config.storage.engine != "cassandra" {
+        return Err("storage.engine must be cassandra".into());
+    }
+    let changed = CassandraEngine::change_consistency(cluster(config, None))?;
+    let keyspace = &config.storage.cassandra.keyspace;
+    Ok(match changed.before == changed.now {
+        true => format!("the servers have consistency {}, as they had", changed.now),
+        false => format!(
+            "the servers have consistency {} now, and had {}. Before one is started repair the keyspaces {keyspace} and \
+             {keyspace}_… on all nodes",
+            changed.now, changed.before
+        ),
+    })
+}
+
+#[cfg(not(feature = "cassandra"))]
+pub(crate) fn change_consistency(_: &Config) -> Result<String, CommandError> {
+    Err(WITHOUT_CASSANDRA.into())
+}
+
+#[cfg(not(feature = "cassandra"))]
+const WITHOUT_CASSANDRA: &str =
+    "this binary was built without Cassandra; `make build-cassandra` builds one with it";
+
 #[cfg(not(feature = "cassandra"))]
 fn open_cassandra(_: &Config, _: Option<String>) -> Result<Arc<dyn Engine>, CommandError> {
-    Err("this binary was built without Cassandra; `make build-cassandra` builds one with it".into())
+    Err(WITHOUT_CASSANDRA.into())
 }
 
 /// Opens all graphs of `engine`, and creates those that the options want to be there.

@@ -53,6 +53,7 @@ fn main() -> ExitCode {
         Command::Verify(arguments) => verify::run(&arguments),
         Command::Backup(arguments) => backup::backup(&arguments),
         Command::Restore(arguments) => backup::restore(&arguments),
+        Command::ChangeConsistency(arguments) => change_consistency(&arguments),
         Command::Bench(arguments) => {
             let ran = varve_bench::run(&arguments, varve_bench::Program::Varve);
             ran.map_err(|error| format!("{error:#}").into())
@@ -78,6 +79,13 @@ fn arm_fail_point() -> Result<(), CommandError> {
     varve_kv::fail_point::arm(text).map_err(|error| format!("{FAIL_POINT}={text}: {error}"))?;
     eprintln!("varve: {FAIL_POINT}={text}: this process is told to fail");
     Ok(())
+}
+
+fn change_consistency(
+    arguments: &cli::ChangeConsistencyArguments,
+) -> Result<ExitCode, CommandError> {
+    println!("{}", data::change_consistency(&arguments.options.load()?)?);
+    Ok(ExitCode::SUCCESS)
 }
 
 fn print_config(arguments: &cli::ConfigArguments) -> Result<ExitCode, CommandError> {

@@ -72,22 +72,27 @@ impl Scratch {
     pub(crate) fn configured(change: impl FnOnce(&mut CassandraConfig)) -> Option<Self> {
         let number = ENGINES.fetch_add(1, Ordering::Relaxed);
         let keyspace = format!("t{}_{number}", std::process::id());
-        let mut config = Self::config(&keyspace)?;
+        let mut config = Self::usual(&keyspace)?;
         change(&mut config);
         Some(Self::with(config, true))
     }
 
     /// An engine on what another process made, which also removes it. `None` where no node can run.
     pub(crate) fn of_keyspace(keyspace: &str) -> Option<Self> {
-        Some(Self::with(Self::config(keyspace)?, false))
+        Some(Self::with(Self::usual(keyspace)?, false))
     }
 
-    fn config(keyspace: &str) -> Option<CassandraConfig> {
+    fn usual(keyspace: &str) -> Option<CassandraConfig> {
         let mut config = CassandraConfig::new(node()?);
         keyspace.clone_into(&mut config.keyspace);
         config.lease = Duration::from_secs(10);
         config.request_timeout = Duration::from_secs(20);
         Some(config)
+    }
+
+    /// How it is connected.
+    pub(crate) fn config(&self) -> &CassandraConfig {
+        &self.config
     }
 
     /// The node, as `VARVE_TEST_CASSANDRA` names it.

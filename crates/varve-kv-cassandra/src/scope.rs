@@ -1,0 +1,310 @@
+//! Which nodes' answers count, as one agreement of all processes on a list of spaces.
+//!
+//! Two processes of which one asks most nodes of a datacenter and the other most of all nodes, or most of another datacenter, may
+//! each be told that nobody has a space open. So a row beside the list says what all of them ask, and who asks something else opens
+//! nothing.
+//!
+//! The row is written conditionally, in one order for the nodes of all datacenters whatever a process asks else; and whoever
+//! changes it waits for most nodes of *each* datacenter. So a read at what a process asks in any case meets every change that
+//! has ended; and who finds nothing has to write it, and finds out there. A process reads it each time that it has taken a lease: see
+//! `change.rs` for what that is good for.
+
+use scylla::statement::prepared::PreparedStatement;
+use scylla::statement::{Consistency, SerialConsistency};
+
+use crate::cluster::{Cluster, Use};
+use crate::config::{self, CassandraConfig};
+use crate::directory;
+use crate::failure::Failure;
+use crate::lease::applied;
+use crate::log::unreadable;
+use crate::statements::quoted;
+
+/// Name of the table, which has one row.
+pub(crate) const TABLE: &str = "settings";
+/// Name of the row.
+const ROW: &str = "consistency";
+/// How the datacenter is told in it.
+const IN: &str = "local_quorum in ";
+const QUORUM: &str = "quorum";
+/// What lies between that which is to come and who changes it.
+const BY: &str = " by ";
+/// How often a change is sent, and looked for, of which it is not known whether it was made.
+const TRIES: usize = 5;
+
+/// The nodes most of which must have answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// Those of this datacenter.
+    Datacenter(String),
+    All,
+}
+
+impl Scope {
+    pub(crate) fn of(config: &CassandraConfig) -> Self {
+        match config.consistency {
+            config::Consistency::LocalQuorum => Self::Datacenter(config.datacenter.clone()),
+            config::Consistency::Quorum => Self::All,
+        }
+    }
+
+    /// What a process asks for to have it.
+    pub(crate) fn consistency(&self) -> config::Consistency {
+        match self {
+            Self::Datacenter(_) => config::Consistency::LocalQuorum,
+            Self::All => config::Consistency::Quorum,
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        match text.strip_prefix(IN) {
+            Some(datacenter) => Some(Self::Datacenter(datacenter.to_owned())),
+            None => (text == QUORUM).then_some(Self::All),
+        }
+    }
+}
+
+impl std::fmt::Display for Scope {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Datacenter(name) => write!(f, "{IN}{name}"),
+            Self::All => f.write_str(QUORUM),
+        }
+    }
+}
+
+/// The row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Agreed {
+    pub(crate) scope: Scope,
+    /// While it is being changed: nobody opens a space then.
+    pub(crate) next: Option<Next>,
+}
+
+/// What is to be in the place of something else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Next {
+    pub(crate) scope: Scope,
+    /// A name for the attempt that no other has: who was overtaken by another cannot end that one's change.
+    pub(crate) by: String,
+}
+
+impl Next {
+    fn parse(text: &str) -> Option<Self> {
+        let (scope, by) = text.rsplit_once(BY)?;
+        Some(Self {
+            scope: Scope::parse(scope)?,
+            by: by.to_owned(),
+        })
+    }
+}
+
+impl Agreed {
+    fn parse(value: &str, next: &str) -> Option<Self> {
+        let scope = Scope::parse(value)?;
+        let next = match next {
+            "" => None,
+            next => Some(Next::parse(next)?),
+        };
+        Some(Self { scope, next })
+    }
+
+    /// Whether who asks `own` may open spaces.
+    fn fits(&self, own: &Scope, keyspace: &str) -> Result<(), Failure> {
+        let scope = &self.scope;
+        let why = match &self.next {
+            None if scope == own => return Ok(()),
+            None => format!(
+                "this process has consistency {own}, those on the keyspace '{keyspace}' have {scope}: with both, two could write one \
+                 graph. Give this one theirs, or stop all of them and run `varve change-consistency` with the new one"
+            ),
+            Some(Next { scope: next, .. }) => format!(
+                "the consistency of those on the keyspace '{keyspace}' is being changed from {scope} to {next}; if nobody is at it, run \
+                 `varve change-consistency` again, with either"
+            ),
+        };
+        Err(Failure::Refused(why))
+    }
+
+    fn next_text(&self) -> String {
+        let next = self.next.as_ref();
+        next.map_or(String::new(), |next| {
+            format!("{}{BY}{}", next.scope, next.by)
+        })
+    }
+}
+
+/// The statement that makes the table.
+pub(crate) fn definition(keyspace: &str) -> String {
+    let (table, id) = (quoted(keyspace, TABLE), directory::id(keyspace, TABLE));
+    format!(
+        "CREATE TABLE IF NOT EXISTS {table} (name text PRIMARY KEY, value text, next text) WITH id = '{id}'"
+    )
+}
+
+/// The statements on the row.
+pub(crate) struct ScopeTable {
+    look: PreparedStatement,
+    find: PreparedStatement,
+    insert: PreparedStatement,
+    turn: PreparedStatement,
+}
+
+impl ScopeTable {
+    /// The table is there: who opens the list makes it.
+    pub(crate) async fn open(cluster: &Cluster) -> Result<Self, Failure> {
+        let table = quoted(&cluster.config.keyspace, TABLE);
+        let select = format!("SELECT value, next FROM {table} WHERE name = ?");
+        let mut find = cluster.prepare(&select, Use::Conditional).await?;
+        find.set_consistency(Consistency::Serial);
+        let insert =
+            format!("INSERT INTO {table} (name, value, next) VALUES (?, ?, '') IF NOT EXISTS");
+        let mut insert = cluster.prepare(&insert, Use::Conditional).await?;
+        insert.set_serial_consistency(Some(SerialConsistency::Serial));
+        let turn = format!(
+            "UPDATE {table} SET value = ?, next = ? WHERE name = ? IF value = ? AND next = ?"
+        );
+        let mut turn = cluster.prepare(&turn, Use::Conditional).await?;
+        turn.set_serial_consistency(Some(SerialConsistency::Serial));
+        turn.set_consistency(Consistency::EachQuorum);
+        Ok(Self {
+            look: cluster.prepare(&select, Use::Read).await?,
+            find,
+            insert,
+            turn,
+        })
+    }
+
+    /// Whether this process may open spaces. Says what it asks if nobody has yet.
+    ///
+    /// # Errors
+    /// [`Failure::Refused`] if others ask something else.
+    pub(crate) async fn check(&self, cluster: &Cluster) -> Result<(), Failure> {
+        let own = Scope::of(&cluster.config);
+        let keyspace = &cluster.config.keyspace;
+        if let Some(agreed) = self.read(cluster, &self.look).await? {
+            return agreed.fits(&own, keyspace);
+        }
+        for _ in 0..TRIES {
+            let said = cluster.run(&self.insert, (ROW, own.to_string())).await;
+            match said.and_then(applied) {
+                Ok(true) => return Ok(()),
+                Ok(false) | Err(Failure::Unknown(_)) => {}
+                Err(failure) => return Err(failure),
+            }
+            if let Some(agreed) = self.find(cluster).await? {
+                return agreed.fits(&own, keyspace);
+            }
+        }
+        let open = "it is not known yet whether this process has said which consistency it has";
+        Err(Failure::Unknown(open.to_owned()))
+    }
+
+    /// The row, in one order with all changes of it.
+    pub(crate) async fn find(&self, cluster: &Cluster) -> Result<Option<Agreed>, Failure> {
+        self.read(cluster, &self.find).await
+    }
+
+    async fn read(
+        &self,
+        cluster: &Cluster,
+        statement: &PreparedStatement,
+    ) -> Result<Option<Agreed>, Failure> {
+        let result = cluster.run(statement, (ROW,)).await?;
+        let rows = result.into_rows_result().map_err(unreadable)?;
+        let row = rows.maybe_first_row::<(Option<String>, Option<String>)>();
+        let Some((value, next)) = row.map_err(unreadable)? else {
+            return Ok(None);
+        };
+        let (value, next) = (value.unwrap_or_default(), next.unwrap_or_default());
+        let agreed = Agreed::parse(&value, &next);
+        agreed.map(Some).ok_or_else(|| {
+            Failure::Refused(format!(
+                "this version does not know the consistency '{value}' ('{next}')"
+            ))
+        })
+    }
+
+    /// Puts a row in the place of another; then most nodes of each datacenter have it.
+    ///
+    /// # Errors
+    /// [`Failure::InUse`] if the row is neither.
+    pub(crate) async fn turn(
+        &self,
+        cluster: &Cluster,
+        from: &Agreed,
+        to: &Agreed,
+    ) -> Result<(), Failure> {
+        let mut from = from;
+        let mut failure = None;
+        for _ in 0..TRIES {
+            let texts = [to, from].map(|row| (row.scope.to_string(), row.next_text()));
+            let [(value, next), (if_value, if_next)] = texts;
+            let values = (value, next, ROW, if_value, if_next);
+            match cluster.run(&self.turn, values).await.and_then(applied) {
+                Ok(true) => return Ok(()),
+                Ok(false) => {}
+                Err(refused) if refused.for_good() => return Err(refused),
+                // Also where too few nodes are up: that may be found only when it was decided.
+                Err(other) => failure = Some(other),
+            }
+            match self.find(cluster).await? {
+                // It was made, but who knows how many nodes have it: once more, to be told.
+                Some(row) if row == *to => from = to,
+                Some(row) if row == *from => {}
+                _ => return Err(Failure::InUse("another process changes it, too".to_owned())),
+            }
+        }
+        Err(failure.unwrap_or(Failure::Unknown("it could not be changed".to_owned())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_stored_says_the_same_when_it_is_read() {
+        for scope in [Scope::All, Scope::Datacenter("dc 1".to_owned())] {
+            assert_eq!(Scope::parse(&scope.to_string()), Some(scope));
+        }
+        for other in ["", "QUORUM", "local_quorum", "one"] {
+            assert_eq!(Scope::parse(other), None, "{other}");
+        }
+        let agreed = Agreed {
+            scope: Scope::All,
+            next: Some(Next {
+                scope: Scope::Datacenter("a by b".to_owned()),
+                by: "1-2-3".to_owned(),
+            }),
+        };
+        let (value, next) = (agreed.scope.to_string(), agreed.next_text());
+        assert_eq!(Agreed::parse(&value, &next), Some(agreed));
+    }
+
+    #[test]
+    fn who_asks_other_nodes_is_refused_and_so_is_everybody_during_a_change() {
+        let here = Scope::Datacenter("dc1".to_owned());
+        let there = Scope::Datacenter("dc2".to_owned());
+        let mut agreed = Agreed {
+            scope: here.clone(),
+            next: None,
+        };
+        assert_eq!(agreed.fits(&here, "varve"), Ok(()));
+        for other in [&Scope::All, &there] {
+            let refused = agreed.fits(other, "varve").unwrap_err();
+            let told = refused.text();
+            for part in [here.to_string(), other.to_string(), "varve".to_owned()] {
+                assert!(told.contains(&part), "{told}");
+            }
+            assert!(refused.for_good());
+        }
+        agreed.next = Some(Next {
+            scope: Scope::All,
+            by: "1-2-3".to_owned(),
+        });
+        for own in [&Scope::All, &here, &there] {
+            assert!(agreed.fits(own, "varve").is_err());
+        }
+    }
+}

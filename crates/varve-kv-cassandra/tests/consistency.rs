@@ -1,0 +1,173 @@
+//! That all processes on a list of spaces ask the same nodes is seen to, and can be changed while none of them has a space open. There
+//! is one node here, of one datacenter: what is shown is who is let in and who is not.
+
+#![cfg(feature = "driver")]
+#![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
+
+mod node;
+
+use std::sync::Barrier;
+
+use node::{Scratch, asked};
+use varve_kv::{Batch, Durability, Engine, KvError};
+use varve_kv_cassandra::{CassandraConfig, CassandraEngine, Consistency};
+use varve_testkit::engine_suite::tables::{POINTS, TABLES, point};
+
+const LOCAL: &str = "local_quorum in datacenter1";
+
+fn with(engine: &Scratch, consistency: Consistency) -> CassandraConfig {
+    CassandraConfig {
+        consistency,
+        ..engine.config().clone()
+    }
+}
+
+fn refused(config: CassandraConfig) -> String {
+    match CassandraEngine::connect(config).err() {
+        Some(KvError::Unavailable { detail, .. }) => detail,
+        other => panic!("it is not refused: {other:?}"),
+    }
+}
+
+fn stored(engine: &Scratch) -> Vec<String> {
+    let select = format!("SELECT value FROM \"{}\".settings", engine.keyspace());
+    asked(engine, &[select])
+}
+
+#[test]
+fn who_asks_other_nodes_is_refused() {
+    let Some(one) = Scratch::new() else { return };
+    assert_eq!(stored(&one), [LOCAL]);
+    let told = refused(with(&one, Consistency::Quorum));
+    for part in [LOCAL, "consistency quorum,", "change-consistency"] {
+        assert!(told.contains(part), "{told}");
+    }
+    drop(one.again());
+}
+
+/// A list of an earlier version has no such row: the first that comes says what it asks.
+#[test]
+fn a_list_of_before_is_completed() {
+    let Some(one) = Scratch::new() else { return };
+    drop(one.open("s", TABLES, true).unwrap());
+    let table = format!("\"{}\".settings", one.keyspace());
+    asked::<String>(&one, &[format!("TRUNCATE {table}")]);
+    drop(one.open("s", TABLES, false).unwrap());
+    assert_eq!(stored(&one), [LOCAL]);
+    let before = format!("{}_before", one.keyspace());
+    let definitions = [
+        format!(
+            "CREATE KEYSPACE \"{before}\" WITH replication = {{'class': 'NetworkTopologyStrategy', 'datacenter1': 1}}"
+        ),
+        format!(
+            "CREATE TABLE \"{before}\".spaces (space text PRIMARY KEY, keyspace_name text, state text)"
+        ),
+    ];
+    asked::<String>(&one, &definitions);
+    let other = Scratch::of_keyspace(&before).unwrap();
+    assert_eq!(stored(&other), [LOCAL]);
+    other.remove_list().unwrap();
+}
+
+#[test]
+fn of_two_that_start_at_once_with_different_ones_one_is_refused() {
+    let Some(one) = Scratch::new() else { return };
+    let table = format!("\"{}\".settings", one.keyspace());
+    for _ in 0..4 {
+        asked::<String>(&one, &[format!("TRUNCATE {table}")]);
+        let together = Barrier::new(2);
+        let start = |consistency| {
+            let config = with(&one, consistency);
+            together.wait();
+            CassandraEngine::connect(config).err()
+        };
+        let both = std::thread::scope(|scope| {
+            [Consistency::LocalQuorum, Consistency::Quorum]
+                .map(|of| scope.spawn(move || start(of)))
+                .map(|started| started.join().unwrap())
+        });
+        let unavailable = both
+            .iter()
+            .flatten()
+            .filter(|error| matches!(error, KvError::Unavailable { .. }));
+        assert_eq!(unavailable.count(), 1, "{both:?}");
+        let expected = if both[0].is_none() { LOCAL } else { "quorum" };
+        assert_eq!(stored(&one), [expected]);
+    }
+    // As it is to be found by whoever removes all this.
+    asked::<String>(&one, &[format!("TRUNCATE {table}")]);
+}
+
+#[test]
+fn it_is_changed_while_nobody_has_a_space_open() {
+    let Some(one) = Scratch::new() else { return };
+    let (local, quorum) = (
+        with(&one, Consistency::LocalQuorum),
+        with(&one, Consistency::Quorum),
+    );
+    let space = one.open("s", TABLES, true).unwrap();
+    let mut batch = Batch::new();
+    batch.put(POINTS, &point(1), b"c", b"v");
+    space.write(&batch, Durability::Sync).unwrap();
+    let held = CassandraEngine::change_consistency(quorum.clone()).unwrap_err();
+    assert!(matches!(held, KvError::InUse { .. }), "{held}");
+    assert!(held.to_string().contains("'s'"), "{held}");
+    let term = space.term();
+    drop(space);
+    let space = one.open("s", TABLES, false).unwrap();
+    assert_eq!(space.term(), term + 2, "nothing was done to the lease");
+    drop(space);
+
+    let changed = CassandraEngine::change_consistency(quorum.clone()).unwrap();
+    assert_eq!((&*changed.before, &*changed.now), (LOCAL, "quorum"));
+    let again = CassandraEngine::change_consistency(quorum.clone()).unwrap();
+    assert_eq!(again.before, "quorum");
+    let other = CassandraEngine::connect(quorum).unwrap();
+    let space = other.open("s", TABLES, false).unwrap();
+    assert!(space.term() > term + 4, "terms of before have ended");
+    assert_eq!(space.get(POINTS, &point(1), b"c").unwrap().unwrap(), b"v");
+    drop(space);
+    drop(other);
+    // One that was there before leads nothing any more, and is in nobody's way.
+    for create in [false, true] {
+        let name = if create { "t" } else { "s" };
+        let refused = one.open(name, TABLES, create).err();
+        let told = format!("{refused:?}");
+        assert!(
+            told.contains("Unavailable") && told.contains(LOCAL),
+            "{told}"
+        );
+    }
+    assert!(one.drop_space("s").is_err());
+    refused(local.clone());
+    CassandraEngine::change_consistency(local).unwrap();
+    drop(one.open("s", TABLES, false).unwrap());
+}
+
+#[test]
+fn a_change_that_was_broken_off_lets_nobody_in_until_it_is_made_or_taken_back() {
+    let Some(one) = Scratch::new() else { return };
+    drop(one.open("s", TABLES, true).unwrap());
+    let half = format!(
+        "UPDATE \"{}\".settings SET next = 'quorum by another' WHERE name = 'consistency' IF EXISTS",
+        one.keyspace()
+    );
+    let (local, quorum) = (
+        with(&one, Consistency::LocalQuorum),
+        with(&one, Consistency::Quorum),
+    );
+    for to in [&local, &quorum] {
+        asked::<bool>(&one, std::slice::from_ref(&half));
+        for config in [&local, &quorum] {
+            assert!(refused(config.clone()).contains("is being changed"));
+        }
+        let during = one.open("s", TABLES, false).err();
+        assert!(
+            matches!(during, Some(KvError::Unavailable { .. })),
+            "{during:?}"
+        );
+        CassandraEngine::change_consistency(to.clone()).unwrap();
+        drop(CassandraEngine::connect(to.clone()).unwrap());
+    }
+    CassandraEngine::change_consistency(local).unwrap();
+}
