@@ -15,9 +15,9 @@ use crate::cluster::Page;
 use crate::failure::Failure;
 use crate::log::unreadable;
 use crate::plan::{next_key, stored_partition};
-use crate::read::{FAILURES_MAX, error, page, read_partition, wait};
+use crate::read::{error, page, read_partition, wait};
 use crate::space::Core;
-use crate::split::{self, Done};
+use crate::split::{self, Bounds, Done};
 use crate::statements::Cell;
 
 /// The smallest token that no partition has.
@@ -138,10 +138,11 @@ impl FullScan<'_> {
     /// [`FullScan::keys_at`], where so many removed rows lie that they are asked for by ranges of clustering keys.
     fn keys_searched(&self, token: i64) -> Result<BTreeSet<Vec<u8>>, KvError> {
         let mut found = BTreeSet::new();
-        let (mut done, mut failed) = (Vec::new(), Duration::MAX);
-        let mut failures = 0;
+        let mut done = Vec::new();
+        let mut bounds = Bounds::new();
         let mut todo = vec![(Vec::new(), None::<Vec<u8>>)];
         while let Some((from, to)) = todo.pop() {
+            bounds.in_time(&self.core.name)?;
             let asked = Instant::now();
             match self.keys(token, Some((from.clone(), to.clone()))) {
                 Ok(mut keys) => {
@@ -150,12 +151,11 @@ impl FullScan<'_> {
                     done.push(Done { from, took });
                 }
                 Err(error @ KvError::Tombstones { .. }) => {
-                    failed = failed.min(asked.elapsed());
-                    failures += 1;
                     let cuts = split::cuts(&from, to.as_deref());
-                    if cuts.is_empty() || failures >= FAILURES_MAX {
+                    if cuts.is_empty() {
                         return Err(error);
                     }
+                    bounds.failed(asked.elapsed(), error)?;
                     let mut from = from;
                     for cut in cuts {
                         todo.push((std::mem::replace(&mut from, cut.clone()), Some(cut)));
@@ -165,6 +165,7 @@ impl FullScan<'_> {
                 Err(error) => return Err(error),
             }
         }
+        let failed = bounds.shortest().unwrap_or(Duration::MAX);
         for key in &found {
             let cuts = &self.core.cuts;
             cuts.learn((self.table, key), done.clone(), failed);
@@ -210,18 +211,24 @@ impl FullScan<'_> {
         visit: &mut dyn FnMut(Row<'_>) -> Flow,
     ) -> Result<Flow, KvError> {
         let mut todo = vec![(from, to)];
-        // Those that came one after the other, without a row between them.
-        let mut failures = 0;
+        let mut bounds = Bounds::new();
         while let Some((from, to)) = todo.pop() {
+            if bounds.shortest().is_some() {
+                bounds.in_time(&self.core.name)?;
+            }
             let (mut at, mut last) = (None, None);
             loop {
+                let asked = Instant::now();
                 match self.page(from, to, at) {
                     Ok(page) => {
                         let (next, shown) = (page.next.clone(), self.show(&page, visit)?);
                         match shown {
                             Shown::Enough => return Ok(Flow::Break(())),
                             Shown::All(None) => {}
-                            Shown::All(row) => (last, failures) = (row, 0),
+                            Shown::All(row) => {
+                                last = row;
+                                bounds.found();
+                            }
                         }
                         at = next;
                         if at.is_none() {
@@ -229,10 +236,7 @@ impl FullScan<'_> {
                         }
                     }
                     Err(error @ KvError::Tombstones { .. }) => {
-                        failures += 1;
-                        if failures >= FAILURES_MAX {
-                            return Err(error);
-                        }
+                        bounds.failed(asked.elapsed(), error)?;
                         if self.beside((from, to), last, &mut todo, visit)?.is_break() {
                             return Ok(Flow::Break(()));
                         }

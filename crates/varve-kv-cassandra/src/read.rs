@@ -14,13 +14,11 @@ use crate::failure::Failure;
 use crate::log::unreadable;
 use crate::plan::{next_key, stored_partition};
 use crate::space::Core;
-use crate::split::{self, Done};
+use crate::split::{self, Bounds, Done};
 use crate::statements::{Cell, Paged, Scan};
 
 /// Requests of one call that are under way at once.
 const REQUESTS_AT_ONCE: usize = 64;
-/// Reads of one slice that may fail for the removed rows that lie there.
-pub(crate) const FAILURES_MAX: usize = 300;
 
 /// What a read that failed is to its caller.
 pub(crate) fn error(core: &Core, failure: Failure) -> KvError {
@@ -269,9 +267,12 @@ fn read_slice(
         None => slice.cut(core.cuts.of(slice.table, &slice.partition)),
     };
     let first = first.map(|page| page.map_err(|failure| error(core, failure)));
-    let mut search = Search::default();
+    let mut search = Search {
+        done: Vec::new(),
+        bounds: Bounds::new(),
+    };
     let read = read_parts(core, bridge, (todo, first), &mut search, visit);
-    if let Some(failed) = search.failed {
+    if let Some(failed) = search.bounds.shortest() {
         core.cuts.learn((place.0, &place.1), search.done, failed);
     }
     read
@@ -285,7 +286,11 @@ fn read_parts(
     search: &mut Search,
     visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
 ) -> Result<Flow, KvError> {
+    let whole = todo.len() == 1;
     while let Some(part) = todo.pop() {
+        if !whole || search.bounds.shortest().is_some() {
+            search.bounds.in_time(&core.name)?;
+        }
         let (mut at, mut last) = (None, None);
         let mut took = Duration::ZERO;
         loop {
@@ -303,9 +308,10 @@ fn read_parts(
                         break;
                     };
                     let cuts = split::cuts(&rest.from, rest.to.as_deref());
-                    if cuts.is_empty() || !search.failed(asked.elapsed()) {
+                    if cuts.is_empty() {
                         return Err(error);
                     }
+                    search.bounds.failed(asked.elapsed(), error)?;
                     todo.extend(rest.cut(cuts));
                     break;
                 }
@@ -327,22 +333,10 @@ fn read_parts(
 }
 
 /// What was found out in reading a slice in parts.
-#[derive(Default)]
 struct Search {
     /// The parts that were read.
     done: Vec<Done>,
-    failures: usize,
-    /// How long the shortest read took that failed.
-    failed: Option<Duration>,
-}
-
-impl Search {
-    /// Counts a read that failed; `false` if there were too many.
-    fn failed(&mut self, took: Duration) -> bool {
-        self.failures += 1;
-        self.failed = Some(self.failed.map_or(took, |failed| failed.min(took)));
-        self.failures < FAILURES_MAX
-    }
+    bounds: Bounds,
 }
 
 #[expect(

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use varve_kv::TableId;
+use varve_kv::{KvError, TableId, patience};
+
+use crate::failure::Failure;
 
 /// Parts into which a range is cut. Of many, most have nothing; of few, the range that fails has to be read more often.
 const WAYS: u128 = 16;
@@ -25,6 +27,66 @@ const CUTS_MAX: usize = 4_096;
 /// Parts that were read go together while they took less than this share of a read that failed: then their tombstones are
 /// fewer than that one's.
 const TOGETHER: u32 = 4;
+
+/// Reads of one search that may fail, where nobody waits for its end.
+const FAILURES_MAX: usize = 300;
+
+/// How long a search may go on: as long as its caller may wait, and for some failures at most. What it holds, a latch say, others wait
+/// for.
+#[derive(Debug)]
+pub(crate) struct Bounds {
+    until: Option<Instant>,
+    failures: usize,
+    /// Of all reads that failed, how long the longest took, and the shortest.
+    longest: Duration,
+    shortest: Option<Duration>,
+}
+
+impl Bounds {
+    /// Those of this thread.
+    pub(crate) fn new() -> Self {
+        Self {
+            until: patience::deadline(),
+            failures: 0,
+            longest: Duration::ZERO,
+            shortest: None,
+        }
+    }
+
+    /// Counts a read that failed so; an error if it is to be the last.
+    pub(crate) fn failed(&mut self, took: Duration, failure: KvError) -> Result<(), KvError> {
+        self.failures += 1;
+        self.longest = self.longest.max(took);
+        self.shortest = Some(self.shortest.map_or(took, |shortest| shortest.min(took)));
+        match self.failures < FAILURES_MAX {
+            true => Ok(()),
+            false => Err(failure),
+        }
+    }
+
+    /// To be asked before each read of a search: an error if it could not be over in time. The caller hears of it while it waits.
+    pub(crate) fn in_time(&self, space: &str) -> Result<(), KvError> {
+        let ends = Instant::now() + self.longest;
+        match self.until.is_some_and(|until| ends >= until) {
+            false => Ok(()),
+            true => Err(Failure::Tombstones(format!(
+                "the request's time was over before all was read in small pieces, of which {} were still too large",
+                self.failures
+            ))
+            .into_error(space)),
+        }
+    }
+
+    /// A row was found: failures of before do not count any more.
+    pub(crate) fn found(&mut self) {
+        self.failures = 0;
+    }
+
+    /// How long the shortest read took that failed, if one has.
+    pub(crate) fn shortest(&self) -> Option<Duration> {
+        self.shortest
+    }
+}
 
 /// The first of the eight bytes of `key` at `at`, what is missing being zero, as a number.
 fn digits(key: &[u8], at: usize) -> u128 {
@@ -153,6 +215,45 @@ mod tests {
     use super::*;
 
     const NO_MORE: Option<&[u8]> = None;
+
+    #[test]
+    fn a_search_ends_with_the_time_of_its_caller() {
+        let minute = Duration::from_secs(60);
+        let failure = || Failure::Tombstones("too many".to_owned()).into_error("s");
+        let later = Instant::now() + 10 * minute;
+        let mut bounds = patience::until(later, Bounds::new);
+        assert!(bounds.in_time("s").is_ok());
+        bounds.failed(minute, failure()).expect("it is the first");
+        assert!(bounds.in_time("s").is_ok());
+        // The next may take as long, and nobody would hear of it.
+        bounds
+            .failed(11 * minute, failure())
+            .expect("it is the second");
+        bounds.failed(minute, failure()).expect("it is the third");
+        let over = bounds.in_time("s").unwrap_err();
+        assert!(matches!(over, KvError::Tombstones { .. }), "{over}");
+        for part in ["request's time", "3 were", "gc_grace_seconds"] {
+            assert!(over.to_string().contains(part), "{over}");
+        }
+        assert_eq!(bounds.shortest(), Some(minute));
+    }
+
+    #[test]
+    fn a_search_that_nobody_waits_for_ends_with_its_failures() {
+        let mut bounds = Bounds::new();
+        let mut fail = |times: usize| {
+            (0..times).find(|_| {
+                let failure = Failure::Tombstones("too many".to_owned()).into_error("s");
+                bounds.failed(Duration::from_secs(3_600), failure).is_err()
+            })
+        };
+        assert_eq!(fail(FAILURES_MAX - 1), None);
+        assert_eq!(fail(1), Some(0));
+        bounds.found();
+        assert!(bounds.in_time("s").is_ok());
+        let failure = Failure::Tombstones("too many".to_owned()).into_error("s");
+        assert!(bounds.failed(Duration::ZERO, failure).is_ok());
+    }
 
     #[test]
     fn cuts_lie_inside_in_order() {

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use node::{Scratch, asked};
-use varve_kv::{Batch, ClusteringRange, Durability, Engine, Flow, ScanRequest, Space};
+use varve_kv::{
+    Batch, ClusteringRange, Durability, Engine, Flow, KvError, ScanRequest, Space, patience,
+};
 use varve_testkit::engine_suite::tables::{
     NAMED, POINTS, Rows, TABLES, all_rows, named, point, put, rows,
 };
@@ -149,6 +151,48 @@ fn what_is_left_between_removed_rows_is_read() {
         assert_eq!(rest, whole[at + 1..]);
     }
     space.verify_checksums().unwrap();
+}
+
+/// Else a write that has to read there would hold what it has latched for as long as its search takes.
+#[test]
+fn a_search_ends_with_the_time_of_who_waits_for_it() {
+    let Some(engine) = Scratch::new() else { return };
+    let Some((space, many)) = space(&engine) else {
+        return;
+    };
+    let space = &*space;
+    let hub = named(b"hub");
+    put_all(space, &hub, many);
+    remove_all(space, &hub, many, &[many - 1], false);
+    let range = ClusteringRange::all();
+    let scan = || {
+        let mut found = Vec::new();
+        let request = ScanRequest {
+            table: NAMED,
+            partition: &hub,
+            range: &range,
+            reverse: false,
+        };
+        let scanned = space.scan(request, &mut |key, _| {
+            found.push(key.to_vec());
+            Flow::Continue(())
+        });
+        scanned.map(|()| found)
+    };
+    let late = |read: &dyn Fn() -> Result<(), KvError>| {
+        let before = failures(space);
+        let refused = patience::until(Instant::now(), read).unwrap_err();
+        assert!(matches!(refused, KvError::Tombstones { .. }), "{refused}");
+        assert!(refused.to_string().contains("time was over"), "{refused}");
+        failures(space) - before
+    };
+    assert_eq!(late(&|| scan().map(drop)), 1.0);
+    let full = || space.scan_table(NAMED, None, &mut |_| Flow::Continue(()));
+    assert_eq!(late(&full), 1.0);
+    assert_eq!(scan().unwrap(), [key(many - 1)]);
+    // In the pieces that were found to be small enough, too.
+    assert_eq!(late(&|| scan().map(drop)), 0.0);
+    assert_eq!(all_rows(space, NAMED, None).len(), 1);
 }
 
 #[test]

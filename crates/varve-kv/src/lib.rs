@@ -15,6 +15,7 @@ pub mod batch;
 pub mod error;
 pub mod fail_point;
 pub mod memory;
+pub mod patience;
 pub mod range;
 pub mod table;
 
