@@ -14,12 +14,6 @@ use varve_omrs::graph_store::InstanceDerivers;
 use crate::CommandError;
 use crate::config::{Config, Durability};
 
-/// Threads for flushes and merges on machines of few processors: one is kept for flushes, a second merge runs only when
-/// merging has fallen behind, as it does while a long one is under way.
-const BACKGROUND_JOBS_MIN: usize = 3;
-/// On machines of many.
-const BACKGROUND_JOBS_MAX: usize = 16;
-
 /// The folder of the engine within a data folder.
 const GRAPHS: &str = "graphs";
 
@@ -64,8 +58,8 @@ fn open_rocksdb(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
         bytes => FrontTable::Share(bytes),
     };
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    let jobs = cores.clamp(BACKGROUND_JOBS_MIN, BACKGROUND_JOBS_MAX);
-    options.background_jobs = jobs as u16;
+    // One is kept for flushes; a second merge runs only when merging has fallen behind, as it does while a long one is under way.
+    options.background_jobs = u16::try_from(cores.clamp(3, 16)).unwrap_or(3);
     Ok(Arc::new(RocksEngine::open(&options)?))
 }
 
