@@ -340,10 +340,12 @@ fn with_problems() -> String {
     std::thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {
             let (mut head, mut part) = (Vec::new(), [0; 1024]);
-            // The body that is sent along is two bytes or more, and comes with a brace at its end.
-            while !(head.starts_with(b"GET") && head.ends_with(b"\r\n\r\n"))
-                && !head.ends_with(b"}")
-            {
+            // A body that is sent along has a brace at its end.
+            let end = |head: &[u8]| match head.starts_with(b"GET") {
+                true => head.ends_with(b"\r\n\r\n"),
+                false => head.ends_with(b"}"),
+            };
+            while !end(&head) {
                 let length = stream.read(&mut part).expect("a request");
                 if length == 0 {
                     break;
