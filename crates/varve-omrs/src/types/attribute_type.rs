@@ -123,6 +123,21 @@ impl AttributeTypeDef {
         }
     }
 
+    /// Whether it is the same attribute type as `other`, of the same values. An enum may have other elements: values that
+    /// are stored tell of theirs.
+    pub(super) fn has_same_values(&self, other: &Self) -> bool {
+        use AttributeTypeKind as Kind;
+        let are_alike = match (&self.kind, &other.kind) {
+            (Kind::Primitive(_), Kind::Primitive(_)) => self.primitive() == other.primitive(),
+            (Kind::Collection(one), Kind::Collection(other)) => {
+                one.category == other.category && one.argument_types == other.argument_types
+            }
+            (Kind::Enum(_), Kind::Enum(_)) => true,
+            _ => false,
+        };
+        are_alike && self.guid() == other.guid()
+    }
+
     /// The name of its Java class.
     #[must_use]
     pub fn class(&self) -> &'static str {

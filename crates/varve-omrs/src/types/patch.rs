@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{
-    AttributeType, Catalogue, ExternalStandardMapping, InstanceStatus, RelationshipEndDef, TypeDef,
-    TypeDefAttribute, TypeDefKind, TypeDefLink, TypeDefStatus, check,
+    Catalogue, ExternalStandardMapping, InstanceStatus, RelationshipEndDef, TypeDef,
+    TypeDefAttribute, TypeDefKind, TypeDefLink, TypeDefStatus, TypeIndex, check,
 };
 use crate::error::{Message, OmrsError};
 use crate::json::{Millis, json_object};
@@ -65,8 +65,8 @@ impl Catalogue {
     ///
     /// # Errors
     /// `TypeDefNotKnownException`; `PatchErrorException` when the patch leads backwards, applies to an older version than
-    /// the one here, changes the type of a property, has parts that the type's category does not have, or leads to a
-    /// definition that is not valid.
+    /// the one here, changes or takes away a property of the type or of one of its subtypes, be it inherited, has parts
+    /// that the type's category does not have, or leads to a definition that is not valid.
     pub fn patch_type(&mut self, patch: TypeDefPatch) -> Result<Arc<TypeDef>, OmrsError> {
         let guid = patch.type_guid.as_deref().unwrap_or_default();
         let name = patch.type_name.as_deref().unwrap_or_default();
@@ -85,8 +85,28 @@ impl Catalogue {
             .and_then(|()| next.check_links(&def))
             .map_err(|error| refused(&old, &error))?;
         next.resolve();
+        next.check_properties_stay(TypeIndex::of(index), self)?;
         *self = next;
         Ok(def)
+    }
+
+    /// Checks that the type at `index` and its subtypes have all properties that they had before, each of the type that it
+    /// had: what is stored is read by it.
+    fn check_properties_stay(&self, index: TypeIndex, before: &Self) -> Result<(), OmrsError> {
+        for of in before.with_subtypes(index) {
+            let now = self.get(of);
+            for had in before.get(of).properties() {
+                let name = had.attribute.name();
+                let types = [Some(had), now.property(name)]
+                    .map(|property| property.and_then(|property| property.attribute.type_def()));
+                let stays = matches!(types, [Some(had), Some(has)] if had.has_same_values(has));
+                if !stays {
+                    let words = [now.name(), name];
+                    return Err(OmrsError::new(Message::PatchChangesPropertyType, &words));
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -127,7 +147,7 @@ fn patched(old: &TypeDef, patch: TypeDefPatch) -> Result<TypeDef, OmrsError> {
         body.options = patch.type_options;
     }
     for attribute in patch.property_definitions {
-        put_attribute(&mut def, attribute)?;
+        put_attribute(&mut def, attribute);
     }
     let has_ends = patch.end_1.is_some() || patch.end_2.is_some() || patch.update_multi_link;
     let has_entity_types = !patch.valid_entity_types.is_empty();
@@ -165,26 +185,11 @@ fn replace_list<T>(old: &mut Vec<T>, new: Vec<T>) {
     }
 }
 
-fn put_attribute(def: &mut TypeDef, attribute: TypeDefAttribute) -> Result<(), OmrsError> {
+fn put_attribute(def: &mut TypeDef, attribute: TypeDefAttribute) {
     let attributes = &mut def.body.attributes;
-    let old = attributes
-        .iter_mut()
-        .find(|old| old.name() == attribute.name());
-    let Some(old) = old else {
-        attributes.push(attribute);
-        return Ok(());
-    };
-    let same_type = match (&old.attribute_type, &attribute.attribute_type) {
-        (Some(AttributeType::Whole(old)), Some(AttributeType::Whole(new))) => {
-            old.guid() == new.guid()
-        }
-        (Some(AttributeType::Whole(old)), Some(AttributeType::Named(new))) => old.name() == *new,
-        _ => false,
-    };
-    if !same_type {
-        let words = [def.name(), attribute.name()];
-        return Err(OmrsError::new(Message::PatchChangesPropertyType, &words));
+    let same = |old: &&mut TypeDefAttribute| old.name() == attribute.name();
+    match attributes.iter_mut().find(same) {
+        Some(old) => *old = attribute,
+        None => attributes.push(attribute),
     }
-    *old = attribute;
-    Ok(())
 }

@@ -420,6 +420,70 @@ fn patches_that_do_not_fit_are_refused() {
     );
 }
 
+fn attribute(name: &str, of: &str) -> TypeDefAttribute {
+    TypeDefAttribute {
+        name: Some(name.to_owned()),
+        attribute_type: Some(AttributeType::Named(of.to_owned())),
+        ..Default::default()
+    }
+}
+
+/// A patch of a type to its next version.
+fn patch_of(types: &Catalogue, name: &str) -> TypeDefPatch {
+    let def = types.type_by_name(name).unwrap();
+    TypeDefPatch {
+        type_guid: Some(def.guid().to_owned()),
+        type_name: Some(name.to_owned()),
+        apply_to_version: def.version(),
+        update_to_version: def.version() + 1,
+        ..Default::default()
+    }
+}
+
+#[test]
+fn a_patch_changes_no_property_that_is_inherited() {
+    let mut types = built_in();
+    types.add_type(gadget()).unwrap();
+    let mut other_type = patch_of(&types, "Gadget");
+    other_type.property_definitions = vec![attribute("qualifiedName", "char")];
+    let mut other_values = patch_of(&types, "Gadget");
+    let mut string = (**types.attribute_type_by_name("string").unwrap()).clone();
+    string.kind = types.attribute_type_by_name("char").unwrap().kind.clone();
+    let mut of_string = attribute("qualifiedName", "");
+    of_string.attribute_type = Some(AttributeType::Whole(string.into()));
+    other_values.property_definitions = vec![of_string];
+    let mut other_supertype = patch_of(&types, "Gadget");
+    let root = types.type_by_name("OpenMetadataRoot").unwrap();
+    other_supertype.super_type = Some(root.body.summary.link.clone());
+    let mut of_subtype = patch_of(&types, "Asset");
+    of_subtype.super_type = Some(root.body.summary.link.clone());
+    let before = types.gallery();
+    for patch in [other_type, other_values, other_supertype, of_subtype] {
+        let error = types.patch_type(patch.clone()).unwrap_err();
+        assert_eq!(error.message.id(), "OMRS-REPOSITORY-400-070", "{patch:?}");
+        assert_eq!(types.gallery(), before);
+    }
+    let mut same_type = patch_of(&types, "Gadget");
+    same_type.property_definitions = vec![attribute("qualifiedName", "string")];
+    types.patch_type(same_type).unwrap();
+}
+
+#[test]
+fn what_a_subtype_defines_stays_when_its_supertype_is_given_it_too() {
+    let mut types = built_in();
+    types.add_type(gadget()).unwrap();
+    let mut patch = patch_of(&types, "Asset");
+    patch.property_definitions = vec![attribute("colour", "int")];
+    types.patch_type(patch).unwrap();
+    let type_in = |name: &str| {
+        let of = types.get(types.by_name(name).unwrap());
+        let colour = of.property("colour").unwrap().attribute.clone();
+        colour.type_def().unwrap().name().to_owned()
+    };
+    assert_eq!(type_in("Gadget"), "string");
+    assert_eq!(type_in("Database"), "int");
+}
+
 #[test]
 fn a_type_in_use_is_not_removed() {
     let mut types = built_in();
