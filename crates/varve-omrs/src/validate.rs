@@ -10,5 +10,5 @@ pub use instance::{
     instance_type, new_status, relationship_ends, update_lock,
 };
 pub use properties::{completed_properties, unique_properties};
-pub use reference::{entity_copy, relationship_copy};
+pub use reference::{entity_copy, entity_proxy, relationship_copy};
 pub use type_filter::{optional_type, type_filter};

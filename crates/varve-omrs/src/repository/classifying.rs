@@ -133,7 +133,7 @@ impl Repository {
         self.write(&[guid], |transaction, types| {
             let mut entity = match transaction.entity(guid)? {
                 Some(_) => checks::present_entity(transaction, guid)?,
-                None => self.foreign_proxy(types, proxy)?,
+                None => self.unknown_entity(types, proxy)?,
             };
             let author = Author::of(user, transaction);
             let put = self.classify(types, &mut entity, name, &request.classification, author)?;

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::reference_copies::{conflict, guids_of};
 use super::{Repository, checks};
-use crate::error::{Exception, Message, OmrsError};
+use crate::error::{Exception, OmrsError};
 use crate::instances::{EntityDetail, EntityProxy, InstanceHeader, Relationship};
 use crate::json::encode;
 use crate::requests::InstanceGraphRequest;
@@ -109,7 +109,7 @@ impl Repository {
                     }
                     newest.insert(guid, version);
                     for end in [&relationship.entity_one, &relationship.entity_two] {
-                        self.check_end(&*known, &mut entities, end.as_deref())?;
+                        self.check_end(&types, &*known, &mut entities, end.as_deref())?;
                     }
                 }
             }
@@ -151,9 +151,10 @@ impl Repository {
     }
 
     /// An end whose home is this repository must be here already, or come earlier in the call; one that is at home elsewhere
-    /// is known from here on.
+    /// is kept as it comes if it is not, and known from here on.
     fn check_end<'a>(
         &self,
+        types: &Catalogue,
         known: &dyn Read,
         entities: &mut HashSet<&'a str>,
         end: Option<&'a EntityProxy>,
@@ -161,12 +162,9 @@ impl Repository {
         let Some(end) = end else {
             return Ok(());
         };
-        let (guid, home) = (end.header.guid(), &end.header.audit.metadata_collection_id);
-        let is_here = home.as_deref() != Some(&self.metadata_collection_id)
-            || entities.contains(guid)
-            || known.entity(guid)?.is_some();
-        if !is_here {
-            return Err(OmrsError::new(Message::UnknownEntity, &[guid]));
+        let guid = end.header.guid();
+        if !entities.contains(guid) && known.entity(guid)?.is_none() {
+            self.unknown_entity(types, end)?;
         }
         entities.insert(guid);
         Ok(())

@@ -12,7 +12,9 @@ use crate::requests::{
 };
 use crate::store::{StoredEntity, StoredRelationship, Transaction};
 use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
-use crate::validate::{completed_properties, initial_status, new_status, update_lock};
+use crate::validate::{
+    completed_properties, entity_proxy, initial_status, new_status, update_lock,
+};
 
 impl Repository {
     /// A new entity whose home is this repository.
@@ -77,7 +79,8 @@ impl Repository {
         })
     }
 
-    /// Keeps a proxy of an entity whose home is elsewhere. What is known here in a newer version, or in whole, stays.
+    /// Keeps a proxy of an entity whose home is elsewhere. What is known here in a newer version, or in whole, stays, and so
+    /// do classifications whose home is this repository.
     ///
     /// # Errors
     /// The contract's for `addEntityProxy`.
@@ -86,16 +89,16 @@ impl Repository {
         let proxy = checks::proxy(Some(&proxy))?;
         let guid = proxy.header.guid();
         self.write(&[guid], |transaction, types| {
-            let new = self.foreign_proxy(types, proxy)?;
+            let mut new = self.foreign_proxy(types, proxy)?;
             let version = proxy.header.audit.version;
-            match transaction.entity(guid)? {
-                Some(StoredEntity::Detail(_)) => Ok(()),
-                Some(known) if known.header().audit.version >= version => Ok(()),
-                _ => {
-                    let since = entity_since(&new, transaction)?;
-                    transaction.put_entity(new, since)
-                }
+            let known = transaction.entity(guid)?;
+            match &known {
+                Some(StoredEntity::Detail(_)) => return Ok(()),
+                Some(known) if known.header().audit.version >= version => return Ok(()),
+                _ => self.keep_own_classifications(&mut new, known.as_ref()),
             }
+            let since = entity_since(&new, transaction)?;
+            transaction.put_entity(new, since)
         })
     }
 
@@ -224,34 +227,38 @@ impl Repository {
         })
     }
 
-    /// A proxy that can be kept: its home is elsewhere, its type is known and has what it says.
+    /// A proxy that can be kept: its home is elsewhere, its type is known and has what it says. It is without classifications
+    /// that it says to be at home here, since only what is known here tells of these.
     ///
     /// # Errors
-    /// `InvalidParameterException` when its home is this repository or not named, and those of type and properties.
+    /// `InvalidParameterException`, which all calls that take proxies know, whatever is wrong.
     pub(super) fn foreign_proxy(
         &self,
         types: &Catalogue,
         proxy: &EntityProxy,
     ) -> Result<StoredEntity, OmrsError> {
+        entity_proxy(types, proxy, &self.metadata_collection_id)?;
+        let mut proxy = StoredEntity::Proxy(proxy.clone());
+        self.keep_own_classifications(&mut proxy, None);
+        Ok(proxy)
+    }
+
+    /// What can be kept of an entity that is not here and is told of by a proxy.
+    ///
+    /// # Errors
+    /// `EntityNotKnownException` when it should be here, since this repository is said to be its home; those of
+    /// [`Self::foreign_proxy`].
+    pub(super) fn unknown_entity(
+        &self,
+        types: &Catalogue,
+        proxy: &EntityProxy,
+    ) -> Result<StoredEntity, OmrsError> {
         let home = proxy.header.audit.metadata_collection_id.as_deref();
-        let home = home.unwrap_or_default();
-        if home.is_empty() {
-            let (message, parameter) = (Message::MissingParameter, "metadataCollectionId");
-            return Err(OmrsError::of_parameter(message, parameter, &[parameter]));
-        }
-        if home == self.metadata_collection_id {
+        if home == Some(&self.metadata_collection_id) {
             let words = [proxy.header.guid()];
-            return Err(OmrsError::of_parameter(
-                Message::LocalProxy,
-                "entityProxy",
-                &words,
-            ));
+            return Err(OmrsError::new(Message::UnknownEntity, &words));
         }
-        let of = checks::type_of(types, &proxy.header, TypeDefCategory::Entity)?;
-        if let Some(unique) = &proxy.unique_properties {
-            completed_properties(types, of, unique.clone())?;
-        }
-        Ok(StoredEntity::Proxy(proxy.clone()))
+        self.foreign_proxy(types, proxy)
     }
 
     /// Checks that an entity may be changed here.

@@ -270,8 +270,10 @@ impl Repository {
         given: &EntityDetail,
     ) -> Result<(), OmrsError> {
         entity_copy(types, given, &self.metadata_collection_id)?;
-        let mut entity = given.clone();
-        if let Some(known) = transaction.entity(given.header.guid())? {
+        let mut entity = StoredEntity::Detail(given.clone());
+        let known = transaction.entity(given.header.guid())?;
+        self.keep_own_classifications(&mut entity, known.as_ref());
+        if let Some(known) = known {
             if self.is_own(&known.header().audit) {
                 return Err(conflict(&given.header, Exception::EntityConflict));
             }
@@ -279,20 +281,32 @@ impl Repository {
             if is_older && matches!(known, StoredEntity::Detail(_)) {
                 return Ok(());
             }
-            for own in known.classifications() {
-                if self.is_own(&own.audit) {
-                    let carried = &mut entity.classifications;
-                    carried.retain(|carried| carried.name() != own.name());
-                    carried.push(own.clone());
-                }
-            }
-            if matches!(&known, StoredEntity::Detail(known) if is_same(known, &entity)) {
+            if let (StoredEntity::Detail(known), StoredEntity::Detail(entity)) = (&known, &entity)
+                && is_same(known, entity)
+            {
                 return Ok(());
             }
         }
-        let entity = StoredEntity::Detail(entity);
         let since = entity_since(&entity, transaction)?;
         transaction.put_entity(entity, since)
+    }
+
+    /// Makes the classifications of a copy that are at home here those that the entity is known to carry, whatever the copy
+    /// says of them: they are changed here only.
+    pub(super) fn keep_own_classifications(
+        &self,
+        copy: &mut StoredEntity,
+        known: Option<&StoredEntity>,
+    ) {
+        let is_own = |carried: &&Classification| self.is_own(&carried.audit);
+        let known = known.map_or(&[][..], StoredEntity::classifications);
+        let own: Vec<Classification> = known.iter().filter(is_own).cloned().collect();
+        if own.is_empty() && !copy.classifications().iter().any(|of| is_own(&of)) {
+            return;
+        }
+        let carried = copy.classifications_mut();
+        carried.retain(|of| !is_own(&of) && own.iter().all(|own| own.name() != of.name()));
+        carried.extend(own);
     }
 
     pub(super) fn save_relationship(
@@ -325,7 +339,7 @@ impl Repository {
         let start = transaction.relationship_start(guid)?;
         let mut since = past(time, transaction.now(), start);
         for end in [&given.entity_one, &given.entity_two].into_iter().flatten() {
-            if !self.had_end(transaction, end, since)? {
+            if !self.had_end(transaction, types, end, since)? {
                 since = None;
             }
         }
@@ -336,6 +350,7 @@ impl Repository {
     fn had_end(
         &self,
         transaction: &mut dyn Transaction,
+        types: &Catalogue,
         end: &EntityProxy,
         at: Option<Millis>,
     ) -> Result<bool, OmrsError> {
@@ -347,11 +362,7 @@ impl Repository {
             // What this transaction put is not seen by readers yet, so what is known now tells first.
             return Ok(start <= time || self.reader(at)?.entity(guid)?.is_some());
         }
-        if end.header.audit.metadata_collection_id.as_deref() == Some(&self.metadata_collection_id)
-        {
-            return Err(OmrsError::new(Message::UnknownEntity, &[guid]));
-        }
-        let proxy = StoredEntity::Proxy(end.clone());
+        let proxy = self.unknown_entity(types, end)?;
         let since = entity_since(&proxy, transaction)?;
         transaction.put_entity(proxy, since)?;
         Ok(since.is_some_and(|since| at.is_some_and(|at| since <= at)))

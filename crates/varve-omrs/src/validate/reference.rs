@@ -2,7 +2,9 @@
 
 use super::{classification, completed_properties, instance_type, relationship_ends};
 use crate::error::{Message, OmrsError};
-use crate::instances::{EntityDetail, InstanceHeader, InstanceProperties, Relationship};
+use crate::instances::{
+    Classification, EntityDetail, EntityProxy, InstanceHeader, InstanceProperties, Relationship,
+};
 use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
 
 /// Checks a copy of an entity; gives its type. `local` is the metadata collection of this repository.
@@ -18,13 +20,43 @@ pub fn entity_copy(
     foreign(&entity.header, local, Message::InvalidEntity, "entity")?;
     let index = instance_type(types, &entity.header.audit, TypeDefCategory::Entity)?;
     check_properties(types, index, entity.properties.as_ref())?;
-    for carried in &entity.classifications {
-        classification(types, index, carried.name(), carried.properties.clone())?;
-    }
+    check_classifications(types, index, &entity.classifications)?;
     Ok(index)
 }
 
-/// Checks a copy of a relationship; gives its type.
+/// Checks a proxy that is to be kept, as [`entity_copy`] does an entity. `local` is the metadata collection of this repository.
+///
+/// # Errors
+/// `InvalidParameterException`, whatever is wrong: calls that take proxies know no other.
+pub fn entity_proxy(
+    types: &Catalogue,
+    proxy: &EntityProxy,
+    local: &str,
+) -> Result<TypeIndex, OmrsError> {
+    let home = proxy.header.audit.metadata_collection_id.as_deref();
+    if home.unwrap_or_default().is_empty() {
+        let (message, parameter) = (Message::MissingParameter, "metadataCollectionId");
+        return Err(OmrsError::of_parameter(message, parameter, &[parameter]));
+    }
+    let as_parameter = |error: OmrsError| {
+        let words: Vec<&str> = error.parameters.iter().map(String::as_str).collect();
+        OmrsError::of_parameter(error.message, "entityProxy", &words)
+    };
+    if home == Some(local) {
+        let error = OmrsError::new(Message::LocalProxy, &[proxy.header.guid()]);
+        return Err(as_parameter(error));
+    }
+    proxy_content(types, proxy).map_err(as_parameter)
+}
+
+fn proxy_content(types: &Catalogue, proxy: &EntityProxy) -> Result<TypeIndex, OmrsError> {
+    let index = instance_type(types, &proxy.header.audit, TypeDefCategory::Entity)?;
+    check_properties(types, index, proxy.unique_properties.as_ref())?;
+    check_classifications(types, index, &proxy.classifications)?;
+    Ok(index)
+}
+
+/// Checks a copy of a relationship; gives its type. Ends are looked at when they are kept, which only unknown ones are.
 ///
 /// # Errors
 /// `InvalidRelationshipException` when it has no GUID, no home or not both ends, `InvalidParameterException` when its home is
@@ -78,5 +110,15 @@ fn check_properties(
 ) -> Result<(), OmrsError> {
     properties.map_or(Ok(()), |properties| {
         completed_properties(types, index, properties.clone()).map(|_| ())
+    })
+}
+
+fn check_classifications(
+    types: &Catalogue,
+    index: TypeIndex,
+    carried: &[Classification],
+) -> Result<(), OmrsError> {
+    carried.iter().try_for_each(|carried| {
+        classification(types, index, carried.name(), carried.properties.clone()).map(|_| ())
     })
 }

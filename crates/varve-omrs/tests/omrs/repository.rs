@@ -132,6 +132,17 @@ fn foreign_proxy(f: &Fixture, type_name: &str, guid: &str) -> EntityProxy {
     }
 }
 
+/// A classification that another repository gave.
+fn foreign_classification(f: &Fixture, name: &str) -> Classification {
+    let types = f.repository.types();
+    let of_type = types.by_name(name).map_or("Confidentiality", |_| name);
+    Classification {
+        audit: foreign_header(f, of_type, "").audit,
+        name: Some(name.to_owned()),
+        ..Classification::default()
+    }
+}
+
 fn foreign_relationship(f: &Fixture, guid: &str, ends: [&str; 2]) -> Relationship {
     Relationship {
         header: foreign_header(f, "SemanticAssignment", guid),

@@ -465,7 +465,9 @@ impl Generator<'_> {
         let mut classifications = Vec::new();
         if self.one_in(4) {
             let mut carried = self.foreign_classification(of);
-            carried.audit.metadata_collection_id = Some(ELSEWHERE[0].to_owned());
+            // Now and then one that the copy says to be at home here.
+            let home = if self.one_in(5) { HOME.0 } else { ELSEWHERE[0] };
+            carried.audit.metadata_collection_id = Some(home.to_owned());
             classifications.push(carried);
         }
         EntityDetail {

@@ -113,8 +113,8 @@ impl Naive {
         let mut state = match self.state(Kind::Entity, proxy.header.guid(), None) {
             Some(_) => self.proxy_to_classify(proxy, name)?,
             None => {
-                self.check_proxy(proxy)?;
-                State::Proxy(proxy.clone())
+                self.check_unknown(proxy)?;
+                State::Proxy(self.with_own(proxy))
             }
         };
         let new = self.give(user, &mut state, name, request)?;

@@ -24,13 +24,11 @@ impl Naive {
                 return Ok(Answer::Nothing);
             }
         }
-        let mut entity = entity.clone();
-        for own in self.own_classifications(entity.header.guid()) {
-            entity
-                .classifications
-                .retain(|one| one.name() != own.name());
-            entity.classifications.push(own);
-        }
+        let carried = self.carried_with(entity.header.guid(), &entity.classifications);
+        let entity = EntityDetail {
+            classifications: carried.into(),
+            ..entity.clone()
+        };
         if let Some(State::Entity(known)) = self.state(Kind::Entity, entity.header.guid(), None)
             && by_name(known) == by_name(&entity)
         {
@@ -88,6 +86,15 @@ impl Naive {
         Ok(Answer::Nothing)
     }
 
+    /// The classifications of a copy, but those that are homed here as they are known here: whatever a copy says of them.
+    pub(super) fn carried_with(&self, guid: &str, given: &[Classification]) -> Vec<Classification> {
+        let own = self.own_classifications(guid);
+        let is_own = |one: &Classification| own.iter().any(|own| own.name() == one.name());
+        let given = given.iter().filter(|one| !self.is_ours(&one.audit));
+        let others: Vec<Classification> = given.filter(|one| !is_own(one)).cloned().collect();
+        others.into_iter().chain(own).collect()
+    }
+
     fn own_classifications(&self, guid: &str) -> Vec<Classification> {
         let known = match self.state(Kind::Entity, guid, None) {
             Some(State::Entity(entity)) => &entity.classifications,
@@ -140,9 +147,7 @@ impl Naive {
         let proxies = [&relationship.entity_one, &relationship.entity_two];
         for end in proxies.into_iter().flatten() {
             if self.state(Kind::Entity, end.header.guid(), None).is_none() {
-                if end.header.audit.metadata_collection_id.as_ref() == Some(&self.home.0) {
-                    return Err(Exception::EntityNotKnown);
-                }
+                self.check_unknown(end)?;
                 self.keep_proxy(end);
             }
         }

@@ -87,28 +87,41 @@ impl Naive {
 
     /// Refuses a proxy of what is homed here, and one that is no proxy of its type.
     pub(super) fn check_proxy(&self, proxy: &EntityProxy) -> Result<(), Exception> {
-        let audit = &proxy.header.audit;
         given(proxy.header.guid())?;
-        given(audit.metadata_collection_id.as_deref().unwrap_or_default())?;
-        if audit.metadata_collection_id.as_ref() == Some(&self.home.0) {
-            return Err(Exception::InvalidParameter);
-        }
-        let index = validate::instance_type(&self.types, audit, TypeDefCategory::Entity);
-        let index = index.map_err(class)?;
-        self.complete(index, proxy.unique_properties.as_ref())?;
+        validate::entity_proxy(&self.types, proxy, &self.home.0).map_err(class)?;
         Ok(())
     }
 
-    /// Keeps a proxy unless something better is known: the entity, or a newer proxy.
+    /// Refuses what tells of an entity that is not here, if that is homed here or it is no proxy.
+    pub(super) fn check_unknown(&self, proxy: &EntityProxy) -> Result<(), Exception> {
+        if proxy.header.audit.metadata_collection_id.as_ref() == Some(&self.home.0) {
+            return Err(Exception::EntityNotKnown);
+        }
+        self.check_proxy(proxy)
+    }
+
+    /// Keeps a proxy unless something better is known: the entity, or a newer proxy. Classifications that are homed here stay
+    /// as they are.
     pub(super) fn keep_proxy(&mut self, proxy: &EntityProxy) {
-        let is_better = match self.state(Kind::Entity, proxy.header.guid(), None) {
+        let guid = proxy.header.guid();
+        let is_better = match self.state(Kind::Entity, guid, None) {
             None => true,
             Some(State::Proxy(known)) => known.header.audit.version < proxy.header.audit.version,
             Some(_) => false,
         };
         if is_better {
+            let proxy = self.with_own(proxy);
             let at = valid_from(&proxy.header.audit, &proxy.classifications);
-            self.put_since(at, State::Proxy(proxy.clone()));
+            self.put_since(at, State::Proxy(proxy));
+        }
+    }
+
+    /// A proxy with those classifications that are homed here as they are known here.
+    pub(super) fn with_own(&self, proxy: &EntityProxy) -> EntityProxy {
+        let classifications = self.carried_with(proxy.header.guid(), &proxy.classifications);
+        EntityProxy {
+            classifications: classifications.into(),
+            ..proxy.clone()
         }
     }
 

@@ -211,10 +211,7 @@ fn a_proxy_to_classify_must_be_one() {
             ..ClassificationProxyRequest::default()
         };
         let own = failure(r.classify_entity_proxy("bob", NAME, request.clone()));
-        assert_eq!(
-            own,
-            (Exception::InvalidParameter, "OMRS-REPOSITORY-400-044")
-        );
+        assert_eq!(own, (Exception::EntityNotKnown, "OMRS-REPOSITORY-404-002"));
         let unknown = failure(r.update_entity_proxy_classification("bob", NAME, request));
         assert_eq!(
             unknown,

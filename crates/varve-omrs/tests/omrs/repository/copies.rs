@@ -273,12 +273,41 @@ fn copies_of_relationships_that_cannot_be_are_refused() {
             local_end,
             (Exception::EntityNotKnown, "OMRS-REPOSITORY-404-002")
         );
+        let invalid = Exception::InvalidParameter;
+        let end = |change: &dyn Fn(&mut EntityProxy)| {
+            save(&|copy| change(copy.entity_two.as_mut().unwrap()))
+        };
+        let property = end(&|end| end.unique_properties = Some(colour.clone()));
+        assert_eq!(property, (invalid, "OMRS-REPOSITORY-400-028"));
+        let carried = foreign_classification(f, "Nonsense");
+        let classified = end(&|end| end.classifications = vec![carried.clone()].into());
+        assert_eq!(classified, (invalid, "OMRS-REPOSITORY-400-005"));
+        let no_home = end(&|end| end.header.audit.metadata_collection_id = None);
+        assert_eq!(no_home, (invalid, "VARVE-OMRS-400-004"));
         let conflict = save(&|copy| copy.header.guid = own.header.guid.clone());
         assert_eq!(conflict.0, Exception::RelationshipConflict);
         let mut same = foreign_relationship(f, "link", ["one", "two"]);
         same.header.guid = own.header.guid.clone();
         let purged = failure(r.purge_relationship_reference_copy("ada", same));
         assert_eq!(purged.0, Exception::HomeRelationship);
+    });
+}
+
+#[test]
+fn an_end_brings_no_classifications_that_are_at_home_here() {
+    on_each_store(|f| {
+        let r = &f.repository;
+        let mut link = foreign_relationship(f, "link", ["one", "two"]);
+        let theirs = foreign_classification(f, "Retention");
+        let mut claimed = foreign_classification(f, "Confidentiality");
+        let home = r.get_metadata_collection_id().to_owned();
+        claimed.audit.metadata_collection_id = Some(home);
+        let end = link.entity_one.as_mut().unwrap();
+        end.classifications = vec![claimed, theirs.clone()].into();
+        r.save_relationship_reference_copy("ada", link).unwrap();
+        let one = r.get_entity_summary("one").unwrap();
+        assert_eq!(*one.classifications, [theirs]);
+        assert_eq!(r.get_home_classifications("one", None).unwrap(), []);
     });
 }
 

@@ -375,13 +375,74 @@ fn a_proxy_that_cannot_be_is_refused_and_a_newer_one_stays() {
         let no_guid = failure(add(&|proxy| proxy.header.guid = None));
         assert_eq!(no_guid, (invalid, "OMRS-REPOSITORY-400-014"));
         let no_type = failure(add(&|proxy| proxy.header.audit.instance_type = None));
-        assert_eq!(no_type.0, Exception::TypeError);
+        assert_eq!(no_type, (invalid, "OMRS-REPOSITORY-404-005"));
+        let colour = strings(&[("colour", "red")]);
+        let property = failure(add(&|proxy| proxy.unique_properties = Some(colour.clone())));
+        assert_eq!(property, (invalid, "OMRS-REPOSITORY-400-028"));
+        let carrying = |name: &str| {
+            failure(add(&|proxy| {
+                proxy.classifications = vec![foreign_classification(f, name)].into();
+            }))
+        };
+        assert_eq!(carrying("Nonsense"), (invalid, "OMRS-REPOSITORY-400-005"));
+        assert_eq!(
+            carrying("SpineObject"),
+            (invalid, "OMRS-REPOSITORY-400-006")
+        );
+        assert_eq!(
+            failure(r.get_entity_summary("far")).0,
+            Exception::EntityNotKnown
+        );
         add(&|proxy| proxy.header.audit.version = 3).unwrap();
         add(&|proxy| proxy.header.audit.version = 2).unwrap();
         let version = || r.get_entity_summary("far").unwrap().header.audit.version;
         assert_eq!(version(), 3);
         add(&|proxy| proxy.header.audit.version = 4).unwrap();
         assert_eq!(version(), 4);
+    });
+}
+
+#[test]
+fn a_newer_proxy_leaves_the_classifications_that_are_at_home_here() {
+    on_each_store(|f| {
+        let r = &f.repository;
+        let add = |version: i64, carried: Vec<Classification>| {
+            let mut proxy = foreign_proxy(f, "Asset", "far");
+            proxy.header.audit.version = version;
+            proxy.classifications = carried.into();
+            r.add_entity_proxy("ada", proxy).unwrap();
+            r.get_entity_summary("far").unwrap().classifications
+        };
+        // What only a copy says to be at home here is not.
+        let mut claimed = foreign_classification(f, "Criticality");
+        let home = r.get_metadata_collection_id().to_owned();
+        claimed.audit.metadata_collection_id = Some(home);
+        let theirs = foreign_classification(f, "Retention");
+        assert_eq!(
+            *add(1, vec![claimed.clone(), theirs.clone()]),
+            std::slice::from_ref(&theirs)
+        );
+        let request = ClassificationProxyRequest {
+            entity: Some(foreign_proxy(f, "Asset", "far")),
+            ..ClassificationProxyRequest::default()
+        };
+        let own = r
+            .classify_entity_proxy("bob", "Confidentiality", request)
+            .unwrap();
+        let mut other = own.clone();
+        other.audit.version = 7;
+        assert_eq!(
+            *add(2, vec![other, theirs.clone(), claimed.clone()]),
+            [theirs.clone(), own.clone()]
+        );
+        assert_eq!(*add(3, Vec::new()), std::slice::from_ref(&own));
+        // A whole copy is no different.
+        let mut copy = foreign_entity(f, "Asset", "far");
+        copy.header.audit.version = 4;
+        copy.classifications = vec![claimed, theirs.clone()].into();
+        r.save_entity_reference_copy("ada", copy).unwrap();
+        let read = r.get_entity_detail("far", None).unwrap();
+        assert_eq!(*read.classifications, [theirs, own]);
     });
 }
 
