@@ -266,13 +266,13 @@ pub trait Transaction: Read {
     /// transaction reads, in the store's own finer time; equal to it at most in milliseconds.
     fn now(&self) -> Millis;
 
-    /// The newest state of an entity with a version lower than `version`.
+    /// The newest state of an entity with a version lower than `version` in which it was not deleted.
     ///
     /// # Errors
     /// As [`Read::entity`].
     fn earlier_entity(&self, guid: &str, version: i64) -> Result<Option<EntityDetail>, OmrsError>;
 
-    /// The newest state of a relationship with a version lower than `version`.
+    /// The newest state of a relationship with a version lower than `version` in which it was not deleted.
     ///
     /// # Errors
     /// As [`Read::entity`].

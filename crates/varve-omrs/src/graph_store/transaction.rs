@@ -14,7 +14,7 @@ use varve_kv::Flow;
 use varve_model::id::{EDGE_ID_BYTES_MAX, VERTEX_ID_BYTES_MAX};
 use varve_model::{EdgeId, EdgeLabelId, ElementId, Instant};
 
-use super::decode::{Parts, version};
+use super::decode::{Parts, standing, version};
 use super::encode::Encoder;
 use super::history::edges_of;
 use super::plan::plan;
@@ -27,7 +27,7 @@ use crate::store::{
     KeptRow, Read, StoredEntity, StoredRelationship, ToldEntity, ToldRelationship, Transaction,
     Visit, Walk,
 };
-use crate::types::{Catalogue, TypeIndex};
+use crate::types::{Catalogue, InstanceStatus, TypeIndex};
 
 /// What the name of a relationship is held under begins with, unlike any vertex's key.
 const RELATIONSHIP: u8 = b'r';
@@ -142,7 +142,7 @@ impl<'a, 'g> GraphTransaction<'a, 'g> {
         Ok(label.map_err(GraphError::from)?)
     }
 
-    /// The newest state of an element whose version is lower than that given.
+    /// The newest state of an element whose version is lower than that given and whose status is not DELETED.
     fn earlier<T>(
         &self,
         id: &ElementId,
@@ -156,7 +156,8 @@ impl<'a, 'g> GraphTransaction<'a, 'g> {
                 ElementId::Edge(_) => varve_encoding::row::edge_parts(content)?.2,
             };
             let parts = Parts::of(properties, state.keys)?;
-            if version(parts.header)? >= below {
+            let status = standing(parts.header)?.status;
+            if version(parts.header)? >= below || status == Some(InstanceStatus::Deleted) {
                 return Ok(None);
             }
             decode(content)

@@ -143,14 +143,14 @@ impl Repository {
         })
     }
 
-    /// Takes the latest change of status or properties back, as one more change; classifications stay. An entity that was
-    /// never changed is returned as it is.
+    /// Takes the latest change of status or properties back, as one more change; classifications stay, and a deletion that was
+    /// taken back is no such change. An entity that was never changed is returned as it is.
     ///
     /// # Errors
     /// The contract's for `undoEntityUpdate`.
     pub fn undo_entity_update(&self, user: &str, guid: &str) -> Result<EntityDetail, OmrsError> {
         checks::user_and_guid(user, guid)?;
-        self.write(&[guid], |transaction, _| {
+        self.write(&[guid], |transaction, types| {
             let found = checks::present_entity(transaction, guid)?;
             let mut entity = checks::known_detail(found)?;
             self.check_home(&entity)?;
@@ -158,8 +158,10 @@ impl Repository {
             let Some(earlier) = transaction.earlier_entity(guid, version)? else {
                 return Ok(entity);
             };
+            let of = checks::type_of(types, &entity.header, TypeDefCategory::Entity)?;
+            let (audit, earlier_audit) = (&mut entity.header.audit, &earlier.header.audit);
             let author = Author::of(user, transaction);
-            headers::revert(&mut entity.header.audit, &earlier.header.audit, author);
+            headers::revert(audit, earlier_audit, (types, of), author);
             entity.properties = earlier.properties;
             put(transaction, entity)
         })

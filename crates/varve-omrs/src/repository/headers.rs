@@ -5,7 +5,8 @@ use crate::error::{Message, OmrsError};
 use crate::instances::{InstanceAuditHeader, InstanceHeader, InstanceProvenanceType};
 use crate::json::Millis;
 use crate::store::Transaction;
-use crate::types::{InstanceStatus, ResolvedType};
+use crate::types::{Catalogue, InstanceStatus, ResolvedType, TypeIndex};
+use crate::validate::new_status;
 
 /// What headers hold as the version of their own structure.
 const HEADER_VERSION: i64 = 1;
@@ -158,13 +159,17 @@ pub(super) fn restore(audit: &mut InstanceAuditHeader, author: Author<'_>) {
     audit.status = audit.status_on_delete.take();
 }
 
-/// Takes over what undoing a change brings back of an earlier header.
+/// Takes over what undoing a change brings back of an earlier header. A status that the type `of` does not have any more is
+/// not: the present one stays.
 pub(super) fn revert(
     audit: &mut InstanceAuditHeader,
     earlier: &InstanceAuditHeader,
+    (types, of): (&Catalogue, TypeIndex),
     author: Author<'_>,
 ) {
     change(audit, author);
-    audit.status = earlier.status;
-    audit.status_on_delete = earlier.status_on_delete;
+    if new_status(types, of, earlier.status).is_ok() {
+        audit.status = earlier.status;
+        audit.status_on_delete = earlier.status_on_delete;
+    }
 }

@@ -119,8 +119,8 @@ impl Repository {
         })
     }
 
-    /// Takes the latest change of status or properties back, as one more change. A relationship that was never changed is
-    /// returned as it is.
+    /// Takes the latest change of status or properties back, as one more change; a deletion that was taken back is no such
+    /// change. A relationship that was never changed is returned as it is.
     ///
     /// # Errors
     /// The contract's for `undoRelationshipUpdate`.
@@ -130,16 +130,18 @@ impl Repository {
         guid: &str,
     ) -> Result<Relationship, OmrsError> {
         checks::user_and_guid(user, guid)?;
-        self.write(&[guid], |transaction, _| {
+        self.write(&[guid], |transaction, types| {
             let mut relationship = checks::present_relationship(transaction, guid)?;
             self.check_relationship_home(&relationship)?;
             let version = relationship.header.audit.version;
             let Some(earlier) = transaction.earlier_relationship(guid, version)? else {
                 return rendered(transaction, relationship);
             };
+            let category = TypeDefCategory::Relationship;
+            let of = checks::type_of(types, &relationship.header, category)?;
             let author = Author::of(user, transaction);
             let audit = &mut relationship.header.audit;
-            headers::revert(audit, &earlier.header.audit, author);
+            headers::revert(audit, &earlier.header.audit, (types, of), author);
             relationship.properties = earlier.properties;
             put(transaction, relationship)
         })

@@ -178,10 +178,13 @@ impl Read for At {
 fn earlier<T>(
     states: Option<&Vec<(Millis, T)>>,
     version: i64,
-    of: impl Fn(&T) -> i64,
+    of: impl Fn(&T) -> &InstanceHeader,
 ) -> Option<&T> {
     let mut states = states?.iter().rev().map(|(_, state)| state);
-    states.find(|state| of(state) < version)
+    states.find(|state| {
+        let audit = &of(state).audit;
+        audit.version < version && !audit.is_deleted()
+    })
 }
 
 fn put<T>(histories: &mut Histories<T>, guid: &str, state: T, from: Millis) {
@@ -197,7 +200,7 @@ impl Transaction for At {
 
     fn earlier_entity(&self, guid: &str, version: i64) -> Result<Option<EntityDetail>, OmrsError> {
         let states = self.state.entities.get(guid);
-        let found = earlier(states, version, |state| state.header().audit.version);
+        let found = earlier(states, version, StoredEntity::header);
         Ok(found.and_then(|found| match found {
             StoredEntity::Detail(entity) => Some(entity.clone()),
             StoredEntity::Proxy(_) => None,
@@ -210,7 +213,7 @@ impl Transaction for At {
         version: i64,
     ) -> Result<Option<StoredRelationship>, OmrsError> {
         let states = self.state.relationships.get(guid);
-        Ok(earlier(states, version, |state| state.header.audit.version).cloned())
+        Ok(earlier(states, version, |state| &state.header).cloned())
     }
 
     fn entity_start(&self, guid: &str) -> Result<Option<Millis>, OmrsError> {

@@ -213,19 +213,27 @@ impl Naive {
         self.put_now(state)
     }
 
-    /// Brings back the properties and the status of the version before; without one nothing changes.
+    /// Brings back the properties and the status of the version before, of those in which it was not deleted; without one
+    /// nothing changes. A status that its type does not have any more stays away.
     pub(super) fn undo(&mut self, user: &str, kind: Kind, guid: &str) -> Answered {
         let mut state = self.changeable(kind, guid)?;
         let version = state.header().audit.version;
         let mut of = self.log.iter().filter(|event| event.state.is(kind, guid));
-        let earlier = of.rfind(|event| event.state.header().audit.version < version);
+        let earlier = of.rfind(|event| {
+            let audit = &event.state.header().audit;
+            audit.version < version && !audit.is_deleted()
+        });
         let Some(mut earlier) = earlier.map(|event| event.state.clone()) else {
             return Ok(self.answer(kind, guid));
         };
         *state.properties_mut() = earlier.properties_mut().clone();
+        let index = self.type_of(&state.header().audit);
         let audit = &mut state.header_mut().audit;
-        audit.status = earlier.header().audit.status;
-        audit.status_on_delete = earlier.header().audit.status_on_delete;
+        let status = earlier.header().audit.status;
+        if validate::new_status(&self.types, index, status).is_ok() {
+            audit.status = status;
+            audit.status_on_delete = earlier.header().audit.status_on_delete;
+        }
         self.touch(audit, user);
         self.put_now(state)
     }

@@ -2,7 +2,8 @@
 
 use varve_omrs::Exception;
 use varve_omrs::instances::{
-    EntityDetail, InstanceHeader, InstanceProperties, InstancePropertyValue, Relationship,
+    EntityDetail, EntityProxy, InstanceHeader, InstanceProperties, InstancePropertyValue,
+    Relationship,
 };
 use varve_omrs::json::Millis;
 use varve_omrs::requests::{
@@ -223,6 +224,50 @@ fn a_deleted_entity_is_found_by_its_status_only_and_can_come_back() {
     assert_eq!(restored.header.audit.status, Some(InstanceStatus::Active));
     assert_eq!(restored.header.audit.version, 3);
     assert_eq!(links(&world), 2, "and stay so");
+}
+
+#[test]
+fn undoing_passes_over_what_was_deleted() {
+    let mut world = World::new();
+    let new = world.add(10, "a", "GlossaryTerm");
+    let update = Write::UpdateProperties(Kind::Entity, "a".to_owned(), named("other"));
+    let changed = entity(world.write(20, &update));
+    world.delete(30, "a", "GlossaryTerm").unwrap();
+    let restore = Write::Restore(Kind::Entity, "a".to_owned());
+    assert_eq!(entity(world.write(40, &restore)).header.audit.version, 4);
+    let undo = Write::Undo(Kind::Entity, "a".to_owned());
+    let undone = entity(world.write(50, &undo));
+    let audit = &undone.header.audit;
+    assert_eq!((audit.version, audit.status), (5, new.header.audit.status));
+    assert_eq!(undone.properties, changed.properties);
+}
+
+#[test]
+fn a_newer_proxy_leaves_classifications_that_are_homed_here() {
+    let mut world = World::new();
+    let template = world.add(3, "template", "GlossaryTerm");
+    let mut header = template.header;
+    header.guid = Some("far".to_owned());
+    header.audit.metadata_collection_id = Some("elsewhere".to_owned());
+    let mut proxy = EntityProxy {
+        header,
+        ..Default::default()
+    };
+    let classify = Write::ClassifyProxy(proxy.clone(), "SpineObject".to_owned(), None);
+    world.write(10, &classify).unwrap();
+    proxy.header.audit.version = 2;
+    world
+        .write(20, &Write::AddEntityProxy(proxy.clone()))
+        .unwrap();
+    let carried = world.0.classifications("far");
+    assert_eq!(carried.len(), 1);
+    assert_eq!(carried[0].name(), "SpineObject");
+    proxy.header.guid = Some("nobody".to_owned());
+    proxy.header.audit.metadata_collection_id = Some("home".to_owned());
+    let own = Write::ClassifyProxy(proxy.clone(), "SpineObject".to_owned(), None);
+    assert_eq!(world.write(30, &own), Err(Exception::EntityNotKnown));
+    let add = Write::AddEntityProxy(proxy);
+    assert_eq!(world.write(30, &add), Err(Exception::InvalidParameter));
 }
 
 #[test]

@@ -247,6 +247,35 @@ fn undoing_brings_the_content_before_the_change_back() {
 }
 
 #[test]
+fn undoing_passes_over_a_deletion() {
+    on_each_store(|f| {
+        let r = &f.repository;
+        let entity = f.entity("ControlledGlossaryTerm", "term");
+        let guid = entity.header.guid();
+        let changed = as_request(strings(&[("displayName", "Term")]));
+        r.update_entity_properties("bob", guid, changed).unwrap();
+        let of = expected(&entity.header);
+        r.delete_entity("bob", guid, &of).unwrap();
+        r.restore_entity("bob", guid).unwrap();
+        let other = f.entity("GlossaryTerm", "other");
+        let link = f.link_request("Synonym", guid, other.header.guid());
+        let link = r.add_relationship("bob", link).unwrap();
+        let undone = r.undo_entity_update("eve", guid).unwrap();
+        let audit = &undone.header.audit;
+        assert_eq!(
+            (audit.version, audit.status, audit.status_on_delete),
+            (5, Some(InstanceStatus::Draft), None)
+        );
+        assert_eq!(
+            text(undone.properties.as_ref(), "displayName"),
+            Some("Term")
+        );
+        assert_eq!(r.get_entity_detail(guid, None).unwrap(), undone);
+        assert!(r.get_relationship(link.header.guid(), None).is_ok());
+    });
+}
+
+#[test]
 fn an_entity_is_deleted_restored_and_purged() {
     on_each_store(|f| {
         let r = &f.repository;

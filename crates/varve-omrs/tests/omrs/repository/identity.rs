@@ -156,6 +156,10 @@ fn an_entity_gets_another_type() {
         let back = r.re_type_entity("bob", guid, &up).unwrap();
         assert_eq!(back.header.audit.status, Some(InstanceStatus::Active));
         assert_eq!(back.header.audit.type_name(), "GlossaryTerm");
+        // Nor is it brought back.
+        let undone = r.undo_entity_update("bob", guid).unwrap();
+        assert_eq!(undone.header.audit.status, Some(InstanceStatus::Active));
+        assert_eq!(undone.header.audit.version, back.header.audit.version + 1);
     });
 }
 

@@ -160,6 +160,13 @@ fn a_relationship_is_changed_and_the_change_undone() {
         assert_eq!(undone.properties, changed.properties);
         assert_eq!(undone.header.audit.version, 4);
         assert_eq!(r.get_relationship(guid, None).unwrap(), undone);
+        r.delete_relationship("bob", guid, &expected(&meaning.header))
+            .unwrap();
+        let restored = r.restore_relationship("bob", guid).unwrap();
+        let undone = r.undo_relationship_update("eve", guid).unwrap();
+        assert_eq!(undone.header.audit.status, active);
+        assert_eq!(undone.properties, restored.properties);
+        assert_eq!(r.get_relationship(guid, None).unwrap(), undone);
         let unknown = (Exception::RelationshipNotKnown, "OMRS-REPOSITORY-404-003");
         let properties = as_request(strings(&[]));
         let nobody = r.update_relationship_properties("bob", "nobody", properties);
