@@ -133,6 +133,7 @@ messages! {
     CopyOfOwn "VARVE-OMRS-400-023" EntityConflict "A copy of {0} came from elsewhere, but it is at home in this repository";
     OtherHome "VARVE-OMRS-400-024" InvalidParameter "The home of {0} is {1}, another than was said";
     TooManyRelationships "VARVE-OMRS-400-021" RepositoryError "The entity {0} has more than {1} relationships, too many to change with it in one call";
+    InstanceTooLarge "VARVE-OMRS-400-025" InvalidParameter "The instance cannot be kept: {0}";
     BadPattern "VARVE-OMRS-400-030" InvalidParameter "The regular expression in {0} cannot be read: {1}";
     TooManyValues "VARVE-OMRS-400-032" InvalidParameter "The operator IN of the condition at {0} has {1} values; {2} are allowed";
     NestedTooDeeply "VARVE-OMRS-400-031" InvalidParameter "The conditions at {0} are nested too deeply";

@@ -102,7 +102,7 @@ impl Encoder<'_> {
         }
         if content.len() > CONTENT_BYTES_MAX {
             let fault = format!("it has more than {CONTENT_BYTES_MAX} bytes");
-            return Err(OmrsError::new(Message::InvalidEntity, &[&fault]));
+            return Err(OmrsError::new(Message::InstanceTooLarge, &[&fault]));
         }
         Ok(())
     }
@@ -284,7 +284,7 @@ fn put_properties(
 ) -> Result<(), OmrsError> {
     if depth > DEPTH_MAX {
         let fault = format!("its properties nest deeper than {DEPTH_MAX} levels");
-        return Err(OmrsError::new(Message::InvalidEntity, &[&fault]));
+        return Err(OmrsError::new(Message::InstanceTooLarge, &[&fault]));
     }
     let mut map = Members::map(out);
     put_header_version(properties.header_version, &mut map, out);

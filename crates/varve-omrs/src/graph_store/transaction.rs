@@ -176,7 +176,7 @@ impl<'a, 'g> GraphTransaction<'a, 'g> {
 
 fn too_long(what: &str, most: usize) -> OmrsError {
     let fault = format!("its {what} must have 1 to {most} bytes");
-    OmrsError::new(Message::InvalidEntity, &[&fault])
+    OmrsError::new(Message::InstanceTooLarge, &[&fault])
 }
 
 fn instant(time: Option<Millis>) -> Option<Instant> {

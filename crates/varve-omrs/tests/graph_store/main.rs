@@ -4,6 +4,7 @@
 
 mod answers;
 mod basics;
+mod bounds;
 mod concurrency;
 mod costs;
 mod ends;
