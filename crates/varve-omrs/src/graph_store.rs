@@ -6,6 +6,7 @@
 
 mod audit;
 mod carried;
+mod changing;
 mod decode;
 mod encode;
 mod entries;
@@ -28,23 +29,22 @@ mod transaction;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
-use varve_graph::index::{Deriver, DeriverSource, rebuild_derived};
+use varve_graph::index::{Deriver, DeriverSource};
 use varve_graph::{ErrorKind, Graph, GraphError};
 use varve_kv::Reader;
-use varve_model::{ElementId, Instant, TemporalScope};
+use varve_model::{Instant, TemporalScope};
 
+use self::changing::TypeChange;
 use self::entries::InstanceDeriver;
-use self::former::Former;
-use self::indexes::Kind;
 use self::read::{GraphReader, vertex_of};
 use self::rules::Rules;
-use self::state::{Keys, State, ensure_labels};
+use self::state::{Keys, State};
 use self::texts::Texts;
 use self::transaction::GraphTransaction;
 use crate::error::{Message, OmrsError};
 use crate::instances::EntityProxy;
 use crate::json::{Millis, Shared};
-use crate::store::{Read, Store, StoredEntity, StoredRelationship, Subject, Transaction, Version};
+use crate::store::{Read, Store, StoredEntity, StoredRelationship, Transaction, Version};
 use crate::types::{Catalogue, TypeIndex};
 
 /// The name of the note that holds the rules and the ids of the property keys.
@@ -99,8 +99,8 @@ impl Kept {
 pub struct GraphStore {
     graph: Arc<Graph>,
     state: RwLock<Option<Arc<State>>>,
-    /// Held by whoever changes the types.
-    changing: Mutex<()>,
+    /// Held by whoever changes the types: what has been begun and is not published.
+    changing: Mutex<Option<TypeChange>>,
     texts: Arc<Texts>,
 }
 
@@ -112,7 +112,7 @@ impl GraphStore {
             texts: Texts::new(&graph),
             graph,
             state: RwLock::new(None),
-            changing: Mutex::new(()),
+            changing: Mutex::new(None),
         }
     }
 
@@ -139,28 +139,6 @@ impl GraphStore {
         state.ok_or_else(|| {
             let words = "the store was asked before it knew the types";
             OmrsError::new(Message::LogicError, &[words])
-        })
-    }
-
-    /// Makes entries anew of instances of types whose rules have changed. If that is because an older form was not brought up
-    /// to date to the end, there may be the entries that proxies and what is DELETED had then.
-    fn rebuild(
-        &self,
-        former: &Former,
-        (entities, relationships): &(Vec<u32>, Vec<u32>),
-    ) -> Result<(), GraphError> {
-        let label_of = |content: &[u8]| varve_encoding::row::vertex_label(content).map(|it| it.0);
-        rebuild_derived(&self.graph, Some(former), &|id, content| match id {
-            ElementId::Vertex(_) => label_of(content).is_ok_and(|label| entities.contains(&label)),
-            ElementId::Edge(edge) => relationships.contains(&edge.label.0),
-        })
-    }
-
-    /// Makes entries anew of instances that have other ones than by the rules of an earlier form.
-    fn renew(&self, former: &Former, keys: Keys, before: &Rules) -> Result<(), GraphError> {
-        rebuild_derived(&self.graph, Some(former), &|id, content| {
-            // What is damaged is told when its entries are made.
-            former::has_other_entries(id, content, keys, before).unwrap_or(true)
         })
     }
 }
@@ -223,21 +201,7 @@ impl Store for GraphStore {
     }
 
     fn has_ever(&self, of: TypeIndex) -> Result<bool, OmrsError> {
-        let state = self.state()?;
-        let view = self.graph.view(TemporalScope::NOW)?;
-        let (index, firsts) = plan::listing_of(&state, of).ok_or_else(|| {
-            let words = "the store was asked for a type that it does not know";
-            OmrsError::new(Message::LogicError, &[words])
-        })?;
-        for first in &firsts {
-            if view.was_ever_derived(index, first)? {
-                return Ok(true);
-            }
-        }
-        // Levels are called alike in all indexes.
-        let proxies = Kind::Proxy.number(Subject::Entities);
-        let is_entity_type = index == Kind::Guid.number(Subject::Entities);
-        Ok(is_entity_type && view.was_ever_derived(proxies, &firsts[0])?)
+        self.was_ever(&*self.state()?, of)
     }
 
     fn transact(
@@ -264,66 +228,27 @@ impl Store for GraphStore {
         })
     }
 
+    fn begin_types(&self, types: Arc<Catalogue>) -> Result<bool, OmrsError> {
+        let mut changing = self.changing.lock();
+        *changing = None;
+        let change = changing.insert(self.begin_change(types)?);
+        Ok(change.is_to_be_completed())
+    }
+
+    fn complete_types(&self) -> Result<(), OmrsError> {
+        let mut changing = self.changing.lock();
+        let change = changing.as_mut();
+        change.map_or(Ok(()), |change| self.complete_change(change))
+    }
+
     fn set_types(&self, types: Arc<Catalogue>) -> Result<(), OmrsError> {
-        let _one_at_a_time = self.changing.lock();
-        let labels = ensure_labels(&self.graph, &types)?;
-        let keys = Keys::of(&self.graph.schema()).ok_or_else(|| {
-            let words = "the graph has other properties of the names that the store needs";
-            OmrsError::new(Message::LogicError, &[words])
-        })?;
-        let notes = self.graph.notes();
-        let kept = Kept::read(&**self.graph.space())?;
-        let is_first = kept.is_none();
-        let (before, mut pending) = match kept {
-            Some(kept) => (kept.rules, kept.pending),
-            None => (Rules::default(), (Vec::new(), Vec::new())),
-        };
-        let rules = Rules::of(&types, &labels, &before);
-        let is_older = !is_first && before.form < rules.form;
-        let changed = if is_first {
-            // What is there already, as from a dump, came without entries.
-            rules.labels()
-        } else {
-            rules.changed_since(&before)
-        };
-        pending.0.extend(changed.0);
-        pending.1.extend(changed.1);
-        if rules != before {
-            // If it is interrupted, an older form is brought up to date by making everything anew.
-            let of_older = is_older.then(|| rules.labels());
-            notes.put(
-                RULES,
-                &rules.to_bytes(keys, of_older.as_ref().unwrap_or(&pending)),
-            )?;
-        }
-        let rules = Arc::new(rules);
-        let deriver = InstanceDeriver {
-            rules: Arc::clone(&rules),
-            keys,
-            texts: Some(Arc::clone(&self.texts)),
-        };
-        self.graph.set_deriver(Some(Arc::new(deriver)));
-        let texts = Arc::clone(&self.texts);
-        let state = State::new(types, keys, Arc::clone(&rules), labels, texts);
-        let state = Arc::new(state);
-        let had_types = self.state.write().replace(Arc::clone(&state)).is_some();
-        if !had_types {
+        let mut changing = self.changing.lock();
+        let begun = changing.take().filter(|change| change.is_to(&types));
+        let mut change = begun.map_or_else(|| self.begin_change(types), Ok)?;
+        self.complete_change(&mut change)?;
+        let state = change.state();
+        if self.state.write().replace(Arc::clone(state)).is_none() {
             state.begin_texts();
-        }
-        let former = Former(InstanceDeriver {
-            rules: Arc::new(before.with_all_together()),
-            keys,
-            texts: None,
-        });
-        if is_older {
-            self.renew(&former, keys, &before)?;
-        }
-        let is_pending = !(pending.0.is_empty() && pending.1.is_empty());
-        if is_pending {
-            self.rebuild(&former, &pending)?;
-        }
-        if is_pending || is_older {
-            notes.put(RULES, &rules.to_bytes(keys, &(Vec::new(), Vec::new())))?;
         }
         Ok(())
     }

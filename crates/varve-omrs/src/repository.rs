@@ -29,7 +29,7 @@ pub(crate) use rendering::rendered;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use self::kept_types::KeptTypes;
 use crate::error::{Message, OmrsError};
@@ -43,8 +43,10 @@ pub struct Repository {
     store: Arc<dyn Store>,
     /// What counts as the types now. Operations take it once and stay with it.
     types: ArcSwap<Catalogue>,
-    /// Held exclusively by whoever changes the types, shared by whoever makes instances of them.
+    /// Held exclusively while the types are exchanged, shared by whoever makes instances of them.
     kept_types: RwLock<KeptTypes>,
+    /// Held by whoever changes the types, from what they are before to what they are then.
+    changing_types: Mutex<()>,
     metadata_collection_id: String,
     options: Options,
     searcher: Searcher,

@@ -385,8 +385,26 @@ pub trait Store: Send + Sync {
         work: &mut dyn FnMut(&mut dyn Transaction) -> Result<(), OmrsError>,
     ) -> Result<(), OmrsError>;
 
-    /// The types that instances are kept by. The repository tells of every change before an instance of the new types comes;
-    /// the store brings what it keeps into line with them.
+    /// Begins to go over to other types: what is written from now on, still by the types until now, is kept so that searches by
+    /// `types` find it. Returns whether [`Store::complete_types`] has work to do. [`Store::set_types`] with the same `types`
+    /// ends it, with others it gives it up.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn begin_types(&self, _types: Arc<Catalogue>) -> Result<bool, OmrsError> {
+        Ok(false)
+    }
+
+    /// Does the same to what was written before. That takes as long as there are instances; reads and writes go on meanwhile.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn complete_types(&self) -> Result<(), OmrsError> {
+        Ok(())
+    }
+
+    /// The types that instances are kept and found by. The repository tells of every change before an instance of the new types
+    /// comes; the store brings what it keeps into line with them, as far as that was not done beforehand.
     ///
     /// # Errors
     /// When the store fails.

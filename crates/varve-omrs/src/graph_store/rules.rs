@@ -65,6 +65,23 @@ pub(super) struct PropertyRule {
     pub(super) big: bool,
 }
 
+/// Types whose instances' entries are to be made anew.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Changed {
+    /// The labels of entity types.
+    pub(super) entities: Vec<u32>,
+    /// The labels of relationship types.
+    pub(super) relationships: Vec<u32>,
+    /// The names of classifications.
+    pub(super) classifications: Vec<String>,
+}
+
+impl Changed {
+    pub(super) fn is_empty(&self) -> bool {
+        self.entities.is_empty() && self.relationships.is_empty() && self.classifications.is_empty()
+    }
+}
+
 /// Whether an attribute has single values that stand in an order: primitives and enums.
 pub(super) fn is_single(def: &AttributeTypeDef) -> bool {
     match &def.kind {
@@ -215,30 +232,43 @@ impl Rules {
         (all(&self.entities), all(&self.relationships))
     }
 
-    /// The labels of entity and relationship types whose instances have other entries by `self` than by `before`.
-    pub(super) fn changed_since(&self, before: &Self) -> (Vec<u32>, Vec<u32>) {
-        let changed = |now: &BTreeMap<u32, TypeRules>, old: &BTreeMap<u32, TypeRules>| {
-            let differs = |(label, rules): &(&u32, &TypeRules)| {
-                old.get(label).is_some_and(|before| before != *rules)
+    /// Whose instances have other entries by `self` than by `before`.
+    pub(super) fn changed_since(&self, before: &Self) -> Changed {
+        fn changed<K: Ord + Clone>(
+            now: &BTreeMap<K, TypeRules>,
+            before: &BTreeMap<K, TypeRules>,
+        ) -> Vec<K> {
+            let differs = |(of, rules): &(&K, &TypeRules)| {
+                before.get(*of).is_some_and(|before| before != *rules)
             };
-            now.iter()
-                .filter(differs)
-                .map(|(label, _)| *label)
-                .collect()
-        };
-        let classification_differs = |(name, rules): (&String, &TypeRules)| {
-            let old = before.classifications.get(name);
-            old.is_some_and(|before| before != rules)
-        };
-        let entities = if self.classifications.iter().any(classification_differs) {
-            self.entities.keys().copied().collect()
-        } else {
-            changed(&self.entities, &before.entities)
-        };
-        (
+            let differing = now.iter().filter(differs);
+            differing.map(|(of, _)| of.clone()).collect()
+        }
+        Changed {
+            entities: changed(&self.entities, &before.entities),
+            relationships: changed(&self.relationships, &before.relationships),
+            classifications: changed(&self.classifications, &before.classifications),
+        }
+    }
+
+    /// All types.
+    pub(super) fn all(&self) -> Changed {
+        let (entities, relationships) = self.labels();
+        Changed {
             entities,
-            changed(&self.relationships, &before.relationships),
-        )
+            relationships,
+            classifications: Vec::new(),
+        }
+    }
+
+    /// The labels of all whose instances may be concerned: any entity may carry a classification.
+    pub(super) fn labels_of(&self, changed: &Changed) -> (Vec<u32>, Vec<u32>) {
+        let entities = if changed.classifications.is_empty() {
+            changed.entities.clone()
+        } else {
+            self.labels().0
+        };
+        (entities, changed.relationships.clone())
     }
 
     /// The number of a property.

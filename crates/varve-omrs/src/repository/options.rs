@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use super::kept_types::KeptTypes;
 use super::{Repository, guid};
@@ -40,6 +40,7 @@ impl Repository {
             store,
             types: ArcSwap::new(types),
             kept_types: RwLock::new(kept_types),
+            changing_types: Mutex::new(()),
             metadata_collection_id,
             options,
             searcher: Searcher::default(),

@@ -308,18 +308,29 @@ impl Repository {
         })
     }
 
-    /// Changes the types: for everybody once they are kept, for nobody when that fails.
+    /// Changes the types: for everybody once they are kept, for nobody when that fails. What `change` finds of instances
+    /// stays so while nothing of theirs is to be brought into line, which nothing of a type without instances is.
     fn change_types<T>(
         &self,
         change: impl FnOnce(&mut Catalogue) -> Result<T, OmrsError>,
     ) -> Result<T, OmrsError> {
+        let _one_at_a_time = self.changing_types.lock();
         let mut kept = self.kept_types.write();
         let old = self.types();
         let mut new = Catalogue::clone(&old);
         let done = change(&mut new)?;
         let new = Arc::new(new);
-        self.store.set_types(Arc::clone(&new))?;
-        if let Err(error) = kept.keep(&*self.store, &old, &new) {
+        let mut changed = self.store.begin_types(Arc::clone(&new));
+        if let Ok(true) = changed {
+            // It may take long; whoever makes instances goes on by the old types.
+            drop(kept);
+            changed = self.store.complete_types().map(|()| true);
+            kept = self.kept_types.write();
+        }
+        let changed = changed
+            .and_then(|_| self.store.set_types(Arc::clone(&new)))
+            .and_then(|()| kept.keep(&*self.store, &old, &new));
+        if let Err(error) = changed {
             self.store.set_types(old)?;
             return Err(error);
         }

@@ -15,4 +15,5 @@ mod model;
 mod older;
 mod past_types;
 mod texts;
+mod type_changes;
 mod world;

@@ -32,6 +32,8 @@ pub(crate) struct MemoryStore {
     tick: AtomicI64,
     /// How often the next transactions are to be run before they are committed.
     conflicts: AtomicI64,
+    /// What happens while it brings what it keeps into line with other types.
+    meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
 }
 
 impl MemoryStore {
@@ -43,6 +45,7 @@ impl MemoryStore {
             clock: AtomicI64::new(1_700_000_000_000),
             tick: AtomicI64::new(1),
             conflicts: AtomicI64::new(0),
+            meanwhile: Mutex::default(),
         })
     }
 
@@ -54,6 +57,11 @@ impl MemoryStore {
     /// Makes each transaction run so many times more before it is committed.
     pub(crate) fn conflict(&self, times: i64) {
         self.conflicts.store(times, Ordering::Relaxed);
+    }
+
+    /// Makes the next change of the types take as long as `work`.
+    pub(crate) fn while_types_change(&self, work: impl FnOnce() + Send + 'static) {
+        *self.meanwhile.lock().unwrap() = Some(Box::new(work));
     }
 
     fn at(&self, at: Option<Millis>) -> At {
@@ -334,6 +342,16 @@ impl Store for MemoryStore {
         let mut transaction = self.at(None);
         work(&mut transaction)?;
         *self.state.lock().unwrap() = transaction.state;
+        Ok(())
+    }
+
+    fn begin_types(&self, _types: Arc<Catalogue>) -> Result<bool, OmrsError> {
+        Ok(self.meanwhile.lock().unwrap().is_some())
+    }
+
+    fn complete_types(&self) -> Result<(), OmrsError> {
+        let work = self.meanwhile.lock().unwrap().take();
+        work.expect("it was said to take time")();
         Ok(())
     }
 

@@ -361,6 +361,38 @@ fn a_search_speaks_of_types_as_its_reader_does() {
 }
 
 #[test]
+fn instances_are_made_and_read_while_types_change() {
+    let store = MemoryStore::new();
+    let f = Arc::new(Fixture::on(store.clone()));
+    let asset = f.repository.get_type_def_by_name("Asset").unwrap();
+    let patch = TypeDefPatch {
+        type_guid: asset.body.summary.link.guid.clone(),
+        type_name: asset.body.summary.link.name.clone(),
+        apply_to_version: asset.version(),
+        update_to_version: asset.version() + 1,
+        ..TypeDefPatch::default()
+    };
+    let (done, is_done) = std::sync::mpsc::channel();
+    let other = Arc::clone(&f);
+    store.while_types_change(move || {
+        let work = move || {
+            let entity = other.entity("Asset", "meanwhile");
+            let guid = entity.header.guid().to_owned();
+            let read = other.repository.get_entity_detail(&guid, None).unwrap();
+            done.send(read.header.audit.instance_type.unwrap().version)
+                .unwrap();
+        };
+        std::thread::spawn(work);
+        let version = is_done.recv_timeout(std::time::Duration::from_secs(60));
+        // It is still of the type as it was.
+        assert_eq!(version, Ok(asset.version()));
+    });
+    let changed = f.repository.update_type_def(patch).unwrap();
+    let now = f.entity("Asset", "now").header.audit.instance_type.unwrap();
+    assert_eq!(now.version, changed.version());
+}
+
+#[test]
 fn attribute_types_come_and_go() {
     on_each_store(|f| {
         let r = &f.repository;

@@ -1,0 +1,243 @@
+//! Going over to other types.
+//!
+//! First writes make the entries that follow from the new types, then those that instances miss are made, then readers
+//! and transactions go by the new types. So nobody searches by what is not there in full, and nobody waits meanwhile.
+
+use std::sync::Arc;
+
+use rustc_hash::FxHashSet;
+use varve_encoding::DecodeError;
+use varve_encoding::datum::{Cursor, Token};
+use varve_encoding::row::{vertex_label, vertex_parts};
+use varve_graph::index::rebuild_derived;
+use varve_model::{ElementId, TemporalScope};
+
+use super::decode::Parts;
+use super::entries::{InstanceDeriver, skip_rest};
+use super::former::{self, Former};
+use super::indexes::Kind;
+use super::plan;
+use super::rules::{Changed, Rules};
+use super::state::{Keys, State, ensure_labels};
+use super::{GraphStore, Kept, RULES};
+use crate::error::{Message, OmrsError};
+use crate::store::Subject;
+use crate::types::{Catalogue, TypeIndex};
+
+/// A change of the types that readers do not know of yet.
+pub(super) struct TypeChange {
+    types: Arc<Catalogue>,
+    state: Arc<State>,
+    before: Rules,
+    /// Whose entries are to be made anew.
+    missing: Changed,
+    /// The entries are of an earlier form of rules.
+    is_of_older_form: bool,
+    /// The note says that entries are to be made anew.
+    is_noted: bool,
+}
+
+impl TypeChange {
+    /// Whether entries are to be made.
+    pub(super) fn is_to_be_completed(&self) -> bool {
+        self.is_of_older_form || !self.missing.is_empty()
+    }
+
+    /// Whether it leads to these types.
+    pub(super) fn is_to(&self, types: &Arc<Catalogue>) -> bool {
+        Arc::ptr_eq(&self.types, types)
+    }
+
+    pub(super) fn state(&self) -> &Arc<State> {
+        &self.state
+    }
+}
+
+impl GraphStore {
+    /// Gives new types their labels, and has all that is written from now on make the entries that follow from `types`.
+    pub(super) fn begin_change(&self, types: Arc<Catalogue>) -> Result<TypeChange, OmrsError> {
+        let labels = ensure_labels(&self.graph, &types)?;
+        let keys = Keys::of(&self.graph.schema()).ok_or_else(|| {
+            let words = "the graph has other properties of the names that the store needs";
+            OmrsError::new(Message::LogicError, &[words])
+        })?;
+        let kept = Kept::read(&**self.graph.space())?;
+        let is_first = kept.is_none();
+        let (before, pending) = match kept {
+            Some(kept) => (kept.rules, kept.pending),
+            None => (Rules::default(), (Vec::new(), Vec::new())),
+        };
+        let rules = Rules::of(&types, &labels, &before);
+        let is_of_older_form = !is_first && before.form < rules.form;
+        let mut missing = if is_first {
+            // What is there already, as from a dump, came without entries.
+            rules.all()
+        } else {
+            rules.changed_since(&before)
+        };
+        let mut noted = if is_of_older_form {
+            // If it is interrupted, an older form is brought up to date by making everything anew.
+            rules.labels()
+        } else {
+            rules.labels_of(&missing)
+        };
+        noted.0.extend(&pending.0);
+        noted.1.extend(&pending.1);
+        let is_noted = !(noted.0.is_empty() && noted.1.is_empty());
+        if rules != before {
+            let bytes = rules.to_bytes(keys, &noted);
+            self.graph.notes().put(RULES, &bytes)?;
+        }
+        let rules = Arc::new(rules);
+        let deriver = InstanceDeriver {
+            rules: Arc::clone(&rules),
+            keys,
+            texts: Some(Arc::clone(&self.texts)),
+        };
+        self.graph.set_deriver(Some(Arc::new(deriver)));
+        let texts = Arc::clone(&self.texts);
+        let state = State::new(Arc::clone(&types), keys, rules, labels, texts);
+        if !is_first && !is_of_older_form {
+            // The lists of all that there is were complete before.
+            self.leave_out_unused(&state, &mut missing)?;
+        }
+        missing.entities.extend(pending.0);
+        missing.relationships.extend(pending.1);
+        Ok(TypeChange {
+            types,
+            state: Arc::new(state),
+            before,
+            missing,
+            is_of_older_form,
+            is_noted,
+        })
+    }
+
+    /// Makes the entries that instances miss. What is interrupted is done when the graph is opened the next time.
+    pub(super) fn complete_change(&self, change: &mut TypeChange) -> Result<(), OmrsError> {
+        let state = &change.state;
+        let former = Former(InstanceDeriver {
+            rules: Arc::new(change.before.with_all_together()),
+            keys: state.keys,
+            texts: None,
+        });
+        if change.is_of_older_form {
+            rebuild_derived(&self.graph, Some(&former), &|id, content| {
+                // What is damaged is told when its entries are made.
+                former::has_other_entries(id, content, state.keys, &change.before).unwrap_or(true)
+            })?;
+        }
+        if !change.missing.is_empty() {
+            let wanted = Wanted::of(&change.missing, state.keys);
+            rebuild_derived(&self.graph, Some(&former), &|id, content| {
+                wanted.has(id, content).unwrap_or(true)
+            })?;
+        }
+        if change.is_noted {
+            let none = (Vec::new(), Vec::new());
+            let bytes = state.rules.to_bytes(state.keys, &none);
+            self.graph.notes().put(RULES, &bytes)?;
+        }
+        change.missing = Changed::default();
+        (change.is_of_older_form, change.is_noted) = (false, false);
+        Ok(())
+    }
+
+    /// Leaves out the types that no state of an instance is of, and the classifications that none carries: a look each.
+    fn leave_out_unused(&self, state: &State, changed: &mut Changed) -> Result<(), OmrsError> {
+        let mut failure = None;
+        let mut is_used = |of: Option<TypeIndex>| match of.map(|of| self.was_ever(state, of)) {
+            // Of a type that is not known any more the lists may be, too.
+            None => true,
+            Some(Ok(is_used)) => is_used,
+            Some(Err(error)) => {
+                failure = Some(error);
+                true
+            }
+        };
+        changed
+            .entities
+            .retain(|label| is_used(state.entity_type(*label)));
+        changed
+            .relationships
+            .retain(|label| is_used(state.relationship_type(*label)));
+        changed
+            .classifications
+            .retain(|name| is_used(state.types.by_name(name)));
+        failure.map_or(Ok(()), Err)
+    }
+
+    /// Whether any state of an instance is of this type or a subtype, or carries this classification.
+    pub(super) fn was_ever(&self, state: &State, of: TypeIndex) -> Result<bool, OmrsError> {
+        let view = self.graph.view(TemporalScope::NOW)?;
+        let (index, firsts) = plan::listing_of(state, of).ok_or_else(|| {
+            let words = "the store was asked for a type that it does not know";
+            OmrsError::new(Message::LogicError, &[words])
+        })?;
+        for first in &firsts {
+            if view.was_ever_derived(index, first)? {
+                return Ok(true);
+            }
+        }
+        // Levels are called alike in all indexes.
+        let proxies = Kind::Proxy.number(Subject::Entities);
+        let is_entity_type = index == Kind::Guid.number(Subject::Entities);
+        Ok(is_entity_type && view.was_ever_derived(proxies, &firsts[0])?)
+    }
+}
+
+/// Says of which elements entries are to be made anew.
+struct Wanted<'a> {
+    entities: FxHashSet<u32>,
+    relationships: FxHashSet<u32>,
+    classifications: &'a [String],
+    keys: Keys,
+}
+
+impl<'a> Wanted<'a> {
+    fn of(missing: &'a Changed, keys: Keys) -> Self {
+        Self {
+            entities: missing.entities.iter().copied().collect(),
+            relationships: missing.relationships.iter().copied().collect(),
+            classifications: &missing.classifications,
+            keys,
+        }
+    }
+
+    fn has(&self, id: &ElementId, content: &[u8]) -> Result<bool, DecodeError> {
+        match id {
+            ElementId::Edge(edge) => Ok(self.relationships.contains(&edge.label.0)),
+            ElementId::Vertex(_) if self.entities.contains(&vertex_label(content)?.0) => Ok(true),
+            ElementId::Vertex(_) if self.classifications.is_empty() => Ok(false),
+            ElementId::Vertex(_) => self.carries(content),
+        }
+    }
+
+    /// Whether an entity carries one of the classifications.
+    fn carries(&self, content: &[u8]) -> Result<bool, DecodeError> {
+        let parts = Parts::of(vertex_parts(content)?.1, self.keys)?;
+        let Some(bytes) = parts.classifications else {
+            return Ok(false);
+        };
+        let mut cursor = Cursor::new(bytes);
+        let Token::List(count) = cursor.token()? else {
+            return Err(cursor.error());
+        };
+        for _ in 0..count {
+            let Token::Map(members) = cursor.token()? else {
+                return Err(cursor.error());
+            };
+            for _ in 0..members {
+                match (cursor.name()?, cursor.token()?) {
+                    ("n", Token::Text(name))
+                        if self.classifications.iter().any(|of| of == name) =>
+                    {
+                        return Ok(true);
+                    }
+                    (_, token) => skip_rest(token, &mut cursor)?,
+                }
+            }
+        }
+        Ok(false)
+    }
+}
