@@ -17,6 +17,8 @@ use super::super::result::{Load, Model};
 use super::super::scenario::{Data, Place, Scenario, Sizes};
 use super::*;
 
+/// Longer than any test takes, on however busy a machine: the hold of loads that end with their requests, and all time-outs.
+const UNTIL_DONE_S: f64 = 3_600.0;
 /// What a server here keeps of a request that it does not read.
 const RECEIVED_UNREAD: usize = 64 * 1024;
 /// What the kernel lets a socket grow to for what is sent, where it does not tell.
@@ -50,7 +52,7 @@ fn requests(to: SocketAddr, scenario: Scenario) -> Requests {
         edges_per_request: 1,
         schema_elements: 1,
         write_ratio: 0.0,
-        vertices: 100,
+        vertices: 20,
         edges: 100,
     };
     let place = Place {
@@ -84,8 +86,8 @@ fn run_worker(to: SocketAddr, scenario: Scenario, load: &Load, budget: Option<i6
                 max_in_flight: load.max_in_flight.expect("a bound"),
             },
         },
-        connect_timeout: Duration::from_secs(60),
-        timeout: Duration::from_secs(60),
+        connect_timeout: Duration::from_secs_f64(UNTIL_DONE_S),
+        timeout: Duration::from_secs_f64(UNTIL_DONE_S),
         budget: budget.map(|left| Arc::new(AtomicI64::new(left))),
         read_back: 0,
         seconds,
@@ -247,7 +249,7 @@ fn connections_that_bring_no_answer_are_not_made_again_at_once() {
 
 #[test]
 fn a_row_ends_when_nothing_new_is_left_to_write() {
-    // One edge for each of a hundred vertices and each of them again.
+    // One edge for each of twenty vertices and each of them.
     let to = server(|mut stream| {
         while read_head(&mut stream) > 0 {
             answer(&mut stream, 201, "");
@@ -257,14 +259,14 @@ fn a_row_ends_when_nothing_new_is_left_to_write() {
         model: Model::Open,
         rate: Some(20_000.0),
         max_in_flight: Some(50),
-        hold_s: 60.0,
+        hold_s: UNTIL_DONE_S,
         ..Load::default()
     };
-    for load in [closed(3, 60.0), open] {
+    for load in [closed(3, UNTIL_DONE_S), open] {
         let found = run_worker(to, Scenario::SingleInsertEdges, &load, None);
         let tally = &found.tally;
         assert!(tally.ran_out);
-        assert_eq!((tally.samples, tally.failed()), (10_000, 0));
+        assert_eq!((tally.samples, tally.failed()), (400, 0));
     }
 }
 
@@ -276,7 +278,12 @@ fn an_answer_before_the_request_is_sent_whole_ends_its_connection() {
         // Neither read any further nor closed.
         std::mem::forget(stream);
     });
-    let found = run_worker(to, Scenario::BatchInsertWide, &closed(1, 60.0), Some(3));
+    let found = run_worker(
+        to,
+        Scenario::BatchInsertWide,
+        &closed(1, UNTIL_DONE_S),
+        Some(3),
+    );
     let tally = &found.tally;
     assert_eq!(tally.statuses.get(&503), Some(&3), "{:?}", tally.errors);
     assert_eq!((tally.opened, tally.reconnects), (3, 2));
@@ -293,7 +300,12 @@ fn an_answer_before_the_connection_is_reset_counts() {
         read_head(&mut stream);
         answer(&mut stream, 503, "");
     });
-    let found = run_worker(to, Scenario::BatchInsertWide, &closed(1, 60.0), Some(20));
+    let found = run_worker(
+        to,
+        Scenario::BatchInsertWide,
+        &closed(1, UNTIL_DONE_S),
+        Some(20),
+    );
     let tally = &found.tally;
     assert_eq!(tally.statuses.get(&503), Some(&20), "{:?}", tally.errors);
 }
@@ -309,7 +321,7 @@ fn a_request_that_was_never_built_sends_nothing() {
         answer(&mut stream, 200, "Connection: close\r\n");
         length
     });
-    let found = run_worker(to, Scenario::VertexById, &closed(1, 60.0), Some(3));
+    let found = run_worker(to, Scenario::VertexById, &closed(1, UNTIL_DONE_S), Some(3));
     let tally = &found.tally;
     assert_eq!(tally.errors.get("refused"), Some(&2), "{:?}", tally.errors);
     let read = serving.join().expect("served");
