@@ -1,5 +1,6 @@
 //! The options of `varve bench metadata`.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -197,9 +198,11 @@ impl Selection {
         is_left_out(method) || fed_by_left_out
     }
 
-    /// Whether nothing is left out.
-    pub(crate) fn is_all(&self) -> bool {
-        self.profiles.is_empty() && self.skipped.is_empty()
+    /// The methods that are not to be timed.
+    pub(crate) fn left_out(&self) -> BTreeSet<String> {
+        let methods = ROWS.iter().map(|info| info.row.method);
+        let left_out = methods.filter(|method| self.leaves_out(method));
+        left_out.map(str::to_owned).collect()
     }
 }
 

@@ -57,17 +57,6 @@ impl Evidence {
         Ok(evidence)
     }
 
-    /// How long each file is without its end, for [`Evidence::again`].
-    ///
-    /// # Errors
-    /// When anything could not be written.
-    pub(crate) fn lengths(&mut self) -> Result<BTreeMap<u16, u64>> {
-        let files = self.files.iter_mut();
-        let lengths =
-            files.map(|(profile, file)| Ok((profile.id(), file.writer.stream_position()?)));
-        lengths.collect()
-    }
-
     /// Adds a call that belongs to `row`, made for the profile and type of `case`.
     pub(crate) fn add(&mut self, row: Row, case: (Profile, &str), elapsed: Duration) {
         if self.error.is_none()
@@ -105,26 +94,32 @@ impl Evidence {
         Ok(())
     }
 
-    /// Makes the files whole; calls that come later are added.
+    /// Makes the files whole; calls that come later are added. Says how long each is without its end, for
+    /// [`Evidence::again`].
     ///
     /// # Errors
     /// When anything could not be written, now or earlier.
-    pub(crate) fn complete(&mut self) -> Result<()> {
-        if let Some(error) = &self.error {
-            bail!("writing the evidence: {error:#}");
+    pub(crate) fn complete(&mut self) -> Result<BTreeMap<u16, u64>> {
+        if self.error.is_none() {
+            let files = self.files.iter_mut();
+            let lengths = files.map(|(profile, file)| Ok((profile.id(), file.complete()?)));
+            match lengths.collect::<Result<_>>() {
+                Ok(lengths) => return Ok(lengths),
+                // What is written next would stand behind what is missing.
+                Err(error) => self.error = Some(error),
+            }
         }
-        let mut files = self.files.values_mut();
-        files.try_for_each(|file| file.complete().context("writing the evidence"))
+        let error = self.error.as_ref().map(|error| format!("{error:#}"));
+        bail!("writing the evidence: {}", error.unwrap_or_default());
     }
 }
 
 impl ProfileFile {
-    /// Writes the end, and goes back before it: what is added takes its place.
-    fn complete(&mut self) -> std::io::Result<()> {
+    /// Writes the end, and goes back before it: what is added takes its place. Says where that is.
+    fn complete(&mut self) -> std::io::Result<u64> {
         let end = self.writer.stream_position()?;
         self.writer.write_all(b"\n]}]}\n")?;
-        self.writer.seek(SeekFrom::Start(end))?;
-        Ok(())
+        self.writer.seek(SeekFrom::Start(end))
     }
 
     fn path(folder: &Path, profile: Profile) -> PathBuf {

@@ -22,26 +22,28 @@ use crate::api::environment;
 pub(crate) struct Part {
     /// The run as it stood when the part began.
     run: VolumeRun,
+    /// Where it is in the file; a new one is added when it begins.
+    at: Option<usize>,
     pub(crate) carried: Carried,
     began: Instant,
 }
 
 impl Part {
-    /// The first part, or the next one of the run that is in `file`, which is taken out of it.
+    /// The first part, or the next one of the run that is in `file`.
     ///
     /// # Errors
     /// When the file is of a run that cannot go on so.
     pub(crate) fn of(
         arguments: &MetadataArguments,
         volume: Volume,
-        file: &mut MetadataFile,
+        file: &MetadataFile,
     ) -> Result<Self> {
         let name = volume.to_string();
         let known = file.runs.iter().position(|run| run.volume == name);
         let Some(at) = known.filter(|_| arguments.go_on) else {
             return Ok(Self::first(arguments, volume));
         };
-        let mut run = file.runs.remove(at);
+        let mut run = file.runs[at].clone();
         let carried = run.carried.take();
         let carried =
             carried.with_context(|| format!("no profile of {name} is over: begin anew"))?;
@@ -72,6 +74,7 @@ impl Part {
         });
         Ok(Self {
             run,
+            at: Some(at),
             carried,
             began: Instant::now(),
         })
@@ -87,6 +90,7 @@ impl Part {
                 started: environment::now(),
                 ..VolumeRun::default()
             },
+            at: None,
             carried: Carried {
                 types: arguments.types,
                 seed: arguments.seed,
@@ -119,13 +123,6 @@ impl Part {
         profiles.find(|it| selection.runs(*it) && !over.contains_key(it))
     }
 
-    /// The run as it was, when there is nothing to add.
-    pub(crate) fn into_run(mut self) -> VolumeRun {
-        self.run.continued.pop();
-        self.run.carried = Some(self.carried);
-        self.run
-    }
-
     /// The recorder, with what was measured before.
     ///
     /// # Errors
@@ -151,6 +148,7 @@ impl Part {
         first: Profile,
     ) -> Result<()> {
         self.carried.at_work = Some(first.id());
+        self.run.left_out.extend(suite.left_out());
         let home = &mut file.repository.metadata_collection_id;
         let mut run = self.run.clone();
         if self.goes_on() {
@@ -159,32 +157,43 @@ impl Part {
         } else {
             home.clone_from(&suite.home);
         }
-        file.runs.push(run);
+        match self.at {
+            Some(at) => file.runs[at] = run,
+            None => {
+                self.at = Some(file.runs.len());
+                file.runs.push(run);
+            }
+        }
         Ok(())
     }
 
-    /// Puts what is measured so far into the last run of the file.
+    /// This run in the file, once it has begun.
+    fn in_file<'a>(&self, file: &'a mut MetadataFile) -> Option<&'a mut VolumeRun> {
+        file.runs.get_mut(self.at?)
+    }
+
+    /// Puts what is measured so far into the file.
     ///
     /// # Errors
-    /// When the evidence cannot be written.
+    /// When the evidence cannot be written; the rest is in the file all the same.
     pub(crate) fn keep(
         &mut self,
         file: &mut MetadataFile,
         suite: &mut Suite,
         runs: &Runs,
     ) -> Result<()> {
-        let (rows, failures) = suite.recorder.results()?;
-        ensure!(!rows.is_empty(), "the suite has rows");
-        self.carried.evidence = suite.recorder.evidence_lengths()?;
+        let evidence = suite.recorder.complete_evidence();
+        self.carried.evidence = evidence.as_ref().cloned().unwrap_or_default();
         suite.handed_on(&mut self.carried);
-        if let Some(run) = file.runs.last_mut() {
+        if let Some(run) = self.in_file(file) {
             run.seconds = self.run.seconds + self.began.elapsed().as_secs_f64();
             run.instances_created = suite.created;
             run.profiles = runs.values().cloned().collect();
-            (run.rows, run.failures) = (rows, failures);
+            (run.rows, run.failures) = suite.recorder.results();
+            run.complete = is_complete(run, &self.carried);
             run.carried = Some(self.carried.clone());
         }
-        Ok(())
+        evidence.map(drop)
     }
 
     /// Puts the end into the file. What is there of a profile that was cut short is left out where others are over: so the run
@@ -199,17 +208,46 @@ impl Part {
         runs: &Runs,
         is_whole: bool,
     ) -> Result<()> {
-        let can_go_on = file.runs.last().is_some_and(|run| run.carried.is_some());
-        if can_go_on {
-            if !is_whole {
-                progress::warn("the results are those of the profiles that are over");
-            }
+        let run = self.in_file(file);
+        let can_go_on = run.is_some_and(|run| run.carried.is_some());
+        if can_go_on && !is_whole {
+            progress::warn("the results are those of the profiles that are over");
             return Ok(());
         }
-        self.keep(file, suite, runs)?;
-        if let Some(run) = file.runs.last_mut().filter(|_| !is_whole) {
+        let kept = self.keep(file, suite, runs);
+        if let Some(run) = self.in_file(file).filter(|_| !is_whole) {
             run.carried = None;
         }
-        Ok(())
+        kept
+    }
+}
+
+/// Whether everything ran, and nothing twice.
+fn is_complete(run: &VolumeRun, carried: &Carried) -> bool {
+    let is_over = |profile: Profile| run.profiles.iter().any(|it| it.id == profile.id());
+    let stages = STAGES.iter().flat_map(|stage| stage.passes);
+    let mut profiles = stages.map(|pass| pass.profile);
+    let is_all = carried.types.is_none() && run.left_out.is_empty();
+    is_all && profiles.all(is_over) && ran_once(&run.continued)
+}
+
+/// Whether no profile was done a second time, on what it had left.
+fn ran_once(continued: &[Continuation]) -> bool {
+    continued.iter().all(|it| it.again.is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_did_a_profile_twice_is_not_complete() {
+        let went_on = |again: Option<&str>| Continuation {
+            again: again.map(str::to_owned),
+            ..Continuation::default()
+        };
+        assert!(ran_once(&[]) && ran_once(&[went_on(None), went_on(None)]));
+        let repeated = [went_on(Some("Entity search")), went_on(None)];
+        assert!(!ran_once(&repeated), "also when it went on once more");
     }
 }

@@ -4,7 +4,7 @@
 //! milliseconds in `_ms`, seconds in `_s`; a median in milliseconds is that of whole ones, cut off, as the published figures
 //! are. Readers accept absent fields.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
@@ -87,9 +87,10 @@ pub(crate) struct VolumeRun {
     pub(crate) seconds: f64,
     /// Instances that the suite created, reference copies included.
     pub(crate) instances_created: u64,
-    /// Whether everything ran: all types and all profiles, to the end, and none of them twice. A run that goes on is not
-    /// complete.
+    /// Whether everything ran: all types, profiles and methods, to the end, and nothing twice.
     pub(crate) complete: bool,
+    /// Methods that were left out in any of its parts.
+    pub(crate) left_out: BTreeSet<String>,
     /// What the run needs to go on after the profiles that are over.
     pub(crate) carried: Option<Carried>,
     /// When it went on after it had been cut short.

@@ -1,5 +1,6 @@
 //! Running the suite: the volumes one after another, progress, and the results.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -10,11 +11,10 @@ use super::client::Client;
 use super::part::Part;
 use super::plan::Plan;
 use super::profile::Profile;
-use super::profiles::STAGES;
 use super::progress::{self, Watch};
 use super::report;
-use super::result::{Continuation, MetadataFile, Repository};
-use super::suite::{Runs, Settings, Suite};
+use super::result::{MetadataFile, Repository};
+use super::suite::{Settings, Suite};
 use crate::api::serve::{self, KeptData, Served};
 use crate::api::{environment, process};
 
@@ -31,8 +31,11 @@ pub fn run(arguments: &MetadataArguments) -> Result<ExitCode> {
     let files = match arguments.from.is_empty() {
         true => {
             let (file, outcome) = measure(arguments)?;
-            write(arguments, std::slice::from_ref(&file))?;
-            outcome?;
+            let written = write(arguments, std::slice::from_ref(&file));
+            if let (Err(_), Err(error)) = (&outcome, &written) {
+                progress::warn(&format!("{error:#}"));
+            }
+            outcome.and(written)?;
             vec![file]
         }
         false => {
@@ -54,7 +57,7 @@ pub fn run(arguments: &MetadataArguments) -> Result<ExitCode> {
     })
 }
 
-/// Runs the volumes. When the repository goes away, what was measured until then comes with the error.
+/// Runs the volumes. What was measured comes with the error of the volume that could not be, or not to its end.
 fn measure(arguments: &MetadataArguments) -> Result<(MetadataFile, Result<()>)> {
     let until = arguments.minutes.map(|minutes| {
         let minutes = Duration::from_secs(minutes.saturating_mul(60));
@@ -72,14 +75,16 @@ fn measure(arguments: &MetadataArguments) -> Result<(MetadataFile, Result<()>)> 
     let limit = arguments.types.map(|count| count as usize);
     let plan = Plan::new(limit);
     let mut outcome = Ok(());
-    for volume in &arguments.volume {
-        if until.is_some_and(|until| Instant::now() >= until) {
+    for (at, volume) in arguments.volume.iter().enumerate() {
+        if outcome.is_err() || until.is_some_and(|until| Instant::now() >= until) {
             break;
         }
-        outcome = measure_volume(arguments, *volume, &plan, &mut file, until)?;
-        if outcome.is_err() {
-            break;
-        }
+        outcome = match measure_volume(arguments, *volume, &plan, &mut file, until) {
+            Ok(outcome) => outcome,
+            Err(error) if at > 0 => Err(error),
+            // Nothing was measured, so no file is to be changed.
+            Err(error) => return Err(error),
+        };
     }
     file.environment.ended = environment::now();
     file.environment.load_average_end = environment::load_average();
@@ -116,7 +121,7 @@ fn repository(arguments: &MetadataArguments) -> Result<Repository> {
 }
 
 /// Runs a volume. Its results so far are in `file`, also on disk, after every profile: a run that is cut short leaves them, and
-/// may go on there.
+/// may go on there. What goes wrong before anything is measured is the outer error.
 fn measure_volume(
     arguments: &MetadataArguments,
     volume: Volume,
@@ -128,7 +133,6 @@ fn measure_volume(
     let selection = Selection::new(arguments);
     let Some(first) = part.first_left(&selection) else {
         ensure!(part.goes_on(), "no profile is to run");
-        file.runs.push(part.into_run());
         return Ok(Ok(()));
     };
     let served = serve(arguments, volume, part.goes_on())?;
@@ -155,37 +159,30 @@ fn measure_volume(
     let (runs, outcome) = suite.run(plan, &mut watch, part.over(), until, |suite, runs, next| {
         part.carried.at_work = next.map(Profile::id);
         let kept = part.keep(file, suite, runs);
-        let kept = kept.and_then(|()| match &arguments.json {
-            Some(path) => file.write(path),
-            None => Ok(()),
-        });
-        // Hours of measuring do not end with a full disk; what is missing in the end ends the run with an error.
-        if let Err(error) = kept {
-            progress::warn(&format!("the results so far are not on disk: {error:#}"));
-        }
+        warn_unless_kept(kept);
+        warn_unless_kept(
+            arguments
+                .json
+                .as_ref()
+                .map_or(Ok(()), |path| file.write(path)),
+        );
     });
-    part.end(file, &mut suite, &runs, outcome.is_ok())?;
-    if let Some(run) = file.runs.last_mut() {
-        let is_all = arguments.types.is_none() && Selection::new(arguments).is_all();
-        run.complete = is_all && outcome.is_ok() && ran_all(&runs) && ran_once(&run.continued);
-    }
-    // What is measured is kept even if a later volume fails to start.
-    if let Some(path) = &arguments.json {
-        file.write(path)?;
-    }
-    Ok(outcome)
+    let kept = part.end(file, &mut suite, &runs, outcome.is_ok());
+    // What is measured is on disk even if a later volume fails to start.
+    warn_unless_kept(
+        arguments
+            .json
+            .as_ref()
+            .map_or(Ok(()), |path| file.write(path)),
+    );
+    Ok(outcome.and(kept))
 }
 
-fn ran_all(runs: &Runs) -> bool {
-    let stages = STAGES.iter().flat_map(|stage| stage.passes);
-    stages
-        .map(|pass| pass.profile)
-        .all(|it| runs.contains_key(&it))
-}
-
-/// Whether no profile was done a second time, on what it had left.
-fn ran_once(continued: &[Continuation]) -> bool {
-    continued.iter().all(|it| it.again.is_none())
+/// Hours of measuring do not end with a full disk; what is missing in the end ends the run with an error.
+fn warn_unless_kept(kept: Result<()>) {
+    if let Err(error) = kept {
+        progress::warn(&format!("the results so far are not on disk: {error:#}"));
+    }
 }
 
 /// Starts a server of our own, if one is wanted; with the data of an earlier part if the run `goes_on`.
@@ -220,38 +217,24 @@ fn settings_of(arguments: &MetadataArguments) -> Vec<String> {
     settings
 }
 
+/// Writes the results and the report: each of them, whether or not another one can be written.
 fn write(arguments: &MetadataArguments, files: &[MetadataFile]) -> Result<()> {
-    if let (Some(path), [file]) = (&arguments.json, files) {
-        file.write(path)?;
-    }
-    if let Some(path) = &arguments.report {
-        let page = report::html(files);
-        std::fs::write(path, page).with_context(|| format!("writing {}", path.display()))?;
-    }
+    let to = |path: &Path, text: String| {
+        std::fs::write(path, text).with_context(|| format!("writing {}", path.display()))
+    };
     let tables = report::markdown(files);
-    match &arguments.markdown {
-        Some(path) => {
-            std::fs::write(path, tables).with_context(|| format!("writing {}", path.display()))
-        }
+    let tables = match &arguments.markdown {
+        Some(path) => to(path, tables),
         None => {
             print!("{tables}");
             Ok(())
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_run_that_did_a_profile_twice_is_not_complete() {
-        let went_on = |again: Option<&str>| Continuation {
-            again: again.map(str::to_owned),
-            ..Continuation::default()
-        };
-        assert!(ran_once(&[]) && ran_once(&[went_on(None), went_on(None)]));
-        let repeated = [went_on(Some("Entity search")), went_on(None)];
-        assert!(!ran_once(&repeated), "also when it went on once more");
-    }
+    };
+    let json = match (&arguments.json, files) {
+        (Some(path), [file]) => file.write(path),
+        _ => Ok(()),
+    };
+    let page = arguments.report.as_ref();
+    let page = page.map_or(Ok(()), |path| to(path, report::html(files)));
+    json.and(page).and(tables)
 }

@@ -1,6 +1,6 @@
 //! The suite at one volume: the profiles in order, each over the types of its category, and what their test cases share.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -132,6 +132,11 @@ impl Suite {
         self.values = Values::new(carried.values, self.volume.instances);
         self.created = created;
         Ok(())
+    }
+
+    /// The methods that are left out.
+    pub(crate) fn left_out(&self) -> BTreeSet<String> {
+        self.selection.left_out()
     }
 
     /// What the next part of the run needs.

@@ -236,6 +236,60 @@ fn files_hold_what_reports_and_other_programs_need() {
     assert!(text(&page).contains("<svg"));
 }
 
+#[test]
+fn evidence_that_cannot_be_written_takes_no_results_along() {
+    let stub = Stub::start(Manner::Right);
+    let folder = tempfile::tempdir().expect("a folder");
+    // No file can have this name.
+    let evidence = folder.path().join("evidence");
+    let taken = evidence.join("0005-02/profile-012.json");
+    std::fs::create_dir_all(taken).expect("made");
+    let words = format!("--profiles 1,2,12 --evidence {}", evidence.display());
+    let (outcome, file) = against(&stub, &words);
+    let error = outcome.expect_err("evidence is missing").to_string();
+    assert!(error.starts_with("writing the evidence: "), "{error}");
+    assert_eq!(calls(&file, "Entity retrieval", "getEntityDetail"), 15);
+    assert_eq!(calls(&file, "Entity search", "findEntities"), 15 + 3);
+}
+
+#[test]
+fn results_that_cannot_be_written_are_reported_all_the_same() {
+    let stub = Stub::start(Manner::Right);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    std::fs::create_dir(path("run.json.new")).expect("made");
+    let words = format!(
+        "--url {} --volume 5-2,2-1 --types 3 --profiles 1 --json {} --markdown {} --report {}",
+        stub.url(),
+        path("run.json").display(),
+        path("run.md").display(),
+        path("run.html").display(),
+    );
+    let error = run(&words).expect_err("not written").to_string();
+    assert!(error.contains("writing "), "{error}");
+    let tables = std::fs::read_to_string(path("run.md")).expect("tables");
+    for calls in ["| addEntity | 15 |", "| addEntity | 6 |"] {
+        assert!(tables.contains(calls), "{tables}");
+    }
+    assert!(path("run.html").is_file());
+}
+
+#[test]
+fn what_ran_before_a_volume_that_cannot_is_reported() {
+    let stub = Stub::start(Manner::Leaves(1 + 30));
+    let folder = tempfile::tempdir().expect("a folder");
+    let tables = folder.path().join("run.md");
+    let words = format!(
+        "--url {} --volume 5-2,2-1 --types 3 --profiles 1 --markdown {}",
+        stub.url(),
+        tables.display()
+    );
+    let error = run(&words).expect_err("gone");
+    assert!(format!("{error:#}").contains("no OMRS repository"));
+    let tables = std::fs::read_to_string(tables).expect("tables");
+    assert!(tables.contains("| addEntity | 15 |"), "{tables}");
+}
+
 /// Everything of a run but what differs each time.
 fn counted(file: &Value) -> Vec<(Value, Value, Value, Value, Value)> {
     let rows = file["runs"][0]["rows"].as_array().expect("rows");
