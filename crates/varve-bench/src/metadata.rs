@@ -11,6 +11,7 @@ mod answer;
 mod arguments;
 mod checked;
 mod client;
+mod counts;
 mod evidence;
 mod median;
 mod part;

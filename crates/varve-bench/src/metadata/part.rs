@@ -9,12 +9,13 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 
 use super::arguments::{MetadataArguments, Selection, Volume};
+use super::counts;
 use super::evidence::Evidence;
 use super::profile::Profile;
 use super::profiles::STAGES;
 use super::progress;
 use super::recorder::Recorder;
-use super::result::{Carried, Continuation, MetadataFile, VolumeRun};
+use super::result::{Carried, Continuation, MetadataFile, RowResult, VolumeRun};
 use super::suite::{Runs, Suite};
 use crate::api::environment;
 
@@ -190,6 +191,7 @@ impl Part {
             run.instances_created = suite.created;
             run.profiles = runs.values().cloned().collect();
             (run.rows, run.failures) = suite.recorder.results();
+            counts::judge(run, &self.carried);
             run.complete = is_complete(run, &self.carried);
             run.carried = Some(self.carried.clone());
         }
@@ -222,13 +224,14 @@ impl Part {
     }
 }
 
-/// Whether everything ran, and nothing twice.
+/// Whether everything ran, nothing twice, with the calls that it must have.
 fn is_complete(run: &VolumeRun, carried: &Carried) -> bool {
     let is_over = |profile: Profile| run.profiles.iter().any(|it| it.id == profile.id());
     let stages = STAGES.iter().flat_map(|stage| stage.passes);
     let mut profiles = stages.map(|pass| pass.profile);
     let is_all = carried.types.is_none() && run.left_out.is_empty();
-    is_all && profiles.all(is_over) && ran_once(&run.continued)
+    let is_right = !run.rows.iter().any(RowResult::has_wrong_calls);
+    is_all && profiles.all(is_over) && ran_once(&run.continued) && is_right
 }
 
 /// Whether no profile was done a second time, on what it had left.

@@ -71,9 +71,8 @@ impl Recorder {
     ) -> Self {
         let mut recorder = Self::new(evidence);
         for (info, tally) in ROWS.iter().zip(&mut recorder.rows) {
-            let (profile, method) = (info.row.profile.name(), info.row.method);
             let mut rows = rows.iter();
-            if let Some(row) = rows.find(|it| it.profile == profile && it.method == method) {
+            if let Some(row) = rows.find(|row| info.is(row)) {
                 *tally = RowTally::again(row);
             }
         }

@@ -158,6 +158,10 @@ pub(crate) struct RowResult {
     pub(crate) method: String,
     /// Timed calls.
     pub(crate) calls: u64,
+    /// How many they must be at least; 0 where that is not known.
+    pub(crate) calls_min: u64,
+    /// How many they may be at most, if that is known.
+    pub(crate) calls_max: Option<u64>,
     /// The repository says that it does not do this.
     pub(crate) not_supported: bool,
     pub(crate) median_ms: Option<f64>,

@@ -13,12 +13,12 @@ use super::plan::Plan;
 use super::profile::Profile;
 use super::progress::{self, Watch};
 use super::report;
-use super::result::{MetadataFile, Repository};
+use super::result::{MetadataFile, Repository, RowResult, VolumeRun};
 use super::suite::{Settings, Suite};
 use crate::api::serve::{self, KeptData, Served};
 use crate::api::{environment, process};
 
-/// Exit code when test cases failed.
+/// Exit code when test cases failed, or rows have not the calls that they must have.
 const EXIT_FAILED: u8 = 3;
 /// The latest end that can be asked for: a year, which every clock can tell.
 const LONGEST: Duration = Duration::from_secs(366 * 86_400);
@@ -26,7 +26,7 @@ const LONGEST: Duration = Duration::from_secs(366 * 86_400);
 /// Runs the suite, or reports on files.
 ///
 /// # Errors
-/// When no repository answers, or a file cannot be read or written. Test cases that fail are an exit code instead.
+/// When no repository answers, or a file cannot be read or written. What failed is an exit code instead.
 pub fn run(arguments: &MetadataArguments) -> Result<ExitCode> {
     let files = match arguments.from.is_empty() {
         true => {
@@ -47,11 +47,12 @@ pub fn run(arguments: &MetadataArguments) -> Result<ExitCode> {
             files
         }
     };
-    let mut profiles = files
-        .iter()
-        .flat_map(|it| &it.runs)
-        .flat_map(|it| &it.profiles);
-    Ok(match profiles.any(|it| it.failed > 0) {
+    let mut runs = files.iter().flat_map(|it| &it.runs);
+    let is_wrong = |run: &VolumeRun| {
+        let has_failed = run.profiles.iter().any(|it| it.failed > 0);
+        has_failed || run.rows.iter().any(RowResult::has_wrong_calls)
+    };
+    Ok(match runs.any(is_wrong) {
         true => ExitCode::from(EXIT_FAILED),
         false => ExitCode::SUCCESS,
     })
@@ -148,6 +149,7 @@ fn measure_volume(
         seed: arguments.seed,
         booking: !arguments.no_booking,
         selection,
+        few_types: arguments.types.is_some(),
     };
     let mut suite = Suite::new(client, part.recorder(arguments)?, plan, settings)
         .with_context(|| format!("{url}, server {}", arguments.server_name))?;

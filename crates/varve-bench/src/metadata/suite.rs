@@ -39,6 +39,8 @@ pub(crate) struct Suite {
     /// Count set-up searches in the rows of the searches.
     booking: bool,
     selection: Selection,
+    /// Whether instances are made of some types only.
+    pub(crate) few_types: bool,
     /// The profile and the type at work.
     case: (Profile, Arc<PlannedType>),
     /// Instances created.
@@ -67,6 +69,8 @@ pub(crate) struct Settings {
     pub(crate) seed: u64,
     pub(crate) booking: bool,
     pub(crate) selection: Selection,
+    /// Whether instances are made of some types only.
+    pub(crate) few_types: bool,
 }
 
 impl Suite {
@@ -111,6 +115,7 @@ impl Suite {
             as_of: None,
             booking: settings.booking,
             selection: settings.selection,
+            few_types: settings.few_types,
             case: (Profile::Environment, Arc::clone(first)),
             created: 0,
             keys: Keys::default(),

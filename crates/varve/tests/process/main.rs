@@ -16,6 +16,7 @@ mod metadata;
 mod metadata_bad_input;
 #[cfg(feature = "rocksdb")]
 mod metadata_crash;
+mod metadata_suite;
 #[cfg(any(feature = "rocksdb", feature = "cassandra"))]
 mod seeds;
 #[cfg_attr(

@@ -35,6 +35,13 @@ pub(super) fn words(of: Shown<'_>) -> String {
     }
     let failed: u64 = run.profiles.iter().map(|it| it.failed).sum();
     let _ = write!(words, ", {failed} failed test cases");
+    let wrong = run.rows.iter().filter(|row| row.has_wrong_calls()).count();
+    if wrong > 0 {
+        let _ = write!(
+            words,
+            ", {wrong} rows without the calls that they must have"
+        );
+    }
     if !run.booking {
         words += ", set-up searches not counted";
     }

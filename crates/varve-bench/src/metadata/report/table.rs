@@ -121,8 +121,7 @@ pub(super) fn ms(us: f64) -> String {
 /// The rows that were measured, with what is known of them.
 pub(super) fn rows(run: Shown<'_>) -> impl Iterator<Item = (&RowInfo, &RowResult)> {
     ROWS.iter().filter_map(move |info| {
-        let is_it =
-            |it: &&RowResult| it.profile == info.row.profile.name() && it.method == info.row.method;
+        let is_it = |row: &&RowResult| info.is(row);
         Some((info, run.run.rows.iter().find(is_it)?))
     })
 }
@@ -178,16 +177,27 @@ pub(super) fn published(of: Shown<'_>) -> Table {
     }
 }
 
+/// The number of calls; where that is wrong with the right one.
+fn calls(row: &RowResult) -> String {
+    let calls = whole(row.calls as f64);
+    match row.calls_max {
+        _ if !row.has_wrong_calls() => calls,
+        Some(right) => format!("{calls} of {}", whole(right as f64)),
+        None => format!("{calls} of some"),
+    }
+}
+
 fn figures(info: &RowInfo, row: &RowResult) -> Vec<Cell> {
+    let calls = Cell::judged(calls(row), row.has_wrong_calls());
     if row.calls == 0 {
         let mark = if row.not_supported { "--" } else { "–" };
-        let mut cells: Vec<Cell> = vec!["0".into()];
+        let mut cells: Vec<Cell> = vec![calls];
         cells.resize(7, mark.into());
         return cells;
     }
     let interval = format!("{} to {}", ms(row.median_low_us), ms(row.median_high_us));
     vec![
-        whole(row.calls as f64).into(),
+        calls,
         published_ms(row.median_ms).into(),
         Cell::judged(ms(row.median_us), row.median_us > info.limit.median_us()),
         interval.into(),

@@ -63,6 +63,22 @@ fn our_column_stands_beside_the_published_ones() {
 }
 
 #[test]
+fn rows_without_the_calls_that_they_must_have_are_marked() {
+    let mut short = run("0005-02", 100.0);
+    (short.rows[0].calls_min, short.rows[0].calls_max) = (1_370, Some(1_370));
+    let search = Row::new(Profile::EntitySearch, "findEntities").position();
+    (short.rows[search].calls, short.rows[search].calls_min) = (0, 1);
+    let text = markdown(&[file(vec![short])]);
+    for marked in [
+        "| addEntity | **10 of 1,370** | 1,370 |",
+        "| findEntities | **0 of some** | 7,520 |",
+        ", 2 rows without the calls that they must have",
+    ] {
+        assert!(text.contains(marked), "{text}");
+    }
+}
+
+#[test]
 fn rows_over_a_limit_are_listed() {
     let mut slow = run("0005-02", 150.0);
     let row = Row::new(Profile::EntityRetrieval, "getEntityDetail").position();
