@@ -50,8 +50,10 @@ refused() { # message, options…
   grep -qF -- "$message" <<<"$output" || { echo "$output"; return 1; }
 }
 
+omrs=(--set config.omrs.enabled=true)
+suite=("${omrs[@]}" --set benchmarks.metadata.enabled=true)
 everything=(
-  --set networkPolicy.podLabels.role=client --set benchmarks.api.enabled=true --set benchmarks.metadata.enabled=true
+  --set networkPolicy.podLabels.role=client "${suite[@]}" --set 'networkPolicy.from[0].namespaceSelector.matchLabels.team=egeria'
   --set benchmarks.resultsClaim=results --set persistence.storageClass=fast --set 'imagePullSecrets[0].name=pull'
   --set config.storage.durability=interval:100 --set config.server.gzip_level=3 --set config.graph.create='{hugegraph,other}'
   --set serviceAccount.name=own --set podAnnotations.a=b --set nodeSelector.disk=ssd
@@ -71,8 +73,33 @@ probe() { has "$(grep -A 1 -F "$1Probe:" <<<"$plain")" "httpGet: {path: $2, port
 check 'no requests for a server that waits' probe readiness /health
 check 'nor is it restarted at its start' probe startup /versions
 check 'nor later' probe liveness /versions
-check 'both load tests' test "$(grep -c '^kind: Job' <<<"$full")" = 2
+job() { render "$@" | awk '/^---$/ { on = 0 } /^kind: Job$/ { on = 1 } on'; }
+named() { job "$@" | awk '/^  name: / { print $2; exit }'; }
+check 'a load test' test "$(grep -c '^kind: Job' <<<"$full")" = 1
+check 'the other load test' test -n "$(named --set benchmarks.api.enabled=true)"
+check 'not both at once' refused 'enable one of them' "${suite[@]}" --set benchmarks.api.enabled=true
+check 'no suite without a repository' refused 'needs config.omrs.enabled' --set benchmarks.metadata.enabled=true
 check 'results are kept' has "$full" 'claimName: results'
+check 'times of all calls as well' has "$full" '- --evidence'
+check 'but not where they go with the pod' has_not "$(job "${suite[@]}")" '- --evidence'
+for wait in api metadata; do
+  check "bench $wait waits for the server" has "$(job "${omrs[@]}" --set "benchmarks.$wait.enabled=true")" '- --wait'
+done
+check 'a load test does not run again because of something else' test "$(named "${suite[@]}")" = \
+  "$(named "${suite[@]}" --set podAnnotations.a=b,config.storage.memory_mib=1024,resources.limits.memory=4Gi)"
+check 'but when it is another' test "$(named "${suite[@]}")" != "$(named "${suite[@]}" --set 'benchmarks.metadata.args={--types,3}')"
+check 'other callers' has "$(grep -A 20 'ingress:' <<<"$full")" 'team: egeria'
+# Names of objects and values of labels; a pod of a Job has six characters more, which the system makes fit.
+long="$(printf 'a%.0s' {1..53})"
+short_names() { # options…
+  local rendered
+  rendered="$("$helm" template "$long" "$chart" --kube-version 1.29.0 "$@")" && has "$rendered" 'kind: Job' || return 1
+  ! grep -oE '^ *(- )?(name|serviceName|[a-z.]+[.](io|sh)/[a-z]+): .*' <<<"$rendered" |
+    awk '{ gsub(/"/, "", $NF); if (length($NF) > 63) print }' | grep .
+}
+check 'no name over 63 characters' short_names "${suite[@]}"
+check 'whatever the name is' short_names "${suite[@]}" --set "nameOverride=$long$long"
+check 'or all of it' short_names "${suite[@]}" --set "fullnameOverride=$long$long"
 check 'storage class' has "$full" 'storageClassName: "fast"'
 check 'service account' has "$full" 'serviceAccountName: own'
 check 'no volume of its own when there is one' has_not "$(render --set persistence.existingClaim=mine)" 'volumeClaimTemplates:'
@@ -89,13 +116,17 @@ configuration <<<"$full" >"$options/varve.toml"
 check 'the configuration is not empty' test -s "$options/varve.toml"
 check 'the server accepts the configuration' "$bin" config --config "$options/varve.toml"
 check 'and takes it' grep -qF 'interval:100' <("$bin" config --config "$options/varve.toml")
+check 'instances tell the address of the Service' has "$(cat "$options/varve.toml")" 'base_url = "http://varve:8080/servers/varve"'
+check 'or the one that is given' has "$(render "${omrs[@]}" --set config.omrs.base_url=http://a/servers/b)" 'base_url = "http://a/servers/b"'
+check 'with the name of the server' has "$(render "${omrs[@]}" --set 'config.omrs.server_names={b,c}')" ':8080/servers/b"'
+check 'nothing of it without a repository' has_not "$plain" 'base_url'
 
 # Every option of the load tests is known to the program.
-for suite in api metadata; do
-  help="$("$bin" bench "$suite" --help)"
-  job="$(render --set "benchmarks.$suite.enabled=true" | awk '/^kind: Job/ { on = 1 } on')"
+for tool in api metadata; do
+  help="$("$bin" bench "$tool" --help)"
+  job="$(job "${omrs[@]}" --set "benchmarks.$tool.enabled=true" --set benchmarks.resultsClaim=results)"
   for option in $(grep -oE -- '--[a-z-]+' <<<"$job" | grep -v '^---' | sort -u); do
-    check "bench $suite has $option" has "$help" "$option"
+    check "bench $tool has $option" has "$help" "$option"
   done
 done
 

@@ -13,6 +13,7 @@ use crate::api::serve::VerifyStore;
 use crate::api::{self, ApiArguments, report, table};
 use crate::metadata::{self, MetadataArguments};
 use crate::owned::{self, Ending, Program};
+use crate::wait::Wait;
 
 /// `varve bench`
 #[derive(Debug, Args)]
@@ -24,9 +25,19 @@ pub struct BenchArguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run load tests against a server of HugeGraph's REST API
-    Api(Box<ApiArguments>),
+    Api {
+        #[command(flatten)]
+        arguments: Box<ApiArguments>,
+        #[command(flatten)]
+        wait: Wait,
+    },
     /// Run Egeria's performance suite against an open-metadata repository (OMRS REST API)
-    Metadata(Box<MetadataArguments>),
+    Metadata {
+        #[command(flatten)]
+        arguments: Box<MetadataArguments>,
+        #[command(flatten)]
+        wait: Wait,
+    },
     /// Print the Markdown table of a result file
     Table {
         /// JSON file that a run wrote
@@ -137,8 +148,16 @@ enum Command {
 pub fn run(arguments: &BenchArguments, program: Program) -> Result<ExitCode> {
     owned::set_program(program);
     match &arguments.command {
-        Command::Api(arguments) => return api::run(arguments),
-        Command::Metadata(arguments) => return metadata::run(arguments),
+        Command::Api { arguments, wait } => {
+            wait.for_server(&arguments.url)?;
+            return api::run(arguments);
+        }
+        Command::Metadata { arguments, wait } => {
+            if arguments.from.is_empty() {
+                wait.for_server(&arguments.url)?;
+            }
+            return metadata::run(arguments);
+        }
         Command::Table { file } => print!("{}", table::markdown(&ResultFile::read(file)?)),
         Command::Report {
             files,

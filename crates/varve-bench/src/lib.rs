@@ -10,6 +10,7 @@ mod ceilings;
 mod command;
 pub mod metadata;
 mod owned;
+mod wait;
 
 pub use command::{BenchArguments, run};
 pub use owned::Program;

@@ -15,6 +15,7 @@ use super::answer::{self, ANSWER_BYTES_MAX, Answer, Envelope};
 use super::checked::Checked;
 use crate::api::http::{Body, Head};
 use crate::api::target::parse_url;
+use crate::wait::origin;
 
 /// How long to wait for an answer. The published runs have calls of twenty seconds.
 const TIMEOUT: Duration = Duration::from_secs(600);
@@ -104,22 +105,13 @@ impl Received {
     }
 }
 
-/// Host and base path of `http://host:port/base`.
-fn parts(url: &str) -> (&str, &str) {
-    let begin = url.find("://").map_or(0, |at| at + 3);
-    match url[begin..].find('/') {
-        Some(at) => (&url[..begin + at], url[begin + at..].trim_end_matches('/')),
-        None => (url, ""),
-    }
-}
-
 impl Client {
     /// A client of `server` at `url`, which acts as `user`.
     ///
     /// # Errors
     /// When the address is not `http://host:port`, with a path or without.
     pub(crate) fn new(url: &str, server: &str, user: &str) -> Result<Self> {
-        let (origin, path) = parts(url);
+        let (origin, path) = origin(url);
         let (address, host) = parse_url(origin)?;
         let (server, user) = (escaped(server), escaped(user));
         Ok(Self {
@@ -355,9 +347,6 @@ mod tests {
 
     #[test]
     fn an_address_may_have_a_path() {
-        assert_eq!(parts("http://h:1/a/b/"), ("http://h:1", "/a/b"));
-        assert_eq!(parts("http://h:1"), ("http://h:1", ""));
-        assert_eq!(parts("h:1/a"), ("h:1", "/a"));
         let client = Client::new("http://127.0.0.1:80/platform", "varve", "a b").expect("valid");
         assert_eq!(
             client.base,

@@ -55,6 +55,26 @@ seccompProfile:
   type: RuntimeDefault
 {{- end -}}
 
+{{/* "true" when the server is an open-metadata repository too, else nothing. */}}
+{{- define "varve.omrs" -}}
+{{- if (default dict .Values.config.omrs).enabled -}}true{{- end -}}
+{{- end -}}
+
+{{/* The name of the open-metadata repository in its paths. */}}
+{{- define "varve.omrsServer" -}}
+{{- first (default (list "varve") (default dict .Values.config.omrs).server_names) -}}
+{{- end -}}
+
+{{/* The options that the server gets, as TOML. What instances tell as their address is the Service's, not that of a pod. */}}
+{{- define "varve.config" -}}
+{{- $config := deepCopy .Values.config -}}
+{{- if and (include "varve.omrs" .) (not $config.omrs.base_url) -}}
+{{- $address := printf "http://%s:%d" (include "varve.fullname" .) (int .Values.service.port) -}}
+{{- $_ := set $config.omrs "base_url" (printf "%s/servers/%s" $address (include "varve.omrsServer" .)) -}}
+{{- end -}}
+{{- include "varve.toml" $config -}}
+{{- end -}}
+
 {{/* The options as TOML: strings, numbers, booleans and lists of them. */}}
 {{- define "varve.toml" -}}
 {{- range $section, $options := . }}

@@ -1,0 +1,96 @@
+//! Waiting for a server that is about to start: whoever starts a load test beside its server cannot know how long that takes.
+
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result};
+use clap::Args;
+
+use crate::api::target::parse_url;
+
+/// How long one try to connect may take.
+const CONNECTING: Duration = Duration::from_secs(2);
+/// How long to wait before the next try.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// How long to wait.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Wait {
+    /// Wait so long, in seconds, for the server to take connections
+    #[arg(long = "wait", value_name = "SECONDS", conflicts_with = "serve")]
+    seconds: Option<u64>,
+}
+
+impl Wait {
+    /// Returns once somebody takes connections at `url`, at once when there is nothing to wait for.
+    ///
+    /// # Errors
+    /// When nobody does in time.
+    pub(crate) fn for_server(self, url: &str) -> Result<()> {
+        let Some(seconds) = self.seconds else {
+            return Ok(());
+        };
+        let (limit, started) = (Duration::from_secs(seconds), Instant::now());
+        loop {
+            let tried = connect(url);
+            match tried {
+                Err(_) if started.elapsed() < limit => std::thread::sleep(PAUSE),
+                tried => return tried.with_context(|| format!("{url}, after {seconds} seconds")),
+            }
+        }
+    }
+}
+
+/// The name is looked up anew each time: it may become known with the server.
+fn connect(url: &str) -> Result<()> {
+    let (address, _) = parse_url(origin(url).0)?;
+    TcpStream::connect_timeout(&address, CONNECTING).context("no connection")?;
+    Ok(())
+}
+
+/// `http://host:port` and the path without its last slash, of `http://host:port/path/`.
+pub(crate) fn origin(url: &str) -> (&str, &str) {
+    let begin = url.find("://").map_or(0, |at| at + 3);
+    match url[begin..].find('/') {
+        Some(at) => (&url[..begin + at], url[begin + at..].trim_end_matches('/')),
+        None => (url, ""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    fn wait(seconds: Option<u64>, url: &str) -> Result<()> {
+        Wait { seconds }.for_server(url)
+    }
+
+    #[test]
+    fn a_server_that_starts_meanwhile_is_waited_for() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let url = format!("http://{address}/platform/");
+        wait(Some(0), &url).expect("it is there");
+        drop(listener);
+        wait(None, &url).expect("nobody waits");
+        wait(Some(0), &url).expect_err("it is gone");
+        let (back, is_back) = std::sync::mpsc::channel();
+        let starting = std::thread::spawn(move || {
+            std::thread::sleep(3 * PAUSE);
+            back.send(TcpListener::bind(address)).expect("awaited");
+        });
+        wait(Some(600), &url).expect("it is back");
+        starting.join().expect("started");
+        let listener = is_back.recv().expect("sent");
+        listener.expect("its port");
+    }
+
+    #[test]
+    fn an_address_may_have_a_path() {
+        assert_eq!(origin("http://h:1/a/b/"), ("http://h:1", "/a/b"));
+        assert_eq!(origin("http://h:1"), ("http://h:1", ""));
+        assert_eq!(origin("h:1/a"), ("h:1", "/a"));
+    }
+}
