@@ -17,6 +17,8 @@ use super::profile::{Profile, Row};
 pub(crate) struct Evidence {
     folder: PathBuf,
     files: BTreeMap<Profile, ProfileFile>,
+    /// How long each file was without its end when all of them were whole last.
+    whole: BTreeMap<u16, u64>,
     /// The first thing that went wrong. Times go on being taken; the run ends with it.
     error: Option<anyhow::Error>,
 }
@@ -38,23 +40,43 @@ impl Evidence {
         Ok(Self {
             folder: folder.to_owned(),
             files: BTreeMap::new(),
+            whole: BTreeMap::new(),
             error: None,
         })
     }
 
-    /// The evidence of an earlier run that stood in `folder` when its files had these lengths, to be added to.
+    /// The evidence that stood in `folder` when its files had these lengths, whole again and to be added to. What came later is
+    /// cut off, and its files are removed.
     ///
     /// # Errors
-    /// When a file is not there or shorter.
+    /// When a file is not there or shorter, or cannot be written.
     pub(crate) fn again(folder: &Path, lengths: &BTreeMap<u16, u64>) -> Result<Self> {
         let mut evidence = Self::new(folder)?;
-        for (id, length) in lengths {
-            let profile = Profile::named(&id.to_string());
-            let profile = profile.with_context(|| format!("no profile has the number {id}"))?;
-            let file = ProfileFile::again(folder, profile, *length)?;
-            evidence.files.insert(profile, file);
+        for profile in Profile::ALL {
+            let path = ProfileFile::path(folder, *profile);
+            if let Some(length) = lengths.get(&profile.id()) {
+                let file = ProfileFile::again(&path, *length)?;
+                evidence.files.insert(*profile, file);
+            } else if path.is_file() {
+                let removed = std::fs::remove_file(&path);
+                removed.with_context(|| format!("removing {}", path.display()))?;
+            }
         }
+        evidence.complete()?;
         Ok(evidence)
+    }
+
+    /// Cuts the files back to where they were whole, and makes them so again.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    pub(crate) fn cut_back(&mut self) -> Result<()> {
+        for file in std::mem::take(&mut self.files).into_values() {
+            // Dropped as it is, it would write what it holds.
+            drop(file.writer.into_parts());
+        }
+        *self = Self::again(&self.folder, &self.whole)?;
+        Ok(())
     }
 
     /// Adds a call that belongs to `row`, made for the profile and type of `case`.
@@ -103,8 +125,11 @@ impl Evidence {
         if self.error.is_none() {
             let files = self.files.iter_mut();
             let lengths = files.map(|(profile, file)| Ok((profile.id(), file.complete()?)));
-            match lengths.collect::<Result<_>>() {
-                Ok(lengths) => return Ok(lengths),
+            match lengths.collect::<Result<BTreeMap<_, _>>>() {
+                Ok(lengths) => {
+                    self.whole.clone_from(&lengths);
+                    return Ok(lengths);
+                }
                 // What is written next would stand behind what is missing.
                 Err(error) => self.error = Some(error),
             }
@@ -127,10 +152,9 @@ impl ProfileFile {
     }
 
     /// The file of an earlier run, as it was when it had pieces up to `length`.
-    fn again(folder: &Path, profile: Profile, length: u64) -> Result<Self> {
-        let path = Self::path(folder, profile);
+    fn again(path: &Path, length: u64) -> Result<Self> {
         let shown = path.display();
-        let open = File::options().write(true).open(&path);
+        let open = File::options().write(true).open(path);
         let mut file = open.with_context(|| format!("opening {shown}"))?;
         let is = file.metadata().with_context(|| format!("{shown}"))?.len();
         ensure!(is >= length, "{shown} is shorter than it was");
@@ -199,5 +223,42 @@ mod tests {
                 "elapsedMicroseconds": 12_345,
             })
         );
+    }
+
+    #[test]
+    fn what_is_not_whole_is_cut_off_and_so_are_files_of_it() {
+        let folder = tempfile::TempDir::new().expect("a folder");
+        let path = |id: u16| folder.path().join(format!("profile-{id:03}.json"));
+        let pieces = |id| {
+            let text = std::fs::read_to_string(path(id)).expect("a file");
+            let file: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+            let pieces = &file["requirementResults"][0]["positiveTestEvidence"];
+            pieces.as_array().map(Vec::len)
+        };
+        let add = |evidence: &mut Evidence, profile, count| {
+            for _ in 0..count {
+                let row = Row::new(profile, "findEntities");
+                evidence.add(row, (profile, "Asset"), Duration::from_millis(1));
+            }
+        };
+        let (search, past) = (Profile::EntitySearch, Profile::EntityHistorySearch);
+        let mut evidence = Evidence::new(folder.path()).expect("a folder");
+        add(&mut evidence, search, 3);
+        let lengths = evidence.complete().expect("written");
+        // More than is held in memory.
+        add(&mut evidence, search, 1_000);
+        add(&mut evidence, past, 1);
+        evidence.cut_back().expect("written");
+        assert_eq!((pieces(2), path(16).exists()), (Some(3), false));
+        // The same when the tool was killed.
+        add(&mut evidence, search, 1_000);
+        add(&mut evidence, past, 1_000);
+        drop(evidence);
+        let mut evidence = Evidence::again(folder.path(), &lengths).expect("there");
+        assert_eq!((pieces(2), path(16).exists()), (Some(3), false));
+        add(&mut evidence, search, 1);
+        add(&mut evidence, past, 2);
+        evidence.complete().expect("written");
+        assert_eq!((pieces(2), pieces(16)), (Some(4), Some(2)));
     }
 }

@@ -198,8 +198,8 @@ impl Part {
         evidence.map(drop)
     }
 
-    /// Puts the end into the file. What is there of a profile that was cut short is left out where others are over: so the run
-    /// can go on.
+    /// Puts the end into the file. What is there of a profile that was cut short is left out where others are over, also of
+    /// the evidence: so the run can go on, and the evidence be read.
     ///
     /// # Errors
     /// When the evidence cannot be written.
@@ -214,9 +214,13 @@ impl Part {
         let can_go_on = run.is_some_and(|run| run.carried.is_some());
         if can_go_on && !is_whole {
             progress::warn("the results are those of the profiles that are over");
-            return Ok(());
+            return suite.recorder.cut_evidence_back();
         }
         let kept = self.keep(file, suite, runs);
+        let kept = kept.map_err(|error| match suite.recorder.cut_evidence_back() {
+            Ok(()) => error,
+            Err(worse) => error.context(format!("{worse:#}")),
+        });
         if let Some(run) = self.in_file(file).filter(|_| !is_whole) {
             run.carried = None;
         }

@@ -90,6 +90,14 @@ impl Recorder {
         evidence.map_or(Ok(BTreeMap::new()), Evidence::complete)
     }
 
+    /// Cuts the evidence back to where it was whole last, so that it can be read.
+    ///
+    /// # Errors
+    /// When that cannot be written.
+    pub(crate) fn cut_evidence_back(&mut self) -> anyhow::Result<()> {
+        self.evidence.as_mut().map_or(Ok(()), Evidence::cut_back)
+    }
+
     /// Adds a call to `row`. `case` names the profile and the type that it was made for.
     pub(crate) fn add(&mut self, row: Row, case: (Profile, &str), call: Call) {
         self.calls += 1;

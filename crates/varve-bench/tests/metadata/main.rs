@@ -369,9 +369,10 @@ fn a_run_that_was_cut_short_within_a_profile_says_what_it_repeats() {
     let json = folder.path().join("run.json");
     let tables = folder.path().join("run.md");
     let words = format!(
-        "--volume 5-2 --types 3 --json {} --markdown {} --profiles 1,2",
+        "--volume 5-2 --types 3 --json {} --markdown {} --profiles 1,2 --evidence {}",
         json.display(),
-        tables.display()
+        tables.display(),
+        folder.path().display()
     );
     let error = run(&format!("--url {} {words}", stub.url())).expect_err("gone");
     assert!(error.to_string().contains("is gone"), "{error}");
@@ -382,6 +383,11 @@ fn a_run_that_was_cut_short_within_a_profile_says_what_it_repeats() {
         Some(1)
     );
     assert_eq!(calls(&file, "Entity search", "findEntities"), 0);
+    // The evidence is that of the profile that is over.
+    let evidence = |id| folder.path().join(format!("0005-02/profile-{id:03}.json"));
+    let pieces = read(&evidence(1))["requirementResults"][0]["positiveTestEvidence"].clone();
+    assert_eq!(pieces.as_array().map(Vec::len), Some(30));
+    assert!(!evidence(2).exists());
     // The repository comes back with what it had.
     stub.comes_back();
     for other in ["--seed 2", "--no-booking"] {
