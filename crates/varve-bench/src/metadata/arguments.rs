@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use clap::Args;
 
@@ -13,6 +14,9 @@ use super::profile::{Profile, ROWS};
 const INSTANCES_MAX: u32 = 9_999;
 /// The longest page that is asked for.
 const PAGE_MAX: u32 = 1_000;
+
+/// The latest end that can be asked for: a year.
+const LONGEST_SECONDS: f64 = 366.0 * 86_400.0;
 
 /// `varve bench metadata`
 #[derive(Debug, Clone, Args)]
@@ -49,9 +53,12 @@ pub struct MetadataArguments {
     /// Go on after the last profile that is over in the file of --json, with the repository as it was left
     #[arg(long = "continue", requires = "json")]
     pub(crate) go_on: bool,
-    /// Begin no further profile after so many minutes
-    #[arg(long, value_name = "N")]
-    pub(crate) minutes: Option<u64>,
+    /// Begin no further profile after so many minutes, nor a type of the walks through the graph
+    #[arg(long, value_name = "N", value_parser = minutes)]
+    pub(crate) minutes: Option<Duration>,
+    /// Within the walks through the graph, keep the results so far every so many seconds: --continue goes on there
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub(crate) keep_every: u64,
 
     /// Instances of each type and page of searches, as the published columns are called; several run one after another
     #[arg(
@@ -149,6 +156,17 @@ pub(crate) enum Skipped {
     Method(&'static str),
 }
 
+/// At most a year, which every clock can tell.
+fn minutes(text: &str) -> Result<Duration, String> {
+    let minutes: Option<f64> = text.parse().ok();
+    match minutes.filter(|minutes| *minutes >= 0.0) {
+        Some(minutes) => Ok(Duration::from_secs_f64(
+            (minutes * 60.0).min(LONGEST_SECONDS),
+        )),
+        None => Err("expected a number from 0".to_owned()),
+    }
+}
+
 fn profile(text: &str) -> Result<Profile, String> {
     let known = || {
         let names: Vec<&str> = Profile::ALL.iter().map(|it| it.name()).collect();
@@ -219,6 +237,16 @@ mod tests {
         assert_eq!(small.to_string(), "0005-02");
         for wrong in ["", "5", "0-2", "5-0", "10000-1", "5-x", "-5-2"] {
             assert!(wrong.parse::<Volume>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn minutes_may_be_many_and_parts_of_one() {
+        assert_eq!(minutes("0"), Ok(Duration::ZERO));
+        assert_eq!(minutes("0.5"), Ok(Duration::from_secs(30)));
+        assert_eq!(minutes("1e300"), Ok(Duration::from_secs(366 * 86_400)));
+        for wrong in ["-1", "NaN", "x", ""] {
+            assert!(minutes(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A part ends where a profile does, so that the calls and the rows are those of a run in one piece. One that is cut short
 //! within a profile leaves a repository that has a part of it; that profile is done from its beginning again, and the file
-//! says so.
+//! says so. The longest profiles, which only read, are kept as far as they are over, and go on there.
 
 use std::time::Instant;
 
@@ -15,7 +15,7 @@ use super::profile::Profile;
 use super::profiles::STAGES;
 use super::progress;
 use super::recorder::Recorder;
-use super::result::{Carried, Continuation, MetadataFile, RowResult, VolumeRun};
+use super::result::{Begun, Carried, Continuation, MetadataFile, RowResult, VolumeRun};
 use super::suite::{Runs, Suite};
 use crate::api::environment;
 
@@ -64,9 +64,11 @@ impl Part {
             .and_then(|id| Profile::named(&id.to_string()));
         if let Some(begun) = begun {
             let name = begun.name();
-            progress::warn(&format!(
-                "\"{name}\" may have been begun before; it is done from its beginning"
-            ));
+            let from = match &carried.begun {
+                Some(begun) => format!("it goes on after {} types", begun.types),
+                None => "it is done from its beginning".to_owned(),
+            };
+            progress::warn(&format!("\"{name}\" may have been begun before; {from}"));
         }
         run.continued.push(Continuation {
             started: environment::now(),
@@ -117,11 +119,22 @@ impl Part {
     }
 
     /// The first profile that is wanted and not over.
-    pub(crate) fn first_left(&self, selection: &Selection) -> Option<Profile> {
+    ///
+    /// # Errors
+    /// When another one is begun: it would be measured on what is changed in between.
+    pub(crate) fn first_left(&self, selection: &Selection) -> Result<Option<Profile>> {
         let over = self.over();
         let profiles = STAGES.iter().flat_map(|stage| stage.passes);
         let mut profiles = profiles.map(|pass| pass.profile);
-        profiles.find(|it| selection.runs(*it) && !over.contains_key(it))
+        let first = profiles.find(|it| selection.runs(*it) && !over.contains_key(it));
+        if let Some(Begun { run, .. }) = &self.carried.begun {
+            ensure!(
+                first.is_none_or(|first| first.id() == run.id),
+                "the run ended within \"{}\": the next part is to begin with that (--profiles)",
+                run.name
+            );
+        }
+        Ok(first)
     }
 
     /// The recorder, with what was measured before.
@@ -133,7 +146,9 @@ impl Part {
         let folder = folder.map(|folder| folder.join(&self.run.volume));
         let evidence = folder.map(|folder| Evidence::again(&folder, &self.carried.evidence));
         let evidence = evidence.transpose()?;
-        let failed = self.run.profiles.iter().map(|run| run.failed).sum();
+        let begun = self.carried.begun.iter().map(|begun| &begun.run);
+        let failed = self.run.profiles.iter().chain(begun).map(|run| run.failed);
+        let failed = failed.sum();
         let (rows, failures) = (&self.run.rows, self.run.failures.clone());
         Ok(Recorder::again(evidence, rows, failures, failed))
     }
@@ -238,9 +253,11 @@ fn is_complete(run: &VolumeRun, carried: &Carried) -> bool {
     is_all && profiles.all(is_over) && ran_once(&run.continued) && is_right
 }
 
-/// Whether no profile was done a second time, on what it had left.
+/// Whether no profile was done a second time, on what it had left. One that only reads leaves nothing.
 fn ran_once(continued: &[Continuation]) -> bool {
-    continued.iter().all(|it| it.again.is_none())
+    let again = continued.iter().filter_map(|it| it.again.as_deref());
+    let mut profiles = again.map(Profile::named);
+    profiles.all(|it| it.is_some_and(Profile::only_reads))
 }
 
 #[cfg(test)]
@@ -254,7 +271,12 @@ mod tests {
             ..Continuation::default()
         };
         assert!(ran_once(&[]) && ran_once(&[went_on(None), went_on(None)]));
-        let repeated = [went_on(Some("Entity search")), went_on(None)];
+        let repeated = [went_on(Some("Entity update")), went_on(None)];
         assert!(!ran_once(&repeated), "also when it went on once more");
+        let reading = [
+            went_on(Some("Entity search")),
+            went_on(Some("Graph queries")),
+        ];
+        assert!(ran_once(&reading));
     }
 }

@@ -75,6 +75,23 @@ impl Profile {
         Self::ALL.iter().find(is_it).copied()
     }
 
+    /// Whether it changes nothing: what was done of it leaves no trace when it is done again.
+    pub(crate) const fn only_reads(self) -> bool {
+        use Profile as P;
+        let is_search = matches!(
+            self,
+            P::EntitySearch | P::RelationshipSearch | P::ClassificationSearch
+        );
+        let is_of_the_middle =
+            self.id() >= P::EntityRetrieval.id() && self.id() <= P::GraphHistoryQueries.id();
+        is_search || is_of_the_middle || matches!(self, P::RelationshipRetype)
+    }
+
+    /// Whether it is long enough to be gone on with within it, and its test cases need nothing of each other.
+    pub(crate) const fn goes_on_within(self) -> bool {
+        matches!(self, Self::GraphQueries | Self::GraphHistoryQueries)
+    }
+
     /// What begins the identifiers of its test cases.
     pub(crate) fn case_id(self) -> String {
         let name = self.name().to_ascii_lowercase().replace(' ', "-");
@@ -238,6 +255,17 @@ mod tests {
         assert_eq!(Profile::named("999"), Some(Profile::Environment));
         assert_eq!(Profile::named("33"), None);
         assert_eq!(Profile::ALL.len(), 33);
+    }
+
+    #[test]
+    fn profiles_that_read_have_no_row_of_changes() {
+        let reading = Profile::ALL.iter().filter(|it| it.only_reads());
+        let ids: Vec<u16> = reading.map(|it| it.id()).collect();
+        assert_eq!(ids, [2, 4, 6, 12, 13, 14, 15, 16, 17, 18, 19, 24]);
+        for info in ROWS {
+            let reads = info.limit != Limit::Write;
+            assert_eq!(info.row.profile.only_reads(), reads, "{:?}", info.row);
+        }
     }
 
     #[test]

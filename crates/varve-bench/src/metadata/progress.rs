@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::arguments::{MetadataArguments, Selection, Volume};
 use super::profile::{Profile, ROWS, RowInfo};
+use super::result::ProfileRun;
 use super::suite::{Runs, Suite};
 use crate::api::process;
 
@@ -31,10 +32,39 @@ pub(crate) struct Watch {
     stage: StageBegin,
 }
 
+/// What processor time was used up to an instant: of the server, in seconds, and of this tool.
+#[derive(Debug)]
+pub(crate) struct Used {
+    server: Option<f64>,
+    own: Duration,
+}
+
+impl Used {
+    pub(crate) fn until_now(watch: &Watch) -> Self {
+        Self {
+            server: watch.server_cpu(),
+            own: process::own_cpu_time(),
+        }
+    }
+
+    /// Adds what was used since to `run`; the next time counts from now.
+    pub(crate) fn charge(&mut self, watch: &Watch, run: &mut ProfileRun) {
+        let before = std::mem::replace(self, Self::until_now(watch));
+        run.tool_cpu_s += self.own.saturating_sub(before.own).as_secs_f64();
+        if let (Some(before), Some(after)) = (before.server, self.server) {
+            *run.server_cpu_s.get_or_insert_default() += after - before;
+        }
+        run.server_resident_bytes = watch.server_resident();
+        run.tool_resident_bytes = process::resident(std::process::id());
+    }
+}
+
 /// How things stood when the stage at work began.
 #[derive(Debug)]
 struct StageBegin {
     profiles: Vec<Profile>,
+    /// Types that were over before.
+    over: usize,
     at: Instant,
     /// Calls at the line shown last, and when that was.
     shown: (u64, Instant),
@@ -53,6 +83,7 @@ impl Watch {
             estimate: Estimate::new(&Selection::new(arguments), volume),
             stage: StageBegin {
                 profiles: Vec::new(),
+                over: 0,
                 at: now,
                 shown: (0, now),
             },
@@ -76,9 +107,10 @@ impl Watch {
         self.pid.and_then(process::resident)
     }
 
-    /// A stage begins: these profiles take turns in it.
-    pub(crate) fn stage_begins(&mut self, profiles: &[Profile]) {
+    /// A stage begins: these profiles take turns in it, and so many types are over.
+    pub(crate) fn stage_begins(&mut self, profiles: &[Profile], over: usize) {
         self.stage.profiles = profiles.to_vec();
+        self.stage.over = over;
         self.stage.at = Instant::now();
     }
 
@@ -100,7 +132,12 @@ impl Watch {
         let calls = suite.recorder.calls();
         let (before, at) = std::mem::replace(&mut self.stage.shown, (calls, Instant::now()));
         let rate = calls.saturating_sub(before) as f64 / at.elapsed().as_secs_f64();
-        let of_profile = self.stage.at.elapsed().div_f64(share).mul_f64(1.0 - share);
+        let (here, left) = (done - self.stage.over.min(done), all - done);
+        let of_profile = self
+            .stage
+            .at
+            .elapsed()
+            .mul_f64(left as f64 / here.max(1) as f64);
         let of_all = self
             .estimate
             .left(&self.stage.profiles, share, self.begin.elapsed());

@@ -115,8 +115,19 @@ pub(crate) struct Carried {
     pub(crate) as_of_ms: Option<i64>,
     /// The profile that was begun, if one was.
     pub(crate) at_work: Option<u16>,
+    /// What is over of a profile that is not.
+    pub(crate) begun: Option<Begun>,
     /// Bytes of each profile's evidence.
     pub(crate) evidence: BTreeMap<u16, u64>,
+}
+
+/// The first types of a profile are over: their calls are in the rows.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Begun {
+    /// As far as it ran.
+    pub(crate) run: ProfileRun,
+    pub(crate) types: usize,
 }
 
 /// A run went on.
@@ -126,7 +137,8 @@ pub(crate) struct Continuation {
     pub(crate) started: String,
     /// Where the repository was then, unless the suite started it.
     pub(crate) url: Option<String>,
-    /// The profile that may have been begun before, so that parts of it were done twice.
+    /// The profile that may have been begun before, so that parts of it were done twice. That changes nothing where it
+    /// only reads: what is not over is not in the rows.
     pub(crate) again: Option<String>,
 }
 

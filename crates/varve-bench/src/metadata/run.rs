@@ -14,14 +14,12 @@ use super::profile::Profile;
 use super::progress::{self, Watch};
 use super::report;
 use super::result::{MetadataFile, Repository, RowResult, VolumeRun};
-use super::suite::{Settings, Suite};
+use super::suite::{Keeping, Runs, Settings, Suite};
 use crate::api::serve::{self, KeptData, Served};
 use crate::api::{environment, process};
 
 /// Exit code when test cases failed, or rows have not the calls that they must have.
 const EXIT_FAILED: u8 = 3;
-/// The latest end that can be asked for: a year, which every clock can tell.
-const LONGEST: Duration = Duration::from_secs(366 * 86_400);
 
 /// Runs the suite, or reports on files.
 ///
@@ -60,10 +58,7 @@ pub fn run(arguments: &MetadataArguments) -> Result<ExitCode> {
 
 /// Runs the volumes. What was measured comes with the error of the volume that could not be, or not to its end.
 fn measure(arguments: &MetadataArguments) -> Result<(MetadataFile, Result<()>)> {
-    let until = arguments.minutes.map(|minutes| {
-        let minutes = Duration::from_secs(minutes.saturating_mul(60));
-        Instant::now() + minutes.min(LONGEST)
-    });
+    let until = arguments.minutes.map(|minutes| Instant::now() + minutes);
     let repository = repository(arguments)?;
     let mut file = match (&arguments.json, arguments.go_on) {
         (Some(path), true) => {
@@ -132,7 +127,7 @@ fn measure_volume(
 ) -> Result<Result<()>> {
     let mut part = Part::of(arguments, volume, file)?;
     let selection = Selection::new(arguments);
-    let Some(first) = part.first_left(&selection) else {
+    let Some(first) = part.first_left(&selection)? else {
         ensure!(part.goes_on(), "no profile is to run");
         return Ok(Ok(()));
     };
@@ -158,26 +153,24 @@ fn measure_volume(
         file.write(path)?;
     }
     let mut watch = Watch::new(arguments, volume, pid);
-    let (runs, outcome) = suite.run(plan, &mut watch, part.over(), until, |suite, runs, next| {
+    let over = part.over();
+    let mut keep = |suite: &mut Suite, runs: &Runs, next: Option<Profile>| {
         part.carried.at_work = next.map(Profile::id);
-        let kept = part.keep(file, suite, runs);
-        warn_unless_kept(kept);
-        warn_unless_kept(
-            arguments
-                .json
-                .as_ref()
-                .map_or(Ok(()), |path| file.write(path)),
-        );
-    });
+        warn_unless_kept(part.keep(file, suite, runs));
+        warn_unless_kept(write_json(arguments, file));
+    };
+    let every = Duration::from_secs(arguments.keep_every);
+    let mut keeping = Keeping::new(every, until, &mut keep);
+    let (runs, outcome) = suite.run(plan, &mut watch, over, &mut keeping);
     let kept = part.end(file, &mut suite, &runs, outcome.is_ok());
     // What is measured is on disk even if a later volume fails to start.
-    warn_unless_kept(
-        arguments
-            .json
-            .as_ref()
-            .map_or(Ok(()), |path| file.write(path)),
-    );
+    warn_unless_kept(write_json(arguments, file));
     Ok(outcome.and(kept))
+}
+
+fn write_json(arguments: &MetadataArguments, file: &MetadataFile) -> Result<()> {
+    let path = arguments.json.as_ref();
+    path.map_or(Ok(()), |path| file.write(path))
 }
 
 /// Hours of measuring do not end with a full disk; what is missing in the end ends the run with an error.

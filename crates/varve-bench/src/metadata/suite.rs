@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
 use varve_omrs::json::{Encode, Millis};
@@ -13,9 +13,9 @@ use super::client::{Client, Failure, FailureKind, Timed};
 use super::plan::{Plan, PlannedType};
 use super::profile::{Profile, Row};
 use super::profiles::{Pass, STAGES, Stage, Types};
-use super::progress::Watch;
+use super::progress::{Used, Watch};
 use super::recorder::{Call, Recorder};
-use super::result::{Carried, ProfileRun};
+use super::result::{Begun, Carried, ProfileRun};
 use super::values::{Values, now, uuid};
 use crate::api::choice::Random;
 use crate::api::process;
@@ -45,6 +45,8 @@ pub(crate) struct Suite {
     case: (Profile, Arc<PlannedType>),
     /// Instances created.
     pub(crate) created: u64,
+    /// What is over of a profile that is not.
+    begun: Option<Begun>,
     /// GUIDs that a pass over the types leaves for the next one, by type.
     pub(crate) keys: Keys,
 }
@@ -60,6 +62,53 @@ pub(crate) struct Keys {
 
 /// The profiles that ran, so far.
 pub(crate) type Runs = BTreeMap<Profile, ProfileRun>;
+
+/// What is known of a profile so far.
+fn run_of(runs: &mut Runs, profile: Profile) -> &mut ProfileRun {
+    runs.entry(profile).or_insert_with(|| ProfileRun {
+        id: profile.id(),
+        name: profile.name().to_owned(),
+        ..ProfileRun::default()
+    })
+}
+
+/// Keeps what is there: of the suite, the profiles that are over, and the one that is at work next, if one is.
+type Keep<'a> = dyn FnMut(&mut Suite, &Runs, Option<Profile>) + 'a;
+
+/// When results are kept, and how long the suite may run.
+pub(crate) struct Keeping<'a> {
+    /// Called whenever a profile is over, or much of a long one.
+    keep: &'a mut Keep<'a>,
+    /// After this nothing is begun.
+    until: Option<Instant>,
+    /// How long a profile may run without being kept, where that can be.
+    every: Duration,
+    last: Instant,
+}
+
+impl<'a> Keeping<'a> {
+    pub(crate) fn new(every: Duration, until: Option<Instant>, keep: &'a mut Keep<'a>) -> Self {
+        Self {
+            keep,
+            until,
+            every,
+            last: Instant::now(),
+        }
+    }
+
+    fn is_past(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    fn is_due(&self) -> bool {
+        self.last.elapsed() >= self.every || self.is_past()
+    }
+
+    fn keep(&mut self, suite: &mut Suite, runs: &Runs, next: Option<Profile>) {
+        (self.keep)(suite, runs, next);
+        self.last = Instant::now();
+    }
+}
 
 /// What a suite is run with.
 #[derive(Debug)]
@@ -118,6 +167,7 @@ impl Suite {
             few_types: settings.few_types,
             case: (Profile::Environment, Arc::clone(first)),
             created: 0,
+            begun: None,
             keys: Keys::default(),
         })
     }
@@ -136,6 +186,7 @@ impl Suite {
         self.as_of = carried.as_of_ms.map(Millis);
         self.values = Values::new(carried.values, self.volume.instances);
         self.created = created;
+        self.begun.clone_from(&carried.begun);
         Ok(())
     }
 
@@ -149,18 +200,17 @@ impl Suite {
         carried.copies.clone_from(&self.copies);
         carried.as_of_ms = self.as_of.map(|time| time.0);
         carried.values = self.values.state();
+        carried.begun.clone_from(&self.begun);
     }
 
-    /// Runs the profiles that are not among `runs`; after `until` none is begun. The error of a repository that goes away
-    /// comes with what was done. `after_profile` is called whenever a profile is over, with what is there and the profile
-    /// that is begun next.
+    /// Runs the profiles that are not among `runs`, and what is left of one that is begun. The error of a repository that
+    /// goes away comes with what was done.
     pub(crate) fn run(
         &mut self,
         plan: &Plan,
         watch: &mut Watch,
         mut runs: Runs,
-        until: Option<Instant>,
-        mut after_profile: impl FnMut(&mut Self, &Runs, Option<Profile>),
+        keeping: &mut Keeping<'_>,
     ) -> (Runs, Result<()>) {
         let over: Vec<Profile> = runs.keys().copied().collect();
         over.iter().for_each(|profile| watch.is_over(*profile));
@@ -179,17 +229,18 @@ impl Suite {
             if stage.begins {
                 self.keys = Keys::default();
             }
-            let outcome = self.stage(stage, &passes, plan, watch, &mut runs);
-            if outcome.is_err() {
-                return (runs, outcome);
+            match self.stage((stage, &passes), plan, watch, &mut runs, keeping) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => return (runs, Err(error)),
             }
             let next = stages.peek();
             if next.is_some_and(|(next, _)| !next.begins) {
                 continue;
             }
-            let next = next.filter(|_| until.is_none_or(|until| Instant::now() < until));
+            let next = next.filter(|_| !keeping.is_past());
             let next = next.map(|(_, passes)| passes[0].profile);
-            after_profile(self, &runs, next);
+            keeping.keep(self, &runs, next);
             if next.is_none() {
                 break;
             }
@@ -206,58 +257,101 @@ impl Suite {
         self.as_of = Some(time);
     }
 
+    /// Whether the stage is over: within a long profile that only reads the time may run out.
     fn stage(
         &mut self,
-        stage: &Stage,
-        passes: &[&Pass],
+        (stage, passes): (&Stage, &[&Pass]),
         plan: &Plan,
         watch: &mut Watch,
         runs: &mut Runs,
-    ) -> Result<()> {
+        keeping: &mut Keeping<'_>,
+    ) -> Result<bool> {
         let types = match stage.over {
             Types::Entities => &plan.entities,
             Types::Relationships => &plan.relationships,
             Types::Classifications => &plan.classifications,
         };
-        let (cpu, own_cpu) = (watch.server_cpu(), process::own_cpu_time());
-        watch.stage_begins(&passes.iter().map(|it| it.profile).collect::<Vec<_>>());
-        for (at, of) in types.iter().enumerate() {
+        let first = passes[0].profile;
+        let begun = self.begun.take_if(|begun| begun.run.id == first.id());
+        let over = begun.as_ref().map_or(0, |begun| begun.types);
+        runs.extend(begun.map(|begun| (first, begun.run)));
+        let mut used = Used::until_now(watch);
+        watch.stage_begins(
+            &passes.iter().map(|it| it.profile).collect::<Vec<_>>(),
+            over,
+        );
+        for (at, of) in types.iter().enumerate().skip(over) {
+            let mut went_well = true;
             for pass in passes {
-                self.case = (pass.profile, Arc::clone(of));
-                let start = Instant::now();
-                let result = (pass.case)(self, of);
-                let run = runs.entry(pass.profile).or_default();
-                run.seconds += start.elapsed().as_secs_f64();
-                run.cases += 1;
-                match result {
-                    Ok(()) => {}
-                    // A search for instances that the repository does not do leaves the test case without any.
-                    Err(failure) if failure.kind == FailureKind::NotSupported => {}
-                    Err(failure) => {
-                        run.failed += 1;
-                        self.recorder.failed(pass.profile, &of.name, &failure);
-                        if failure.kind == FailureKind::Gone {
-                            bail!("the repository is gone: {}", failure.message);
-                        }
-                    }
+                went_well &= self.case(pass, of, runs)?;
+            }
+            let done = at + 1;
+            watch.progress(self, done, types.len());
+            // What failed may have failed because the repository is about to be gone.
+            let can_be_kept = first.goes_on_within() && went_well && done < types.len();
+            if can_be_kept && keeping.is_due() {
+                used.charge(watch, run_of(runs, first));
+                if !self.keep_begun(first, done, runs, keeping) {
+                    return Ok(false);
                 }
             }
-            watch.progress(self, at + 1, types.len());
         }
         for pass in passes {
-            let run = runs.entry(pass.profile).or_default();
-            (run.id, run.name) = (pass.profile.id(), pass.profile.name().to_owned());
+            let run = run_of(runs, pass.profile);
             run.server_resident_bytes = watch.server_resident();
             run.tool_resident_bytes = process::resident(std::process::id());
         }
-        let own_cpu = process::own_cpu_time().saturating_sub(own_cpu);
-        runs.entry(passes[0].profile).or_default().tool_cpu_s += own_cpu.as_secs_f64();
-        if let (Some(before), Some(after)) = (cpu, watch.server_cpu()) {
-            let run = runs.entry(passes[0].profile).or_default();
-            *run.server_cpu_s.get_or_insert_default() += after - before;
-        }
+        used.charge(watch, run_of(runs, first));
         watch.stage_over(self, runs);
-        Ok(())
+        Ok(true)
+    }
+
+    /// A test case; whether it went well. One that fails is noted.
+    ///
+    /// # Errors
+    /// When the repository is gone.
+    fn case(&mut self, pass: &Pass, of: &Arc<PlannedType>, runs: &mut Runs) -> Result<bool> {
+        self.case = (pass.profile, Arc::clone(of));
+        let run = run_of(runs, pass.profile);
+        let start = Instant::now();
+        let result = (pass.case)(self, of);
+        run.seconds += start.elapsed().as_secs_f64();
+        run.cases += 1;
+        match result {
+            // A search for instances that the repository does not do leaves the test case without any.
+            Err(failure) if failure.kind != FailureKind::NotSupported => {
+                run.failed += 1;
+                self.recorder.failed(pass.profile, &of.name, &failure);
+                if failure.kind == FailureKind::Gone {
+                    bail!("the repository is gone: {}", failure.message);
+                }
+                Ok(false)
+            }
+            _ => Ok(true),
+        }
+    }
+
+    /// Keeps what is over of a profile that is not. Says whether there is time for more; else that is all that is known of
+    /// the profile.
+    fn keep_begun(
+        &mut self,
+        profile: Profile,
+        types: usize,
+        runs: &mut Runs,
+        keeping: &mut Keeping<'_>,
+    ) -> bool {
+        let run = runs.remove(&profile).unwrap_or_default();
+        self.begun = Some(Begun {
+            run: run.clone(),
+            types,
+        });
+        let goes_on = !keeping.is_past();
+        keeping.keep(self, runs, goes_on.then_some(profile));
+        if goes_on {
+            self.begun = None;
+            runs.insert(profile, run);
+        }
+        goes_on
     }
 
     /// Instances of each type.

@@ -7,6 +7,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use clap::Parser;
 use serde_json::Value;
@@ -166,6 +167,7 @@ fn when_the_repository_goes_away_what_was_measured_is_kept() {
     let copies = calls(&file, "Entity creation", "saveEntityReferenceCopy");
     assert_eq!(copies, 2);
     assert_eq!(file["runs"][0]["complete"], false);
+    assert_eq!(file["runs"][0]["profiles"][0]["name"], "Entity creation");
 }
 
 #[test]
@@ -407,6 +409,78 @@ fn a_run_that_was_cut_short_within_a_profile_says_what_it_repeats() {
     let continued = &file["runs"][0]["continued"][0];
     assert_eq!(continued["again"], "Entity search");
     assert_eq!(continued["url"], stub.url());
+}
+
+/// Of the walks: each type has a search for its instances, and three calls that are not supported.
+#[test]
+fn walks_go_on_after_the_types_that_are_over() {
+    let stub = Stub::start(Manner::Leaves(1 + 60 + 4 * 2 + 2));
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join("run.json");
+    let words = format!(
+        "--url {} --volume 5-2 --types 6 --json {} --markdown {} --evidence {} --keep-every 0",
+        stub.url(),
+        json.display(),
+        folder.path().join("run.md").display(),
+        folder.path().display()
+    );
+    run(&format!("{words} --profiles 1,18")).expect_err("gone");
+    let booked = || {
+        let evidence = read(&folder.path().join("0005-02/profile-002.json"));
+        let pieces = evidence["requirementResults"][0]["positiveTestEvidence"].clone();
+        let pieces = pieces.as_array().map(|it| it.len() as u64);
+        let calls = calls(&read(&json), "Entity search", "findEntities");
+        assert_eq!(pieces, Some(calls), "the evidence of each call, once");
+        calls
+    };
+    assert_eq!(booked(), 2);
+    let file = read(&json);
+    assert_eq!(file["runs"][0]["carried"]["begun"]["types"], 2);
+    let profiles = file["runs"][0]["profiles"].as_array().map(Vec::len);
+    assert_eq!(profiles, Some(1), "it is not over");
+    stub.comes_back();
+    let error = run(&format!("{words} --continue --profiles 12")).expect_err("another one");
+    assert!(error.to_string().contains("\"Graph queries\""), "{error}");
+    let requests = stub.requests();
+    run(&format!("{words} --continue --profiles 1,18")).expect("run");
+    assert_eq!(booked(), 6);
+    let file = read(&json);
+    let walks = &file["runs"][0]["profiles"][1];
+    assert_eq!(
+        (&walks["name"], &walks["cases"]),
+        (&"Graph queries".into(), &6.into())
+    );
+    assert_eq!(file["runs"][0]["carried"]["begun"], Value::Null);
+    assert_eq!(file["runs"][0]["continued"][0]["again"], "Graph queries");
+    assert_eq!(
+        walks["failed"], 0,
+        "that is not what the repository's end is"
+    );
+    // The metadata collection, and four types to walk from.
+    assert_eq!(stub.requests() - requests, 1 + 4 * 4);
+}
+
+#[test]
+fn the_time_may_run_out_within_the_walks() {
+    let stub = Stub::start(Manner::Pauses(Duration::from_secs(4)));
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join("run.json");
+    let words = format!(
+        "--url {} --volume 5-2 --types 3 --json {} --markdown {}",
+        stub.url(),
+        json.display(),
+        folder.path().join("run.md").display(),
+    );
+    run(&format!("{words} --profiles 1,18 --minutes 0.05")).expect("run");
+    let file = read(&json);
+    assert_eq!(file["runs"][0]["carried"]["begun"]["types"], 1);
+    assert_eq!(file["runs"][0]["carried"]["at_work"], Value::Null);
+    assert_eq!(calls(&file, "Entity search", "findEntities"), 1);
+    run(&format!("{words} --profiles 1,18 --continue")).expect("run");
+    let file = read(&json);
+    assert_eq!(calls(&file, "Entity search", "findEntities"), 3);
+    assert_eq!(file["runs"][0]["continued"][0]["again"], Value::Null);
+    assert_eq!(file["runs"][0]["profiles"][1]["cases"], 3);
 }
 
 /// A program that says where the repository is, as a server does, and leaves something in its data folder.

@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -15,6 +16,8 @@ pub(crate) enum Manner {
     Refuses(usize),
     /// Is gone after so many requests.
     Leaves(usize),
+    /// Takes this long to say the first time that it does not support something.
+    Pauses(Duration),
     /// Gives one instance more than a page has, to those who ask for a page of this size.
     Exceeds(u64),
 }
@@ -187,6 +190,11 @@ impl Shared {
                 json!({"class": format!("{class}Response"), "relatedHTTPCode": 200, "entity": entity})
             }
             _ => {
+                if let Manner::Pauses(time) = self.manner
+                    && state.refused.is_empty()
+                {
+                    std::thread::sleep(time);
+                }
                 state.refused.push(path.to_owned());
                 exception("FunctionNotSupportedException")
             }
