@@ -33,8 +33,28 @@ impl Evidence {
     /// Evidence in `folder`, which is made if it is not there.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When it cannot be made, or has the evidence of another run.
     pub(crate) fn new(folder: &Path) -> Result<Self> {
+        Self::check_new(folder)?;
+        Self::in_folder(folder)
+    }
+
+    /// Checks that a folder has no evidence: what one run leaves out would be taken from another.
+    ///
+    /// # Errors
+    /// When it has some.
+    pub(crate) fn check_new(folder: &Path) -> Result<()> {
+        let mut profiles = Profile::ALL.iter();
+        let is_there = |profile: &Profile| ProfileFile::path(folder, *profile).is_file();
+        ensure!(
+            !profiles.any(is_there),
+            "{} has the evidence of another run: name another folder",
+            folder.display()
+        );
+        Ok(())
+    }
+
+    fn in_folder(folder: &Path) -> Result<Self> {
         let shown = folder.display();
         std::fs::create_dir_all(folder).with_context(|| format!("making the folder {shown}"))?;
         Ok(Self {
@@ -51,7 +71,7 @@ impl Evidence {
     /// # Errors
     /// When a file is not there or shorter, or cannot be written.
     pub(crate) fn again(folder: &Path, lengths: &BTreeMap<u16, u64>) -> Result<Self> {
-        let mut evidence = Self::new(folder)?;
+        let mut evidence = Self::in_folder(folder)?;
         for profile in Profile::ALL {
             let path = ProfileFile::path(folder, *profile);
             if let Some(length) = lengths.get(&profile.id()) {

@@ -6,7 +6,7 @@
 
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
 use super::arguments::{MetadataArguments, Selection, Volume};
 use super::counts;
@@ -30,22 +30,48 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// The first part, or the next one of the run that is in `file`.
+    /// Checks that there can be a first part, or a next one of the run that is in `file`.
     ///
     /// # Errors
-    /// When the file is of a run that cannot go on so.
-    pub(crate) fn of(
+    /// When the run that is there cannot go on so, or the evidence of another one is in the way.
+    pub(crate) fn check(
         arguments: &MetadataArguments,
         volume: Volume,
         file: &MetadataFile,
-    ) -> Result<Self> {
+    ) -> Result<()> {
+        let name = volume.to_string();
+        let known = Self::known(arguments, volume, file)?;
+        let (has_evidence, has_calls) = known.map_or((false, false), |(at, carried)| {
+            let has_calls = file.runs[at].rows.iter().any(|row| row.calls > 0);
+            (!carried.evidence.is_empty(), has_calls)
+        });
+        match &arguments.evidence {
+            None => ensure!(
+                !has_evidence,
+                "the run of {name} began with --evidence: all its parts need it"
+            ),
+            Some(_) if has_evidence => {}
+            Some(_) if has_calls => bail!(
+                "the evidence of what is over of {name} was not written: go on without --evidence"
+            ),
+            Some(folder) => Evidence::check_new(&folder.join(name))?,
+        }
+        Ok(())
+    }
+
+    /// Where the run of the volume is in the file, if it is to go on, and what it hands on.
+    fn known(
+        arguments: &MetadataArguments,
+        volume: Volume,
+        file: &MetadataFile,
+    ) -> Result<Option<(usize, Carried)>> {
         let name = volume.to_string();
         let known = file.runs.iter().position(|run| run.volume == name);
         let Some(at) = known.filter(|_| arguments.go_on) else {
-            return Ok(Self::first(arguments, volume));
+            return Ok(None);
         };
-        let mut run = file.runs[at].clone();
-        let carried = run.carried.take();
+        let run = &file.runs[at];
+        let carried = run.carried.clone();
         let carried =
             carried.with_context(|| format!("no profile of {name} is over: begin anew"))?;
         let same = (carried.types, carried.seed, run.booking)
@@ -59,6 +85,23 @@ impl Part {
                 .map_or(String::new(), |types| format!(" --types {types}")),
             if run.booking { "" } else { " --no-booking" },
         );
+        Ok(Some((at, carried)))
+    }
+
+    /// The first part, or the next one of the run that is in `file`.
+    ///
+    /// # Errors
+    /// When the file is of a run that cannot go on so.
+    pub(crate) fn of(
+        arguments: &MetadataArguments,
+        volume: Volume,
+        file: &MetadataFile,
+    ) -> Result<Self> {
+        let Some((at, carried)) = Self::known(arguments, volume, file)? else {
+            return Ok(Self::first(arguments, volume));
+        };
+        let mut run = file.runs[at].clone();
+        run.carried = None;
         let begun = carried
             .at_work
             .and_then(|id| Profile::named(&id.to_string()));
@@ -144,7 +187,11 @@ impl Part {
     pub(crate) fn recorder(&self, arguments: &MetadataArguments) -> Result<Recorder> {
         let folder = arguments.evidence.as_ref();
         let folder = folder.map(|folder| folder.join(&self.run.volume));
-        let evidence = folder.map(|folder| Evidence::again(&folder, &self.carried.evidence));
+        let known = &self.carried.evidence;
+        let evidence = folder.map(|folder| match known.is_empty() {
+            true => Evidence::new(&folder),
+            false => Evidence::again(&folder, known),
+        });
         let evidence = evidence.transpose()?;
         let begun = self.carried.begun.iter().map(|begun| &begun.run);
         let failed = self.run.profiles.iter().chain(begun).map(|run| run.failed);
@@ -166,13 +213,18 @@ impl Part {
         self.carried.at_work = Some(first.id());
         self.run.left_out.extend(suite.left_out());
         let home = &mut file.repository.metadata_collection_id;
-        let mut run = self.run.clone();
         if self.goes_on() {
-            suite.take_over(&self.carried, home, self.run.instances_created)?;
-            run.carried = Some(self.carried.clone());
-        } else {
-            home.clone_from(&suite.home);
+            // Files of earlier builds tell it once, for the volume that ran last.
+            let began = &mut self.run.metadata_collection_id;
+            if began.is_empty() {
+                began.clone_from(home);
+            }
+            suite.take_over(&self.carried, began, self.run.instances_created)?;
         }
+        home.clone_from(&suite.home);
+        self.run.metadata_collection_id.clone_from(&suite.home);
+        let mut run = self.run.clone();
+        run.carried = self.goes_on().then(|| self.carried.clone());
         match self.at {
             Some(at) => file.runs[at] = run,
             None => {

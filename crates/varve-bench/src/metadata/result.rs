@@ -37,6 +37,7 @@ pub(crate) struct Repository {
     pub(crate) url: String,
     pub(crate) server_name: String,
     pub(crate) user: String,
+    /// Of the volume that ran last: each has a repository of its own where the suite starts them.
     pub(crate) metadata_collection_id: String,
     /// When a write is acknowledged, if known.
     pub(crate) durability: Option<String>,
@@ -83,6 +84,8 @@ pub(crate) struct VolumeRun {
     pub(crate) max_search_results: u32,
     /// Whether set-up searches are counted in the rows of the searches.
     pub(crate) booking: bool,
+    /// The metadata collection of the repository.
+    pub(crate) metadata_collection_id: String,
     pub(crate) started: String,
     pub(crate) seconds: f64,
     /// Instances that the suite created, reference copies included.
@@ -258,6 +261,21 @@ impl MetadataFile {
             "{shown} is not a result of `varve bench metadata`"
         );
         Ok(file)
+    }
+
+    /// Checks that no run is in the file at `path` that could go on and is not whole.
+    ///
+    /// # Errors
+    /// When there is one.
+    pub(crate) fn check_new(path: &Path) -> Result<()> {
+        let can_go_on = |run: &VolumeRun| run.carried.is_some() && !run.complete;
+        let is_in_use = Self::read(path).is_ok_and(|file| file.runs.iter().any(can_go_on));
+        ensure!(
+            !is_in_use,
+            "{} holds a run that can go on: --continue does, or name another file",
+            path.display()
+        );
+        Ok(())
     }
 
     /// Writes the file.

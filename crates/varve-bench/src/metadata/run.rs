@@ -66,8 +66,14 @@ fn measure(arguments: &MetadataArguments) -> Result<(MetadataFile, Result<()>)> 
             file.repository.goes_on_as(&repository)?;
             file
         }
-        _ => new_file(arguments, repository),
+        (Some(path), false) => {
+            MetadataFile::check_new(path)?;
+            new_file(arguments, repository)
+        }
+        (None, _) => new_file(arguments, repository),
     };
+    let mut volumes = arguments.volume.iter();
+    volumes.try_for_each(|volume| Part::check(arguments, *volume, &file))?;
     let limit = arguments.types.map(|count| count as usize);
     let plan = Plan::new(limit);
     let mut outcome = Ok(());
@@ -133,6 +139,9 @@ fn measure_volume(
     };
     let served = serve(arguments, volume, part.goes_on())?;
     let url = served.as_ref().map_or(&arguments.url, |served| &served.url);
+    if let Some(served) = &served {
+        file.repository.url.clone_from(&served.url);
+    }
     let client = Client::new(url, &arguments.server_name, &arguments.user)?;
     let pid = arguments
         .server_pid

@@ -483,6 +483,103 @@ fn the_time_may_run_out_within_the_walks() {
     assert_eq!(file["runs"][0]["profiles"][1]["cases"], 3);
 }
 
+#[test]
+fn a_run_goes_on_with_its_evidence_or_without() {
+    let stub = Stub::start(Manner::Right);
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name);
+    let words = |json: &str, more: &str| {
+        let (json, tables) = (path(json), path("run.md"));
+        format!(
+            "--url {} --volume 5-2 --types 3 --json {} --markdown {} {more}",
+            stub.url(),
+            json.display(),
+            tables.display()
+        )
+    };
+    let evidence = format!("--evidence {}", path("evidence").display());
+    let refused = |words: &str, why: &str| {
+        let requests = stub.requests();
+        let error = run(words).expect_err("refused").to_string();
+        assert!(error.contains(why), "{error}");
+        assert_eq!(stub.requests(), requests, "before anything is done");
+    };
+    run(&words("a.json", &format!("--profiles 1 {evidence}"))).expect("run");
+    let pieces = || read(&path("evidence/0005-02/profile-001.json"));
+    let before = (read(&path("a.json")), pieces());
+    refused(&words("a.json", "--profiles 1"), "a run that can go on");
+    refused(&words("a.json", "--continue"), "began with --evidence");
+    refused(&words("b.json", &evidence), "the evidence of another run");
+    assert_eq!((read(&path("a.json")), pieces()), before);
+    run(&words("b.json", "--profiles 1")).expect("run");
+    refused(
+        &words("b.json", &format!("--continue {evidence}")),
+        "go on without --evidence",
+    );
+    run(&words("b.json", "--continue --profiles 12")).expect("run");
+    run(&words(
+        "a.json",
+        &format!("--continue --profiles 12 {evidence}"),
+    ))
+    .expect("run");
+    assert_eq!(pieces(), before.1);
+    assert!(path("evidence/0005-02/profile-012.json").is_file());
+}
+
+#[test]
+fn each_volume_goes_on_with_its_own_repository() {
+    let stubs = [(); 2].map(|()| Stub::start(Manner::Right));
+    stubs[1].calls_itself("other");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (json, binary) = (folder.path().join("run.json"), folder.path().join("varve"));
+    let urls = stubs.each_ref().map(Stub::url);
+    let words = format!(
+        "--serve {} --data-dir {} --volume 5-2,2-1 --types 3 --json {} --markdown {}",
+        binary.display(),
+        folder.path().join("data").display(),
+        json.display(),
+        folder.path().join("run.md").display()
+    );
+    program_of_volumes(&binary, &[("0005-02", &urls[0]), ("0002-01", &urls[1])]);
+    run(&format!("{words} --profiles 1")).expect("run");
+    run(&format!("{words} --profiles 1,2 --continue")).expect("run");
+    let file = read(&json);
+    let homes = [0, 1].map(|at| file["runs"][at]["metadata_collection_id"].clone());
+    assert_eq!(homes, ["home", "other"]);
+    assert_eq!(file["repository"]["url"], urls[1]);
+}
+
+#[test]
+fn methods_that_any_part_left_out_are_told() {
+    let stub = Stub::start(Manner::Right);
+    let folder = tempfile::tempdir().expect("a folder");
+    let json = folder.path().join("run.json");
+    let words = format!(
+        "--url {} --volume 5-2 --types 3 --json {} --markdown {}",
+        stub.url(),
+        json.display(),
+        folder.path().join("run.md").display()
+    );
+    run(&format!("{words} --profiles 1,12 --skip getEntityDetail")).expect("run");
+    run(&format!("{words} --profiles 13 --continue")).expect("run");
+    assert_eq!(read(&json)["runs"][0]["left_out"][0], "getEntityDetail");
+}
+
+/// A program that says where the repository is, as a server does: another one for each volume, which the data folder names.
+fn program_of_volumes(path: &Path, urls: &[(&str, &str)]) {
+    let cases = urls
+        .iter()
+        .map(|(volume, url)| format!("*{volume}) url={url};; "));
+    let cases: String = cases.collect();
+    let text = format!(
+        "#!/bin/sh\nif [ \"$1\" = --version ]; then echo varve; exit; fi\n\
+         while [ \"$1\" != --data-dir ]; do shift; done\necho kept >\"$2/data\"\n\
+         case $2 in {cases}esac\necho \"serves on $url\"\nexec sleep 600\n"
+    );
+    std::fs::write(path, text).expect("written");
+    std::fs::set_permissions(path, Permissions::from_mode(0o755)).expect("it can be run");
+}
+
 /// A program that says where the repository is, as a server does, and leaves something in its data folder.
 fn program(path: &Path, url: &str, version: &str) {
     let text = format!(

@@ -41,6 +41,8 @@ struct State {
     connections: usize,
     added: usize,
     entities: Vec<Value>,
+    /// The id of the metadata collection, unless it is the usual one.
+    home: Option<&'static str>,
     /// Paths that are not supported.
     refused: Vec<String>,
 }
@@ -68,6 +70,11 @@ impl Stub {
 
     pub(crate) fn requests(&self) -> usize {
         self.shared.state.lock().expect("unpoisoned").requests
+    }
+
+    /// Has another metadata collection from now on.
+    pub(crate) fn calls_itself(&self, id: &'static str) {
+        self.shared.state.lock().expect("unpoisoned").home = Some(id);
     }
 
     /// Answers again, at the same address, after it was gone.
@@ -155,7 +162,7 @@ impl Shared {
             "/metadata-collection-id" => json!({
                 "class": "MetadataCollectionIdResponse",
                 "relatedHTTPCode": 200,
-                "metadataCollectionId": "home",
+                "metadataCollectionId": state.home.unwrap_or("home"),
             }),
             "/instances/entity" => {
                 state.added += 1;
