@@ -4,17 +4,34 @@ use std::collections::HashMap;
 
 use varve_omrs::json::{JsonError, Known, Reader};
 
-/// The most bytes that are kept. What is over it is all forgotten: most is asked for soon, or never.
-const BYTES_MAX: usize = 64 << 20;
+/// The most bytes that are kept. What is over it is all forgotten: most is asked for soon, or never. At 1280-10 the walks
+/// through the graph tell some 105 MB of classifications over and over; were that forgotten now and again, checking it anew
+/// would be timed as the repository's work.
+const BYTES_MAX: usize = 256 << 20;
 
 /// The classifications of entities as they were told last, which were found to be right then, by the entities' GUIDs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Checked {
     known: HashMap<Box<str>, Known>,
     bytes: usize,
+    bytes_max: usize,
+}
+
+impl Default for Checked {
+    fn default() -> Self {
+        Self::up_to(BYTES_MAX)
+    }
 }
 
 impl Checked {
+    fn up_to(bytes_max: usize) -> Self {
+        Self {
+            known: HashMap::new(),
+            bytes: 0,
+            bytes_max,
+        }
+    }
+
     /// Passes over the value that begins here, which `check` reads unless it is what was told of this entity the last time.
     ///
     /// # Errors
@@ -35,11 +52,11 @@ impl Checked {
             return Ok(());
         }
         let known = reader.remembered(|reader| check(reader, self))?;
-        if known.bytes() > BYTES_MAX / 16 {
+        if known.bytes() > self.bytes_max / 16 {
             return Ok(());
         }
-        if self.bytes + known.bytes() > BYTES_MAX {
-            *self = Self::default();
+        if self.bytes + known.bytes() > self.bytes_max {
+            *self = Self::up_to(self.bytes_max);
         }
         self.bytes += known.bytes();
         if let Some(former) = self.known.insert(guid.into(), known) {
@@ -98,13 +115,25 @@ mod tests {
 
     #[test]
     fn no_more_is_kept_than_is_bearable() {
-        let mut checked = Checked::default();
-        let value = format!("[\"{}\"]", "x".repeat(1 << 20));
-        for number in 0..100 {
+        let bytes_max = 64 << 10;
+        let mut checked = Checked::up_to(bytes_max);
+        let value = format!("[\"{}\"]", "x".repeat(1 << 10));
+        let mut most = 0;
+        for number in 0..200 {
             checks(&mut checked, &[(&number.to_string(), &value)]);
             let held = checked.known.values().map(Known::bytes);
             assert_eq!(checked.bytes, held.sum::<usize>());
-            assert!(checked.bytes <= BYTES_MAX);
+            assert!(checked.bytes <= bytes_max);
+            most = most.max(checked.bytes);
         }
+        assert!(most > bytes_max - 2 * value.len(), "as much as is bearable");
+        let long = format!("[\"{}\"]", "x".repeat(bytes_max / 16));
+        assert_eq!(checks(&mut checked, &[("a", &long), ("a", &long)]), 2);
+    }
+
+    /// What the walks of the largest published volume tell over and over.
+    #[test]
+    fn the_classifications_of_the_largest_volume_are_kept() {
+        assert!(Checked::default().bytes_max > 2 * 105_000_000);
     }
 }
