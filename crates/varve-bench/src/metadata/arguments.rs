@@ -68,10 +68,12 @@ pub struct MetadataArguments {
         value_name = "INSTANCES-PAGE,…"
     )]
     pub(crate) volume: Vec<Volume>,
-    /// Run these profiles only, by name or number; what they work on must be there
+    /// Run these profiles only, by name or number; what they work on must be there: with --continue if it is reference
+    /// copies (20 to 22, 31, 32), which have another home in each new run
     #[arg(long, value_delimiter = ',', value_name = "PROFILE,…", value_parser = profile)]
     pub(crate) profiles: Vec<Profile>,
-    /// Leave out profiles (by name or number) or methods
+    /// Leave out profiles (by name or number) or methods; without getRelatedEntities there is no getLinkingEntities, and
+    /// without the deletion of entities or relationships no purge of them
     #[arg(long, value_delimiter = ',', value_name = "PROFILE|METHOD,…", value_parser = skipped)]
     pub(crate) skip: Vec<Skipped>,
     /// Only the first so many types of each category
@@ -206,14 +208,20 @@ impl Selection {
         is_named && !self.skipped.contains(&Skipped::Profile(profile))
     }
 
-    /// Whether the method is not to be timed. Related entities feed the walks between two.
+    /// Whether the method is not to be timed, or has nothing to work on without one that is not: related entities feed the
+    /// walks between two, and only what is deleted can be purged.
     pub(crate) fn leaves_out(&self, method: &str) -> bool {
         let is_left_out = |name: &str| {
             let mut skipped = self.skipped.iter();
             skipped.any(|it| matches!(it, Skipped::Method(method) if *method == name))
         };
-        let fed_by_left_out = method == "getLinkingEntities" && is_left_out("getRelatedEntities");
-        is_left_out(method) || fed_by_left_out
+        let feeding = match method {
+            "getLinkingEntities" => Some("getRelatedEntities"),
+            "purgeEntity" => Some("deleteEntity"),
+            "purgeRelationship" => Some("deleteRelationship"),
+            _ => None,
+        };
+        is_left_out(method) || feeding.is_some_and(is_left_out)
     }
 
     /// The methods that are not to be timed.
@@ -264,6 +272,19 @@ mod tests {
         assert!(selection.leaves_out("getRelatedEntities"));
         assert!(selection.leaves_out("getLinkingEntities"));
         assert!(!selection.leaves_out("getEntityNeighborhood"));
+        let all = ["deleteEntity", "purgeEntity", "getRelatedEntities"];
+        assert!(!all.iter().any(|it| Selection::default().leaves_out(it)));
+        for (deletion, purge) in [
+            ("deleteEntity", "purgeEntity"),
+            ("deleteRelationship", "purgeRelationship"),
+        ] {
+            let selection = Selection {
+                skipped: vec![skipped(deletion).expect("known")],
+                ..Selection::default()
+            };
+            let left_out: Vec<String> = selection.left_out().into_iter().collect();
+            assert_eq!(left_out, [deletion, purge]);
+        }
         assert!(skipped("getEverything").is_err());
     }
 }

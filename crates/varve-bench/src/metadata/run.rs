@@ -74,6 +74,11 @@ fn measure(arguments: &MetadataArguments) -> Result<(MetadataFile, Result<()>)> 
     };
     let mut volumes = arguments.volume.iter();
     volumes.try_for_each(|volume| Part::check(arguments, *volume, &file))?;
+    if arguments.serve.is_none() && arguments.volume.len() > 1 {
+        progress::warn(
+            "each volume after the first meets what those before it leave in the repository",
+        );
+    }
     let limit = arguments.types.map(|count| count as usize);
     let plan = Plan::new(limit);
     let mut outcome = Ok(());
