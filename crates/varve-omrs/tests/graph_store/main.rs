@@ -16,4 +16,5 @@ mod older;
 mod past_types;
 mod texts;
 mod type_changes;
+mod undone;
 mod world;
