@@ -42,6 +42,23 @@ pub trait Read {
     /// As above.
     fn relationship(&self, guid: &str) -> Result<Option<StoredRelationship>, OmrsError>;
 
+    /// What the header of the entity with this GUID says, for whoever destroys it: neither its properties, nor its
+    /// classifications, nor what it is called elsewhere need be there.
+    ///
+    /// # Errors
+    /// As above.
+    fn entity_head(&self, guid: &str) -> Result<Option<StoredEntity>, OmrsError> {
+        self.entity(guid)
+    }
+
+    /// The same of the relationship with this GUID.
+    ///
+    /// # Errors
+    /// As above.
+    fn relationship_head(&self, guid: &str) -> Result<Option<StoredRelationship>, OmrsError> {
+        self.relationship(guid)
+    }
+
     /// The entity with this GUID, to be told.
     ///
     /// # Errors

@@ -1,11 +1,12 @@
 //! What is stored of an instance beside its content, read without copying it: for the instance, or straight for its JSON.
+//! JSON that is kept as it came is read only where it is told: searches and purges pass it by.
 
 use std::collections::BTreeMap;
 
 use varve_encoding::datum::{Cursor, Token};
 
 use super::decode::{Decoded, int, map, named, optional_int, raw_json, text};
-use crate::instances::{InstanceAuditHeader, InstanceProvenanceType, InstanceType};
+use crate::instances::{InstanceAuditHeader, InstanceHeader, InstanceProvenanceType, InstanceType};
 use crate::json::{self, Encode, Limits, Millis, RawJson, Shared, Writer};
 use crate::types::{InstanceStatus, ResolvedType};
 
@@ -13,7 +14,7 @@ use crate::types::{InstanceStatus, ResolvedType};
 pub(super) struct Audit<'a> {
     header_version: Option<i64>,
     type_version: Option<i64>,
-    said_type: Option<Shared<InstanceType>>,
+    said_type: Option<&'a str>,
     provenance: Option<InstanceProvenanceType>,
     metadata_collection_id: Option<&'a str>,
     metadata_collection_name: Option<&'a str>,
@@ -27,7 +28,7 @@ pub(super) struct Audit<'a> {
     version: i64,
     status: Option<InstanceStatus>,
     status_on_delete: Option<InstanceStatus>,
-    mapping_properties: BTreeMap<String, RawJson>,
+    mapping_properties: Option<Mapping<'a>>,
 }
 
 /// What is usual is not stored.
@@ -50,7 +51,7 @@ impl Default for Audit<'_> {
             version: 0,
             status: Some(InstanceStatus::Active),
             status_on_delete: None,
-            mapping_properties: BTreeMap::new(),
+            mapping_properties: None,
         }
     }
 }
@@ -61,12 +62,7 @@ impl<'a> Audit<'a> {
         match name {
             "hv" => self.header_version = optional_int(cursor)?,
             "tv" => self.type_version = Some(int(cursor)?),
-            "ty" => {
-                let json = text(cursor)?;
-                let said: InstanceType =
-                    json::decode(json.as_bytes(), Limits::DEFAULT).map_err(|_| cursor.error())?;
-                self.said_type = Some(said.into());
-            }
+            "ty" => self.said_type = Some(text(cursor)?),
             "pr" => self.provenance = named(cursor, InstanceProvenanceType::from_name)?,
             "mc" => self.metadata_collection_id = Some(text(cursor)?),
             "mn" => self.metadata_collection_name = Some(text(cursor)?),
@@ -87,7 +83,7 @@ impl<'a> Audit<'a> {
             "v" => self.version = int(cursor)?,
             "st" => self.status = named(cursor, InstanceStatus::from_name)?,
             "sd" => self.status_on_delete = named(cursor, InstanceStatus::from_name)?,
-            "mp" => self.mapping_properties = mapping(cursor)?,
+            "mp" => self.mapping_properties = Some(Mapping::read(cursor)?),
             _ => cursor.skip()?,
         }
         Ok(())
@@ -123,13 +119,24 @@ impl<'a> Audit<'a> {
         self.status
     }
 
+    /// Leaves out what only other repositories understand.
+    pub(super) fn without_mapping(mut self) -> Self {
+        self.mapping_properties = None;
+        self
+    }
+
     fn instance_type(
-        &mut self,
+        &self,
         of: Option<&ResolvedType>,
         cursor: &Cursor<'_>,
     ) -> Decoded<Option<Shared<InstanceType>>> {
         let Some(version) = self.type_version else {
-            return Ok(self.said_type.take());
+            let Some(json) = self.said_type else {
+                return Ok(None);
+            };
+            let said: InstanceType =
+                json::decode(json.as_bytes(), Limits::KEPT).map_err(|_| cursor.error())?;
+            return Ok(Some(said.into()));
         };
         let known = of.ok_or_else(|| cursor.error())?.instance_type();
         Ok(Some(if known.version == version {
@@ -144,7 +151,7 @@ impl<'a> Audit<'a> {
 
     /// The header of an instance of the type `of`.
     pub(super) fn finish(
-        mut self,
+        self,
         of: Option<&ResolvedType>,
         cursor: &Cursor<'_>,
     ) -> Decoded<InstanceAuditHeader> {
@@ -159,19 +166,24 @@ impl<'a> Audit<'a> {
             license: owned(self.license),
             created_by: owned(self.created_by),
             updated_by: owned(self.updated_by),
-            maintained_by: self.maintained_by.into_iter().map(str::to_owned).collect(),
+            maintained_by: self
+                .maintained_by
+                .iter()
+                .copied()
+                .map(str::to_owned)
+                .collect(),
             create_time: self.create_time,
             update_time: self.update_time,
             version: self.version,
             status: self.status,
             status_on_delete: self.status_on_delete,
-            mapping_properties: self.mapping_properties,
+            mapping_properties: self.mapping(cursor)?,
         })
     }
 
     /// Writes the properties of the header of an instance of the type `of`, as the header itself would.
     pub(super) fn write(
-        mut self,
+        self,
         of: Option<&ResolvedType>,
         cursor: &Cursor<'_>,
         writer: &mut Writer,
@@ -230,11 +242,21 @@ impl<'a> Audit<'a> {
         let [status, on_delete] = status.map(|status| status.map(InstanceStatus::name));
         text("\"status\":", status, writer);
         text("\"statusOnDelete\":", on_delete, writer);
-        if !self.mapping_properties.is_empty() {
+        let mapping = self.mapping(cursor)?;
+        if !mapping.is_empty() {
             writer.known_key("\"mappingProperties\":");
-            json::Field::write(&self.mapping_properties, writer);
+            json::Field::write(&mapping, writer);
         }
         Ok(())
+    }
+
+    fn mapping(&self, cursor: &Cursor<'_>) -> Decoded<BTreeMap<String, RawJson>> {
+        let Some(Mapping(members)) = &self.mapping_properties else {
+            return Ok(BTreeMap::new());
+        };
+        let member =
+            |(name, json): &(&str, &str)| Ok(((*name).to_owned(), raw_json(json, cursor)?));
+        members.iter().map(member).collect()
     }
 }
 
@@ -262,14 +284,31 @@ impl<'a> Head<'a> {
         }
         Ok(head)
     }
+
+    /// The header of an instance of the type `of`, and whether it is that of a proxy.
+    pub(super) fn finish(
+        self,
+        guid: &str,
+        of: Option<&ResolvedType>,
+        cursor: &Cursor<'_>,
+    ) -> Decoded<(InstanceHeader, bool)> {
+        let header = InstanceHeader {
+            audit: self.audit.finish(of, cursor)?,
+            guid: Some(guid.to_owned()),
+            instance_url: self.url.map(str::to_owned),
+            re_identified_from_guid: self.earlier_guid.map(str::to_owned),
+        };
+        Ok((header, self.is_proxy))
+    }
 }
 
-fn mapping(cursor: &mut Cursor<'_>) -> Decoded<BTreeMap<String, RawJson>> {
-    let mut mapping = BTreeMap::new();
-    for _ in 0..map(cursor)? {
-        let name = cursor.name()?.to_owned();
-        let value = raw_json(text(cursor)?, cursor)?;
-        mapping.insert(name, value);
+/// Mapping properties as they are stored: names, and values as JSON.
+struct Mapping<'a>(Vec<(&'a str, &'a str)>);
+
+impl<'a> Mapping<'a> {
+    fn read(cursor: &mut Cursor<'a>) -> Decoded<Self> {
+        let count = map(cursor)?;
+        let members = (0..count).map(|_| Ok((cursor.name()?, text(cursor)?)));
+        members.collect::<Decoded<_>>().map(Self)
     }
-    Ok(mapping)
 }

@@ -106,6 +106,41 @@ impl Decoder<'_> {
         })
     }
 
+    /// The entity with no more than its header, of which the mapping properties are left out.
+    pub(super) fn entity_head(
+        guid: &str,
+        of: Option<&ResolvedType>,
+        parts: &Parts<'_>,
+    ) -> Decoded<StoredEntity> {
+        let (header, is_proxy) = short_header(guid, of, parts.header)?;
+        Ok(if is_proxy {
+            StoredEntity::Proxy(EntityProxy {
+                header,
+                ..EntityProxy::default()
+            })
+        } else {
+            StoredEntity::Detail(EntityDetail {
+                header,
+                ..EntityDetail::default()
+            })
+        })
+    }
+
+    /// The same of a relationship.
+    pub(super) fn relationship_head(
+        guid: &str,
+        of: Option<&ResolvedType>,
+        ends: [&str; 2],
+        parts: &Parts<'_>,
+    ) -> Decoded<StoredRelationship> {
+        let (header, _) = short_header(guid, of, parts.header)?;
+        Ok(StoredRelationship {
+            header,
+            properties: None,
+            ends: ends.map(str::to_owned),
+        })
+    }
+
     /// The relationship with this GUID, type and ends.
     pub(super) fn relationship(
         guid: &str,
@@ -222,14 +257,18 @@ pub(super) fn header(
     of: Option<&ResolvedType>,
     bytes: &[u8],
 ) -> Decoded<(InstanceHeader, bool)> {
-    let head = Head::read(bytes)?;
-    let header = InstanceHeader {
-        audit: head.audit.finish(of, &Cursor::new(bytes))?,
-        guid: Some(guid.to_owned()),
-        instance_url: head.url.map(str::to_owned),
-        re_identified_from_guid: head.earlier_guid.map(str::to_owned),
-    };
-    Ok((header, head.is_proxy))
+    Head::read(bytes)?.finish(guid, of, &Cursor::new(bytes))
+}
+
+/// The same without the mapping properties.
+fn short_header(
+    guid: &str,
+    of: Option<&ResolvedType>,
+    bytes: &[u8],
+) -> Decoded<(InstanceHeader, bool)> {
+    let mut head = Head::read(bytes)?;
+    head.audit = head.audit.without_mapping();
+    head.finish(guid, of, &Cursor::new(bytes))
 }
 
 /// How it stands with an instance, from the bytes of its header: little of [`Head`], and many are asked for it.
@@ -307,5 +346,5 @@ pub(super) fn named<T>(
 }
 
 pub(super) fn raw_json(text: &str, cursor: &Cursor<'_>) -> Decoded<RawJson> {
-    json::decode(text.as_bytes(), Limits::DEFAULT).map_err(|_| cursor.error())
+    json::decode(text.as_bytes(), Limits::KEPT).map_err(|_| cursor.error())
 }

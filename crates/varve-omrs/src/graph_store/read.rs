@@ -71,6 +71,36 @@ impl State {
         Ok((relationship, of))
     }
 
+    /// The header of the entity that a vertex's content holds.
+    pub(super) fn entity_head(
+        &self,
+        guid: &str,
+        content: &[u8],
+    ) -> Result<StoredEntity, GraphError> {
+        let (label, properties) = vertex_parts(content)?;
+        let of = self.resolved(self.entity_type(label.0));
+        let parts = Parts::of(properties, self.keys)?;
+        Ok(Decoder::entity_head(guid, of, &parts)?)
+    }
+
+    /// The header of the relationship that an edge's content holds.
+    pub(super) fn relationship_head(
+        &self,
+        id: &EdgeId,
+        content: &[u8],
+    ) -> Result<StoredRelationship, GraphError> {
+        let (_, _, properties) = edge_parts(content)?;
+        let of = self.resolved(self.relationship_type(id.label.0));
+        let parts = Parts::of(properties, self.keys)?;
+        let ends = [guid_of(&id.source)?, guid_of(&id.target)?];
+        Ok(Decoder::relationship_head(
+            &id.sort_values,
+            of,
+            ends,
+            &parts,
+        )?)
+    }
+
     /// How it stands with the instance that these properties hold.
     fn standing(&self, properties: PropertyReader<'_>) -> Result<Standing, GraphError> {
         let parts = Parts::of(properties, self.keys)?;

@@ -223,6 +223,25 @@ impl Read for GraphTransaction<'_, '_> {
         Ok(found.transpose()?.map(|(relationship, _)| relationship))
     }
 
+    fn entity_head(&self, guid: &str) -> Result<Option<StoredEntity>, OmrsError> {
+        let mut found = None;
+        self.inner.with_vertex(&vertex_of(guid), &mut |content| {
+            found = Some(self.state.entity_head(guid, content));
+        })?;
+        Ok(found.transpose()?)
+    }
+
+    fn relationship_head(&self, guid: &str) -> Result<Option<StoredRelationship>, OmrsError> {
+        let Some(id) = self.edge(guid)? else {
+            return Ok(None);
+        };
+        let mut found = None;
+        self.inner.with_edge(&id, &mut |content| {
+            found = Some(self.state.relationship_head(&id, content));
+        })?;
+        Ok(found.transpose()?)
+    }
+
     fn relationships_of(
         &self,
         entity: &str,

@@ -30,6 +30,15 @@ impl Limits {
         values: 1_000_000,
         string_bytes: 4 << 20,
     };
+
+    /// What is read with that a store keeps: whatever once was taken, with other limits perhaps. The depth, which bounds the
+    /// stack, is the greatest that a server can be told to take.
+    pub const KEPT: Self = Self {
+        bytes: usize::MAX,
+        depth: 1024,
+        values: usize::MAX,
+        string_bytes: usize::MAX,
+    };
 }
 
 impl Default for Limits {

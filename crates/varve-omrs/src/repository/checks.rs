@@ -61,6 +61,12 @@ pub(super) fn entity(read: &dyn Read, guid: &str) -> Result<StoredEntity, OmrsEr
     found.ok_or_else(|| OmrsError::new(Message::UnknownEntity, &[guid]))
 }
 
+/// The same, of which no more than the header need be there.
+pub(super) fn entity_head(read: &dyn Read, guid: &str) -> Result<StoredEntity, OmrsError> {
+    let found = read.entity_head(guid)?;
+    found.ok_or_else(|| OmrsError::new(Message::UnknownEntity, &[guid]))
+}
+
 /// The entity, a proxy included, which is not deleted.
 pub(super) fn present_entity(read: &dyn Read, guid: &str) -> Result<StoredEntity, OmrsError> {
     let found = entity(read, guid)?;
@@ -97,6 +103,15 @@ pub(super) fn known_detail(found: StoredEntity) -> Result<EntityDetail, OmrsErro
 /// The relationship, which may be deleted.
 pub(super) fn relationship(read: &dyn Read, guid: &str) -> Result<StoredRelationship, OmrsError> {
     let found = read.relationship(guid)?;
+    found.ok_or_else(|| OmrsError::new(Message::UnknownRelationship, &[guid]))
+}
+
+/// The same, of which no more than the header need be there.
+pub(super) fn relationship_head(
+    read: &dyn Read,
+    guid: &str,
+) -> Result<StoredRelationship, OmrsError> {
+    let found = read.relationship_head(guid)?;
     found.ok_or_else(|| OmrsError::new(Message::UnknownRelationship, &[guid]))
 }
 

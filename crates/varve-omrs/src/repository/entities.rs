@@ -205,7 +205,7 @@ impl Repository {
         checks::user_and_guid(user, guid)?;
         checks::type_named(expected)?;
         self.write(&[guid], |transaction, _| {
-            let entity = checks::known_detail(checks::entity(transaction, guid)?)?;
+            let entity = checks::known_detail(checks::entity_head(transaction, guid)?)?;
             checks::deleted(&entity.header, Exception::EntityNotDeleted)?;
             self.check_home(&entity)?;
             checks::type_expected(&entity.header, expected)?;

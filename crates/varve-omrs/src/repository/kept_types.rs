@@ -16,14 +16,6 @@ use crate::types::{AttributeType, AttributeTypeDef, Catalogue, TypeDef, TypeDefG
 const ALL_NOTE: &str = "types";
 /// After so many changes, all types are written anew.
 const CHANGES_MAX: usize = 64;
-/// What notes are read with: the store wrote them itself.
-const LIMITS: Limits = Limits {
-    bytes: usize::MAX,
-    depth: 128,
-    values: usize::MAX,
-    string_bytes: usize::MAX,
-};
-
 json_object! {
     /// Definitions in a note.
     #[expect(unreachable_pub, reason = "the macro declares public structs")]
@@ -136,7 +128,7 @@ fn fault(words: &str) -> OmrsError {
 
 fn read(store: &dyn Store, name: &str) -> Result<Option<Note>, OmrsError> {
     let note = store.note(name)?;
-    note.map(|note| decode(&note, LIMITS).map_err(|error| fault(&error.to_string())))
+    note.map(|note| decode(&note, Limits::KEPT).map_err(|error| fault(&error.to_string())))
         .transpose()
 }
 

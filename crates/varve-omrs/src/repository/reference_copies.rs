@@ -73,7 +73,7 @@ impl Repository {
         let guid = entity.header.guid();
         self.write(&[guid], |transaction, types| {
             entity_copy(types, &entity, &self.metadata_collection_id)?;
-            let Some(known) = transaction.entity(guid)? else {
+            let Some(known) = transaction.entity_head(guid)? else {
                 return Ok(());
             };
             self.check_foreign(known.header(), Exception::HomeEntity)?;
@@ -97,7 +97,7 @@ impl Repository {
         let message = Message::LocalReferenceInstance;
         self.check_foreign_home(guid, home, message, Exception::HomeEntity)?;
         self.write(&[guid], |transaction, _| {
-            let known = checks::entity(transaction, guid)?;
+            let known = checks::entity_head(transaction, guid)?;
             let header = known.header();
             checks::type_expected(header, expected)?;
             self.check_foreign(header, Exception::HomeEntity)?;
@@ -215,7 +215,7 @@ impl Repository {
         let guid = relationship.header.guid();
         self.write(&[guid], |transaction, types| {
             relationship_copy(types, &relationship, &self.metadata_collection_id)?;
-            let Some(known) = transaction.relationship(guid)? else {
+            let Some(known) = transaction.relationship_head(guid)? else {
                 return Ok(());
             };
             self.check_foreign(&known.header, Exception::HomeRelationship)?;
@@ -239,7 +239,7 @@ impl Repository {
         let message = Message::LocalReferenceInstance;
         self.check_foreign_home(guid, home, message, Exception::HomeRelationship)?;
         self.write(&[guid], |transaction, _| {
-            let known = checks::relationship(transaction, guid)?;
+            let known = checks::relationship_head(transaction, guid)?;
             checks::type_expected(&known.header, expected)?;
             self.check_foreign(&known.header, Exception::HomeRelationship)?;
             check_named_home(&known.header, home)?;

@@ -183,7 +183,7 @@ impl Repository {
         checks::user_and_guid(user, guid)?;
         checks::type_named(expected)?;
         self.write(&[guid], |transaction, _| {
-            let relationship = checks::relationship(transaction, guid)?;
+            let relationship = checks::relationship_head(transaction, guid)?;
             checks::deleted(&relationship.header, Exception::RelationshipNotDeleted)?;
             self.check_relationship_home(&relationship)?;
             checks::type_expected(&relationship.header, expected)?;
