@@ -7,6 +7,7 @@ pub use exception::Exception;
 pub use message::Message;
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crate::json::JsonError;
 
@@ -54,6 +55,12 @@ impl OmrsError {
             .properties
             .insert("parameterName".to_owned(), parameter.to_owned());
         error
+    }
+
+    /// What is said when the time of a request is up.
+    #[must_use]
+    pub(crate) fn took_too_long(time_max: Duration) -> Self {
+        Self::new(Message::TookTooLong, &[&time_max.as_millis().to_string()])
     }
 
     /// The number that stands in for an HTTP status (which itself is always 200).

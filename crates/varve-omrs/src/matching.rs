@@ -7,6 +7,7 @@
 
 mod build;
 mod condition;
+mod effort;
 mod field;
 mod java_class;
 mod java_regex;
@@ -21,6 +22,7 @@ pub use build::{
     text_condition,
 };
 pub use condition::{Condition, Test};
+pub use effort::Effort;
 #[cfg(test)]
 pub(crate) use field::HEADER_FIELDS;
 pub(crate) use field::header_field;

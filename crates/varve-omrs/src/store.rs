@@ -16,7 +16,9 @@ pub use shown::{Kept, KeptRow, Shown};
 pub use stored::{Link, Standing, StoredEntity, StoredInstance, StoredRelationship, Version};
 pub(crate) use told::EntityJson;
 pub use told::{ToldEntity, ToldRelationship};
-pub use walk::{Listing, Step, Subject, TextHint, Visit, VisitLink, VisitLinkAt, Walk, WalkBy};
+pub use walk::{
+    Listing, Step, Subject, TestText, TextHint, Visit, VisitLink, VisitLinkAt, Walk, WalkBy,
+};
 
 use crate::error::{Message, OmrsError};
 use crate::instances::{EntityDetail, EntityProxy};
@@ -244,12 +246,15 @@ pub trait Read {
 
     /// All texts that pass a test, and what is known of those that may; some may be those of no instance at the point of
     /// time. `None` when they are more than `most`, or it cannot tell.
+    ///
+    /// # Errors
+    /// What the test returns, which ends it.
     fn matching_texts(
         &self,
-        _matches: &dyn Fn(&str) -> bool,
+        _matches: TestText<'_>,
         _most: usize,
-    ) -> Option<Vec<TextHint>> {
-        None
+    ) -> Result<Option<Vec<TextHint>>, OmrsError> {
+        Ok(None)
     }
 
     /// A place for [`Walk::after`] behind all that have the same value as the instance at `place` has, in a walk by a property.

@@ -136,6 +136,7 @@ messages! {
     InstanceTooLarge "VARVE-OMRS-400-025" InvalidParameter "The instance cannot be kept: {0}";
     BadPattern "VARVE-OMRS-400-030" InvalidParameter "The regular expression in {0} cannot be read: {1}";
     TooManyValues "VARVE-OMRS-400-032" InvalidParameter "The operator IN of the condition at {0} has {1} values; {2} are allowed";
+    TooManyPatterns "VARVE-OMRS-400-033" InvalidParameter "The regular expressions of the request, {0} among them, are too many: {1} {2} are allowed";
     NestedTooDeeply "VARVE-OMRS-400-031" InvalidParameter "The conditions at {0} are nested too deeply";
     TooManyExamined "VARVE-OMRS-503-030" RepositoryError "More than {0} instances would have to be looked at; ask for less";
     TooMuchHeld "VARVE-OMRS-503-031" RepositoryError "The answer would take more than {0} bytes of memory; ask for pages";

@@ -19,8 +19,8 @@ use crate::error::{Message, OmrsError};
 use crate::instances::{EntityDetail, EntityProxy};
 use crate::json::Shared;
 use crate::store::{
-    Kept, KeptRow, Link, Read, Standing, Step, StoredEntity, StoredRelationship, Subject, TextHint,
-    ToldEntity, ToldRelationship, Visit, VisitLink, VisitLinkAt, Walk, WalkBy,
+    Kept, KeptRow, Link, Read, Standing, Step, StoredEntity, StoredRelationship, Subject, TestText,
+    TextHint, ToldEntity, ToldRelationship, Visit, VisitLink, VisitLinkAt, Walk, WalkBy,
 };
 use crate::types::{Catalogue, TypeIndex};
 
@@ -504,7 +504,11 @@ impl Read for GraphReader {
         self.state.texts()
     }
 
-    fn matching_texts(&self, matches: &dyn Fn(&str) -> bool, most: usize) -> Option<Vec<TextHint>> {
+    fn matching_texts(
+        &self,
+        matches: TestText<'_>,
+        most: usize,
+    ) -> Result<Option<Vec<TextHint>>, OmrsError> {
         self.state.known_texts.matching(matches, most)
     }
 

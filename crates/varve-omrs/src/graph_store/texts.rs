@@ -17,7 +17,8 @@ use varve_graph::index::{DerivedEntries, Deriver, visit_states};
 use varve_kv::Flow;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::store::TextHint;
+use crate::error::OmrsError;
+use crate::store::{TestText, TextHint};
 
 /// The most bytes of texts that are kept, about; of more none are.
 const BYTES_MAX: usize = 64 << 20;
@@ -249,15 +250,18 @@ impl Texts {
 
     /// The texts that pass a test, and the starts of those that may; `None` when not all are known, or they are more than
     /// `most`.
+    ///
+    /// # Errors
+    /// What the test returns, which ends it.
     pub(super) fn matching(
         &self,
-        matches: &dyn Fn(&str) -> bool,
+        matches: TestText<'_>,
         most: usize,
-    ) -> Option<Vec<TextHint>> {
+    ) -> Result<Option<Vec<TextHint>>, OmrsError> {
         let (chunks, last, starts) = {
             let known = self.known.lock();
             if known.stage != Stage::Whole {
-                return None;
+                return Ok(None);
             }
             (
                 known.chunks.clone(),
@@ -267,7 +271,7 @@ impl Texts {
         };
         let mut found: Vec<TextHint> = Vec::new();
         if starts.len() > most {
-            return None;
+            return Ok(None);
         }
         found.extend(
             starts
@@ -275,14 +279,17 @@ impl Texts {
                 .map(|start| TextHint::Starts(start.to_string())),
         );
         for chunk in chunks.iter().map(|chunk| &**chunk).chain([&last]) {
-            for text in chunk.iter().filter(|text| matches(text)) {
+            for text in chunk.iter() {
+                if !matches(text)? {
+                    continue;
+                }
                 if found.len() == most {
-                    return None;
+                    return Ok(None);
                 }
                 found.push(TextHint::Is(text.to_owned()));
             }
         }
-        Some(found)
+        Ok(Some(found))
     }
 }
 
@@ -384,8 +391,8 @@ mod tests {
     }
 
     fn found(texts: &Texts) -> Option<usize> {
-        let found = texts.matching(&|text| text.ends_with('7'), usize::MAX)?;
-        Some(found.len())
+        let found = texts.matching(&mut |text| Ok(text.ends_with('7')), usize::MAX);
+        found.unwrap().map(|found| found.len())
     }
 
     #[test]

@@ -1,6 +1,8 @@
-//! Conditions from the bodies of requests.
+//! Conditions from the bodies of requests. What their regular expressions cost counts against the request's [`Effort`].
 
-use super::{Condition, Pattern, Test};
+use std::sync::Arc;
+
+use super::{Condition, Effort, Pattern, Test};
 use crate::error::{Message, OmrsError};
 use crate::instances::{InstanceProperties, InstancePropertyValue, Primitive};
 use crate::requests::{
@@ -17,11 +19,13 @@ const IN_VALUES_MAX: usize = 10_000;
 /// when nothing is asked for.
 ///
 /// # Errors
-/// `InvalidParameterException` or `FunctionNotSupportedException` for a regular expression.
+/// `InvalidParameterException` or `FunctionNotSupportedException` for a regular expression, or when they are too many;
+/// `RepositoryErrorException` when the request's time is up.
 pub fn property_condition(
     properties: Option<&InstanceProperties>,
     criteria: Option<MatchCriteria>,
     parameter: &str,
+    effort: &Arc<Effort>,
 ) -> Result<Option<Condition>, OmrsError> {
     let Some(properties) = properties else {
         return Ok(None);
@@ -30,7 +34,7 @@ pub fn property_condition(
     for (name, value) in &properties.values {
         conditions.push(Condition::Property {
             name: name.clone(),
-            test: value_test(value, &format!("{parameter}.{name}"))?,
+            test: value_test(value, &format!("{parameter}.{name}"), effort)?,
         });
     }
     let criteria = criteria.unwrap_or(MatchCriteria::All);
@@ -45,8 +49,10 @@ pub fn classification_condition(
     name: &str,
     properties: Option<&InstanceProperties>,
     criteria: Option<MatchCriteria>,
+    effort: &Arc<Effort>,
 ) -> Result<Condition, OmrsError> {
-    let condition = property_condition(properties, criteria, "matchClassificationProperties")?;
+    let parameter = "matchClassificationProperties";
+    let condition = property_condition(properties, criteria, parameter, effort)?;
     Ok(Condition::Classification {
         name: name.to_owned(),
         condition: condition.map(Box::new),
@@ -57,7 +63,10 @@ pub fn classification_condition(
 ///
 /// # Errors
 /// `InvalidParameterException` when there is nothing to search for; as [`property_condition`] otherwise.
-pub fn text_condition(criteria: Option<&str>) -> Result<Condition, OmrsError> {
+pub fn text_condition(
+    criteria: Option<&str>,
+    effort: &Arc<Effort>,
+) -> Result<Condition, OmrsError> {
     let parameter = "searchCriteria";
     match criteria {
         None | Some("") => Err(OmrsError::of_parameter(
@@ -65,7 +74,7 @@ pub fn text_condition(criteria: Option<&str>) -> Result<Condition, OmrsError> {
             parameter,
             &[parameter],
         )),
-        Some(criteria) => Pattern::new(criteria, parameter).map(Condition::Text),
+        Some(criteria) => Pattern::of_request(criteria, parameter, effort).map(Condition::Text),
     }
 }
 
@@ -76,8 +85,9 @@ pub fn text_condition(criteria: Option<&str>) -> Result<Condition, OmrsError> {
 pub fn search_condition(
     search: &SearchProperties,
     path: &str,
+    effort: &Arc<Effort>,
 ) -> Result<Option<Condition>, OmrsError> {
-    nested_condition(search, path, 0)
+    nested_condition(search, path, 0, effort)
 }
 
 /// The condition that conditions on classifications are. `None` when nothing is asked for.
@@ -87,13 +97,14 @@ pub fn search_condition(
 pub fn classifications_condition(
     search: &SearchClassifications,
     path: &str,
+    effort: &Arc<Effort>,
 ) -> Result<Option<Condition>, OmrsError> {
     search.check(path)?;
     let mut conditions = Vec::with_capacity(search.conditions.len());
     for (index, condition) in search.conditions.iter().enumerate() {
         let path = format!("{path}.conditions[{index}].matchProperties");
         let properties = condition.match_properties.as_ref();
-        let properties = properties.map(|search| search_condition(search, &path));
+        let properties = properties.map(|search| search_condition(search, &path, effort));
         conditions.push(Condition::Classification {
             name: condition.name.clone().unwrap_or_default(),
             condition: properties.transpose()?.flatten().map(Box::new),
@@ -107,6 +118,7 @@ fn nested_condition(
     search: &SearchProperties,
     path: &str,
     depth: usize,
+    effort: &Arc<Effort>,
 ) -> Result<Option<Condition>, OmrsError> {
     if depth > DEPTH_MAX {
         return Err(OmrsError::of_parameter(
@@ -125,10 +137,10 @@ fn nested_condition(
             &condition.value,
         ) {
             let path = format!("{path}.nestedConditions");
-            conditions.extend(nested_condition(nested, &path, depth + 1)?);
+            conditions.extend(nested_condition(nested, &path, depth + 1, effort)?);
         } else {
             condition.check(&path)?;
-            conditions.push(comparison(condition, &path)?);
+            conditions.push(comparison(condition, &path, effort)?);
         }
     }
     let criteria = search.match_criteria.unwrap_or(MatchCriteria::All);
@@ -136,7 +148,11 @@ fn nested_condition(
 }
 
 /// A condition on one property, of checked form.
-fn comparison(condition: &PropertyCondition, path: &str) -> Result<Condition, OmrsError> {
+fn comparison(
+    condition: &PropertyCondition,
+    path: &str,
+    effort: &Arc<Effort>,
+) -> Result<Condition, OmrsError> {
     use PropertyComparisonOperator as Operator;
     let bad = || OmrsError::of_parameter(Message::BadCondition, path, &[path]);
     let operator = condition.operator.ok_or_else(bad)?;
@@ -161,7 +177,7 @@ fn comparison(condition: &PropertyCondition, path: &str) -> Result<Condition, Om
             Test::OneOf(array.elements().cloned().collect())
         }
         (Operator::Like, Some(value)) => match string(value) {
-            Some(text) => Test::Matches(Pattern::new(text, path)?),
+            Some(text) => Test::Matches(Pattern::of_request(text, path, effort)?),
             None => return Err(bad()),
         },
         (_, Some(InstancePropertyValue::Primitive(value))) => {
@@ -185,13 +201,19 @@ fn string(value: &InstancePropertyValue) -> Option<&str> {
 
 /// The test that a value of the `…ByProperty` calls stands for. Strings are expressions where they are whole values; within
 /// arrays, maps and structs they are compared as they are.
-fn value_test(value: &InstancePropertyValue, parameter: &str) -> Result<Test, OmrsError> {
+fn value_test(
+    value: &InstancePropertyValue,
+    parameter: &str,
+    effort: &Arc<Effort>,
+) -> Result<Test, OmrsError> {
     let InstancePropertyValue::Primitive(primitive) = value else {
         return Ok(Test::Is(value.clone()));
     };
     match &primitive.value {
         None => Ok(Test::Missing),
-        Some(Primitive::String(text)) => Pattern::new(text, parameter).map(Test::Matches),
+        Some(Primitive::String(text)) => {
+            Pattern::of_request(text, parameter, effort).map(Test::Matches)
+        }
         Some(_) => Ok(Test::Is(value.clone())),
     }
 }

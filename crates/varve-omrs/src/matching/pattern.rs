@@ -5,12 +5,17 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use regex::Regex;
 
-use super::java_regex::{Dot, Fault, Fold, Node, parse};
+use super::Effort;
+use super::java_regex::{Dot, Fault, Fold, Node, not_supported, parse};
 use super::translate;
 use crate::error::{Message, OmrsError};
 
 /// How many compiled expressions are kept for the next search.
 const COMPILED_MAX: usize = 64;
+/// The most bytes of an expression that is not just one quoted text.
+const TEXT_BYTES_MAX: usize = 64 << 10;
+/// What one part of a compiled expression takes, in bytes, about.
+const PART_BYTES: usize = 32;
 
 /// A Java regular expression that a whole string is compared with.
 ///
@@ -23,12 +28,22 @@ pub struct Pattern {
     /// What is known of the strings that match.
     shape: Shape,
     kind: Kind,
+    /// That of the request that it was given in.
+    effort: Option<Arc<Effort>>,
 }
 
 #[derive(Debug, Clone)]
 enum Kind {
     Text(Quoted),
-    General(Arc<Regex>),
+    General(Arc<Compiled>),
+}
+
+/// A compiled expression.
+#[derive(Debug)]
+pub(super) struct Compiled {
+    pub(super) regex: Regex,
+    /// The bytes that it has at most.
+    pub(super) bytes: usize,
 }
 
 /// A text with or without a run of anything before and after it.
@@ -61,57 +76,94 @@ impl Pattern {
     /// `InvalidParameterException` when Java would refuse it too; `FunctionNotSupportedException` when it asks for what is
     /// not done here.
     pub fn new(text: &str, parameter: &str) -> Result<Self, OmrsError> {
-        Self::parsed(text).map_err(|fault| match fault {
+        if let Some(quoted) = one_quote(text) {
+            return Ok(quoted.into());
+        }
+        let fault = |fault| match fault {
             Fault::Syntax(why) => {
                 OmrsError::of_parameter(Message::BadPattern, parameter, &[parameter, &why])
             }
             Fault::NotSupported(why) => {
                 OmrsError::new(Message::PatternNotSupported, &[parameter, &why])
             }
-        })
+        };
+        Self::general(text).map_err(fault)
     }
 
-    fn parsed(text: &str) -> Result<Self, Fault> {
+    /// The same of an expression that is given in a request, whose cost counts against what the request may cost.
+    ///
+    /// # Errors
+    /// As [`Pattern::new`]; `InvalidParameterException` when the request has too many, `RepositoryErrorException` when its
+    /// time is up.
+    pub fn of_request(
+        text: &str,
+        parameter: &str,
+        effort: &Arc<Effort>,
+    ) -> Result<Self, OmrsError> {
         if let Some(quoted) = one_quote(text) {
-            return Ok(Self {
-                shape: quoted.shape(),
-                kind: Kind::Text(quoted),
-            });
+            return Ok(Self::from(quoted).counted(effort));
+        }
+        effort.check_time()?;
+        let pattern = Self::new(text, parameter)?;
+        if let Kind::General(compiled) = &pattern.kind {
+            effort.add(compiled.bytes, parameter)?;
+        }
+        Ok(pattern.counted(effort))
+    }
+
+    fn counted(self, effort: &Arc<Effort>) -> Self {
+        Self {
+            effort: Some(Arc::clone(effort)),
+            ..self
+        }
+    }
+
+    /// One that is not just one quoted text.
+    fn general(text: &str) -> Result<Self, Fault> {
+        if text.len() > TEXT_BYTES_MAX {
+            let words = format!("it has more than {TEXT_BYTES_MAX} bytes");
+            return Err(not_supported(&words));
         }
         let node = parse(text)?;
         if let Some(quoted) = quoted(&node) {
-            return Ok(Self {
-                shape: quoted.shape(),
-                kind: Kind::Text(quoted),
-            });
+            return Ok(quoted.into());
         }
-        let regex = compiled(text, &node)?;
         Ok(Self {
             shape: general_shape(&node),
-            kind: Kind::General(regex),
+            kind: Kind::General(compiled(text, &node)?),
+            effort: None,
         })
     }
 
     /// The expression that only `text` matches.
     #[must_use]
     pub fn exactly(text: &str) -> Self {
-        Self {
-            shape: Shape::Is(text.to_owned()),
-            kind: Kind::Text(Quoted {
-                before: None,
-                text: text.to_owned(),
-                after: None,
-                ignores_case: false,
-            }),
+        Quoted::exactly(text).into()
+    }
+
+    /// Whether all of `text` matches. False, and worth nothing, once the request has cost too much ([`Effort::check`]).
+    #[must_use]
+    pub fn matches(&self, text: &str) -> bool {
+        if let Some(effort) = &self.effort
+            && !effort.allows(self.steps(text))
+        {
+            return false;
+        }
+        match &self.kind {
+            Kind::Text(quoted) => quoted.matches(text),
+            Kind::General(compiled) => compiled.regex.is_match(text),
         }
     }
 
-    /// Whether all of `text` matches.
-    #[must_use]
-    pub fn matches(&self, text: &str) -> bool {
+    /// How many steps that takes at most, about.
+    fn steps(&self, text: &str) -> u64 {
+        let length = text.len() as u64;
         match &self.kind {
-            Kind::Text(quoted) => quoted.matches(text),
-            Kind::General(regex) => regex.is_match(text),
+            Kind::Text(quoted) => match (quoted.before, quoted.after) {
+                (None, None) => quoted.text.len().min(text.len()) as u64,
+                _ => length,
+            },
+            Kind::General(compiled) => length * (compiled.bytes / PART_BYTES) as u64,
         }
     }
 
@@ -123,8 +175,8 @@ impl Pattern {
 }
 
 /// Compiling takes long beside matching one string, and clients page through a search with the same expression.
-fn compiled(text: &str, node: &Node) -> Result<Arc<Regex>, Fault> {
-    static COMPILED: OnceLock<Mutex<HashMap<String, Arc<Regex>>>> = OnceLock::new();
+fn compiled(text: &str, node: &Node) -> Result<Arc<Compiled>, Fault> {
+    static COMPILED: OnceLock<Mutex<HashMap<String, Arc<Compiled>>>> = OnceLock::new();
     let cache = COMPILED.get_or_init(Mutex::default);
     let known = || cache.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(regex) = known().get(text) {
@@ -139,9 +191,17 @@ fn compiled(text: &str, node: &Node) -> Result<Arc<Regex>, Fault> {
     Ok(regex)
 }
 
-/// Recognises the four usual forms by their first and last characters, without looking at each one between: values may be
-/// megabytes long.
+/// Whether a character stands for something else than itself in an expression.
+fn is_special(byte: u8) -> bool {
+    b"\\[](){}.*+?^$|".contains(&byte)
+}
+
+/// Recognises a text without special characters, and the four usual forms by their first and last characters, without making
+/// a tree of what is between: values may be megabytes long.
 fn one_quote(text: &str) -> Option<Quoted> {
+    if !text.bytes().any(is_special) {
+        return Some(Quoted::exactly(text));
+    }
     let (text, ignores_case) = match text.strip_prefix("(?i)") {
         None => (text, false),
         Some(text) => (text, true),
@@ -251,7 +311,26 @@ fn general_shape(node: &Node) -> Shape {
     Shape::Contains(characters.map(|(character, _)| character).collect())
 }
 
+impl From<Quoted> for Pattern {
+    fn from(quoted: Quoted) -> Self {
+        Self {
+            shape: quoted.shape(),
+            kind: Kind::Text(quoted),
+            effort: None,
+        }
+    }
+}
+
 impl Quoted {
+    fn exactly(text: &str) -> Self {
+        Self {
+            before: None,
+            text: text.to_owned(),
+            after: None,
+            ignores_case: false,
+        }
+    }
+
     fn shape(&self) -> Shape {
         match (self.before, self.after) {
             _ if self.text.is_empty() && (self.before.is_some() || self.after.is_some()) => {

@@ -2,10 +2,18 @@
 
 use regex::{Regex, RegexBuilder};
 
+use super::pattern::Compiled;
+
 use super::java_regex::{Dot, Fault, Fold, Node, not_supported};
 
-/// The most bytes of a compiled expression, and of what is remembered while it runs.
-const COMPILED_BYTES_MAX: usize = 1 << 20;
+/// The most bytes of a compiled expression. In the worst case a comparison takes a step for each part of the expression with
+/// each byte of the text, and nothing interrupts it. What people write has some kilobytes; what has more repeats much, or
+/// classes of Unicode: `.{0,255}` is just allowed.
+const BYTES_MAX: usize = 512 << 10;
+/// The size that is tried first. How many bytes an expression has is known no better than by the power of two it fits in.
+const BYTES_TRIED: usize = 4 << 10;
+/// The most bytes of what is remembered while an expression runs, for each thread.
+const REMEMBERED_BYTES_MAX: usize = 512 << 10;
 /// How deep the translation may be nested: it puts groups around what Java has none for.
 const NEST_LIMIT: u32 = 1000;
 
@@ -13,19 +21,30 @@ const NEST_LIMIT: u32 = 1000;
 ///
 /// # Errors
 /// When the `regex` crate cannot do it.
-pub(super) fn compile(node: &Node) -> Result<Regex, Fault> {
+pub(super) fn compile(node: &Node) -> Result<Compiled, Fault> {
     let mut text = String::from("\\A(?:");
     write(node, true, &mut text)?;
     text.push_str(")\\z");
-    RegexBuilder::new(&text)
-        .size_limit(COMPILED_BYTES_MAX)
-        .dfa_size_limit(COMPILED_BYTES_MAX)
+    let mut bytes = BYTES_TRIED;
+    loop {
+        match compiled(&text, bytes) {
+            Ok(regex) => return Ok(Compiled { regex, bytes }),
+            Err(regex::Error::CompiledTooBig(_)) if bytes < BYTES_MAX => bytes *= 2,
+            Err(regex::Error::CompiledTooBig(_)) => return Err(not_supported("it is too large")),
+            Err(_) => {
+                let what = "a class or property of characters in it is not known here";
+                return Err(not_supported(what));
+            }
+        }
+    }
+}
+
+fn compiled(text: &str, bytes_max: usize) -> Result<Regex, regex::Error> {
+    RegexBuilder::new(text)
+        .size_limit(bytes_max)
+        .dfa_size_limit(REMEMBERED_BYTES_MAX)
         .nest_limit(NEST_LIMIT)
         .build()
-        .map_err(|error| match error {
-            regex::Error::CompiledTooBig(_) => not_supported("it is too large"),
-            _ => not_supported("a class or property of characters in it is not known here"),
-        })
 }
 
 /// `is_last`: nothing comes after the node that could match a character.

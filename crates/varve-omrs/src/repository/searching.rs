@@ -1,5 +1,7 @@
 //! Finding instances by type, properties, classifications, text, and at the other end of an entity.
 
+use std::sync::Arc;
+
 use super::answer::AnswerBytes;
 use super::rendering::Ends;
 use super::{Repository, checks};
@@ -8,7 +10,7 @@ use crate::graph_queries::relationships_of_entity;
 use crate::instances::{EntityDetail, Relationship};
 use crate::json::Shared;
 use crate::matching::{
-    Condition, classification_condition, classifications_condition, property_condition,
+    Condition, Effort, classification_condition, classifications_condition, property_condition,
     search_condition, text_condition,
 };
 use crate::requests::{
@@ -46,7 +48,7 @@ impl Repository {
     ) -> Result<Vec<Shared<EntityDetail>>, OmrsError> {
         let of_subtypes = &request.instances.of_subtypes;
         let of_type = &of_subtypes.of_type;
-        self.entities_found(&of_type.paged, |types| {
+        self.entities_found(&of_type.paged, |types, effort| {
             let limit = type_limit(
                 types,
                 Subject::Entities,
@@ -55,10 +57,11 @@ impl Repository {
             )?;
             let mut query = Query::new(Subject::Entities, limit, &of_type.paged)?;
             let properties = request.instances.match_properties.as_ref();
-            let properties = properties.map(|search| search_condition(search, MATCH_PROPERTIES));
+            let properties =
+                properties.map(|search| search_condition(search, MATCH_PROPERTIES, effort));
             let classifications = request.match_classifications.as_ref();
             let classifications = classifications
-                .map(|search| classifications_condition(search, "matchClassifications"));
+                .map(|search| classifications_condition(search, "matchClassifications", effort));
             let conditions = [properties.transpose()?, classifications.transpose()?];
             let conditions = conditions.into_iter().flatten().flatten().collect();
             query.condition = Condition::combined(MatchCriteria::All, conditions);
@@ -75,13 +78,14 @@ impl Repository {
         request: &EntityPropertyFindRequest,
     ) -> Result<Vec<Shared<EntityDetail>>, OmrsError> {
         let matching = &request.matching;
-        self.entities_found(&matching.of_type.paged, |types| {
+        self.entities_found(&matching.of_type.paged, |types, effort| {
             let mut query = query_of(types, Subject::Entities, &matching.of_type)?;
             query.classifications.clone_from(&request.classifications);
             query.condition = property_condition(
                 matching.match_properties.as_ref(),
                 matching.match_criteria,
                 MATCH_PROPERTIES,
+                effort,
             )?;
             Ok(query)
         })
@@ -96,7 +100,7 @@ impl Repository {
         name: &str,
         request: &PropertyMatchFindRequest,
     ) -> Result<Vec<Shared<EntityDetail>>, OmrsError> {
-        self.entities_found(&request.of_type.paged, |types| {
+        self.entities_found(&request.of_type.paged, |types, effort| {
             if name.is_empty() {
                 let parameter = "classificationName";
                 let words = [parameter];
@@ -113,6 +117,7 @@ impl Repository {
                 name,
                 properties,
                 request.match_criteria,
+                effort,
             )?);
             Ok(query)
         })
@@ -128,8 +133,8 @@ impl Repository {
         request: &EntityPropertyFindRequest,
     ) -> Result<Vec<Shared<EntityDetail>>, OmrsError> {
         let of_type = &request.matching.of_type;
-        self.entities_found(&of_type.paged, |types| {
-            let condition = text_condition(Some(search_criteria))?;
+        self.entities_found(&of_type.paged, |types, effort| {
+            let condition = text_condition(Some(search_criteria), effort)?;
             let mut query = query_of(types, Subject::Entities, of_type)?;
             query.classifications.clone_from(&request.classifications);
             query.condition = Some(condition);
@@ -147,11 +152,11 @@ impl Repository {
     ) -> Result<Vec<Shared<Relationship>>, OmrsError> {
         let of_type = &request.of_subtypes.of_type;
         let subtypes = &request.of_subtypes.subtype_guids;
-        self.relationships_found(&of_type.paged, |types| {
+        self.relationships_found(&of_type.paged, |types, effort| {
             let limit = type_limit(types, Subject::Relationships, of_type, subtypes)?;
             let mut query = Query::new(Subject::Relationships, limit, &of_type.paged)?;
             if let Some(search) = &request.match_properties {
-                query.condition = search_condition(search, MATCH_PROPERTIES)?;
+                query.condition = search_condition(search, MATCH_PROPERTIES, effort)?;
             }
             Ok(query)
         })
@@ -165,12 +170,13 @@ impl Repository {
         &self,
         request: &PropertyMatchFindRequest,
     ) -> Result<Vec<Shared<Relationship>>, OmrsError> {
-        self.relationships_found(&request.of_type.paged, |types| {
+        self.relationships_found(&request.of_type.paged, |types, effort| {
             let mut query = query_of(types, Subject::Relationships, &request.of_type)?;
             query.condition = property_condition(
                 request.match_properties.as_ref(),
                 request.match_criteria,
                 MATCH_PROPERTIES,
+                effort,
             )?;
             Ok(query)
         })
@@ -185,8 +191,8 @@ impl Repository {
         search_criteria: &str,
         request: &TypeLimitedFindRequest,
     ) -> Result<Vec<Shared<Relationship>>, OmrsError> {
-        self.relationships_found(&request.paged, |types| {
-            let condition = text_condition(Some(search_criteria))?;
+        self.relationships_found(&request.paged, |types, effort| {
+            let condition = text_condition(Some(search_criteria), effort)?;
             let mut query = query_of(types, Subject::Relationships, request)?;
             query.condition = Some(condition);
             Ok(query)
@@ -215,16 +221,30 @@ impl Repository {
         Ends::new(&*read, limits).all_told(found.into_iter().map(Ok), limits)
     }
 
+    /// A query, and what its conditions may cost.
+    fn made(
+        &self,
+        types: &Catalogue,
+        query: impl FnOnce(&Catalogue, &Arc<Effort>) -> Result<Query, OmrsError>,
+    ) -> Result<Query, OmrsError> {
+        let effort = Effort::new(self.searcher.limits().time_max);
+        let query = query(types, &effort)?;
+        Ok(Query {
+            effort: Some(effort),
+            ..query
+        })
+    }
+
     /// Runs a query for entities, made with the types as they are.
     fn entities_found(
         &self,
         request: &PagedFindRequest,
-        query: impl FnOnce(&Catalogue) -> Result<Query, OmrsError>,
+        query: impl FnOnce(&Catalogue, &Arc<Effort>) -> Result<Query, OmrsError>,
     ) -> Result<Vec<Shared<EntityDetail>>, OmrsError> {
         let at = request.find.checked_time(self.store.now())?;
         let read = self.reader(at)?;
         let types = read.types();
-        let query = query(&types)?;
+        let query = self.made(&types, query)?;
         let found = self.searcher.find(&*read, &types, &query, at)?;
         let told = found.into_iter().map(|kept| kept.entity(&*read));
         AnswerBytes::new(self.searcher.limits()).all(told.filter_map(Result::transpose))
@@ -234,12 +254,12 @@ impl Repository {
     fn relationships_found(
         &self,
         request: &PagedFindRequest,
-        query: impl FnOnce(&Catalogue) -> Result<Query, OmrsError>,
+        query: impl FnOnce(&Catalogue, &Arc<Effort>) -> Result<Query, OmrsError>,
     ) -> Result<Vec<Shared<Relationship>>, OmrsError> {
         let at = request.find.checked_time(self.store.now())?;
         let read = self.reader(at)?;
         let types = read.types();
-        let query = query(&types)?;
+        let query = self.made(&types, query)?;
         let found = self.searcher.find(&*read, &types, &query, at)?;
         let found = found.into_iter().map(|kept| kept.relationship(&*read));
         let found = found.filter_map(Result::transpose);

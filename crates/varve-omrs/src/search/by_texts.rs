@@ -51,7 +51,12 @@ impl ByTexts {
             if !is_last && meter.examined() < count / TEXTS_PER_INSTANCE {
                 return Ok(Turn::Unfinished);
             }
-            let Some(found) = read.matching_texts(&|text| pattern.matches(text), TEXTS_MAX) else {
+            let mut matches = |text: &str| {
+                let is_match = pattern.matches(text);
+                meter.pass(text.len())?;
+                Ok(is_match)
+            };
+            let Some(found) = read.matching_texts(&mut matches, TEXTS_MAX)? else {
                 return Ok(Turn::NoWay);
             };
             let access = |hint| match hint {

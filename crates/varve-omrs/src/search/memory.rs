@@ -57,6 +57,7 @@ impl Key {
             condition,
             order,
             page: _,
+            effort: _,
         } = query;
         let statuses = &find.statuses;
         let parts = (subject, of, statuses, classifications, order, condition);

@@ -1,13 +1,17 @@
 //! What a search or graph query has cost so far.
 
 use std::cell::Cell;
+use std::sync::Arc;
 use std::time::Instant;
 
 use super::Limits;
 use crate::error::{Message, OmrsError};
+use crate::matching::Effort;
 
 /// After how many instances the clock is looked at. A power of two.
 const CLOCK_EVERY: usize = 64;
+/// After how many bytes of texts that are not those of instances it is.
+const CLOCK_EVERY_BYTES: usize = 64 << 10;
 
 /// Counts what one call looks at and holds, and says when it is too much.
 #[derive(Debug)]
@@ -16,6 +20,9 @@ pub(crate) struct Meter {
     began: Instant,
     examined: Cell<usize>,
     held: Cell<usize>,
+    /// Bytes of texts since the clock was looked at.
+    texts: Cell<usize>,
+    effort: Option<Arc<Effort>>,
 }
 
 impl Meter {
@@ -26,6 +33,18 @@ impl Meter {
             began: Instant::now(),
             examined: Cell::new(0),
             held: Cell::new(0),
+            texts: Cell::new(0),
+            effort: None,
+        }
+    }
+
+    /// One of a query whose conditions are made already: it began with them.
+    pub(crate) fn of_query(limits: &Limits, effort: Option<&Arc<Effort>>) -> Self {
+        let meter = Self::new(limits);
+        Self {
+            began: effort.map_or(meter.began, |effort| effort.began()),
+            effort: effort.cloned(),
+            ..meter
         }
     }
 
@@ -55,11 +74,38 @@ impl Meter {
         if examined > self.limits.examined_max {
             return Err(self.too_many());
         }
-        if examined.is_multiple_of(CLOCK_EVERY) && self.began.elapsed() > self.limits.time_max {
-            let words = self.limits.time_max.as_millis().to_string();
-            return Err(OmrsError::new(Message::TookTooLong, &[&words]));
+        if examined.is_multiple_of(CLOCK_EVERY) {
+            self.look()?;
         }
-        Ok(())
+        self.check()
+    }
+
+    /// Counts the bytes of a text that is looked at, of whatever instance it may be.
+    ///
+    /// # Errors
+    /// `RepositoryErrorException` when the time is up.
+    pub(crate) fn pass(&self, bytes: usize) -> Result<(), OmrsError> {
+        let passed = self.texts.get().saturating_add(bytes);
+        self.texts.set(passed % CLOCK_EVERY_BYTES);
+        if passed >= CLOCK_EVERY_BYTES {
+            self.look()?;
+        }
+        self.check()
+    }
+
+    fn look(&self) -> Result<(), OmrsError> {
+        match self.began.elapsed() > self.limits.time_max {
+            true => Err(OmrsError::took_too_long(self.limits.time_max)),
+            false => Ok(()),
+        }
+    }
+
+    /// That the query's conditions said of all that was looked at whether they hold.
+    ///
+    /// # Errors
+    /// As [`Effort::check`].
+    pub(crate) fn check(&self) -> Result<(), OmrsError> {
+        self.effort.as_ref().map_or(Ok(()), |effort| effort.check())
     }
 
     /// Counts bytes that are held from now on.

@@ -109,7 +109,7 @@ impl<'a> Race<'a> {
 
     /// Lets the ways take turns.
     pub(super) fn run(&mut self, limits: &Limits) -> Result<Answer, OmrsError> {
-        let meter = Meter::new(limits);
+        let meter = Meter::of_query(limits, self.query.effort.as_ref());
         if let Some(list) = self.list.take() {
             return self.listed(list, &meter);
         }
@@ -126,6 +126,7 @@ impl<'a> Race<'a> {
                 let asked = (self.read, self.types, self.query);
                 match way.go_on(asked, &meter, &mut budget, going == 1)? {
                     Turn::Done => {
+                        meter.check()?;
                         let way = self.ways.swap_remove(index);
                         return Ok(self.answer(index, way));
                     }

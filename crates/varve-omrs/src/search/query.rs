@@ -1,7 +1,9 @@
 //! What is asked for.
 
+use std::sync::Arc;
+
 use crate::error::OmrsError;
-use crate::matching::{Condition, Target};
+use crate::matching::{Condition, Effort, Target};
 use crate::requests::{FindRequest, Page, PagedFindRequest};
 use crate::store::{Shown, Subject};
 use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
@@ -35,6 +37,8 @@ pub struct Query {
     pub order: Order,
     /// The part of the ordered result that is asked for.
     pub page: Page,
+    /// What the regular expressions of the condition may cost; `None` = no matter.
+    pub effort: Option<Arc<Effort>>,
 }
 
 impl TypeLimit {
@@ -102,6 +106,7 @@ impl Query {
             condition: None,
             order: Order::from(request),
             page: request.checked_page()?,
+            effort: None,
         })
     }
 

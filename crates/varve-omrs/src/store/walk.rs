@@ -105,3 +105,6 @@ pub type VisitLink<'v> =
 /// The same of links of several entities, with the position of each link's entity: `Break` ends the walk of that entity's.
 pub type VisitLinkAt<'v> =
     &'v mut dyn FnMut(usize, Link, Option<&[u8]>) -> Result<ControlFlow<()>, OmrsError>;
+
+/// Whether a text passes a test.
+pub type TestText<'t> = &'t mut dyn FnMut(&str) -> Result<bool, OmrsError>;

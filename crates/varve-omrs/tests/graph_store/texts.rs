@@ -1,5 +1,7 @@
 //! All texts are known, whenever they came, and lead to what has or had them.
 
+use varve_omrs::OmrsError;
+use varve_omrs::error::Message;
 use varve_omrs::json::Millis;
 use varve_omrs::repository::{Options, Repository};
 use varve_omrs::requests::EntityPropertyFindRequest;
@@ -11,7 +13,8 @@ const LONG: usize = 5_000;
 
 fn hints(world: &World, matches: &dyn Fn(&str) -> bool) -> Option<Vec<TextHint>> {
     let reader = world.reader(None);
-    let mut found = reader.matching_texts(matches, 10)?;
+    let found = reader.matching_texts(&mut |text| Ok(matches(text)), 10);
+    let mut found = found.expect("a test that cannot fail")?;
     found.sort_by_key(|hint| format!("{hint:?}"));
     Some(found)
 }
@@ -49,8 +52,27 @@ fn texts_are_known_whenever_they_came() {
     let found = hints(&world, &|text| text.ends_with("nne"));
     assert_eq!(found, Some(vec![is("Anne")]));
     let reader = world.reader(None);
-    assert_eq!(reader.matching_texts(&ends, 3), None, "they are too many");
+    let three = reader.matching_texts(&mut |text| Ok(ends(text)), 3);
+    assert_eq!(three, Ok(None), "they are too many");
     assert_eq!(reader.texts(), Some(5));
+}
+
+#[test]
+fn a_test_of_texts_can_end_it() {
+    let world = World::new();
+    world.put(&world.entity("Database", "a", &[("name", text("one"))]));
+    world.put(&world.entity("Database", "b", &[("name", text("two"))]));
+    let mut asked = 0;
+    let stop = OmrsError::new(Message::TookTooLong, &["0"]);
+    let reader = world.reader(None);
+    let ended = reader.matching_texts(
+        &mut |_| {
+            asked += 1;
+            Err(stop.clone())
+        },
+        10,
+    );
+    assert_eq!((ended, asked), (Err(stop), 1));
 }
 
 #[test]

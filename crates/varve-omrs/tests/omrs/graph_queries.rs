@@ -355,6 +355,7 @@ fn relationships_of_an_entity_come_in_order_and_pages() {
         condition: None,
         order: Order::Any,
         page: EVERYTHING,
+        effort: None,
     };
     let (_, links) = walkable(&read, &types, &WalkLimits::default());
     let has_end = |(_, ends): &(&String, &[String; 2])| ends.iter().any(|end| end == "e0");
@@ -426,6 +427,7 @@ fn what_would_cost_too_much_is_refused() {
         condition: None,
         order: Order::Any,
         page: EVERYTHING,
+        effort: None,
     };
     for (message, limits) in &limits {
         let refused = |error: varve_omrs::OmrsError| {

@@ -179,3 +179,15 @@ fn texts_of_megabytes_are_quoted() {
     assert!(pattern.matches(&text));
     assert!(!pattern.matches(&text[1..]));
 }
+
+#[test]
+fn only_quoted_texts_may_be_long() {
+    let plain = "a, b; c ".repeat(100_000);
+    let pattern = Pattern::new(&plain, "p").expect("a plain text");
+    assert_eq!(*pattern.shape(), Shape::Is(plain.clone()));
+    assert!(pattern.matches(&plain) && !pattern.matches(&plain[1..]));
+    let general = |length: usize| Pattern::new(&format!("{}.?", "a".repeat(length)), "p");
+    assert!(general(5_000).is_ok());
+    let error = general(70_000).unwrap_err();
+    assert_eq!(error.exception, Exception::FunctionNotSupported);
+}

@@ -7,12 +7,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use varve_omrs::OmrsError;
 use varve_omrs::error::{Exception, Message};
 use varve_omrs::instances::{
     ArrayPropertyValue, InstanceProperties, InstancePropertyValue, Primitive,
 };
 use varve_omrs::json::Millis;
-use varve_omrs::matching::{Target, search_condition};
+use varve_omrs::matching::{Condition, Effort, Pattern, Target, Test, search_condition};
 use varve_omrs::requests::{Page, PropertyComparisonOperator, PropertyCondition, SearchProperties};
 use varve_omrs::search::{Limits, Order, Query, Searcher};
 use varve_omrs::store::{Kept, Listing, Read, StoredEntity, StoredInstance, Subject, Walk, WalkBy};
@@ -349,6 +350,100 @@ fn a_search_ends_when_its_time_is_up() {
     }
 }
 
+const LONG: Duration = Duration::from_secs(3600);
+
+/// How often an entity with this name is found by an expression, when that may take so long.
+fn found_by(expression: &str, text: &str, time_max: Duration) -> Result<usize, OmrsError> {
+    let types = Arc::new(Catalogue::built_in());
+    let (mut read, mut query) = many(&types);
+    read.all.retain(|instance| {
+        matches!(instance, StoredInstance::Entity(StoredEntity::Detail(it))
+            if !it.header.audit.is_deleted() && it.properties.is_some())
+    });
+    read.all.truncate(1);
+    if let Some(StoredInstance::Entity(StoredEntity::Detail(entity))) = read.all.first_mut() {
+        let properties = InstanceProperties::default();
+        let value = InstancePropertyValue::string(text);
+        entity.properties = Some(properties.with("qualifiedName", value));
+    }
+    let effort = Effort::new(time_max);
+    let pattern = Pattern::of_request(expression, "p", &effort)?;
+    query.condition = Some(Condition::Property {
+        name: "qualifiedName".to_owned(),
+        test: Test::Matches(pattern),
+    });
+    query.effort = Some(effort);
+    query.page.size = None;
+    if time_max != LONG {
+        std::thread::sleep(time_max);
+    }
+    let found = Searcher::default().find(&read, &types, &query, None)?;
+    Ok(found.len())
+}
+
+#[test]
+fn a_search_ends_between_long_comparisons() {
+    let text = "ab".repeat(500_000);
+    assert_eq!(found_by("[ab]+", &text, LONG), Ok(1));
+    assert_eq!(found_by("[ab]+c", &text, LONG), Ok(0));
+    // One instance, of which a search without expressions would not look at the clock.
+    let error = found_by("[ab]+", &text, Duration::from_millis(500)).unwrap_err();
+    assert_eq!(error.message, Message::TookTooLong);
+    assert_eq!(error.exception, Exception::RepositoryError);
+}
+
+#[test]
+fn a_comparison_that_could_take_minutes_is_refused() {
+    // Half a thousand repetitions, each of which could begin anywhere.
+    let expression = "(?:[ab]{1,500}){1,4}c";
+    let text = "ab".repeat(2_000_000);
+    let error = found_by(expression, &text, LONG).unwrap_err();
+    assert_eq!(error.message, Message::TookTooLong);
+    assert_eq!(found_by(expression, "abc", LONG), Ok(1));
+    // What people write is compared with the longest texts.
+    assert_eq!(found_by("ab.*ab.*", &text, LONG), Ok(1));
+}
+
+fn likes(values: impl Iterator<Item = String>) -> Result<Option<Condition>, OmrsError> {
+    let condition = |value: String| PropertyCondition {
+        property: Some("qualifiedName".to_owned()),
+        operator: Some(PropertyComparisonOperator::Like),
+        value: Some(InstancePropertyValue::string(&value)),
+        ..Default::default()
+    };
+    let search = SearchProperties {
+        conditions: values.map(condition).collect(),
+        ..Default::default()
+    };
+    let effort = Effort::new(Duration::MAX);
+    search_condition(&search, "matchProperties", &effort)
+}
+
+#[test]
+fn regular_expressions_of_a_request_are_counted() {
+    let general = |number: usize| format!("[ab]+{number}");
+    assert!(likes((0..100).map(general)).unwrap().is_some());
+    let error = likes((0..101).map(general)).unwrap_err();
+    assert_eq!(error.message, Message::TooManyPatterns);
+    assert_eq!(error.exception, Exception::InvalidParameter);
+    // The same counts again: it would be compared again.
+    let error = likes((0..101).map(|_| general(0))).unwrap_err();
+    assert_eq!(error.message, Message::TooManyPatterns);
+    // Those that quote one text cost nothing.
+    let quoted = |number: usize| format!(".*\\Q{number}\\E.*");
+    let plain = |number: usize| format!("plain text {number}");
+    let all = (0..10_000).map(quoted).chain((0..10_000).map(plain));
+    assert!(likes(all).unwrap().is_some());
+}
+
+#[test]
+fn regular_expressions_of_a_request_are_weighed() {
+    let large = |number: usize| format!("[a-z]{{1,2000}}{number}");
+    assert!(likes((0..5).map(large)).unwrap().is_some());
+    let error = likes((0..90).map(large)).unwrap_err();
+    assert_eq!(error.message, Message::TooManyPatterns);
+}
+
 #[test]
 fn a_list_of_values_has_an_end() {
     let of = |count: usize| {
@@ -370,7 +465,7 @@ fn a_list_of_values_has_an_end() {
             }],
             ..Default::default()
         };
-        search_condition(&search, "matchProperties")
+        search_condition(&search, "matchProperties", &Effort::new(Duration::MAX))
     };
     assert!(of(10_000).unwrap().is_some());
     let error = of(10_001).unwrap_err();

@@ -86,7 +86,11 @@ impl Read for CountedRead<'_> {
         self.inner.texts()
     }
 
-    fn matching_texts(&self, matches: &dyn Fn(&str) -> bool, most: usize) -> Option<Vec<TextHint>> {
+    fn matching_texts(
+        &self,
+        matches: TestText<'_>,
+        most: usize,
+    ) -> Result<Option<Vec<TextHint>>, OmrsError> {
         self.inner.matching_texts(matches, most)
     }
 }

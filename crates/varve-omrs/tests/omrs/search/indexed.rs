@@ -11,8 +11,8 @@ use varve_omrs::instances::{
 };
 use varve_omrs::matching::{SortValue, Target};
 use varve_omrs::store::{
-    Listing, Read, Step, StoredEntity, StoredInstance, StoredRelationship, Subject, TextHint,
-    Visit, Walk, WalkBy,
+    Listing, Read, Step, StoredEntity, StoredInstance, StoredRelationship, Subject, TestText,
+    TextHint, Visit, Walk, WalkBy,
 };
 use varve_omrs::types::{Catalogue, TypeIndex};
 use varve_testkit::random::Random;
@@ -314,24 +314,38 @@ impl Read for Indexed {
     }
 
     /// Of texts that begin with `n`, that only.
-    fn matching_texts(&self, matches: &dyn Fn(&str) -> bool, most: usize) -> Option<Vec<TextHint>> {
+    fn matching_texts(
+        &self,
+        matches: TestText<'_>,
+        most: usize,
+    ) -> Result<Option<Vec<TextHint>>, OmrsError> {
         let found = RefCell::new(BTreeSet::new());
+        let (matches, failed) = (RefCell::new(matches), RefCell::new(None));
         let note = |text: &str| {
             if text.starts_with('n') {
                 found.borrow_mut().insert(("n".to_owned(), false));
-            } else if matches(text) {
-                found.borrow_mut().insert((text.to_owned(), true));
+            } else {
+                match (*matches.borrow_mut())(text) {
+                    Ok(true) => {
+                        found.borrow_mut().insert((text.to_owned(), true));
+                    }
+                    Ok(false) => {}
+                    Err(error) => *failed.borrow_mut() = Some(error),
+                }
             }
-            false
+            failed.borrow().is_some()
         };
         for instance in &self.all {
             has_text(Target::from(instance).properties(), &note);
+            if let Some(error) = failed.take() {
+                return Err(error);
+            }
         }
         let hint = |(text, is_whole)| match is_whole {
             true => TextHint::Is(text),
             false => TextHint::Starts(text),
         };
         let found = found.into_inner();
-        (found.len() <= most).then(|| found.into_iter().map(hint).collect())
+        Ok((found.len() <= most).then(|| found.into_iter().map(hint).collect()))
     }
 }

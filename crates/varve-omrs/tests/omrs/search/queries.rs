@@ -1,8 +1,10 @@
 //! Random instances and queries for them, such that most queries find some.
 
+use std::time::Duration;
+
 use varve_omrs::instances::*;
 use varve_omrs::json::Millis;
-use varve_omrs::matching::{Condition, Pattern, Target, Test, text_condition};
+use varve_omrs::matching::{Condition, Effort, Pattern, Target, Test, text_condition};
 use varve_omrs::requests::{FindRequest, Page, PropertyComparisonOperator};
 use varve_omrs::search::{Order, Query, TypeLimit};
 use varve_omrs::store::{StoredEntity, StoredInstance, StoredRelationship, Subject};
@@ -198,7 +200,7 @@ fn pattern(random: &mut Random, text: &str) -> Pattern {
 }
 
 pub(crate) fn text(pattern: &str) -> Condition {
-    text_condition(Some(pattern)).unwrap()
+    text_condition(Some(pattern), &Effort::new(Duration::MAX)).unwrap()
 }
 
 /// A test that an instance with the value is likely to pass.
@@ -346,5 +348,6 @@ pub(crate) fn query(random: &mut Random, types: &Catalogue, all: &[StoredInstanc
             offset: 0,
             size: None,
         },
+        effort: None,
     }
 }
