@@ -44,7 +44,9 @@ use self::transaction::GraphTransaction;
 use crate::error::{Message, OmrsError};
 use crate::instances::EntityProxy;
 use crate::json::{Millis, Shared};
-use crate::store::{Read, Store, StoredEntity, StoredRelationship, Transaction, Version};
+use crate::store::{
+    Choice, Cost, Everything, Read, Store, StoredEntity, StoredRelationship, Transaction, Version,
+};
 use crate::types::{Catalogue, TypeIndex};
 
 /// The name of the note that holds the rules and the ids of the property keys.
@@ -175,7 +177,7 @@ impl Store for GraphStore {
 
     fn entity_history(&self, guid: &str) -> Result<Vec<Version<StoredEntity>>, OmrsError> {
         let view = self.graph.view(TemporalScope::NOW)?;
-        history::of_entity(&view, &*self.state()?, guid)
+        history::of_entity(&view, &*self.state()?, guid, &mut Everything)
     }
 
     fn relationship_history(
@@ -183,12 +185,31 @@ impl Store for GraphStore {
         guid: &str,
     ) -> Result<Vec<Version<StoredRelationship>>, OmrsError> {
         let view = self.graph.view(TemporalScope::NOW)?;
-        history::of_relationship(&view, &*self.state()?, guid)
+        history::of_relationship(&view, &*self.state()?, guid, &mut Everything)
+    }
+
+    fn entity_states(
+        &self,
+        guid: &str,
+        choice: &mut dyn Choice,
+    ) -> Result<Vec<Version<StoredEntity>>, OmrsError> {
+        let view = self.graph.view(TemporalScope::NOW)?;
+        history::of_entity(&view, &*self.state()?, guid, choice)
+    }
+
+    fn relationship_states(
+        &self,
+        guid: &str,
+        choice: &mut dyn Choice,
+    ) -> Result<Vec<Version<StoredRelationship>>, OmrsError> {
+        let view = self.graph.view(TemporalScope::NOW)?;
+        history::of_relationship(&view, &*self.state()?, guid, choice)
     }
 
     fn proxies_at(
         &self,
         asked: &[(&str, &[Millis])],
+        cost: &mut dyn Cost,
     ) -> Result<Vec<Vec<Option<Shared<EntityProxy>>>>, OmrsError> {
         let view = self.graph.view(TemporalScope::NOW)?;
         let instants =
@@ -197,7 +218,7 @@ impl Store for GraphStore {
             .iter()
             .map(|(guid, times)| (*guid, instants(times)))
             .collect();
-        history::proxies_at(&view, &*self.state()?, &asked)
+        history::proxies_at(&view, &*self.state()?, &asked, cost)
     }
 
     fn has_ever(&self, of: TypeIndex) -> Result<bool, OmrsError> {

@@ -12,6 +12,7 @@ mod entities;
 mod graph;
 mod guid;
 mod headers;
+mod history;
 mod identity;
 mod kept_types;
 mod options;

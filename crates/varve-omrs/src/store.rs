@@ -4,6 +4,7 @@
 //! the contract are above this seam, bytes and indexes below it. A store keeps every state that an instance ever had until
 //! the instance is purged.
 
+mod choice;
 mod shown;
 mod stored;
 mod told;
@@ -12,6 +13,7 @@ mod walk;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+pub use choice::{Choice, Cost, Everything};
 pub use shown::{Kept, KeptRow, Shown};
 pub use stored::{Link, Standing, StoredEntity, StoredInstance, StoredRelationship, Version};
 pub(crate) use told::EntityJson;
@@ -209,10 +211,7 @@ pub trait Read {
     /// As above.
     fn standing(&self, guid: &str) -> Result<Option<Standing>, OmrsError> {
         let entity = self.entity(guid)?;
-        Ok(entity.map(|entity| Standing {
-            is_proxy: matches!(entity, StoredEntity::Proxy(_)),
-            status: entity.header().audit.status,
-        }))
+        Ok(entity.map(|entity| Standing::from(&entity)))
     }
 
     /// The same, and what to keep of it where the store has rows: [`Read::told_kept`] tells it without another look.
@@ -372,14 +371,41 @@ pub trait Store: Send + Sync {
         guid: &str,
     ) -> Result<Vec<Version<StoredRelationship>>, OmrsError>;
 
+    /// Those states of an entity that `choice` asks for, in its order.
+    ///
+    /// # Errors
+    /// When the store fails; what `choice` returns.
+    fn entity_states(
+        &self,
+        guid: &str,
+        choice: &mut dyn Choice,
+    ) -> Result<Vec<Version<StoredEntity>>, OmrsError> {
+        let standing = |entity: &StoredEntity| Standing::from(entity);
+        choice::chosen(self.entity_history(guid)?, standing, choice)
+    }
+
+    /// The same of a relationship.
+    ///
+    /// # Errors
+    /// As [`Store::entity_states`].
+    fn relationship_states(
+        &self,
+        guid: &str,
+        choice: &mut dyn Choice,
+    ) -> Result<Vec<Version<StoredRelationship>>, OmrsError> {
+        let standing = |relationship: &StoredRelationship| Standing::from(&relationship.header);
+        choice::chosen(self.relationship_history(guid)?, standing, choice)
+    }
+
     /// What stands for entities at the ends of relationships: for each of them, in their order, as a reader of each of its
     /// times shows it, in theirs.
     ///
     /// # Errors
-    /// When the store fails.
+    /// When the store fails; what `cost` returns.
     fn proxies_at(
         &self,
         asked: &[(&str, &[Millis])],
+        _cost: &mut dyn Cost,
     ) -> Result<Vec<Vec<Option<Shared<EntityProxy>>>>, OmrsError> {
         let of_each = |(guid, times): &(&str, &[Millis])| {
             let at = |at: &Millis| self.read(Some(*at))?.told_proxy(guid);

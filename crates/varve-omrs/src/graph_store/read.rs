@@ -101,6 +101,18 @@ impl State {
         )?)
     }
 
+    /// How it stands with the instance that an element's content holds.
+    pub(super) fn standing_of(
+        &self,
+        id: &ElementId,
+        content: &[u8],
+    ) -> Result<Standing, GraphError> {
+        self.standing(match id {
+            ElementId::Vertex(_) => vertex_parts(content)?.1,
+            ElementId::Edge(_) => edge_parts(content)?.2,
+        })
+    }
+
     /// How it stands with the instance that these properties hold.
     fn standing(&self, properties: PropertyReader<'_>) -> Result<Standing, GraphError> {
         let parts = Parts::of(properties, self.keys)?;

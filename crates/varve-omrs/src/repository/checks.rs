@@ -78,9 +78,17 @@ pub(super) fn present_entity(read: &dyn Read, guid: &str) -> Result<StoredEntity
 
 /// The entity, all of which is known, and which is not deleted.
 pub(super) fn present_detail(read: &dyn Read, guid: &str) -> Result<EntityDetail, OmrsError> {
-    match present_entity(read, guid)? {
+    detail(present_entity(read, guid)?)
+}
+
+/// The entity, all of which is known.
+pub(super) fn detail(found: StoredEntity) -> Result<EntityDetail, OmrsError> {
+    match found {
         StoredEntity::Detail(entity) => Ok(entity),
-        StoredEntity::Proxy(_) => Err(OmrsError::new(Message::ProxyOnly, &[guid])),
+        StoredEntity::Proxy(proxy) => {
+            let words = [proxy.header.guid()];
+            Err(OmrsError::new(Message::ProxyOnly, &words))
+        }
     }
 }
 

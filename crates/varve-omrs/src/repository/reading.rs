@@ -3,11 +3,11 @@
 use super::checks::{present_detail, present_entity, present_relationship};
 use super::rendering::rendered_states;
 use super::{Repository, checks, rendered};
-use crate::error::{Message, OmrsError};
+use crate::error::OmrsError;
 use crate::instances::{Classification, EntityDetail, EntitySummary, Relationship};
 use crate::json::{Millis, Shared};
-use crate::requests::{HistoryRangeRequest, HistoryRequest, HistorySequencingOrder};
-use crate::store::{StoredEntity, Version};
+use crate::requests::{HistoryRangeRequest, HistoryRequest};
+use crate::store::StoredEntity;
 
 /// A part of the graph.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -74,18 +74,10 @@ impl Repository {
         request: &HistoryRangeRequest,
     ) -> Result<Vec<EntityDetail>, OmrsError> {
         checks::guid(guid, "guid")?;
-        request.checked_page()?;
-        let history = self.store.entity_history(guid)?;
-        if history.is_empty() {
-            return Err(OmrsError::new(Message::UnknownEntity, &[guid]));
-        }
-        let details: Vec<Version<EntityDetail>> =
-            history.into_iter().filter_map(of_detail).collect();
-        if details.is_empty() {
-            return Err(OmrsError::new(Message::ProxyOnly, &[guid]));
-        }
-        let page = paged(details, request)?;
-        Ok(page.into_iter().map(|version| version.state).collect())
+        let mut asked = self.asked_of_entity(guid, request)?;
+        let states = self.store.entity_states(guid, &mut asked)?;
+        let states = states.into_iter().map(|version| version.state);
+        states.map(checks::detail).collect()
     }
 
     /// The classifications of the entity whose home is this repository, or which it replicates for an external source.
@@ -141,47 +133,13 @@ impl Repository {
         request: &HistoryRangeRequest,
     ) -> Result<Vec<Relationship>, OmrsError> {
         checks::guid(guid, "guid")?;
-        request.checked_page()?;
-        let history = self.store.relationship_history(guid)?;
-        if history.is_empty() {
-            return Err(OmrsError::new(Message::UnknownRelationship, &[guid]));
-        }
-        rendered_states(&*self.store, paged(history, request)?)
+        let mut asked = self.asked_of_relationship(guid, request)?;
+        let states = self.store.relationship_states(guid, &mut asked)?;
+        rendered_states(&*self.store, states, &mut asked)
     }
 
     fn time_asked(&self, history: Option<&HistoryRequest>) -> Result<Option<Millis>, OmrsError> {
         let now = || self.store.now();
         history.map(|request| request.checked(now())).transpose()
     }
-}
-
-fn of_detail(version: Version<StoredEntity>) -> Option<Version<EntityDetail>> {
-    match version.state {
-        StoredEntity::Detail(state) => Some(Version {
-            from: version.from,
-            to: version.to,
-            state,
-        }),
-        StoredEntity::Proxy(_) => None,
-    }
-}
-
-/// The versions that a request asks for, of a list that is oldest first.
-fn paged<T>(
-    mut versions: Vec<Version<T>>,
-    request: &HistoryRangeRequest,
-) -> Result<Vec<Version<T>>, OmrsError> {
-    let page = request.checked_page()?;
-    versions.retain(|version| {
-        let begins_in_time = request.to_time.is_none_or(|to| version.from < to);
-        let lasts_into_it = request
-            .from_time
-            .is_none_or(|from| version.from >= from || version.to.is_none_or(|to| to > from));
-        begins_in_time && lasts_into_it
-    });
-    if request.order() == HistorySequencingOrder::Backwards {
-        versions.reverse();
-    }
-    let size = page.size.unwrap_or(usize::MAX);
-    Ok(versions.into_iter().skip(page.offset).take(size).collect())
 }

@@ -9,7 +9,7 @@ use crate::error::{Message, OmrsError};
 use crate::instances::{EntityProxy, Relationship};
 use crate::json::{Millis, Shared};
 use crate::search::{Limits, Meter, guid_bytes, told_proxy_bytes};
-use crate::store::{Read, Store, StoredRelationship, ToldEntity, ToldRelationship, Version};
+use crate::store::{Cost, Read, Store, StoredRelationship, ToldEntity, ToldRelationship, Version};
 
 /// Of how many relationships the ends are read at once.
 const AT_ONCE: usize = 32;
@@ -143,10 +143,11 @@ pub(crate) fn rendered(
 /// States of a relationship, each with the proxies of its ends as they were when it began.
 ///
 /// # Errors
-/// When the store fails, or lost an end.
+/// When the store fails, or lost an end; what `cost` returns.
 pub(super) fn rendered_states(
     store: &dyn Store,
     states: Vec<Version<StoredRelationship>>,
+    cost: &mut dyn Cost,
 ) -> Result<Vec<Relationship>, OmrsError> {
     let mut times: BTreeMap<String, Vec<Millis>> = BTreeMap::new();
     for version in &states {
@@ -159,7 +160,7 @@ pub(super) fn rendered_states(
         .iter()
         .map(|(guid, times)| (guid.as_str(), times.as_slice()))
         .collect();
-    for ((guid, times), proxies) in asked.iter().zip(store.proxies_at(&asked)?) {
+    for ((guid, times), proxies) in asked.iter().zip(store.proxies_at(&asked, cost)?) {
         for (at, proxy) in times.iter().zip(proxies) {
             if let Some(proxy) = proxy {
                 known.insert((guid, *at), proxy);

@@ -109,6 +109,25 @@ pub struct Standing {
     pub status: Option<InstanceStatus>,
 }
 
+impl From<&InstanceHeader> for Standing {
+    /// That of an instance which is no proxy.
+    fn from(header: &InstanceHeader) -> Self {
+        Self {
+            is_proxy: false,
+            status: header.audit.status,
+        }
+    }
+}
+
+impl From<&StoredEntity> for Standing {
+    fn from(entity: &StoredEntity) -> Self {
+        Self {
+            is_proxy: matches!(entity, StoredEntity::Proxy(_)),
+            ..Self::from(entity.header())
+        }
+    }
+}
+
 /// One of the two kinds of instances that have a GUID.
 #[derive(Debug, Clone, PartialEq)]
 pub enum StoredInstance {
@@ -127,4 +146,16 @@ pub struct Version<T> {
     pub to: Option<Millis>,
     /// What it was.
     pub state: T,
+}
+
+impl<T> Version<T> {
+    /// The same time, of something else.
+    #[must_use]
+    pub fn with<U>(&self, state: U) -> Version<U> {
+        Version {
+            from: self.from,
+            to: self.to,
+            state,
+        }
+    }
 }

@@ -9,6 +9,7 @@ mod concurrency;
 mod costs;
 mod ends;
 mod filled;
+mod histories;
 mod large;
 mod linking;
 mod looks;

@@ -43,8 +43,8 @@ impl Run {
             // Of two at once: each with its own times.
             let (first, _) = self.model.entities.first_key_value().expect("this one");
             let both = [(first.as_str(), &times[..]), (guid, &asked[..])];
-            let [_, found] = <[_; 2]>::try_from(self.world.store.proxies_at(&both).expect("read"))
-                .expect("one for each");
+            let found = self.world.store.proxies_at(&both, &mut Everything);
+            let [_, found] = <[_; 2]>::try_from(found.expect("read")).expect("one for each");
             for (at, found) in asked.iter().zip(found) {
                 let expected = at_time(states, Some(*at)).cloned();
                 let expected = expected.map(|of| ToldEntity::new(&self.world.types, of));

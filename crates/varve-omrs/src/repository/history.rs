@@ -1,0 +1,99 @@
+//! Which states of a history a request asks for, and what telling them may cost.
+
+use super::Repository;
+use crate::error::{Message, OmrsError};
+use crate::requests::{HistoryRangeRequest, HistorySequencingOrder, Page};
+use crate::search::Meter;
+use crate::store::{Choice, Cost, Standing, Version};
+
+/// What a state takes beside its content.
+const STATE_BYTES: usize = 1024;
+/// How many bytes a state takes for each that is stored of it, about.
+const BYTES_PER_STORED: usize = 2;
+
+/// A page of a history.
+pub(super) struct Asked<'a> {
+    guid: &'a str,
+    request: &'a HistoryRangeRequest,
+    page: Page,
+    is_entity: bool,
+    meter: Meter,
+}
+
+impl Repository {
+    /// The page of an entity's history that a request asks for.
+    ///
+    /// # Errors
+    /// When the request's range or page is not valid.
+    pub(super) fn asked_of_entity<'a>(
+        &self,
+        guid: &'a str,
+        request: &'a HistoryRangeRequest,
+    ) -> Result<Asked<'a>, OmrsError> {
+        Ok(Asked {
+            guid,
+            request,
+            page: request.checked_page()?,
+            is_entity: true,
+            meter: Meter::new(self.limits()),
+        })
+    }
+
+    /// The same of a relationship's.
+    ///
+    /// # Errors
+    /// As [`Repository::asked_of_entity`].
+    pub(super) fn asked_of_relationship<'a>(
+        &self,
+        guid: &'a str,
+        request: &'a HistoryRangeRequest,
+    ) -> Result<Asked<'a>, OmrsError> {
+        Ok(Asked {
+            is_entity: false,
+            ..self.asked_of_entity(guid, request)?
+        })
+    }
+}
+
+impl Asked<'_> {
+    fn is_in_range(&self, state: &Version<Standing>) -> bool {
+        let (begin, end) = (self.request.from_time, self.request.to_time);
+        let begins_in_time = end.is_none_or(|end| state.from < end);
+        let lasts = |begin| state.from >= begin || state.to.is_none_or(|to| to > begin);
+        begins_in_time && begin.is_none_or(lasts)
+    }
+}
+
+impl Cost for Asked<'_> {
+    fn look(&mut self) -> Result<(), OmrsError> {
+        self.meter.examine()
+    }
+
+    fn hold(&mut self, bytes: usize) -> Result<(), OmrsError> {
+        self.meter.hold(STATE_BYTES + BYTES_PER_STORED * bytes)
+    }
+}
+
+impl Choice for Asked<'_> {
+    /// States in which no more than a proxy of an entity was known are not told.
+    fn choose(&mut self, states: &[Version<Standing>]) -> Result<Vec<usize>, OmrsError> {
+        if states.is_empty() {
+            let message = match self.is_entity {
+                true => Message::UnknownEntity,
+                false => Message::UnknownRelationship,
+            };
+            return Err(OmrsError::new(message, &[self.guid]));
+        }
+        if states.iter().all(|version| version.state.is_proxy) {
+            return Err(OmrsError::new(Message::ProxyOnly, &[self.guid]));
+        }
+        let states = states.iter().enumerate();
+        let told = states.filter(|(_, it)| !it.state.is_proxy && self.is_in_range(it));
+        let mut told: Vec<usize> = told.map(|(at, _)| at).collect();
+        if self.request.order() == HistorySequencingOrder::Backwards {
+            told.reverse();
+        }
+        let size = self.page.size.unwrap_or(usize::MAX);
+        Ok(told.into_iter().skip(self.page.offset).take(size).collect())
+    }
+}

@@ -1,0 +1,65 @@
+//! Which states of a history are read: all have their headers looked at, and no more are made than are asked for.
+
+use super::{Standing, Version};
+use crate::error::OmrsError;
+
+/// What reading costs, for whoever bounds it.
+pub trait Cost {
+    /// Counts a state that is looked at.
+    ///
+    /// # Errors
+    /// When it is one too many, or the time is up; then reading ends.
+    fn look(&mut self) -> Result<(), OmrsError>;
+
+    /// Counts a state that is held from now on, of so many bytes as it is stored.
+    ///
+    /// # Errors
+    /// When there is no room for it; then reading ends.
+    fn hold(&mut self, bytes: usize) -> Result<(), OmrsError>;
+}
+
+/// Says which states of a history are read.
+pub trait Choice: Cost {
+    /// The positions of those that are wanted, in the order in which they are. `states` are all, oldest first; none when the
+    /// instance is not known.
+    ///
+    /// # Errors
+    /// What reading is to end with.
+    fn choose(&mut self, states: &[Version<Standing>]) -> Result<Vec<usize>, OmrsError>;
+}
+
+/// All states, oldest first, whatever they cost.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Everything;
+
+impl Cost for Everything {
+    fn look(&mut self) -> Result<(), OmrsError> {
+        Ok(())
+    }
+
+    fn hold(&mut self, _: usize) -> Result<(), OmrsError> {
+        Ok(())
+    }
+}
+
+impl Choice for Everything {
+    fn choose(&mut self, states: &[Version<Standing>]) -> Result<Vec<usize>, OmrsError> {
+        Ok((0..states.len()).collect())
+    }
+}
+
+/// Those of all states that are chosen, where all are there already.
+pub(super) fn chosen<T>(
+    states: Vec<Version<T>>,
+    standing: impl Fn(&T) -> Standing,
+    choice: &mut dyn Choice,
+) -> Result<Vec<Version<T>>, OmrsError> {
+    let shown: Vec<Version<Standing>> = states
+        .iter()
+        .map(|version| version.with(standing(&version.state)))
+        .collect();
+    let chosen = choice.choose(&shown)?;
+    let mut states: Vec<_> = states.into_iter().map(Some).collect();
+    let take = |at: usize| states.get_mut(at).and_then(Option::take);
+    Ok(chosen.into_iter().filter_map(take).collect())
+}
