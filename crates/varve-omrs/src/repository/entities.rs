@@ -10,6 +10,7 @@ use crate::instances::{EntityDetail, EntityProxy};
 use crate::requests::{
     EntityCreateRequest, InstancePropertiesRequest, TypeDefValidationForRequest,
 };
+use crate::search::{guid_bytes, relationship_bytes};
 use crate::store::{StoredEntity, StoredRelationship, Transaction};
 use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
 use crate::validate::{
@@ -309,21 +310,33 @@ impl Repository {
         Ok(found)
     }
 
-    /// Deletes the relationships of an entity that are at home here, and removes copies of others.
+    /// Deletes the relationships of an entity that are at home here, and removes copies of others. Those that are deleted
+    /// already are passed over, however many they are.
     pub(super) fn delete_relationships_of(
         &self,
         transaction: &mut dyn Transaction,
         guid: &str,
         author: Author<'_>,
     ) -> Result<(), OmrsError> {
-        for mut relationship in relationships_of(transaction, guid)? {
-            let header = &mut relationship.header;
+        let mut room = Room::of(guid);
+        let (mut own, mut foreign) = (Vec::new(), Vec::new());
+        transaction.relationships_of(guid, None, &mut |relationship| {
+            let header = &relationship.header;
             if update_lock(header, &self.metadata_collection_id).is_err() {
-                transaction.purge_relationship(header.guid())?;
+                room.take(guid_bytes(header.guid()))?;
+                foreign.push(header.guid().to_owned());
             } else if !header.audit.is_deleted() {
-                headers::delete(&mut header.audit, author);
-                transaction.put_relationship(relationship, None)?;
+                room.take(relationship_bytes(&relationship))?;
+                own.push(relationship);
             }
+            Ok(ControlFlow::Continue(()))
+        })?;
+        for copy in foreign {
+            transaction.purge_relationship(&copy)?;
+        }
+        for mut relationship in own {
+            headers::delete(&mut relationship.header.audit, author);
+            transaction.put_relationship(relationship, None)?;
         }
         Ok(())
     }
@@ -340,18 +353,52 @@ pub(super) fn put(
 
 /// The most relationships of one entity that one call changes with it.
 const RELATIONSHIPS_CHANGED_MAX: usize = 100_000;
+/// The most bytes of them, about.
+const RELATIONSHIPS_BYTES_MAX: usize = 64 << 20;
+
+/// Room for the relationships of an entity that one call changes with it.
+struct Room<'a> {
+    entity: &'a str,
+    left: usize,
+    bytes_left: usize,
+}
+
+impl<'a> Room<'a> {
+    fn of(entity: &'a str) -> Self {
+        Self {
+            entity,
+            left: RELATIONSHIPS_CHANGED_MAX,
+            bytes_left: RELATIONSHIPS_BYTES_MAX,
+        }
+    }
+
+    /// Takes the room of one more, of so many bytes.
+    fn take(&mut self, bytes: usize) -> Result<(), OmrsError> {
+        let too_many = |most: &str| {
+            let words = [self.entity, most];
+            OmrsError::new(Message::TooManyRelationships, &words)
+        };
+        self.left = match self.left.checked_sub(1) {
+            Some(left) => left,
+            None => return Err(too_many(&RELATIONSHIPS_CHANGED_MAX.to_string())),
+        };
+        self.bytes_left = match self.bytes_left.checked_sub(bytes) {
+            Some(left) => left,
+            None => return Err(too_many(&format!("{RELATIONSHIPS_BYTES_MAX} bytes of"))),
+        };
+        Ok(())
+    }
+}
 
 /// All relationships of an entity, deleted ones included.
 pub(super) fn relationships_of(
     transaction: &dyn Transaction,
     guid: &str,
 ) -> Result<Vec<StoredRelationship>, OmrsError> {
+    let mut room = Room::of(guid);
     let mut found = Vec::new();
     transaction.relationships_of(guid, None, &mut |relationship| {
-        if found.len() == RELATIONSHIPS_CHANGED_MAX {
-            let words = [guid, &RELATIONSHIPS_CHANGED_MAX.to_string()];
-            return Err(OmrsError::new(Message::TooManyRelationships, &words));
-        }
+        room.take(relationship_bytes(&relationship))?;
         found.push(relationship);
         Ok(ControlFlow::Continue(()))
     })?;

@@ -114,7 +114,12 @@ pub(crate) fn relationship_bytes(relationship: &StoredRelationship) -> usize {
 
 fn header_bytes(header: &InstanceHeader) -> usize {
     let maintainers = header.audit.maintained_by.iter();
-    INSTANCE_BYTES + maintainers.map(|name| guid_bytes(name)).sum::<usize>()
+    let maintainers: usize = maintainers.map(|name| guid_bytes(name)).sum();
+    let mapping = header.audit.mapping_properties.iter();
+    let mapping: usize = mapping
+        .map(|(name, json)| VALUE_BYTES + name.len() + json.text().len())
+        .sum();
+    INSTANCE_BYTES + maintainers + mapping
 }
 
 fn properties_bytes(properties: Option<&InstanceProperties>) -> usize {

@@ -7,6 +7,7 @@ mod basics;
 mod bounds;
 mod concurrency;
 mod costs;
+mod crowded;
 mod ends;
 mod filled;
 mod histories;

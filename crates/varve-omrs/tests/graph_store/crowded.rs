@@ -1,0 +1,123 @@
+//! Entities with very many relationships, or very large ones, are deleted as far as there is room for what changes.
+
+use std::sync::Arc;
+
+use varve_kv::{Engine, MemoryEngine};
+use varve_omrs::error::{Exception, Message};
+use varve_omrs::instances::InstancePropertyValue;
+use varve_omrs::repository::{Options, Repository};
+use varve_omrs::requests::TypeDefValidationForRequest;
+use varve_omrs::store::{Store, StoredEntity, StoredRelationship};
+use varve_omrs::types::InstanceStatus;
+
+use crate::world::*;
+
+const USER: &str = "ada";
+const TERM: &str = "GlossaryTerm";
+const LINK: &str = "SemanticAssignment";
+
+struct Crowded {
+    world: World,
+    repository: Repository,
+}
+
+impl Crowded {
+    /// With the entities `a` and `b`.
+    fn new() -> Self {
+        let world = World::new();
+        let engine: Arc<dyn Engine> = Arc::new(MemoryEngine::new());
+        let store = open(&engine, &world.clock);
+        store.set_types(Arc::clone(&world.types)).expect("types");
+        for guid in ["a", "b"] {
+            let entity = StoredEntity::Detail(world.entity(TERM, guid, &[]));
+            let put = store.transact(&[guid], &mut |transaction| {
+                transaction.put_entity(entity.clone(), None)
+            });
+            put.expect("stored");
+        }
+        let options = Options {
+            metadata_collection_id: Some("home".to_owned()),
+            metadata_collection_name: "varve".to_owned(),
+            base_url: "http://here.example".to_owned(),
+        };
+        Self {
+            repository: Repository::open(Arc::new(store), options).expect("a repository"),
+            world,
+        }
+    }
+
+    fn link(&self, number: usize) -> StoredRelationship {
+        let guid = format!("link {number}");
+        self.world.relationship(LINK, &guid, ["a", "b"])
+    }
+
+    fn put(&self, links: &[StoredRelationship]) {
+        let put = self.repository.store().transact(&[], &mut |transaction| {
+            let mut links = links.iter();
+            links.try_for_each(|link| transaction.put_relationship(link.clone(), None))
+        });
+        put.expect("stored");
+    }
+
+    fn expected(&self) -> TypeDefValidationForRequest {
+        let index = self.world.types.by_name(TERM).expect("a type");
+        TypeDefValidationForRequest {
+            type_guid: Some(self.world.types.get(index).guid().to_owned()),
+            type_name: Some(TERM.to_owned()),
+        }
+    }
+}
+
+#[test]
+fn deleted_relationships_do_not_keep_an_entity_from_being_deleted() {
+    let crowded = Crowded::new();
+    crowded.put(&[crowded.link(0)]);
+    for some in 0..21 {
+        let deleted = (1..=5_000).map(|number| {
+            let mut link = crowded.link(5_000 * some + number);
+            link.header.audit.status = Some(InstanceStatus::Deleted);
+            link
+        });
+        crowded.put(&deleted.collect::<Vec<_>>());
+    }
+    let repository = &crowded.repository;
+    let expected = crowded.expected();
+    repository
+        .delete_entity(USER, "a", &expected)
+        .expect("deleted");
+    let gone = repository.get_relationship("link 0", None).unwrap_err();
+    assert_eq!(gone.message, Message::RelationshipDeleted);
+    // Those that were deleted before are as they were.
+    let before = repository.is_relationship_known("link 1").expect("read");
+    assert_eq!(before.expect("known").header.audit.version, 1);
+}
+
+#[test]
+fn relationships_that_change_with_an_entity_have_a_bound_of_bytes() {
+    let crowded = Crowded::new();
+    let text = "x".repeat(2 << 20);
+    for number in 0..33 {
+        let mut link = crowded.link(number);
+        let value = InstancePropertyValue::string(&text);
+        link.properties = Some(Default::default());
+        link.properties = link.properties.map(|of| of.with("description", value));
+        crowded.put(&[link]);
+    }
+    let repository = &crowded.repository;
+    let expected = crowded.expected();
+    let refused = repository.delete_entity(USER, "a", &expected).unwrap_err();
+    assert_eq!(refused.message, Message::TooManyRelationships);
+    assert_eq!(refused.exception, Exception::RepositoryError);
+    let refused = repository.re_identify_entity(USER, "a", "c", &expected);
+    assert_eq!(refused.unwrap_err().message, Message::TooManyRelationships);
+    assert!(repository.get_entity_detail("a", None).is_ok());
+    // One less is not too much.
+    let mut link = crowded.link(0);
+    link.header.audit.status = Some(InstanceStatus::Deleted);
+    link.header.audit.version = 2;
+    crowded.put(&[link]);
+    crowded.put(&[crowded.link(1)]);
+    repository
+        .delete_entity(USER, "a", &expected)
+        .expect("deleted");
+}
