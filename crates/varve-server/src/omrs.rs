@@ -4,8 +4,9 @@
 //! The contract differs from HugeGraph's in nearly everything, so the room keeps apart: the HTTP status is 200 whatever
 //! happened and the failure is in the body, in the response's class of the very call; bodies and answers are read and
 //! written by `varve-omrs`. A room of calls is a table of [`call!`](call::call) lines, each with the contract's name of the
-//! method, its path, where it runs, the class of its response, and what it asks the repository. Reads by GUID run in place;
-//! searches and writes on the pool, since the first have no bound and the second wait for the disk.
+//! method, its path, where it runs, the class of its response, and what it asks the repository. Reads of the present by
+//! GUID run in place; searches, reads of the past and writes on the pool, since the first two have no bound (an instance may
+//! have a hundred thousand states) and the last wait for the disk.
 
 mod call;
 mod classifications;
@@ -66,5 +67,27 @@ impl Metadata {
     /// Whether the server goes by this name.
     fn is_called(&self, name: &str) -> bool {
         self.server_names.is_empty() || self.server_names.iter().any(|known| known == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::route::Handler;
+
+    #[test]
+    fn nothing_that_goes_through_states_runs_in_place() {
+        let routes = || tables().into_iter().flatten();
+        let of_the_past = routes().filter(|route| route.pattern.contains("/history"));
+        let mut count = 0;
+        for route in of_the_past {
+            let is_pooled = matches!(route.handler, Handler::Pooled(_));
+            assert!(is_pooled, "{} runs in place", route.pattern);
+            count += 1;
+        }
+        assert!(count > 10, "{count}");
+        let present = routes().find(|route| route.pattern.ends_with("instances/entity/{guid}"));
+        let handler = present.map(|route| route.handler);
+        assert!(matches!(handler, Some(Handler::Inline(_))));
     }
 }

@@ -25,7 +25,7 @@ use crate::state::AppState;
 const NO_REPOSITORY: &str = "none";
 
 /// A line of a table of calls: `call!("method", verb "path below the user", Where, Response, |call| …)`. `Read` runs in place,
-/// `Search` and `Write` on the pool. Behind `anonymous` stands a path that names no user.
+/// `Search` and `Write` on the pool; a read of the past is a `Search`, since it may go through many states. Behind `anonymous` stands a path that names no user.
 macro_rules! call {
     (anonymous $method:literal, $verb:ident $path:literal, $where:ident, $response:ident, $work:expr) => {
         $crate::omrs::call::call!(

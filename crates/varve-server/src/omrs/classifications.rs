@@ -50,7 +50,7 @@ pub(super) static ROUTES: &[Route] = &[
         let found = call.repository().get_home_classifications(call.guid(), None)?;
         Ok(ClassificationListResponse::ok(found))
     }),
-    call!("getHomeClassifications", post "instances/entity/{guid}/home-classifications/history", Read, ClassificationListResponse, |call| {
+    call!("getHomeClassifications", post "instances/entity/{guid}/home-classifications/history", Search, ClassificationListResponse, |call| {
         let history = call.body::<HistoryRequest>()?;
         let found = call.repository().get_home_classifications(call.guid(), Some(&history))?;
         Ok(ClassificationListResponse::ok(found))

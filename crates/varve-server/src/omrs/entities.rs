@@ -21,7 +21,7 @@ pub(super) static ROUTES: &[Route] = &[
     }),
     call!("getEntityDetail", get "instances/entity/{guid}", Read, EntityDetailResponse, detail),
     call!(anonymous "getEntityDetail", get "instances/entity/{guid}", Read, EntityDetailResponse, detail),
-    call!("getEntityDetail", post "instances/entity/{guid}/history", Read, EntityDetailResponse, |call| {
+    call!("getEntityDetail", post "instances/entity/{guid}/history", Search, EntityDetailResponse, |call| {
         let history = call.body::<HistoryRequest>()?;
         told(call.repository().get_entity_detail(call.guid(), Some(&history)))
     }),

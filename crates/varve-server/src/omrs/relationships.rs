@@ -14,7 +14,7 @@ pub(super) static ROUTES: &[Route] = &[
     }),
     call!("getRelationship", get "instances/relationship/{guid}", Read, RelationshipResponse, present),
     call!(anonymous "getRelationship", get "instances/relationship/{guid}", Read, RelationshipResponse, present),
-    call!("getRelationship", post "instances/relationship/{guid}/history", Read, RelationshipResponse, |call| {
+    call!("getRelationship", post "instances/relationship/{guid}/history", Search, RelationshipResponse, |call| {
         let history = call.body::<HistoryRequest>()?;
         told(call.repository().get_relationship(call.guid(), Some(&history)))
     }),
