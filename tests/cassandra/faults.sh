@@ -20,4 +20,6 @@ while (($# > 0)); do
   esac
 done
 source tests/cassandra/settings.sh
+# Below the server first: what a node that hangs costs.
+VARVE_TEST_HANGING=1 scripts/cargo.sh "${plain[@]}" test -q --locked -p varve-kv-cassandra --features driver --test hanging -- --nocapture
 scripts/cargo.sh "${plain[@]}" test -q "${varve_on_cassandra[@]}" --test process -- --nocapture --test-threads 1 cluster::

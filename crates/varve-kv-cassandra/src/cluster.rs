@@ -13,7 +13,7 @@ use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
 use scylla::errors::ExecutionError;
-use scylla::policies::load_balancing::DefaultPolicy;
+use scylla::policies::load_balancing::{DefaultPolicy, LoadBalancingPolicy};
 use scylla::policies::retry::{DefaultRetryPolicy, FallthroughRetryPolicy};
 use scylla::response::query_result::{QueryResult, QueryRowsResult};
 use scylla::response::{PagingState, PagingStateResponse};
@@ -25,6 +25,7 @@ use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use crate::config::{self, CassandraConfig};
 use crate::failure::Failure;
+use crate::nodes::{self, Asked, Nodes};
 use crate::tls;
 
 /// How long a change of tables and keyspaces may take: all nodes must agree on it.
@@ -36,6 +37,8 @@ const AGREEMENT_PATIENCE: Duration = Duration::from_secs(10);
 /// After how long without an answer a request is sent once more, perhaps to another node: the first may be on a node that
 /// hangs.
 const COPY_AFTER: Duration = Duration::from_secs(2);
+/// After how long without an answer it is sent once more if its node has answered nothing else in that time either.
+const SILENT_AFTER: Duration = Duration::from_millis(500);
 /// Copies of one request that may be under way, the first one too.
 const COPIES_MAX: usize = 3;
 /// Requests of which there may be copies at once: a cluster that is slow under too much must not get three times as much.
@@ -49,7 +52,8 @@ const NODES_WAIT: Duration = Duration::from_millis(500);
 
 /// The session.
 pub(crate) struct Cluster {
-    session: Session,
+    session: Arc<Session>,
+    nodes: Arc<Nodes>,
     pub(crate) config: CassandraConfig,
     room: Semaphore,
     copied: Semaphore,
@@ -97,16 +101,17 @@ impl Cluster {
         config: CassandraConfig,
         consistency: Consistency,
     ) -> Result<Self, Failure> {
+        let nodes = Nodes::new(
+            DefaultPolicy::builder()
+                .prefer_datacenter(config.datacenter.clone())
+                .token_aware(true)
+                .build(),
+        );
         let profile = ExecutionProfile::builder()
             .consistency(consistency)
             .serial_consistency(Some(serial(config.consistency)))
             .request_timeout(Some(config.request_timeout))
-            .load_balancing_policy(
-                DefaultPolicy::builder()
-                    .prefer_datacenter(config.datacenter.clone())
-                    .token_aware(true)
-                    .build(),
-            )
+            .load_balancing_policy(Arc::clone(&nodes) as Arc<dyn LoadBalancingPolicy>)
             .build();
         let connections = NonZeroUsize::new(config.connections).unwrap_or(NonZeroUsize::MIN);
         let mut builder = SessionBuilder::new()
@@ -129,7 +134,8 @@ impl Cluster {
         }
         let session = builder.build().await?;
         let cluster = Self {
-            session,
+            session: Arc::new(session),
+            nodes,
             room: Semaphore::new(config.in_flight_max.max(1)),
             copied: Semaphore::new(COPIED_MAX),
             closing: watch::Sender::new(false),
@@ -224,6 +230,11 @@ impl Cluster {
         room.ok()?.ok()
     }
 
+    /// Nodes that have fallen silent.
+    pub(crate) fn silent_nodes(&self) -> usize {
+        self.nodes.silent()
+    }
+
     /// Requests under way.
     pub(crate) fn in_flight(&self) -> usize {
         let most = self.config.in_flight_max.max(1);
@@ -256,13 +267,15 @@ impl Cluster {
         self.answered(statement.get_is_idempotent(), request).await
     }
 
-    /// Runs several statements as one request, which is not repeated.
+    /// Runs several statements as one request.
     pub(crate) async fn run_batch(
         &self,
         batch: &Batch,
         values: Vec<impl SerializeRow + Sync>,
     ) -> Result<QueryResult, Failure> {
-        self.counted(self.session.batch(batch, values).await)
+        let values = &values;
+        let request = || self.session.batch(batch, values);
+        self.answered(batch.get_is_idempotent(), request).await
     }
 
     /// The same for a request that may be repeated and on which much depends: it has copies whatever else is under way, each one
@@ -334,17 +347,38 @@ impl Cluster {
     where
         F: Future<Output = Result<T, ExecutionError>>,
     {
-        let mut first = std::pin::pin!(request());
+        let (asked, first) = nodes::asking(request());
+        let mut first = std::pin::pin!(first);
+        if let Ok(answer) = tokio::time::timeout(SILENT_AFTER, &mut first).await {
+            return self.counted(answer);
+        }
+        let silent = self.unanswered(&asked);
         if !repeatable {
             return self.counted(first.await);
         }
-        if let Ok(answer) = tokio::time::timeout(COPY_AFTER, &mut first).await {
-            return self.counted(answer);
+        if !silent {
+            let rest = COPY_AFTER.saturating_sub(SILENT_AFTER);
+            if let Ok(answer) = tokio::time::timeout(rest, &mut first).await {
+                return self.counted(answer);
+            }
+            self.unanswered(&asked);
         }
-        let Ok(_place) = self.copied.try_acquire() else {
-            return self.counted(first.await);
+        // Past a silent node all go: they are no more than those it would have answered.
+        let _place = if silent {
+            None
+        } else {
+            tokio::select! {
+                biased;
+                answer = &mut first => return self.counted(answer),
+                place = self.copied.acquire() => place.ok(),
+            }
         };
         self.counted(first_success(first, request, COPY_AFTER).await)
+    }
+
+    /// Says that a request has no answer yet; whether that is its node's fault alone, and there are others.
+    fn unanswered(&self, asked: &Asked) -> bool {
+        self.node_count() > 1 && nodes::unanswered(&self.nodes, &self.session, asked)
     }
 
     fn counted<T>(&self, answer: Result<T, impl Into<Failure>>) -> Result<T, Failure> {
@@ -374,7 +408,7 @@ fn serial(of: config::Consistency) -> SerialConsistency {
 
 /// Waits for a request, and for copies of it that are sent one after the other while nothing succeeds.
 async fn first_success<T, E, F>(
-    mut first: Pin<&mut F>,
+    mut first: Pin<&mut impl Future<Output = Result<T, E>>>,
     request: impl Fn() -> F,
     copy_after: Duration,
 ) -> Result<T, Failure>

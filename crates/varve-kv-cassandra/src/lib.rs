@@ -32,6 +32,7 @@ mod known;
 mod learn;
 mod lease;
 mod log;
+mod nodes;
 mod plan;
 mod read;
 mod record;

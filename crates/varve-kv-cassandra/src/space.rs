@@ -507,6 +507,11 @@ impl Space for CassandraSpace {
                 cluster.in_flight() as f64,
             ),
             statistic(
+                "cluster_silent_nodes",
+                "Nodes that have stopped answering, so that others are asked, for all graphs.",
+                cluster.silent_nodes() as f64,
+            ),
+            statistic(
                 "cluster_known_rows",
                 "Keys of rows that are kept in memory, so that inserts need not ask whether a row is there.",
                 self.core.known.rows() as f64,

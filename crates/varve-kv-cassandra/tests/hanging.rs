@@ -1,0 +1,151 @@
+//! One of three nodes hangs: its process is stopped, so its connections stay and nothing answers. Writes go on past it, and none is lost.
+//! How many there are a second is told, not asserted. It takes three nodes of its own, so only where `VARVE_TEST_HANGING` is set, as
+//! `tests/cassandra/faults.sh` does.
+
+#![cfg(feature = "driver")]
+#![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use varve_kv::{Batch, Durability, Engine, Space};
+use varve_kv_cassandra::{CassandraConfig, CassandraEngine};
+use varve_testkit::engine_suite::tables::{NAMED, TABLES, named};
+
+/// Another than that of the other tests' nodes.
+const PORT: &str = "19742";
+/// Writers, each of which has one write under way, and the partitions of each write.
+const WRITERS: u64 = 8;
+const PARTITIONS: u64 = 12;
+/// How long each part of the test takes.
+const PART: Duration = Duration::from_secs(6);
+/// How long a node that goes on may take to be heard of.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The nodes, removed when this is dropped.
+struct Nodes {
+    script: PathBuf,
+    dir: PathBuf,
+}
+
+impl Nodes {
+    fn start() -> Self {
+        let name = format!("varve-cassandra-hanging-{}", std::process::id());
+        let nodes = Self {
+            script: Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("../../scripts/cassandra/cluster.sh"),
+            dir: std::env::temp_dir().join(name),
+        };
+        nodes.run(&["start", "--while", &std::process::id().to_string()]);
+        nodes
+    }
+
+    fn run(&self, arguments: &[&str]) {
+        let status = Command::new(&self.script)
+            .args(arguments)
+            .env("VARVE_CASSANDRA_DIR", &self.dir)
+            .env("VARVE_CASSANDRA_PORT", PORT)
+            .env("VARVE_CASSANDRA_NODES", "3")
+            .status();
+        assert!(status.unwrap().success(), "{arguments:?}");
+    }
+}
+
+impl Drop for Nodes {
+    fn drop(&mut self) {
+        self.run(&["clean"]);
+    }
+}
+
+/// Ends the writers also where a test fails.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn silent(space: &dyn Space) -> f64 {
+    let statistics = space.statistics();
+    let silent = statistics
+        .iter()
+        .find(|it| it.name == "cluster_silent_nodes");
+    silent.unwrap().value
+}
+
+fn partition(writer: u64, n: u64) -> Vec<u8> {
+    named(format!("{writer}-{n}").as_bytes())
+}
+
+/// Writes until `stop`; returns how many writes were acknowledged.
+fn write(space: &dyn Space, writer: u64, written: &AtomicU64, stop: &AtomicBool) -> u64 {
+    let mut count = 0;
+    while !stop.load(Ordering::Relaxed) {
+        let mut batch = Batch::new();
+        for n in 0..PARTITIONS {
+            let partition = partition(writer, count * PARTITIONS + n);
+            batch.put(NAMED, &partition, b"c", b"v");
+        }
+        space.write(&batch, Durability::Sync).unwrap();
+        count += 1;
+        written.fetch_add(1, Ordering::Relaxed);
+    }
+    count
+}
+
+#[test]
+fn writes_go_on_past_a_node_that_hangs() {
+    if std::env::var_os("VARVE_TEST_HANGING").is_none() {
+        println!("skipped: VARVE_TEST_HANGING is not set");
+        return;
+    }
+    let nodes = Nodes::start();
+    let mut config = CassandraConfig::new(&format!("127.0.0.1:{PORT}"));
+    config.contact_points = (1..=3).map(|n| format!("127.0.0.{n}:{PORT}")).collect();
+    config.replication = 3;
+    let engine = CassandraEngine::connect(config).unwrap();
+    let space = engine.open("s", TABLES, true).unwrap();
+    let (space, written, stop) = (&*space, AtomicU64::new(0), AtomicBool::new(false));
+    let (written, stop) = (&written, &stop);
+    let part = |what: &str| {
+        let before = written.load(Ordering::Relaxed);
+        std::thread::sleep(PART);
+        let count = written.load(Ordering::Relaxed) - before;
+        println!("{what}: {} writes in {PART:?}", count);
+    };
+    let counts: Vec<u64> = std::thread::scope(|scope| {
+        let stopping = Stop(stop);
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| scope.spawn(move || write(space, writer, written, stop)))
+            .collect();
+        part("first");
+        part("all nodes answer");
+        nodes.run(&["pause", "2"]);
+        part("one hangs");
+        assert_eq!(silent(space), 1.0, "nobody has noticed");
+        nodes.run(&["resume", "2"]);
+        let resumed = Instant::now();
+        while silent(space) > 0.0 {
+            assert!(resumed.elapsed() < PATIENCE, "it is not asked any more");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        part("all answer again");
+        drop(stopping);
+        writers
+            .into_iter()
+            .map(|writer| writer.join().unwrap())
+            .collect()
+    });
+    for (writer, count) in (0..).zip(counts) {
+        let keys: Vec<Vec<u8>> = (0..count * PARTITIONS)
+            .map(|n| partition(writer, n))
+            .collect();
+        let keys: Vec<(&[u8], &[u8])> = keys.iter().map(|key| (&**key, &b"c"[..])).collect();
+        let found = space.multi_get(NAMED, &keys).unwrap();
+        let lost = found.iter().filter(|value| value.is_none()).count();
+        assert_eq!(lost, 0, "of writer {writer}'s {} rows", keys.len());
+    }
+}
