@@ -31,6 +31,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
+use varve_kv::patience;
 
 use self::kept_types::KeptTypes;
 use crate::error::{Message, OmrsError};
@@ -88,7 +89,14 @@ impl Repository {
         guids: &[&str],
         mut work: impl FnMut(&mut dyn Transaction, &Catalogue) -> Result<T, OmrsError>,
     ) -> Result<T, OmrsError> {
-        let _unchanged = self.kept_types.read();
+        let unchanged = match patience::deadline() {
+            None => Some(self.kept_types.read()),
+            Some(deadline) => self.kept_types.try_read_until(deadline),
+        };
+        let _unchanged = unchanged.ok_or_else(|| {
+            let words = "the request's time was over while the types changed";
+            OmrsError::new(Message::StoreBusy, &[words])
+        })?;
         let types = self.types();
         let mut done = None;
         self.store.transact(guids, &mut |transaction| {

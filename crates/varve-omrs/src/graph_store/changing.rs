@@ -9,7 +9,8 @@ use rustc_hash::FxHashSet;
 use varve_encoding::DecodeError;
 use varve_encoding::datum::{Cursor, Token};
 use varve_encoding::row::{vertex_label, vertex_parts};
-use varve_graph::index::rebuild_derived;
+use varve_graph::index::{Deriver, rebuild_derived};
+use varve_kv::patience;
 use varve_model::{ElementId, TemporalScope};
 
 use super::decode::Parts;
@@ -33,6 +34,8 @@ pub(super) struct TypeChange {
     missing: Changed,
     /// The entries are of an earlier form of rules.
     is_of_older_form: bool,
+    /// What is missing was begun before, so maybe as the entries were of an earlier form.
+    is_resumed: bool,
     /// The note says that entries are to be made anew.
     is_noted: bool,
 }
@@ -101,6 +104,7 @@ impl GraphStore {
             // The lists of all that there is were complete before.
             self.leave_out_unused(&state, &mut missing)?;
         }
+        let is_resumed = !(pending.0.is_empty() && pending.1.is_empty());
         missing.entities.extend(pending.0);
         missing.relationships.extend(pending.1);
         Ok(TypeChange {
@@ -109,12 +113,21 @@ impl GraphStore {
             before,
             missing,
             is_of_older_form,
+            is_resumed,
             is_noted,
         })
     }
 
-    /// Makes the entries that instances miss. What is interrupted is done when the graph is opened the next time.
+    /// Makes the entries that instances miss, however long it takes: what ended with the time of a request would be begun
+    /// anew by the next one, and never be done. What is interrupted is done when the graph is opened the next time.
     pub(super) fn complete_change(&self, change: &mut TypeChange) -> Result<(), OmrsError> {
+        if change.is_to_be_completed() {
+            return patience::without_end(|| self.make_missing(change));
+        }
+        self.make_missing(change)
+    }
+
+    fn make_missing(&self, change: &mut TypeChange) -> Result<(), OmrsError> {
         let state = &change.state;
         let former = Former(InstanceDeriver {
             rules: Arc::new(change.before.with_all_together()),
@@ -129,7 +142,10 @@ impl GraphStore {
         }
         if !change.missing.is_empty() {
             let wanted = Wanted::of(&change.missing, state.keys);
-            rebuild_derived(&self.graph, Some(&former), &|id, content| {
+            // It reads all states of each instance, which only entries of an earlier form are worth.
+            let has_former = change.is_of_older_form || change.is_resumed;
+            let former = has_former.then_some(&former as &dyn Deriver);
+            rebuild_derived(&self.graph, former, &|id, content| {
                 wanted.has(id, content).unwrap_or(true)
             })?;
         }
@@ -140,6 +156,7 @@ impl GraphStore {
         }
         change.missing = Changed::default();
         (change.is_of_older_form, change.is_noted) = (false, false);
+        change.is_resumed = false;
         Ok(())
     }
 

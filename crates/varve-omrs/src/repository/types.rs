@@ -1,7 +1,12 @@
 //! Calls about types. A change takes effect for all calls at once, and is kept before it does.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use parking_lot::{MutexGuard, RwLockWriteGuard};
+use varve_kv::patience;
+
+use super::kept_types::KeptTypes;
 use super::{Repository, not_supported};
 use crate::error::{Message, OmrsError};
 use crate::matching::Pattern;
@@ -10,6 +15,10 @@ use crate::types::{
     AttributeTypeDef, AttributeTypeDefCategory, Catalogue, ResolvedType, TypeDef, TypeDefCategory,
     TypeDefGallery, TypeDefPatch, TypeIndex,
 };
+
+/// How long a call waits, while another one changes the types: changes are short, but for one that makes entries at all
+/// instances, and whoever waited for that would keep a thread of a pool from others.
+const TURN_WAIT: Duration = Duration::from_secs(5);
 
 impl Repository {
     /// All types.
@@ -246,15 +255,14 @@ impl Repository {
     pub fn delete_type_def(&self, guid: &str, name: &str) -> Result<(), OmrsError> {
         check_guid(guid, "obsoleteTypeDefGUID")?;
         check_name(name, "obsoleteTypeDefName")?;
-        self.change_types(|types| {
-            let used = types.by_guid(guid).map(|of| self.store.has_ever(of));
-            types.remove_type(guid, name)?;
-            if used.transpose()? == Some(true) {
-                let words = [name, guid, "instances"];
-                return Err(OmrsError::new(Message::TypeInUse, &words));
-            }
-            Ok(())
-        })
+        let is_unused = |types: &Catalogue| match self.was_ever(types, guid)? {
+            true => Err(OmrsError::new(
+                Message::TypeInUse,
+                &[name, guid, "instances"],
+            )),
+            false => Ok(()),
+        };
+        self.change_types_if(is_unused, |types| types.remove_type(guid, name))
     }
 
     /// Removes an attribute type that no type uses.
@@ -279,14 +287,14 @@ impl Repository {
     ) -> Result<TypeDef, OmrsError> {
         check_guid(guid, "originalTypeDefGUID")?;
         let [name, new_guid, new_name] = parts(request)?;
-        self.change_types(|types| {
-            let used = types.by_guid(guid).map(|of| self.store.has_ever(of));
+        let is_unused = |types: &Catalogue| match self.was_ever(types, guid)? {
+            true => Err(not_supported(
+                "reIdentifyTypeDef of a type that instances have or had",
+            )),
+            false => Ok(()),
+        };
+        self.change_types_if(is_unused, |types| {
             let renamed = types.re_identify_type(guid, name, new_guid, new_name)?;
-            if used.transpose()? == Some(true) {
-                return Err(not_supported(
-                    "reIdentifyTypeDef of a type that instances have or had",
-                ));
-            }
             Ok(TypeDef::clone(&renamed))
         })
     }
@@ -308,34 +316,86 @@ impl Repository {
         })
     }
 
-    /// Changes the types: for everybody once they are kept, for nobody when that fails. What `change` finds of instances
-    /// stays so while nothing of theirs is to be brought into line, which nothing of a type without instances is.
+    /// Whether any instance is, or ever was, of a type; none is of one that is not known.
+    fn was_ever(&self, types: &Catalogue, guid: &str) -> Result<bool, OmrsError> {
+        let of = types.by_guid(guid);
+        of.map_or(Ok(false), |of| self.store.has_ever(of))
+    }
+
+    /// Changes the types: for everybody once they are kept, for nobody when that fails.
     fn change_types<T>(
         &self,
         change: impl FnOnce(&mut Catalogue) -> Result<T, OmrsError>,
     ) -> Result<T, OmrsError> {
-        let _one_at_a_time = self.changing_types.lock();
-        let mut kept = self.kept_types.write();
+        self.change_types_if(|_| Ok(()), change)
+    }
+
+    /// The same; `allows`, which is given the types until now, is asked again when instances were made meanwhile.
+    fn change_types_if<T>(
+        &self,
+        allows: impl Fn(&Catalogue) -> Result<(), OmrsError>,
+        change: impl FnOnce(&mut Catalogue) -> Result<T, OmrsError>,
+    ) -> Result<T, OmrsError> {
+        let _one_at_a_time = self.turn_to_change()?;
+        let kept = self.kept_types.write();
         let old = self.types();
         let mut new = Catalogue::clone(&old);
         let done = change(&mut new)?;
+        allows(&old)?;
         let new = Arc::new(new);
-        let mut changed = self.store.begin_types(Arc::clone(&new));
-        if let Ok(true) = changed {
-            // It may take long; whoever makes instances goes on by the old types.
-            drop(kept);
-            changed = self.store.complete_types().map(|()| true);
-            kept = self.kept_types.write();
-        }
-        let changed = changed
-            .and_then(|_| self.store.set_types(Arc::clone(&new)))
-            .and_then(|()| kept.keep(&*self.store, &old, &new));
+        match self.store.begin_types(Arc::clone(&new)) {
+            Ok(true) => {
+                drop(kept);
+                // A request's time would end it each time it is tried, and it stands in the way of all other changes.
+                patience::without_end(|| {
+                    let completed = self.store.complete_types();
+                    let kept = self.kept_types.write();
+                    let allowed = completed.and_then(|()| allows(&old));
+                    self.go_over(kept, allowed, &old, new)
+                })
+            }
+            begun => self.go_over(kept, begun.map(|_| ()), &old, new),
+        }?;
+        Ok(done)
+    }
+
+    /// Goes over to the new types if they were `prepared`, else back to the old ones.
+    fn go_over<'a>(
+        &'a self,
+        mut kept: RwLockWriteGuard<'a, KeptTypes>,
+        prepared: Result<(), OmrsError>,
+        old: &Arc<Catalogue>,
+        new: Arc<Catalogue>,
+    ) -> Result<(), OmrsError> {
+        let changed = prepared
+            .and_then(|()| self.store.set_types(Arc::clone(&new)))
+            .and_then(|()| kept.keep(&*self.store, old, &new));
         if let Err(error) = changed {
-            self.store.set_types(old)?;
+            if self.store.begin_types(Arc::clone(old))? {
+                // It takes as long as the way there may have; whoever makes instances does not wait for that either.
+                drop(kept);
+                patience::without_end(|| self.store.complete_types())?;
+                kept = self.kept_types.write();
+            }
+            self.store.set_types(Arc::clone(old))?;
+            drop(kept);
             return Err(error);
         }
         self.types.store(new);
-        Ok(done)
+        Ok(())
+    }
+
+    /// Waits for whoever changes the types, a moment at most where the caller's time is limited.
+    fn turn_to_change(&self) -> Result<MutexGuard<'_, ()>, OmrsError> {
+        let turn = match patience::deadline() {
+            None => Some(self.changing_types.lock()),
+            Some(deadline) => {
+                let deadline = deadline.min(Instant::now() + TURN_WAIT);
+                self.changing_types.try_lock_until(deadline)
+            }
+        };
+        let words = "the types are being changed by another request; try again later";
+        turn.ok_or_else(|| OmrsError::new(Message::StoreBusy, &[words]))
     }
 }
 

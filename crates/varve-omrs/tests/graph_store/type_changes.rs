@@ -1,7 +1,9 @@
 //! Going over to other types while instances are read and written.
 
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
 
+use varve_kv::patience;
 use varve_omrs::instances::{
     Classification, EntityDetail, InstanceProperties, InstancePropertyValue,
 };
@@ -90,6 +92,44 @@ fn a_change_that_is_given_up_leaves_everything_as_it_was() {
     world.tell_types();
     assert_eq!(world.guids(None, &by_name), ["a", "b"]);
     world.restart();
+}
+
+#[test]
+fn a_change_is_completed_whatever_the_time_of_the_request() {
+    let mut world = World::new();
+    let guids = ["a", "b", "c"];
+    for guid in guids {
+        world.put(&world.entity("Database", guid, &[]));
+    }
+    let newer = patched(&world.types, "Database");
+    assert!(world.store.begin_types(Arc::clone(&newer)).unwrap());
+    let (began, has_begun) = mpsc::channel();
+    std::thread::scope(|threads| {
+        // What is being changed is waited for.
+        threads.spawn(|| {
+            let changed = world.store.transact(&["b"], &mut |_| {
+                began.send(()).unwrap();
+                std::thread::sleep(Duration::from_millis(300));
+                Ok(())
+            });
+            changed.unwrap();
+        });
+        has_begun.recv().unwrap();
+        let completed = patience::until(Instant::now(), || world.store.complete_types());
+        completed.unwrap();
+    });
+    patience::until(Instant::now(), || {
+        world.store.set_types(Arc::clone(&newer)).unwrap();
+    });
+    world.types = Arc::clone(&newer);
+    let by_colour = by_colour(&newer);
+    assert_eq!(world.guids(None, &by_colour), guids);
+    // What was begun and not ended is completed as it is opened.
+    let newest = patched(&newer, "Asset");
+    assert!(world.store.begin_types(newest).unwrap());
+    world.reopen();
+    patience::until(Instant::now(), || world.tell_types());
+    assert_eq!(world.guids(None, &by_colour), guids);
 }
 
 #[test]

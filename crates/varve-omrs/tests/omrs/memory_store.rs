@@ -1,6 +1,6 @@
 //! A store for tests: lists of whole states, every one looked at.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -23,6 +23,9 @@ struct State {
     relationships: Histories<StoredRelationship>,
 }
 
+type Meanwhile = Box<dyn FnOnce() -> Result<(), OmrsError> + Send>;
+type Keeping = Box<dyn FnMut(&str) -> Result<(), OmrsError> + Send>;
+
 /// The store. Its clock goes on by a millisecond with each transaction, unless it stands.
 pub(crate) struct MemoryStore {
     state: Mutex<State>,
@@ -32,8 +35,10 @@ pub(crate) struct MemoryStore {
     tick: AtomicI64,
     /// How often the next transactions are to be run before they are committed.
     conflicts: AtomicI64,
-    /// What happens while it brings what it keeps into line with other types.
-    meanwhile: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+    /// What happens while it brings what it keeps into line with other types, one time after the other.
+    meanwhile: Mutex<VecDeque<Meanwhile>>,
+    /// Called with each note before it is kept, which it may refuse.
+    keeping: Mutex<Option<Keeping>>,
 }
 
 impl MemoryStore {
@@ -46,6 +51,7 @@ impl MemoryStore {
             tick: AtomicI64::new(1),
             conflicts: AtomicI64::new(0),
             meanwhile: Mutex::default(),
+            keeping: Mutex::default(),
         })
     }
 
@@ -59,9 +65,20 @@ impl MemoryStore {
         self.conflicts.store(times, Ordering::Relaxed);
     }
 
-    /// Makes the next change of the types take as long as `work`.
-    pub(crate) fn while_types_change(&self, work: impl FnOnce() + Send + 'static) {
-        *self.meanwhile.lock().unwrap() = Some(Box::new(work));
+    /// Makes the next change of the types take as long as `work`, and fail with it; called again, the one after it.
+    pub(crate) fn while_types_change(
+        &self,
+        work: impl FnOnce() -> Result<(), OmrsError> + Send + 'static,
+    ) {
+        self.meanwhile.lock().unwrap().push_back(Box::new(work));
+    }
+
+    /// Calls `test` with the name of each note before it is kept.
+    pub(crate) fn before_notes(
+        &self,
+        test: impl FnMut(&str) -> Result<(), OmrsError> + Send + 'static,
+    ) {
+        *self.keeping.lock().unwrap() = Some(Box::new(test));
     }
 
     fn at(&self, at: Option<Millis>) -> At {
@@ -346,13 +363,12 @@ impl Store for MemoryStore {
     }
 
     fn begin_types(&self, _types: Arc<Catalogue>) -> Result<bool, OmrsError> {
-        Ok(self.meanwhile.lock().unwrap().is_some())
+        Ok(!self.meanwhile.lock().unwrap().is_empty())
     }
 
     fn complete_types(&self) -> Result<(), OmrsError> {
-        let work = self.meanwhile.lock().unwrap().take();
-        work.expect("it was said to take time")();
-        Ok(())
+        let work = self.meanwhile.lock().unwrap().pop_front();
+        work.expect("it was said to take time")()
     }
 
     fn set_types(&self, types: Arc<Catalogue>) -> Result<(), OmrsError> {
@@ -365,6 +381,9 @@ impl Store for MemoryStore {
     }
 
     fn put_note(&self, name: &str, content: &[u8]) -> Result<(), OmrsError> {
+        if let Some(test) = &mut *self.keeping.lock().unwrap() {
+            test(name)?;
+        }
         let content = content.to_vec();
         self.notes.lock().unwrap().insert(name.to_owned(), content);
         Ok(())

@@ -3,7 +3,7 @@
 use super::*;
 use varve_omrs::types::*;
 
-fn entity_type(name: &str, supertype: &str, f: &Fixture) -> TypeDef {
+pub(super) fn entity_type(name: &str, supertype: &str, f: &Fixture) -> TypeDef {
     let types = f.repository.types();
     let of = types.type_by_name("Asset").unwrap();
     let mut def = TypeDef::clone(of);
@@ -386,6 +386,7 @@ fn instances_are_made_and_read_while_types_change() {
         let version = is_done.recv_timeout(std::time::Duration::from_secs(60));
         // It is still of the type as it was.
         assert_eq!(version, Ok(asset.version()));
+        Ok(())
     });
     let changed = f.repository.update_type_def(patch).unwrap();
     let now = f.entity("Asset", "now").header.audit.instance_type.unwrap();

@@ -1,0 +1,181 @@
+//! Changes of types that take long: beside writes, one at a time, to their end or all the way back.
+
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use super::types::entity_type;
+use super::*;
+use varve_kv::patience;
+use varve_omrs::error::Message;
+use varve_omrs::types::*;
+
+/// Longer than anything here takes, so that what waits for ever fails.
+const LONG: Duration = Duration::from_secs(60);
+
+fn new_repository() -> (Arc<MemoryStore>, Arc<Fixture>) {
+    let store = MemoryStore::new();
+    let fixture = Fixture::on(store.clone());
+    (store, Arc::new(fixture))
+}
+
+/// The next patch of a type.
+fn patch(f: &Fixture, name: &str) -> TypeDefPatch {
+    let def = f.repository.get_type_def_by_name(name).unwrap();
+    TypeDefPatch {
+        type_guid: def.body.summary.link.guid.clone(),
+        type_name: def.body.summary.link.name.clone(),
+        apply_to_version: def.version(),
+        update_to_version: def.version() + 1,
+        ..TypeDefPatch::default()
+    }
+}
+
+/// What `work` gives on another thread, in time.
+fn elsewhere<T: Send + 'static>(
+    f: &Arc<Fixture>,
+    work: impl FnOnce(&Arc<Fixture>) -> T + Send + 'static,
+) -> T {
+    let (done, is_done) = mpsc::channel();
+    let f = Arc::clone(f);
+    std::thread::spawn(move || done.send(work(&f)));
+    is_done.recv_timeout(LONG).expect("nothing is waited for")
+}
+
+fn refusal() -> OmrsError {
+    OmrsError::new(Message::StoreFailed, &["on purpose"])
+}
+
+/// That the repository and its store go by the type's version.
+fn assert_version(f: &Fixture, name: &str, version: i64) {
+    let here = f.repository.get_type_def_by_name(name).unwrap();
+    let below = f.store.read(None).unwrap().types();
+    let below = below.type_by_name(name).unwrap().version();
+    assert_eq!((here.version(), below), (version, version));
+}
+
+#[test]
+fn a_change_that_fails_on_the_way_goes_back_beside_writes() {
+    let (store, f) = new_repository();
+    let patch = patch(&f, "Asset");
+    let version = patch.apply_to_version;
+    store.while_types_change(|| Err(refusal()));
+    let other = Arc::clone(&f);
+    store.while_types_change(move || {
+        elsewhere(&other, |f| f.entity("Asset", "meanwhile"));
+        Ok(())
+    });
+    let failed = f.repository.update_type_def(patch.clone());
+    assert_eq!(failed.unwrap_err().message, Message::StoreFailed);
+    assert_version(&f, "Asset", version);
+    f.entity("Asset", "then");
+    f.repository.update_type_def(patch).unwrap();
+    assert_version(&f, "Asset", version + 1);
+}
+
+#[test]
+fn a_change_that_cannot_be_kept_goes_back_beside_writes() {
+    let (store, f) = new_repository();
+    let patch = patch(&f, "Asset");
+    let version = patch.apply_to_version;
+    store.while_types_change(|| Ok(()));
+    let (below, other) = (Arc::clone(&store), Arc::clone(&f));
+    store.before_notes(move |_| {
+        let other = Arc::clone(&other);
+        below.while_types_change(move || {
+            elsewhere(&other, |f| f.entity("Asset", "meanwhile"));
+            Ok(())
+        });
+        Err(refusal())
+    });
+    let failed = f.repository.update_type_def(patch.clone());
+    assert_eq!(failed.unwrap_err().message, Message::StoreFailed);
+    assert_version(&f, "Asset", version);
+    store.before_notes(|_| Ok(()));
+    f.repository.update_type_def(patch).unwrap();
+    assert_version(&f, "Asset", version + 1);
+}
+
+#[test]
+fn what_takes_long_does_not_end_with_the_request() {
+    let (store, f) = new_repository();
+    let endless = || {
+        assert_eq!(patience::deadline(), None);
+        Ok(())
+    };
+    store.while_types_change(endless);
+    store.before_notes(move |_| endless());
+    let patch = patch(&f, "Asset");
+    let version = patch.update_to_version;
+    let deadline = Instant::now() + LONG;
+    patience::until(deadline, || {
+        f.repository.update_type_def(patch).unwrap();
+        assert_eq!(patience::deadline(), Some(deadline));
+    });
+    assert_version(&f, "Asset", version);
+}
+
+#[test]
+fn whoever_finds_types_being_changed_is_turned_away() {
+    let (store, f) = new_repository();
+    let other = Arc::clone(&f);
+    let thing = entity_type("Thing", "Asset", &f);
+    let def = thing.clone();
+    store.while_types_change(move || {
+        let refused = elsewhere(&other, move |f| {
+            patience::until(Instant::now(), || f.repository.add_type_def(def))
+        });
+        assert_eq!(refused.unwrap_err().message, Message::StoreBusy);
+        Ok(())
+    });
+    f.repository.update_type_def(patch(&f, "Asset")).unwrap();
+    patience::until(Instant::now() + LONG, || {
+        f.repository.add_type_def(thing).unwrap();
+    });
+}
+
+#[test]
+fn a_type_that_comes_into_use_meanwhile_stays() {
+    let (store, f) = new_repository();
+    let r = &f.repository;
+    r.add_type_def(entity_type("Thing", "Asset", &f)).unwrap();
+    let guid = f.type_guid("Thing");
+    let comes = |name: &'static str| {
+        let other = Arc::clone(&f);
+        store.while_types_change(move || {
+            elsewhere(&other, move |f| f.entity("Thing", name));
+            Ok(())
+        });
+        // The way back takes no time.
+    };
+    let purge = || {
+        let found = r.find_entities(&EntityFindRequest::default()).unwrap();
+        for entity in found {
+            let of = expected(&entity.header);
+            r.delete_entity("ada", entity.header.guid(), &of).unwrap();
+            r.purge_entity("ada", entity.header.guid(), &of).unwrap();
+        }
+    };
+    comes("one");
+    assert_eq!(
+        failure(r.delete_type_def(&guid, "Thing")),
+        (Exception::TypeDefInUse, "OMRS-REPOSITORY-400-001")
+    );
+    assert_version(
+        &f,
+        "Thing",
+        r.get_type_def_by_guid(&guid).unwrap().version(),
+    );
+    purge();
+    comes("two");
+    let request = TypeDefReIdentifyRequest {
+        original_name: Some("Thing".to_owned()),
+        new_guid: Some("other".to_owned()),
+        new_name: Some("Other".to_owned()),
+    };
+    assert_eq!(
+        failure(r.re_identify_type_def(&guid, &request)).0,
+        Exception::FunctionNotSupported
+    );
+    purge();
+    r.delete_type_def(&guid, "Thing").unwrap();
+}
