@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 use varve_graph::index::{Deriver, DeriverSource};
+use varve_graph::read::View;
 use varve_graph::{ErrorKind, Graph, GraphError};
 use varve_kv::Reader;
 use varve_model::{Instant, TemporalScope};
@@ -143,6 +144,19 @@ impl GraphStore {
             OmrsError::new(Message::LogicError, &[words])
         })
     }
+
+    /// A view, and the types that were told when it was made: those of before may not know what it shows, and by those of
+    /// after one would search by what it does not have yet.
+    fn view_by_types(&self, scope: TemporalScope) -> Result<(View, Arc<State>), OmrsError> {
+        loop {
+            let state = self.state()?;
+            let view = self.graph.view(scope)?;
+            let now = self.state.read();
+            if now.as_ref().is_some_and(|now| Arc::ptr_eq(now, &state)) {
+                return Ok((view, state));
+            }
+        }
+    }
 }
 
 impl From<GraphError> for OmrsError {
@@ -169,23 +183,21 @@ impl Store for GraphStore {
                 transaction: None,
             },
         };
-        Ok(Box::new(GraphReader {
-            view: self.graph.view(scope)?,
-            state: self.state()?,
-        }))
+        let (view, state) = self.view_by_types(scope)?;
+        Ok(Box::new(GraphReader { view, state }))
     }
 
     fn entity_history(&self, guid: &str) -> Result<Vec<Version<StoredEntity>>, OmrsError> {
-        let view = self.graph.view(TemporalScope::NOW)?;
-        history::of_entity(&view, &*self.state()?, guid, &mut Everything)
+        let (view, state) = self.view_by_types(TemporalScope::NOW)?;
+        history::of_entity(&view, &state, guid, &mut Everything)
     }
 
     fn relationship_history(
         &self,
         guid: &str,
     ) -> Result<Vec<Version<StoredRelationship>>, OmrsError> {
-        let view = self.graph.view(TemporalScope::NOW)?;
-        history::of_relationship(&view, &*self.state()?, guid, &mut Everything)
+        let (view, state) = self.view_by_types(TemporalScope::NOW)?;
+        history::of_relationship(&view, &state, guid, &mut Everything)
     }
 
     fn entity_states(
@@ -193,8 +205,8 @@ impl Store for GraphStore {
         guid: &str,
         choice: &mut dyn Choice,
     ) -> Result<Vec<Version<StoredEntity>>, OmrsError> {
-        let view = self.graph.view(TemporalScope::NOW)?;
-        history::of_entity(&view, &*self.state()?, guid, choice)
+        let (view, state) = self.view_by_types(TemporalScope::NOW)?;
+        history::of_entity(&view, &state, guid, choice)
     }
 
     fn relationship_states(
@@ -202,8 +214,8 @@ impl Store for GraphStore {
         guid: &str,
         choice: &mut dyn Choice,
     ) -> Result<Vec<Version<StoredRelationship>>, OmrsError> {
-        let view = self.graph.view(TemporalScope::NOW)?;
-        history::of_relationship(&view, &*self.state()?, guid, choice)
+        let (view, state) = self.view_by_types(TemporalScope::NOW)?;
+        history::of_relationship(&view, &state, guid, choice)
     }
 
     fn proxies_at(
@@ -211,14 +223,14 @@ impl Store for GraphStore {
         asked: &[(&str, &[Millis])],
         cost: &mut dyn Cost,
     ) -> Result<Vec<Vec<Option<Shared<EntityProxy>>>>, OmrsError> {
-        let view = self.graph.view(TemporalScope::NOW)?;
+        let (view, state) = self.view_by_types(TemporalScope::NOW)?;
         let instants =
             |times: &[Millis]| -> Vec<Instant> { times.iter().map(|at| last_of(*at)).collect() };
         let asked: Vec<(&str, Vec<Instant>)> = asked
             .iter()
             .map(|(guid, times)| (*guid, instants(times)))
             .collect();
-        history::proxies_at(&view, &*self.state()?, &asked, cost)
+        history::proxies_at(&view, &state, &asked, cost)
     }
 
     fn has_ever(&self, of: TypeIndex) -> Result<bool, OmrsError> {
