@@ -142,6 +142,7 @@ messages! {
     TooMuchHeld "VARVE-OMRS-503-031" RepositoryError "The answer would take more than {0} bytes of memory; ask for pages";
     TookTooLong "VARVE-OMRS-503-032" RepositoryError "The answer would take longer than {0} milliseconds; ask for less";
     AnswerTooLong "VARVE-OMRS-503-033" RepositoryError "The answer would have more than {0} bytes; ask for pages, or for less";
+    ComparisonTooLong "VARVE-OMRS-503-034" RepositoryError "Comparing a regular expression with one text could take more than {0} steps; ask with a shorter expression";
     PatternNotSupported "VARVE-OMRS-501-030" FunctionNotSupported "The regular expression in {0} is not supported: {1}";
     StoreLimit "VARVE-OMRS-400-101" RepositoryError "The store's limits do not allow this: {0}";
     StoreFailed "VARVE-OMRS-500-101" RepositoryError "The store failed: {0}";
@@ -186,6 +187,9 @@ impl Message {
             Self::TooManyExamined | Self::TooMuchHeld | Self::TookTooLong | Self::AnswerTooLong
         ) {
             return "Ask for pages, or for less.";
+        }
+        if matches!(self, Self::ComparisonTooLong) {
+            return "Ask with a shorter expression.";
         }
         match self.exception() {
             Exception::UserNotAuthorized => "Ask the operator for the right to do this.",

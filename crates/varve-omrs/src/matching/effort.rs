@@ -6,7 +6,7 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::error::{Message, OmrsError};
@@ -22,6 +22,13 @@ const COMPARISON_MAX: u64 = 1 << 31;
 /// After how many steps the clock is looked at: some ten milliseconds in the worst case.
 const CLOCK_EVERY: u64 = 1 << 23;
 
+/// [`Effort::end`] while comparisons are made.
+const GOES_ON: u8 = 0;
+/// [`Effort::end`] when the time is up.
+const TIME_UP: u8 = 1;
+/// [`Effort::end`] when a comparison was refused.
+const REFUSED: u8 = 2;
+
 /// The regular expressions of one request, while it is answered.
 pub struct Effort {
     began: Instant,
@@ -30,7 +37,8 @@ pub struct Effort {
     compiled_bytes: AtomicUsize,
     /// Steps since the clock was looked at.
     steps: AtomicU64,
-    is_over: AtomicBool,
+    /// Why no more comparisons are made.
+    end: AtomicU8,
 }
 
 impl Effort {
@@ -43,7 +51,7 @@ impl Effort {
             expressions: AtomicUsize::new(0),
             compiled_bytes: AtomicUsize::new(0),
             steps: AtomicU64::new(0),
-            is_over: AtomicBool::new(false),
+            end: AtomicU8::new(GOES_ON),
         })
     }
 
@@ -74,11 +82,11 @@ impl Effort {
 
     /// Counts a comparison that takes so many steps at most. False when it is not to be begun.
     pub(super) fn allows(&self, steps: u64) -> bool {
-        if self.is_over.load(Ordering::Relaxed) {
+        if self.is_over() {
             return false;
         }
         if steps > COMPARISON_MAX {
-            self.is_over.store(true, Ordering::Relaxed);
+            self.end.store(REFUSED, Ordering::Relaxed);
             return false;
         }
         let since = self.steps.load(Ordering::Relaxed) + steps;
@@ -86,14 +94,18 @@ impl Effort {
         if since >= CLOCK_EVERY {
             self.look();
         }
-        !self.is_over.load(Ordering::Relaxed)
+        !self.is_over()
+    }
+
+    fn is_over(&self) -> bool {
+        self.end.load(Ordering::Relaxed) != GOES_ON
     }
 
     /// Looks at the clock.
     fn look(&self) {
         self.steps.store(0, Ordering::Relaxed);
         if self.began.elapsed() > self.time_max {
-            self.is_over.store(true, Ordering::Relaxed);
+            self.end.store(TIME_UP, Ordering::Relaxed);
         }
     }
 
@@ -102,9 +114,13 @@ impl Effort {
     /// # Errors
     /// `RepositoryErrorException` when the time was up for one, or it could have taken too long by itself.
     pub(crate) fn check(&self) -> Result<(), OmrsError> {
-        match self.is_over.load(Ordering::Relaxed) {
-            true => Err(OmrsError::took_too_long(self.time_max)),
-            false => Ok(()),
+        match self.end.load(Ordering::Relaxed) {
+            GOES_ON => Ok(()),
+            REFUSED => {
+                let most = COMPARISON_MAX.to_string();
+                Err(OmrsError::new(Message::ComparisonTooLong, &[&most]))
+            }
+            _ => Err(OmrsError::took_too_long(self.time_max)),
         }
     }
 }
@@ -151,7 +167,9 @@ mod tests {
         assert!(effort.allows(COMPARISON_MAX));
         assert!(effort.check().is_ok());
         assert!(!effort.allows(COMPARISON_MAX + 1));
-        assert!(effort.check().is_err());
+        let refused = effort.check().unwrap_err();
+        assert_eq!(refused.message, Message::ComparisonTooLong);
+        assert!(!effort.allows(0));
     }
 
     #[test]
