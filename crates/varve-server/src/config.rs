@@ -61,6 +61,7 @@ section! {
         request_timeout_ms: u64 = 30_000,
         /// The same for creating, clearing and dropping a graph, which on a cluster means making or removing all its tables.
         /// What was begun goes on to its end after a 503; a clear that is asked for once more meanwhile waits for it.
+        /// Also for changing types of open metadata, which may make entries at all instances.
         graph_change_timeout_ms: u64 = 300_000,
         /// Time for requests in work to end after a stop was asked for.
         shutdown_timeout_ms: u64 = 8_000,

@@ -73,7 +73,7 @@ impl Metadata {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::route::Handler;
+    use crate::route::{Class, Handler};
 
     #[test]
     fn nothing_that_goes_through_states_runs_in_place() {
@@ -89,5 +89,17 @@ mod tests {
         let present = routes().find(|route| route.pattern.ends_with("instances/entity/{guid}"));
         let handler = present.map(|route| route.handler);
         assert!(matches!(handler, Some(Handler::Inline(_))));
+    }
+
+    #[test]
+    fn changes_of_types_have_the_longer_time_limit() {
+        let mut count = 0;
+        for route in tables().into_iter().flatten() {
+            let is_write = matches!(route.class, Class::Write);
+            let changes_types = is_write && route.pattern.contains("/{userId}/types");
+            assert_eq!(route.lengthy, changes_types, "{}", route.pattern);
+            count += usize::from(changes_types);
+        }
+        assert_eq!(count, 10);
     }
 }

@@ -232,7 +232,7 @@ impl Route {
         self
     }
 
-    /// Has the longer time limit, as it makes or removes what keeps a whole graph.
+    /// Has the longer time limit, as it makes or removes what keeps a whole graph, or looks at all that it keeps.
     #[must_use]
     pub const fn lengthy(mut self) -> Self {
         self.lengthy = true;
