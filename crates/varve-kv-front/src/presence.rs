@@ -116,6 +116,7 @@ struct Learner {
 
 #[derive(Debug)]
 struct Segment {
+    _share: Arc<Share>,
     words: Box<[AtomicU64]>,
     /// Where the first whole cache line begins.
     first: usize,
@@ -129,9 +130,23 @@ pub(crate) fn row_hash(partition_hash: u64, clustering: &[u8]) -> u64 {
     xxh3_64_with_seed(clustering, partition_hash)
 }
 
+/// What a segment has of the budget; it is given back when the segment is gone, also one that is still being made for a filter
+/// that is gone before.
+#[derive(Debug)]
+struct Share {
+    budget: Arc<Budget>,
+    bytes: usize,
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        self.budget.give_back(self.bytes);
+    }
+}
+
 impl Segment {
-    fn new(bytes: usize) -> Self {
-        let blocks = bytes / BLOCK_BYTES;
+    fn new(share: Arc<Share>) -> Self {
+        let blocks = share.bytes / BLOCK_BYTES;
         // One block more than is used, so that the first can begin where a cache line does.
         let words = bytemuck::zeroed_slice_box::<AtomicU64>((blocks + 1) * LANES);
         // The system gives memory when it is first written to, which writers would wait for.
@@ -140,6 +155,7 @@ impl Segment {
         }
         let first = words.as_ptr().align_offset(BLOCK_BYTES).min(LANES);
         Self {
+            _share: share,
             words,
             first,
             blocks,
@@ -396,8 +412,12 @@ impl Presence {
         filling.begun = Some(number);
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         let slot = Arc::clone(&self.segments[number]);
+        let share = Arc::new(Share {
+            budget: Arc::clone(&self.budget),
+            bytes,
+        });
         let make = move || {
-            slot.get_or_init(|| Segment::new(bytes));
+            slot.get_or_init(|| Segment::new(Arc::clone(&share)));
         };
         if bytes <= SMALL_BYTES {
             return make();
@@ -538,12 +558,6 @@ impl Presence {
     /// Whether it can say anything.
     pub(crate) fn is_whole(&self) -> bool {
         self.is(State::Whole)
-    }
-}
-
-impl Drop for Presence {
-    fn drop(&mut self) {
-        self.budget.give_back(self.bytes());
     }
 }
 

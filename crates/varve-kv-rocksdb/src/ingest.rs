@@ -163,14 +163,15 @@ impl RocksSpace {
     }
 
     /// Returns how many rows that were.
-    fn ingest_files(&self, tables: &[SortedTable<'_>]) -> Result<u64, KvError> {
-        let mut rows = 0;
+    /// Writes and takes in a file for each table that has rows; how many, by table.
+    fn ingest_files(&self, tables: &[SortedTable<'_>]) -> Result<Vec<u64>, KvError> {
+        let mut rows = vec![0; self.tables().len()];
         let mut files = Vec::with_capacity(tables.len());
         let mut reserved = self.reserve_descriptors()?;
         for sorted in tables {
             if let Some((file, entries)) = self.write_file(sorted)? {
                 files.push((sorted.table(), file));
-                rows += entries;
+                rows[usize::from(sorted.table().0)] += entries;
             }
         }
         for (left, (table, file)) in (1..=files.len()).rev().zip(&files) {
@@ -196,7 +197,7 @@ impl Base for RocksSpace {
         let _ = fs::remove_dir_all(dir);
         let rows = done?;
         if self.shared().in_tiers() {
-            self.ingest.pace.flushed(self.db(), self.tables(), rows);
+            self.ingest.pace.flushed(self.db(), self.tables(), &rows);
         }
         // The log of what was taken in may be removed now, so the manifest must keep what it says.
         manifest::record(self.db().path()).map_err(|error| {

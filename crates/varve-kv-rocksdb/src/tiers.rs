@@ -35,9 +35,11 @@ const WAITING_MAX: i32 = 40;
 /// Runs that are merged at once, at most: as many as keep their blocks in the processor's caches. Merging everything takes
 /// all runs whatever their number.
 const MERGED_MAX: i32 = 32;
-/// A run with so many times the rows of a flush was merged, and is large: it is not counted among those that are to be merged
-/// next.
+/// A run with so many times the rows that a flush brings its table was merged, and is large: it is not counted among those that
+/// are to be merged next.
 const LARGE_FROM: u64 = 8;
+/// What a flush usually brings falls by one part in so many with each that brings less.
+const USUAL_PART: u64 = 16;
 /// Large runs of a table that are left as they are while it is written to, at most.
 const LARGE_MAX: i32 = 32;
 /// Looks into the files for each row that is flushed, at which one run more costs reads what merging one row less saves: a
@@ -90,11 +92,12 @@ pub(crate) fn most(db: &DB, tables: &[TableSpec]) -> u64 {
     runs.max().unwrap_or(0)
 }
 
-/// The runs of each table that have at least so many rows.
-fn large(db: &DB, tables: &[TableSpec], rows: u64) -> Vec<i32> {
+/// The runs of each table that have [`LARGE_FROM`] times so many rows.
+fn large(db: &DB, tables: &[TableSpec], rows: &[u64]) -> Vec<i32> {
     // Should they not be told, the rule is that of a store that has none.
     let files = db.live_files().unwrap_or_default();
-    let of = |table: &TableSpec| {
+    let of = |(table, rows): (&TableSpec, &u64)| {
+        let least = rows.saturating_mul(LARGE_FROM).max(1);
         let mut levels = [0_u64; LEVELS];
         let mut large = 0;
         let own = files
@@ -102,18 +105,14 @@ fn large(db: &DB, tables: &[TableSpec], rows: u64) -> Vec<i32> {
             .filter(|file| file.column_family_name == table.name);
         for file in own {
             match usize::try_from(file.level) {
-                Ok(0) => large += i32::from(file.num_entries >= rows),
+                Ok(0) => large += i32::from(file.num_entries >= least),
                 Ok(level) if level < LEVELS => levels[level] += file.num_entries,
                 _ => (),
             }
         }
-        large
-            + levels
-                .iter()
-                .filter(|in_level| **in_level >= rows.max(1))
-                .count() as i32
+        large + levels.iter().filter(|in_level| **in_level >= least).count() as i32
     };
-    tables.iter().map(of).collect()
+    tables.iter().zip(rows).map(of).collect()
 }
 
 /// What is seen after a flush.
@@ -172,6 +171,8 @@ pub(crate) struct Pace {
     new_rows: AtomicBool,
     pub(crate) looks: Looks,
     looks_a_row: Mutex<f64>,
+    /// By table: see [`Pace::usual`].
+    usual_rows: Mutex<Vec<u64>>,
     /// Runs above which writers are held back more and more.
     runs_most: AtomicI32,
     /// By table.
@@ -193,6 +194,7 @@ impl Pace {
             new_rows: AtomicBool::new(false),
             looks: Looks::default(),
             looks_a_row: Mutex::new(0.0),
+            usual_rows: Mutex::new(vec![0; tables.len()]),
             // A store that was loaded just before may have as many.
             runs_most: AtomicI32::new(tuning.runs_inserting.max(tuning.runs_loading)),
             rules: Mutex::new(vec![loading; tables.len()]),
@@ -211,17 +213,28 @@ impl Pace {
         (over / f64::from(WAITING_MAX)).max(0.0)
     }
 
-    /// A table of so many rows was flushed. When that happens often, merging is put off.
-    pub(crate) fn flushed(&self, db: &DB, tables: &[TableSpec], rows: u64) {
+    /// So many rows, by table, were flushed. When that happens often, merging is put off.
+    pub(crate) fn flushed(&self, db: &DB, tables: &[TableSpec], rows: &[u64]) {
         let runs = i32::try_from(most(db, tables)).unwrap_or(i32::MAX);
-        let large = large(db, tables, rows.saturating_mul(LARGE_FROM));
+        let large = large(db, tables, &self.usual(rows));
         let seen = Seen {
             at: Instant::now(),
-            rows,
+            rows: rows.iter().sum(),
             runs,
             large: &large,
         };
         self.after_flush(&seen, tables, set_in(db));
+    }
+
+    /// The rows that a flush usually brings each table, when the last one brought so many: a small one now and then, for want of
+    /// memory elsewhere, makes no run large.
+    fn usual(&self, rows: &[u64]) -> Vec<u64> {
+        let mut usual = self.usual_rows.lock();
+        usual.resize(rows.len(), 0);
+        for (usual, now) in usual.iter_mut().zip(rows) {
+            *usual = (*now).max(*usual - *usual / USUAL_PART);
+        }
+        usual.clone()
     }
 
     /// The same with what was seen, and with what changes the options of a table.
@@ -444,6 +457,17 @@ mod tests {
         assert_eq!(flush(3_600), (32, 32));
         assert_eq!(flush(7_200), (32, 32));
         assert_eq!(flush(7_201), (128, 128));
+    }
+
+    #[test]
+    fn a_small_flush_makes_no_run_large() {
+        let pace = pace();
+        assert_eq!(pace.usual(&[ROWS, 10]), [ROWS, 10]);
+        assert_eq!(pace.usual(&[5, 200]), [ROWS - ROWS / 16, 200]);
+        for _ in 0..200 {
+            pace.usual(&[100, 100]);
+        }
+        assert_eq!(pace.usual(&[100, 100]), [100, 100]);
     }
 
     #[test]

@@ -189,7 +189,35 @@ fn parse_prefix(text: &str) -> Result<[u8; 3], String> {
     bytes.ok_or_else(|| format!("{text}: expected three letters or digits"))
 }
 
+/// Connections that a Varve takes unless told otherwise.
+const SERVER_CONNECTIONS: u32 = 18_000;
+/// Connections beside those of a row: the tool's own, and those of the row before that the server has not seen the end of.
+const CONNECTIONS_BESIDE: u32 = 64;
+
 impl ApiArguments {
+    /// The most connections that a row opens.
+    pub(crate) fn connections(&self) -> Result<u32> {
+        let of = |load: &Load| load.users.or(load.max_in_flight).unwrap_or(1);
+        let rows = self.rows()?;
+        let most = rows.iter().map(|row| of(&row.load)).max().unwrap_or(1);
+        let searched = self.limit_search && self.model != Model::Open;
+        Ok(match searched {
+            true => most.max(self.limit_max as u32),
+            false => most,
+        })
+    }
+
+    /// Options of the server that is started for the run: it takes as many connections as the rows open, unless told otherwise.
+    pub(crate) fn server_settings(&self) -> Result<Vec<String>> {
+        let connections = self.connections()?.saturating_add(CONNECTIONS_BESIDE);
+        let mut settings = Vec::new();
+        if connections > SERVER_CONNECTIONS {
+            settings.push(format!("server.max_connections={connections}"));
+        }
+        settings.extend(self.serve_set.iter().cloned());
+        Ok(settings)
+    }
+
     pub(crate) fn sizes(&self) -> Result<Sizes> {
         let published = |scenario| self.published.and_then(|page| page.items(scenario));
         let vertices_per_request = self
@@ -328,6 +356,23 @@ mod tests {
     fn parse(line: &str) -> ApiArguments {
         let words = ["bench"].into_iter().chain(line.split_whitespace());
         Line::try_parse_from(words).expect("parses").arguments
+    }
+
+    #[test]
+    fn a_server_of_the_run_takes_as_many_connections_as_it_opens() {
+        let settings = |line: &str| parse(line).server_settings().expect("settings");
+        assert!(settings("--users 14000").is_empty());
+        assert_eq!(
+            settings("--users 500,19000"),
+            ["server.max_connections=19064"]
+        );
+        let own = "server.max_connections=19500";
+        let both = settings(&format!("--users 19000 --serve x --serve-set {own}"));
+        assert_eq!(
+            both.last().map(String::as_str),
+            Some(own),
+            "the last one counts"
+        );
     }
 
     #[test]

@@ -76,7 +76,8 @@ impl<'a> Session<'a> {
         let served = match &arguments.serve {
             Some(binary) => {
                 let durability = arguments.durability.as_deref().unwrap_or("none");
-                Some(Served::start(binary, durability, &arguments.serve_set)?)
+                let settings = arguments.server_settings()?;
+                Some(Served::start(binary, durability, &settings)?)
             }
             None => None,
         };
@@ -151,12 +152,7 @@ impl<'a> Session<'a> {
 
     /// Makes room for all connections before the first row, rather than failing in the last.
     fn check_limits(&mut self) -> Result<()> {
-        let of = |load: &Load| load.users.or(load.max_in_flight).unwrap_or(1);
-        let rows = self.arguments.rows()?;
-        let mut most = rows.iter().map(|row| of(&row.load)).max().unwrap_or(1);
-        if self.arguments.limit_search && self.arguments.model != Model::Open {
-            most = most.max(self.arguments.limit_max as u32);
-        }
+        let most = self.arguments.connections()?;
         self.file.environment.open_files_max = connection::ensure_descriptors(most)?;
         for warning in connection::warnings(most, self.file.environment.somaxconn) {
             self.warn(warning);
