@@ -17,7 +17,7 @@ use crate::log::unreadable;
 use crate::plan::{next_key, stored_partition};
 use crate::read::{error, page, read_partition, wait};
 use crate::space::Core;
-use crate::split::{self, Bounds, Done};
+use crate::split::{self, Search, Whole};
 use crate::statements::Cell;
 
 /// The smallest token that no partition has.
@@ -35,11 +35,22 @@ fn token(core: &Core, table: TableId, partition: &[u8]) -> Option<i64> {
     Some(token.ok()??.value())
 }
 
+/// A token as bytes that sort as tokens do.
+fn bytes_of(token: i64) -> Vec<u8> {
+    (token ^ i64::MIN).to_be_bytes().to_vec()
+}
+
+/// The token whose bytes these are.
+fn token_of(bytes: &[u8]) -> Option<i64> {
+    let bytes = bytes.try_into().ok()?;
+    Some(i64::from_be_bytes(bytes) ^ i64::MIN)
+}
+
 /// Where a full scan comes to a partition: by its token, then by its key.
 pub(crate) fn order(core: &Core, table: TableId, partition: &[u8]) -> Vec<u8> {
     let partition = stored_partition(partition);
     let token = token(core, table, partition).unwrap_or(BEFORE_ALL_TOKENS);
-    let mut order = (token ^ i64::MIN).to_be_bytes().to_vec();
+    let mut order = bytes_of(token);
     order.extend_from_slice(partition);
     order
 }
@@ -129,46 +140,63 @@ impl FullScan<'_> {
 
     /// The partitions that have a token, ascending.
     fn keys_at(&self, token: i64) -> Result<BTreeSet<Vec<u8>>, KvError> {
-        match self.keys(token, None) {
-            Err(KvError::Tombstones { .. }) => self.keys_searched(token),
-            keys => keys,
+        let place = (self.table, Whole::Token(token));
+        let mut search = Search::new();
+        let mut cuts = self.core.cuts.of(&place);
+        if cuts.is_empty() {
+            let asked = Instant::now();
+            match self.keys(token, None) {
+                Err(error @ KvError::Tombstones { .. }) => {
+                    search.bounds.failed(asked.elapsed(), error)?;
+                }
+                keys => return keys,
+            }
+            cuts = split::cuts(&[], None);
         }
+        let mut todo = split::parts((Vec::new(), None), cuts);
+        let found = self.keys_searched(token, &mut todo, &mut search);
+        // Of an earlier search only the cuts are known and no keys, as a row may have come since.
+        match &found {
+            Err(_) => search.broken_off(todo.into_iter().map(|(from, _)| from)),
+            Ok(keys) => {
+                for key in keys {
+                    let (done, failed) = search.parts();
+                    let place = (self.table, Whole::Partition(key.clone()));
+                    self.core.cuts.learn(place, done, failed);
+                }
+            }
+        }
+        search.learn(&self.core.cuts, place);
+        found
     }
 
     /// [`FullScan::keys_at`], where so many removed rows lie that they are asked for by ranges of clustering keys.
-    fn keys_searched(&self, token: i64) -> Result<BTreeSet<Vec<u8>>, KvError> {
+    fn keys_searched(
+        &self,
+        token: i64,
+        todo: &mut Vec<(Vec<u8>, Option<Vec<u8>>)>,
+        search: &mut Search,
+    ) -> Result<BTreeSet<Vec<u8>>, KvError> {
         let mut found = BTreeSet::new();
-        let mut done = Vec::new();
-        let mut bounds = Bounds::new();
-        let mut todo = vec![(Vec::new(), None::<Vec<u8>>)];
         while let Some((from, to)) = todo.pop() {
-            bounds.in_time(&self.core.name)?;
+            search.begin(from.clone());
+            search.bounds.in_time(&self.core.name)?;
             let asked = Instant::now();
             match self.keys(token, Some((from.clone(), to.clone()))) {
                 Ok(mut keys) => {
                     found.append(&mut keys);
-                    let took = asked.elapsed();
-                    done.push(Done { from, took });
+                    search.end(asked.elapsed());
                 }
                 Err(error @ KvError::Tombstones { .. }) => {
                     let cuts = split::cuts(&from, to.as_deref());
                     if cuts.is_empty() {
                         return Err(error);
                     }
-                    bounds.failed(asked.elapsed(), error)?;
-                    let mut from = from;
-                    for cut in cuts {
-                        todo.push((std::mem::replace(&mut from, cut.clone()), Some(cut)));
-                    }
-                    todo.push((from, to));
+                    todo.extend(split::parts((from, to), cuts));
+                    search.bounds.failed(asked.elapsed(), error)?;
                 }
                 Err(error) => return Err(error),
             }
-        }
-        let failed = bounds.shortest().unwrap_or(Duration::MAX);
-        for key in &found {
-            let cuts = &self.core.cuts;
-            cuts.learn((self.table, key), done.clone(), failed);
         }
         Ok(found)
     }
@@ -210,16 +238,41 @@ impl FullScan<'_> {
         to: i64,
         visit: &mut dyn FnMut(Row<'_>) -> Flow,
     ) -> Result<Flow, KvError> {
-        let mut todo = vec![(from, to)];
-        let mut bounds = Bounds::new();
+        let place = (self.table, Whole::Table);
+        let cuts = self.core.cuts.of(&place);
+        let cuts = cuts.iter().filter_map(|cut| token_of(cut));
+        let parts = split::parts((from, Some(to)), cuts).into_iter();
+        let mut todo: Vec<(i64, i64)> =
+            parts.map(|(from, end)| (from, end.unwrap_or(to))).collect();
+        let mut search = Search::new();
+        let read = self.ranges(&mut todo, &mut search, visit);
+        if read.is_err() {
+            search.broken_off(todo.into_iter().map(|(from, _)| bytes_of(from)));
+        }
+        search.learn(&self.core.cuts, place);
+        read
+    }
+
+    /// Reads ranges of tokens, from the last to the first.
+    fn ranges(
+        &self,
+        todo: &mut Vec<(i64, i64)>,
+        search: &mut Search,
+        visit: &mut dyn FnMut(Row<'_>) -> Flow,
+    ) -> Result<Flow, KvError> {
         while let Some((from, to)) = todo.pop() {
-            if bounds.shortest().is_some() {
-                bounds.in_time(&self.core.name)?;
+            search.begin(bytes_of(from));
+            if search.bounds.shortest().is_some() {
+                search.bounds.in_time(&self.core.name)?;
             }
             let (mut at, mut last) = (None, None);
+            let mut took = Duration::ZERO;
             loop {
                 let asked = Instant::now();
-                match self.page(from, to, at) {
+                let page = self.page(from, to, at);
+                let time = asked.elapsed();
+                took += time;
+                match page {
                     Ok(page) => {
                         let (next, shown) = (page.next.clone(), self.show(&page, visit)?);
                         match shown {
@@ -227,18 +280,24 @@ impl FullScan<'_> {
                             Shown::All(None) => {}
                             Shown::All(row) => {
                                 last = row;
-                                bounds.found();
+                                search.bounds.found();
                             }
                         }
                         at = next;
                         if at.is_none() {
+                            search.end(took);
                             break;
                         }
                     }
                     Err(error @ KvError::Tombstones { .. }) => {
-                        bounds.failed(asked.elapsed(), error)?;
-                        if self.beside((from, to), last, &mut todo, visit)?.is_break() {
+                        search.bounds.failed(time, error)?;
+                        let single = last.is_none() && from.checked_add(1) >= Some(to);
+                        if self.beside((from, to), last, todo, visit)?.is_break() {
                             return Ok(Flow::Break(()));
+                        }
+                        if single {
+                            // The next one finds it by itself, whatever else is read in one go.
+                            search.end(Duration::MAX);
                         }
                         break;
                     }
@@ -318,4 +377,20 @@ enum Shown {
     Enough,
     /// All; the last row's keys, if it has rows.
     All(Option<(Vec<u8>, Vec<u8>)>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_the_same_as_bytes_and_sort_alike() {
+        let tokens = [i64::MIN, -256, -1, 0, 1, 255, i64::MAX];
+        assert!(tokens.map(bytes_of).is_sorted());
+        assert_eq!(
+            tokens.map(|token| token_of(&bytes_of(token))),
+            tokens.map(Some)
+        );
+        assert_eq!(token_of(b"short"), None);
+    }
 }

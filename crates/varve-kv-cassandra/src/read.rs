@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::log::unreadable;
 use crate::plan::{next_key, stored_partition};
 use crate::space::Core;
-use crate::split::{self, Bounds, Done};
+use crate::split::{self, Search, Whole};
 use crate::statements::{Cell, Paged, Scan};
 
 /// Requests of one call that are under way at once.
@@ -131,6 +131,10 @@ impl Slice {
             to: range.to.clone(),
             reverse,
         }
+    }
+
+    fn place(&self) -> split::Place {
+        (self.table, Whole::Partition(self.partition.clone()))
     }
 
     /// What is left of it behind the row with this key, which was shown; `None` if no key can be there.
@@ -258,48 +262,51 @@ fn read_slice(
     core: &Arc<Core>,
     bridge: &Bridge,
     slice: Slice,
-    first: Option<Result<Page, Failure>>,
+    first: Option<FirstPage>,
     visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
 ) -> Result<Flow, KvError> {
-    let place = (slice.table, slice.partition.clone());
-    let todo = match first {
+    let place = slice.place();
+    let mut todo = match first {
         Some(_) => vec![slice],
-        None => slice.cut(core.cuts.of(slice.table, &slice.partition)),
+        None => slice.cut(core.cuts.of(&place)),
     };
-    let first = first.map(|page| page.map_err(|failure| error(core, failure)));
-    let mut search = Search {
-        done: Vec::new(),
-        bounds: Bounds::new(),
-    };
-    let read = read_parts(core, bridge, (todo, first), &mut search, visit);
-    if let Some(failed) = search.bounds.shortest() {
-        core.cuts.learn((place.0, &place.1), search.done, failed);
+    let first = first.map(|(page, took)| (page.map_err(|failure| error(core, failure)), took));
+    let mut search = Search::new();
+    let read = read_parts(core, bridge, (&mut todo, first), &mut search, visit);
+    if read.is_err() {
+        search.broken_off(todo.into_iter().map(|part| part.from));
     }
+    search.learn(&core.cuts, place);
     read
 }
+
+/// A page that was read already, and how long that took.
+type FirstPage<E = Failure> = (Result<Page, E>, Duration);
 
 /// Reads slices, from the last to the first. The first page of the last one may have been read.
 fn read_parts(
     core: &Arc<Core>,
     bridge: &Bridge,
-    (mut todo, mut first): (Vec<Slice>, Option<Result<Page, KvError>>),
+    (todo, mut first): (&mut Vec<Slice>, Option<FirstPage<KvError>>),
     search: &mut Search,
     visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
 ) -> Result<Flow, KvError> {
     let whole = todo.len() == 1;
     while let Some(part) = todo.pop() {
+        search.begin(part.from.clone());
         if !whole || search.bounds.shortest().is_some() {
             search.bounds.in_time(&core.name)?;
         }
         let (mut at, mut last) = (None, None);
         let mut took = Duration::ZERO;
         loop {
-            let asked = Instant::now();
-            let read = first.take().unwrap_or_else(|| {
+            let (read, time) = first.take().unwrap_or_else(|| {
                 let wanted = part.clone();
-                wait(core, bridge, move |core| async move {
+                let asked = Instant::now();
+                let read = wait(core, bridge, move |core| async move {
                     wanted.page(&core, at).await
-                })
+                });
+                (read, asked.elapsed())
             });
             let page = match read {
                 Ok(page) => page,
@@ -311,18 +318,17 @@ fn read_parts(
                     if cuts.is_empty() {
                         return Err(error);
                     }
-                    search.bounds.failed(asked.elapsed(), error)?;
                     todo.extend(rest.cut(cuts));
+                    search.bounds.failed(time, error)?;
                     break;
                 }
                 Err(error) => return Err(error),
             };
-            took += asked.elapsed();
+            took += time;
             match visit_page(core, page, &mut last, visit)? {
                 ControlFlow::Break(()) => return Ok(Flow::Break(())),
                 ControlFlow::Continue(None) => {
-                    let from = part.from;
-                    search.done.push(Done { from, took });
+                    search.end(took);
                     break;
                 }
                 ControlFlow::Continue(next) => at = next,
@@ -330,13 +336,6 @@ fn read_parts(
         }
     }
     Ok(Flow::Continue(()))
-}
-
-/// What was found out in reading a slice in parts.
-struct Search {
-    /// The parts that were read.
-    done: Vec<Done>,
-    bounds: Bounds,
 }
 
 #[expect(
@@ -359,22 +358,23 @@ pub(crate) fn scan_many(
             .map(|partition| Slice::new(table, partition, range, false))
             .collect();
         let wanted = slices.clone();
-        let pages: Vec<Option<Result<Page, Failure>>> =
-            wait(core, bridge, move |core| async move {
-                let core = &core;
-                let pages = wanted.iter().map(|slice| async move {
-                    // One that is read in parts is read when its turn comes.
-                    match core.cuts.of(slice.table, &slice.partition).is_empty() {
-                        true => Some(slice.page(core, None).await),
-                        false => None,
-                    }
-                });
-                let pages: Vec<_> = pages.collect();
-                Ok(stream::iter(pages)
-                    .buffered(REQUESTS_AT_ONCE)
-                    .collect()
-                    .await)
-            })?;
+        let pages: Vec<Option<FirstPage>> = wait(core, bridge, move |core| async move {
+            let core = &core;
+            let pages = wanted.iter().map(|slice| async move {
+                // One that is read in parts is read when its turn comes.
+                if !core.cuts.of(&slice.place()).is_empty() {
+                    return None;
+                }
+                let asked = Instant::now();
+                let page = slice.page(core, None).await;
+                Some((page, asked.elapsed()))
+            });
+            let pages: Vec<_> = pages.collect();
+            Ok(stream::iter(pages)
+                .buffered(REQUESTS_AT_ONCE)
+                .collect()
+                .await)
+        })?;
         for (at, (page, slice)) in pages.into_iter().zip(slices).enumerate() {
             let at = window * REQUESTS_AT_ONCE + at;
             let mut visit = |clustering: &[u8], value: &[u8]| visit(at, clustering, value);

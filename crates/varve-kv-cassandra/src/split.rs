@@ -20,9 +20,9 @@ const WAYS: u128 = 16;
 const DIGITS: usize = 8;
 /// How long cuts are remembered: the tombstones may be gone then, and each cut costs a request.
 const REMEMBERED: Duration = Duration::from_secs(600);
-/// Partitions whose cuts are remembered.
-const PARTITIONS_MAX: usize = 256;
-/// Cuts of one partition that are.
+/// Places whose cuts are remembered.
+const PLACES_MAX: usize = 256;
+/// Cuts of one place that are.
 const CUTS_MAX: usize = 4_096;
 /// Parts that were read go together while they took less than this share of a read that failed: then their tombstones are
 /// fewer than that one's.
@@ -36,7 +36,9 @@ const FAILURES_MAX: usize = 300;
 #[derive(Debug)]
 pub(crate) struct Bounds {
     until: Option<Instant>,
+    /// Since a row was found.
     failures: usize,
+    failures_of_all: usize,
     /// Of all reads that failed, how long the longest took, and the shortest.
     longest: Duration,
     shortest: Option<Duration>,
@@ -48,6 +50,7 @@ impl Bounds {
         Self {
             until: patience::deadline(),
             failures: 0,
+            failures_of_all: 0,
             longest: Duration::ZERO,
             shortest: None,
         }
@@ -56,6 +59,7 @@ impl Bounds {
     /// Counts a read that failed so; an error if it is to be the last.
     pub(crate) fn failed(&mut self, took: Duration, failure: KvError) -> Result<(), KvError> {
         self.failures += 1;
+        self.failures_of_all += 1;
         self.longest = self.longest.max(took);
         self.shortest = Some(self.shortest.map_or(took, |shortest| shortest.min(took)));
         match self.failures < FAILURES_MAX {
@@ -67,14 +71,18 @@ impl Bounds {
     /// To be asked before each read of a search: an error if it could not be over in time. The caller hears of it while it waits.
     pub(crate) fn in_time(&self, space: &str) -> Result<(), KvError> {
         let ends = Instant::now() + self.longest;
-        match self.until.is_some_and(|until| ends >= until) {
-            false => Ok(()),
-            true => Err(Failure::Tombstones(format!(
-                "the request's time was over before all was read in small pieces, of which {} were still too large",
-                self.failures
-            ))
-            .into_error(space)),
+        if self.until.is_none_or(|until| ends < until) {
+            return Ok(());
         }
+        let late = "the request's time was over before all was read in small pieces";
+        let failure = match self.failures_of_all {
+            // The cluster is slow, or what the request did before: another time it may be done.
+            0 => Failure::NotDone(late.to_owned()),
+            failures => {
+                Failure::Tombstones(format!("{late}, of which {failures} were still too large"))
+            }
+        };
+        Err(failure.into_error(space))
     }
 
     /// A row was found: failures of before do not count any more.
@@ -134,6 +142,23 @@ pub(crate) fn cuts(from: &[u8], to: Option<&[u8]>) -> Vec<Vec<u8>> {
     Vec::new()
 }
 
+/// The parts of a range between these keys, which ascend; the first part comes last.
+pub(crate) fn parts<K: Ord + Clone>(
+    (from, to): (K, Option<K>),
+    cuts: impl IntoIterator<Item = K>,
+) -> Vec<(K, Option<K>)> {
+    let inside = |cut: &K| *cut > from && to.as_ref().is_none_or(|to| cut < to);
+    let cuts: Vec<K> = cuts.into_iter().filter(inside).collect();
+    let ends = cuts.iter().cloned().map(Some).chain([to.clone()]);
+    let mut parts: Vec<_> = [from.clone()]
+        .into_iter()
+        .chain(cuts.clone())
+        .zip(ends)
+        .collect();
+    parts.reverse();
+    parts
+}
+
 /// A part that was read, and how long its requests took.
 #[derive(Debug, Clone)]
 pub(crate) struct Done {
@@ -141,11 +166,76 @@ pub(crate) struct Done {
     pub(crate) took: Duration,
 }
 
-/// Where partitions were cut.
+/// What was found out in reading something in parts.
+#[derive(Debug)]
+pub(crate) struct Search {
+    pub(crate) bounds: Bounds,
+    done: Vec<Done>,
+    /// Where the part begins that is being read.
+    at: Option<Vec<u8>>,
+}
+
+impl Search {
+    pub(crate) fn new() -> Self {
+        Self {
+            bounds: Bounds::new(),
+            done: Vec::new(),
+            at: None,
+        }
+    }
+
+    /// A part is read, from here on.
+    pub(crate) fn begin(&mut self, from: Vec<u8>) {
+        self.at = Some(from);
+    }
+
+    /// That part was read.
+    pub(crate) fn end(&mut self, took: Duration) {
+        if let Some(from) = self.at.take() {
+            self.done.push(Done { from, took });
+        }
+    }
+
+    /// It ends before all was read: whoever searches next finds the part that is being read, and these, as they are.
+    pub(crate) fn broken_off(&mut self, left: impl IntoIterator<Item = Vec<u8>>) {
+        let left = self.at.take().into_iter().chain(left);
+        let took = Duration::MAX;
+        self.done.extend(left.map(|from| Done { from, took }));
+    }
+
+    /// The parts, for cuts of something else that has the same rows; what was known already counts as it is.
+    pub(crate) fn parts(&self) -> (Vec<Done>, Duration) {
+        let failed = self.bounds.shortest().unwrap_or(Duration::ZERO);
+        (self.done.clone(), failed)
+    }
+
+    /// Remembers it, if anything was found out.
+    pub(crate) fn learn(self, cuts: &Cuts, place: Place) {
+        if let Some(failed) = self.bounds.shortest() {
+            cuts.learn(place, self.done, failed);
+        }
+    }
+}
+
+/// What is read in parts.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Whole {
+    /// A partition, by its stored key, in parts by clustering keys.
+    Partition(Vec<u8>),
+    /// The keys of all partitions that have a token, by clustering keys.
+    Token(i64),
+    /// A table, by tokens.
+    Table,
+}
+
+/// What is read in parts, and of which table.
+pub(crate) type Place = (TableId, Whole);
+
+/// Where partitions, and tables, were cut.
 #[derive(Debug, Default)]
 pub(crate) struct Cuts {
     any: AtomicBool,
-    of: Mutex<HashMap<(TableId, Vec<u8>), Known>>,
+    of: Mutex<HashMap<Place, Known>>,
 }
 
 #[derive(Debug)]
@@ -155,54 +245,50 @@ struct Known {
 }
 
 impl Cuts {
-    /// Those of a partition, ascending.
-    pub(crate) fn of(&self, table: TableId, partition: &[u8]) -> Vec<Vec<u8>> {
+    /// Those of a place, ascending.
+    pub(crate) fn of(&self, place: &Place) -> Vec<Vec<u8>> {
         if !self.any.load(Ordering::Acquire) {
             return Vec::new();
         }
         let of = self.of.lock();
-        match of.get(&(table, partition.to_vec())) {
+        match of.get(place) {
             Some(known) if known.until > Instant::now() => known.at.clone(),
             _ => Vec::new(),
         }
     }
 
-    /// Remembers the cuts between parts of a partition that were read, instead of what was known of the range that they make up.
+    /// Remembers the cuts between parts that were read, instead of what was known of the range that they make up.
     /// A read that failed took `failed`.
-    pub(crate) fn learn(
-        &self,
-        (table, partition): (TableId, &[u8]),
-        mut done: Vec<Done>,
-        failed: Duration,
-    ) {
+    pub(crate) fn learn(&self, place: Place, mut done: Vec<Done>, failed: Duration) {
         done.sort_by(|a, b| a.from.cmp(&b.from));
         let mut at: Vec<Vec<u8>> = Vec::new();
         let mut took = Duration::ZERO;
         for part in done {
-            if took + part.took > failed / TOGETHER {
+            if took.saturating_add(part.took) > failed / TOGETHER {
                 at.push(part.from);
                 took = Duration::ZERO;
             }
-            took += part.took;
+            took = took.saturating_add(part.took);
         }
+        at.dedup();
         let (Some(first), Some(last)) = (at.first(), at.last()) else {
             return;
         };
         let now = Instant::now();
         let mut of = self.of.lock();
         of.retain(|_, known| known.until > now);
-        let known = of.remove(&(table, partition.to_vec()));
+        let known = of.remove(&place);
         let before = known.map_or_else(Vec::new, |known| known.at);
         let before = before.into_iter().filter(|cut| cut < first || cut > last);
         let mut all: Vec<Vec<u8>> = before.collect();
         all.append(&mut at);
         all.sort();
-        if of.len() < PARTITIONS_MAX && all.len() <= CUTS_MAX {
+        if of.len() < PLACES_MAX && all.len() <= CUTS_MAX {
             let known = Known {
                 until: now + REMEMBERED,
                 at: all,
             };
-            of.insert((table, partition.to_vec()), known);
+            of.insert(place, known);
         }
         self.any.store(!of.is_empty(), Ordering::Release);
     }
@@ -236,6 +322,76 @@ mod tests {
             assert!(over.to_string().contains(part), "{over}");
         }
         assert_eq!(bounds.shortest(), Some(minute));
+    }
+
+    /// Nothing says that the removed rows are what took the time.
+    #[test]
+    fn a_search_without_failures_that_is_late_is_to_be_tried_again() {
+        let bounds = patience::until(Instant::now(), Bounds::new);
+        let late = bounds.in_time("s").unwrap_err();
+        assert!(matches!(late, KvError::Away { .. }), "{late}");
+        let mut bounds = patience::until(Instant::now(), Bounds::new);
+        let failure = Failure::Tombstones("too many".to_owned()).into_error("s");
+        bounds
+            .failed(Duration::ZERO, failure)
+            .expect("it is the first");
+        bounds.found();
+        let late = bounds.in_time("s").unwrap_err();
+        assert!(matches!(late, KvError::Tombstones { .. }), "{late}");
+        assert!(late.to_string().contains("1 were"), "{late}");
+    }
+
+    #[test]
+    fn what_a_search_left_is_found_by_the_next_one_as_it_was() {
+        let cuts_known = Cuts::default();
+        let place = (TableId(1), Whole::Token(7));
+        let mut rounds = 0;
+        loop {
+            rounds += 1;
+            let mut search = Search::new();
+            let mut todo = parts((Vec::new(), None), cuts_known.of(&place));
+            let before: Vec<_> = todo.iter().map(|(from, _)| from.clone()).collect();
+            // The first keys are read in one go up to a part that fails; then the time is over.
+            let narrow = |from: &[u8], to: &Option<Vec<u8>>| {
+                to.as_ref()
+                    .is_some_and(|to| from[..] <= b"aaa"[..] && to[..] <= b"aab"[..])
+            };
+            let failed = loop {
+                let Some((from, to)) = todo.pop() else {
+                    break false;
+                };
+                search.begin(from.clone());
+                if to.as_ref().is_some_and(|to| to[..] <= b"aaa"[..])
+                    || from[..] > b"aaa"[..]
+                    || narrow(&from, &to)
+                {
+                    search.end(Duration::from_nanos(1));
+                    continue;
+                }
+                let failure = Failure::Tombstones("too many".to_owned()).into_error("s");
+                search
+                    .bounds
+                    .failed(Duration::from_secs(1), failure)
+                    .expect("there are few");
+                let cuts = cuts(&from, to.as_deref());
+                todo.extend(parts((from, to), cuts));
+                break true;
+            };
+            if !failed {
+                break;
+            }
+            assert!(rounds < 20, "{before:?}");
+            search.broken_off(todo.into_iter().map(|(from, _)| from));
+            search.learn(&cuts_known, place.clone());
+        }
+        assert!(rounds > 2, "{rounds}");
+    }
+
+    #[test]
+    fn parts_cover_their_range_and_begin_at_its_cuts() {
+        let cut = parts((1, Some(9)), [0, 1, 4, 6, 9, 12]);
+        assert_eq!(cut, [(6, Some(9)), (4, Some(6)), (1, Some(4))]);
+        assert_eq!(parts((3, None), [1]), [(3, None)]);
     }
 
     #[test]
@@ -318,8 +474,9 @@ mod tests {
 
     #[test]
     fn what_was_read_in_one_go_is_remembered() {
+        let place = |table: u8| (TableId(table), Whole::Partition(b"p".to_vec()));
         let known = Cuts::default();
-        let of = |known: &Cuts| known.of(TableId(1), b"p");
+        let of = |known: &Cuts| known.of(&place(1));
         assert!(of(&known).is_empty());
         let done = |parts: &[(u8, u64)]| {
             let part = |(from, took): &(u8, u64)| Done {
@@ -328,7 +485,6 @@ mod tests {
             };
             parts.iter().map(part).collect()
         };
-        let place = (TableId(1), b"p".as_slice());
         let failed = Duration::from_millis(100);
         let parts = [
             (5, 20),
@@ -340,14 +496,15 @@ mod tests {
             (7, 90),
             (8, 1),
         ];
-        known.learn(place, done(&parts), failed);
+        known.learn(place(1), done(&parts), failed);
         assert_eq!(
             of(&known),
             [[6], [7], [8]],
             "parts that took little go together"
         );
-        known.learn(place, done(&[(2, 30), (3, 30), (4, 30)]), failed);
+        known.learn(place(1), done(&[(2, 30), (3, 30), (4, 30)]), failed);
         assert_eq!(of(&known), [[2], [3], [4], [6], [7], [8]]);
-        assert!(known.of(TableId(2), b"p").is_empty());
+        assert!(known.of(&place(2)).is_empty());
+        assert!(known.of(&(TableId(1), Whole::Token(1))).is_empty());
     }
 }

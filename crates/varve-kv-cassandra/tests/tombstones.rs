@@ -189,9 +189,23 @@ fn a_search_ends_with_the_time_of_who_waits_for_it() {
     assert_eq!(late(&|| scan().map(drop)), 1.0);
     let full = || space.scan_table(NAMED, None, &mut |_| Flow::Continue(()));
     assert_eq!(late(&full), 1.0);
+    // Each one begins where the one before broke off, until it has come to the partition.
+    let mut steps = 0;
+    let there = loop {
+        match patience::until(Instant::now(), full).unwrap_err() {
+            KvError::Tombstones { .. } => steps += 1,
+            other => break other,
+        }
+        assert!(steps < 24, "it does not come further");
+    };
+    assert!(matches!(there, KvError::Away { .. }), "{there}");
     assert_eq!(scan().unwrap(), [key(many - 1)]);
-    // In the pieces that were found to be small enough, too.
-    assert_eq!(late(&|| scan().map(drop)), 0.0);
+    // In the pieces that were found to be small enough, too: none of them was too large.
+    let before = failures(space);
+    let refused = patience::until(Instant::now(), scan).unwrap_err();
+    assert!(matches!(refused, KvError::Away { .. }), "{refused}");
+    assert!(refused.to_string().contains("time was over"), "{refused}");
+    assert_eq!(failures(space), before);
     assert_eq!(all_rows(space, NAMED, None).len(), 1);
 }
 
