@@ -88,7 +88,7 @@ impl Opening<'_> {
 
     /// Settles what was left, and makes sure that the lease is still this opening's.
     async fn settle_all(&self, before: &LeaseRow, lease: &Lease) -> Result<Settled, KvError> {
-        // Only now: whoever changes it has met this lease, or is met here.
+        // Once more: whoever changes it has met this lease, or is met here.
         let agreed = self.scopes.check(self.cluster).await;
         agreed.map_err(|failure| failure.opening(self.space))?;
         let stamps = Stamps::after(before.bound);
@@ -159,6 +159,10 @@ impl Opening<'_> {
                 tokio::time::sleep(LOOK_EVERY).await;
                 continue;
             }
+            // Who asks other nodes than the others do would take what it finds free there. A change from here on ends the term that
+            // was read.
+            let agreed = self.scopes.check(self.cluster).await;
+            agreed.map_err(|failure| failure.opening(self.space))?;
             let asked = Moment::now();
             let after = LeaseRow {
                 owner: Some(self.owner.clone()),

@@ -51,11 +51,10 @@ pub(crate) async fn change(config: CassandraConfig) -> Result<ConsistencyChange,
         next: None,
     };
     if row.scope == to {
-        // Of a change that was broken off: nobody has opened a space with what it was to be.
-        if row != settled {
-            let back = table.turn(&cluster, &row, &settled).await;
-            back.map_err(failed)?;
-        }
+        // Of a change that was broken off: nobody has opened a space with what it was to be. One that ended without its answer may be
+        // with too few nodes of a datacenter, so it is sent again also where it is found.
+        let said = table.turn(&cluster, &row, &settled).await;
+        said.map_err(failed)?;
     } else {
         passable(&row.scope, &to, &config.datacenter).map_err(failed)?;
         let mut before = config;

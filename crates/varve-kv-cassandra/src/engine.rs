@@ -504,6 +504,10 @@ impl Shared {
             ..row.clone()
         };
         let free = row.owner.is_none();
+        if free {
+            // Before the lease is taken and after, as an opening does.
+            self.scopes.check(&self.cluster).await.map_err(failed)?;
+        }
         if free
             && table
                 .claim(&self.cluster, &row, &ours)

@@ -34,6 +34,15 @@ fn stored(engine: &Scratch) -> Vec<String> {
     asked(engine, &[select])
 }
 
+/// When the row was written, in microseconds.
+fn written(engine: &Scratch) -> i64 {
+    let select = format!(
+        "SELECT writetime(value) FROM \"{}\".settings",
+        engine.keyspace()
+    );
+    asked(engine, &[select])[0]
+}
+
 #[test]
 fn who_asks_other_nodes_is_refused() {
     let Some(one) = Scratch::new() else { return };
@@ -120,14 +129,19 @@ fn it_is_changed_while_nobody_has_a_space_open() {
 
     let changed = CassandraEngine::change_consistency(quorum.clone()).unwrap();
     assert_eq!((&*changed.before, &*changed.now), (LOCAL, "quorum"));
+    let sent = written(&one);
     let again = CassandraEngine::change_consistency(quorum.clone()).unwrap();
     assert_eq!(again.before, "quorum");
+    assert!(
+        written(&one) > sent,
+        "it waits for each datacenter once more"
+    );
     let other = CassandraEngine::connect(quorum).unwrap();
     let space = other.open("s", TABLES, false).unwrap();
     assert!(space.term() > term + 4, "terms of before have ended");
     assert_eq!(space.get(POINTS, &point(1), b"c").unwrap().unwrap(), b"v");
+    let term = space.term();
     drop(space);
-    drop(other);
     // One that was there before leads nothing any more, and is in nobody's way.
     for create in [false, true] {
         let name = if create { "t" } else { "s" };
@@ -139,6 +153,14 @@ fn it_is_changed_while_nobody_has_a_space_open() {
         );
     }
     assert!(one.drop_space("s").is_err());
+    let space = other.open("s", TABLES, false).unwrap();
+    assert_eq!(
+        space.term(),
+        term + 2,
+        "nobody took the lease to be told so"
+    );
+    drop(space);
+    drop(other);
     refused(local.clone());
     CassandraEngine::change_consistency(local).unwrap();
     drop(one.open("s", TABLES, false).unwrap());

@@ -149,14 +149,23 @@ pub(crate) fn change_consistency(config: &Config) -> Result<String, CommandError
     }
     let changed = CassandraEngine::change_consistency(cluster(config, None))?;
     let keyspace = &config.storage.cassandra.keyspace;
-    Ok(match changed.before == changed.now {
-        true => format!("the servers have consistency {}, as they had", changed.now),
-        false => format!(
-            "the servers have consistency {} now, and had {}. Before one is started repair the keyspaces {keyspace} and \
-             {keyspace}_… on all nodes",
-            changed.now, changed.before
+    let now = changed.now;
+    let (said, when) = match changed.before == now {
+        true => (
+            format!("the servers have consistency {now}, as they had"),
+            "If it was another before, and not all was repaired since: before",
         ),
-    })
+        false => (
+            format!(
+                "the servers have consistency {now} now, and had {}",
+                changed.before
+            ),
+            "Before",
+        ),
+    };
+    Ok(format!(
+        "{said}. {when} one is started repair the keyspaces {keyspace} and {keyspace}_… on all nodes"
+    ))
 }
 
 #[cfg(not(feature = "cassandra"))]
