@@ -5,6 +5,15 @@ const CLOSE_ENOUGH: f64 = 0.05;
 /// Rows of halving at most.
 const HALVINGS: u32 = 5;
 
+/// What a step came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Step {
+    Clean,
+    Failed,
+    /// Not clean, and no step after it can be: it would say nothing of its load.
+    Last,
+}
+
 /// What a search found.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Found {
@@ -13,7 +22,7 @@ pub(crate) struct Found {
 }
 
 /// Runs `step` at rising loads from `start` on, each `factor` times the last, up to `max`; then between the last clean
-/// and the first failed one. `step` says whether its row was clean.
+/// and the first failed one.
 ///
 /// # Errors
 /// The first error of `step`.
@@ -21,16 +30,25 @@ pub(crate) fn search<E>(
     start: f64,
     factor: f64,
     max: f64,
-    mut step: impl FnMut(f64) -> Result<bool, E>,
+    mut step: impl FnMut(f64) -> Result<Step, E>,
 ) -> Result<Found, E> {
     let (mut last_clean, mut first_failed) = (None, None);
     let mut load = start.min(max);
     loop {
-        if !step(load)? {
-            first_failed = Some(load);
-            break;
+        match step(load)? {
+            Step::Clean => last_clean = Some(load),
+            Step::Failed => {
+                first_failed = Some(load);
+                break;
+            }
+            Step::Last => {
+                first_failed = Some(load);
+                return Ok(Found {
+                    last_clean,
+                    first_failed,
+                });
+            }
         }
-        last_clean = Some(load);
         if load >= max {
             break;
         }
@@ -43,8 +61,12 @@ pub(crate) fn search<E>(
                 break;
             }
             match step(middle)? {
-                true => clean = middle,
-                false => failed = middle,
+                Step::Clean => clean = middle,
+                Step::Failed => failed = middle,
+                Step::Last => {
+                    failed = middle;
+                    break;
+                }
             }
         }
         (last_clean, first_failed) = (Some(clean), Some(failed));
@@ -63,7 +85,10 @@ mod tests {
         let mut steps = Vec::new();
         let found = search(start, 1.5, max, |load| {
             steps.push(load);
-            Ok::<_, ()>(load <= limit)
+            Ok::<_, ()>(match load <= limit {
+                true => Step::Clean,
+                false => Step::Failed,
+            })
         });
         (found.expect("no error"), steps)
     }
@@ -89,6 +114,20 @@ mod tests {
         let (found, steps) = run(100.0, 1_000.0, 50.0);
         assert_eq!((found.last_clean, found.first_failed), (None, Some(100.0)));
         assert_eq!(steps, [100.0]);
+    }
+
+    #[test]
+    fn nothing_follows_a_step_after_which_none_can_be_clean() {
+        use Step::{Clean, Failed, Last};
+        let run = |outcomes: &[Step]| {
+            let mut left = outcomes.iter();
+            let step = |_| left.next().copied().ok_or("one step too many");
+            search(100.0, 2.0, 1e9, step).map(|found| (found.last_clean, found.first_failed))
+        };
+        assert_eq!(run(&[Last]), Ok((None, Some(100.0))));
+        assert_eq!(run(&[Clean, Last]), Ok((Some(100.0), Some(200.0))));
+        let halved = run(&[Clean, Failed, Last]);
+        assert_eq!(halved, Ok((Some(100.0), Some(150.0))));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::choice::{Distribution, mix};
 use super::connection::{self, Route};
 use super::environment;
 use super::jtl;
-use super::limit_search;
+use super::limit_search::{self, Step};
 use super::options::{ApiArguments, BATCH_EDGES, BATCH_VERTICES};
 use super::payload::{Kind, Naming};
 use super::prefix;
@@ -207,12 +207,14 @@ impl<'a> Session<'a> {
             },
             None => {
                 let ran = self.measure(scenario, &label, planned.load.clone())?;
-                if ran.ran_out {
-                    let why = self.data.exhausted(scenario).unwrap_or_default();
+                let why = || self.data.exhausted(scenario).unwrap_or_default();
+                let ended_early = ran.ran_out.then(why);
+                if let Some(why) = &ended_early {
                     self.warn(format!("{label} ended before its time: {why}"));
                 }
                 Row {
                     data_before: before,
+                    ended_early,
                     ..self.verified(scenario, ran)?
                 }
             }
@@ -415,13 +417,17 @@ impl<'a> Session<'a> {
             let row = &self.file.rows[index];
             if let Some(skipped) = &row.skipped {
                 reason.clone_from(skipped);
-                return Ok(false);
+                return Ok(Step::Last);
             }
             let failed = fails(row, &conditions);
             if let Some(failed) = &failed {
                 reason = format!("{load:.0}: {failed}");
             }
-            anyhow::Ok(failed.is_none())
+            anyhow::Ok(match failed {
+                None => Step::Clean,
+                Some(_) if row.ended_early.is_some() => Step::Last,
+                Some(_) => Step::Failed,
+            })
         })?;
         if found.first_failed.is_none() {
             reason = "the search's own maximum".to_owned();
@@ -502,16 +508,22 @@ fn new_file(
     file
 }
 
-/// Why a step of a search is not clean. A row that the generator bound says nothing of the server's limit.
+/// Why a step of a search is not clean. A row that ended early, or that the generator bound, says nothing of the
+/// server's limit.
 fn fails(row: &Row, conditions: &[Threshold]) -> Option<String> {
     let held = conditions.iter().find(|it| it.holds(row));
     let lost = row.verification.as_ref().filter(|it| !it.passed());
     let lost = || lost.map(|_| "what was written is not there".to_owned());
-    held.map(ToString::to_string).or_else(lost).or_else(|| {
-        let reason = row.generator.bound_reason.as_deref().unwrap_or_default();
-        let told = || format!("generator-bound: {reason}; the server's limit may be higher");
-        row.generator.bound.then(told)
-    })
+    let unknown =
+        |what: &str, why: &str| format!("{what}: {why}; the server's limit may be higher");
+    let early = row.ended_early.as_deref();
+    let early = || early.map(|why| unknown("ended early", why));
+    let bound = || {
+        let why = row.generator.bound_reason.as_deref().unwrap_or_default();
+        row.generator.bound.then(|| unknown("generator-bound", why))
+    };
+    let held = held.map(ToString::to_string);
+    held.or_else(lost).or_else(early).or_else(bound)
 }
 
 /// What fills the store before a scenario.
@@ -570,5 +582,18 @@ mod tests {
         assert!(reason.starts_with("generator-bound: 9 %"), "{reason}");
         let reason = fails(&row(true, 1), &conditions).expect("not clean");
         assert_eq!(reason, "not_sent>0", "what was asked for comes first");
+    }
+
+    #[test]
+    fn a_step_that_ended_early_is_not_clean() {
+        let row = Row {
+            ended_early: Some("no ids are left".to_owned()),
+            ..Row::default()
+        };
+        let reason = fails(&row, &Threshold::of_search(&[])).expect("not clean");
+        assert!(
+            reason.starts_with("ended early: no ids are left"),
+            "{reason}"
+        );
     }
 }

@@ -168,6 +168,9 @@ fn remarks(row: &Row) -> String {
             .map(|(kind, count)| format!("{kind} {count}"));
         remarks.push(kinds.collect::<Vec<_>>().join(", "));
     }
+    if let Some(why) = &row.ended_early {
+        remarks.push(format!("ended early: {why}"));
+    }
     if row.generator.bound {
         let reason = row.generator.bound_reason.as_deref().unwrap_or_default();
         remarks.push(format!("generator-bound: {reason}"));
@@ -308,6 +311,20 @@ mod tests {
         assert!(text.contains(
             "| vertex_by_id | 331000 | 1 | 1 | 2 | 0 | 172 | 0.00% | 920.7 | 178.1 | 0.00 | 12.3 |"
         ), "{text}");
+    }
+
+    #[test]
+    fn a_row_that_ended_early_says_why() {
+        let row = Row {
+            ended_early: Some("no ids are left".into()),
+            ..Row::default()
+        };
+        assert!(summary(&row).ends_with("; ended early: no ids are left"));
+        let file = ResultFile {
+            rows: vec![row],
+            ..ResultFile::default()
+        };
+        assert!(markdown(&file).contains("| ended early: no ids are left |"));
     }
 
     #[test]

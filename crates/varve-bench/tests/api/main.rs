@@ -348,6 +348,29 @@ fn a_search_ends_at_the_first_failure_or_at_its_maximum() {
 }
 
 #[test]
+fn a_search_that_runs_out_of_elements_ends_and_says_so() {
+    let stub = Stub::start(Manner::Right);
+    // Four hundred edges: enough for one step and a part of the next.
+    let words = "--scenario single_insert_edges --vertices 20 --vertices-per-request 20 --model closed --users 2 \
+                 --warmup 0 --requests 300 --verify 0 --limit-search --limit-factor 2 --limit-max 8";
+    let (_, file) = against(&stub, words);
+    let found = &file.limits[0];
+    assert_eq!(
+        (found.last_clean, found.first_failed),
+        (Some(2.0), Some(4.0)),
+        "{found:?}"
+    );
+    assert!(found.reason.starts_with("4: ended early"), "{found:?}");
+    let [clean, last] = &file.rows[..] else {
+        panic!("{:?}", file.rows);
+    };
+    assert_eq!((clean.columns.samples, last.columns.samples), (300, 100));
+    assert_eq!(clean.ended_early, None);
+    let why = last.ended_early.as_ref().expect("why");
+    assert!(why.contains("0 of the 400"), "{why}");
+}
+
+#[test]
 fn both_forms_of_paths_are_spoken() {
     let stub = Stub::start(Manner::Right);
     for (paths, used) in [

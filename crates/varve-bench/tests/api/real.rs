@@ -74,6 +74,8 @@ fn no_edge_is_written_twice_however_few_vertices_there_are() {
     );
     let verified = first.verification.as_ref().expect("edges are read back");
     assert!(verified.checked == 400 && verified.passed(), "{verified:?}");
+    let early = first.ended_early.as_ref().expect("it ended early");
+    assert!(early.contains("0 of the 400"), "{early}");
     let warning = file.environment.warnings.last().expect("a warning");
     assert!(warning.contains("use more --vertices"), "{warning}");
     let skipped = second.skipped.as_ref().expect("nothing is left");

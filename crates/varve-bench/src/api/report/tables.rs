@@ -311,6 +311,12 @@ fn aggregate_row(at: usize, it: &Shown<'_>) -> Vec<Cell> {
 /// What a reader must know of a row.
 fn remarks(row: &Row) -> String {
     let mut out = Vec::new();
+    if let Some(why) = &row.ended_early {
+        out.push(format!(
+            "<span class=\"flag\" title=\"{}\">ended early</span>",
+            escape(why)
+        ));
+    }
     if row.generator.bound {
         let reason = row.generator.bound_reason.as_deref().unwrap_or_default();
         out.push(format!(

@@ -140,6 +140,7 @@ fn files() -> Vec<ResultFile> {
         ]
     };
     let mut ours = file("varve", "A run & more", rows("varve", 1.0));
+    ours.rows[1].ended_early = Some("nothing <new> is left".into());
     ours.rows.push(Row {
         label: "as_of".into(),
         skipped: Some("the server <cannot>".into()),
@@ -242,6 +243,7 @@ fn the_page_says_what_the_file_says() {
         "<th>Samples</th>",
         "8,300",
         "generator-bound",
+        "nothing &lt;new&gt; is left\">ended early",
         "1,000 read back",
         "http_503",
         "somaxconn is 128 &lt; 1000",

@@ -22,6 +22,9 @@ pub struct Row {
     /// Why the row did not run; then there are no figures.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skipped: Option<String>,
+    /// Why the row ended before its time; the figures are of the time until then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_early: Option<String>,
     /// The published row it stands beside, as `v0.5.6 rocksdb vertex_single 11500`: page, backend, picture,
     /// concurrency.
     #[serde(skip_serializing_if = "Option::is_none")]
