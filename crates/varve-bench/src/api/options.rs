@@ -238,7 +238,10 @@ impl ApiArguments {
             "--write-ratio is between 0 and 1"
         );
         // Whole requests are loaded.
-        let up = |count: u64, step: u32| count.div_ceil(u64::from(step)) * u64::from(step);
+        let up = |count: u64, step: u32| {
+            let step = u64::from(step);
+            count.div_ceil(step).saturating_mul(step)
+        };
         Ok(Sizes {
             vertices_per_request,
             edges_per_request,

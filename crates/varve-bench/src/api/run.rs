@@ -139,13 +139,11 @@ impl<'a> Session<'a> {
     /// Refuses more elements to load than there can be, before the first row.
     fn check_needs(&self) -> Result<()> {
         for planned in self.arguments.rows()? {
-            let needs = planned.scenario.needs();
-            let (edges, capacity) = (self.data.sizes.edges, self.data.capacity(Need::Edges));
-            ensure!(
-                edges <= capacity || !needs.contains(&Need::Edges),
-                "--edges {edges}: there are only {capacity} different ones between {} vertices: use more --vertices, or fewer --edges",
-                self.data.sizes.vertices
-            );
+            for need in planned.scenario.needs() {
+                if let Some(why) = self.data.too_many(*need) {
+                    bail!(why);
+                }
+            }
         }
         Ok(())
     }
@@ -263,29 +261,18 @@ impl<'a> Session<'a> {
     /// Loads what a scenario reads or joins, once a run.
     fn load_needs(&mut self, scenario: Scenario) -> Result<()> {
         for need in scenario.needs() {
-            let (wanted, filler) = match need {
-                Need::Vertices(kind) => (self.data.sizes.vertices, Filler::Vertices(*kind)),
-                Need::Edges => (self.data.sizes.edges, Filler::Edges),
-            };
+            let wanted = self.data.wanted(*need);
             let there = self.data.given(*need).load(Ordering::Relaxed);
             if there < wanted {
-                self.fill(filler, wanted - there)?;
+                self.fill(*need, wanted - there)?;
                 self.target.place.loaded_at = environment::now();
             }
         }
         Ok(())
     }
 
-    fn fill(&mut self, filler: Filler, elements: u64) -> Result<()> {
-        let (scenario, label) = match filler {
-            Filler::Vertices(Kind::Plain) => (Scenario::BatchInsertVertices, "loading vertices"),
-            Filler::Vertices(Kind::Indexed) => (Scenario::LoadIndexed, "loading indexed vertices"),
-            Filler::Vertices(Kind::Wide) => (Scenario::BatchInsertWide, "loading wide vertices"),
-            Filler::Vertices(Kind::Forgetful) => {
-                (Scenario::LoadForgetful, "loading vertices without history")
-            }
-            Filler::Edges => (Scenario::BatchInsertEdgesUnchecked, "loading edges"),
-        };
+    fn fill(&mut self, need: Need, elements: u64) -> Result<()> {
+        let (scenario, label) = need.load();
         let items = u64::from(scenario.items(&self.data.sizes));
         let load = Load {
             model: Model::Closed,
@@ -298,6 +285,11 @@ impl<'a> Session<'a> {
         if let Some(example) = row.error_examples.first() {
             bail!("{label}: {} {}", example.kind, example.text);
         }
+        ensure!(
+            !ran.ran_out,
+            "{label}: {}",
+            self.data.exhausted(scenario).unwrap_or_default()
+        );
         eprintln!(
             "{label}: {} in {:.1} s",
             row.columns.samples * items,
@@ -526,13 +518,6 @@ fn fails(row: &Row, conditions: &[Threshold]) -> Option<String> {
     held.or_else(lost).or_else(early).or_else(bound)
 }
 
-/// What fills the store before a scenario.
-#[derive(Debug, Clone, Copy)]
-enum Filler {
-    Vertices(Kind),
-    Edges,
-}
-
 /// Gives out the numbers that an earlier run loaded.
 fn assume_loaded(data: &Data) {
     let needs = [
@@ -542,11 +527,7 @@ fn assume_loaded(data: &Data) {
         Need::Edges,
     ];
     for need in needs {
-        let count = match need {
-            Need::Vertices(_) => data.sizes.vertices,
-            Need::Edges => data.sizes.edges,
-        };
-        data.given(need).store(count, Ordering::Relaxed);
+        data.given(need).store(data.wanted(need), Ordering::Relaxed);
     }
 }
 

@@ -102,6 +102,22 @@ pub(crate) enum Feature {
     NoHistory,
 }
 
+impl Need {
+    /// The scenario that loads it, and what that is called then.
+    pub(crate) const fn load(self) -> (Scenario, &'static str) {
+        use Scenario as S;
+        match self {
+            Self::Vertices(Kind::Plain) => (S::BatchInsertVertices, "loading vertices"),
+            Self::Vertices(Kind::Indexed) => (S::LoadIndexed, "loading indexed vertices"),
+            Self::Vertices(Kind::Wide) => (S::BatchInsertWide, "loading wide vertices"),
+            Self::Vertices(Kind::Forgetful) => {
+                (S::LoadForgetful, "loading vertices without history")
+            }
+            Self::Edges => (S::BatchInsertEdgesUnchecked, "loading edges"),
+        }
+    }
+}
+
 impl Scenario {
     /// The name in tables, files and on the command line.
     pub(crate) fn name(self) -> String {
@@ -306,6 +322,28 @@ impl Data {
         }
     }
 
+    /// How many elements are loaded for a need.
+    pub(crate) const fn wanted(&self, need: Need) -> u64 {
+        match need {
+            Need::Vertices(_) => self.sizes.vertices,
+            Need::Edges => self.sizes.edges,
+        }
+    }
+
+    /// Why not so many elements can be loaded, if so.
+    pub(crate) fn too_many(&self, need: Need) -> Option<String> {
+        let (wanted, capacity) = (self.wanted(need), self.capacity(need));
+        let vertices = self.sizes.vertices;
+        (wanted > capacity).then(|| match need {
+            Need::Vertices(_) => format!(
+                "--vertices {wanted}: there are only {capacity} ids for them: use fewer --vertices"
+            ),
+            Need::Edges => format!(
+                "--edges {wanted}: there are only {capacity} different ones between {vertices} vertices: use more --vertices, or fewer --edges"
+            ),
+        })
+    }
+
     /// Why a scenario that adds elements can add none, if so.
     pub(crate) fn exhausted(&self, scenario: Scenario) -> Option<String> {
         let need = scenario.inserts()?;
@@ -364,5 +402,34 @@ mod tests {
             let name = format!("`{}`", scenario.name());
             assert!(page.contains(&name), "docs/bench.md does not have {name}");
         }
+    }
+
+    #[test]
+    fn no_more_is_loaded_than_there_can_be() {
+        let too_many = |need, vertices, edges| {
+            let sizes = Sizes {
+                vertices_per_request: 200,
+                edges_per_request: 200,
+                schema_elements: 1,
+                write_ratio: 0.0,
+                vertices,
+                edges,
+            };
+            let naming = Naming {
+                prefix: *b"abc",
+                seed: 1,
+            };
+            Data::new(naming, sizes).too_many(need)
+        };
+        for kind in [Kind::Plain, Kind::Indexed, Kind::Wide, Kind::Forgetful] {
+            let need = Need::Vertices(kind);
+            let most = kind.capacity();
+            assert_eq!(too_many(need, most, 0), None, "{kind:?}");
+            let why = too_many(need, most + 1, 0).expect("one more than there are ids");
+            assert!(why.contains("fewer --vertices"), "{why}");
+        }
+        assert_eq!(too_many(Need::Edges, 25, 625), None);
+        let why = too_many(Need::Edges, 25, 626).expect("one more than there can be");
+        assert!(why.contains("more --vertices"), "{why}");
     }
 }

@@ -371,6 +371,27 @@ fn a_search_that_runs_out_of_elements_ends_and_says_so() {
 }
 
 #[test]
+fn more_elements_than_there_can_be_are_refused() {
+    let stub = Stub::start(Manner::Right);
+    for (words, why) in [
+        ("index_query --vertices 134217729", "fewer --vertices"),
+        ("vertex_by_id --vertices 600000000", "fewer --vertices"),
+        (
+            "vertex_by_id --vertices 18446744073709551615",
+            "fewer --vertices",
+        ),
+        (
+            "edge_by_id --vertices 20 --vertices-per-request 20 --edges 401",
+            "more --vertices",
+        ),
+    ] {
+        let error = try_bench(&format!("--url {} --scenario {words}", stub.url()));
+        let error = error.expect_err("there are not so many");
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+#[test]
 fn both_forms_of_paths_are_spoken() {
     let stub = Stub::start(Manner::Right);
     for (paths, used) in [
