@@ -1,7 +1,7 @@
 //! What must not outlive the tool: the processes that it started, and its temporary folders.
 //!
 //! They end with the values here that own them. When SIGINT or SIGTERM ends the tool, a thread of its own ends them before;
-//! an interrupt after that ends the tool at once. A tool that is killed, or ends so, can do nothing any more: then the
+//! an interrupt a second or more after that ends the tool at once. A tool that is killed, or ends so, can do nothing any more: then the
 //! kernel ends the processes, since each of them asked for that before it became what it is ([`become_tethered`]); temporary
 //! folders stay.
 
@@ -30,6 +30,9 @@ const PATIENCE: Patience = Patience {
 const KILLED: Duration = Duration::from_secs(10);
 /// How often a process that stops is looked at.
 const LOOK: Duration = Duration::from_millis(20);
+/// Interrupts this long after the first signal may be of the same Ctrl-C: the terminal sends one, and so may all that the
+/// tool runs in, a little later.
+const ONE_PRESS: Duration = Duration::from_secs(1);
 /// How often a folder is removed again in which something was still written.
 const REMOVALS: u32 = 50;
 
@@ -165,26 +168,25 @@ fn watch(owned: &mut Owned) -> Result<()> {
         )
     };
     let mut next = move || {
-        runtime.block_on(async {
+        let signal = runtime.block_on(async {
             tokio::select! {
-                _ = interrupt.recv() => Signal::INT.as_raw(),
-                _ = terminate.recv() => Signal::TERM.as_raw(),
-                _ = hangup.recv() => Signal::HUP.as_raw(),
+                _ = interrupt.recv() => Signal::INT,
+                _ = terminate.recv() => Signal::TERM,
+                _ = hangup.recv() => Signal::HUP,
             }
-        })
+        });
+        (signal.as_raw(), Instant::now())
     };
     let wait = move || {
-        let number = next();
+        let (number, at) = next();
         // The next signal must be seen while this one is obeyed.
         let ending = std::thread::Builder::new().name("ending".to_owned());
         if ending.spawn(move || obey(number)).is_err() {
             obey(number);
         }
-        // Only a person says it twice: what forwards signals may send another one for the same Ctrl-C.
-        let interrupt = Signal::INT.as_raw();
-        while next() != interrupt {}
+        let repeated = repeated(at, next);
         tell("ended at once; a server that has not stopped goes on with that");
-        exit(interrupt);
+        exit(repeated);
     };
     std::thread::Builder::new()
         .name("signals".to_owned())
@@ -192,6 +194,16 @@ fn watch(owned: &mut Owned) -> Result<()> {
         .context("a thread that waits for signals")?;
     owned.watching = true;
     Ok(())
+}
+
+/// Waits for a signal that says once more what the first one said: an interrupt, and not of the same Ctrl-C.
+fn repeated(first_at: Instant, mut next: impl FnMut() -> (i32, Instant)) -> i32 {
+    loop {
+        let (number, at) = next();
+        if number == Signal::INT.as_raw() && at.duration_since(first_at) >= ONE_PRESS {
+            return number;
+        }
+    }
 }
 
 fn obey(number: i32) {
@@ -397,6 +409,28 @@ mod tests {
     use std::process::Stdio;
 
     use super::*;
+
+    #[test]
+    fn what_comes_of_the_same_press_says_nothing_more() {
+        let first_at = Instant::now();
+        let (interrupt, terminate) = (Signal::INT.as_raw(), Signal::TERM.as_raw());
+        let signals = [
+            (interrupt, 0),
+            (interrupt, 5),
+            (terminate, 900),
+            (interrupt, 999),
+            (terminate, 2_000),
+            (interrupt, 2_001),
+            (interrupt, 2_002),
+        ];
+        let mut left = signals.into_iter();
+        let next = || {
+            let (number, after) = left.next().expect("one of them is enough");
+            (number, first_at + Duration::from_millis(after))
+        };
+        assert_eq!(repeated(first_at, next), interrupt);
+        assert_eq!(left.len(), 1, "the sixth one says it again");
+    }
 
     #[test]
     fn a_folder_goes_with_all_that_is_in_it() {
