@@ -217,7 +217,7 @@ pub(crate) const ROWS: &[RowInfo] = &[
     info(P::RelationshipReIdentify, "reIdentifyRelationship", 1090, All, Write),
     info(P::RelationshipDelete, "deleteRelationship", 2180, All, Write),
     info(P::EntityDelete, "deleteEntity", 2724, Chosen, Write),
-    info(P::EntityRestore, "restoreEntity", 1370, All, Write),
+    info(P::EntityRestore, "restoreEntity", 1370, Chosen, Write),
     info(P::RelationshipRestore, "restoreRelationship", 1090, All, Write),
     info(P::RelationshipPurge, "purgeRelationship", 1090, All, Write),
     info(P::RelationshipPurge, "purgeRelationshipReferenceCopy", 654, Rest, Write),
@@ -289,7 +289,7 @@ mod tests {
             ("reHomeEntity", 548, 274 * 3),
             ("reHomeRelationship", 436, 218 * 3),
             ("purgeRelationshipReferenceCopy", 654, 218 * 4),
-            ("restoreEntity", 1370, 274 * 7),
+            ("restoreRelationship", 1090, 218 * 7),
             ("getEntityNeighborhood", 4110, 274 * 7 * 3),
             ("deleteRelationship", 2180, 218 * 7 * 2),
         ] {

@@ -50,7 +50,7 @@ fn every_row_has_the_calls_that_follow_from_the_volume() {
         ("getEntityNeighborhood", 3 * entities * INSTANCES),
         ("reHomeEntity", entities),
         ("reHomeRelationship", relationships),
-        ("restoreEntity", entities * INSTANCES),
+        ("restoreRelationship", relationships * INSTANCES),
         ("deleteRelationship", 2 * relationships * INSTANCES),
         ("purgeRelationshipReferenceCopy", 2 * relationships),
     ] {
