@@ -16,7 +16,7 @@ scripts/cargo.sh build --release --locked -p varve -p varve-kv-cassandra --no-de
   --features varve/cassandra,varve/jemalloc,varve-kv-cassandra/driver --bin varve --example commit_cost
 VARVE_CASSANDRA_DIR=$(mktemp -d "${TMPDIR:-/tmp}/varve-supernode.XXXXXX")
 export VARVE_CASSANDRA_DIR VARVE_CASSANDRA_NODES=${VARVE_CASSANDRA_NODES:-1} VARVE_CASSANDRA_JIT=full
-export VARVE_CASSANDRA_PORT=${VARVE_CASSANDRA_PORT:-19342}
+export VARVE_CASSANDRA_PORT=${VARVE_CASSANDRA_PORT:-19642}
 # Removes the folder, too, when this script ends.
 "$here/cluster.sh" start --while $$
 export VARVE_ENGINE=cassandra VARVE_BIN=$CARGO_TARGET_DIR/release/varve
