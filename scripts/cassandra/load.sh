@@ -8,7 +8,7 @@
 # READY_SECONDS (how long the server may take until its graph is open; 120).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-cluster=scripts/cassandra/cluster.sh
+source scripts/cassandra/own-nodes.sh
 singles=single_insert_vertices,single_insert_edges,vertex_by_id,edge_by_id,adjacency
 batches=batch_insert_vertices,batch_insert_edges,batch_insert_edges_unchecked
 wanted=${1:-$batches,$singles}
@@ -17,29 +17,10 @@ if [[ -n $unknown ]]; then
   echo "not a scenario of this table: $unknown; there are: ${batches//,/ } ${singles//,/ }" >&2
   exit 2
 fi
-CARGO_TARGET_DIR=${VARVE_CASSANDRA_TARGET:-${XDG_CACHE_HOME:-$HOME/.cache}/varve/cassandra-target}
-export CARGO_TARGET_DIR
-# As `cost.sh` builds them, so that nothing is compiled twice.
-scripts/cargo.sh build --release --locked -p varve -p varve-kv-cassandra --no-default-features \
-  --features varve/cassandra,varve/jemalloc,varve-kv-cassandra/driver --bin varve --example commit_cost
 out=${OUT:-$(mktemp -d)}
 mkdir -p "$out"
-VARVE_CASSANDRA_DIR=$(mktemp -d "${TMPDIR:-/tmp}/varve-load.XXXXXX")
-export VARVE_CASSANDRA_DIR VARVE_CASSANDRA_NODES=${VARVE_CASSANDRA_NODES:-1} VARVE_CASSANDRA_JIT=full
-export VARVE_CASSANDRA_PORT=${VARVE_CASSANDRA_PORT:-19242}
-# Removes the folder, too, when this script ends.
-"$cluster" start --while $$
-export VARVE_ENGINE=cassandra VARVE_BIN=$CARGO_TARGET_DIR/release/varve
-export VARVE_STORAGE_CASSANDRA_CONTACT_POINTS=127.0.0.1:$VARVE_CASSANDRA_PORT
-export VARVE_STORAGE_CASSANDRA_REPLICATION=$VARVE_CASSANDRA_NODES
-source tests/start-server.sh
-# It listens before its graphs are open.
-ready_by=$((SECONDS + ${READY_SECONDS:-120}))
-until curl -sf "$url/graphs/hugegraph" >/dev/null; do
-  kill -0 "$server_pid" 2>/dev/null || { echo "the server has ended before its graph was open" >&2; exit 1; }
-  ((SECONDS < ready_by)) || { echo "the graph is not open after ${READY_SECONDS:-120} seconds" >&2; exit 1; }
-  sleep 0.5
-done
+start_nodes load 19242
+start_server
 
 results=()
 load() { # name, users, scenarios

@@ -1,0 +1,36 @@
+# Sourced by the scripts beside it that measure on nodes of their own, from the top of the checkout.
+#
+#   start_nodes NAME PORT    builds an optimised server and the example `commit_cost`, and starts nodes with the whole compiler, which
+#                            are removed when the script ends. Sets CARGO_TARGET_DIR, VARVE_BIN, VARVE_CASSANDRA_NODES,
+#                            VARVE_CASSANDRA_PORT (PORT, unless it is set) and VARVE_CASSANDRA_DIR, a new folder with NAME in its name
+#   start_server             starts the server on them and waits until its graph is open. Sets what tests/start-server.sh sets
+#
+# Environment: VARVE_CASSANDRA_TARGET (the target folder), VARVE_CASSANDRA_NODES (1, or 3 with each row on all), READY_SECONDS (how
+# long the server may take until its graph is open; 120).
+
+start_nodes() { # name, port
+  CARGO_TARGET_DIR=${VARVE_CASSANDRA_TARGET:-${XDG_CACHE_HOME:-$HOME/.cache}/varve/cassandra-target}
+  export CARGO_TARGET_DIR VARVE_BIN=$CARGO_TARGET_DIR/release/varve
+  # Together: apart they would have crates compiled with other features. The same for all scripts, so that nothing is compiled twice.
+  scripts/cargo.sh build --release --locked -p varve -p varve-kv-cassandra --no-default-features \
+    --features varve/cassandra,varve/jemalloc,varve-kv-cassandra/driver --bin varve --example commit_cost
+  VARVE_CASSANDRA_DIR=$(mktemp -d "${TMPDIR:-/tmp}/varve-$1.XXXXXX")
+  export VARVE_CASSANDRA_DIR VARVE_CASSANDRA_NODES=${VARVE_CASSANDRA_NODES:-1} VARVE_CASSANDRA_JIT=full
+  export VARVE_CASSANDRA_PORT=${VARVE_CASSANDRA_PORT:-$2}
+  # Removes the folder, too, when this script ends.
+  scripts/cassandra/cluster.sh start --while $$
+}
+
+start_server() {
+  local ready_by
+  export VARVE_ENGINE=cassandra VARVE_STORAGE_CASSANDRA_CONTACT_POINTS=127.0.0.1:$VARVE_CASSANDRA_PORT
+  export VARVE_STORAGE_CASSANDRA_REPLICATION=$VARVE_CASSANDRA_NODES
+  source tests/start-server.sh
+  # It listens before its graphs are open.
+  ready_by=$((SECONDS + ${READY_SECONDS:-120}))
+  until curl -sf "$url/graphs/hugegraph" >/dev/null; do
+    kill -0 "$server_pid" 2>/dev/null || { echo "the server has ended before its graph was open" >&2; exit 1; }
+    ((SECONDS < ready_by)) || { echo "the graph is not open after ${READY_SECONDS:-120} seconds" >&2; exit 1; }
+    sleep 0.5
+  done
+}
