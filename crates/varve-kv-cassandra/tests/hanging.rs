@@ -5,17 +5,22 @@
 #![cfg(feature = "driver")]
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+mod nodes;
+
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use nodes::Nodes;
 use varve_kv::{Batch, Durability, Engine, Space};
 use varve_kv_cassandra::{CassandraConfig, CassandraEngine};
 use varve_testkit::engine_suite::tables::{NAMED, TABLES, named};
 
-/// Another than that of the other tests' nodes.
-const PORT: &str = "19742";
+const NODES: Nodes = Nodes {
+    name: "hanging",
+    port: 19742,
+    number: 3,
+    settings: &[],
+};
 /// Writers, each of which has one write under way, and the partitions of each write.
 const WRITERS: u64 = 8;
 const PARTITIONS: u64 = 12;
@@ -23,41 +28,6 @@ const PARTITIONS: u64 = 12;
 const PART: Duration = Duration::from_secs(6);
 /// How long a node that goes on may take to be heard of.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// The nodes, removed when this is dropped.
-struct Nodes {
-    script: PathBuf,
-    dir: PathBuf,
-}
-
-impl Nodes {
-    fn start() -> Self {
-        let name = format!("varve-cassandra-hanging-{}", std::process::id());
-        let nodes = Self {
-            script: Path::new(env!("CARGO_MANIFEST_DIR"))
-                .join("../../scripts/cassandra/cluster.sh"),
-            dir: std::env::temp_dir().join(name),
-        };
-        nodes.run(&["start", "--while", &std::process::id().to_string()]);
-        nodes
-    }
-
-    fn run(&self, arguments: &[&str]) {
-        let status = Command::new(&self.script)
-            .args(arguments)
-            .env("VARVE_CASSANDRA_DIR", &self.dir)
-            .env("VARVE_CASSANDRA_PORT", PORT)
-            .env("VARVE_CASSANDRA_NODES", "3")
-            .status();
-        assert!(status.unwrap().success(), "{arguments:?}");
-    }
-}
-
-impl Drop for Nodes {
-    fn drop(&mut self) {
-        self.run(&["clean"]);
-    }
-}
 
 /// Ends the writers also where a test fails.
 struct Stop<'a>(&'a AtomicBool);
@@ -102,9 +72,9 @@ fn writes_go_on_past_a_node_that_hangs() {
         println!("skipped: VARVE_TEST_HANGING is not set");
         return;
     }
-    let nodes = Nodes::start();
-    let mut config = CassandraConfig::new(&format!("127.0.0.1:{PORT}"));
-    config.contact_points = (1..=3).map(|n| format!("127.0.0.{n}:{PORT}")).collect();
+    let _started = NODES.start();
+    let mut config = CassandraConfig::new(&NODES.address(1));
+    config.contact_points = (1..=3).map(|n| NODES.address(n)).collect();
     config.replication = 3;
     let engine = CassandraEngine::connect(config).unwrap();
     let space = engine.open("s", TABLES, true).unwrap();
@@ -123,10 +93,10 @@ fn writes_go_on_past_a_node_that_hangs() {
             .collect();
         part("first");
         part("all nodes answer");
-        nodes.run(&["pause", "2"]);
+        NODES.run(&["pause", "2"]);
         part("one hangs");
         assert_eq!(silent(space), 1.0, "nobody has noticed");
-        nodes.run(&["resume", "2"]);
+        NODES.run(&["resume", "2"]);
         let resumed = Instant::now();
         while silent(space) > 0.0 {
             assert!(resumed.elapsed() < PATIENCE, "it is not asked any more");

@@ -5,10 +5,11 @@
 #![cfg(feature = "driver")]
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+mod nodes;
+
 use std::time::{Duration, Instant};
 
+use nodes::{Nodes, Started};
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
 use tokio::runtime::Runtime;
@@ -16,8 +17,15 @@ use varve_kv::{Batch, Durability, Engine, KvError, Leadership, Space};
 use varve_kv_cassandra::{CassandraConfig, CassandraEngine, Credentials};
 use varve_testkit::engine_suite::tables::{NAMED, POINTS, TABLES, named, point};
 
-/// Another than that of the other tests' nodes.
-const PORT: &str = "19342";
+const NODE: Nodes = Nodes {
+    name: "login",
+    port: 19342,
+    number: 1,
+    settings: &[
+        ("VARVE_CASSANDRA_HEAP", "512m"),
+        ("VARVE_CASSANDRA_EXTRA", ASKS_FOR_ROLES),
+    ],
+};
 /// What such a node has in its configuration. It remembers roles, so that the first one is let in while nothing can be read of
 /// others, and rights for two seconds, as it does unless told otherwise.
 const ASKS_FOR_ROLES: &str = "authenticator: {class_name: PasswordAuthenticator}\n\
@@ -27,57 +35,13 @@ const RIGHTS_REMEMBERED: Duration = Duration::from_secs(2);
 /// How long the node may take to make its first role.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A node, removed when this is dropped.
-struct Node {
-    script: PathBuf,
-    dir: PathBuf,
-}
-
-impl Node {
-    /// `None` where none can run.
-    fn start() -> Option<Self> {
-        let script =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/cassandra/cluster.sh");
-        if !Command::new(&script)
-            .arg("can-run")
-            .output()
-            .unwrap()
-            .status
-            .success()
-        {
-            eprintln!("skipped, as no Cassandra node can run here");
-            return None;
-        }
-        let name = format!("varve-cassandra-login-{}", std::process::id());
-        let node = Self {
-            script,
-            dir: std::env::temp_dir().join(name),
-        };
-        node.run(&["start", "--while", &std::process::id().to_string()]);
-        Some(node)
+/// `None` where none can run.
+fn start() -> Option<Started> {
+    if NODE.lacks().is_some() {
+        eprintln!("skipped, as no Cassandra node can run here");
+        return None;
     }
-
-    fn run(&self, arguments: &[&str]) {
-        let status = Command::new(&self.script)
-            .args(arguments)
-            .env("VARVE_CASSANDRA_DIR", &self.dir)
-            .env("VARVE_CASSANDRA_PORT", PORT)
-            .env("VARVE_CASSANDRA_NODES", "1")
-            .env("VARVE_CASSANDRA_HEAP", "512m")
-            .env("VARVE_CASSANDRA_EXTRA", ASKS_FOR_ROLES)
-            .status();
-        assert!(status.unwrap().success(), "{arguments:?}");
-    }
-}
-
-impl Drop for Node {
-    fn drop(&mut self) {
-        self.run(&["clean"]);
-    }
-}
-
-fn address() -> String {
-    format!("127.0.0.1:{PORT}")
+    Some(NODE.start())
 }
 
 /// A session of the role that every new cluster has.
@@ -85,7 +49,7 @@ async fn superuser() -> Session {
     let started = Instant::now();
     loop {
         let session = SessionBuilder::new()
-            .known_node(address())
+            .known_node(NODE.address(1))
             .user("cassandra", "cassandra")
             .build()
             .await;
@@ -97,7 +61,7 @@ async fn superuser() -> Session {
 }
 
 fn config(user: &str, password: &str) -> CassandraConfig {
-    let mut config = CassandraConfig::new(&address());
+    let mut config = CassandraConfig::new(&NODE.address(1));
     config.request_timeout = Duration::from_secs(20);
     config.credentials = (!user.is_empty()).then(|| Credentials {
         user: user.to_owned(),
@@ -161,7 +125,7 @@ fn is_there(space: &dyn Space, number: u64) -> bool {
 
 #[test]
 fn a_role_with_its_password_and_the_rights_that_are_documented_is_let_in() {
-    let Some(node) = Node::start() else { return };
+    let Some(_started) = start() else { return };
     let first = Superuser::new();
     for statement in [
         "CREATE ROLE graphs WITH PASSWORD = 'right' AND LOGIN = true",
@@ -193,7 +157,7 @@ fn a_role_with_its_password_and_the_rights_that_are_documented_is_let_in() {
     rights_that_cannot_be_read_are_waited_for(&first, &engine, &*space);
     drop(space);
     what_is_refused_of_a_begun_write_ends_the_opening(&first, &engine);
-    the_end_cuts_a_write_off(&node);
+    the_end_cuts_a_write_off();
     engine.drop_space("s").unwrap();
     engine.remove_list().unwrap();
 }
@@ -263,7 +227,7 @@ fn what_is_refused_of_a_begun_write_ends_the_opening(first: &Superuser, engine: 
 }
 
 /// The node hangs with a write when the process is told to end: whoever opens the space next finds all of it, or nothing.
-fn the_end_cuts_a_write_off(node: &Node) {
+fn the_end_cuts_a_write_off() {
     let mut impatient = config("graphs", "right");
     impatient.request_timeout = Duration::from_secs(3);
     let engine = CassandraEngine::connect(impatient).unwrap();
@@ -271,10 +235,10 @@ fn the_end_cuts_a_write_off(node: &Node) {
     let mut batch = Batch::new();
     batch.put(POINTS, &point(8), b"c", b"v");
     batch.put(NAMED, &named(b"eight"), b"c", b"v");
-    node.run(&["pause", "1"]);
+    NODE.run(&["pause", "1"]);
     engine.stop_waiting();
     let written = space.write(&batch, Durability::Sync);
-    node.run(&["resume", "1"]);
+    NODE.run(&["resume", "1"]);
     println!("{written:?}");
     assert!(
         matches!(written, Err(KvError::OutcomeUnknown { .. })),

@@ -4,78 +4,50 @@
 #![cfg(feature = "driver")]
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+mod nodes;
+
+use std::path::Path;
 use std::time::Duration;
 
+use nodes::{Nodes, Started};
 use varve_kv::{Batch, Durability, Engine, KvError};
 use varve_kv_cassandra::{CassandraConfig, CassandraEngine, Identity, Tls};
 use varve_testkit::engine_suite::tables::{POINTS, TABLES, point};
 
-/// Another than that of the other tests' nodes.
-const PORT: &str = "19442";
+const NODE: Nodes = Nodes {
+    name: "tls",
+    port: 19442,
+    number: 1,
+    settings: &[
+        ("VARVE_CASSANDRA_HEAP", "512m"),
+        ("VARVE_CASSANDRA_TLS", "clients"),
+    ],
+};
 
-/// A node, removed when this is dropped.
-struct Node {
-    script: PathBuf,
-    dir: PathBuf,
+/// `None` where none can run.
+fn start() -> Option<Started> {
+    if let Some(lacks) = NODE.lacks() {
+        eprintln!("skipped, as no such node can run here: {lacks}");
+        return None;
+    }
+    Some(NODE.start())
 }
 
-impl Node {
-    /// `None` where none can run.
-    fn start() -> Option<Self> {
-        let name = format!("varve-cassandra-tls-{}", std::process::id());
-        let node = Self {
-            script: Path::new(env!("CARGO_MANIFEST_DIR"))
-                .join("../../scripts/cassandra/cluster.sh"),
-            dir: std::env::temp_dir().join(name),
-        };
-        let can_run = node.command(&["can-run"]).output().unwrap();
-        if !can_run.status.success() {
-            let lacks = String::from_utf8_lossy(&can_run.stdout);
-            eprintln!("skipped, as no such node can run here: {}", lacks.trim());
-            return None;
-        }
-        let started = node.command(&["start", "--while", &std::process::id().to_string()]);
-        assert!({ started }.status().unwrap().success());
-        Some(node)
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.script);
-        command
-            .args(arguments)
-            .env("VARVE_CASSANDRA_DIR", &self.dir)
-            .env("VARVE_CASSANDRA_PORT", PORT)
-            .env("VARVE_CASSANDRA_NODES", "1")
-            .env("VARVE_CASSANDRA_HEAP", "512m")
-            .env("VARVE_CASSANDRA_TLS", "clients");
-        command
-    }
-
-    /// What the script made for clients.
-    fn tls(&self) -> Tls {
-        let file = |name: &str| self.dir.join("tls").join(name);
-        Tls {
-            trusted: file("ca.pem"),
-            identity: Some(Identity {
-                certificate: file("client.pem"),
-                key: file("client.key"),
-            }),
-            verify_host: true,
-        }
-    }
-}
-
-impl Drop for Node {
-    fn drop(&mut self) {
-        let cleaned = self.command(&["clean"]).status();
-        assert!(cleaned.unwrap().success());
+/// What the script made for clients.
+fn made_for_clients() -> Tls {
+    let file = |name: &str| NODE.dir().join("tls").join(name);
+    Tls {
+        trusted: file("ca.pem"),
+        identity: Some(Identity {
+            certificate: file("client.pem"),
+            key: file("client.key"),
+        }),
+        verify_host: true,
     }
 }
 
 fn connect(tls: Option<Tls>) -> Result<CassandraEngine, KvError> {
-    let mut config = CassandraConfig::new(&format!("127.0.0.1:{PORT}"));
+    let mut config = CassandraConfig::new(&NODE.address(1));
     config.request_timeout = Duration::from_secs(20);
     config.tls = tls;
     CassandraEngine::connect(config)
@@ -95,8 +67,8 @@ fn refused(tls: Tls) -> String {
 
 #[test]
 fn only_what_knows_the_node_and_is_known_to_it_is_let_in() {
-    let Some(node) = Node::start() else { return };
-    let right = node.tls();
+    let Some(_started) = start() else { return };
+    let right = made_for_clients();
     let identity = right.identity.clone().unwrap();
     let told = |tls: Tls, words: &str| {
         let detail = refused(tls);

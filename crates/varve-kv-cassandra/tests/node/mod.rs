@@ -2,57 +2,49 @@
 
 #![allow(dead_code, reason = "each test binary uses some of it")]
 
-use std::path::Path;
-use std::process::Command;
+#[path = "../nodes/mod.rs"]
+mod nodes;
+
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use nodes::Nodes;
 use varve_kv::{Capabilities, Engine, KvError, Leader, Space, SpaceId, TableSpec};
 use varve_kv_cassandra::{CassandraConfig, CassandraEngine};
 
-/// Port of the node that the tests start themselves.
-const PORT: &str = "19042";
+/// The node that the tests start themselves.
+const NODE: Nodes = Nodes {
+    name: "test",
+    port: 19042,
+    number: 1,
+    settings: &[
+        ("VARVE_CASSANDRA_HEAP", "640m"),
+        (
+            "VARVE_CASSANDRA_EXTRA",
+            "tombstone_failure_threshold: 4000\ntombstone_warn_threshold: 1000",
+        ),
+    ],
+};
 
 static ENGINES: AtomicU32 = AtomicU32::new(0);
 
 /// The node's address; `None` where none can run.
 fn node() -> Option<&'static str> {
-    static NODE: OnceLock<Option<String>> = OnceLock::new();
-    NODE.get_or_init(|| {
-        if let Ok(given) = std::env::var("VARVE_TEST_CASSANDRA") {
-            return Some(given);
-        }
-        let script =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/cassandra/cluster.sh");
-        let lacks = Command::new(&script).arg("can-run").output().unwrap();
-        if !lacks.status.success() {
-            let lacks = String::from_utf8_lossy(&lacks.stdout);
-            eprintln!(
-                "skipped, as no Cassandra node can run here: {}",
-                lacks.trim()
-            );
-            return None;
-        }
-        let started = Command::new(&script)
-            .args(["start", "--while", &std::process::id().to_string()])
-            .env("VARVE_CASSANDRA_PORT", PORT)
-            .env(
-                "VARVE_CASSANDRA_DIR",
-                std::env::temp_dir().join(format!("varve-cassandra-test-{}", std::process::id())),
-            )
-            .env("VARVE_CASSANDRA_HEAP", "640m")
-            .env("VARVE_CASSANDRA_NODES", "1")
-            .env(
-                "VARVE_CASSANDRA_EXTRA",
-                "tombstone_failure_threshold: 4000\ntombstone_warn_threshold: 1000",
-            )
-            .status()
-            .unwrap();
-        assert!(started.success(), "the node does not start");
-        Some(format!("127.0.0.1:{PORT}"))
-    })
-    .as_deref()
+    static ADDRESS: OnceLock<Option<String>> = OnceLock::new();
+    ADDRESS
+        .get_or_init(|| {
+            if let Ok(given) = std::env::var("VARVE_TEST_CASSANDRA") {
+                return Some(given);
+            }
+            if let Some(lacks) = NODE.lacks() {
+                eprintln!("skipped, as no Cassandra node can run here: {lacks}");
+                return None;
+            }
+            NODE.start_for_this_process();
+            Some(NODE.address(1))
+        })
+        .as_deref()
 }
 
 /// An engine without spaces; what it made is removed when it goes.

@@ -1,0 +1,78 @@
+//! Nodes that a test starts and removes with `scripts/cassandra/cluster.sh`.
+
+#![allow(dead_code, reason = "each test binary uses some of it")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The nodes of a test, running or not. Their folder is named after it and after this process.
+#[derive(Clone, Copy)]
+pub(crate) struct Nodes {
+    pub(crate) name: &'static str,
+    /// For clients. No two tests have the same, nor has any script a test's.
+    pub(crate) port: u16,
+    pub(crate) number: u8,
+    /// What else differs from the script's defaults, by the names of its environment.
+    pub(crate) settings: &'static [(&'static str, &'static str)],
+}
+
+impl Nodes {
+    /// What this machine lacks to run them.
+    pub(crate) fn lacks(&self) -> Option<String> {
+        let can_run = self.command(&["can-run"]).output().unwrap();
+        let lacks = || String::from_utf8_lossy(&can_run.stdout).trim().to_owned();
+        (!can_run.status.success()).then(lacks)
+    }
+
+    /// Starts them and waits until they answer.
+    pub(crate) fn start(self) -> Started {
+        let started = Started(self);
+        self.start_for_this_process();
+        started
+    }
+
+    /// As [`Nodes::start`]; the script removes them when this process has ended.
+    pub(crate) fn start_for_this_process(&self) {
+        self.run(&["start", "--while", &std::process::id().to_string()]);
+    }
+
+    /// Has the script do this.
+    pub(crate) fn run(&self, arguments: &[&str]) {
+        let status = self.command(arguments).status();
+        assert!(status.unwrap().success(), "{arguments:?}");
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let script =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/cassandra/cluster.sh");
+        let mut command = Command::new(script);
+        command
+            .args(arguments)
+            .env("VARVE_CASSANDRA_DIR", self.dir())
+            .env("VARVE_CASSANDRA_PORT", self.port.to_string())
+            .env("VARVE_CASSANDRA_NODES", self.number.to_string())
+            .envs(self.settings.iter().copied());
+        command
+    }
+
+    /// The folder of their data, and of what the script makes for clients.
+    pub(crate) fn dir(&self) -> PathBuf {
+        let name = format!("varve-cassandra-{}-{}", self.name, std::process::id());
+        std::env::temp_dir().join(name)
+    }
+
+    /// Where a node answers; the first is 1.
+    pub(crate) fn address(&self, node: u8) -> String {
+        format!("127.0.0.{node}:{}", self.port)
+    }
+}
+
+/// Nodes that are removed when this is dropped.
+#[must_use]
+pub(crate) struct Started(Nodes);
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        self.0.run(&["clean"]);
+    }
+}
