@@ -46,6 +46,16 @@ pub(crate) fn open_server_engine(config: &Config) -> Result<Arc<dyn Engine>, Com
     }
 }
 
+/// Background jobs of RocksDB where there are fewer cores: one is kept for flushes, so two are left for merges. The second runs only when
+/// merging has fallen behind, as it does while a long merge is under way; without it new files pile up until nothing more can be flushed.
+#[cfg(feature = "rocksdb")]
+const BACKGROUND_JOBS_MIN: u16 = 3;
+
+/// Background jobs of RocksDB where there are more cores. A merge has buffers that no memory setting counts, so their number has an end
+/// however large the machine is.
+#[cfg(feature = "rocksdb")]
+const BACKGROUND_JOBS_MAX: u16 = 16;
+
 #[cfg(feature = "rocksdb")]
 fn open_rocksdb(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
     use varve_kv_rocksdb::{FrontTable, RocksConfig, RocksEngine};
@@ -58,8 +68,9 @@ fn open_rocksdb(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
         bytes => FrontTable::Share(bytes),
     };
     let cores = std::thread::available_parallelism().map_or(2, usize::from);
-    // One is kept for flushes; a second merge runs only when merging has fallen behind, as it does while a long one is under way.
-    options.background_jobs = u16::try_from(cores.clamp(3, 16)).unwrap_or(3);
+    options.background_jobs = u16::try_from(cores)
+        .unwrap_or(BACKGROUND_JOBS_MAX)
+        .clamp(BACKGROUND_JOBS_MIN, BACKGROUND_JOBS_MAX);
     Ok(Arc::new(RocksEngine::open(&options)?))
 }
 
