@@ -7,6 +7,7 @@
 mod audit;
 mod carried;
 mod changing;
+mod decided;
 mod decode;
 mod encode;
 mod entries;

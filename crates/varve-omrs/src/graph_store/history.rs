@@ -2,13 +2,18 @@
 //!
 //! What an event says of its state is looked at first, and the states are made that somebody asks for: a history may have a
 //! hundred thousand. As long as all of it is little, the events are kept meanwhile, so that they are read once.
+//!
+//! A history tells what reads of each time tell: of the events of an element the newest one that speaks of an instant decides.
+
+use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 use varve_graph::GraphError;
 use varve_graph::read::{Event, View};
 use varve_kv::Flow;
-use varve_model::{CommitVersion, EdgeId, ElementId, Instant, VertexId};
+use varve_model::{CommitVersion, EdgeId, ElementId, Instant, Period, VertexId};
 
+use super::decided::Decided;
 use super::decode::LastClassifications;
 use super::read::{relationship_first, vertex_of};
 use super::state::State;
@@ -20,50 +25,39 @@ use crate::store::{Choice, Cost, Standing, StoredEntity, StoredRelationship, Ver
 /// The most bytes of events that are kept until it is known which of them are asked for.
 const KEPT_BYTES_MAX: usize = 1 << 20;
 
-/// What an event says, when it was written, from which instant on, until when at most.
-struct Put {
-    version: CommitVersion,
-    from: Instant,
-    to: Instant,
-    state: Option<Written>,
-}
-
-/// A state that was not made yet.
-struct Written {
+/// A period in which a state holds that was not made yet. A state may hold in several: what was said of a part of its time
+/// later goes between.
+#[derive(Clone, Copy)]
+struct Held {
+    period: Period,
     /// The position of its element among those of the instance.
     element: usize,
     version: CommitVersion,
     standing: Standing,
-    /// If it was kept.
-    content: Option<Box<[u8]>>,
 }
 
-/// The periods in which states hold that were written at these versions, oldest first: the newest one that speaks of an
-/// instant decides.
-fn timeline(mut puts: Vec<Put>) -> Vec<Version<Written>> {
-    // Of what one commit wrote at two places, what exists counts.
-    puts.sort_by(|a, b| {
-        let newest_first = b.version.cmp(&a.version);
-        newest_first.then(b.state.is_some().cmp(&a.state.is_some()))
-    });
-    let mut bound = Instant::FOREVER;
-    let mut versions = Vec::new();
-    for put in puts {
-        let to = put.to.min(bound);
-        if put.from >= to {
-            continue;
-        }
-        bound = put.from;
-        if let Some(state) = put.state {
-            versions.push(Version {
-                from: Millis(put.from.millis()),
-                to: (to < Instant::FOREVER).then(|| Millis(to.millis())),
-                state,
-            });
+impl Held {
+    /// The period, of something else.
+    fn with<T>(&self, state: T) -> Version<T> {
+        let Period { from, to } = self.period;
+        Version {
+            from: Millis(from.millis()),
+            to: (to < Instant::FOREVER).then(|| Millis(to.millis())),
+            state,
         }
     }
-    versions.reverse();
-    versions
+}
+
+/// The periods of an instance that is, or was, several elements, of whose states the newest counts wherever several hold.
+/// That one of them does not exist says nothing about the others.
+fn together(mut held: Vec<Held>) -> Vec<Held> {
+    held.sort_unstable_by_key(|it| (Reverse(it.version), it.element));
+    let mut decided = Decided::default();
+    let mut all = Vec::with_capacity(held.len());
+    for it in held {
+        decided.add(it.period, |period| all.push(Held { period, ..it }));
+    }
+    all
 }
 
 /// Shows the events of an element until one of them fails.
@@ -85,41 +79,54 @@ fn visit(
 /// What the events of an instance say, as far as they were seen.
 struct Events<'a> {
     state: &'a State,
-    puts: Vec<Put>,
-    /// The bytes of those that are kept; `None` = they are too many, and none are.
-    kept: Option<usize>,
+    held: Vec<Held>,
+    /// `None` = what is stored of the states is too much, and none of it is kept.
+    kept: Option<Kept>,
+}
+
+/// What is stored of states, by their elements and versions.
+#[derive(Default)]
+struct Kept {
+    contents: FxHashMap<(usize, CommitVersion), Box<[u8]>>,
+    bytes: usize,
 }
 
 impl Events<'_> {
+    /// Takes the next older event of an element, whose newer ones have decided so much.
     fn take(
         &mut self,
         (element, id): (usize, &ElementId),
+        decided: &mut Decided,
         event: &Event<'_>,
     ) -> Result<(), GraphError> {
-        let length = event.content.map_or(0, <[u8]>::len);
-        let is_too_much = |kept: usize| kept + length > KEPT_BYTES_MAX;
-        if self.kept.is_some_and(is_too_much) {
-            self.kept = None;
-            let states = self.puts.iter_mut().filter_map(|put| put.state.as_mut());
-            states.for_each(|state| state.content = None);
-        }
-        self.kept = self.kept.map(|kept| kept + length);
-        let written = |content: &[u8]| {
-            Ok::<_, GraphError>(Written {
+        let Some(content) = event.content else {
+            decided.add(event.period, |_| {});
+            return Ok(());
+        };
+        let standing = self.state.standing_of(id, content)?;
+        let before = self.held.len();
+        decided.add(event.period, |period| {
+            self.held.push(Held {
+                period,
                 element,
                 version: event.version,
-                standing: self.state.standing_of(id, content)?,
-                content: self.kept.map(|_| content.into()),
-            })
-        };
-        let state = event.content.map(written).transpose()?;
-        self.puts.push(Put {
-            version: event.version,
-            from: event.period.from,
-            to: event.period.to,
-            state,
+                standing,
+            });
         });
+        if self.held.len() > before {
+            self.keep((element, event.version), content);
+        }
         Ok(())
+    }
+
+    fn keep(&mut self, state: (usize, CommitVersion), content: &[u8]) {
+        let Some(kept) = &mut self.kept else { return };
+        kept.bytes += content.len();
+        if kept.bytes > KEPT_BYTES_MAX {
+            self.kept = None;
+            return;
+        }
+        kept.contents.insert(state, content.into());
     }
 }
 
@@ -135,71 +142,77 @@ fn states<T>(
 ) -> Result<Vec<Version<T>>, OmrsError> {
     let mut events = Events {
         state,
-        puts: Vec::new(),
-        kept: Some(0),
+        held: Vec::new(),
+        kept: Some(Kept::default()),
     };
     for element in ids.iter().enumerate() {
+        let mut decided = Decided::default();
         visit(view, element.1, &mut |event| {
             choice.look()?;
-            events.take(element, &event)?;
+            events.take(element, &mut decided, &event)?;
             Ok(Flow::Continue(()))
         })?;
     }
-    let is_kept = events.kept.is_some();
-    let all = timeline(events.puts);
-    let shown: Vec<Version<Standing>> = all
-        .iter()
-        .map(|version| version.with(version.state.standing))
-        .collect();
-    let chosen = choice.choose(&shown)?;
-    let mut all: Vec<_> = all.into_iter().map(Some).collect();
-    let take = |at: usize| all.get_mut(at).and_then(Option::take);
-    let chosen: Vec<Version<Written>> = chosen.into_iter().filter_map(take).collect();
-    drop(all);
-    if !is_kept {
+    let held = match ids {
+        [_] => events.held,
+        _ => together(events.held),
+    };
+    let chosen = chosen(held, choice)?;
+    let Some(kept) = events.kept else {
         return read_again(view, ids, &chosen, choice, make);
-    }
+    };
     let mut made = Vec::with_capacity(chosen.len());
-    for version in chosen {
-        let content = version.state.content.as_deref().unwrap_or_default();
+    for it in &chosen {
+        let content = kept.contents.get(&(it.element, it.version));
+        let content = content.map(AsRef::as_ref).unwrap_or_default();
         choice.hold(content.len())?;
-        made.push(version.with(make(&ids[version.state.element], content)?));
+        made.push(it.with(make(&ids[it.element], content)?));
     }
     Ok(made)
+}
+
+/// Those of all periods that are chosen.
+fn chosen(mut held: Vec<Held>, choice: &mut dyn Choice) -> Result<Vec<Held>, OmrsError> {
+    held.sort_unstable_by_key(|it| it.period.from);
+    let shown: Vec<Version<Standing>> = held.iter().map(|it| it.with(it.standing)).collect();
+    let chosen = choice.choose(&shown)?;
+    Ok(chosen
+        .into_iter()
+        .filter_map(|at| held.get(at).copied())
+        .collect())
 }
 
 /// The chosen states, of a history that is too long to be kept while it is looked at.
 fn read_again<T>(
     view: &View,
     ids: &[ElementId],
-    chosen: &[Version<Written>],
+    chosen: &[Held],
     choice: &mut dyn Choice,
     make: Make<'_, T>,
 ) -> Result<Vec<Version<T>>, OmrsError> {
-    let places = chosen.iter().enumerate();
-    let place = |(at, version): (usize, &Version<Written>)| {
-        ((version.state.element, version.state.version), at)
-    };
-    let places: FxHashMap<(usize, CommitVersion), usize> = places.map(place).collect();
     let mut made: Vec<Option<Version<T>>> = chosen.iter().map(|_| None).collect();
     for (element, id) in ids.iter().enumerate() {
-        let wanted = chosen.iter().filter(|it| it.state.element == element);
-        let mut left = wanted.count();
-        if left == 0 {
+        let places = chosen.iter().enumerate();
+        let own = places.filter(|(_, it)| it.element == element);
+        let mut wanted: Vec<(CommitVersion, usize)> =
+            own.map(|(at, it)| (it.version, at)).collect();
+        if wanted.is_empty() {
             continue;
         }
+        // Events come newest first.
+        wanted.sort_unstable();
         visit(view, id, &mut |event| {
             choice.look()?;
-            if let (Some(content), Some(at)) =
-                (event.content, places.get(&(element, event.version)))
-            {
-                choice.hold(content.len())?;
-                made[*at] = Some(chosen[*at].with(make(id, content)?));
-                left -= 1;
+            let is_its = |(version, _): &mut (CommitVersion, usize)| *version == event.version;
+            if let Some(content) = event.content {
+                while let Some((_, at)) = wanted.pop_if(is_its) {
+                    choice.hold(content.len())?;
+                    made[at] = Some(chosen[at].with(make(id, content)?));
+                }
             }
-            Ok(match left {
-                0 => Flow::Break(()),
-                _ => Flow::Continue(()),
+            Ok(match wanted.is_empty() {
+                true => Flow::Break(()),
+                false => Flow::Continue(()),
             })
         })?;
     }

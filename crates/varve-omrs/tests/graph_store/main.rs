@@ -6,6 +6,7 @@ mod answers;
 mod basics;
 mod bounds;
 mod concurrency;
+mod corrections;
 mod costs;
 mod crowded;
 mod ends;

@@ -11,7 +11,7 @@ mod states;
 mod told;
 mod walks;
 
-use random::Random;
+pub(crate) use random::Random;
 use states::Model;
 
 use crate::world::*;

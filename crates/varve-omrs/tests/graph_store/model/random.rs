@@ -1,7 +1,7 @@
 //! Random numbers that are the same for the same seed.
 
 /// SplitMix64: small, seeded, good enough to draw operations.
-pub(super) struct Random(pub(super) u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -12,11 +12,11 @@ impl Random {
         x ^ (x >> 31)
     }
 
-    pub(super) fn below(&mut self, bound: usize) -> usize {
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }
 
-    pub(super) fn of<T: Copy>(&mut self, items: &[T]) -> T {
+    pub(crate) fn of<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())]
     }
 }
