@@ -24,6 +24,12 @@ use crate::store::{Choice, Cost, Standing, StoredEntity, StoredRelationship, Ver
 
 /// The most bytes of events that are kept until it is known which of them are asked for.
 const KEPT_BYTES_MAX: usize = 1 << 20;
+/// What an event takes until it is known which states are asked for, about: what it speaks of.
+const EVENT_BYTES: usize = 2 * size_of::<Period>();
+/// What a period takes until then, about: in a list that has room for as many again, in the next one where several elements'
+/// come together, as it is shown to be chosen, and as its position.
+const PERIOD_BYTES: usize =
+    3 * size_of::<Held>() + size_of::<Version<Standing>>() + size_of::<usize>();
 
 /// A period in which a state holds that was not made yet. A state may hold in several: what was said of a part of its time
 /// later goes between.
@@ -92,16 +98,17 @@ struct Kept {
 }
 
 impl Events<'_> {
-    /// Takes the next older event of an element, whose newer ones have decided so much.
+    /// Takes the next older event of an element, whose newer ones have decided so much. Returns in how many periods its state
+    /// holds.
     fn take(
         &mut self,
         (element, id): (usize, &ElementId),
         decided: &mut Decided,
         event: &Event<'_>,
-    ) -> Result<(), GraphError> {
+    ) -> Result<usize, GraphError> {
         let Some(content) = event.content else {
             decided.add(event.period, |_| {});
-            return Ok(());
+            return Ok(0);
         };
         let standing = self.state.standing_of(id, content)?;
         let before = self.held.len();
@@ -113,10 +120,11 @@ impl Events<'_> {
                 standing,
             });
         });
-        if self.held.len() > before {
+        let periods = self.held.len() - before;
+        if periods > 0 {
             self.keep((element, event.version), content);
         }
-        Ok(())
+        Ok(periods)
     }
 
     fn keep(&mut self, state: (usize, CommitVersion), content: &[u8]) {
@@ -149,7 +157,8 @@ fn states<T>(
         let mut decided = Decided::default();
         visit(view, element.1, &mut |event| {
             choice.look()?;
-            events.take(element, &mut decided, &event)?;
+            let periods = events.take(element, &mut decided, &event)?;
+            choice.keep(EVENT_BYTES + periods * PERIOD_BYTES)?;
             Ok(Flow::Continue(()))
         })?;
     }

@@ -18,6 +18,8 @@ pub(super) struct Asked<'a> {
     page: Page,
     is_entity: bool,
     meter: Meter,
+    /// The bytes that are held until it is said which states are asked for.
+    kept: usize,
 }
 
 impl Repository {
@@ -36,6 +38,7 @@ impl Repository {
             page: request.checked_page()?,
             is_entity: true,
             meter: Meter::new(self.limits()),
+            kept: 0,
         })
     }
 
@@ -75,8 +78,14 @@ impl Cost for Asked<'_> {
 }
 
 impl Choice for Asked<'_> {
+    fn keep(&mut self, bytes: usize) -> Result<(), OmrsError> {
+        self.kept += bytes;
+        self.meter.hold(bytes)
+    }
+
     /// States in which no more than a proxy of an entity was known are not told.
     fn choose(&mut self, states: &[Version<Standing>]) -> Result<Vec<usize>, OmrsError> {
+        self.meter.release(std::mem::take(&mut self.kept));
         if states.is_empty() {
             let message = match self.is_entity {
                 true => Message::UnknownEntity,

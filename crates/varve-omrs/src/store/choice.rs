@@ -20,6 +20,12 @@ pub trait Cost {
 
 /// Says which states of a history are read.
 pub trait Choice: Cost {
+    /// Counts bytes that are held for the sake of [`Choice::choose`], of all states together, until that has answered.
+    ///
+    /// # Errors
+    /// When there is no room for them; then reading ends.
+    fn keep(&mut self, bytes: usize) -> Result<(), OmrsError>;
+
     /// The positions of those that are wanted, in the order in which they are. `states` are all, oldest first; none when the
     /// instance is not known.
     ///
@@ -43,6 +49,10 @@ impl Cost for Everything {
 }
 
 impl Choice for Everything {
+    fn keep(&mut self, _: usize) -> Result<(), OmrsError> {
+        Ok(())
+    }
+
     fn choose(&mut self, states: &[Version<Standing>]) -> Result<Vec<usize>, OmrsError> {
         Ok((0..states.len()).collect())
     }

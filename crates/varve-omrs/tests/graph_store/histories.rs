@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use varve_kv::{Engine, MemoryEngine};
 use varve_omrs::OmrsError;
-use varve_omrs::error::Message;
+use varve_omrs::error::{Exception, Message};
 use varve_omrs::instances::*;
 use varve_omrs::json::Millis;
 use varve_omrs::repository::{Options, Repository};
@@ -175,4 +175,30 @@ fn a_page_costs_what_it_holds_and_looking_for_it_has_an_end() {
     drop(repository);
     repository = long.repository(Limits::default());
     assert_eq!(long.versions(&repository, &page(Forwards, 0, 0)), Ok(all));
+}
+
+#[test]
+fn looking_for_a_page_has_a_bound_of_memory_which_the_page_does_not_share() {
+    let long = Long::new();
+    let held = |held_bytes_max| {
+        long.repository(Limits {
+            held_bytes_max,
+            ..Limits::default()
+        })
+    };
+    let first = |size| page(HistorySequencingOrder::Forwards, 0, size);
+    // A state of the page with its ends takes less than this, all that are looked at take more.
+    let little = 40 << 10;
+    let repository = held(little);
+    let entity = repository.get_entity_detail_history(&long.entity, &first(1));
+    let link = repository.get_relationship_history(&long.relationship, &first(1));
+    for refused in [entity.unwrap_err(), link.unwrap_err()] {
+        assert_eq!(refused.message, Message::TooMuchHeld);
+        assert_eq!(refused.exception, Exception::RepositoryError);
+    }
+    drop(repository);
+    // Room for either, and not for both at a time.
+    let repository = held(2 * little);
+    let page = repository.get_entity_detail_history(&long.entity, &first(4));
+    assert_eq!(page.expect("a page").len(), 4);
 }
