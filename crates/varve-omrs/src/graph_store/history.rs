@@ -272,17 +272,19 @@ struct ProxiesAt<'a> {
     guid: &'a str,
     instants: &'a [Instant],
     found: Vec<Option<Shared<EntityProxy>>>,
-    /// Which instants no event has covered yet.
+    /// Which instants no event has covered yet, in their order.
     open: Vec<usize>,
 }
 
 impl<'a> ProxiesAt<'a> {
     fn new(guid: &'a str, instants: &'a [Instant]) -> Self {
+        let mut open: Vec<usize> = (0..instants.len()).collect();
+        open.sort_unstable_by_key(|at| instants[*at]);
         Self {
             guid,
             instants,
             found: vec![None; instants.len()],
-            open: (0..instants.len()).collect(),
+            open,
         }
     }
 
@@ -294,17 +296,14 @@ impl<'a> ProxiesAt<'a> {
         cost: &mut dyn Cost,
     ) -> Result<Flow, OmrsError> {
         cost.look()?;
-        let covers = |at: &usize| {
-            let instant = self.instants[*at];
-            event.period.from <= instant && instant < event.period.to
-        };
-        let (decided, open): (Vec<usize>, Vec<usize>) = self.open.iter().partition(|at| covers(at));
-        self.open = open;
+        let before = |end: Instant| self.open.partition_point(|at| self.instants[*at] < end);
+        let decided = before(event.period.from)..before(event.period.to);
         if !decided.is_empty() {
             let tell = |content: &[u8]| state.told_proxy(self.guid, content);
             cost.hold(event.content.map_or(0, <[u8]>::len))?;
             let proxy = event.content.map(tell).transpose()?;
-            for at in decided {
+            // Most periods have no end, so nothing follows that would have to move up.
+            for at in self.open.drain(decided) {
                 self.found[at].clone_from(&proxy);
             }
         }

@@ -11,7 +11,7 @@ use varve_model::{
     CommitVersion, EdgeId, EdgeLabelId, ElementId, Instant, TemporalScope, VertexId,
 };
 use varve_omrs::instances::*;
-use varve_omrs::json::Millis;
+use varve_omrs::json::{Millis, encode};
 use varve_omrs::repository::{Options, Repository};
 use varve_omrs::requests::*;
 use varve_omrs::store::*;
@@ -367,6 +367,35 @@ fn a_history_tells_what_each_time_tells() {
                 "{subject:?} of seed {seed}"
             );
             corrected.world.verify();
+        }
+    }
+}
+
+#[test]
+fn what_stands_for_an_entity_is_that_of_each_time() {
+    for seed in 0..6 {
+        let mut random = Random(seed);
+        let mut corrected = Corrected::new(Subject::Entities, 10);
+        for number in 1..=20 {
+            let from = random.below(TIMES - 1) as i64;
+            let to = [None, Some(from + 1 + random.below(8) as i64)][random.below(2)];
+            let number = (random.below(4) > 0).then_some(number);
+            corrected.write(0, number, from, to);
+        }
+        let times = (0..60).map(|_| Millis(BEGIN - 2 + random.below(TIMES + 8) as i64));
+        let times: Vec<Millis> = times.collect();
+        let store = &corrected.world.store;
+        let found = store.proxies_at(&[(GUID, &times), ("a", &times[..5])], &mut Everything);
+        let found = found.expect("read");
+        assert!(found[1].iter().all(Option::is_some));
+        for (at, found) in times.iter().zip(&found[0]) {
+            let expected = corrected.world.reader(Some(*at)).told_proxy(GUID);
+            let expected = expected.expect("read");
+            assert_eq!(
+                found.as_ref().map(encode),
+                expected.as_ref().map(encode),
+                "{at:?} of seed {seed}"
+            );
         }
     }
 }
