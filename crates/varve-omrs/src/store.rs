@@ -19,7 +19,8 @@ pub use stored::{Link, Standing, StoredEntity, StoredInstance, StoredRelationshi
 pub(crate) use told::EntityJson;
 pub use told::{ToldEntity, ToldRelationship};
 pub use walk::{
-    Listing, Step, Subject, TestText, TextHint, Visit, VisitLink, VisitLinkAt, Walk, WalkBy,
+    Listing, Step, Subject, TestText, TextHint, Visit, VisitHead, VisitLink, VisitLinkAt, Walk,
+    WalkBy,
 };
 
 use crate::error::{Message, OmrsError};
@@ -314,6 +315,17 @@ pub trait Transaction: Read {
     /// # Errors
     /// As [`Read::entity`].
     fn relationship_start(&self, guid: &str) -> Result<Option<Millis>, OmrsError>;
+
+    /// Shows what the headers of the relationships of an entity say, as [`Read::relationship_head`], for whoever needs few of
+    /// them in full.
+    ///
+    /// # Errors
+    /// As [`Read::relationships_of`].
+    fn relationship_heads_of(&self, entity: &str, visit: VisitHead<'_>) -> Result<(), OmrsError> {
+        self.relationships_of(entity, None, &mut |relationship| {
+            visit(&relationship, &|| Ok(relationship.clone()))
+        })
+    }
 
     /// Gives an entity a new state, from `since` on (which is not after now), or from now on.
     ///

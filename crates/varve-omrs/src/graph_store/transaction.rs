@@ -25,7 +25,7 @@ use crate::instances::{EntityDetail, EntityProxy, InstanceHeader};
 use crate::json::{Millis, Shared};
 use crate::store::{
     KeptRow, Read, StoredEntity, StoredRelationship, ToldEntity, ToldRelationship, Transaction,
-    Visit, Walk,
+    Visit, VisitHead, Walk,
 };
 use crate::types::{Catalogue, InstanceStatus, TypeIndex};
 
@@ -336,6 +336,13 @@ impl Transaction for GraphTransaction<'_, '_> {
     fn relationship_start(&self, guid: &str) -> Result<Option<Millis>, OmrsError> {
         let edge = self.edge(guid)?;
         edge.map_or(Ok(None), |edge| self.start(&ElementId::Edge(edge)))
+    }
+
+    fn relationship_heads_of(&self, entity: &str, visit: VisitHead<'_>) -> Result<(), OmrsError> {
+        self.inner.edges_of(&vertex_of(entity), &mut |id, content| {
+            let head = self.state.relationship_head(id, content)?;
+            visit(&head, &|| Ok(self.state.relationship(id, content)?.0))
+        })
     }
 
     fn put_entity(&mut self, entity: StoredEntity, since: Option<Millis>) -> Result<(), OmrsError> {

@@ -1,6 +1,9 @@
 //! The life of entities: adding, changing, deleting, purging, restoring.
 
 use std::ops::ControlFlow;
+use std::time::Instant;
+
+use varve_kv::patience;
 
 use super::headers::{self, Author, Kind, Origin};
 use super::reference_copies::entity_since;
@@ -299,8 +302,10 @@ impl Repository {
         guid: &str,
     ) -> Result<bool, OmrsError> {
         let mut found = false;
-        transaction.relationships_of(guid, None, &mut |relationship| {
-            found = self.is_own(&relationship.header.audit);
+        let mut time = Time::of(guid);
+        transaction.relationship_heads_of(guid, &mut |head, _| {
+            time.pass()?;
+            found = self.is_own(&head.header.audit);
             Ok(if found {
                 ControlFlow::Break(())
             } else {
@@ -311,7 +316,7 @@ impl Repository {
     }
 
     /// Deletes the relationships of an entity that are at home here, and removes copies of others. Those that are deleted
-    /// already are passed over, however many they are.
+    /// already are passed over, however many they are, as long as there is time.
     pub(super) fn delete_relationships_of(
         &self,
         transaction: &mut dyn Transaction,
@@ -319,22 +324,27 @@ impl Repository {
         author: Author<'_>,
     ) -> Result<(), OmrsError> {
         let mut room = Room::of(guid);
+        let mut time = Time::of(guid);
         let (mut own, mut foreign) = (Vec::new(), Vec::new());
-        transaction.relationships_of(guid, None, &mut |relationship| {
-            let header = &relationship.header;
-            if update_lock(header, &self.metadata_collection_id).is_err() {
+        transaction.relationship_heads_of(guid, &mut |head, whole| {
+            time.pass()?;
+            let header = &head.header;
+            if !self.is_own(&header.audit) {
                 room.take(guid_bytes(header.guid()))?;
                 foreign.push(header.guid().to_owned());
             } else if !header.audit.is_deleted() {
+                let relationship = whole()?;
                 room.take(relationship_bytes(&relationship))?;
                 own.push(relationship);
             }
             Ok(ControlFlow::Continue(()))
         })?;
         for copy in foreign {
+            time.pass()?;
             transaction.purge_relationship(&copy)?;
         }
         for mut relationship in own {
+            time.pass()?;
             headers::delete(&mut relationship.header.audit, author);
             transaction.put_relationship(relationship, None)?;
         }
@@ -386,6 +396,33 @@ impl<'a> Room<'a> {
             Some(left) => left,
             None => return Err(too_many(&format!("{RELATIONSHIPS_BYTES_MAX} bytes of"))),
         };
+        Ok(())
+    }
+}
+
+/// After how many relationships the clock is looked at.
+const CLOCK_EVERY: usize = 64;
+
+/// The time of a call that goes through the relationships of an entity.
+struct Time<'a> {
+    entity: &'a str,
+    passed: usize,
+}
+
+impl<'a> Time<'a> {
+    fn of(entity: &'a str) -> Self {
+        Self { entity, passed: 0 }
+    }
+
+    /// Counts one more, and looks whether the time is over now and then.
+    fn pass(&mut self) -> Result<(), OmrsError> {
+        self.passed += 1;
+        let is_over = || patience::deadline().is_some_and(|end| Instant::now() >= end);
+        if self.passed.is_multiple_of(CLOCK_EVERY) && is_over() {
+            let entity = self.entity;
+            let words = format!("the request's time was over within the relationships of {entity}");
+            return Err(OmrsError::new(Message::StoreBusy, &[&words]));
+        }
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::{Link, Shown};
+use super::{Link, Shown, StoredRelationship};
 use crate::error::OmrsError;
 use crate::instances::Primitive;
 use crate::types::{InstanceStatus, TypeIndex};
@@ -105,6 +105,12 @@ pub type VisitLink<'v> =
 /// The same of links of several entities, with the position of each link's entity: `Break` ends the walk of that entity's.
 pub type VisitLinkAt<'v> =
     &'v mut dyn FnMut(usize, Link, Option<&[u8]>) -> Result<ControlFlow<()>, OmrsError>;
+
+/// What is done with the head of each relationship, with what reads the whole of it: `Break` ends the walk.
+pub type VisitHead<'v> = &'v mut dyn FnMut(
+    &StoredRelationship,
+    &dyn Fn() -> Result<StoredRelationship, OmrsError>,
+) -> Result<ControlFlow<()>, OmrsError>;
 
 /// Whether a text passes a test.
 pub type TestText<'t> = &'t mut dyn FnMut(&str) -> Result<bool, OmrsError>;

@@ -1,9 +1,13 @@
 //! Entities with very many relationships, or very large ones, are deleted as far as there is room for what changes.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use varve_kv::{Engine, MemoryEngine};
+use varve_graph::write::{EndCheck, Mutation, WriteRequest};
+use varve_kv::{Engine, MemoryEngine, patience};
+use varve_model::{Datum, EdgeId, EdgeLabelId, TemporalScope, Value, VertexId};
 use varve_omrs::error::{Exception, Message};
+use varve_omrs::graph_store::GraphStore;
 use varve_omrs::instances::InstancePropertyValue;
 use varve_omrs::repository::{Options, Repository};
 use varve_omrs::requests::TypeDefValidationForRequest;
@@ -18,6 +22,7 @@ const LINK: &str = "SemanticAssignment";
 
 struct Crowded {
     world: World,
+    store: Arc<GraphStore>,
     repository: Repository,
 }
 
@@ -40,8 +45,11 @@ impl Crowded {
             metadata_collection_name: "varve".to_owned(),
             base_url: "http://here.example".to_owned(),
         };
+        let store = Arc::new(store);
+        let kept = Arc::clone(&store) as Arc<dyn Store>;
         Self {
-            repository: Repository::open(Arc::new(store), options).expect("a repository"),
+            repository: Repository::open(kept, options).expect("a repository"),
+            store,
             world,
         }
     }
@@ -49,6 +57,44 @@ impl Crowded {
     fn link(&self, number: usize) -> StoredRelationship {
         let guid = format!("link {number}");
         self.world.relationship(LINK, &guid, ["a", "b"])
+    }
+
+    fn deleted_link(&self, number: usize) -> StoredRelationship {
+        let mut link = self.link(number);
+        link.header.audit.status = Some(InstanceStatus::Deleted);
+        link
+    }
+
+    /// Gives a link that is there a mapping property that is no JSON, so that it cannot be read as a whole.
+    fn damage(&self, number: usize) {
+        let graph = self.store.graph();
+        let schema = graph.schema();
+        let label = EdgeLabelId(schema.edge_label_by_name(LINK).expect("a label").id.0);
+        let id = EdgeId {
+            source: VertexId::text("a"),
+            parent: label,
+            label,
+            sort_values: self.link(number).header.guid().into(),
+            target: VertexId::text("b"),
+        };
+        let edge = graph.edge(&id, TemporalScope::NOW).expect("read");
+        let mut edge = edge.expect("there");
+        let key = schema.property_key_by_name("header").expect("a key").id;
+        let Some(Value::Object(header)) = edge.properties.get(key) else {
+            panic!("a link has a header");
+        };
+        let Datum::Map(mut members) = Datum::clone(header) else {
+            panic!("a header has members");
+        };
+        let no_json = ("m".to_owned(), Datum::Text("{".to_owned()));
+        members.push(("mp".to_owned(), Datum::Map(vec![no_json])));
+        let header = Value::Object(Box::new(Datum::Map(members)));
+        edge.properties.set(key, header);
+        let ends = EndCheck::Skip;
+        let request = WriteRequest::now(vec![Mutation::PutEdge { edge, ends }]);
+        self.world.clock.advance(1_000);
+        graph.write_now(&request).expect("written");
+        self.world.clock.advance(1_000);
     }
 
     fn put(&self, links: &[StoredRelationship]) {
@@ -73,11 +119,7 @@ fn deleted_relationships_do_not_keep_an_entity_from_being_deleted() {
     let crowded = Crowded::new();
     crowded.put(&[crowded.link(0)]);
     for some in 0..21 {
-        let deleted = (1..=5_000).map(|number| {
-            let mut link = crowded.link(5_000 * some + number);
-            link.header.audit.status = Some(InstanceStatus::Deleted);
-            link
-        });
+        let deleted = (1..=5_000).map(|number| crowded.deleted_link(5_000 * some + number));
         crowded.put(&deleted.collect::<Vec<_>>());
     }
     let repository = &crowded.repository;
@@ -90,6 +132,43 @@ fn deleted_relationships_do_not_keep_an_entity_from_being_deleted() {
     // Those that were deleted before are as they were.
     let before = repository.is_relationship_known("link 1").expect("read");
     assert_eq!(before.expect("known").header.audit.version, 1);
+}
+
+#[test]
+fn no_more_than_the_heads_of_deleted_relationships_are_read() {
+    let crowded = Crowded::new();
+    let repository = &crowded.repository;
+    crowded.put(&[crowded.link(0), crowded.deleted_link(1)]);
+    crowded.damage(1);
+    let damaged = repository.is_relationship_known("link 1").unwrap_err();
+    assert_eq!(damaged.message, Message::StoreFailed);
+    let expected = crowded.expected();
+    repository
+        .delete_entity(USER, "a", &expected)
+        .expect("deleted");
+    let gone = repository.get_relationship("link 0", None).unwrap_err();
+    assert_eq!(gone.message, Message::RelationshipDeleted);
+}
+
+#[test]
+fn going_through_relationships_ends_with_the_time_of_the_request() {
+    let crowded = Crowded::new();
+    let repository = &crowded.repository;
+    let deleted = (1..=200).map(|number| crowded.deleted_link(number));
+    crowded.put(&deleted.collect::<Vec<_>>());
+    let expected = crowded.expected();
+    let late = patience::until(Instant::now(), || {
+        repository.delete_entity(USER, "a", &expected)
+    });
+    let late = late.unwrap_err();
+    assert_eq!(late.message, Message::StoreBusy);
+    assert!(
+        late.parameters[0].contains("the relationships of a"),
+        "{late}"
+    );
+    assert!(repository.get_entity_detail("a", None).is_ok());
+    let long = Instant::now() + Duration::from_secs(600);
+    patience::until(long, || repository.delete_entity(USER, "a", &expected)).expect("deleted");
 }
 
 #[test]
@@ -112,8 +191,7 @@ fn relationships_that_change_with_an_entity_have_a_bound_of_bytes() {
     assert_eq!(refused.unwrap_err().message, Message::TooManyRelationships);
     assert!(repository.get_entity_detail("a", None).is_ok());
     // One less is not too much.
-    let mut link = crowded.link(0);
-    link.header.audit.status = Some(InstanceStatus::Deleted);
+    let mut link = crowded.deleted_link(0);
     link.header.audit.version = 2;
     crowded.put(&[link]);
     crowded.put(&[crowded.link(1)]);
