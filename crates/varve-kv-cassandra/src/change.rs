@@ -2,8 +2,8 @@
 //!
 //! First the row of `scope.rs` says that it is being changed; then the lease of every space is taken, as those ask that had it, and
 //! given back; then the row says the new. A process takes a lease before it reads the row: so either it reads that there is a change, and
-//! opens nothing, or its lease is met here. And whoever had a lease and could not renew it finds another term, among the nodes that
-//! it asks, when it comes back.
+//! opens nothing, or its lease is met here, as the spaces are listed when the row says it. And whoever had a lease and could not
+//! renew it finds another term, among the nodes that it asks, when it comes back.
 //!
 //! What is written to leases here most nodes of each datacenter have, so whoever asks for the new finds it. Of all other rows that is
 //! not so: they have to be repaired before the first process opens a space.
@@ -17,7 +17,7 @@ use crate::directory::{Directory, Entry};
 use crate::engine::owner;
 use crate::failure::Failure;
 use crate::lease::{LeaseRow, LeaseTable};
-use crate::scope::{Agreed, Next, Scope, ScopeTable};
+use crate::scope::{Agreed, Next, Scope, ScopeTable, overtaken};
 
 /// How often a lease is tried to be taken that nobody has.
 const CLAIMS: usize = 3;
@@ -37,34 +37,30 @@ type Leases = Vec<(String, LeaseTable)>;
 /// Has all processes of a list ask what `config` says from now on.
 pub(crate) async fn change(config: CassandraConfig) -> Result<ConsistencyChange, KvError> {
     let name = config.keyspace.clone();
-    let failed = |failure: Failure| failure.opening(&name);
+    let changed = change_to(config).await;
+    changed.map_err(|failure| failure.opening(&name))
+}
+
+async fn change_to(config: CassandraConfig) -> Result<ConsistencyChange, Failure> {
     let to = Scope::of(&config);
-    let cluster = Cluster::connect(config.clone()).await.map_err(failed)?;
-    Directory::open(&cluster).await.map_err(failed)?;
-    let table = ScopeTable::open(&cluster).await.map_err(failed)?;
-    let Some(row) = table.find(&cluster).await.map_err(failed)? else {
+    let cluster = Cluster::connect(config).await?;
+    Directory::open_existing(&cluster).await?;
+    let table = ScopeTable::open(&cluster).await?;
+    let Some(row) = table.find(&cluster).await? else {
         let none = "no process has said yet which consistency it has: start one with that which they have had until now";
-        return Err(failed(Failure::Refused(none.to_owned())));
+        return Err(Failure::Refused(none.to_owned()));
     };
-    let settled = Agreed {
-        scope: to.clone(),
-        next: None,
-    };
+    let before = row.scope.to_string();
     if row.scope == to {
         // Of a change that was broken off: nobody has opened a space with what it was to be. One that ended without its answer may be
         // with too few nodes of a datacenter, so it is sent again also where it is found.
-        let said = table.turn(&cluster, &row, &settled).await;
-        said.map_err(failed)?;
+        table.turn(&cluster, &row, &Agreed::settled(&to)).await?;
     } else {
-        passable(&row.scope, &to, &config.datacenter).map_err(failed)?;
-        let mut before = config;
-        before.consistency = row.scope.consistency();
-        let before = Cluster::connect_widely(before).await.map_err(failed)?;
-        let moved = move_on(&before, (&cluster, &table), &row, &settled).await;
-        moved.map_err(failed)?;
+        passable(&row.scope, &to, &cluster.config.datacenter)?;
+        Attempt::of(cluster, table, row).await?.run().await?;
     }
     Ok(ConsistencyChange {
-        before: row.scope.to_string(),
+        before,
         now: to.to_string(),
     })
 }
@@ -85,44 +81,116 @@ fn passable(from: &Scope, to: &Scope, datacenter: &str) -> Result<(), Failure> {
     Err(Failure::Refused(why))
 }
 
-/// Puts `settled` in the place of `row`, with leases as whoever had `row` finds them.
-async fn move_on(
-    before: &Cluster,
-    (cluster, table): (&Cluster, &ScopeTable),
-    row: &Agreed,
-    settled: &Agreed,
-) -> Result<(), Failure> {
-    let leases = leases(before).await?;
-    // Those that serve need not hear of a change that is not to be.
-    for (space, lease) in &leases {
-        free(space, &lease.read(before).await?)?;
+/// One attempt to change it.
+struct Attempt {
+    cluster: Cluster,
+    /// Asks for leases as those do that had them.
+    before: Cluster,
+    table: ScopeTable,
+    /// The row as it is, as it is while this attempt is under way, and as it is to be.
+    row: Agreed,
+    moving: Agreed,
+    settled: Agreed,
+}
+
+impl Attempt {
+    /// To have what `cluster` asks, in the place of `row`.
+    async fn of(cluster: Cluster, table: ScopeTable, row: Agreed) -> Result<Self, Failure> {
+        let to = Scope::of(&cluster.config);
+        let mut before = cluster.config.clone();
+        before.consistency = row.scope.consistency();
+        let moving = Agreed {
+            scope: row.scope.clone(),
+            next: Some(Next {
+                scope: to.clone(),
+                by: owner(),
+            }),
+        };
+        Ok(Self {
+            before: Cluster::connect_widely(before).await?,
+            cluster,
+            table,
+            row,
+            moving,
+            settled: Agreed::settled(&to),
+        })
     }
-    let moving = Agreed {
-        scope: row.scope.clone(),
-        next: Some(Next {
-            scope: settled.scope.clone(),
-            by: owner(),
-        }),
-    };
-    let moved = async {
-        table.turn(cluster, row, &moving).await?;
-        end_terms(before, &leases).await?;
-        table.turn(cluster, &moving, settled).await
-    };
-    let Err(failure) = moved.await else {
-        return Ok(());
-    };
-    let back = Agreed {
-        scope: row.scope.clone(),
-        next: None,
-    };
-    // If that fails, too, or is not needed, this is done again: until then nobody opens a space, or all do with what is said.
-    let _ = table.turn(cluster, &moving, &back).await;
-    Err(failure)
+
+    async fn run(&self) -> Result<(), Failure> {
+        self.look().await?;
+        self.change().await
+    }
+
+    /// Those that serve need not hear of a change that is not to be.
+    async fn look(&self) -> Result<(), Failure> {
+        for (space, lease) in leases(&self.before).await? {
+            free(&space, &lease.read(&self.before).await?)?;
+        }
+        Ok(())
+    }
+
+    async fn change(&self) -> Result<(), Failure> {
+        let changed = async {
+            self.begin().await?;
+            self.end_terms().await?;
+            let (cluster, table) = (&self.cluster, &self.table);
+            table.turn(cluster, &self.moving, &self.settled).await
+        };
+        let Err(failure) = changed.await else {
+            return Ok(());
+        };
+        let back = Agreed::settled(&self.row.scope);
+        // If that fails, too, or is not needed, this is done again: until then nobody opens a space, or all do with what is said.
+        let _ = self.table.turn(&self.cluster, &self.moving, &back).await;
+        Err(failure)
+    }
+
+    async fn begin(&self) -> Result<(), Failure> {
+        let (cluster, table) = (&self.cluster, &self.table);
+        table.turn(cluster, &self.row, &self.moving).await
+    }
+
+    /// Ends whatever term the lease of each space has. Those are listed when the row says that it is being changed: who makes one later
+    /// reads that when it has the lease.
+    async fn end_terms(&self) -> Result<(), Failure> {
+        for (space, lease) in leases(&self.before).await? {
+            self.end_term(&space, &lease).await?;
+        }
+        Ok(())
+    }
+
+    async fn end_term(&self, space: &str, lease: &LeaseTable) -> Result<(), Failure> {
+        let cluster = &self.before;
+        for _ in 0..CLAIMS {
+            let row = lease.read(cluster).await?;
+            free(space, &row)?;
+            // Looked at after the lease: who opens the space once this attempt was overtaken raises the term that was read.
+            self.stands().await?;
+            let ours = LeaseRow {
+                owner: Some(owner()),
+                address: Some(cluster.config.address.clone()),
+                term: row.term + 1,
+                ..row.clone()
+            };
+            if lease.claim(cluster, &row, &ours).await? {
+                return lease.release(cluster, &ours).await;
+            }
+        }
+        let goes_on = format!("the lease of '{space}' goes on being changed");
+        Err(Failure::InUse(goes_on))
+    }
+
+    /// Whether this attempt is what the row says.
+    async fn stands(&self) -> Result<(), Failure> {
+        match self.table.find(&self.cluster).await? {
+            Some(row) if row == self.moving => Ok(()),
+            _ => Err(overtaken()),
+        }
+    }
 }
 
 async fn leases(cluster: &Cluster) -> Result<Leases, Failure> {
-    let directory = Directory::open(cluster).await?;
+    let directory = Directory::open_existing(cluster).await?;
     let entries = directory.entries(cluster).await?;
     let mut leases = Vec::new();
     for entry in entries.into_iter().filter(Entry::ready) {
@@ -130,33 +198,6 @@ async fn leases(cluster: &Cluster) -> Result<Leases, Failure> {
         leases.push((entry.space, lease));
     }
     Ok(leases)
-}
-
-/// Ends whatever term each lease has.
-async fn end_terms(cluster: &Cluster, leases: &Leases) -> Result<(), Failure> {
-    for (space, lease) in leases {
-        let mut tries = 0;
-        loop {
-            let row = lease.read(cluster).await?;
-            free(space, &row)?;
-            let ours = LeaseRow {
-                owner: Some(owner()),
-                address: Some(cluster.config.address.clone()),
-                term: row.term + 1,
-                ..row.clone()
-            };
-            tries += 1;
-            if lease.claim(cluster, &row, &ours).await? {
-                lease.release(cluster, &ours).await?;
-                break;
-            }
-            if tries == CLAIMS {
-                let goes_on = format!("the lease of '{space}' goes on being changed");
-                return Err(Failure::InUse(goes_on));
-            }
-        }
-    }
-    Ok(())
 }
 
 fn free(space: &str, row: &LeaseRow) -> Result<(), Failure> {
@@ -170,15 +211,4 @@ fn free(space: &str, row: &LeaseRow) -> Result<(), Failure> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn leases_are_asked_for_where_they_were_given() {
-        let of = |name: &str| Scope::Datacenter(name.to_owned());
-        assert_eq!(passable(&of("dc1"), &Scope::All, "dc1"), Ok(()));
-        assert_eq!(passable(&Scope::All, &of("dc2"), "dc2"), Ok(()));
-        assert!(passable(&of("dc1"), &Scope::All, "dc2").is_err());
-        assert!(passable(&of("dc1"), &of("dc2"), "dc2").is_err());
-    }
-}
+mod tests;

@@ -100,6 +100,14 @@ impl Next {
 }
 
 impl Agreed {
+    /// That this holds, and nobody is changing it.
+    pub(crate) fn settled(scope: &Scope) -> Self {
+        Self {
+            scope: scope.clone(),
+            next: None,
+        }
+    }
+
     fn parse(value: &str, next: &str) -> Option<Self> {
         let scope = Scope::parse(value)?;
         let next = match next {
@@ -132,6 +140,11 @@ impl Agreed {
             format!("{}{BY}{}", next.scope, next.by)
         })
     }
+}
+
+/// What is told to who finds another's change.
+pub(crate) fn overtaken() -> Failure {
+    Failure::InUse("another process changes it, too".to_owned())
 }
 
 /// The statement that makes the table.
@@ -252,7 +265,7 @@ impl ScopeTable {
                 // It was made, but who knows how many nodes have it: once more, to be told.
                 Some(row) if row == *to => from = to,
                 Some(row) if row == *from => {}
-                _ => return Err(Failure::InUse("another process changes it, too".to_owned())),
+                _ => return Err(overtaken()),
             }
         }
         Err(failure.unwrap_or(Failure::Unknown("it could not be changed".to_owned())))

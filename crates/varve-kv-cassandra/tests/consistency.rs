@@ -166,6 +166,28 @@ fn it_is_changed_while_nobody_has_a_space_open() {
     drop(one.open("s", TABLES, false).unwrap());
 }
 
+/// Else the servers would go on with another list than that which was said to be changed.
+#[test]
+fn a_list_that_is_not_there_is_not_made_by_a_change() {
+    let Some(one) = Scratch::new() else { return };
+    let keyspace = format!("{}_mistyped", one.keyspace());
+    let config = CassandraConfig {
+        keyspace: keyspace.clone(),
+        ..with(&one, Consistency::Quorum)
+    };
+    let refused = CassandraEngine::change_consistency(config).unwrap_err();
+    let told = refused.to_string();
+    assert!(matches!(refused, KvError::Unavailable { .. }), "{told}");
+    assert!(
+        told.contains("there is no keyspace") && told.contains(&keyspace),
+        "{told}"
+    );
+    let made = format!(
+        "SELECT keyspace_name FROM system_schema.keyspaces WHERE keyspace_name = '{keyspace}'"
+    );
+    assert!(asked::<String>(&one, &[made]).is_empty());
+}
+
 #[test]
 fn a_change_that_was_broken_off_lets_nobody_in_until_it_is_made_or_taken_back() {
     let Some(one) = Scratch::new() else { return };
