@@ -37,8 +37,8 @@ const AGREEMENT_PATIENCE: Duration = Duration::from_secs(10);
 /// After how long without an answer a request is sent once more, perhaps to another node: the first may be on a node that
 /// hangs.
 const COPY_AFTER: Duration = Duration::from_secs(2);
-/// After how long without an answer it is sent once more if its node has answered nothing else in that time either.
-const SILENT_AFTER: Duration = Duration::from_millis(500);
+/// After how long without an answer its node is in doubt, if that has answered nothing else in that time either.
+const DOUBT_AFTER: Duration = Duration::from_millis(500);
 /// Copies of one request that may be under way, the first one too.
 const COPIES_MAX: usize = 3;
 /// Requests of which there may be copies at once: a cluster that is slow under too much must not get three times as much.
@@ -173,10 +173,18 @@ impl Cluster {
     }
 
     fn node_count_in(&self, datacenter: &str) -> usize {
+        self.nodes_in(datacenter).len()
+    }
+
+    /// The nodes of a datacenter, by their numbers.
+    fn nodes_in(&self, datacenter: &str) -> Vec<u128> {
         let state = self.session.get_cluster_state();
         let nodes = state.get_nodes_info().iter();
         let here = |name: &Option<String>| name.as_deref() == Some(datacenter);
-        nodes.filter(|node| here(&node.datacenter)).count()
+        nodes
+            .filter(|node| here(&node.datacenter))
+            .map(|node| node.host_id.as_u128())
+            .collect()
     }
 
     /// How many nodes a datacenter has, looked at again for a while if that is fewer than `wanted`: the node that was asked may
@@ -349,36 +357,45 @@ impl Cluster {
     {
         let (asked, first) = nodes::asking(request());
         let mut first = std::pin::pin!(first);
-        if let Ok(answer) = tokio::time::timeout(SILENT_AFTER, &mut first).await {
+        if let Ok(answer) = tokio::time::timeout(DOUBT_AFTER, &mut first).await {
             return self.counted(answer);
         }
-        let silent = self.unanswered(&asked);
+        self.unanswered(&asked);
         if !repeatable {
             return self.counted(first.await);
         }
-        if !silent {
-            let rest = COPY_AFTER.saturating_sub(SILENT_AFTER);
-            if let Ok(answer) = tokio::time::timeout(rest, &mut first).await {
-                return self.counted(answer);
-            }
-            self.unanswered(&asked);
-        }
         // Past a silent node all go: they are no more than those it would have answered.
-        let _place = if silent {
+        let past = tokio::select! {
+            biased;
+            answer = &mut first => return self.counted(answer),
+            () = self.passable(&asked) => true,
+            () = tokio::time::sleep(COPY_AFTER.saturating_sub(DOUBT_AFTER)) => false,
+        };
+        let _place = if past {
             None
         } else {
+            self.unanswered(&asked);
             tokio::select! {
                 biased;
                 answer = &mut first => return self.counted(answer),
+                () = self.passable(&asked) => None,
                 place = self.copied.acquire() => place.ok(),
             }
         };
         self.counted(first_success(first, request, COPY_AFTER).await)
     }
 
-    /// Says that a request has no answer yet; whether that is its node's fault alone, and there are others.
-    fn unanswered(&self, asked: &Asked) -> bool {
-        self.node_count() > 1 && nodes::unanswered(&self.nodes, &self.session, asked)
+    /// Says that a request has no answer yet, which tells nothing where there is no other node.
+    fn unanswered(&self, asked: &Asked) {
+        if self.node_count() > 1 {
+            nodes::unanswered(&self.nodes, &self.session, asked);
+        }
+    }
+
+    /// Waits until the node of a request is silent, and another one that is asked is not.
+    async fn passable(&self, asked: &Asked) {
+        let all = || self.nodes_in(&self.config.datacenter);
+        self.nodes.passable(asked, all).await;
     }
 
     fn counted<T>(&self, answer: Result<T, impl Into<Failure>>) -> Result<T, Failure> {

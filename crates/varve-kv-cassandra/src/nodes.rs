@@ -1,9 +1,10 @@
 //! Nodes that have fallen silent, and requests that go past them.
 //!
 //! A node that hangs keeps its connections, so the driver goes on asking it until they have missed their signs of life. A request that
-//! may be repeated is sent to another one meanwhile, but each finds out anew, and a write takes several. So a node counts
-//! as silent that has left a request without an answer for a while and has answered nothing else since that was sent. It is asked only
-//! where there is no other, and what it is asked besides, until it answers, is a question that nobody waits for.
+//! may be repeated is sent to another one meanwhile, but each finds out anew, and a write takes several. So a node is in
+//! doubt that has left a request without an answer for a while and has answered nothing else since that was sent. It is asked a question
+//! then that is no work; without an answer to that either, soon, it counts as silent. From then on it is asked only where
+//! there is no other, but for the question, for whose answer nobody waits.
 //!
 //! A cluster that is slow under too much has no silent node: its nodes answer something.
 
@@ -21,10 +22,13 @@ use scylla::policies::load_balancing::{
 };
 use scylla::routing::Shard;
 use scylla::statement::{Consistency, Statement};
+use tokio::sync::watch;
 
-/// What a silent node is asked.
+/// What a node in doubt is asked, and a silent one.
 const QUESTION: &str = "SELECT key FROM system.local";
-/// How long that may take, and the wait before it is asked once more.
+/// How long a node may be in doubt.
+const DOUBT: Duration = Duration::from_millis(250);
+/// How long the question may take, and the wait before it is asked once more.
 const QUESTION_TIMEOUT: Duration = Duration::from_secs(5);
 const QUESTION_PAUSE: Duration = Duration::from_millis(500);
 
@@ -63,6 +67,19 @@ impl Nodes {
     fn is_silent(&self, node: &Node) -> bool {
         self.silence.is_silent(node.host_id.as_u128())
     }
+
+    /// Waits until the node that a request was sent to is silent, and another of `nodes` is not, as far as is known.
+    pub(crate) async fn passable(&self, asked: &Asked, nodes: impl Fn() -> Vec<u128>) {
+        let Some(node) = asked.node.get() else {
+            return std::future::pending().await;
+        };
+        let node = node.host_id.as_u128();
+        let mut changes = self.silence.changes.subscribe();
+        while !self.silence.is_alone(node, &nodes()) {
+            // It fails only where the sender is gone, which is ours.
+            let _ = changes.changed().await;
+        }
+    }
 }
 
 /// A request, and what is known of whom it was sent to.
@@ -75,28 +92,36 @@ pub(crate) fn asking<F: Future>(request: F) -> (Arc<Asked>, impl Future<Output =
     (asked, request)
 }
 
-/// Says that a request has no answer yet. Returns whether its node is silent; one that was not before is asked from now on until it
-/// answers.
-pub(crate) fn unanswered(nodes: &Arc<Nodes>, session: &Arc<Session>, asked: &Asked) -> bool {
+/// Says that a request has no answer yet. If its node has answered nothing else since, that is asked until it does.
+pub(crate) fn unanswered(nodes: &Arc<Nodes>, session: &Arc<Session>, asked: &Asked) {
     let Some(node) = asked.node.get() else {
-        return false;
+        return;
     };
-    let now = nodes
-        .silence
-        .unanswered(node.host_id.as_u128(), asked.since);
-    if now == Silent::SinceNow {
-        tracing::warn!(node = %node.address, "a node has stopped answering; others are asked");
-        tokio::spawn(ask(
-            Arc::clone(nodes),
-            Arc::clone(session),
-            Arc::clone(node),
-        ));
+    let number = node.host_id.as_u128();
+    if let Some(doubt) = nodes.silence.unanswered(number, asked.since) {
+        let (nodes, session) = (Arc::clone(nodes), Arc::clone(session));
+        tokio::spawn(ask(nodes, session, Arc::clone(node), doubt));
     }
-    now != Silent::No
 }
 
-/// Asks a silent node until it answers.
-async fn ask(nodes: Arc<Nodes>, session: Arc<Session>, node: Arc<Node>) {
+/// Asks a node in doubt until it answers.
+async fn ask(nodes: Arc<Nodes>, session: Arc<Session>, node: Arc<Node>, doubt: Instant) {
+    let number = node.host_id.as_u128();
+    let mut answer = std::pin::pin!(answer(&session, &node));
+    if tokio::time::timeout(DOUBT, &mut answer).await.is_err() {
+        if !nodes.silence.confirmed(number, doubt) {
+            // It has answered something else.
+            return;
+        }
+        tracing::warn!(node = %node.address, "a node has stopped answering; others are asked");
+        answer.await;
+        tracing::info!(node = %node.address, "the node answers again");
+    }
+    nodes.silence.heard(number);
+}
+
+/// Puts the question to a node until it is answered.
+async fn answer(session: &Session, node: &Node) {
     let only = NodeIdentifier::HostId(node.host_id);
     let mut question = Statement::new(QUESTION);
     question.set_consistency(Consistency::One);
@@ -105,12 +130,10 @@ async fn ask(nodes: Arc<Nodes>, session: Arc<Session>, node: Arc<Node>) {
     loop {
         match session.query_unpaged(question.clone(), ()).await {
             // Or it is none of the cluster's any more.
-            Ok(_) | Err(ExecutionError::EmptyPlan) => break,
+            Ok(_) | Err(ExecutionError::EmptyPlan) => return,
             Err(_) => tokio::time::sleep(QUESTION_PAUSE).await,
         }
     }
-    nodes.silence.heard(node.host_id.as_u128());
-    tracing::info!(node = %node.address, "the node answers again");
 }
 
 impl LoadBalancingPolicy for Nodes {
@@ -176,21 +199,24 @@ impl LoadBalancingPolicy for Nodes {
 struct Silence {
     nodes: Mutex<HashMap<u128, Heard>>,
     silent: AtomicUsize,
+    /// Told when a node has become silent, or is not in doubt any more.
+    changes: watch::Sender<()>,
 }
 
 /// What was heard of one node.
 #[derive(Debug, Default)]
 struct Heard {
     last: Option<Instant>,
-    silent: bool,
+    state: State,
 }
 
-/// Whether a node is silent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Silent {
-    No,
-    SinceNow,
-    SinceLong,
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum State {
+    #[default]
+    Answering,
+    /// The question was put to it then.
+    Doubted(Instant),
+    Silent,
 }
 
 impl Silence {
@@ -199,24 +225,42 @@ impl Silence {
         let mut nodes = self.nodes.lock();
         let heard = nodes.entry(node).or_default();
         heard.last = Some(Instant::now());
-        if std::mem::take(&mut heard.silent) {
+        let before = std::mem::take(&mut heard.state);
+        if before == State::Silent {
             self.silent.fetch_sub(1, Ordering::Relaxed);
+        }
+        drop(nodes);
+        if before != State::Answering {
+            self.changes.send_replace(());
         }
     }
 
-    /// A node has not answered what it was asked at `since`.
-    fn unanswered(&self, node: u128, since: Instant) -> Silent {
+    /// A node has not answered what it was asked at `since`. If it is in doubt only now: from when on.
+    fn unanswered(&self, node: u128, since: Instant) -> Option<Instant> {
         let mut nodes = self.nodes.lock();
         let heard = nodes.entry(node).or_default();
-        if heard.silent {
-            return Silent::SinceLong;
+        let answers = heard.last.is_some_and(|last| last >= since);
+        if answers || heard.state != State::Answering {
+            return None;
         }
-        if heard.last.is_some_and(|last| last >= since) {
-            return Silent::No;
+        let now = Instant::now();
+        heard.state = State::Doubted(now);
+        Some(now)
+    }
+
+    /// A node has not answered the question either. Returns whether it has answered nothing else since it was in doubt: then it is
+    /// silent.
+    fn confirmed(&self, node: u128, doubt: Instant) -> bool {
+        let mut nodes = self.nodes.lock();
+        let heard = nodes.entry(node).or_default();
+        if heard.state != State::Doubted(doubt) {
+            return false;
         }
-        heard.silent = true;
+        heard.state = State::Silent;
         self.silent.fetch_add(1, Ordering::Relaxed);
-        Silent::SinceNow
+        drop(nodes);
+        self.changes.send_replace(());
+        true
     }
 
     fn is_silent(&self, node: u128) -> bool {
@@ -224,7 +268,23 @@ impl Silence {
             return false;
         }
         let nodes = self.nodes.lock();
-        nodes.get(&node).is_some_and(|heard| heard.silent)
+        nodes
+            .get(&node)
+            .is_some_and(|heard| heard.state == State::Silent)
+    }
+
+    /// Whether a node is silent and one of these is neither silent nor in doubt. Where all are, it may be this process that was
+    /// stopped, or the line that is cut.
+    fn is_alone(&self, node: u128, all: &[u128]) -> bool {
+        if !self.is_silent(node) {
+            return false;
+        }
+        let nodes = self.nodes.lock();
+        let answers = |node: &u128| {
+            let heard = nodes.get(node);
+            heard.is_none_or(|heard| heard.state == State::Answering)
+        };
+        all.iter().any(answers)
     }
 }
 
@@ -232,12 +292,18 @@ impl Silence {
 mod tests {
     use super::*;
 
+    /// A node that was asked, and has answered neither that nor the question.
+    fn silent(silence: &Silence, node: u128) {
+        let doubt = silence.unanswered(node, Instant::now());
+        assert!(silence.confirmed(node, doubt.expect("it was not in doubt")));
+    }
+
     #[test]
     fn a_node_that_answers_nothing_is_silent_until_it_answers() {
         let silence = Silence::default();
         let asked = Instant::now();
-        assert_eq!(silence.unanswered(1, asked), Silent::SinceNow);
-        assert_eq!(silence.unanswered(1, asked), Silent::SinceLong);
+        silent(&silence, 1);
+        assert_eq!(silence.unanswered(1, asked), None, "it is asked already");
         assert!(silence.is_silent(1) && !silence.is_silent(2));
         silence.heard(1);
         assert!(!silence.is_silent(1));
@@ -249,8 +315,46 @@ mod tests {
         let silence = Silence::default();
         let asked = Instant::now();
         silence.heard(1);
-        assert_eq!(silence.unanswered(1, asked), Silent::No);
+        assert_eq!(silence.unanswered(1, asked), None);
         let later = Instant::now() + Duration::from_secs(1);
-        assert_eq!(silence.unanswered(1, later), Silent::SinceNow);
+        assert!(silence.unanswered(1, later).is_some());
+    }
+
+    /// Its one request may be slow: a read of many rows, say.
+    #[test]
+    fn a_node_that_answers_the_question_is_not_silent() {
+        let silence = Silence::default();
+        let asked = Instant::now();
+        let doubt = silence.unanswered(1, asked).expect("it is in doubt");
+        assert!(!silence.is_silent(1), "it may answer yet");
+        silence.heard(1);
+        assert!(!silence.confirmed(1, doubt));
+        assert!(!silence.is_silent(1));
+        // A later doubt is none of the earlier question's.
+        let later = Instant::now() + Duration::from_secs(1);
+        let again = silence.unanswered(1, later).expect("it is in doubt again");
+        assert!(!silence.confirmed(1, doubt) && silence.confirmed(1, again));
+    }
+
+    #[test]
+    fn requests_go_past_a_silent_node_while_another_of_those_that_are_asked_answers() {
+        let silence = Silence::default();
+        let all = [1, 2, 3];
+        silence.heard(2);
+        assert!(!silence.is_alone(1, &all));
+        silent(&silence, 1);
+        assert!(silence.is_alone(1, &all));
+        assert!(!silence.is_alone(2, &all), "it answers");
+        // One that is in doubt may be silent, too.
+        silent(&silence, 2);
+        let doubt = silence.unanswered(3, Instant::now());
+        assert!(!silence.is_alone(1, &all));
+        assert!(silence.confirmed(3, doubt.expect("it is in doubt")));
+        assert!(!silence.is_alone(1, &all), "all are silent");
+        // Another datacenter's that nobody asks, say.
+        silence.heard(4);
+        assert!(!silence.is_alone(1, &all));
+        silence.heard(3);
+        assert!(silence.is_alone(1, &all));
     }
 }
