@@ -12,6 +12,7 @@ use crate::bridge::Bridge;
 use crate::change::{self, ConsistencyChange};
 use crate::cluster::Cluster;
 use crate::config::CassandraConfig;
+use crate::cuts::Cuts;
 use crate::directory::{self, Directory, Entry};
 use crate::failure::Failure;
 use crate::known::{self, Known, KnownMemory};
@@ -19,7 +20,6 @@ use crate::lease::{self, LeaseRow, LeaseTable};
 use crate::log::{self, Log};
 use crate::scope::ScopeTable;
 use crate::space::{CassandraSpace, Core};
-use crate::split::Cuts;
 
 /// Makes the openings of one process differ.
 static OPENINGS: AtomicU64 = AtomicU64::new(0);

@@ -12,12 +12,13 @@ use varve_kv::{Flow, KvError, Row, TableId};
 
 use crate::bridge::Bridge;
 use crate::cluster::Page;
+use crate::cuts::Whole;
 use crate::failure::Failure;
 use crate::log::unreadable;
 use crate::plan::{next_key, stored_partition};
 use crate::read::{error, page, read_partition, wait};
 use crate::space::Core;
-use crate::split::{self, Search, Whole};
+use crate::split::{self, Search};
 use crate::statements::Cell;
 
 /// The smallest token that no partition has.

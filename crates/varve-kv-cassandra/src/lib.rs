@@ -24,6 +24,7 @@ mod change;
 mod clock;
 mod cluster;
 mod config;
+mod cuts;
 mod directory;
 mod engine;
 mod failure;

@@ -10,11 +10,12 @@ use varve_kv::{ClusteringRange, Flow, KvError, ScanRequest, TableId};
 
 use crate::bridge::Bridge;
 use crate::cluster::Page;
+use crate::cuts::{Place, Whole};
 use crate::failure::Failure;
 use crate::log::unreadable;
 use crate::plan::{next_key, stored_partition};
 use crate::space::Core;
-use crate::split::{self, Search, Whole};
+use crate::split::{self, Search};
 use crate::statements::{Cell, Paged, Scan};
 
 /// Requests of one call that are under way at once.
@@ -133,7 +134,7 @@ impl Slice {
         }
     }
 
-    fn place(&self) -> split::Place {
+    fn place(&self) -> Place {
         (self.table, Whole::Partition(self.partition.clone()))
     }
 

@@ -18,6 +18,7 @@ use crate::acquire::{holder, lead, now, term};
 use crate::bridge::Bridge;
 use crate::clock::Moment;
 use crate::cluster::Cluster;
+use crate::cuts::Cuts;
 use crate::engine::OpenSpace;
 use crate::failure::Failure;
 use crate::full;
@@ -28,7 +29,6 @@ use crate::plan::Plan;
 use crate::read;
 use crate::record::Record;
 use crate::send::{refused, send_all};
-use crate::split::Cuts;
 use crate::stamps::Stamps;
 use crate::statements::TableStatements;
 

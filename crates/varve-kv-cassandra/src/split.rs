@@ -5,29 +5,17 @@
 //! are nobody tells, so a range that fails is cut by the bytes of its keys, again and again; parts of it without anything cost
 //! little. What was found to be read in one go is remembered for a while, so that only the first read of a partition has to search.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
-use varve_kv::{KvError, TableId, patience};
+use varve_kv::{KvError, patience};
 
+use crate::cuts::{Cuts, Done, Place};
 use crate::failure::Failure;
 
 /// Parts into which a range is cut. Of many, most have nothing; of few, the range that fails has to be read more often.
 const WAYS: u128 = 16;
 /// Bytes of keys that are reckoned with as a number.
 const DIGITS: usize = 8;
-/// How long cuts are remembered: the tombstones may be gone then, and each cut costs a request.
-const REMEMBERED: Duration = Duration::from_secs(600);
-/// Places whose cuts are remembered.
-const PLACES_MAX: usize = 256;
-/// Cuts of one place that are.
-const CUTS_MAX: usize = 4_096;
-/// Parts that were read go together while they took less than this share of a read that failed: then their tombstones are
-/// fewer than that one's.
-const TOGETHER: u32 = 4;
-
 /// Reads of one search that may fail, where nobody waits for its end.
 const FAILURES_MAX: usize = 300;
 
@@ -159,13 +147,6 @@ pub(crate) fn parts<K: Ord + Clone>(
     parts
 }
 
-/// A part that was read, and how long its requests took.
-#[derive(Debug, Clone)]
-pub(crate) struct Done {
-    pub(crate) from: Vec<u8>,
-    pub(crate) took: Duration,
-}
-
 /// What was found out in reading something in parts.
 #[derive(Debug)]
 pub(crate) struct Search {
@@ -217,88 +198,12 @@ impl Search {
     }
 }
 
-/// What is read in parts.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Whole {
-    /// A partition, by its stored key, in parts by clustering keys.
-    Partition(Vec<u8>),
-    /// The keys of all partitions that have a token, by clustering keys.
-    Token(i64),
-    /// A table, by tokens.
-    Table,
-}
-
-/// What is read in parts, and of which table.
-pub(crate) type Place = (TableId, Whole);
-
-/// Where partitions, and tables, were cut.
-#[derive(Debug, Default)]
-pub(crate) struct Cuts {
-    any: AtomicBool,
-    of: Mutex<HashMap<Place, Known>>,
-}
-
-#[derive(Debug)]
-struct Known {
-    until: Instant,
-    at: Vec<Vec<u8>>,
-}
-
-impl Cuts {
-    /// Those of a place, ascending.
-    pub(crate) fn of(&self, place: &Place) -> Vec<Vec<u8>> {
-        if !self.any.load(Ordering::Acquire) {
-            return Vec::new();
-        }
-        let of = self.of.lock();
-        match of.get(place) {
-            Some(known) if known.until > Instant::now() => known.at.clone(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// Remembers the cuts between parts that were read, instead of what was known of the range that they make up.
-    /// A read that failed took `failed`.
-    pub(crate) fn learn(&self, place: Place, mut done: Vec<Done>, failed: Duration) {
-        done.sort_by(|a, b| a.from.cmp(&b.from));
-        let mut at: Vec<Vec<u8>> = Vec::new();
-        let mut took = Duration::ZERO;
-        for part in done {
-            if took.saturating_add(part.took) > failed / TOGETHER {
-                at.push(part.from);
-                took = Duration::ZERO;
-            }
-            took = took.saturating_add(part.took);
-        }
-        at.dedup();
-        let (Some(first), Some(last)) = (at.first(), at.last()) else {
-            return;
-        };
-        let now = Instant::now();
-        let mut of = self.of.lock();
-        of.retain(|_, known| known.until > now);
-        let known = of.remove(&place);
-        let before = known.map_or_else(Vec::new, |known| known.at);
-        let before = before.into_iter().filter(|cut| cut < first || cut > last);
-        let mut all: Vec<Vec<u8>> = before.collect();
-        all.append(&mut at);
-        all.sort();
-        if of.len() < PLACES_MAX && all.len() <= CUTS_MAX {
-            let known = Known {
-                until: now + REMEMBERED,
-                at: all,
-            };
-            of.insert(place, known);
-        }
-        self.any.store(!of.is_empty(), Ordering::Release);
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use varve_kv::ClusteringRange;
+    use varve_kv::{ClusteringRange, TableId};
 
     use super::*;
+    use crate::cuts::Whole;
 
     const NO_MORE: Option<&[u8]> = None;
 
@@ -470,41 +375,5 @@ mod tests {
                 assert!(range.contains(key));
             }
         }
-    }
-
-    #[test]
-    fn what_was_read_in_one_go_is_remembered() {
-        let place = |table: u8| (TableId(table), Whole::Partition(b"p".to_vec()));
-        let known = Cuts::default();
-        let of = |known: &Cuts| known.of(&place(1));
-        assert!(of(&known).is_empty());
-        let done = |parts: &[(u8, u64)]| {
-            let part = |(from, took): &(u8, u64)| Done {
-                from: vec![*from],
-                took: Duration::from_millis(*took),
-            };
-            parts.iter().map(part).collect()
-        };
-        let failed = Duration::from_millis(100);
-        let parts = [
-            (5, 20),
-            (0, 1),
-            (2, 1),
-            (1, 1),
-            (6, 3),
-            (3, 1),
-            (7, 90),
-            (8, 1),
-        ];
-        known.learn(place(1), done(&parts), failed);
-        assert_eq!(
-            of(&known),
-            [[6], [7], [8]],
-            "parts that took little go together"
-        );
-        known.learn(place(1), done(&[(2, 30), (3, 30), (4, 30)]), failed);
-        assert_eq!(of(&known), [[2], [3], [4], [6], [7], [8]]);
-        assert!(known.of(&place(2)).is_empty());
-        assert!(known.of(&(TableId(1), Whole::Token(1))).is_empty());
     }
 }
