@@ -147,6 +147,10 @@ impl FullScan<'_> {
         if cuts.is_empty() {
             let asked = Instant::now();
             match self.keys(token, None) {
+                Err(KvError::Tombstones { .. }) if !self.filters() => {
+                    let failure = Failure::Tombstones(NO_FILTERS.to_owned());
+                    return Err(error(self.core, failure));
+                }
                 Err(error @ KvError::Tombstones { .. }) => {
                     search.bounds.failed(asked.elapsed(), error)?;
                 }
@@ -200,6 +204,12 @@ impl FullScan<'_> {
             }
         }
         Ok(found)
+    }
+
+    /// Whether partitions can be asked for by ranges of clustering keys.
+    fn filters(&self) -> bool {
+        let statements = &self.core.store[usize::from(self.table.0)];
+        statements.at_token_within.is_some()
     }
 
     /// The partitions that have a token, and a row in a range of clustering keys if one is given.

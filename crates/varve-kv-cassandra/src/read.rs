@@ -203,14 +203,15 @@ pub(crate) async fn page(
     }
 }
 
-/// Hands the rows of a page to `visit`; returns where the next one begins, if more are wanted. `last` becomes the key of the
-/// page's last row, if it has one.
+/// What is behind a page that was shown: the key of its last row, if it has one, and where the next page begins.
+type Behind = (Option<Vec<u8>>, Option<PagingState>);
+
+/// Hands the rows of a page to `visit`; returns what is behind it, if more are wanted.
 fn visit_page(
     core: &Core,
     page: Page,
-    last: &mut Option<Vec<u8>>,
     visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
-) -> Result<ControlFlow<(), Option<PagingState>>, KvError> {
+) -> Result<ControlFlow<(), Behind>, KvError> {
     let failed = |failure| error(core, failure);
     let rows = page.rows.rows::<(&[u8], &[u8])>();
     let mut shown = None;
@@ -221,10 +222,8 @@ fn visit_page(
         }
         shown = Some(clustering);
     }
-    if let Some(shown) = shown {
-        *last = Some(shown.to_vec());
-    }
-    Ok(ControlFlow::Continue(page.next))
+    let shown = shown.map(<[u8]>::to_vec);
+    Ok(ControlFlow::Continue((shown, page.next)))
 }
 
 pub(crate) fn scan(
@@ -326,14 +325,18 @@ fn read_parts(
                 Err(error) => return Err(error),
             };
             took += time;
-            match visit_page(core, page, &mut last, visit)? {
-                ControlFlow::Break(()) => return Ok(Flow::Break(())),
-                ControlFlow::Continue(None) => {
-                    search.end(took);
-                    break;
-                }
-                ControlFlow::Continue(next) => at = next,
+            let ControlFlow::Continue((shown, next)) = visit_page(core, page, visit)? else {
+                return Ok(Flow::Break(()));
+            };
+            if shown.is_some() {
+                last = shown;
+                search.bounds.found();
             }
+            if next.is_none() {
+                search.end(took);
+                break;
+            }
+            at = next;
         }
     }
     Ok(Flow::Continue(()))

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 const WAYS: u128 = 16;
 /// Bytes of keys that are reckoned with as a number.
 const DIGITS: usize = 8;
-/// Reads of one search that may fail, where nobody waits for its end.
+/// Reads of one search that may fail without a row between them, also where nobody waits for its end.
 const FAILURES_MAX: usize = 300;
 
 /// How long a search may go on: as long as its caller may wait, and for some failures at most. What it holds, a latch say, others wait

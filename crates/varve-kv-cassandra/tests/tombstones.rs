@@ -19,6 +19,8 @@ use varve_testkit::engine_suite::tables::{
 
 /// Tombstones that are made, at most.
 const REMOVED_MAX: u64 = 30_000;
+/// Where they lie in one partition, each time with a row behind them.
+const PLACES: u8 = 6;
 /// Rows that one batch puts or removes.
 const BATCH: u64 = 2_000;
 
@@ -151,6 +153,36 @@ fn what_is_left_between_removed_rows_is_read() {
         assert_eq!(rest, whole[at + 1..]);
     }
     space.verify_checksums().unwrap();
+}
+
+/// The bound on its failures counts from the last row on: so many there are only with few rows, or none.
+#[test]
+fn a_search_that_comes_to_rows_goes_on() {
+    let Some(engine) = Scratch::new() else { return };
+    let Some((space, many)) = space(&engine) else {
+        return;
+    };
+    let space = &*space;
+    let hub = named(b"hub");
+    // Far from one another, and what they have in common takes long to find.
+    let key = |place: u8, n: u64| [&[place][..], &[1; 24], &n.to_be_bytes()].concat();
+    for place in 0..PLACES {
+        for first in (0..many).step_by(BATCH as usize) {
+            let mut batch = Batch::new();
+            for n in first..many.min(first + BATCH) {
+                batch.delete(NAMED, &hub, &key(place, n));
+            }
+            space.write(&batch, Durability::Buffered).unwrap();
+        }
+        put(space, NAMED, &hub, &key(place, many), b"v");
+    }
+    let all = ClusteringRange::all();
+    let before = failures(space);
+    let found = timed(space, "all places", || {
+        rows(space, NAMED, &hub, &all, false)
+    });
+    assert_eq!(found.len(), usize::from(PLACES));
+    assert!(failures(space) - before > 300.0, "it did not take many");
 }
 
 /// Else a write that has to read there would hold what it has latched for as long as its search takes.
