@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The largest partitions in the files of a node that has ended in order, before compression.
+# The largest partitions of all tables in the files of a node that has ended in order, before compression, each with its table.
 #
 #   partitions.sh NODE_FOLDER KEYSPACE_PATTERN     such as `…/node/1` and `hub_hub_*`
 set -euo pipefail
@@ -17,11 +17,15 @@ done
 echo 'the largest partitions in the files of the node, before compression:'
 # shellcheck disable=SC2086  # the pattern is one
 "$java" "${reach[@]}" "-Dcassandra.storagedir=$scratch" "-Dlogback.configurationFile=$node/conf/logback.xml" \
-  -cp "$jars/lib/*" org.apache.cassandra.tools.SSTablePartitions --min-size 10000 "$node"/data/$keyspaces/edge-*/ |
-  awk '$1 == "Partition:" {
+  -cp "$jars/lib/*" org.apache.cassandra.tools.SSTablePartitions --min-size 10000 "$node"/data/$keyspaces/*/ |
+  awk '$1 == "Processing" {
+    # Without what tells a table from others of its name.
+    table = $2; sub(/-[^-]*$/, "", table); sub(/^.*[.]/, "", table)
+  }
+  $1 == "Partition:" {
     # A partition may be in several files.
     match($0, /size: [0-9.]+ [KMG]?i?B/); split(substr($0, RSTART, RLENGTH), size, " ")
-    match($0, /rows: [0-9]+/); rows[$2] += substr($0, RSTART + 6, RLENGTH - 6)
-    bytes[$2] += size[2] * (size[3] == "MiB" ? 1048576 : size[3] == "KiB" ? 1024 : 1)
+    match($0, /rows: [0-9]+/); rows[table " " $2] += substr($0, RSTART + 6, RLENGTH - 6)
+    bytes[table " " $2] += size[2] * (size[3] == "GiB" ? 1073741824 : size[3] == "MiB" ? 1048576 : size[3] == "KiB" ? 1024 : 1)
   }
   END { for (key in bytes) printf "%8.1f MB %9d rows  %s\n", bytes[key] / 1e6, rows[key], key }' | sort -rn | head -n 12
