@@ -9,7 +9,9 @@ use std::process::Command;
 #[derive(Clone, Copy)]
 pub(crate) struct Nodes {
     pub(crate) name: &'static str,
-    /// For clients. No two tests have the same, nor has any script a test's.
+    /// For clients. Whoever starts nodes of its own, test binary or script, has another one. Those on the one node of `node/mod.rs`
+    /// share its port, with `tests/cassandra/run.sh` too, whose node they take where it has started one: without that they run one
+    /// after the other, each with a node of its own.
     pub(crate) port: u16,
     pub(crate) number: u8,
     /// What else differs from the script's defaults, by the names of its environment.
