@@ -111,7 +111,7 @@ impl CassandraConfig {
             request_timeout: Duration::from_secs(12),
             lease: Duration::from_secs(15),
             io_threads: 2,
-            known_bytes_max: 448 << 20,
+            known_bytes_max: 480 << 20,
             address: format!("process {}", std::process::id()),
             shared: false,
         }
