@@ -5,6 +5,7 @@ mod derived;
 mod events;
 mod ever;
 mod history;
+mod listed;
 mod lookup;
 mod many;
 mod ordered;

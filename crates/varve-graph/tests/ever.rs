@@ -1,4 +1,5 @@
-//! The listing of everything that has a history: each once, whatever the pages, and no page looks at more than its share.
+//! The listing of everything that has a history: each once, whatever the pages, and no page looks at more than its share. And
+//! whether a label ever had anything.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -137,6 +138,43 @@ fn each_element_is_listed_once_whatever_the_pages() {
             }
         }
     }
+}
+
+#[test]
+fn a_label_tells_whether_it_ever_had_elements() {
+    let graph = graph();
+    let catalogue = graph.catalogue();
+    let other = catalogue.create_vertex_label(NewVertexLabel::named("w"));
+    let unlisted = catalogue.create_vertex_label(NewVertexLabel {
+        enable_label_index: false,
+        ..NewVertexLabel::named("x")
+    });
+    let other_edges = catalogue.create_edge_label(NewEdgeLabel::between("f", "v", "v"));
+    let write = |mutation| {
+        graph
+            .write_now(&WriteRequest::now(vec![mutation]))
+            .expect("stored")
+    };
+    let told = || {
+        let view = graph.view(TemporalScope::NOW).expect("a view");
+        let vertices = view.may_have_had_vertices(VertexLabelId(1));
+        let edges = view.may_have_had_edges(EdgeLabelId(1));
+        (vertices.expect("an answer"), edges.expect("an answer"))
+    };
+    assert_eq!(told(), (false, false));
+    write(put_vertex(0));
+    assert_eq!(told(), (true, false));
+    write(put_edge(0, 0));
+    assert_eq!(told(), (true, true));
+    write(delete(ElementId::Edge(edge(0, 0))));
+    write(delete(ElementId::Vertex(vertex(0))));
+    assert_eq!(told(), (true, true), "what was, counts");
+    let view = graph.view(TemporalScope::NOW).expect("a view");
+    let may = |label: VertexLabelId| view.may_have_had_vertices(label).expect("an answer");
+    assert!(!may(other.expect("a label").id));
+    assert!(may(unlisted.expect("a label").id), "nothing says no");
+    let id = other_edges.expect("a label").id;
+    assert!(!view.may_have_had_edges(id).expect("an answer"));
 }
 
 /// The ids of all pages of at most `limit` ids, each page from a view of its own, with what is written between the first
