@@ -11,7 +11,7 @@ use varve_encoding::datum::{Cursor, Token};
 use varve_encoding::row::{vertex_label, vertex_parts};
 use varve_graph::index::{Deriver, rebuild_derived};
 use varve_kv::patience;
-use varve_model::{ElementId, TemporalScope};
+use varve_model::{EdgeLabelId, ElementId, TemporalScope, VertexLabelId};
 
 use super::decode::Parts;
 use super::entries::{InstanceDeriver, skip_rest};
@@ -66,11 +66,15 @@ impl GraphStore {
         })?;
         let kept = Kept::read(&**self.graph.space())?;
         let is_first = kept.is_none();
-        let (before, pending) = match kept {
+        let (before, mut pending) = match kept {
             Some(kept) => (kept.rules, kept.pending),
             None => (Rules::default(), (Vec::new(), Vec::new())),
         };
+        let is_resumed = !(pending.0.is_empty() && pending.1.is_empty());
         let rules = Rules::of(&types, &labels, &before);
+        if !is_first {
+            self.add_unlisted(&rules, &before, &mut pending)?;
+        }
         let is_of_older_form = !is_first && before.form < rules.form;
         let mut missing = if is_first {
             // What is there already, as from a dump, came without entries.
@@ -101,10 +105,9 @@ impl GraphStore {
         let texts = Arc::clone(&self.texts);
         let state = State::new(Arc::clone(&types), keys, rules, labels, texts);
         if !is_first && !is_of_older_form {
-            // The lists of all that there is were complete before.
+            // The lists of all types that had rules were complete before.
             self.leave_out_unused(&state, &mut missing)?;
         }
-        let is_resumed = !(pending.0.is_empty() && pending.1.is_empty());
         missing.entities.extend(pending.0);
         missing.relationships.extend(pending.1);
         Ok(TypeChange {
@@ -116,6 +119,32 @@ impl GraphStore {
             is_resumed,
             is_noted,
         })
+    }
+
+    /// Adds the labels that had no rules `before`, and that there may be instances of: they came with a dump, so no list of ours
+    /// has them. The graph's own lists of labels say so.
+    fn add_unlisted(
+        &self,
+        rules: &Rules,
+        before: &Rules,
+        pending: &mut (Vec<u32>, Vec<u32>),
+    ) -> Result<(), OmrsError> {
+        let view = self.graph.view(TemporalScope::NOW)?;
+        for label in rules.entities.keys() {
+            if !before.entities.contains_key(label)
+                && view.may_have_had_vertices(VertexLabelId(*label))?
+            {
+                pending.0.push(*label);
+            }
+        }
+        for label in rules.relationships.keys() {
+            if !before.relationships.contains_key(label)
+                && view.may_have_had_edges(EdgeLabelId(*label))?
+            {
+                pending.1.push(*label);
+            }
+        }
+        Ok(())
     }
 
     /// Makes the entries that instances miss, however long it takes: what ended with the time of a request would be begun

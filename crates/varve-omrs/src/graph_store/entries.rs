@@ -45,9 +45,6 @@ impl Deriver for InstanceDeriver {
             }
             ElementId::Edge(edge) => {
                 let (_, _, properties) = edge_parts(content)?;
-                let first = named_first(&edge.sort_values);
-                let index = Kind::Relationship.number(Subject::Relationships);
-                entries.put(index, &first, &[]);
                 (Subject::Relationships, edge.label.0, properties)
             }
         };
@@ -55,10 +52,16 @@ impl Deriver for InstanceDeriver {
             Subject::Entities => &self.rules.entities,
             Subject::Relationships => &self.rules.relationships,
         };
-        // What is of no known type was not written by this repository.
+        // What is of no known type was not written by this repository, or came with a dump before its type: then it gets all its
+        // entries as the type is added.
         let Some(rules) = rules.get(&label) else {
             return Ok(());
         };
+        if let ElementId::Edge(edge) = id {
+            let first = named_first(&edge.sort_values);
+            let index = Kind::Relationship.number(Subject::Relationships);
+            entries.put(index, &first, &[]);
+        }
         let parts = Parts::of(properties, self.keys)?;
         // Nor was what has no header, in a label of the same name.
         if parts.header.is_empty() {

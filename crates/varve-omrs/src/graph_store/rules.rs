@@ -232,7 +232,7 @@ impl Rules {
         (all(&self.entities), all(&self.relationships))
     }
 
-    /// Whose instances have other entries by `self` than by `before`.
+    /// Whose instances have other entries by `self` than by `before`, but for labels without rules before.
     pub(super) fn changed_since(&self, before: &Self) -> Changed {
         fn changed<K: Ord + Clone>(
             now: &BTreeMap<K, TypeRules>,
@@ -244,10 +244,18 @@ impl Rules {
             let differing = now.iter().filter(differs);
             differing.map(|(of, _)| of.clone()).collect()
         }
+        // What came with a dump may carry a classification that was not known until now: it is listed by the name, but has no
+        // entries of the properties.
+        let is_new = |(name, rules): &(&String, &TypeRules)| {
+            !before.classifications.contains_key(*name) && !rules.properties.is_empty()
+        };
+        let mut classifications = changed(&self.classifications, &before.classifications);
+        let new = self.classifications.iter().filter(is_new);
+        classifications.extend(new.map(|(name, _)| name.clone()));
         Changed {
             entities: changed(&self.entities, &before.entities),
             relationships: changed(&self.relationships, &before.relationships),
-            classifications: changed(&self.classifications, &before.classifications),
+            classifications,
         }
     }
 

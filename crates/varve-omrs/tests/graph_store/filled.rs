@@ -1,9 +1,14 @@
 //! A graph whose instances came without entries, as from a dump, has them once the types are told.
 
+use std::sync::Arc;
+
 use varve_encoding::index::{IndexId, partition_prefix};
 use varve_encoding::tables::{EVENT_INDEX, INDEX, META};
 use varve_kv::{Batch, Durability};
+use varve_omrs::instances::Classification;
+use varve_omrs::json::Millis;
 use varve_omrs::store::*;
+use varve_omrs::types::{Catalogue, TypeDef};
 
 use crate::world::*;
 
@@ -64,4 +69,149 @@ fn what_came_without_entries_is_found() {
             .has_ever(world.types.by_name("Person").expect("a type"))
             .expect("an answer")
     );
+}
+
+/// The types, and copies of some by other names.
+fn with_copies(types: &Catalogue, copies: &[(&str, &str)]) -> Arc<Catalogue> {
+    let mut types = types.clone();
+    for (name, of) in copies {
+        let mut def = TypeDef::clone(types.type_by_name(of).unwrap());
+        let link = &mut def.body.summary.link;
+        link.guid = Some(format!("guid of {name}"));
+        link.name = Some((*name).to_owned());
+        types.add_type(def).unwrap();
+    }
+    Arc::new(types)
+}
+
+/// A store with instances that came without entries, told the standard's types only, while some are of types that were added
+/// where they came from; and all types. `Idle` is one that no instance is of.
+fn filled_before_its_types() -> (World, Arc<Catalogue>) {
+    let mut world = World::new();
+    let standard = Arc::clone(&world.types);
+    let copies = [
+        ("Thing", "Database"),
+        ("Idle", "Database"),
+        ("Link", "DataContentForDataSet"),
+        ("IdleLink", "DataContentForDataSet"),
+        ("Mark", "Confidentiality"),
+    ];
+    world.types = with_copies(&standard, &copies);
+    world.tell_types();
+    let mut thing = world.entity("Thing", "a", &[("name", text("one"))]);
+    let mut former = world.entity("Thing", "c", &[]);
+    world.put(&thing);
+    world.put(&former);
+    let mut marked = world.entity("Database", "b", &[]);
+    marked.classifications = vec![Classification {
+        audit: world.header("Mark", "").audit,
+        name: Some("Mark".to_owned()),
+        properties: Some(world.properties("Mark", &[("notes", text("red"))])),
+        ..Classification::default()
+    }]
+    .into();
+    world.put(&marked);
+    world.put_relationship(&world.relationship("Link", "r", ["a", "b"]));
+    world.clock.advance(5_000);
+    thing.properties = Some(world.properties("Thing", &[("name", text("two"))]));
+    thing.header.audit.version = 2;
+    world.put(&thing);
+    former.header.audit.instance_type = world.header("Database", "c").audit.instance_type;
+    former.header.audit.version = 2;
+    world.put(&former);
+    strip(&world);
+    let all = std::mem::replace(&mut world.types, standard);
+    world.restart();
+    world.verify();
+    (world, all)
+}
+
+fn assert_all_is_found(world: &mut World) {
+    let red = text("red");
+    for _ in 0..2 {
+        let found = |at, name: &str, subject| {
+            let of = world.types.by_name(name);
+            let by = WalkBy::Guid;
+            world.guids(
+                at,
+                &Walk {
+                    of,
+                    ..all(subject, by)
+                },
+            )
+        };
+        let first = Some(Millis(START / 1_000));
+        assert_eq!(found(None, "Thing", Subject::Entities), ["a"]);
+        assert_eq!(found(first, "Thing", Subject::Entities), ["a", "c"]);
+        assert_eq!(found(None, "Asset", Subject::Entities), ["a", "b", "c"]);
+        assert_eq!(found(None, "Link", Subject::Relationships), ["r"]);
+        let relationship = world.reader(None).relationship("r").expect("read");
+        assert!(relationship.is_some());
+        let by = |at, by| world.guids(at, &all(Subject::Entities, by));
+        assert_eq!(by(None, WalkBy::Text("two")), ["a"]);
+        assert_eq!(by(first, WalkBy::Text("one")), ["a"]);
+        let marked = WalkBy::ClassifiedWith("Mark", "notes", &red);
+        assert_eq!(by(None, marked), ["b"]);
+        for (name, was_ever) in [
+            ("Thing", true),
+            ("Link", true),
+            ("Mark", true),
+            ("Idle", false),
+        ] {
+            let of = world.types.by_name(name).unwrap();
+            assert_eq!(world.store.has_ever(of).unwrap(), was_ever, "{name}");
+        }
+        world.restart();
+    }
+}
+
+#[test]
+fn what_came_of_types_that_are_added_later_is_found() {
+    let (mut world, types) = filled_before_its_types();
+    assert!(world.store.begin_types(Arc::clone(&types)).unwrap());
+    world.types = types;
+    world.tell_types();
+    assert_all_is_found(&mut world);
+}
+
+#[test]
+fn it_is_found_when_the_types_are_added_one_by_one() {
+    let (mut world, types) = filled_before_its_types();
+    for name in ["Mark", "Link", "Thing", "Idle"] {
+        let mut more = Catalogue::clone(&world.types);
+        let def = types.type_by_name(name).unwrap();
+        more.add_type(TypeDef::clone(def)).unwrap();
+        world.types = Arc::new(more);
+        world.tell_types();
+        world.verify();
+    }
+    assert_all_is_found(&mut world);
+}
+
+#[test]
+fn it_is_found_after_an_addition_that_was_interrupted() {
+    let (mut world, types) = filled_before_its_types();
+    assert!(world.store.begin_types(Arc::clone(&types)).unwrap());
+    world.reopen();
+    world.tell_types();
+    world.verify();
+    world.types = types;
+    world.tell_types();
+    assert_all_is_found(&mut world);
+}
+
+#[test]
+fn a_type_that_nothing_came_of_is_added_at_once() {
+    let (world, _) = filled_before_its_types();
+    let copies = [
+        ("Idle", "Database"),
+        ("IdleLink", "DataContentForDataSet"),
+        ("New", "Database"),
+        ("NewMark", "Confidentiality"),
+    ];
+    for copy in copies {
+        let types = with_copies(&world.types, &[copy]);
+        assert!(!world.store.begin_types(types).unwrap(), "{copy:?}");
+        world.tell_types();
+    }
 }
