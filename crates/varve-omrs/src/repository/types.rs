@@ -9,7 +9,7 @@ use varve_kv::patience;
 use super::kept_types::KeptTypes;
 use super::{Repository, not_supported};
 use crate::error::{Message, OmrsError};
-use crate::matching::Pattern;
+use crate::matching::{Effort, Pattern};
 use crate::requests::TypeDefReIdentifyRequest;
 use crate::types::{
     AttributeTypeDef, AttributeTypeDefCategory, Catalogue, ResolvedType, TypeDef, TypeDefCategory,
@@ -39,8 +39,11 @@ impl Repository {
         if !name.contains(['*', '&']) {
             return Ok(types.find_by_name(|known| known == name));
         }
-        let pattern = Pattern::new(&with_wildcards(name), "name")?;
-        Ok(types.find_by_name(|known| pattern.matches(known)))
+        let effort = self.effort();
+        let pattern = Pattern::of_request(&with_wildcards(name), "name", &effort)?;
+        let found = types.find_by_name(|known| pattern.matches(known));
+        effort.check()?;
+        Ok(found)
     }
 
     /// The types of a category.
@@ -105,17 +108,21 @@ impl Repository {
             let message = Message::NoSearchCriteria;
             return Err(OmrsError::of_parameter(message, parameter, &[parameter]));
         }
-        let pattern = Pattern::new(search_criteria, parameter)?;
+        let effort = self.effort();
+        let pattern = Pattern::of_request(search_criteria, parameter, &effort)?;
         let types = self.types();
-        let found = types.types().filter(|(_, of)| {
+        let mut found = Vec::new();
+        for (_, of) in types.types() {
             let description = of.def().body.description.as_deref();
             let texts = [Some(of.name()), Some(of.guid()), description];
-            texts
-                .into_iter()
-                .flatten()
-                .any(|text| pattern.matches(text))
-        });
-        Ok(cloned(found))
+            let mut texts = texts.into_iter().flatten();
+            let is_found = texts.any(|text| pattern.matches(text));
+            effort.check()?;
+            if is_found {
+                found.push(TypeDef::clone(of.def()));
+            }
+        }
+        Ok(found)
     }
 
     /// The type with this GUID.
@@ -314,6 +321,11 @@ impl Repository {
             let renamed = types.re_identify_attribute_type(guid, name, new_guid, new_name)?;
             Ok(AttributeTypeDef::clone(&renamed))
         })
+    }
+
+    /// What the expressions of a call that begins now may cost: as much as those of a search.
+    fn effort(&self) -> Arc<Effort> {
+        Effort::new(self.searcher.limits().time_max)
     }
 
     /// Whether any instance is, or ever was, of a type; none is of one that is not known.

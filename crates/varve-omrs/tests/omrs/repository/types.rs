@@ -70,6 +70,30 @@ fn types_are_found_in_many_ways() {
 }
 
 #[test]
+fn comparisons_that_could_take_minutes_are_refused() {
+    on_each_store(|f| {
+        let r = &f.repository;
+        let long = "ab".repeat(2_000_000);
+        // Half a thousand repetitions, each of which could begin anywhere.
+        let expression = "(?:[ab]{1,500}){1,4}c";
+        let name = format!("{}*c", "&".repeat(200));
+        assert_eq!(r.search_for_type_defs(expression).unwrap(), []);
+        assert_eq!(r.find_types_by_name(&name).unwrap().types, []);
+        let refused = (Exception::RepositoryError, "VARVE-OMRS-503-034");
+        let mut described = entity_type("Described", "Asset", f);
+        described.body.description = Some(long.clone());
+        r.add_type_def(described).unwrap();
+        assert_eq!(failure(r.search_for_type_defs(expression)), refused);
+        assert_eq!(r.find_types_by_name(&name).unwrap().types, []);
+        r.add_type_def(entity_type(&long, "Asset", f)).unwrap();
+        assert_eq!(failure(r.find_types_by_name(&name)), refused);
+        // What quotes one text costs no more than reading it.
+        let found = r.search_for_type_defs(".*\\Qbababa\\E.*").unwrap();
+        assert_eq!(found.len(), 2);
+    });
+}
+
+#[test]
 fn types_that_are_not_there_are_said_not_to_be() {
     on_each_store(|f| {
         let r = &f.repository;
