@@ -148,7 +148,8 @@ impl GraphStore {
     }
 
     /// Makes the entries that instances miss, however long it takes: what ended with the time of a request would be begun
-    /// anew by the next one, and never be done. What is interrupted is done when the graph is opened the next time.
+    /// anew by the next one, and never be done. What is interrupted is done when the graph is opened the next time, by the types
+    /// that are told then.
     pub(super) fn complete_change(&self, change: &mut TypeChange) -> Result<(), OmrsError> {
         if change.is_to_be_completed() {
             return patience::without_end(|| self.make_missing(change));
