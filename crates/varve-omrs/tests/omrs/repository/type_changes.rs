@@ -98,12 +98,15 @@ fn a_change_that_cannot_be_kept_goes_back_beside_writes() {
 #[test]
 fn what_takes_long_does_not_end_with_the_request() {
     let (store, f) = new_repository();
-    let endless = || {
+    let (reached, is_reached) = mpsc::channel();
+    let endless = move |step: &'static str| {
         assert_eq!(patience::deadline(), None);
+        reached.send(step).unwrap();
         Ok(())
     };
-    store.while_types_change(endless);
-    store.before_notes(move |_| endless());
+    let endless_too = endless.clone();
+    store.while_types_change(move || endless("entries"));
+    store.before_notes(move |_| endless_too("note"));
     let patch = patch(&f, "Asset");
     let version = patch.update_to_version;
     let deadline = Instant::now() + LONG;
@@ -111,6 +114,8 @@ fn what_takes_long_does_not_end_with_the_request() {
         f.repository.update_type_def(patch).unwrap();
         assert_eq!(patience::deadline(), Some(deadline));
     });
+    let steps: Vec<_> = is_reached.try_iter().collect();
+    assert_eq!(steps, ["entries", "note"]);
     assert_version(&f, "Asset", version);
 }
 
