@@ -10,6 +10,7 @@
 //! - Bytes whose sync failed may look stored until the machine stops. So opening writes again what is not known to be on
 //!   stable storage, and syncs the names it found, and only then builds on them.
 
+mod ahead;
 mod disk;
 mod errors;
 mod format;
@@ -33,6 +34,7 @@ pub use self::replaying::Replaying;
 pub use self::segments::Remover;
 pub use self::sync::Syncer;
 
+use self::ahead::Ahead;
 use self::disk::{Disk, DiskFile, OsDisk};
 use self::format::{
     HEAD_BYTES, Head, KIND_END, KIND_PAYLOAD, RECORD_HEAD_BYTES, RecordHead, file_name,
@@ -60,7 +62,7 @@ pub struct LogOptions {
     /// The space's name, for messages.
     pub space: String,
     /// By how many bytes a segment grows ahead of what is written, so that a sync need not change the file's size; 0
-    /// for not at all.
+    /// for not at all. Where syncs are frequent, a quarter of it at a time is filled with zeros, too.
     pub preallocate_bytes: u64,
     /// Whether a segment is on stable storage before the next one takes records. Only a durability that promises nothing
     /// after a power loss goes without.
@@ -84,8 +86,7 @@ struct Active {
     file: Arc<dyn DiskFile>,
     /// Where the next record goes.
     offset: u64,
-    /// Up to where the file has room.
-    allocated: u64,
+    ahead: Ahead,
 }
 
 impl Active {
@@ -138,7 +139,7 @@ impl Log {
                     durable: 0,
                 };
                 segments.push(head);
-                create(&*disk, head)
+                create(&*disk, head, 0)
             }
         };
         let active = active.map_err(failed)?;
@@ -192,7 +193,7 @@ impl Log {
                     self.progress
                         .broke("cutting off a record that found no room", &error)
                 })?;
-                active.allocated = active.offset;
+                active.ahead = Ahead::none(active.offset, self.progress.syncs());
             }
             return Err(told);
         }
@@ -200,29 +201,12 @@ impl Log {
         Ok(())
     }
 
-    /// Allocates ahead. Where that is not possible, the write itself finds out whether there is room.
     fn make_room(&mut self, bytes: u64) -> Result<(), KvError> {
-        use io::ErrorKind as Io;
-        let (active, ahead) = (&mut self.active, self.options.preallocate_bytes);
-        let end = active.offset + bytes;
-        if end <= active.allocated || ahead == 0 {
-            return Ok(());
-        }
-        let wanted = end.next_multiple_of(ahead);
-        match active.file.allocate(active.offset, wanted - active.offset) {
-            Ok(()) => active.allocated = wanted,
-            Err(error) => match error.kind() {
-                Io::StorageFull
-                | Io::QuotaExceeded
-                | Io::FileTooLarge
-                | Io::Unsupported
-                | Io::Interrupted
-                | Io::PermissionDenied
-                | Io::ReadOnlyFilesystem => {}
-                _ => return Err(self.progress.broke("making room in the log", &error)),
-            },
-        }
-        Ok(())
+        let active = &mut self.active;
+        let record = (active.offset, active.offset + bytes);
+        let (step, syncs) = (self.options.preallocate_bytes, self.progress.syncs());
+        let room = active.ahead.reach(&*active.file, record, step, syncs);
+        room.map_err(|error| self.progress.broke("making room in the log", &error))
     }
 
     /// Brings everything appended so far to stable storage. Costs nothing if that is done already.
@@ -265,7 +249,8 @@ impl Log {
             base: self.active.position() + RECORD_HEAD_BYTES as u64,
             durable: self.progress.durable(),
         };
-        let next = create(&*self.disk, next).map_err(|error| self.not_created(next, &error))?;
+        let next = create(&*self.disk, next, self.progress.syncs())
+            .map_err(|error| self.not_created(next, &error))?;
         match self.write(KIND_END, &[]) {
             Err(error) if !errors::nothing_stored(&error) => return Err(error),
             // Without room for the mark, the next segment alone says that this one has ended.
@@ -366,8 +351,8 @@ impl Log {
     }
 }
 
-/// Writes a new segment's head and gives it its name once that is on stable storage.
-fn create(disk: &dyn Disk, head: Head) -> io::Result<Active> {
+/// Writes a new segment's head and gives it its name once that is on stable storage. `syncs` were made of the log until now.
+fn create(disk: &dyn Disk, head: Head, syncs: u64) -> io::Result<Active> {
     let name = file_name(head.segment);
     let unfinished = format!("{name}{UNFINISHED}");
     fail_point::LOG_ROTATE.reach()?;
@@ -382,7 +367,7 @@ fn create(disk: &dyn Disk, head: Head) -> io::Result<Active> {
         head,
         file,
         offset: HEAD_BYTES as u64,
-        allocated: HEAD_BYTES as u64,
+        ahead: Ahead::none(HEAD_BYTES as u64, syncs),
     })
 }
 
@@ -409,7 +394,7 @@ fn settle(disk: &dyn Disk, segments: &mut Vec<Head>, end: recover::End) -> io::R
             head: *head,
             file,
             offset: stop,
-            allocated: stop,
+            ahead: Ahead::none(stop, 0),
         });
     }
     active.ok_or_else(|| io::Error::other("a log that was read has no segment"))

@@ -70,6 +70,8 @@ struct State {
     /// Bytes that may still be added to files.
     room: Option<usize>,
     failing_syncs: u32,
+    /// Bytes that were written, zeros too.
+    written: usize,
 }
 
 /// The directory. Clones are the same one.
@@ -151,6 +153,11 @@ impl SimulatedDisk {
 
     pub(super) fn fail_syncs(&self, count: u32) {
         self.0.lock().failing_syncs = count;
+    }
+
+    /// How many bytes were written to its files.
+    pub(super) fn written(&self) -> usize {
+        self.0.lock().written
     }
 
     /// The disk as the next process finds it after this one was killed.
@@ -326,6 +333,7 @@ impl DiskFile for SimulatedFile {
             count -= refused.min(count);
         }
         let change = Change::Write(offset as usize, bytes[..count].to_vec());
+        state.written += count;
         let inode = &mut state.inodes[self.inode];
         if count > 0 {
             apply(&mut inode.seen, &change);

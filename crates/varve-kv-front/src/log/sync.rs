@@ -17,6 +17,8 @@ pub(crate) struct Progress {
     appended: AtomicU64,
     /// The position up to which everything is on stable storage.
     durable: AtomicU64,
+    /// How often files were synced since the log was opened.
+    syncs: AtomicU64,
     /// The files that may hold more than is on stable storage; the one that takes records is the last.
     unsynced: Mutex<Vec<Arc<dyn DiskFile>>>,
     /// Held by whoever syncs.
@@ -47,6 +49,7 @@ impl Progress {
             space: space.to_owned(),
             appended: AtomicU64::new(position),
             durable: AtomicU64::new(position),
+            syncs: AtomicU64::new(0),
             unsynced: Mutex::new(vec![active]),
             syncing: Mutex::default(),
             broken: AtomicBool::new(false),
@@ -60,6 +63,11 @@ impl Progress {
 
     pub(crate) fn durable(&self) -> u64 {
         self.durable.load(Ordering::Acquire)
+    }
+
+    /// How often files were synced since the log was opened.
+    pub(crate) fn syncs(&self) -> u64 {
+        self.syncs.load(Ordering::Relaxed)
     }
 
     /// To be called once the bytes before `position` have been handed over.
@@ -99,6 +107,7 @@ impl Progress {
                 |file: &Arc<dyn DiskFile>| closed.iter().any(|closed| Arc::ptr_eq(closed, file));
             self.unsynced.lock().retain(|file| !is_synced(file));
         }
+        self.syncs.fetch_add(1, Ordering::Relaxed);
         self.durable.fetch_max(target, Ordering::AcqRel);
         Ok(())
     }

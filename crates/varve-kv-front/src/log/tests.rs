@@ -257,3 +257,35 @@ fn the_page_says_what_the_code_does() {
     ));
     assert!(lacking.is_empty(), "the page lacks {lacking:#?}");
 }
+
+/// How many bytes were written to the disk for each byte of records, of which so many are synced together.
+fn written_for_each_byte(records_a_sync: u64) -> f64 {
+    let disk = SimulatedDisk::default();
+    let (mut log, _) = open(&disk, options(1 << 20, true)).expect("a new log");
+    let before = disk.written();
+    for number in 0..1_600 {
+        log.append(&[7; 4_000]).expect("there is room");
+        if number % records_a_sync == records_a_sync - 1 {
+            log.sync().expect("the disk works");
+        }
+        if number % 600 == 599 {
+            log.rotate().expect("there is room");
+        }
+    }
+    let expected = log.bytes();
+    let written = (disk.written() - before) as f64 / expected as f64;
+    drop(log);
+    let (_, records) = open(&disk.after_kill(), options(0, true)).expect("an old log");
+    assert_eq!(records.len(), 1_600);
+    written
+}
+
+#[test]
+fn room_is_filled_ahead_where_few_bytes_are_synced_at_once() {
+    let often = written_for_each_byte(1);
+    assert!((1.7..2.0).contains(&often), "{often}");
+    let still_often = written_for_each_byte(15);
+    assert!((1.6..2.0).contains(&still_often), "{still_often}");
+    let seldom = written_for_each_byte(40);
+    assert!((1.0..1.1).contains(&seldom), "{seldom}");
+}
