@@ -3,9 +3,12 @@
 //!
 //! Both are tables of 64-bit marks without locks, of fixed size; what has no room pushes something else out. A mark tells
 //! keys apart by their hashes, of which it and its place together hold some 70 or 80 bits.
+//!
+//! The table of vertices has levels, each of which takes what finds no room in those before it. A read of a vertex costs more
+//! than the rest of an edge, so a graph of many vertices may have much memory for this; one of few has the first level alone.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use varve_encoding::tables::VERTEX;
 use varve_kv::{Batch, Op};
@@ -21,12 +24,34 @@ const SEGMENT: usize = 1 << 13;
 const AT_ONCE: usize = 32;
 /// Segments of the pairs' table: 16 MiB when all are in use.
 const PAIR_SEGMENTS: usize = 1 << 5;
-/// Segments of the vertices' table: 32 MiB when all are in use, for 4 million vertices.
-const VERTEX_SEGMENTS: usize = 1 << 6;
+/// Segments of the levels of the vertices' table: 32, 32 and 64 MiB when all are in use, for 4, 4 and 8 million vertices.
+const VERTEX_SEGMENTS: [usize; 3] = [1 << 6, 1 << 6, 1 << 7];
+/// Segments of all graphs' levels but the first: 96 MiB.
+const LATER_SEGMENTS_MAX: usize = 192;
+/// Marks that a level refuses before there is a next one: so many that reading those vertices costs more than the level.
+const REFUSED_MIN: usize = 1 << 16;
+
+/// Segments that the later levels of all graphs have.
+static LATER_SEGMENTS: AtomicUsize = AtomicUsize::new(0);
 
 #[derive(Debug)]
 #[repr(align(64))]
 struct Place([AtomicU64; WAYS]);
+
+impl Place {
+    /// Whether there is room for this mark, which is put there then.
+    fn take(&self, mark: u64) -> bool {
+        let free = |way: &&AtomicU64| matches!(way.load(Ordering::Relaxed), 0) || is(way, mark);
+        let way = self.0.iter().find(free);
+        way.inspect(|way| way.store(mark, Ordering::Release))
+            .is_some()
+    }
+}
+
+fn empty_segment() -> Box<[Place]> {
+    let empty = || Place(std::array::from_fn(|_| AtomicU64::new(0)));
+    (0..SEGMENT).map(|_| empty()).collect()
+}
 
 /// A table of marks; zero is none.
 #[derive(Debug)]
@@ -63,18 +88,34 @@ impl Marks {
         (found != 0).then_some(found)
     }
 
+    /// Puts a mark where there is room for it, or in the place of another.
     fn put(&self, hash: u64, mark: u64) {
         let (segment, place) = self.at(hash);
-        let segment = self.0[segment].get_or_init(|| {
-            let empty = || Place(std::array::from_fn(|_| AtomicU64::new(0)));
-            (0..SEGMENT).map(|_| empty()).collect()
-        });
-        let ways = &segment[place].0;
-        let free = |way: &&AtomicU64| matches!(way.load(Ordering::Relaxed), 0) || is(way, mark);
-        let way = ways.iter().find(free);
-        // The bits that choose the victim are not those that chose the place.
-        let way = way.unwrap_or(&ways[(hash >> 32) as usize % WAYS]);
-        way.store(mark, Ordering::Release);
+        let segment = self.0[segment].get_or_init(empty_segment);
+        if !segment[place].take(mark) {
+            // The bits that choose the victim are not those that chose the place.
+            let victim = (hash >> 32) as usize % WAYS;
+            segment[place].0[victim].store(mark, Ordering::Release);
+        }
+    }
+
+    /// Whether there is room for a mark in a segment that is there; it is put there then.
+    fn take(&self, hash: u64, mark: u64) -> bool {
+        self.place(hash).is_some_and(|place| place.take(mark))
+    }
+
+    /// Whether the segment that a hash belongs to is there, or is made of those that later levels may have.
+    fn has_later_segment(&self, hash: u64) -> bool {
+        let segment = &self.0[self.at(hash).0];
+        if segment.get().is_some() {
+            return true;
+        }
+        let more = |made: usize| (made < LATER_SEGMENTS_MAX).then_some(made + 1);
+        let counted = LATER_SEGMENTS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        if counted.is_ok() && segment.set(empty_segment()).is_err() {
+            LATER_SEGMENTS.fetch_sub(1, Ordering::Relaxed);
+        }
+        segment.get().is_some()
     }
 
     /// Takes away the marks at the place of `hash` that equal `mark` but for the bits of `rest`.
@@ -126,11 +167,29 @@ impl KnownPairs {
 /// The labels of vertices that exist now and, as far as is stored, for ever. Whoever asks or adds holds the vertex's
 /// latch at least shared; whoever writes its row holds it exclusively and has it forgotten before that is stored.
 #[derive(Debug)]
-pub(crate) struct KnownVertices(Marks);
+pub(crate) struct KnownVertices([Level; VERTEX_SEGMENTS.len()]);
+
+#[derive(Debug)]
+struct Level {
+    marks: Marks,
+    /// Marks that found no room in it.
+    refused: AtomicUsize,
+}
 
 impl Default for KnownVertices {
     fn default() -> Self {
-        Self(Marks::new(VERTEX_SEGMENTS))
+        Self(VERTEX_SEGMENTS.map(|segments| Level {
+            marks: Marks::new(segments),
+            refused: AtomicUsize::new(0),
+        }))
+    }
+}
+
+impl Drop for KnownVertices {
+    fn drop(&mut self) {
+        let later = self.0[1..].iter().flat_map(|level| &level.marks.0);
+        let made = later.filter(|segment| segment.get().is_some()).count();
+        LATER_SEGMENTS.fetch_sub(made, Ordering::Relaxed);
     }
 }
 
@@ -168,19 +227,41 @@ impl KnownVertices {
     /// The label of the vertex with this partition key.
     pub(crate) fn label(&self, partition: &[u8]) -> Option<VertexLabelId> {
         let (hash, mark) = vertex(partition);
-        let label = self.0.find(hash, mark, LABEL)? & LABEL;
-        u32::try_from(label).ok().map(VertexLabelId)
+        for level in &self.0 {
+            if let Some(found) = level.marks.find(hash, mark, LABEL) {
+                return u32::try_from(found & LABEL).ok().map(VertexLabelId);
+            }
+            if level.refused.load(Ordering::Relaxed) < REFUSED_MIN {
+                break;
+            }
+        }
+        None
     }
 
     /// Remembers a vertex that is stored now.
     pub(crate) fn remember(&self, vertex: VertexMark) {
-        self.0.put(vertex.hash, vertex.mark);
+        let VertexMark { hash, mark } = vertex;
+        for (number, level) in self.0.iter().enumerate() {
+            let marks = &level.marks;
+            if number > 0 && !marks.has_later_segment(hash) {
+                break;
+            }
+            if marks.take(hash, mark) {
+                return;
+            }
+            if level.refused.load(Ordering::Relaxed) < REFUSED_MIN {
+                level.refused.fetch_add(1, Ordering::Relaxed);
+                break;
+            }
+        }
+        self.0[0].marks.put(hash, mark);
     }
 
     /// Remembers many. Their places are looked at first, so that the processor waits for many of them at once.
     pub(crate) fn remember_all(&self, vertices: &[VertexMark]) {
+        let first = &self.0[0].marks;
         for part in vertices.chunks(AT_ONCE) {
-            let places = part.iter().filter_map(|mark| self.0.place(mark.hash));
+            let places = part.iter().filter_map(|mark| first.place(mark.hash));
             let seen = places.fold(0, |seen, place| seen ^ place.0[0].load(Ordering::Relaxed));
             std::hint::black_box(seen);
             part.iter().for_each(|mark| self.remember(*mark));
@@ -201,7 +282,9 @@ impl KnownVertices {
             }) = op;
             if table == VERTEX {
                 let (hash, mark) = vertex(partition);
-                self.0.remove(hash, mark, LABEL);
+                for level in &self.0 {
+                    level.marks.remove(hash, mark, LABEL);
+                }
             }
         }
     }
@@ -266,5 +349,33 @@ mod tests {
             let is_known = known.label(&at.to_be_bytes()).is_some();
             assert_eq!(is_known, !(1..=3).contains(&at), "{at}");
         }
+    }
+
+    #[test]
+    fn many_vertices_are_known_and_forgotten_in_every_level() {
+        let first: usize = VERTEX_SEGMENTS[0] * SEGMENT * WAYS;
+        let known = KnownVertices::default();
+        let many = (first * 5 / 4) as u32;
+        let mark = |at: u32| VertexMark::new(&at.to_be_bytes(), VertexLabelId(3)).expect("small");
+        for from in (0..many).step_by(1_000) {
+            let marks: Vec<_> = (from..many.min(from + 1_000)).map(mark).collect();
+            known.remember_all(&marks);
+        }
+        let is_known = |at: u32| known.label(&at.to_be_bytes()) == Some(VertexLabelId(3));
+        let found = (0..many).filter(|at| is_known(*at)).count();
+        assert!(found > many as usize * 95 / 100, "{found} of {many}");
+        assert!(known.0[1].marks.0.iter().any(|it| it.get().is_some()));
+        // What a first level has room for again must not bring back what is forgotten.
+        let mut batch = Batch::new();
+        for at in (0..many).step_by(3) {
+            batch.delete(VERTEX, &at.to_be_bytes(), b"c");
+        }
+        known.forget(&batch);
+        assert_eq!((0..many).step_by(3).filter(|at| is_known(*at)).count(), 0);
+        assert!(!is_known(many + 1));
+        let segments = LATER_SEGMENTS.load(Ordering::Relaxed);
+        assert!((1..=LATER_SEGMENTS_MAX).contains(&segments));
+        drop(known);
+        assert!(LATER_SEGMENTS.load(Ordering::Relaxed) < segments);
     }
 }
