@@ -105,6 +105,15 @@ impl Crowded {
         put.expect("stored");
     }
 
+    /// Deletes the entity, and with it the first relationship.
+    fn delete(&self) {
+        let expected = self.expected();
+        let deleted = self.repository.delete_entity(USER, "a", &expected);
+        deleted.expect("deleted");
+        let gone = self.repository.get_relationship("link 0", None);
+        assert_eq!(gone.unwrap_err().message, Message::RelationshipDeleted);
+    }
+
     fn expected(&self) -> TypeDefValidationForRequest {
         let index = self.world.types.by_name(TERM).expect("a type");
         TypeDefValidationForRequest {
@@ -123,12 +132,7 @@ fn deleted_relationships_do_not_keep_an_entity_from_being_deleted() {
         crowded.put(&deleted.collect::<Vec<_>>());
     }
     let repository = &crowded.repository;
-    let expected = crowded.expected();
-    repository
-        .delete_entity(USER, "a", &expected)
-        .expect("deleted");
-    let gone = repository.get_relationship("link 0", None).unwrap_err();
-    assert_eq!(gone.message, Message::RelationshipDeleted);
+    crowded.delete();
     // Those that were deleted before are as they were.
     let before = repository.is_relationship_known("link 1").expect("read");
     assert_eq!(before.expect("known").header.audit.version, 1);
@@ -142,12 +146,7 @@ fn no_more_than_the_heads_of_deleted_relationships_are_read() {
     crowded.damage(1);
     let damaged = repository.is_relationship_known("link 1").unwrap_err();
     assert_eq!(damaged.message, Message::StoreFailed);
-    let expected = crowded.expected();
-    repository
-        .delete_entity(USER, "a", &expected)
-        .expect("deleted");
-    let gone = repository.get_relationship("link 0", None).unwrap_err();
-    assert_eq!(gone.message, Message::RelationshipDeleted);
+    crowded.delete();
 }
 
 #[test]
