@@ -4,13 +4,19 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use varve_kv::{Batch, Durability, Engine, KvError, Space, fail_point};
 use varve_kv_rocksdb::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, RocksEngine};
 use varve_testkit::engine_suite::tables::{POINTS, TABLES, point};
 
 const ROWS: u64 = 100;
+
+/// One test at a time: a fail point is hit by whoever of the process comes by.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 fn engine(dir: &Path, front: FrontTable) -> RocksEngine {
     RocksEngine::open(&RocksConfig {
@@ -65,6 +71,7 @@ fn all_there(space: &dyn Space) -> bool {
 
 #[test]
 fn a_lost_log_is_refused() {
+    let _alone = alone();
     for front in [on(), FrontTable::Off] {
         let image = crashed();
         let log = image.path().join("s/front-log");
@@ -86,6 +93,7 @@ fn a_lost_log_is_refused() {
 
 #[test]
 fn going_without_a_front_table_keeps_what_its_log_has() {
+    let _alone = alone();
     let image = crashed();
     let (dir, log) = (image.path(), image.path().join("s/front-log"));
     // What cannot be brought to the files stays in the log.
@@ -103,6 +111,7 @@ fn going_without_a_front_table_keeps_what_its_log_has() {
 
 #[test]
 fn a_copy_without_log_is_whole() {
+    let _alone = alone();
     let image = crashed();
     let dir = tempfile::tempdir().unwrap();
     {

@@ -110,6 +110,9 @@ impl Stuck {
             temporary,
         });
         stuck.signal_server(Signal::STOP);
+        // Until it stands, it would take what it is told next before it stops.
+        let stands = || status(stuck.0.server).is_some_and(|(state, _)| state == 'T');
+        assert!(wait_until(stands), "the server stops where it is");
         stuck
     }
 
