@@ -73,6 +73,9 @@ mod tests {
         let address = listener.local_addr().expect("an address");
         let url = format!("http://{address}/platform/");
         wait(Some(0), &url).expect("it is there");
+        // A child that another test starts has the socket, too, until it is the program that it is to be.
+        let gone = socket2::SockRef::from(&listener).shutdown(std::net::Shutdown::Both);
+        gone.expect("it listened");
         drop(listener);
         wait(None, &url).expect("nobody waits");
         wait(Some(0), &url).expect_err("it is gone");

@@ -7,8 +7,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread;
+use std::time::{Duration, Instant};
 
-use varve_kv::{Batch, Durability, Engine, Space};
+use varve_kv::{Batch, Durability, Engine, KvError, Space};
 use varve_kv_front::FrontOptions;
 use varve_kv_rocksdb::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, RocksEngine, Tuning};
 use varve_testkit::Random;
@@ -18,6 +19,7 @@ use varve_testkit::engine_suite::tables::{
 
 const WRITERS: u64 = 4;
 const ROUNDS_DEFAULT: u64 = 12;
+const LOCKED_MAX: Duration = Duration::from_secs(60);
 /// Tells the test binary that it is the process to be killed, and where to write.
 const CHILD_DIR: &str = "VARVE_CRASH_CHILD_DIR";
 const CHILD_DURABILITY: &str = "VARVE_CRASH_CHILD_DURABILITY";
@@ -42,7 +44,16 @@ fn open(dir: &Path, front: bool) -> (RocksEngine, Arc<dyn Space>) {
         },
         ..RocksConfig::new(dir)
     };
-    let engine = RocksEngine::open(&config).unwrap();
+    // A process that another test starts shares the lock of this directory until it has become its program.
+    let started = Instant::now();
+    let engine = loop {
+        match RocksEngine::open(&config) {
+            Err(KvError::Unavailable { .. }) if started.elapsed() < LOCKED_MAX => {
+                thread::yield_now();
+            }
+            opened => break opened.unwrap(),
+        }
+    };
     let space = engine.open("crash", TABLES, true).unwrap();
     (engine, space)
 }

@@ -33,6 +33,8 @@ mod behind_tiny_front_tables {
     varve_testkit::engine_suite!(engine(FrontTable::With(FrontOptions {
         table_bytes: 4096,
         log_preallocate_bytes: 4096,
+        // Each of hundreds of flushes may wait for files to be merged.
+        wait_max: std::time::Duration::from_secs(60),
         ..FrontOptions::default()
     })));
 }

@@ -31,6 +31,8 @@ fn tiny() -> FrontTable {
     FrontTable::With(FrontOptions {
         table_bytes: 16 << 10,
         log_preallocate_bytes: 4096,
+        // Each of hundreds of flushes may wait for files to be merged.
+        wait_max: Duration::from_secs(60),
         ..FrontOptions::default()
     })
 }

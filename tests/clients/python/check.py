@@ -58,7 +58,11 @@ class Scenario:
 
     def __init__(self, url):
         self.checks = Checks()
-        self.client = PyHugeClient(url=url, graph=GRAPH, user="admin", pwd="pa", timeout=(2.0, 60.0))
+        # It asks for the version once, for half a second, and goes on without.
+        for _ in range(20):
+            self.client = PyHugeClient(url=url, graph=GRAPH, user="admin", pwd="pa", timeout=(60.0, 60.0))
+            if self.client.cfg.version:
+                break
         self.schema = self.client.schema()
         self.graph = self.client.graph()
 

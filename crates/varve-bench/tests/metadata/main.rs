@@ -1,10 +1,9 @@
 //! The open-metadata suite against a repository of few abilities: what is counted, what is booked where, and that the
 //! failure of one test case is not that of the run.
 
+mod programs;
 mod stub;
 
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -12,6 +11,7 @@ use std::time::Duration;
 use clap::Parser;
 use serde_json::Value;
 
+use programs::{program, program_of_volumes};
 use stub::{Manner, Stub};
 
 #[derive(Parser)]
@@ -563,32 +563,6 @@ fn methods_that_any_part_left_out_are_told() {
     run(&format!("{words} --profiles 1,12 --skip getEntityDetail")).expect("run");
     run(&format!("{words} --profiles 13 --continue")).expect("run");
     assert_eq!(read(&json)["runs"][0]["left_out"][0], "getEntityDetail");
-}
-
-/// A program that says where the repository is, as a server does: another one for each volume, which the data folder names.
-fn program_of_volumes(path: &Path, urls: &[(&str, &str)]) {
-    let cases = urls
-        .iter()
-        .map(|(volume, url)| format!("*{volume}) url={url};; "));
-    let cases: String = cases.collect();
-    let text = format!(
-        "#!/bin/sh\nif [ \"$1\" = --version ]; then echo varve; exit; fi\n\
-         while [ \"$1\" != --data-dir ]; do shift; done\necho kept >\"$2/data\"\n\
-         case $2 in {cases}esac\necho \"serves on $url\"\nexec sleep 600\n"
-    );
-    std::fs::write(path, text).expect("written");
-    std::fs::set_permissions(path, Permissions::from_mode(0o755)).expect("it can be run");
-}
-
-/// A program that says where the repository is, as a server does, and leaves something in its data folder.
-fn program(path: &Path, url: &str, version: &str) {
-    let text = format!(
-        "#!/bin/sh\nif [ \"$1\" = --version ]; then echo {version}; exit; fi\n\
-         while [ \"$1\" != --data-dir ]; do shift; done\necho kept >\"$2/data\"\n\
-         echo \"serves on {url}\"\nexec sleep 600\n"
-    );
-    std::fs::write(path, text).expect("written");
-    std::fs::set_permissions(path, Permissions::from_mode(0o755)).expect("it can be run");
 }
 
 #[test]

@@ -10,10 +10,10 @@ use crate::protocol::gzip;
 /// Time limits short enough for a test.
 fn impatient() -> ServerConfig {
     ServerConfig {
-        header_read_timeout_ms: 200,
-        body_read_timeout_ms: 200,
-        idle_timeout_ms: 400,
-        write_timeout_ms: 400,
+        header_read_timeout_ms: 1_000,
+        body_read_timeout_ms: 1_000,
+        idle_timeout_ms: 2_000,
+        write_timeout_ms: 2_000,
         min_body_bytes_per_second: 1_000_000_000,
         ..ServerConfig::default()
     }

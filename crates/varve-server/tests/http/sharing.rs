@@ -16,7 +16,7 @@ use varve_graph::registry::Tending;
 use varve_graph::{GraphOptions, Registry};
 use varve_kv::Engine;
 use varve_model::time::SystemClock;
-use varve_server::{AppState, LockedGraphs, Metadata, RunningServer, ServerConfig};
+use varve_server::{AppState, Listeners, LockedGraphs, Metadata, RunningServer, ServerConfig};
 use varve_testkit::SharedMemory;
 
 use crate::harness::{Answer, Client};
@@ -29,12 +29,6 @@ struct Server {
     address: SocketAddr,
     tending: Option<Tending>,
     running: Option<RunningServer>,
-}
-
-/// An address on which nobody listens.
-fn free_address() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap()
 }
 
 impl Server {
@@ -51,19 +45,20 @@ impl Server {
         config: ServerConfig,
         metadata: Option<Metadata>,
     ) -> Self {
-        let address = free_address();
-        let engine: Arc<dyn Engine> = shared.server(&address.to_string());
-        let options = GraphOptions::new(Arc::new(SystemClock));
-        let graphs = Arc::new(Registry::open(engine, options).unwrap());
         let config = ServerConfig {
-            port: address.port(),
+            port: 0,
             threads: 1,
             ..config
         };
+        let listeners = Listeners::bind(&config).unwrap();
+        let address = listeners.address();
+        let engine: Arc<dyn Engine> = shared.server(&address.to_string());
+        let options = GraphOptions::new(Arc::new(SystemClock));
+        let graphs = Arc::new(Registry::open(engine, options).unwrap());
         let locked = LockedGraphs::These(Vec::new());
         let state = AppState::with_metadata(config, Arc::clone(&graphs), &[], metadata, locked);
         let state = state.unwrap();
-        let running = Some(varve_server::start(&state).unwrap());
+        let running = Some(varve_server::start_on(listeners, &state).unwrap());
         let tending = Tending::start(graphs, TEND_EVERY, |_, _| {}).unwrap();
         Self {
             state,
