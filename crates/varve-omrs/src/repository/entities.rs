@@ -404,18 +404,18 @@ impl<'a> Room<'a> {
 const CLOCK_EVERY: usize = 64;
 
 /// The time of a call that goes through the relationships of an entity.
-struct Time<'a> {
+pub(super) struct Time<'a> {
     entity: &'a str,
     passed: usize,
 }
 
 impl<'a> Time<'a> {
-    fn of(entity: &'a str) -> Self {
+    pub(super) fn of(entity: &'a str) -> Self {
         Self { entity, passed: 0 }
     }
 
     /// Counts one more, and looks whether the time is over now and then.
-    fn pass(&mut self) -> Result<(), OmrsError> {
+    pub(super) fn pass(&mut self) -> Result<(), OmrsError> {
         self.passed += 1;
         let is_over = || patience::deadline().is_some_and(|end| Instant::now() >= end);
         if self.passed.is_multiple_of(CLOCK_EVERY) && is_over() {
@@ -427,14 +427,16 @@ impl<'a> Time<'a> {
     }
 }
 
-/// All relationships of an entity, deleted ones included.
+/// All relationships of an entity, deleted ones included, as far as there is room and time for them.
 pub(super) fn relationships_of(
     transaction: &dyn Transaction,
     guid: &str,
+    time: &mut Time<'_>,
 ) -> Result<Vec<StoredRelationship>, OmrsError> {
     let mut room = Room::of(guid);
     let mut found = Vec::new();
     transaction.relationships_of(guid, None, &mut |relationship| {
+        time.pass()?;
         room.take(relationship_bytes(&relationship))?;
         found.push(relationship);
         Ok(ControlFlow::Continue(()))

@@ -1,5 +1,6 @@
 //! Changing what an instance is: its GUID, its type, its home.
 
+use super::entities::Time;
 use super::headers::{self, Author, Kind};
 use super::{Repository, checks, entities, relationships};
 use crate::error::{Message, OmrsError};
@@ -46,7 +47,9 @@ impl Repository {
             let mut new = old.clone();
             self.re_identify(&mut new.header, Kind::Entity, new_guid, author);
             let new = entities::put(transaction, new)?;
-            for relationship in entities::relationships_of(transaction, guid)? {
+            let mut time = Time::of(guid);
+            for relationship in entities::relationships_of(transaction, guid, &mut time)? {
+                time.pass()?;
                 let moved = re_pointed(relationship, guid, new_guid);
                 transaction.put_relationship(moved, None)?;
             }

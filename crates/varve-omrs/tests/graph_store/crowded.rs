@@ -156,16 +156,16 @@ fn going_through_relationships_ends_with_the_time_of_the_request() {
     let deleted = (1..=200).map(|number| crowded.deleted_link(number));
     crowded.put(&deleted.collect::<Vec<_>>());
     let expected = crowded.expected();
-    let late = patience::until(Instant::now(), || {
-        repository.delete_entity(USER, "a", &expected)
-    });
-    let late = late.unwrap_err();
-    assert_eq!(late.message, Message::StoreBusy);
-    assert!(
-        late.parameters[0].contains("the relationships of a"),
-        "{late}"
-    );
+    let delete = || repository.delete_entity(USER, "a", &expected);
+    let re_identify = || repository.re_identify_entity(USER, "a", "c", &expected);
+    for call in [&delete as &dyn Fn() -> _, &re_identify] {
+        let late = patience::until(Instant::now(), call).unwrap_err();
+        assert_eq!(late.message, Message::StoreBusy);
+        let told = &late.parameters[0];
+        assert!(told.contains("the relationships of a"), "{late}");
+    }
     assert!(repository.get_entity_detail("a", None).is_ok());
+    assert!(repository.get_entity_detail("c", None).is_err());
     let long = Instant::now() + Duration::from_secs(600);
     patience::until(long, || repository.delete_entity(USER, "a", &expected)).expect("deleted");
 }
