@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 started=$SECONDS
 passed=0
 failed=0
-told=$(mktemp -d)
+told=$(mktemp -d) || exit 1
 trap 'rm -rf "$told"' EXIT
 log=$told/log
 step() { printf '\n== %s (%ds)\n' "$1" "$((SECONDS - started))"; }
@@ -24,9 +24,15 @@ counted() { # name and command: a check that passes or fails as one
   else
     failed=$((failed + 1))
     echo "FAILED: $name"
-    { grep -aE '^---- .* ----$|panicked at|FAIL|^error' "$log" | tail -n 12; tail -n 3 "$log"; } | failure "$name"
+    {
+      grep -aE -A 1 --no-group-separator '^---- .* ----$|panicked at|FAIL|^error|^Diff in' "$log" | tail -n 20
+      tail -n 3 "$log"
+    } | failure "$name"
   fi
   return "$status"
+}
+ended_early() { # the binaries with failed tests, and those that died, which may be in the midst of a line
+  grep -aoE 'error: (doc)?test failed, to rerun.*' "$log"
 }
 build() {
   scripts/build.sh test --release --locked --workspace --no-run &&
@@ -49,9 +55,12 @@ if counted 'build' build; then
   # A test binary that dies (a signal, an abort) prints no result line.
   if [[ $status -ne 0 && $rust_failed -eq 0 ]]; then
     failed=$((failed + 1))
-    grep -aE '^error' "$log" | failure 'a test binary ended without a result'
+    ended_early | failure 'a test binary ended without a result'
   elif [[ $rust_failed -gt 0 ]]; then
-    awk '/^---- .* stdout ----$/ { on = 12 } /^failures:$/ { on = 0 } on-- > 0 && NF' "$log" | failure 'Rust tests'
+    {
+      awk '/^---- .* stdout ----$/ { on = 12 } /^failures:$/ { on = 0 } on-- > 0 && NF' "$log"
+      ended_early
+    } | failure 'Rust tests'
   fi
 
   for check in tests/*/run.sh; do

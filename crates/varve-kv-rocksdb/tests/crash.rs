@@ -19,7 +19,7 @@ use varve_testkit::engine_suite::tables::{
 
 const WRITERS: u64 = 4;
 const ROUNDS_DEFAULT: u64 = 12;
-const LOCKED_MAX: Duration = Duration::from_secs(60);
+const LOCKED_MAX: Duration = Duration::from_secs(10);
 /// Tells the test binary that it is the process to be killed, and where to write.
 const CHILD_DIR: &str = "VARVE_CRASH_CHILD_DIR";
 const CHILD_DURABILITY: &str = "VARVE_CRASH_CHILD_DURABILITY";
@@ -48,7 +48,9 @@ fn open(dir: &Path, front: bool) -> (RocksEngine, Arc<dyn Space>) {
     let started = Instant::now();
     let engine = loop {
         match RocksEngine::open(&config) {
-            Err(KvError::Unavailable { .. }) if started.elapsed() < LOCKED_MAX => {
+            Err(KvError::Unavailable { detail, .. })
+                if detail.contains("another process") && started.elapsed() < LOCKED_MAX =>
+            {
                 thread::yield_now();
             }
             opened => break opened.unwrap(),

@@ -171,6 +171,24 @@ fn going_through_relationships_ends_with_the_time_of_the_request() {
 }
 
 #[test]
+fn giving_relationships_another_end_ends_with_the_time_of_the_request() {
+    let crowded = Crowded::new();
+    let repository = &crowded.repository;
+    // The clock is looked at after 64, so that is not before the first of them is given its new end.
+    let links = (1..64).map(|number| crowded.link(number));
+    crowded.put(&links.collect::<Vec<_>>());
+    let expected = crowded.expected();
+    let late = patience::until(Instant::now(), || {
+        repository.re_identify_entity(USER, "a", "c", &expected)
+    });
+    let late = late.unwrap_err();
+    assert_eq!(late.message, Message::StoreBusy);
+    let told = &late.parameters[0];
+    assert!(told.contains("the relationships of a"), "{late}");
+    assert!(repository.get_entity_detail("c", None).is_err());
+}
+
+#[test]
 fn relationships_that_change_with_an_entity_have_a_bound_of_bytes() {
     let crowded = Crowded::new();
     let text = "x".repeat(2 << 20);

@@ -518,11 +518,7 @@ fn one_connection_too_many_is_told_so() {
 
 #[test]
 fn a_thousand_slow_clients_hold_nobody_up() {
-    let server = TestServer::start(ServerConfig {
-        header_read_timeout_ms: 1000,
-        body_read_timeout_ms: 1000,
-        ..impatient()
-    });
+    let server = TestServer::start(impatient());
     let parts: [&[u8]; 4] = [
         b"",
         b"GET /vers",

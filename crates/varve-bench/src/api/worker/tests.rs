@@ -198,11 +198,13 @@ fn a_freeze_shows_in_the_corrected_times() {
 fn a_freeze_until_the_end_of_a_users_life_shows_in_the_corrected_times() {
     let (load, planned) = paced(1_000);
     // Where it was held up before the freeze as well, requests were left out for that, too: it is done again.
+    let begun = Instant::now();
     let tally = loop {
         let to = freezing(4, Duration::from_millis(1_200));
         let tally = run_worker(to, Scenario::VertexById, &load, None).tally;
         let (period_us, service) = (PERIOD_MS * 1_000, buckets(&tally.service));
-        if tally.late_max_us < period_us && service.percentile(75.0) < period_us {
+        let is_as_planned = tally.late_max_us < period_us && service.percentile(75.0) < period_us;
+        if is_as_planned || begun.elapsed() > Duration::from_secs(20) {
             break tally;
         }
     };

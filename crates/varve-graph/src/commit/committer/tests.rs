@@ -124,13 +124,17 @@ fn commit(latches: &Arc<Latches>, name: &str, bytes: usize) -> (Commit, Ticket) 
     (commit, ticket)
 }
 
+/// How long it is done again: what is always slow is to fail, not to stay.
+const AGAIN_MAX: Duration = Duration::from_secs(20);
+
 /// The writes, when `count` commits of `bytes` each arrive while the thread `first`, which may wait or not, writes its own. Where
 /// they took so long to come that `first` rightly left them to others, it is done again.
 fn writes(count: usize, bytes: usize, may_wait: bool) -> Vec<Write> {
+    let begun = MonotonicInstant::now();
     loop {
         let started = MonotonicInstant::now();
         let writes = writes_once(count, bytes, may_wait);
-        if started.elapsed() <= LED_TIME_MAX {
+        if started.elapsed() <= LED_TIME_MAX || begun.elapsed() > AGAIN_MAX {
             return writes;
         }
     }
