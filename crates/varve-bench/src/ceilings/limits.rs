@@ -4,7 +4,8 @@
 //! Wall-clock rates on shared machines say little, so each row also has the CPU time of the process measured; the
 //! ratios are what counts.
 //!
-//! Before each row the server and the engines come to rest, so that none pays for what an earlier row left to be merged.
+//! Before each row of batches the server and the engines have written as many, so that none is measured while it gets its
+//! memory from the machine. Before each row they come to rest, so that none pays for what an earlier row left to be merged.
 //! Reads come last, on stores whose files are merged, of elements that were read before, several times in turns.
 
 mod engines;
@@ -145,9 +146,15 @@ type Outcome = (Vec<Row>, Vec<(&'static str, Measured)>);
 impl Run<'_> {
     /// Writes a scenario's elements once to the server, to each engine, and to the bare server.
     fn write(&mut self, what: &Measure, batches: &[Batch]) -> Result<Outcome> {
+        let warm_up = what.warm_up(self.options.percent);
+        let (before, batches) = batches.split_at(warm_up.as_ref().map_or(0, |_| batches.len() / 2));
+        if let Some(warm_up) = &warm_up {
+            on_server(&self.target, &self.data, &self.target.place, warm_up, 100)?;
+        }
         let row = self.on_server(what, &Arc::clone(&self.data), 1)?;
         let mut ceilings = Vec::new();
         for (name, space) in &self.engines.spaces {
+            write_engine(space, what, before, self.options)?;
             self.rest();
             let measured = write_engine(space, what, batches, self.options)?;
             ceilings.push((*name, measured));
@@ -278,7 +285,7 @@ fn record(percent: u64) -> Result<Vec<Vec<Batch>>> {
         if !measure.reads() {
             let one = Measure {
                 users: 1,
-                requests: measure.count(percent),
+                requests: measure.count_all(percent),
                 ..*measure
             };
             on_server(&target, &data, &target.place, &one, 100)?;
