@@ -144,7 +144,8 @@ struct Run<'o> {
 type Outcome = (Vec<Row>, Vec<(&'static str, Measured)>);
 
 impl Run<'_> {
-    /// Writes a scenario's elements once to the server, to each engine, and to the bare server.
+    /// Writes a scenario's elements once to the server, to each engine, and to the bare server; before that, where it is
+    /// warmed up, as many others to the server and to each engine.
     fn write(&mut self, what: &Measure, batches: &[Batch]) -> Result<Outcome> {
         let warm_up = what.warm_up(self.options.percent);
         let (before, batches) = batches.split_at(warm_up.as_ref().map_or(0, |_| batches.len() / 2));
@@ -290,7 +291,19 @@ fn record(percent: u64) -> Result<Vec<Vec<Batch>>> {
             };
             on_server(&target, &data, &target.place, &one, 100)?;
         }
-        recorded.push(std::mem::take(&mut *batches.lock()));
+        let taken = std::mem::take(&mut *batches.lock());
+        let requests = if measure.reads() {
+            0
+        } else {
+            measure.count_all(percent)
+        };
+        // What is measured is told from what warms up by number.
+        ensure!(
+            taken.len() as u64 == requests,
+            "{} batches of {requests} requests were recorded",
+            taken.len()
+        );
+        recorded.push(taken);
     }
     running.stop();
     Ok(recorded)

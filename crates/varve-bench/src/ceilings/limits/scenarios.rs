@@ -41,8 +41,8 @@ impl Measure {
         }
     }
 
-    /// With as many requests before, to the server and to each engine alike. A process that has just begun gets its memory
-    /// from the machine while it writes, which takes up to a third of the time of a row this short and none of one that lasts.
+    /// With as many requests before, to the server and to each engine alike: a process that has just begun gets its memory
+    /// from the machine while it writes, which would be in a row this short.
     const fn warmed_up(mut self) -> Self {
         self.warmed_up = true;
         self
@@ -115,4 +115,20 @@ pub(super) fn sizes(percent: u64) -> Sizes {
         }
     }
     sizes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_warms_up_is_as_much_as_what_is_measured() {
+        for measure in SCENARIOS {
+            for percent in [0, 1, 250] {
+                let before = measure.warm_up(percent).map_or(0, |it| it.count(100));
+                assert_eq!(measure.count_all(percent), before + measure.count(percent));
+            }
+        }
+        assert!(SCENARIOS.iter().any(|measure| measure.warm_up(1).is_some()));
+    }
 }
