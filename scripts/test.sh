@@ -32,7 +32,7 @@ counted() { # name and command: a check that passes or fails as one
   return "$status"
 }
 ended_early() { # the binaries with failed tests, and those that died, which may be in the midst of a line
-  grep -aoE 'error: (doc)?test failed, to rerun.*' "$log"
+  grep -aoE "error: (doc)?test failed, to rerun.*|process didn't exit successfully.*" "$log" || tail -n 5 "$log"
 }
 build() {
   scripts/build.sh test --release --locked --workspace --no-run &&
@@ -58,6 +58,7 @@ if counted 'build' build; then
     ended_early | failure 'a test binary ended without a result'
   elif [[ $rust_failed -gt 0 ]]; then
     {
+      grep -aE '^test .* FAILED$' "$log"
       awk '/^---- .* stdout ----$/ { on = 12 } /^failures:$/ { on = 0 } on-- > 0 && NF' "$log"
       ended_early
     } | failure 'Rust tests'

@@ -59,7 +59,9 @@ pub(crate) fn origin(url: &str) -> (&str, &str) {
 
 #[cfg(test)]
 mod tests {
-    use std::net::TcpListener;
+    use std::net::SocketAddr;
+
+    use socket2::{Domain, Socket, Type};
 
     use super::*;
 
@@ -69,25 +71,23 @@ mod tests {
 
     #[test]
     fn a_server_that_starts_meanwhile_is_waited_for() {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-        let address = listener.local_addr().expect("an address");
+        // Bound, so that nobody else gets the port, but not listened at yet.
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
+        socket.bind(&any.into()).expect("a port");
+        let address = socket.local_addr().expect("an address");
+        let address = address.as_socket().expect("an address of IPv4");
         let url = format!("http://{address}/platform/");
-        wait(Some(0), &url).expect("it is there");
-        // A child that another test starts has the socket, too, until it is the program that it is to be.
-        let gone = socket2::SockRef::from(&listener).shutdown(std::net::Shutdown::Both);
-        gone.expect("it listened");
-        drop(listener);
         wait(None, &url).expect("nobody waits");
-        wait(Some(0), &url).expect_err("it is gone");
-        let (back, is_back) = std::sync::mpsc::channel();
-        let starting = std::thread::spawn(move || {
-            std::thread::sleep(3 * PAUSE);
-            back.send(TcpListener::bind(address)).expect("awaited");
+        wait(Some(0), &url).expect_err("nobody listens");
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(3 * PAUSE);
+                socket.listen(16).expect("a listener");
+            });
+            wait(Some(600), &url).expect("it is there");
         });
-        wait(Some(600), &url).expect("it is back");
-        starting.join().expect("started");
-        let listener = is_back.recv().expect("sent");
-        listener.expect("its port");
+        wait(Some(0), &url).expect("it is there still");
     }
 
     #[test]

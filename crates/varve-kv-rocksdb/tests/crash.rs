@@ -12,14 +12,13 @@ use std::time::{Duration, Instant};
 use varve_kv::{Batch, Durability, Engine, KvError, Space};
 use varve_kv_front::FrontOptions;
 use varve_kv_rocksdb::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, RocksEngine, Tuning};
-use varve_testkit::Random;
+use varve_testkit::{Random, once_unlocked};
 use varve_testkit::engine_suite::tables::{
     COLD, NAMED, POINTS, TABLES, all_rows, cold, named, point,
 };
 
 const WRITERS: u64 = 4;
 const ROUNDS_DEFAULT: u64 = 12;
-const LOCKED_MAX: Duration = Duration::from_secs(10);
 /// Tells the test binary that it is the process to be killed, and where to write.
 const CHILD_DIR: &str = "VARVE_CRASH_CHILD_DIR";
 const CHILD_DURABILITY: &str = "VARVE_CRASH_CHILD_DURABILITY";
@@ -44,18 +43,7 @@ fn open(dir: &Path, front: bool) -> (RocksEngine, Arc<dyn Space>) {
         },
         ..RocksConfig::new(dir)
     };
-    // A process that another test starts shares the lock of this directory until it has become its program.
-    let started = Instant::now();
-    let engine = loop {
-        match RocksEngine::open(&config) {
-            Err(KvError::Unavailable { detail, .. })
-                if detail.contains("another process") && started.elapsed() < LOCKED_MAX =>
-            {
-                thread::yield_now();
-            }
-            opened => break opened.unwrap(),
-        }
-    };
+    let engine = once_unlocked(|| RocksEngine::open(&config)).unwrap();
     let space = engine.open("crash", TABLES, true).unwrap();
     (engine, space)
 }

@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use varve_kv::{Batch, Durability, Engine, KvError, Space};
 use varve_kv_rocksdb::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, RocksEngine, Tuning};
-use varve_testkit::Random;
+use varve_testkit::{Random, once_unlocked};
 use varve_testkit::engine_suite::tables::{
     COLD, NAMED, POINTS, TABLES, all_rows, cold, named, point, put,
 };
 
 fn engine(dir: &Path) -> Result<RocksEngine, KvError> {
-    RocksEngine::open(&RocksConfig {
+    let config = RocksConfig {
         memory_bytes: MEMORY_BYTES_MIN,
         // These are faults of RocksDB's own log and files.
         front: FrontTable::Off,
@@ -24,7 +24,8 @@ fn engine(dir: &Path) -> Result<RocksEngine, KvError> {
             ..Tuning::default()
         },
         ..RocksConfig::new(dir)
-    })
+    };
+    once_unlocked(|| RocksEngine::open(&config))
 }
 
 fn open(engine: &RocksEngine) -> Result<Arc<dyn Space>, KvError> {
@@ -323,12 +324,17 @@ impl Disk {
         }
     }
 
+    /// Tries again while a file is open for writing, which a process that another test starts may have until it is its own
+    /// program.
     fn remount(&self, options: &str) {
-        let status = Command::new("mount")
-            .args(["-o", &format!("remount,{options}")])
-            .arg(self.dir.path())
-            .status();
-        assert!(status.unwrap().success());
+        let done = (0..1_000).any(|_| {
+            let status = Command::new("mount")
+                .args(["-o", &format!("remount,{options}")])
+                .arg(self.dir.path())
+                .status();
+            status.unwrap().success()
+        });
+        assert!(done, "remount,{options}");
     }
 }
 

@@ -9,6 +9,7 @@
 //! - [`WatchedEngine`]: any engine, with its reads counted, and other work done between two of them on demand.
 //! - [`model`]: a naive bitemporal graph, the oracle; [`generate`]: random lists of operations for it and for a real one.
 //! - [`ManualClock`]: a clock that moves only when a test moves it.
+//! - [`once_unlocked`]: opens an engine on a directory that a child process may still hold.
 //! - [`Random`]: reproducible random numbers; a failing test prints its seed.
 
 #![allow(
@@ -26,6 +27,7 @@ pub mod noted;
 pub mod random;
 pub mod replicated;
 pub mod scattered;
+pub mod unlocked;
 pub mod watched;
 
 pub use clock::ManualClock;
@@ -35,4 +37,5 @@ pub use noted::{Looks, NotedEngine};
 pub use random::Random;
 pub use replicated::{Replicas, ReplicatedEngine};
 pub use scattered::ScatteredEngine;
+pub use unlocked::once_unlocked;
 pub use watched::{Counted, Reads, WatchedEngine};

@@ -145,7 +145,7 @@ type Outcome = (Vec<Row>, Vec<(&'static str, Measured)>);
 
 impl Run<'_> {
     /// Writes a scenario's elements once to the server, to each engine, and to the bare server; before that, where it is
-    /// warmed up, as many others to the server and to each engine.
+    /// warmed up, as many others to each.
     fn write(&mut self, what: &Measure, batches: &[Batch]) -> Result<Outcome> {
         let warm_up = what.warm_up(self.options.percent);
         let (before, batches) = batches.split_at(warm_up.as_ref().map_or(0, |_| batches.len() / 2));
@@ -163,6 +163,10 @@ impl Run<'_> {
         self.rest();
         let again = Arc::new(Data::new(naming(), self.data.sizes));
         let bare = Bare::start(&mut self.target, &again, what)?;
+        if let Some(warm_up) = &warm_up {
+            let others = Arc::new(Data::new(naming(), self.data.sizes));
+            bare.measure(&others, warm_up, 100)?;
+        }
         ceilings.push((
             "bare http",
             bare.measure(&again, what, self.options.percent)?,

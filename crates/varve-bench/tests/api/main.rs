@@ -280,7 +280,7 @@ fn paced_users_send_equally_often() {
 #[test]
 fn open_arrivals_over_the_limit_are_counted() {
     let stub = Stub::start(Manner::Silent);
-    let words = "--scenario vertex_by_id --model open --rate 200 --hold 500ms --warmup 0 --max-in-flight 3 --threads 1 --timeout 3s";
+    let words = "--scenario vertex_by_id --model open --rate 200 --hold 500ms --warmup 0 --max-in-flight 3 --threads 1 --timeout 10s";
     let (_, file) = against(&stub, words);
     let row = only_row(&file);
     assert_eq!(row.columns.samples + row.generator.not_sent, 100);
@@ -293,7 +293,7 @@ fn all_threads_together_have_as_many_in_flight_as_may_be() {
         let stub = Stub::start(Manner::Silent);
         let words = format!(
             "--scenario vertex_by_id --model open --rate 200 --hold 500ms --warmup 0 --max-in-flight {in_flight} \
-             --threads {threads} --timeout 3s"
+             --threads {threads} --timeout 10s"
         );
         let (_, file) = against(&stub, &words);
         let row = only_row(&file);

@@ -462,7 +462,7 @@ fn walks_go_on_after_the_types_that_are_over() {
 
 #[test]
 fn the_time_may_run_out_within_the_walks() {
-    let stub = Stub::start(Manner::Pauses(Duration::from_secs(4)));
+    let stub = Stub::start(Manner::Pauses(Duration::from_secs(13)));
     let folder = tempfile::tempdir().expect("a folder");
     let json = folder.path().join("run.json");
     let words = format!(
@@ -471,7 +471,7 @@ fn the_time_may_run_out_within_the_walks() {
         json.display(),
         folder.path().join("run.md").display(),
     );
-    run(&format!("{words} --profiles 1,18 --minutes 0.05")).expect("run");
+    run(&format!("{words} --profiles 1,18 --minutes 0.2")).expect("run");
     let file = read(&json);
     assert_eq!(file["runs"][0]["carried"]["begun"]["types"], 1);
     assert_eq!(file["runs"][0]["carried"]["at_work"], Value::Null);

@@ -470,7 +470,7 @@ fn a_write_whose_leader_was_lost_is_not_guessed_about_and_a_read_is_done_again()
 fn a_write_that_the_leader_does_not_answer_in_time_is_not_guessed_about() {
     let shared = SharedMemory::new();
     let config = ServerConfig {
-        request_timeout_ms: 1_000,
+        request_timeout_ms: 5_000,
         ..ServerConfig::default()
     };
     let b = Server::start_with(&shared, config);

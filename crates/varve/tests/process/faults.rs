@@ -45,7 +45,8 @@ fn a_stop_under_load_answers_what_is_in_work() {
         server.terminate()
     });
     assert!(status.success(), "{status}");
-    assert!(took < Duration::from_secs(10), "{took:?}");
+    // `shutdown_timeout_ms` and the closing of the data, many times over.
+    assert!(took < Duration::from_secs(30), "{took:?}");
     let server = Server::on(dir.path());
     for writer in &mut writers {
         writer.check(&server.client());

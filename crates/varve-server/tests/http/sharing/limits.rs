@@ -51,7 +51,7 @@ fn behind_a_hung_leader(
 #[test]
 fn a_write_that_could_not_be_sent_in_time_is_known_not_to_be_stored() {
     let config = ServerConfig {
-        request_timeout_ms: 1_000,
+        request_timeout_ms: 5_000,
         ..ServerConfig::default()
     };
     let (_shared, server, _hung, _lease) = behind_a_hung_leader(config);
