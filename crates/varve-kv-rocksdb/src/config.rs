@@ -123,7 +123,7 @@ impl Default for Tuning {
             level0_compact_front: 8,
             tiers: true,
             runs_loading: 32,
-            runs_inserting: 128,
+            runs_inserting: 64,
             runs_quiet: 6,
             quiet_after: Duration::from_secs(30),
             level_base_bytes: 256 << 20,

@@ -162,8 +162,7 @@ impl RocksSpace {
         }
     }
 
-    /// Returns how many rows that were.
-    /// Writes and takes in a file for each table that has rows; how many, by table.
+    /// Writes and takes in a file for each table that has rows. Returns how many those are, by table.
     fn ingest_files(&self, tables: &[SortedTable<'_>]) -> Result<Vec<u64>, KvError> {
         let mut rows = vec![0; self.tables().len()];
         let mut files = Vec::with_capacity(tables.len());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rust_rocksdb::{
     BlockBasedIndexType, BlockBasedOptions, Cache, ChecksumType, DBCompressionType, DBRecoveryMode,
     DataBlockIndexType, Env, FileChecksumGenFactory, LogLevel, MemtableFactory, Options,
-    WriteBufferManager,
+    SstFileManager, WriteBufferManager,
 };
 use rustix::process::{Resource, getrlimit};
 use varve_kv::{KvError, TableSpec};
@@ -64,6 +64,12 @@ const INFO_LOG_FILES: usize = 2;
 /// RocksDB keeps no fewer open than this whatever it is told.
 const OPEN_FILES_MIN: u32 = 64;
 const OPEN_FILES_MAX: u32 = 4_096;
+
+/// Bytes a second at which files that were merged are removed, one after the other. Removed at once, gigabytes of them hold up all
+/// writing to the file system for a second.
+const REMOVED_BYTES_PER_SECOND: i64 = 512 << 20;
+/// Bytes of such files, in parts of those of the store, from which on they are removed at once after all.
+const REMOVED_RATIO_MAX: f64 = 2.0;
 
 /// What all spaces of an engine share.
 pub(crate) struct Shared {
@@ -183,6 +189,10 @@ impl Shared {
             environment.set_bottom_priority_background_threads(WHOLE_MERGES);
             options.set_env(&environment);
         }
+        let files = SstFileManager::new();
+        files.set_delete_rate_bytes_per_second(REMOVED_BYTES_PER_SECOND);
+        files.set_max_trash_db_ratio(REMOVED_RATIO_MAX);
+        options.set_sst_file_manager(&files);
         options.set_max_subcompactions(MERGE_THREADS);
         options.set_allow_concurrent_memtable_write(!self.tuning.memtable_hashed);
         options.set_max_open_files(self.open_files);

@@ -4,8 +4,13 @@
 //! Files of equal age and size are merged together ("universal" compaction), so a row is rewritten once or twice on its
 //! way, however large the store is; in levels each merge rewrites all of the level below. The price is more runs for a
 //! read to look through. So many are allowed while tables are flushed one after the other, and few once that is over:
-//! then they are merged further, in time that nobody else needs. Many more are allowed while new rows are loaded and
+//! then they are merged further, in time that nobody else needs. More are allowed while new rows are loaded and
 //! hardly anything is looked for in the files: what their number costs reads is weighed against what merging costs.
+//!
+//! **What a merge keeps in memory** is the filter and the index of the file that it writes, until that is whole. In level 0 a run is one
+//! file, however large; below it a run is a level of its own, of files of bounded size. RocksDB writes below level 0 what takes in
+//! its oldest file, if the level above the next older run is free. So all small runs are merged at once, there are more levels
+//! than large runs, and large ones are merged with each other only in a merge of everything or once nothing is flushed.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -19,8 +24,9 @@ use varve_kv::TableSpec;
 
 use crate::config::Tuning;
 
-/// Levels of a store. In a store of tiers each level below level 0 is one run.
-pub(crate) const LEVELS: usize = 7;
+/// Levels of a store. In a store of tiers each level below level 0 is one run: as many as large runs may be, and some for small
+/// ones, which RocksDB takes into free levels while level 0 is empty.
+pub(crate) const LEVELS: usize = 40;
 /// When the newer runs have this many percent of the bytes of the oldest, all are merged: bounds what overwritten and
 /// deleted rows take. The oldest is compressed and some of the newer are not, so this is less in rows.
 const NEWER_PERCENT_MAX: i32 = 300;
@@ -30,18 +36,22 @@ const NEWER_PERCENT_INSERTING: i32 = 1_000_000;
 /// compares with the sum of the newer ones; these are not compressed and the older ones are, so each merge would take
 /// the older ones in again.
 const LIKE_PERCENT: i32 = 100;
-/// Runs above the number that are merged at which nothing more is flushed.
-const WAITING_MAX: i32 = 40;
-/// Runs that are merged at once, at most: as many as keep their blocks in the processor's caches. Merging everything takes
+/// The same with as many large runs as may be: always.
+const NEWER_PERCENT_MANY: i32 = 1;
+/// Runs above the number that are merged at which nothing more is flushed. While 64 are merged some 40 come.
+const WAITING_MAX: i32 = 96;
+/// Runs that are merged at once, at most: all small ones, also those that came while others were merged. Merging everything takes
 /// all runs whatever their number.
-const MERGED_MAX: i32 = 32;
+const MERGED_MAX: i32 = 192;
 /// A run with so many times the rows that a flush brings its table was merged, and is large: it is not counted among those that
 /// are to be merged next.
 const LARGE_FROM: u64 = 8;
 /// What a flush usually brings falls by one part in so many with each that brings less.
 const USUAL_PART: u64 = 16;
-/// Large runs of a table that are left as they are while it is written to, at most.
+/// Large runs of a table that are left as they are while it is written to. When there are so many everything is merged.
 const LARGE_MAX: i32 = 32;
+/// Large runs that are not counted, at most: those, and what comes while everything is merged.
+const UNCOUNTED_MAX: i32 = LARGE_MAX + 16;
 /// Looks into the files for each row that is flushed, at which one run more costs reads what merging one row less saves: a
 /// look asks a run's filter, whose block is often not cached (3 to 5 µs), and merging a row takes 0.55 µs.
 const LOOKS_A_ROW: f64 = 1.0 / 8.0;
@@ -77,13 +87,20 @@ pub(crate) fn count(db: &DB, table: &TableSpec) -> u64 {
     let Some(family) = db.cf_handle(table.name) else {
         return 0;
     };
-    let files = |level| {
-        let name = property::num_files_at_level(level);
-        let files = db.property_int_value_cf(family, &name);
-        files.ok().flatten().unwrap_or(0)
-    };
-    let deeper = (1..LEVELS).filter(|level| files(*level) > 0).count();
-    files(0) + deeper as u64
+    let levels = db.property_value_cf(family, property::LEVELSTATS);
+    runs_of(&levels.ok().flatten().unwrap_or_default())
+}
+
+/// Sorted runs by RocksDB's table of the levels: a line for each with its number, its files and their size.
+fn runs_of(levels: &str) -> u64 {
+    let runs = levels.lines().filter_map(|line| {
+        let mut numbers = line.split_whitespace().map(str::parse::<u64>);
+        match (numbers.next()?.ok()?, numbers.next()?.ok()?) {
+            (0, files) => Some(files),
+            (_, files) => Some(files.min(1)),
+        }
+    });
+    runs.sum()
 }
 
 /// The most sorted runs of any table.
@@ -238,6 +255,10 @@ impl Pace {
     }
 
     /// The same with what was seen, and with what changes the options of a table.
+    ///
+    /// RocksDB merges when there are as many runs as its rule says, whatever their sizes. Were large runs counted like others, a few
+    /// small ones would be merged as soon as they come, two or three at a time, and once none of those is left all the large ones
+    /// at once: minutes of one thread, with new runs coming all the while.
     fn after_flush(
         &self,
         seen: &Seen<'_>,
@@ -247,9 +268,11 @@ impl Pace {
         let before = std::mem::replace(&mut *self.last_flush.lock(), seen.at);
         let new_rows = self.new_rows.load(Ordering::Relaxed);
         let worth = self.worth(seen.rows, new_rows);
+        let large = |table: usize| seen.large.get(table).copied().unwrap_or(0);
         let wanted = |table: usize| Rule {
-            runs: self.beside_large(worth, seen.large.get(table).copied().unwrap_or(0)),
+            runs: worth + large(table).min(UNCOUNTED_MAX),
             newer_percent: match new_rows {
+                _ if large(table) >= LARGE_MAX => NEWER_PERCENT_MANY,
                 true => NEWER_PERCENT_INSERTING,
                 false => NEWER_PERCENT_MAX,
             },
@@ -269,16 +292,6 @@ impl Pace {
     fn in_force(&self) -> i32 {
         let rules = self.rules.lock();
         rules.iter().map(|rule| rule.runs).max().unwrap_or(0)
-    }
-
-    /// The runs of a table when so many are worth what they cost, and so many of those that it has are large.
-    ///
-    /// RocksDB merges when there are as many runs as its rule says, whatever their sizes. Were large runs counted like others, a few
-    /// small ones would be merged as soon as they come, two or three at a time, and once none of those is left all the large ones
-    /// at once: minutes of one thread, with new runs coming all the while.
-    fn beside_large(&self, worth: i32, large: i32) -> i32 {
-        let more = self.runs_inserting.max(self.runs_loading * 2);
-        (worth + large.min(LARGE_MAX)).min(more.max(worth))
     }
 
     /// How many runs are worth what they cost reads: `runs_loading`, or that doubled and doubled again up to
@@ -348,6 +361,8 @@ fn set_in(db: &DB) -> impl Fn(&TableSpec, &Changes<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     const ROWS: u64 = 1_000_000;
@@ -475,20 +490,34 @@ mod tests {
         let at = Instant::now();
         let pace = loaded(at);
         let after = |seconds: u64, looks: u64, large: i32| {
+            let all_of_it = Cell::new(false);
             for flush in 0..20 {
                 pace.looks.add(looks);
                 let seen = Seen {
                     large: &[large],
                     ..seen(at + Duration::from_secs(seconds + flush), 100)
                 };
-                pace.after_flush(&seen, TABLES, |_, _| true);
+                pace.after_flush(&seen, TABLES, |_, changes| {
+                    all_of_it.set(changes[1].1.contains("percent=1;"));
+                    true
+                });
             }
-            pace.in_force()
+            (pace.in_force(), all_of_it.get())
         };
-        assert_eq!(after(1, 0, 12), 128, "hardly read: never more than that");
-        assert_eq!(after(30, ROWS, 0), 32);
-        assert_eq!(after(60, ROWS, 12), 44);
-        assert_eq!(after(90, ROWS, 100), 64, "so many are merged, too");
+        assert_eq!(after(1, 0, 12), (140, false));
+        assert_eq!(after(30, ROWS, 0), (32, false));
+        assert_eq!(after(60, ROWS, 12), (44, false));
+        assert_eq!(after(90, ROWS, 31), (63, false));
+        assert_eq!(after(120, ROWS, 32), (64, true), "everything is merged");
+        assert_eq!(after(150, ROWS, 100), (80, true));
+        assert_eq!(after(180, ROWS, 1), (33, false));
+    }
+
+    #[test]
+    fn a_level_below_the_first_is_one_run() {
+        let levels = "Level Files Size(MB)\n--------------------\n  0       12       99\n  1        0        0\n  2       65     4001\n 39        1        1\n";
+        assert_eq!(runs_of(levels), 14);
+        assert_eq!(runs_of(""), 0);
     }
 
     #[test]

@@ -12,10 +12,10 @@ use std::time::{Duration, Instant};
 use varve_kv::{Batch, Durability, Engine, KvError, Space};
 use varve_kv_front::FrontOptions;
 use varve_kv_rocksdb::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, RocksEngine, Tuning};
-use varve_testkit::{Random, once_unlocked};
 use varve_testkit::engine_suite::tables::{
     COLD, NAMED, POINTS, TABLES, all_rows, cold, named, point,
 };
+use varve_testkit::{Random, once_unlocked};
 
 const WRITERS: u64 = 4;
 const ROUNDS_DEFAULT: u64 = 12;

@@ -9,10 +9,10 @@ use std::sync::Arc;
 
 use varve_kv::{Batch, Durability, Engine, KvError, Space};
 use varve_kv_rocksdb::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, RocksEngine, Tuning};
-use varve_testkit::{Random, once_unlocked};
 use varve_testkit::engine_suite::tables::{
     COLD, NAMED, POINTS, TABLES, all_rows, cold, named, point, put,
 };
+use varve_testkit::{Random, once_unlocked};
 
 fn engine(dir: &Path) -> Result<RocksEngine, KvError> {
     let config = RocksConfig {
