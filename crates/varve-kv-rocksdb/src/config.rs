@@ -97,6 +97,9 @@ pub struct Tuning {
     pub runs_quiet: i32,
     /// See `runs_quiet`.
     pub quiet_after: Duration,
+    /// Rows of a table in level 0 above which all of its files are merged then, into the last level, rather than those with each
+    /// other: a merge that writes into level 0 keeps 10 bits for each row in memory.
+    pub level0_rows_max: u64,
     /// Bytes of the first level below level 0.
     pub level_base_bytes: u64,
     /// From how many rows on a batch is put in the order of its keys.
@@ -126,6 +129,7 @@ impl Default for Tuning {
             runs_inserting: 64,
             runs_quiet: 6,
             quiet_after: Duration::from_secs(30),
+            level0_rows_max: 256_000_000,
             level_base_bytes: 256 << 20,
             sort_batches_from: 64,
             alter_space: |_| (),

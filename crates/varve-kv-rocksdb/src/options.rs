@@ -65,10 +65,10 @@ const INFO_LOG_FILES: usize = 2;
 const OPEN_FILES_MIN: u32 = 64;
 const OPEN_FILES_MAX: u32 = 4_096;
 
-/// Bytes a second at which files that were merged are removed, one after the other. Removed at once, gigabytes of them hold up all
+/// Bytes a second at which files that were merged are removed, in pieces of 64 MiB. Removed at once, gigabytes of them hold up all
 /// writing to the file system for a second.
 const REMOVED_BYTES_PER_SECOND: i64 = 512 << 20;
-/// Bytes of such files, in parts of those of the store, from which on they are removed at once after all.
+/// Bytes of such files, in parts of those of the store, from which on RocksDB would remove them at once: they are never as many.
 const REMOVED_RATIO_MAX: f64 = 2.0;
 
 /// What all spaces of an engine share.

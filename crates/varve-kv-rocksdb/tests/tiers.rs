@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use varve_kv::{Batch, ClusteringRange, Durability, Engine, Space};
 use varve_kv_front::FrontOptions;
 use varve_kv_rocksdb::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, RocksEngine, Tuning};
+use varve_testkit::Random;
 use varve_testkit::engine_suite::tables::{NAMED, POINTS, TABLES, named, point, rows};
 
 const ROWS: u64 = 4_000;
@@ -135,35 +136,66 @@ fn runs(space: &dyn Space) -> f64 {
     runs.next().unwrap().value
 }
 
-#[test]
-fn few_runs_are_left_once_nothing_is_flushed() {
+/// Writes rows in a run of the last level and in so many others, of few bytes, that some lie in level 0, and opens them so
+/// that nothing is flushed and they are merged as `tuning` says, until there are no more than `most`.
+fn merged_in_quiet(tuning: Tuning, most: f64) {
     let dir = tempfile::tempdir().unwrap();
-    let tuning = Tuning {
+    let loading = Tuning {
         runs_loading: 1_000,
-        runs_quiet: 3,
         quiet_after: Duration::from_secs(3_600),
-        ..Tuning::default()
+        ..tuning
     };
-    let space = open(dir.path(), tiny(), tuning.clone());
+    let space = open(dir.path(), tiny(), loading.clone());
     write(&*space, 0);
+    for n in ROWS..ROWS + 400 {
+        let mut batch = Batch::new();
+        let bytes = Random::new(n).bytes(5_000);
+        batch.put(POINTS, &point(n), b"", &bytes);
+        batch.put(NAMED, &named(b"others"), &n.to_be_bytes(), &bytes);
+        space.write(&batch, Durability::Buffered).unwrap();
+    }
+    space.compact().unwrap();
+    // While level 0 is empty, RocksDB takes each file into a free level below it.
+    while runs(&*space) < 50.0 {
+        write(&*space, 1);
+    }
     space.sync().unwrap();
     drop(space);
     // Closing flushed what was left.
-    let space = open(dir.path(), tiny(), tuning.clone());
-    assert!(runs(&*space) > 10.0, "nothing is merged under load");
+    let space = open(dir.path(), tiny(), loading.clone());
+    assert!(runs(&*space) > 49.0, "nothing is merged under load");
     drop(space);
-    let tuning = Tuning {
+    let quiet = Tuning {
         quiet_after: Duration::ZERO,
-        ..tuning
+        ..loading
     };
-    let space = open(dir.path(), tiny(), tuning);
+    let space = open(dir.path(), tiny(), quiet);
     let until = Instant::now() + Duration::from_secs(60);
-    // As many as are merged at once may stay, when none of them are of like size.
-    while runs(&*space) > 3.0 {
+    while runs(&*space) > most {
         assert!(Instant::now() < until, "{} runs", runs(&*space));
         std::thread::sleep(Duration::from_millis(10));
     }
-    check(&*space, 0);
+    check(&*space, 1);
+}
+
+#[test]
+fn few_runs_are_left_once_nothing_is_flushed() {
+    let tuning = Tuning {
+        runs_quiet: 3,
+        ..Tuning::default()
+    };
+    // As many as are merged at once may stay, when none of them are of like size.
+    merged_in_quiet(tuning, 3.0);
+}
+
+#[test]
+fn more_rows_than_may_be_in_level_0_are_merged_with_everything() {
+    let tuning = Tuning {
+        runs_quiet: 3,
+        level0_rows_max: 0,
+        ..Tuning::default()
+    };
+    merged_in_quiet(tuning, 1.0);
 }
 
 #[test]
