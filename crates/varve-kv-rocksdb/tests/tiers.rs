@@ -170,7 +170,7 @@ fn merged_in_quiet(tuning: Tuning, most: f64) {
         ..loading
     };
     let space = open(dir.path(), tiny(), quiet);
-    let until = Instant::now() + Duration::from_secs(60);
+    let until = Instant::now() + Duration::from_secs(300);
     while runs(&*space) > most {
         assert!(Instant::now() < until, "{} runs", runs(&*space));
         std::thread::sleep(Duration::from_millis(10));
@@ -218,7 +218,7 @@ fn many_runs_are_left_while_new_rows_come_and_few_when_the_files_are_read() {
         }
     };
     let mut next = 0;
-    let until = Instant::now() + Duration::from_secs(60);
+    let until = Instant::now() + Duration::from_secs(300);
     while runs(&*space) < 24.0 {
         assert!(
             Instant::now() < until,
