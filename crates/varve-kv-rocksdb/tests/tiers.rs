@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -198,6 +199,58 @@ fn more_rows_than_may_be_in_level_0_are_merged_with_everything() {
     merged_in_quiet(tuning, 1.0);
 }
 
+/// Key `n` of rows in no order, so that those of each file lie among those of all others.
+fn scattered(n: u64) -> Vec<u8> {
+    point(n.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+fn insert(space: &dyn Space, numbers: Range<u64>) {
+    for n in numbers {
+        let mut batch = Batch::new();
+        batch.put(POINTS, &scattered(n), b"", &[7; 64]);
+        space.write(&batch, Durability::Buffered).unwrap();
+    }
+}
+
+/// The levels that RocksDB's log says merges have written to.
+fn levels_written(dir: &Path) -> Vec<u64> {
+    let log = std::fs::read_to_string(dir.join("s").join("LOG")).unwrap();
+    let ends = log
+        .lines()
+        .filter(|line| line.contains("\"compaction_finished\""));
+    let level = |line: &str| {
+        let (_, after) = line.split_once("\"output_level\": ")?;
+        after.split(',').next()?.parse().ok()
+    };
+    ends.filter_map(level).collect()
+}
+
+#[test]
+fn what_is_merged_under_load_lies_below_level_0() {
+    let dir = tempfile::tempdir().unwrap();
+    // So many more than there are levels that the newest half of them lie in level 0.
+    let tuning = Tuning {
+        runs_loading: 80,
+        runs_inserting: 80,
+        quiet_after: Duration::from_secs(3_600),
+        ..Tuning::default()
+    };
+    let space = open(dir.path(), tiny(), tuning);
+    let until = Instant::now() + Duration::from_secs(300);
+    let mut next = 0;
+    while levels_written(dir.path()).is_empty() {
+        assert!(Instant::now() < until, "{} runs", runs(&*space));
+        insert(&*space, next..next + 500);
+        next += 500;
+    }
+    let written = levels_written(dir.path());
+    assert!(written[0] > 0, "{written:?}");
+    for n in 0..next {
+        let stored = space.get(POINTS, &scattered(n), b"").unwrap();
+        assert_eq!(stored.as_deref(), Some(&[7; 64][..]), "{n} of {next}");
+    }
+}
+
 #[test]
 fn many_runs_are_left_while_new_rows_come_and_few_when_the_files_are_read() {
     let dir = tempfile::tempdir().unwrap();
@@ -208,15 +261,6 @@ fn many_runs_are_left_while_new_rows_come_and_few_when_the_files_are_read() {
         ..Tuning::default()
     };
     let space = open(dir.path(), tiny(), tuning);
-    let insert = |from: u64, to: u64| {
-        for n in from..to {
-            let mut batch = Batch::new();
-            // In no order, so that the rows of each file lie among those of all others.
-            let key = point(n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-            batch.put(POINTS, &key, b"", &[7; 64]);
-            space.write(&batch, Durability::Buffered).unwrap();
-        }
-    };
     let mut next = 0;
     let until = Instant::now() + Duration::from_secs(300);
     while runs(&*space) < 24.0 {
@@ -225,13 +269,10 @@ fn many_runs_are_left_while_new_rows_come_and_few_when_the_files_are_read() {
             "{} runs of {next} rows",
             runs(&*space)
         );
-        insert(next, next + 500);
+        insert(&*space, next..next + 500);
         next += 500;
     }
-    let read = |n: u64| {
-        let key = point(n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        space.get(POINTS, &key, b"").unwrap()
-    };
+    let read = |n: u64| space.get(POINTS, &scattered(n), b"").unwrap();
     let mut asked = 0;
     while runs(&*space) > 12.0 {
         assert!(
@@ -239,7 +280,7 @@ fn many_runs_are_left_while_new_rows_come_and_few_when_the_files_are_read() {
             "{} runs of {next} rows",
             runs(&*space)
         );
-        insert(next, next + 10);
+        insert(&*space, next..next + 10);
         next += 10;
         // Others each time: what was read lately is not looked for in the files.
         for _ in 0..50 {
