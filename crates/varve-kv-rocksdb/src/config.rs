@@ -22,7 +22,7 @@ pub struct RocksConfig {
     /// The directory with one subdirectory for each space; created if it is missing. One process at a time uses it.
     pub data_dir: PathBuf,
     /// Bytes for the block cache (with indexes and filters), the memtables and the front tables of all spaces together. At least
-    /// [`MEMORY_BYTES_MIN`]. Not counted: iterators, buffers of compactions (some tens of MiB), and the page cache.
+    /// [`MEMORY_BYTES_MIN`]. Not counted: iterators, what compactions keep (some tens of MiB, 300 at most), and the page cache.
     pub memory_bytes: u64,
     /// Threads for flushes and compactions, shared by all spaces. At least 2.
     pub background_jobs: u16,
