@@ -21,6 +21,7 @@ mod reference_copies;
 mod relationships;
 mod rendering;
 mod searching;
+mod target;
 mod types;
 
 pub use options::Options;

@@ -66,7 +66,7 @@ messages! {
     MissingProperty "OMRS-REPOSITORY-400-033" PropertyError "Property {0} of type {1} must have a value";
     BadTypeGuid "OMRS-REPOSITORY-400-034" TypeError "The type GUID {0} is not that of type {1}";
     StatusNotInType "OMRS-REPOSITORY-400-035" StatusNotSupported "Type {1} has no status {0}";
-    NoStatus "OMRS-REPOSITORY-400-036" StatusNotSupported "No status was given in {0}";
+    NoStatus "OMRS-REPOSITORY-400-036" InvalidParameter "No status was given in {0}";
     NoNewProperties "OMRS-REPOSITORY-400-037" PropertyError "No properties were given for {0}";
     FutureAsOfTime "OMRS-REPOSITORY-400-038" InvalidParameter "The time {0} lies in the future";
     InstanceOfOtherType "OMRS-REPOSITORY-400-039" InvalidParameter "The instance {0} is of type {1}, not {2}";
@@ -74,7 +74,6 @@ messages! {
     LocalReferenceInstance "OMRS-REPOSITORY-400-042" InvalidParameter "The home of {0} is this repository: it takes no reference copy of it";
     NullProxy "OMRS-REPOSITORY-400-043" InvalidParameter "No proxy was given in {0}";
     LocalProxy "OMRS-REPOSITORY-400-044" InvalidParameter "The home of {0} is this repository: it takes no proxy of it";
-    AlreadyDeleted "OMRS-REPOSITORY-400-045" InvalidParameter "The instance {0} is deleted already";
     NotDeleted "OMRS-REPOSITORY-400-046" EntityNotDeleted "The instance {0} is not deleted";
     WrongRelationshipEnd "OMRS-REPOSITORY-400-047" InvalidParameter "End {0} of relationship type {1} takes entities of type {2}; the entity given is of type {3}";
     NotClassified "OMRS-REPOSITORY-400-048" ClassificationError "The entity {0} has no classification {1}";
@@ -109,7 +108,9 @@ messages! {
     RelationshipDeleted "OMRS-REPOSITORY-404-012" RelationshipNotKnown "The relationship {0} is deleted";
     EntityDeleted "OMRS-REPOSITORY-404-013" EntityNotKnown "The entity {0} is deleted";
     LogicError "OMRS-METADATA-COLLECTION-500-012" RepositoryError "The repository came to a state it should not have: {0}";
-    NotHome "OMRS-METADATA-COLLECTION-500-016" InvalidParameter "The instance {0} cannot be changed here: its home is {1}";
+    NotHome "OMRS-METADATA-COLLECTION-500-016" InvalidParameter "This call cannot change {0}: its home is {1}";
+    ForeignNewHome "OMRS-LOCAL-REPOSITORY-400-002" InvalidParameter "The new home of {0} must be this repository, {2}; {1} was given";
+    ProxyNotChanged "OMRS-LOCAL-REPOSITORY-503-007" InvalidParameter "Only a proxy of the entity {0} is known here: this call cannot change it";
     MethodNotImplemented "OMRS-METADATA-COLLECTION-501-001" FunctionNotSupported "{0} is not supported";
     TypeNotImplemented "OMRS-METADATA-COLLECTION-501-002" TypeDefNotSupported "The type {0} is not supported: {1}";
     NullUser "OMRS-REST-API-400-001" UserNotAuthorized "No user was named";
@@ -129,9 +130,7 @@ messages! {
     Unavailable "VARVE-OMRS-503-001" RepositoryError "{0}";
     BadPropertyValue "VARVE-OMRS-400-007" PropertyError "Property {0} of type {1} has a value that is not valid: {2}";
     GuidTaken "VARVE-OMRS-400-020" InvalidParameter "The GUID {0} is taken by another instance";
-    NotReHomed "VARVE-OMRS-400-022" InvalidParameter "The instance {0}, whose home is {1}, cannot be given another home here: it is this repository's, read-only, or at home elsewhere than was said";
     CopyOfOwn "VARVE-OMRS-400-023" EntityConflict "A copy of {0} came from elsewhere, but it is at home in this repository";
-    OtherHome "VARVE-OMRS-400-024" InvalidParameter "The home of {0} is {1}, another than was said";
     TooManyRelationships "VARVE-OMRS-400-021" RepositoryError "The entity {0} has more than {1} relationships, too many to change with it in one call";
     InstanceTooLarge "VARVE-OMRS-400-025" InvalidParameter "The instance cannot be kept: {0}";
     BadPattern "VARVE-OMRS-400-030" InvalidParameter "The regular expression in {0} cannot be read: {1}";

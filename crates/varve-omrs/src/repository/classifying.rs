@@ -3,8 +3,9 @@
 //! A classification has a header of its own; the entity's stays as it is, its version too.
 
 use super::headers::{self, Author, Origin};
+use super::target::{CLASSIFY, LIVE, Target};
 use super::{Repository, checks};
-use crate::error::{Message, OmrsError};
+use crate::error::{Exception, Message, OmrsError};
 use crate::instances::{
     Classification, ClassificationOrigin, EntityDetail, EntityProxy, InstanceProperties,
 };
@@ -13,7 +14,17 @@ use crate::requests::{
 };
 use crate::store::{StoredEntity, Transaction};
 use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
-use crate::validate::{classification, classification_lock, completed_properties, initial_status};
+use crate::validate::{
+    classification, classification_allowed, classification_given, classification_lock,
+    initial_status,
+};
+
+/// A classification that a call names: its type, and the properties that it is to have.
+struct Named<'a> {
+    name: &'a str,
+    index: TypeIndex,
+    properties: Option<InstanceProperties>,
+}
 
 impl Repository {
     /// Gives an entity a classification.
@@ -45,12 +56,12 @@ impl Repository {
         name: &str,
         request: ClassificationRequest,
     ) -> Result<EntityDetail, OmrsError> {
-        checks::user_and_guid(user, guid)?;
-        check_name(name)?;
+        let target = Target::new(user, guid, CLASSIFY)?;
         self.write(&[guid], |transaction, types| {
-            let mut entity = known_entity(transaction, guid)?;
+            let named = Named::new(types, name, request.properties.as_ref())?;
+            let mut entity = StoredEntity::Detail(target.entity(self, transaction)?);
             let author = Author::of(user, transaction);
-            self.classify(types, &mut entity, name, &request, author)?;
+            self.classify(types, &mut entity, named, &request, author)?;
             put_known(transaction, entity)
         })
     }
@@ -65,11 +76,11 @@ impl Repository {
         guid: &str,
         name: &str,
     ) -> Result<EntityDetail, OmrsError> {
-        checks::user_and_guid(user, guid)?;
-        check_name(name)?;
+        let target = Target::new(user, guid, CLASSIFY)?;
         self.write(&[guid], |transaction, types| {
-            let mut entity = known_entity(transaction, guid)?;
-            self.declassify(types, &mut entity, name)?;
+            let named = Named::new(types, name, None)?;
+            let mut entity = StoredEntity::Detail(target.entity(self, transaction)?);
+            self.declassify(&mut entity, &named)?;
             put_known(transaction, entity)
         })
     }
@@ -85,13 +96,12 @@ impl Repository {
         name: &str,
         request: InstancePropertiesRequest,
     ) -> Result<EntityDetail, OmrsError> {
-        checks::user_and_guid(user, guid)?;
-        check_name(name)?;
+        let target = Target::new(user, guid, CLASSIFY)?;
         self.write(&[guid], |transaction, types| {
-            let mut entity = known_entity(transaction, guid)?;
+            let named = Named::new(types, name, request.properties.as_ref())?;
+            let mut entity = StoredEntity::Detail(target.entity(self, transaction)?);
             let author = Author::of(user, transaction);
-            let properties = request.properties.as_ref();
-            self.reclassify(types, &mut entity, name, properties, author)?;
+            self.reclassify(&mut entity, named, author)?;
             put_known(transaction, entity)
         })
     }
@@ -128,15 +138,17 @@ impl Repository {
     ) -> Result<Classification, OmrsError> {
         checks::user(user)?;
         let proxy = checks::proxy(request.entity.as_ref())?;
-        check_name(name)?;
-        let guid = proxy.header.guid();
+        let (guid, request) = (proxy.header.guid(), &request.classification);
         self.write(&[guid], |transaction, types| {
-            let mut entity = match transaction.entity(guid)? {
-                Some(_) => checks::present_entity(transaction, guid)?,
+            let named = Named::new(types, name, request.properties.as_ref())?;
+            let known = transaction.entity(guid)?;
+            let known = Target::of(guid, LIVE).resolve_known(self, known)?;
+            let mut entity = match known {
+                Some(known) => known,
                 None => self.unknown_entity(types, proxy)?,
             };
             let author = Author::of(user, transaction);
-            let put = self.classify(types, &mut entity, name, &request.classification, author)?;
+            let put = self.classify(types, &mut entity, named, request, author)?;
             transaction.put_entity(entity, None)?;
             Ok(put)
         })
@@ -154,10 +166,11 @@ impl Repository {
     ) -> Result<Classification, OmrsError> {
         checks::user(user)?;
         let guid = checks::proxy(Some(&proxy))?.header.guid();
-        check_name(name)?;
         self.write(&[guid], |transaction, types| {
-            let mut entity = checks::present_entity(transaction, guid)?;
-            let taken = self.declassify(types, &mut entity, name)?;
+            let named = Named::new(types, name, None)?;
+            let known = transaction.entity(guid)?;
+            let mut entity = Target::of(guid, LIVE).resolve(self, known)?;
+            let taken = self.declassify(&mut entity, &named)?;
             transaction.put_entity(entity, None)?;
             Ok(taken)
         })
@@ -175,12 +188,13 @@ impl Repository {
     ) -> Result<Classification, OmrsError> {
         checks::user(user)?;
         let guid = checks::proxy(request.entity.as_ref())?.header.guid();
-        check_name(name)?;
         let properties = request.classification.properties.as_ref();
         self.write(&[guid], |transaction, types| {
-            let mut entity = checks::present_entity(transaction, guid)?;
+            let named = Named::new(types, name, properties)?;
+            let known = transaction.entity(guid)?;
+            let mut entity = Target::of(guid, LIVE).resolve(self, known)?;
             let author = Author::of(user, transaction);
-            let changed = self.reclassify(types, &mut entity, name, properties, author)?;
+            let changed = self.reclassify(&mut entity, named, author)?;
             transaction.put_entity(entity, None)?;
             Ok(changed)
         })
@@ -190,58 +204,49 @@ impl Repository {
         &self,
         types: &Catalogue,
         entity: &mut StoredEntity,
-        name: &str,
+        named: Named<'_>,
         request: &ClassificationRequest,
         author: Author<'_>,
     ) -> Result<Classification, OmrsError> {
         let of = checks::type_of(types, entity.header(), TypeDefCategory::Entity)?;
+        classification_allowed(types, of, named.index)?;
         let source = request.metadata_collection_id.as_deref();
         let source = source.filter(|id| !id.is_empty() && *id != self.metadata_collection_id);
         let origin = match source {
             Some(_) => self.external_origin(source, request.metadata_collection_name.as_deref())?,
             None => self.own_origin(),
         };
-        let given = Classification {
-            name: Some(name.to_owned()),
-            properties: request.properties.clone(),
+        let content = Classification {
+            name: Some(named.name.to_owned()),
+            properties: named.properties,
             origin: request.origin,
             origin_guid: request.origin_guid.clone(),
             ..Classification::default()
         };
-        let new = new_classification(types, of, &given, author, &origin)?;
+        let new = with_header(types, named.index, content, author, &origin)?;
         put_new(entity, new.clone())?;
         Ok(new)
     }
 
     fn declassify(
         &self,
-        types: &Catalogue,
         entity: &mut StoredEntity,
-        name: &str,
+        named: &Named<'_>,
     ) -> Result<Classification, OmrsError> {
-        types.classification_by_name(name)?;
-        let at = self.changeable(entity, name)?;
+        let at = self.changeable(entity, named.name)?;
         Ok(entity.classifications_mut().remove(at))
     }
 
     fn reclassify(
         &self,
-        types: &Catalogue,
         entity: &mut StoredEntity,
-        name: &str,
-        properties: Option<&InstanceProperties>,
+        named: Named<'_>,
         author: Author<'_>,
     ) -> Result<Classification, OmrsError> {
-        let index = types.classification_by_name(name)?;
-        let at = self.changeable(entity, name)?;
-        let properties = properties.cloned();
-        let properties = properties
-            .map(|properties| completed_properties(types, index, properties))
-            .transpose()?;
         // The one changed last comes last, as a new one does.
-        let mut carried = entity.classifications_mut().remove(at);
+        let mut carried = self.declassify(entity, &named)?;
         headers::change(&mut carried.audit, author);
-        carried.properties = properties;
+        carried.properties = named.properties;
         entity.classifications_mut().push(carried.clone());
         Ok(carried)
     }
@@ -257,10 +262,27 @@ impl Repository {
     }
 }
 
-/// An entity that is here, not deleted, and known in full.
-fn known_entity(transaction: &dyn Transaction, guid: &str) -> Result<StoredEntity, OmrsError> {
-    let found = checks::present_entity(transaction, guid)?;
-    Ok(StoredEntity::Detail(checks::known_detail(found)?))
+impl<'a> Named<'a> {
+    /// # Errors
+    /// `InvalidParameterException` when there is no such classification, `PropertyErrorException`.
+    fn new(
+        types: &Catalogue,
+        name: &'a str,
+        properties: Option<&InstanceProperties>,
+    ) -> Result<Self, OmrsError> {
+        let given = classification_given(types, name, properties.cloned());
+        let (index, properties) = given.map_err(|error| match error.exception {
+            Exception::ClassificationError => {
+                OmrsError::of_parameter(error.message, "classificationName", &[name])
+            }
+            _ => error,
+        })?;
+        Ok(Self {
+            name,
+            index,
+            properties,
+        })
+    }
 }
 
 fn put_known(
@@ -268,15 +290,7 @@ fn put_known(
     entity: StoredEntity,
 ) -> Result<EntityDetail, OmrsError> {
     transaction.put_entity(entity.clone(), None)?;
-    checks::known_detail(entity)
-}
-
-fn check_name(name: &str) -> Result<(), OmrsError> {
-    if name.is_empty() {
-        let (message, parameter) = (Message::NoClassificationName, "classificationName");
-        return Err(OmrsError::of_parameter(message, parameter, &[parameter]));
-    }
-    Ok(())
+    checks::detail(entity)
 }
 
 /// Where the classification of this name stands among those of the entity.
@@ -294,13 +308,28 @@ pub(super) fn new_classification(
     origin: &Origin,
 ) -> Result<Classification, OmrsError> {
     let (index, properties) = classification(types, of, given.name(), given.properties.clone())?;
+    let content = Classification {
+        name: given.name.clone(),
+        properties,
+        origin: given.origin,
+        origin_guid: given.origin_guid.clone(),
+        ..Classification::default()
+    };
+    with_header(types, index, content, author, origin)
+}
+
+fn with_header(
+    types: &Catalogue,
+    index: TypeIndex,
+    content: Classification,
+    author: Author<'_>,
+    origin: &Origin,
+) -> Result<Classification, OmrsError> {
     let status = initial_status(types, index, None)?;
     Ok(Classification {
         audit: headers::new_audit(author, origin, types.get(index), status),
-        name: Some(given.name().to_owned()),
-        properties,
-        origin: given.origin.or(Some(ClassificationOrigin::Assigned)),
-        origin_guid: given.origin_guid.clone(),
+        origin: content.origin.or(Some(ClassificationOrigin::Assigned)),
+        ..content
     })
 }
 

@@ -6,9 +6,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::reference_copies::{conflict, guids_of};
+use super::reference_copies::guids_of;
+use super::target::{SAVE_COPY, Target};
 use super::{Repository, checks};
-use crate::error::{Exception, OmrsError};
+use crate::error::OmrsError;
 use crate::instances::{EntityDetail, EntityProxy, InstanceHeader, Relationship};
 use crate::json::encode;
 use crate::requests::InstanceGraphRequest;
@@ -124,12 +125,11 @@ impl Repository {
         entity: &EntityDetail,
     ) -> Result<(), OmrsError> {
         entity_copy(types, entity, &self.metadata_collection_id)?;
-        match known.entity(entity.header.guid())? {
-            Some(known) if self.is_own(&known.header().audit) => {
-                Err(conflict(&entity.header, Exception::EntityConflict))
-            }
-            _ => Ok(()),
-        }
+        let guid = entity.header.guid();
+        let target = Target::of(guid, SAVE_COPY);
+        target
+            .resolve_known(self, known.entity_head(guid)?)
+            .map(|_| ())
     }
 
     /// Checks a relationship but for its ends, which matter unless a newer copy is here.
@@ -141,13 +141,10 @@ impl Repository {
     ) -> Result<bool, OmrsError> {
         relationship_copy(types, relationship, &self.metadata_collection_id)?;
         let header = &relationship.header;
-        match known.relationship(header.guid())? {
-            Some(known) if self.is_own(&known.header.audit) => {
-                Err(conflict(header, Exception::RelationshipConflict))
-            }
-            Some(known) => Ok(known.header.audit.version <= header.audit.version),
-            None => Ok(true),
-        }
+        let target = Target::of(header.guid(), SAVE_COPY);
+        let known = known.relationship_head(header.guid())?;
+        let known = target.resolve_known(self, known)?;
+        Ok(known.is_none_or(|known| known.header.audit.version <= header.audit.version))
     }
 
     /// An end whose home is this repository must be here already, or come earlier in the call; one that is at home elsewhere

@@ -5,10 +5,11 @@ use std::time::Instant;
 
 use varve_kv::patience;
 
-use super::headers::{self, Author, Kind, Origin};
+use super::headers::{self, Author, Origin};
 use super::reference_copies::entity_since;
+use super::target::{CHANGE, Kind, PURGE, RESTORE, Target};
 use super::{Repository, checks, classifying};
-use crate::error::{Exception, Message, OmrsError};
+use crate::error::{Message, OmrsError};
 use crate::instances::{EntityDetail, EntityProxy};
 use crate::requests::{
     EntityCreateRequest, InstancePropertiesRequest, TypeDefValidationForRequest,
@@ -16,9 +17,7 @@ use crate::requests::{
 use crate::search::{guid_bytes, relationship_bytes};
 use crate::store::{StoredEntity, StoredRelationship, Transaction};
 use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
-use crate::validate::{
-    completed_properties, entity_proxy, initial_status, new_status, update_lock,
-};
+use crate::validate::{completed_properties, entity_proxy, initial_status, new_status};
 
 impl Repository {
     /// A new entity whose home is this repository.
@@ -79,7 +78,7 @@ impl Repository {
                 classifying::put_new(&mut entity, classification)?;
             }
             transaction.put_entity(entity.clone(), None)?;
-            checks::known_detail(entity)
+            checks::detail(entity)
         })
     }
 
@@ -116,11 +115,10 @@ impl Repository {
         guid: &str,
         status: Option<InstanceStatus>,
     ) -> Result<EntityDetail, OmrsError> {
-        checks::user_and_guid(user, guid)?;
+        let target = Target::new(user, guid, CHANGE)?;
         checks::status_given(status)?;
-        self.change_entity(user, guid, |entity, types, of, author| {
+        self.change_entity(user, guid, target, |entity, types, of, author| {
             let status = new_status(types, of, status)?;
-            self.check_home(entity)?;
             headers::change(&mut entity.header.audit, author);
             entity.header.audit.status = Some(status);
             Ok(())
@@ -137,10 +135,10 @@ impl Repository {
         guid: &str,
         request: InstancePropertiesRequest,
     ) -> Result<EntityDetail, OmrsError> {
-        let properties = checks::properties_given(guid, request.properties)?;
-        self.change_entity(user, guid, |entity, types, of, author| {
-            let properties = completed_properties(types, of, properties.clone())?;
-            self.check_home(entity)?;
+        let target = Target::new(user, guid, CHANGE)?;
+        self.change_entity(user, guid, target, |entity, types, of, author| {
+            let properties = checks::properties_given(guid, request.properties.clone())?;
+            let properties = completed_properties(types, of, properties)?;
             headers::change(&mut entity.header.audit, author);
             entity.properties = Some(properties);
             Ok(())
@@ -153,11 +151,9 @@ impl Repository {
     /// # Errors
     /// The contract's for `undoEntityUpdate`.
     pub fn undo_entity_update(&self, user: &str, guid: &str) -> Result<EntityDetail, OmrsError> {
-        checks::user_and_guid(user, guid)?;
+        let target = Target::new(user, guid, CHANGE)?;
         self.write(&[guid], |transaction, types| {
-            let found = checks::present_entity(transaction, guid)?;
-            let mut entity = checks::known_detail(found)?;
-            self.check_home(&entity)?;
+            let mut entity = target.entity(self, transaction)?;
             let version = entity.header.audit.version;
             let Some(earlier) = transaction.earlier_entity(guid, version)? else {
                 return Ok(entity);
@@ -182,13 +178,9 @@ impl Repository {
         guid: &str,
         expected: &TypeDefValidationForRequest,
     ) -> Result<EntityDetail, OmrsError> {
-        checks::user_and_guid(user, guid)?;
-        checks::type_named(expected)?;
+        let target = Target::new(user, guid, CHANGE)?.of_type(expected)?;
         self.write(&[guid], |transaction, _| {
-            let mut entity = checks::known_detail(checks::entity(transaction, guid)?)?;
-            checks::type_expected(&entity.header, expected)?;
-            checks::not_deleted_yet(&entity.header)?;
-            self.check_home(&entity)?;
+            let mut entity = target.entity(self, transaction)?;
             let author = Author::of(user, transaction);
             self.delete_relationships_of(transaction, guid, author)?;
             headers::delete(&mut entity.header.audit, author);
@@ -206,13 +198,9 @@ impl Repository {
         guid: &str,
         expected: &TypeDefValidationForRequest,
     ) -> Result<(), OmrsError> {
-        checks::user_and_guid(user, guid)?;
-        checks::type_named(expected)?;
+        let target = Target::new(user, guid, PURGE)?.of_type(expected)?;
         self.write(&[guid], |transaction, _| {
-            let entity = checks::known_detail(checks::entity_head(transaction, guid)?)?;
-            checks::deleted(&entity.header, Exception::EntityNotDeleted)?;
-            self.check_home(&entity)?;
-            checks::type_expected(&entity.header, expected)?;
+            target.resolve(self, transaction.entity_head(guid)?)?;
             transaction.purge_entity(guid)
         })
     }
@@ -222,11 +210,9 @@ impl Repository {
     /// # Errors
     /// The contract's for `restoreEntity`.
     pub fn restore_entity(&self, user: &str, guid: &str) -> Result<EntityDetail, OmrsError> {
-        checks::user_and_guid(user, guid)?;
+        let target = Target::new(user, guid, RESTORE)?;
         self.write(&[guid], |transaction, _| {
-            let mut entity = checks::known_detail(checks::entity(transaction, guid)?)?;
-            checks::deleted(&entity.header, Exception::EntityNotDeleted)?;
-            self.check_home(&entity)?;
+            let mut entity = target.entity(self, transaction)?;
             let author = Author::of(user, transaction);
             headers::restore(&mut entity.header.audit, author);
             put(transaction, entity)
@@ -261,22 +247,17 @@ impl Repository {
     ) -> Result<StoredEntity, OmrsError> {
         let home = proxy.header.audit.metadata_collection_id.as_deref();
         if home == Some(&self.metadata_collection_id) {
-            let words = [proxy.header.guid()];
-            return Err(OmrsError::new(Message::UnknownEntity, &words));
+            return Err(Kind::Entity.unknown(proxy.header.guid()));
         }
         self.foreign_proxy(types, proxy)
     }
 
-    /// Checks that an entity may be changed here.
-    pub(super) fn check_home(&self, entity: &EntityDetail) -> Result<(), OmrsError> {
-        update_lock(&entity.header, &self.metadata_collection_id)
-    }
-
-    /// Changes an entity that is not deleted.
+    /// Changes the entity that a call is about.
     fn change_entity(
         &self,
         user: &str,
         guid: &str,
+        target: Target<'_>,
         mut work: impl FnMut(
             &mut EntityDetail,
             &Catalogue,
@@ -284,10 +265,8 @@ impl Repository {
             Author<'_>,
         ) -> Result<(), OmrsError>,
     ) -> Result<EntityDetail, OmrsError> {
-        checks::user_and_guid(user, guid)?;
         self.write(&[guid], |transaction, types| {
-            let found = checks::present_entity(transaction, guid)?;
-            let mut entity = checks::known_detail(found)?;
+            let mut entity = target.entity(self, transaction)?;
             let of = checks::type_of(types, &entity.header, TypeDefCategory::Entity)?;
             let author = Author::of(user, transaction);
             work(&mut entity, types, of, author)?;

@@ -2,15 +2,16 @@
 
 use super::answer::AnswerBytes;
 use super::rendering::Ends;
+use super::target::Kind;
 use super::{InstanceGraph, Repository, checks};
-use crate::error::{Message, OmrsError};
+use crate::error::OmrsError;
 use crate::graph_queries::{RelatedQuery, SubGraph, WalkLimits, linking, neighbourhood, related};
 use crate::instances::EntityDetail;
 use crate::json::Shared;
 use crate::requests::{EntityNeighborhoodFindRequest, FindRequest, RelatedEntitiesFindRequest};
 use crate::search::{Limits, Order};
 use crate::store::{Read, ToldEntity};
-use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
+use crate::types::{Catalogue, TypeDefCategory, TypeIndex};
 
 impl Repository {
     /// What lies on the paths between two entities.
@@ -101,13 +102,10 @@ impl Repository {
 /// The entity that a walk begins or ends at. One of which only a proxy is known has nothing to be told.
 fn known(read: &dyn Read, guid: &str) -> Result<ToldEntity, OmrsError> {
     let entity = read.told_entity(guid)?;
-    match entity.filter(|entity| entity.detail().is_some()) {
-        Some(entity) if entity.standing().status == Some(InstanceStatus::Deleted) => {
-            Err(OmrsError::new(Message::EntityDeleted, &[guid]))
-        }
-        Some(entity) => Ok(entity),
-        None => Err(OmrsError::new(Message::UnknownEntity, &[guid])),
-    }
+    let entity = entity.filter(|entity| entity.detail().is_some());
+    let entity = entity.ok_or_else(|| Kind::Entity.unknown(guid))?;
+    Kind::Entity.live(guid, Some(entity.standing()))?;
+    Ok(entity)
 }
 
 fn named(

@@ -1,5 +1,6 @@
 //! Headers of new and changed instances.
 
+use super::target::Kind;
 use super::{Repository, guid};
 use crate::error::{Message, OmrsError};
 use crate::instances::{InstanceAuditHeader, InstanceHeader, InstanceProvenanceType};
@@ -35,13 +36,6 @@ pub(super) struct Origin {
     metadata_collection_id: String,
     metadata_collection_name: Option<String>,
     replicated_by: Option<String>,
-}
-
-/// The part of an instance's URL that says what it is.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Kind {
-    Entity,
-    Relationship,
 }
 
 impl Repository {

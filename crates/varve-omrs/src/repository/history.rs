@@ -1,6 +1,7 @@
 //! Which states of a history a request asks for, and what telling them may cost.
 
 use super::Repository;
+use super::target::Kind;
 use crate::error::{Message, OmrsError};
 use crate::requests::{HistoryRangeRequest, HistorySequencingOrder, Page};
 use crate::search::Meter;
@@ -16,7 +17,7 @@ pub(super) struct Asked<'a> {
     guid: &'a str,
     request: &'a HistoryRangeRequest,
     page: Page,
-    is_entity: bool,
+    kind: Kind,
     meter: Meter,
     /// The bytes that are held until it is said which states are asked for.
     kept: usize,
@@ -36,7 +37,7 @@ impl Repository {
             guid,
             request,
             page: request.checked_page()?,
-            is_entity: true,
+            kind: Kind::Entity,
             meter: Meter::new(self.limits()),
             kept: 0,
         })
@@ -52,7 +53,7 @@ impl Repository {
         request: &'a HistoryRangeRequest,
     ) -> Result<Asked<'a>, OmrsError> {
         Ok(Asked {
-            is_entity: false,
+            kind: Kind::Relationship,
             ..self.asked_of_entity(guid, request)?
         })
     }
@@ -87,11 +88,7 @@ impl Choice for Asked<'_> {
     fn choose(&mut self, states: &[Version<Standing>]) -> Result<Vec<usize>, OmrsError> {
         self.meter.release(std::mem::take(&mut self.kept));
         if states.is_empty() {
-            let message = match self.is_entity {
-                true => Message::UnknownEntity,
-                false => Message::UnknownRelationship,
-            };
-            return Err(OmrsError::new(message, &[self.guid]));
+            return Err(self.kind.unknown(self.guid));
         }
         if states.iter().all(|version| version.state.is_proxy) {
             return Err(OmrsError::new(Message::ProxyOnly, &[self.guid]));

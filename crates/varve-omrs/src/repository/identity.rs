@@ -1,24 +1,15 @@
 //! Changing what an instance is: its GUID, its type, its home.
 
 use super::entities::Time;
-use super::headers::{self, Author, Kind};
+use super::headers::{self, Author};
+use super::target::{CHANGE, Kind, RE_HOME, Target};
 use super::{Repository, checks, entities, relationships};
 use crate::error::{Message, OmrsError};
 use crate::instances::{EntityDetail, InstanceHeader, InstanceProvenanceType, Relationship};
 use crate::requests::{TypeDefChangeRequest, TypeDefValidationForRequest};
 use crate::store::StoredRelationship;
 use crate::types::{Catalogue, TypeDefCategory, TypeDefSummary, TypeIndex};
-use crate::validate::{
-    classification, completed_properties, new_status, relationship_ends, update_lock,
-};
-
-/// What an instance is to have as its home.
-struct NewHome<'a> {
-    /// The home that the caller takes it to have.
-    current: &'a str,
-    id: &'a str,
-    name: Option<&'a str>,
-}
+use crate::validate::{classification, completed_properties, new_status, relationship_ends};
 
 impl Repository {
     /// Gives an entity another GUID. Its relationships follow it; the old GUID is that of a deleted entity from now on.
@@ -32,14 +23,10 @@ impl Repository {
         new_guid: &str,
         expected: &TypeDefValidationForRequest,
     ) -> Result<EntityDetail, OmrsError> {
-        checks::user_and_guid(user, guid)?;
-        checks::type_named(expected)?;
+        let target = Target::new(user, guid, CHANGE)?.of_type(expected)?;
         checks::guid(new_guid, "newEntityGUID")?;
         self.write(&[guid, new_guid], |transaction, _| {
-            let found = checks::present_entity(transaction, guid)?;
-            let mut old = checks::known_detail(found)?;
-            self.check_home(&old)?;
-            checks::type_expected(&old.header, expected)?;
+            let mut old = target.entity(self, transaction)?;
             if transaction.entity(new_guid)?.is_some() {
                 return Err(taken("newEntityGUID", new_guid));
             }
@@ -69,12 +56,10 @@ impl Repository {
         guid: &str,
         request: &TypeDefChangeRequest,
     ) -> Result<EntityDetail, OmrsError> {
-        checks::user_and_guid(user, guid)?;
+        let target = Target::new(user, guid, CHANGE)?;
         self.write(&[guid], |transaction, types| {
             let new = new_type(types, TypeDefCategory::Entity, request)?;
-            let found = checks::present_entity(transaction, guid)?;
-            let mut entity = checks::known_detail(found)?;
-            self.check_home(&entity)?;
+            let mut entity = target.entity(self, transaction)?;
             if let Some(properties) = &entity.properties {
                 entity.properties = Some(completed_properties(types, new, properties.clone())?);
             }
@@ -87,7 +72,8 @@ impl Repository {
         })
     }
 
-    /// Makes another metadata collection the home of a copy, so of this repository's one an instance that is changed here.
+    /// Makes this repository the home of a copy. Which home the caller takes the copy to have does not matter: it must be
+    /// named, no more.
     ///
     /// # Errors
     /// The contract's for `reHomeEntity`.
@@ -100,15 +86,12 @@ impl Repository {
         new_home_name: Option<&str>,
         expected: &TypeDefValidationForRequest,
     ) -> Result<EntityDetail, OmrsError> {
-        checks::user_and_guid(user, guid)?;
-        checks::type_named(expected)?;
-        let new_home = NewHome::checked(home, new_home, new_home_name)?;
+        let target = Target::new(user, guid, RE_HOME)?.of_type(expected)?;
+        self.check_new_home(guid, home, new_home)?;
         self.write(&[guid], |transaction, _| {
-            let found = checks::present_entity(transaction, guid)?;
-            let mut entity = checks::known_detail(found)?;
-            checks::type_expected(&entity.header, expected)?;
+            let mut entity = target.entity(self, transaction)?;
             let author = Author::of(user, transaction);
-            self.re_home(&mut entity.header, &new_home, author)?;
+            self.re_home(&mut entity.header, new_home_name, author);
             entities::put(transaction, entity)
         })
     }
@@ -124,13 +107,10 @@ impl Repository {
         new_guid: &str,
         expected: &TypeDefValidationForRequest,
     ) -> Result<Relationship, OmrsError> {
-        checks::user_and_guid(user, guid)?;
-        checks::type_named(expected)?;
+        let target = Target::new(user, guid, CHANGE)?.of_type(expected)?;
         checks::guid(new_guid, "newRelationshipGUID")?;
         self.write(&[guid, new_guid], |transaction, _| {
-            let mut old = checks::present_relationship(transaction, guid)?;
-            self.check_relationship_home(&old)?;
-            checks::type_expected(&old.header, expected)?;
+            let mut old = target.relationship(self, transaction)?;
             if transaction.relationship(new_guid)?.is_some() {
                 return Err(taken("newRelationshipGUID", new_guid));
             }
@@ -153,18 +133,18 @@ impl Repository {
         guid: &str,
         request: &TypeDefChangeRequest,
     ) -> Result<Relationship, OmrsError> {
-        checks::user_and_guid(user, guid)?;
+        let target = Target::new(user, guid, CHANGE)?;
         self.write(&[guid], |transaction, types| {
             let category = TypeDefCategory::Relationship;
             let new = new_type(types, category, request)?;
-            let mut relationship = checks::present_relationship(transaction, guid)?;
-            self.check_relationship_home(&relationship)?;
+            let mut relationship = target.relationship(self, transaction)?;
             if let Some(properties) = &relationship.properties {
                 let properties = completed_properties(types, new, properties.clone())?;
                 relationship.properties = Some(properties);
             }
             let end = |guid: &str| {
-                let entity = checks::entity(transaction, guid)?;
+                let found = transaction.entity(guid)?;
+                let entity = found.ok_or_else(|| Kind::Entity.unknown(guid))?;
                 checks::type_of(types, entity.header(), TypeDefCategory::Entity)
             };
             let [one, two] = &relationship.ends;
@@ -175,7 +155,7 @@ impl Repository {
         })
     }
 
-    /// Makes another metadata collection the home of a copy.
+    /// Makes this repository the home of a copy, as [`Self::re_home_entity`] does.
     ///
     /// # Errors
     /// The contract's for `reHomeRelationship`.
@@ -188,14 +168,12 @@ impl Repository {
         new_home_name: Option<&str>,
         expected: &TypeDefValidationForRequest,
     ) -> Result<Relationship, OmrsError> {
-        checks::user_and_guid(user, guid)?;
-        checks::type_named(expected)?;
-        let new_home = NewHome::checked(home, new_home, new_home_name)?;
+        let target = Target::new(user, guid, RE_HOME)?.of_type(expected)?;
+        self.check_new_home(guid, home, new_home)?;
         self.write(&[guid], |transaction, _| {
-            let mut relationship = checks::present_relationship(transaction, guid)?;
-            checks::type_expected(&relationship.header, expected)?;
+            let mut relationship = target.relationship(self, transaction)?;
             let author = Author::of(user, transaction);
-            self.re_home(&mut relationship.header, &new_home, author)?;
+            self.re_home(&mut relationship.header, new_home_name, author);
             relationships::put(transaction, relationship)
         })
     }
@@ -212,44 +190,26 @@ impl Repository {
         headers::change(&mut header.audit, author);
     }
 
-    fn re_home(
-        &self,
-        header: &mut InstanceHeader,
-        new: &NewHome<'_>,
-        author: Author<'_>,
-    ) -> Result<(), OmrsError> {
-        let audit = &mut header.audit;
-        let moves = matches!(
-            audit.provenance,
-            Some(InstanceProvenanceType::LocalCohort | InstanceProvenanceType::ExternalSource)
-        );
-        let home = audit.metadata_collection_id.as_deref();
-        let is_named = home == Some(new.current);
-        let home = home.unwrap_or("unknown").to_owned();
-        if !moves || !is_named || update_lock(header, &self.metadata_collection_id).is_ok() {
-            let parameter = "homeMetadataCollectionId";
-            let words = [header.guid(), &home];
-            let message = Message::NotReHomed;
+    /// Checks that a home is named, and that the new one is this repository.
+    fn check_new_home(&self, guid: &str, home: &str, new_home: &str) -> Result<(), OmrsError> {
+        checks::guid(home, "homeMetadataCollectionId")?;
+        let parameter = "newHomeMetadataCollectionId";
+        checks::guid(new_home, parameter)?;
+        let local = self.get_metadata_collection_id();
+        if new_home != local {
+            let words = [guid, new_home, local];
+            let message = Message::ForeignNewHome;
             return Err(OmrsError::of_parameter(message, parameter, &words));
         }
-        let audit = &mut header.audit;
-        audit.provenance = Some(InstanceProvenanceType::LocalCohort);
-        audit.metadata_collection_id = Some(new.id.to_owned());
-        audit.metadata_collection_name = new.name.map(str::to_owned);
-        headers::change(audit, author);
         Ok(())
     }
-}
 
-impl<'a> NewHome<'a> {
-    fn checked(current: &'a str, id: &'a str, name: Option<&'a str>) -> Result<Self, OmrsError> {
-        for (value, parameter) in [
-            (current, "homeMetadataCollectionId"),
-            (id, "newHomeMetadataCollectionId"),
-        ] {
-            checks::guid(value, parameter)?;
-        }
-        Ok(Self { current, id, name })
+    fn re_home(&self, header: &mut InstanceHeader, name: Option<&str>, author: Author<'_>) {
+        let audit = &mut header.audit;
+        audit.provenance = Some(InstanceProvenanceType::LocalCohort);
+        audit.metadata_collection_id = Some(self.metadata_collection_id.clone());
+        audit.metadata_collection_name = Some(name.unwrap_or(self.name()).to_owned());
+        headers::change(audit, author);
     }
 }
 

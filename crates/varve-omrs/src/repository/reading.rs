@@ -1,7 +1,7 @@
 //! Reading instances by GUID, now and as they were.
 
-use super::checks::{present_detail, present_entity, present_relationship};
 use super::rendering::rendered_states;
+use super::target::{LIVE, Target};
 use super::{Repository, checks, rendered};
 use crate::error::OmrsError;
 use crate::instances::{Classification, EntityDetail, EntitySummary, Relationship};
@@ -37,8 +37,8 @@ impl Repository {
     /// The contract's for `getEntitySummary`.
     pub fn get_entity_summary(&self, guid: &str) -> Result<EntitySummary, OmrsError> {
         checks::guid(guid, "guid")?;
-        let entity = present_entity(&*self.reader(None)?, guid)?;
-        Ok(match entity {
+        let found = self.reader(None)?.entity(guid)?;
+        Ok(match Target::of(guid, LIVE).resolve(self, found)? {
             StoredEntity::Detail(entity) => EntitySummary {
                 header: entity.header,
                 classifications: entity.classifications,
@@ -61,7 +61,7 @@ impl Repository {
     ) -> Result<EntityDetail, OmrsError> {
         checks::guid(guid, "guid")?;
         let at = self.time_asked(history)?;
-        present_detail(&*self.reader(at)?, guid)
+        Target::of(guid, LIVE).entity(self, &*self.reader(at)?)
     }
 
     /// The states that the entity had.
@@ -91,7 +91,8 @@ impl Repository {
     ) -> Result<Vec<Classification>, OmrsError> {
         checks::guid(guid, "guid")?;
         let at = self.time_asked(history)?;
-        let mut entity = present_entity(&*self.reader(at)?, guid)?;
+        let found = self.reader(at)?.entity(guid)?;
+        let mut entity = Target::of(guid, LIVE).resolve(self, found)?;
         let mut classifications = std::mem::take(entity.classifications_mut());
         classifications.retain(|carried| self.is_own(&carried.audit));
         Ok(classifications)
@@ -119,7 +120,7 @@ impl Repository {
     ) -> Result<Relationship, OmrsError> {
         checks::guid(guid, "guid")?;
         let read = self.reader(self.time_asked(history)?)?;
-        let found = present_relationship(&*read, guid)?;
+        let found = Target::of(guid, LIVE).relationship(self, &*read)?;
         rendered(&*read, found)
     }
 

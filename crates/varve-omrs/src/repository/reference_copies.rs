@@ -2,8 +2,9 @@
 //! would hide a state that is here already: then from now on.
 
 use super::headers::{self, Author};
+use super::target::{PURGE_COPY, REFRESH_COPY, REMOVE_COPY, SAVE_COPY, Target};
 use super::{Repository, checks, classifying};
-use crate::error::{Exception, Message, OmrsError};
+use crate::error::{Message, OmrsError};
 use crate::instances::{
     Classification, EntityDetail, EntityProxy, InstanceAuditHeader, InstanceHeader, Relationship,
 };
@@ -11,7 +12,10 @@ use crate::json::Millis;
 use crate::requests::{ClassificationWithEntityRequest, TypeDefValidationForRequest};
 use crate::store::{StoredEntity, StoredRelationship, Transaction};
 use crate::types::{Catalogue, TypeDefCategory};
-use crate::validate::{classification, entity_copy, instance_lock, relationship_copy};
+use crate::validate::{classification_copy, entity_copy, instance_lock, relationship_copy};
+
+/// Where calls name the home of a copy.
+const HOME: &str = "homeMetadataCollectionId";
 
 impl Repository {
     /// Keeps a copy of an entity as it comes, but for classifications whose home is this repository: they stay as they are.
@@ -44,10 +48,10 @@ impl Repository {
         let guid = entity.header.guid();
         self.write(&[guid], |transaction, types| {
             entity_copy(types, &entity, &self.metadata_collection_id)?;
-            let Some(known) = transaction.entity(guid)? else {
+            let known = transaction.entity(guid)?;
+            let Some(known) = Target::of(guid, REMOVE_COPY).resolve_known(self, known)? else {
                 return Ok(());
             };
-            self.check_foreign(known.header(), Exception::HomeEntity)?;
             let mut carried = known.classifications().iter();
             let is_used = carried.any(|carried| self.is_own(&carried.audit))
                 || self.has_own_relationship(transaction, guid)?;
@@ -60,7 +64,8 @@ impl Repository {
         })
     }
 
-    /// Removes a copy, its history and its relationships. When it is not here, nothing happens.
+    /// Removes a copy, its history and its relationships. An unknown entity, and one of which only a proxy is known, stays as
+    /// it is.
     ///
     /// # Errors
     /// The contract's for `purgeEntityReferenceCopy`.
@@ -73,15 +78,16 @@ impl Repository {
         let guid = entity.header.guid();
         self.write(&[guid], |transaction, types| {
             entity_copy(types, &entity, &self.metadata_collection_id)?;
-            let Some(known) = transaction.entity_head(guid)? else {
-                return Ok(());
-            };
-            self.check_foreign(known.header(), Exception::HomeEntity)?;
-            transaction.purge_entity(guid)
+            let known = transaction.entity_head(guid)?;
+            match Target::of(guid, REMOVE_COPY).resolve_known(self, known)? {
+                Some(StoredEntity::Detail(_)) => transaction.purge_entity(guid),
+                Some(StoredEntity::Proxy(_)) | None => Ok(()),
+            }
         })
     }
 
-    /// Removes the copy with this GUID, its history and its relationships.
+    /// Removes the copy with this GUID, its history and its relationships; so it does a deleted entity of this repository,
+    /// which may have been a copy before. Which home the caller takes it to have does not matter: it must be named, no more.
     ///
     /// # Errors
     /// The contract's for `purgeEntityReferenceCopy`.
@@ -92,16 +98,10 @@ impl Repository {
         home: &str,
         expected: &TypeDefValidationForRequest,
     ) -> Result<(), OmrsError> {
-        checks::user_and_guid(user, guid)?;
-        checks::type_named(expected)?;
-        let message = Message::LocalReferenceInstance;
-        self.check_foreign_home(guid, home, message, Exception::HomeEntity)?;
+        let target = Target::new(user, guid, PURGE_COPY)?.of_type(expected)?;
+        checks::guid(home, HOME)?;
         self.write(&[guid], |transaction, _| {
-            let known = checks::entity_head(transaction, guid)?;
-            let header = known.header();
-            checks::type_expected(header, expected)?;
-            self.check_foreign(header, Exception::HomeEntity)?;
-            check_named_home(header, home)?;
+            target.resolve(self, transaction.entity_head(guid)?)?;
             transaction.purge_entity(guid)
         })
     }
@@ -117,11 +117,14 @@ impl Repository {
         home: &str,
         _expected: &TypeDefValidationForRequest,
     ) -> Result<(), OmrsError> {
-        checks::user_and_guid(user, guid)?;
-        self.check_foreign_home(guid, home, Message::HomeRefresh, Exception::HomeEntity)
+        let target = Target::new(user, guid, REFRESH_COPY)?;
+        checks::guid(home, HOME)?;
+        let known = self.reader(None)?.entity_head(guid)?;
+        target.resolve_known(self, known).map(|_| ())
     }
 
-    /// Keeps a copy of a classification. When the entity is not here, nothing happens.
+    /// Keeps a copy of a classification. An unknown entity is kept as it was sent, unless this repository is its home. A
+    /// deleted one stays as it is.
     ///
     /// # Errors
     /// The contract's for `saveClassificationReferenceCopy`.
@@ -133,18 +136,26 @@ impl Repository {
         checks::user(user)?;
         let (guid, given) = self.foreign_classification(&request)?;
         self.write(&[guid], |transaction, types| {
-            let Some(mut entity) = self.entity_to_classify(transaction, types, guid, given)? else {
+            let known = transaction.entity(guid)?;
+            let is_known = known.is_some();
+            let Some(mut entity) =
+                known.map_or_else(|| self.sent(types, &request), |it| Ok(Some(it)))?
+            else {
                 return Ok(());
             };
+            if self.is_ours_to_classify(types, &entity, given)?
+                || entity.header().audit.is_deleted()
+            {
+                return Ok(());
+            }
             let at = classifying::position(&entity, given.name());
             let carried = entity.classifications_mut();
-            if let Some(at) = at {
-                if carried[at].audit.version >= given.audit.version {
-                    return Ok(());
-                }
-                carried.remove(at);
+            if at.is_none_or(|at| carried[at].audit.version < given.audit.version) {
+                at.map(|at| carried.remove(at));
+                carried.push(given.clone());
+            } else if is_known {
+                return Ok(());
             }
-            carried.push(given.clone());
             let since = entity_since(&entity, transaction)?;
             transaction.put_entity(entity, since)
         })
@@ -162,10 +173,12 @@ impl Repository {
         checks::user(user)?;
         let (guid, given) = self.foreign_classification(&request)?;
         self.write(&[guid], |transaction, types| {
-            let Some(mut entity) = self.entity_to_classify(transaction, types, guid, given)? else {
+            let Some(mut entity) = transaction.entity(guid)? else {
                 return Ok(());
             };
-            let Some(at) = classifying::position(&entity, given.name()) else {
+            let is_ours = self.is_ours_to_classify(types, &entity, given)?;
+            let at = classifying::position(&entity, given.name());
+            let Some(at) = at.filter(|_| !is_ours) else {
                 return Ok(());
             };
             entity.classifications_mut().remove(at);
@@ -215,15 +228,16 @@ impl Repository {
         let guid = relationship.header.guid();
         self.write(&[guid], |transaction, types| {
             relationship_copy(types, &relationship, &self.metadata_collection_id)?;
-            let Some(known) = transaction.relationship_head(guid)? else {
-                return Ok(());
-            };
-            self.check_foreign(&known.header, Exception::HomeRelationship)?;
-            transaction.purge_relationship(guid)
+            let known = transaction.relationship_head(guid)?;
+            match Target::of(guid, REMOVE_COPY).resolve_known(self, known)? {
+                Some(_) => transaction.purge_relationship(guid),
+                None => Ok(()),
+            }
         })
     }
 
-    /// Removes the copy with this GUID and its history.
+    /// Removes the copy with this GUID and its history, or a deleted relationship of this repository: as
+    /// [`Self::purge_entity_reference_copy_by_id`] does an entity.
     ///
     /// # Errors
     /// The contract's for `purgeRelationshipReferenceCopy`.
@@ -234,15 +248,10 @@ impl Repository {
         home: &str,
         expected: &TypeDefValidationForRequest,
     ) -> Result<(), OmrsError> {
-        checks::user_and_guid(user, guid)?;
-        checks::type_named(expected)?;
-        let message = Message::LocalReferenceInstance;
-        self.check_foreign_home(guid, home, message, Exception::HomeRelationship)?;
+        let target = Target::new(user, guid, PURGE_COPY)?.of_type(expected)?;
+        checks::guid(home, HOME)?;
         self.write(&[guid], |transaction, _| {
-            let known = checks::relationship_head(transaction, guid)?;
-            checks::type_expected(&known.header, expected)?;
-            self.check_foreign(&known.header, Exception::HomeRelationship)?;
-            check_named_home(&known.header, home)?;
+            target.resolve(self, transaction.relationship_head(guid)?)?;
             transaction.purge_relationship(guid)
         })
     }
@@ -258,9 +267,10 @@ impl Repository {
         home: &str,
         _expected: &TypeDefValidationForRequest,
     ) -> Result<(), OmrsError> {
-        checks::user_and_guid(user, guid)?;
-        let exception = Exception::HomeRelationship;
-        self.check_foreign_home(guid, home, Message::HomeRefresh, exception)
+        let target = Target::new(user, guid, REFRESH_COPY)?;
+        checks::guid(home, HOME)?;
+        let known = self.reader(None)?.relationship_head(guid)?;
+        target.resolve_known(self, known).map(|_| ())
     }
 
     pub(super) fn save_entity(
@@ -270,13 +280,12 @@ impl Repository {
         given: &EntityDetail,
     ) -> Result<(), OmrsError> {
         entity_copy(types, given, &self.metadata_collection_id)?;
+        let guid = given.header.guid();
         let mut entity = StoredEntity::Detail(given.clone());
-        let known = transaction.entity(given.header.guid())?;
+        let known = transaction.entity(guid)?;
+        let known = Target::of(guid, SAVE_COPY).resolve_known(self, known)?;
         self.keep_own_classifications(&mut entity, known.as_ref());
         if let Some(known) = known {
-            if self.is_own(&known.header().audit) {
-                return Err(conflict(&given.header, Exception::EntityConflict));
-            }
             let is_older = given.header.audit.version < known.header().audit.version;
             if is_older && matches!(known, StoredEntity::Detail(_)) {
                 return Ok(());
@@ -326,10 +335,8 @@ impl Repository {
             properties: given.properties.clone(),
             ends,
         };
-        if let Some(known) = transaction.relationship(guid)? {
-            if self.is_own(&known.header.audit) {
-                return Err(conflict(&given.header, Exception::RelationshipConflict));
-            }
+        let known = transaction.relationship(guid)?;
+        if let Some(known) = Target::of(guid, SAVE_COPY).resolve_known(self, known)? {
             let is_older = given.header.audit.version < known.header.audit.version;
             if is_older || known == relationship {
                 return Ok(());
@@ -393,56 +400,48 @@ impl Repository {
         Ok((guid, given))
     }
 
-    /// The entity that a copy of a classification is for, if it is here and does not carry the classification as our own,
-    /// which no copy changes.
-    fn entity_to_classify(
+    /// The entity that came with a copy of a classification, unless this repository is its home.
+    fn sent(
         &self,
-        transaction: &dyn Transaction,
         types: &Catalogue,
-        guid: &str,
-        given: &Classification,
+        request: &ClassificationWithEntityRequest,
     ) -> Result<Option<StoredEntity>, OmrsError> {
-        let Some(entity) = transaction.entity(guid)? else {
-            return Ok(None);
+        let is_local = |header: &InstanceHeader| {
+            header.audit.metadata_collection_id.as_ref() == Some(&self.metadata_collection_id)
         };
+        match (&request.entity, &request.proxy) {
+            (Some(entity), _) if !is_local(&entity.header) => {
+                entity_copy(types, entity, &self.metadata_collection_id)?;
+                let mut entity = StoredEntity::Detail(entity.clone());
+                self.keep_own_classifications(&mut entity, None);
+                Ok(Some(entity))
+            }
+            (None, Some(proxy)) if !is_local(&proxy.header) => {
+                self.foreign_proxy(types, proxy).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether an entity carries a classification as this repository's own, which no copy changes.
+    ///
+    /// # Errors
+    /// Those of a copy that such an entity cannot carry.
+    fn is_ours_to_classify(
+        &self,
+        types: &Catalogue,
+        entity: &StoredEntity,
+        given: &Classification,
+    ) -> Result<bool, OmrsError> {
         let of = checks::type_of(types, entity.header(), TypeDefCategory::Entity)?;
-        classification(types, of, given.name(), given.properties.clone())?;
-        let mut carried = entity.classifications().iter();
-        let known = carried.find(|carried| carried.name() == given.name());
-        let is_own = known.is_some_and(|known| self.is_own(&known.audit));
-        Ok((!is_own).then_some(entity))
+        classification_copy(types, of, given)?;
+        let at = classifying::position(entity, given.name());
+        Ok(at.is_some_and(|at| self.is_own(&entity.classifications()[at].audit)))
     }
 
     /// Whether an instance is changed here: its home is this repository, or it replicates it for an external source.
     pub(super) fn is_own(&self, audit: &InstanceAuditHeader) -> bool {
         instance_lock(audit, "", &self.metadata_collection_id).is_ok()
-    }
-
-    fn check_foreign(
-        &self,
-        header: &InstanceHeader,
-        exception: Exception,
-    ) -> Result<(), OmrsError> {
-        if self.is_own(&header.audit) {
-            let message = Message::LocalReferenceInstance;
-            let words = [header.guid()];
-            return Err(OmrsError::with_exception(exception, message, &words));
-        }
-        Ok(())
-    }
-
-    fn check_foreign_home(
-        &self,
-        guid: &str,
-        home: &str,
-        message: Message,
-        exception: Exception,
-    ) -> Result<(), OmrsError> {
-        checks::guid(home, "homeMetadataCollectionId")?;
-        if home == self.metadata_collection_id {
-            return Err(OmrsError::with_exception(exception, message, &[guid]));
-        }
-        Ok(())
     }
 }
 
@@ -451,20 +450,6 @@ pub(super) fn guids_of(relationship: &Relationship) -> [&str; 3] {
     let [one, two] = [&relationship.entity_one, &relationship.entity_two]
         .map(|end| end.as_ref().map_or("", |end| end.header.guid()));
     [relationship.header.guid(), one, two]
-}
-
-pub(super) fn conflict(header: &InstanceHeader, exception: Exception) -> OmrsError {
-    OmrsError::with_exception(exception, Message::CopyOfOwn, &[header.guid()])
-}
-
-fn check_named_home(header: &InstanceHeader, home: &str) -> Result<(), OmrsError> {
-    let is = header.audit.metadata_collection_id.as_deref();
-    if is == Some(home) {
-        return Ok(());
-    }
-    let words = [header.guid(), is.unwrap_or("unknown")];
-    let (message, parameter) = (Message::OtherHome, "homeMetadataCollectionId");
-    Err(OmrsError::of_parameter(message, parameter, &words))
 }
 
 /// Deletes a copy that this repository's own instances need, from now on. Of the header that its home sent, it gets what tells

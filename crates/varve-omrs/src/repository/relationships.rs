@@ -1,17 +1,16 @@
 //! The life of relationships: adding, changing, deleting, purging, restoring.
 
-use super::headers::{self, Author, Kind, Origin};
+use super::headers::{self, Author, Origin};
+use super::target::{CHANGE, Kind, LIVE, PURGE, RESTORE, Target};
 use super::{Repository, checks, rendered};
-use crate::error::{Exception, OmrsError};
+use crate::error::OmrsError;
 use crate::instances::Relationship;
 use crate::requests::{
     InstancePropertiesRequest, RelationshipCreateRequest, TypeDefValidationForRequest,
 };
 use crate::store::{StoredRelationship, Transaction};
 use crate::types::{Catalogue, InstanceStatus, TypeDefCategory, TypeIndex};
-use crate::validate::{
-    completed_properties, initial_status, new_status, relationship_ends, update_lock,
-};
+use crate::validate::{completed_properties, initial_status, new_status, relationship_ends};
 
 impl Repository {
     /// A new relationship whose home is this repository.
@@ -63,7 +62,8 @@ impl Repository {
                 .transpose()?;
             let status = initial_status(types, of, request.status)?;
             let end = |guid: &str| {
-                let entity = checks::present_entity(transaction, guid)?;
+                let target = Target::of(guid, LIVE);
+                let entity = target.resolve(self, transaction.entity(guid)?)?;
                 checks::type_of(types, entity.header(), TypeDefCategory::Entity)
             };
             relationship_ends(types, of, [end(one)?, end(two)?])?;
@@ -88,11 +88,10 @@ impl Repository {
         guid: &str,
         status: Option<InstanceStatus>,
     ) -> Result<Relationship, OmrsError> {
-        checks::user_and_guid(user, guid)?;
+        let target = Target::new(user, guid, CHANGE)?;
         checks::status_given(status)?;
-        self.change_relationship(user, guid, |relationship, types, of, author| {
+        self.change_relationship(user, guid, target, |relationship, types, of, author| {
             let status = new_status(types, of, status)?;
-            self.check_relationship_home(relationship)?;
             headers::change(&mut relationship.header.audit, author);
             relationship.header.audit.status = Some(status);
             Ok(())
@@ -109,10 +108,10 @@ impl Repository {
         guid: &str,
         request: InstancePropertiesRequest,
     ) -> Result<Relationship, OmrsError> {
-        let properties = checks::properties_given(guid, request.properties)?;
-        self.change_relationship(user, guid, |relationship, types, of, author| {
-            let properties = completed_properties(types, of, properties.clone())?;
-            self.check_relationship_home(relationship)?;
+        let target = Target::new(user, guid, CHANGE)?;
+        self.change_relationship(user, guid, target, |relationship, types, of, author| {
+            let properties = checks::properties_given(guid, request.properties.clone())?;
+            let properties = completed_properties(types, of, properties)?;
             headers::change(&mut relationship.header.audit, author);
             relationship.properties = Some(properties);
             Ok(())
@@ -129,10 +128,9 @@ impl Repository {
         user: &str,
         guid: &str,
     ) -> Result<Relationship, OmrsError> {
-        checks::user_and_guid(user, guid)?;
+        let target = Target::new(user, guid, CHANGE)?;
         self.write(&[guid], |transaction, types| {
-            let mut relationship = checks::present_relationship(transaction, guid)?;
-            self.check_relationship_home(&relationship)?;
+            let mut relationship = target.relationship(self, transaction)?;
             let version = relationship.header.audit.version;
             let Some(earlier) = transaction.earlier_relationship(guid, version)? else {
                 return rendered(transaction, relationship);
@@ -157,13 +155,9 @@ impl Repository {
         guid: &str,
         expected: &TypeDefValidationForRequest,
     ) -> Result<Relationship, OmrsError> {
-        checks::user_and_guid(user, guid)?;
-        checks::type_named(expected)?;
+        let target = Target::new(user, guid, CHANGE)?.of_type(expected)?;
         self.write(&[guid], |transaction, _| {
-            let mut relationship = checks::relationship(transaction, guid)?;
-            checks::type_expected(&relationship.header, expected)?;
-            checks::not_deleted_yet(&relationship.header)?;
-            self.check_relationship_home(&relationship)?;
+            let mut relationship = target.relationship(self, transaction)?;
             let author = Author::of(user, transaction);
             headers::delete(&mut relationship.header.audit, author);
             put(transaction, relationship)
@@ -180,13 +174,9 @@ impl Repository {
         guid: &str,
         expected: &TypeDefValidationForRequest,
     ) -> Result<(), OmrsError> {
-        checks::user_and_guid(user, guid)?;
-        checks::type_named(expected)?;
+        let target = Target::new(user, guid, PURGE)?.of_type(expected)?;
         self.write(&[guid], |transaction, _| {
-            let relationship = checks::relationship_head(transaction, guid)?;
-            checks::deleted(&relationship.header, Exception::RelationshipNotDeleted)?;
-            self.check_relationship_home(&relationship)?;
-            checks::type_expected(&relationship.header, expected)?;
+            target.resolve(self, transaction.relationship_head(guid)?)?;
             transaction.purge_relationship(guid)
         })
     }
@@ -196,30 +186,21 @@ impl Repository {
     /// # Errors
     /// The contract's for `restoreRelationship`.
     pub fn restore_relationship(&self, user: &str, guid: &str) -> Result<Relationship, OmrsError> {
-        checks::user_and_guid(user, guid)?;
+        let target = Target::new(user, guid, RESTORE)?;
         self.write(&[guid], |transaction, _| {
-            let mut relationship = checks::relationship(transaction, guid)?;
-            checks::deleted(&relationship.header, Exception::RelationshipNotDeleted)?;
-            self.check_relationship_home(&relationship)?;
+            let mut relationship = target.relationship(self, transaction)?;
             let author = Author::of(user, transaction);
             headers::restore(&mut relationship.header.audit, author);
             put(transaction, relationship)
         })
     }
 
-    /// Checks that a relationship may be changed here.
-    pub(super) fn check_relationship_home(
-        &self,
-        relationship: &StoredRelationship,
-    ) -> Result<(), OmrsError> {
-        update_lock(&relationship.header, &self.metadata_collection_id)
-    }
-
-    /// Changes a relationship that is not deleted.
+    /// Changes the relationship that a call is about.
     fn change_relationship(
         &self,
         user: &str,
         guid: &str,
+        target: Target<'_>,
         mut work: impl FnMut(
             &mut StoredRelationship,
             &Catalogue,
@@ -227,9 +208,8 @@ impl Repository {
             Author<'_>,
         ) -> Result<(), OmrsError>,
     ) -> Result<Relationship, OmrsError> {
-        checks::user_and_guid(user, guid)?;
         self.write(&[guid], |transaction, types| {
-            let mut relationship = checks::present_relationship(transaction, guid)?;
+            let mut relationship = target.relationship(self, transaction)?;
             let category = TypeDefCategory::Relationship;
             let of = checks::type_of(types, &relationship.header, category)?;
             let author = Author::of(user, transaction);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::answer::AnswerBytes;
 use super::rendering::Ends;
+use super::target::Kind;
 use super::{Repository, checks};
 use crate::error::{Message, OmrsError};
 use crate::graph_queries::relationships_of_entity;
@@ -213,9 +214,7 @@ impl Repository {
         let read = self.reader(at)?;
         let types = read.types();
         let query = query_of(&types, Subject::Relationships, request)?;
-        if read.standing(guid)?.is_none() {
-            return Err(OmrsError::new(Message::UnknownEntity, &[guid]));
-        }
+        Kind::Entity.live(guid, read.standing(guid)?)?;
         let found = relationships_of_entity(&*read, &query, guid, self.searcher.limits())?;
         let limits = self.searcher.limits();
         Ends::new(&*read, limits).all_told(found.into_iter().map(Ok), limits)

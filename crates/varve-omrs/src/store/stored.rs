@@ -109,6 +109,14 @@ pub struct Standing {
     pub status: Option<InstanceStatus>,
 }
 
+impl Standing {
+    /// Whether it is deleted, which it is until it is restored or purged.
+    #[must_use]
+    pub fn is_deleted(self) -> bool {
+        self.status == Some(InstanceStatus::Deleted)
+    }
+}
+
 impl From<&InstanceHeader> for Standing {
     /// That of an instance which is no proxy.
     fn from(header: &InstanceHeader) -> Self {

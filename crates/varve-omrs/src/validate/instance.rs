@@ -113,11 +113,25 @@ pub fn new_status(
 /// [`completed_properties`] does.
 ///
 /// # Errors
-/// `ClassificationErrorException` when there is no such classification or such an entity may not carry it,
-/// `PropertyErrorException`, `InvalidParameterException` when the name is empty.
+/// Those of [`classification_given`] and [`classification_allowed`].
 pub fn classification(
     types: &Catalogue,
     entity: TypeIndex,
+    name: &str,
+    properties: Option<InstanceProperties>,
+) -> Result<(TypeIndex, Option<InstanceProperties>), OmrsError> {
+    let (index, properties) = classification_given(types, name, properties)?;
+    classification_allowed(types, entity, index)?;
+    Ok((index, properties))
+}
+
+/// The type of a classification, and its properties filled in as [`completed_properties`] does.
+///
+/// # Errors
+/// `ClassificationErrorException` when there is no such classification, `PropertyErrorException`,
+/// `InvalidParameterException` when the name is empty.
+pub fn classification_given(
+    types: &Catalogue,
     name: &str,
     properties: Option<InstanceProperties>,
 ) -> Result<(TypeIndex, Option<InstanceProperties>), OmrsError> {
@@ -127,14 +141,26 @@ pub fn classification(
         return Err(OmrsError::of_parameter(message, parameter, &[parameter]));
     }
     let index = types.classification_by_name(name)?;
-    if !types.allows(entity, index) {
-        let words = [name, types.get(entity).name()];
-        return Err(OmrsError::new(Message::ClassificationNotAllowed, &words));
-    }
     let properties = properties
         .map(|properties| completed_properties(types, index, properties))
         .transpose()?;
     Ok((index, properties))
+}
+
+/// Checks that an entity of type `entity` may carry a classification.
+///
+/// # Errors
+/// `ClassificationErrorException`.
+pub fn classification_allowed(
+    types: &Catalogue,
+    entity: TypeIndex,
+    classification: TypeIndex,
+) -> Result<(), OmrsError> {
+    if types.allows(entity, classification) {
+        return Ok(());
+    }
+    let words = [types.get(classification).name(), types.get(entity).name()];
+    Err(OmrsError::new(Message::ClassificationNotAllowed, &words))
 }
 
 /// Checks the types of the entities at the ends of a relationship.

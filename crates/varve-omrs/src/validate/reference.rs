@@ -1,7 +1,7 @@
 //! Copies of instances whose home is elsewhere. They are kept as they come, so nothing is filled in here.
 
 use super::{classification, completed_properties, instance_type, relationship_ends};
-use crate::error::{Message, OmrsError};
+use crate::error::{Exception, Message, OmrsError};
 use crate::instances::{
     Classification, EntityDetail, EntityProxy, InstanceHeader, InstanceProperties, Relationship,
 };
@@ -118,7 +118,26 @@ fn check_classifications(
     index: TypeIndex,
     carried: &[Classification],
 ) -> Result<(), OmrsError> {
-    carried.iter().try_for_each(|carried| {
-        classification(types, index, carried.name(), carried.properties.clone()).map(|_| ())
-    })
+    let mut carried = carried.iter();
+    carried.try_for_each(|carried| classification_copy(types, index, carried))
+}
+
+/// Checks a copy of a classification of an entity of type `index`.
+///
+/// # Errors
+/// `TypeErrorException` when there is no such classification or such an entity may not carry it: calls that take copies know
+/// no `ClassificationErrorException`. `PropertyErrorException`, `InvalidParameterException` when it has no name.
+pub fn classification_copy(
+    types: &Catalogue,
+    index: TypeIndex,
+    carried: &Classification,
+) -> Result<(), OmrsError> {
+    let checked = classification(types, index, carried.name(), carried.properties.clone());
+    let of_copy = |mut error: OmrsError| {
+        if error.exception == Exception::ClassificationError {
+            error.exception = Exception::TypeError;
+        }
+        error
+    };
+    checked.map(|_| ()).map_err(of_copy)
 }

@@ -6,6 +6,7 @@ mod entities;
 mod identity;
 mod reading;
 mod relationships;
+mod states;
 mod type_changes;
 mod types;
 

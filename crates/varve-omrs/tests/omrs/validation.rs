@@ -215,7 +215,8 @@ fn the_status_must_be_one_of_the_types() {
         asked(Some(InstanceStatus::Deleted)),
         refused("OMRS-REPOSITORY-400-058")
     );
-    assert_eq!(asked(None), refused("OMRS-REPOSITORY-400-036"));
+    let none = (Exception::InvalidParameter, "OMRS-REPOSITORY-400-036");
+    assert_eq!(asked(None), none);
 }
 
 #[test]
@@ -352,7 +353,7 @@ fn reference_copies_have_a_home_elsewhere() {
                     ..Default::default()
                 });
             },
-            Exception::ClassificationError,
+            Exception::TypeError,
         ),
     ];
     for (at, (change, wanted)) in changes.into_iter().enumerate() {

@@ -36,13 +36,29 @@ impl Naive {
     }
 
     /// The entity whose classifications are to be changed, which may be homed anywhere.
-    fn to_classify(&self, guid: &str, name: &str) -> Result<EntityDetail, Exception> {
+    fn to_classify(
+        &self,
+        guid: &str,
+        name: &str,
+        properties: Option<&InstanceProperties>,
+    ) -> Result<EntityDetail, Exception> {
         given(guid)?;
-        given(name)?;
-        match self.state(Kind::Entity, guid, None) {
-            Some(State::Entity(entity)) if !entity.header.audit.is_deleted() => Ok(entity.clone()),
+        self.given_classification(name, properties)?;
+        match self.present(Kind::Entity, guid)? {
+            State::Entity(entity) => Ok(entity),
             _ => Err(Exception::EntityNotKnown),
         }
+    }
+
+    /// What a call says of a classification is looked at before the entity.
+    fn given_classification(
+        &self,
+        name: &str,
+        properties: Option<&InstanceProperties>,
+    ) -> Result<(), Exception> {
+        let index = self.types.classification_by_name(name);
+        let index = index.map_err(|_| Exception::InvalidParameter)?;
+        self.complete(index, properties).map(|_| ())
     }
 
     pub(super) fn classify(
@@ -66,7 +82,7 @@ impl Naive {
         name: &str,
         request: &ClassificationRequest,
     ) -> Answered {
-        let entity = self.to_classify(guid, name)?;
+        let entity = self.to_classify(guid, name, request.properties.as_ref())?;
         let mut state = State::Entity(entity);
         self.give(user, &mut state, name, request)?;
         self.put_now(state)
@@ -109,9 +125,9 @@ impl Naive {
         request: &ClassificationRequest,
     ) -> Answered {
         given(proxy.header.guid())?;
-        given(name)?;
+        self.given_classification(name, request.properties.as_ref())?;
         let mut state = match self.state(Kind::Entity, proxy.header.guid(), None) {
-            Some(_) => self.proxy_to_classify(proxy, name)?,
+            Some(_) => self.proxy_to_classify(proxy, name, None)?,
             None => {
                 self.check_unknown(proxy)?;
                 State::Proxy(self.with_own(proxy))
@@ -123,16 +139,21 @@ impl Naive {
     }
 
     /// What is known of the entity that a proxy stands for.
-    fn proxy_to_classify(&self, proxy: &EntityProxy, name: &str) -> Result<State, Exception> {
+    fn proxy_to_classify(
+        &self,
+        proxy: &EntityProxy,
+        name: &str,
+        properties: Option<&InstanceProperties>,
+    ) -> Result<State, Exception> {
         given(proxy.header.guid())?;
-        given(name)?;
+        self.given_classification(name, properties)?;
         let known = self.state(Kind::Entity, proxy.header.guid(), None);
         let known = known.filter(|known| !known.header().audit.is_deleted());
         known.cloned().ok_or(Exception::EntityNotKnown)
     }
 
     pub(super) fn declassify_proxy(&mut self, proxy: &EntityProxy, name: &str) -> Answered {
-        let mut state = self.proxy_to_classify(proxy, name)?;
+        let mut state = self.proxy_to_classify(proxy, name, None)?;
         let carried = carried_by(&mut state);
         let taken = self.ours_of(carried, name)?;
         carried.retain(|one| one.name() != name);
@@ -147,7 +168,7 @@ impl Naive {
         name: &str,
         properties: &InstanceProperties,
     ) -> Answered {
-        let mut state = self.proxy_to_classify(proxy, name)?;
+        let mut state = self.proxy_to_classify(proxy, name, Some(properties))?;
         let carried = carried_by(&mut state);
         let mut changed = self.ours_of(carried, name)?;
         let index = self.type_of(&changed.audit);
@@ -160,7 +181,7 @@ impl Naive {
     }
 
     pub(super) fn declassify(&mut self, guid: &str, name: &str) -> Answered {
-        let mut entity = self.to_classify(guid, name)?;
+        let mut entity = self.to_classify(guid, name, None)?;
         self.carried(&entity, name)?;
         entity.classifications.retain(|one| one.name() != name);
         self.put_now(State::Entity(entity))
@@ -188,7 +209,7 @@ impl Naive {
         name: &str,
         properties: &InstanceProperties,
     ) -> Answered {
-        let mut entity = self.to_classify(guid, name)?;
+        let mut entity = self.to_classify(guid, name, Some(properties))?;
         let mut changed = self.carried(&entity, name)?;
         let index = self.type_of(&changed.audit);
         changed.properties = self.complete(index, Some(properties))?;

@@ -51,7 +51,13 @@ impl Naive {
             })
             .collect();
         if ours.is_empty() && self.own_classifications(guid).is_empty() {
-            return self.remove_entity_copy(entity);
+            validate::entity_copy(&self.types, entity, &self.home.0).map_err(class)?;
+            let is_ours = |known: &State| self.is_ours(&known.header().audit);
+            if self.state(Kind::Entity, guid, None).is_some_and(is_ours) {
+                return Err(Exception::HomeEntity);
+            }
+            self.remove_copy(Kind::Entity, guid);
+            return Ok(Answer::Nothing);
         }
         validate::entity_copy(&self.types, entity, &self.home.0).map_err(class)?;
         let Some(mut known) = self.state(Kind::Entity, guid, None).cloned() else {
@@ -116,11 +122,12 @@ impl Naive {
     pub(super) fn remove_entity_copy(&mut self, entity: &EntityDetail) -> Answered {
         validate::entity_copy(&self.types, entity, &self.home.0).map_err(class)?;
         let guid = entity.header.guid();
-        if let Some(known) = self.state(Kind::Entity, guid, None) {
-            if self.is_ours(&known.header().audit) {
+        match self.state(Kind::Entity, guid, None) {
+            Some(known) if self.is_ours(&known.header().audit) => {
                 return Err(Exception::HomeEntity);
             }
-            self.remove_copy(Kind::Entity, guid);
+            Some(State::Entity(_)) => self.remove_copy(Kind::Entity, guid),
+            _ => {}
         }
         Ok(Answer::Nothing)
     }
@@ -180,16 +187,16 @@ impl Naive {
         of: &TypeDefValidationForRequest,
     ) -> Answered {
         named(guid, of)?;
-        self.foreign(kind, guid, home)?;
+        given(home)?;
         let state = self.state(kind, guid, None).ok_or(unknown(kind))?;
-        self.expect_type(state, of)?;
+        if matches!(state, State::Proxy(_)) {
+            return Err(unknown(kind));
+        }
         let audit = &state.header().audit;
-        if self.is_ours(audit) {
+        if self.is_ours(audit) && !audit.is_deleted() {
             return Err(homed_here(kind));
         }
-        if audit.metadata_collection_id.as_deref() != Some(home) {
-            return Err(Exception::InvalidParameter);
-        }
+        self.expect_type(state, of)?;
         self.remove_copy(kind, guid);
         Ok(Answer::Nothing)
     }
@@ -202,28 +209,33 @@ impl Naive {
         home: &str,
         _of: &TypeDefValidationForRequest,
     ) -> Answered {
-        self.foreign(kind, guid, home)?;
-        Ok(Answer::Nothing)
-    }
-
-    fn foreign(&self, kind: Kind, guid: &str, home: &str) -> Result<(), Exception> {
         given(guid)?;
         given(home)?;
-        if home == self.home.0 {
-            return Err(homed_here(kind));
+        match self.state(kind, guid, None) {
+            Some(known) if self.is_ours(&known.header().audit) => Err(homed_here(kind)),
+            _ => Ok(Answer::Nothing),
         }
-        Ok(())
     }
 
-    /// Changes one classification only; without the entity nothing happens.
+    /// Changes one classification only. Of an entity that is not here, what was sent is kept with it, if that is not ours; a
+    /// deleted one stays as it is.
     pub(super) fn save_classification_copy(
         &mut self,
         entity: &EntityDetail,
         classification: &Classification,
     ) -> Answered {
-        let Some(mut state) = self.classified(entity, classification)? else {
+        let guid = entity.header.guid();
+        let is_known = self.state(Kind::Entity, guid, None).is_some();
+        let sent = State::Entity(EntityDetail {
+            classifications: self.carried_with(guid, &entity.classifications).into(),
+            ..entity.clone()
+        });
+        let Some(mut state) = self.classified(entity, classification, Some(sent))? else {
             return Ok(Answer::Nothing);
         };
+        if state.header().audit.is_deleted() {
+            return Ok(Answer::Nothing);
+        }
         let (audit, classifications) = match &mut state {
             State::Entity(entity) => (&entity.header.audit, &mut entity.classifications),
             State::Proxy(proxy) => (&proxy.header.audit, &mut proxy.classifications),
@@ -232,11 +244,12 @@ impl Naive {
         let known = classifications
             .iter()
             .find(|one| one.name() == classification.name());
-        if known.is_some_and(|known| known.audit.version >= classification.audit.version) {
+        if known.is_none_or(|known| known.audit.version < classification.audit.version) {
+            classifications.retain(|one| one.name() != classification.name());
+            classifications.push(classification.clone());
+        } else if is_known {
             return Ok(Answer::Nothing);
         }
-        classifications.retain(|one| one.name() != classification.name());
-        classifications.push(classification.clone());
         let at = valid_from(audit, classifications);
         self.put_since(at, state);
         Ok(Answer::Nothing)
@@ -247,7 +260,7 @@ impl Naive {
         entity: &EntityDetail,
         classification: &Classification,
     ) -> Answered {
-        let Some(mut state) = self.classified(entity, classification)? else {
+        let Some(mut state) = self.classified(entity, classification, None)? else {
             return Ok(Answer::Nothing);
         };
         let classifications = match &mut state {
@@ -263,11 +276,12 @@ impl Naive {
         Ok(Answer::Nothing)
     }
 
-    /// The entity that a copy of a classification is for, if it is here.
+    /// The entity that a copy of a classification is for, if it is here; otherwise what was sent, if that may be kept.
     fn classified(
         &self,
         entity: &EntityDetail,
         classification: &Classification,
+        sent: Option<State>,
     ) -> Result<Option<State>, Exception> {
         given(entity.header.guid())?;
         let home = classification.audit.metadata_collection_id.as_deref();
@@ -275,18 +289,26 @@ impl Naive {
         if home == Some(self.home.0.as_str()) {
             return Err(Exception::InvalidParameter);
         }
-        let Some(state) = self.state(Kind::Entity, entity.header.guid(), None) else {
-            return Ok(None);
+        let known = self
+            .state(Kind::Entity, entity.header.guid(), None)
+            .cloned();
+        let state = match (known, sent) {
+            (Some(known), _) => known,
+            (None, Some(sent))
+                if entity.header.audit.metadata_collection_id.as_ref() != Some(&self.home.0) =>
+            {
+                validate::entity_copy(&self.types, entity, &self.home.0).map_err(class)?;
+                sent
+            }
+            _ => return Ok(None),
         };
         let index = self.type_of(&state.header().audit);
-        let properties = classification.properties.clone();
-        validate::classification(&self.types, index, classification.name(), properties)
-            .map_err(class)?;
+        validate::classification_copy(&self.types, index, classification).map_err(class)?;
         let own = self.own_classifications(entity.header.guid());
         if own.iter().any(|one| one.name() == classification.name()) {
             return Ok(None);
         }
-        Ok(Some(state.clone()))
+        Ok(Some(state))
     }
 
     pub(super) fn save_copies(&mut self, graph: &InstanceGraphRequest) -> Answered {

@@ -148,13 +148,15 @@ impl Naive {
         Ok(state)
     }
 
-    /// An instance that is there, in whole, and not deleted.
-    fn present(&self, kind: Kind, guid: &str) -> Result<State, Exception> {
-        let state = self.known(kind, guid)?;
-        if state.header().audit.is_deleted() {
-            return Err(unknown(kind));
+    /// An instance that is there, in whole, and not deleted. A proxy cannot be changed, whether it is deleted or not.
+    pub(super) fn present(&self, kind: Kind, guid: &str) -> Result<State, Exception> {
+        given(guid)?;
+        match self.state(kind, guid, None) {
+            None => Err(unknown(kind)),
+            Some(State::Proxy(_)) => Err(Exception::InvalidParameter),
+            Some(state) if state.header().audit.is_deleted() => Err(unknown(kind)),
+            Some(state) => Ok(state.clone()),
         }
-        Ok(state.clone())
     }
 
     /// An instance that is there, in whole.
@@ -183,15 +185,9 @@ impl Naive {
         guid: &str,
         status: InstanceStatus,
     ) -> Answered {
-        given(guid)?;
-        if status == InstanceStatus::Deleted {
-            return Err(Exception::StatusNotSupported);
-        }
-        let mut state = self.present(kind, guid)?;
-        let audit = &state.header().audit;
-        let index = self.type_of(audit);
+        let mut state = self.changeable(kind, guid)?;
+        let index = self.type_of(&state.header().audit);
         let status = validate::new_status(&self.types, index, Some(status)).map_err(class)?;
-        self.unlocked(state.header())?;
         let audit = &mut state.header_mut().audit;
         audit.status = Some(status);
         self.touch(audit, user);
@@ -205,10 +201,9 @@ impl Naive {
         guid: &str,
         properties: &InstanceProperties,
     ) -> Answered {
-        let mut state = self.present(kind, guid)?;
+        let mut state = self.changeable(kind, guid)?;
         let index = self.type_of(&state.header().audit);
         *state.properties_mut() = self.complete(index, Some(properties))?;
-        self.unlocked(state.header())?;
         self.touch(&mut state.header_mut().audit, user);
         self.put_now(state)
     }
@@ -265,13 +260,9 @@ impl Naive {
         of: &TypeDefValidationForRequest,
     ) -> Result<State, Exception> {
         named(guid, of)?;
-        let state = self.known(kind, guid)?;
-        self.expect_type(state, of)?;
-        if state.header().audit.is_deleted() {
-            return Err(Exception::InvalidParameter);
-        }
-        self.unlocked(state.header())?;
-        Ok(state.clone())
+        let state = self.changeable(kind, guid)?;
+        self.expect_type(&state, of)?;
+        Ok(state)
     }
 
     pub(super) fn soft_delete(&mut self, user: &str, mut state: State) -> Answered {
@@ -289,8 +280,10 @@ impl Naive {
         of: &TypeDefValidationForRequest,
     ) -> Answered {
         named(guid, of)?;
-        let state = self.deleted(kind, guid)?;
-        self.expect_type(&state, of)?;
+        let state = self.known(kind, guid)?;
+        self.unlocked(state.header())?;
+        self.expect_type(state, of)?;
+        self.deleted(kind, guid)?;
         if kind == Kind::Entity {
             self.remove_attached(guid);
         }
@@ -422,24 +415,18 @@ impl Naive {
         given(home)?;
         given(new)?;
         named(guid, of)?;
-        let state = self.known(kind, guid)?;
-        if state.header().audit.is_deleted() {
-            return Err(unknown(kind));
-        }
-        self.expect_type(state, of)?;
-        let mut state = state.clone();
-        let audit = &mut state.header_mut().audit;
-        let is_elsewhere = matches!(
-            audit.provenance,
-            Some(InstanceProvenanceType::LocalCohort | InstanceProvenanceType::ExternalSource)
-        );
-        let is_named = audit.metadata_collection_id.as_deref() == Some(home);
-        if self.is_ours(audit) || !is_elsewhere || !is_named {
+        if new != self.home.0 {
             return Err(Exception::InvalidParameter);
         }
+        let mut state = self.present(kind, guid)?;
+        if self.is_ours(&state.header().audit) {
+            return Err(Exception::InvalidParameter);
+        }
+        self.expect_type(&state, of)?;
+        let audit = &mut state.header_mut().audit;
         audit.provenance = Some(InstanceProvenanceType::LocalCohort);
         audit.metadata_collection_id = Some(new.to_owned());
-        audit.metadata_collection_name = name.map(str::to_owned);
+        audit.metadata_collection_name = Some(name.unwrap_or(&self.home.1).to_owned());
         self.touch(audit, user);
         self.put_now(state)
     }

@@ -13,7 +13,7 @@ use super::matching::{
     Searched, by_classifications, by_conditions, by_property, by_value, pattern,
 };
 use super::order::{Ordered, compare};
-use super::{Naive, State, class, ends, given};
+use super::{Naive, class, ends, given};
 use crate::call::{Answer, Answered, Kind};
 
 fn of_entity(entity: &EntityDetail) -> Searched<'_> {
@@ -228,7 +228,7 @@ impl Naive {
         given(guid)?;
         let mut found = self.relationships_of(&whole(request))?;
         match self.state(Kind::Entity, guid, request.paged.find.as_of_time) {
-            Some(State::Entity(_) | State::Proxy(_)) => {}
+            Some(known) if !known.header().audit.is_deleted() => {}
             _ => return Err(Exception::EntityNotKnown),
         }
         found.retain(|of| ends(of).iter().any(|end| end == guid));

@@ -202,7 +202,7 @@ fn a_deleted_entity_is_found_by_its_status_only_and_can_come_back() {
     assert_eq!(world.get("b", None), Err(Exception::EntityNotKnown));
     assert_eq!(
         world.delete(11, "b", "GlossaryTerm"),
-        Err(Exception::InvalidParameter)
+        Err(Exception::EntityNotKnown)
     );
     let find = |statuses: &[InstanceStatus]| {
         let mut request = EntityFindRequest::default();

@@ -103,7 +103,7 @@ fn classifications_that_cannot_be_are_refused() {
         assert_eq!(classify("nobody", NAME, notes("x")), unknown);
         assert_eq!(update("nobody", NAME, notes("x")), unknown);
         assert_eq!(failure(r.declassify_entity("bob", "nobody", NAME)), unknown);
-        let no_type = (of_class, "OMRS-REPOSITORY-400-005");
+        let no_type = (invalid, "OMRS-REPOSITORY-400-005");
         assert_eq!(classify(guid, "Nonsense", notes("x")), no_type);
         assert_eq!(
             failure(r.declassify_entity("bob", guid, "Nonsense")),

@@ -183,7 +183,7 @@ fn changes_that_make_no_sense_are_refused() {
         let not_supported = Exception::StatusNotSupported;
         assert_eq!(
             status(guid, None),
-            (not_supported, "OMRS-REPOSITORY-400-036")
+            (Exception::InvalidParameter, "OMRS-REPOSITORY-400-036")
         );
         let draft = Some(InstanceStatus::Draft);
         assert_eq!(
@@ -299,8 +299,7 @@ fn an_entity_is_deleted_restored_and_purged() {
         let status = Some(InstanceStatus::Active);
         assert_eq!(failure(r.update_entity_status("bob", guid, status)), gone);
         assert_eq!(r.is_entity_known(guid).unwrap(), Some(deleted));
-        let again = (Exception::InvalidParameter, "OMRS-REPOSITORY-400-045");
-        assert_eq!(failure(r.delete_entity("bob", guid, &of)), again);
+        assert_eq!(failure(r.delete_entity("bob", guid, &of)), gone);
         let restored = r.restore_entity("eve", guid).unwrap();
         let audit = &restored.header.audit;
         assert_eq!(
@@ -366,7 +365,7 @@ fn a_proxy_stands_for_an_entity_but_is_not_changed() {
         assert_eq!(failure(r.get_entity_detail("far", None)), only);
         let history = HistoryRangeRequest::default();
         assert_eq!(failure(r.get_entity_detail_history("far", &history)), only);
-        let only = (Exception::EntityNotKnown, "OMRS-REPOSITORY-400-051");
+        let only = (Exception::InvalidParameter, "OMRS-LOCAL-REPOSITORY-503-007");
         let of = expected(&proxy.header);
         let properties = as_request(strings(&[]));
         assert_eq!(
@@ -377,8 +376,9 @@ fn a_proxy_stands_for_an_entity_but_is_not_changed() {
         assert_eq!(failure(r.update_entity_status("bob", "far", status)), only);
         assert_eq!(failure(r.undo_entity_update("bob", "far")), only);
         assert_eq!(failure(r.delete_entity("bob", "far", &of)), only);
-        assert_eq!(failure(r.purge_entity("bob", "far", &of)), only);
-        assert_eq!(failure(r.restore_entity("bob", "far")), only);
+        let unknown = (Exception::EntityNotKnown, "OMRS-REPOSITORY-400-051");
+        assert_eq!(failure(r.purge_entity("bob", "far", &of)), unknown);
+        assert_eq!(failure(r.restore_entity("bob", "far")), unknown);
     });
 }
 

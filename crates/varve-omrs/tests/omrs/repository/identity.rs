@@ -241,9 +241,12 @@ fn a_copy_gets_this_repository_as_its_home() {
         let of = expected(&copy.header);
         r.save_entity_reference_copy("ada", copy.clone()).unwrap();
         let home = |home: &str| r.re_home_entity("bob", "far", home, id, Some("varve"), &of);
-        let refused = (Exception::InvalidParameter, "VARVE-OMRS-400-022");
-        assert_eq!(failure(home("other")), refused);
-        let homed = home("elsewhere").unwrap();
+        let own = (
+            Exception::InvalidParameter,
+            "OMRS-METADATA-COLLECTION-500-016",
+        );
+        // The home that the caller names may be another than the copy has.
+        let homed = home("other").unwrap();
         let audit = &homed.header.audit;
         assert_eq!(audit.metadata_collection_id.as_deref(), Some(id));
         assert_eq!(audit.metadata_collection_name.as_deref(), Some("varve"));
@@ -253,14 +256,24 @@ fn a_copy_gets_this_repository_as_its_home() {
             (2, Some("bob"))
         );
         assert_eq!(r.get_entity_detail("far", None).unwrap(), homed);
-        assert_eq!(failure(home(id)), refused);
+        assert_eq!(failure(home(id)), own);
         let changed = r.update_entity_properties("bob", "far", as_request(strings(&[])));
         assert_eq!(changed.unwrap().header.audit.version, 3);
         let mut pack = foreign_entity(f, "Asset", "pack");
         pack.header.audit.provenance = Some(InstanceProvenanceType::ContentPack);
         r.save_entity_reference_copy("ada", pack).unwrap();
-        let read_only = r.re_home_entity("bob", "pack", "elsewhere", id, None, &of);
-        assert_eq!(failure(read_only), refused);
+        let pack = r.re_home_entity("bob", "pack", "elsewhere", id, None, &of);
+        assert_eq!(
+            pack.unwrap()
+                .header
+                .audit
+                .metadata_collection_name
+                .as_deref(),
+            Some("varve")
+        );
+        let foreign = (Exception::InvalidParameter, "OMRS-LOCAL-REPOSITORY-400-002");
+        let elsewhere = r.re_home_entity("bob", "far", "elsewhere", "there", None, &of);
+        assert_eq!(failure(elsewhere), foreign);
         let unknown = (Exception::EntityNotKnown, "OMRS-REPOSITORY-404-002");
         let nobody = r.re_home_entity("bob", "nobody", "elsewhere", id, None, &of);
         assert_eq!(failure(nobody), unknown);
@@ -291,7 +304,7 @@ fn a_copy_of_a_relationship_gets_this_repository_as_its_home() {
         assert_eq!(r.get_relationship("link", None).unwrap(), homed);
         assert!(r.delete_relationship("bob", "link", &of).is_ok());
         let gone = (Exception::RelationshipNotKnown, "OMRS-REPOSITORY-404-012");
-        let deleted = r.re_home_relationship("bob", "link", id, "x", None, &of);
+        let deleted = r.re_home_relationship("bob", "link", id, id, None, &of);
         assert_eq!(failure(deleted), gone);
     });
 }

@@ -89,8 +89,8 @@ fn a_status_is_a_bare_text() {
     for (body, exception) in [
         (r#""DELETED""#, "StatusNotSupportedException"),
         (r#""STANDBY""#, "StatusNotSupportedException"),
-        ("", "StatusNotSupportedException"),
-        ("null", "StatusNotSupportedException"),
+        ("", "InvalidParameterException"),
+        ("null", "InvalidParameterException"),
         (r#""LOST""#, "InvalidParameterException"),
         ("ACTIVE", "InvalidParameterException"),
         ("{}", "InvalidParameterException"),

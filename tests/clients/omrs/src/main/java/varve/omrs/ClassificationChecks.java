@@ -135,7 +135,7 @@ final class ClassificationChecks {
         String guid = entity.getGUID();
         this.checks.refused("an unknown entity", EntityNotKnownException.class,
             () -> this.collection.classifyEntity(World.ADA, "nope", NAME, null));
-        this.checks.refused("an unknown classification", ClassificationErrorException.class,
+        this.checks.refused("an unknown classification", InvalidParameterException.class,
             () -> this.collection.classifyEntity(World.ADA, guid, "Nope", null));
         this.checks.refused("one for other types", ClassificationErrorException.class,
             () -> this.collection.classifyEntity(World.ADA, guid, "SpineObject", null));
