@@ -197,13 +197,13 @@ fn wrong_content(world: &World) -> Vec<Bad> {
             "unknown classification",
             &classify("Nonsense"),
             nothing,
-            "ClassificationErrorException",
+            "InvalidParameterException",
         ),
         bad(
             "an entity's type as classification",
             &classify("Asset"),
             nothing,
-            "ClassificationErrorException",
+            "InvalidParameterException",
         ),
         bad(
             "update of a copy",

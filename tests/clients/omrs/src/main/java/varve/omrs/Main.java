@@ -56,6 +56,7 @@ public final class Main {
         new GraphChecks(main.world).run();
         new CopyChecks(main.world).run();
         if (remote) {
+            new StateChecks(main.world).run();
             main.checks.step("the repository itself", main::identity);
             main.checks.step("what is not offered", main::notOffered);
             main.checks.step("coverage", main::coverage);
