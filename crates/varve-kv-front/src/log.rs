@@ -14,6 +14,7 @@ mod ahead;
 mod disk;
 mod errors;
 mod format;
+mod mark;
 mod reader;
 mod recover;
 mod replaying;
@@ -151,6 +152,7 @@ impl Log {
                 &options.space,
                 active.position(),
                 Arc::clone(&active.file),
+                mark::open(&*disk, active.position()),
             )),
             segments: Arc::new(Segments::new(Arc::clone(&disk), &options.space, &segments)),
             disk,

@@ -165,6 +165,26 @@ pub(crate) fn decode_first(content: &[u8]) -> Option<SegmentId> {
     (encode_first(first).as_bytes() == content).then_some(first)
 }
 
+/// The file that holds the position up to which the log is known to be on stable storage.
+pub(crate) const MARK_NAME: &str = "DURABLE";
+/// Bytes of that file: the position and a CRC-32C of it. They lie in one sector.
+pub(crate) const MARK_BYTES: usize = 12;
+
+/// The content of that file.
+pub(crate) fn encode_mark(position: u64) -> [u8; MARK_BYTES] {
+    let mut bytes = [0; MARK_BYTES];
+    bytes[..8].copy_from_slice(&position.to_be_bytes());
+    let sum = crc32c(&bytes[..8]);
+    bytes[8..].copy_from_slice(&sum.to_be_bytes());
+    bytes
+}
+
+/// Reads the same; `None` when it is damaged or was never written.
+pub(crate) fn decode_mark(content: &[u8]) -> Option<u64> {
+    let position = u64::from_be_bytes(*content.first_chunk()?);
+    (encode_mark(position) == content).then_some(position)
+}
+
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
     let mut four = [0; 4];
     four.copy_from_slice(&bytes[at..at + 4]);

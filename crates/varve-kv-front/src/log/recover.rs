@@ -14,6 +14,7 @@ use super::SegmentId;
 use super::disk::{Disk, DiskFile};
 use super::errors::{self, WHAT_TO_DO};
 use super::format::{self, BadHead, Head, RECORD_HEAD_BYTES};
+use super::mark;
 use super::reader::{Extent, Reader, Stop, position};
 
 /// What takes payloads, in order.
@@ -30,6 +31,9 @@ pub(crate) struct Survey<'a> {
     pub(crate) left_over: Vec<String>,
     /// Whether the file that names the first segment is there.
     pub(crate) first_is_named: bool,
+    /// The position that the log reached on stable storage, as the file beside the segments says;
+    /// 0 when that file is missing or damaged.
+    pub(crate) mark: u64,
 }
 
 /// Where a log ends.
@@ -51,6 +55,8 @@ impl<'a> Survey<'a> {
             segments: Vec::new(),
             left_over: Vec::new(),
             first_is_named: false,
+            // Read before the segments: a log that is being written only grows meanwhile.
+            mark: mark::read(disk),
         };
         let names = disk.list().map_err(|error| survey.failed("", error))?;
         let first = survey.first(&names)?;
@@ -64,7 +70,7 @@ impl<'a> Survey<'a> {
             }
         }
         found.sort_unstable();
-        if found.is_empty() && survey.first_is_named {
+        if found.is_empty() && (survey.first_is_named || survey.mark > 0) {
             return Err(survey.missing(first));
         }
         for (expected, id) in (first.0..).map(SegmentId).zip(found) {
@@ -137,6 +143,7 @@ impl<'a> Survey<'a> {
             if behind > position(head, extent.end) {
                 return Err(self.damaged(&name, extent.end));
             }
+            self.check_mark(head, &name, extent.end)?;
             return Ok(Some(End {
                 segment: index,
                 offset: extent.end,
@@ -144,6 +151,22 @@ impl<'a> Survey<'a> {
             }));
         }
         Ok(None)
+    }
+
+    /// Refuses a log that ends before the position that it had reached on stable storage.
+    fn check_mark(&self, head: &Head, name: &str, offset: u64) -> Result<(), KvError> {
+        let lacking = self.mark.saturating_sub(position(head, offset));
+        if lacking == 0 {
+            return Ok(());
+        }
+        Err(KvError::Corruption {
+            space: self.space.to_owned(),
+            detail: format!(
+                "the log {} was cut short or overwritten at byte {offset}: {lacking} more bytes of \
+                 records had been stored. {WHAT_TO_DO}",
+                self.disk.path(name).display()
+            ),
+        })
     }
 
     /// The greatest position that anything behind a place knows to have been on stable storage.

@@ -8,6 +8,7 @@ use varve_kv::{KvError, fail_point};
 
 use super::disk::DiskFile;
 use super::errors;
+use super::format::encode_mark;
 
 /// What the writer and those who sync share.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub(crate) struct Progress {
     unsynced: Mutex<Vec<Arc<dyn DiskFile>>>,
     /// Held by whoever syncs.
     syncing: Mutex<()>,
+    /// Where it is noted what is on stable storage.
+    mark: Option<Arc<dyn DiskFile>>,
     broken: AtomicBool,
     /// Why it is broken.
     reason: Mutex<String>,
@@ -44,7 +47,12 @@ impl Syncer {
 
 impl Progress {
     /// For a log of which everything up to `position` is on stable storage.
-    pub(crate) fn new(space: &str, position: u64, active: Arc<dyn DiskFile>) -> Self {
+    pub(crate) fn new(
+        space: &str,
+        position: u64,
+        active: Arc<dyn DiskFile>,
+        mark: Option<Arc<dyn DiskFile>>,
+    ) -> Self {
         Self {
             space: space.to_owned(),
             appended: AtomicU64::new(position),
@@ -52,6 +60,7 @@ impl Progress {
             syncs: AtomicU64::new(0),
             unsynced: Mutex::new(vec![active]),
             syncing: Mutex::default(),
+            mark,
             broken: AtomicBool::new(false),
             reason: Mutex::default(),
         }
@@ -109,6 +118,10 @@ impl Progress {
         }
         self.syncs.fetch_add(1, Ordering::Relaxed);
         self.durable.fetch_max(target, Ordering::AcqRel);
+        if let Some(mark) = &self.mark {
+            // Without it the log is no worse, only less well watched.
+            let _ = mark.write([&encode_mark(target), &[]], 0);
+        }
         Ok(())
     }
 
