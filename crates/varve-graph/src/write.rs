@@ -154,6 +154,8 @@ pub struct WriteRequest {
     pub mutations: Vec<Mutation>,
     /// The valid period of all of them.
     pub period: WritePeriod,
+    /// The valid period of each change, where they differ; empty when all have [`WriteRequest::period`].
+    pub periods: Vec<WritePeriod>,
 }
 
 impl WriteRequest {
@@ -162,8 +164,20 @@ impl WriteRequest {
     pub fn now(mutations: Vec<Mutation>) -> Self {
         Self {
             mutations,
-            period: WritePeriod::default(),
+            ..Self::default()
         }
+    }
+
+    /// The valid period of a change, by its place.
+    #[must_use]
+    pub fn period_of(&self, change: usize) -> WritePeriod {
+        self.periods.get(change).copied().unwrap_or(self.period)
+    }
+
+    /// Whether every change holds from the commit on and for ever.
+    fn is_plain(&self) -> bool {
+        let mut all = self.periods.iter().chain([&self.period]);
+        all.all(|period| *period == WritePeriod::default())
     }
 }
 

@@ -155,6 +155,7 @@ impl World {
         let request = WriteRequest {
             mutations: vec![mutation],
             period: WritePeriod { from, to },
+            ..WriteRequest::default()
         };
         self.graph.write_now(&request).expect("stored");
         if self.below(6) == 0 {
@@ -356,6 +357,7 @@ fn what_was_due_before_its_commit_is_purged_too() {
             from: Some(from),
             to: None,
         },
+        ..WriteRequest::default()
     };
     let version = world.graph.write_now(&request).expect("stored");
     world.clock.passing.store(0, Ordering::SeqCst);

@@ -79,6 +79,7 @@ impl Story {
         let request = WriteRequest {
             mutations: vec![mutation],
             period,
+            ..WriteRequest::default()
         };
         self.graph().write_now(&request).expect("write")
     }

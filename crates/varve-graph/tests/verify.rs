@@ -93,7 +93,11 @@ fn graph() -> Arc<Graph> {
             to: None,
         };
         graph
-            .write_now(&WriteRequest { mutations, period })
+            .write_now(&WriteRequest {
+                mutations,
+                period,
+                ..WriteRequest::default()
+            })
             .expect("written");
     };
     write(

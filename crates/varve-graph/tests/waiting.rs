@@ -92,6 +92,7 @@ fn delete_vertex(id: &str, from: Option<i64>) -> WriteRequest {
             from: from.map(Instant),
             to: None,
         },
+        ..WriteRequest::default()
     }
 }
 
@@ -177,6 +178,7 @@ fn put_and_wait(
     let request = WriteRequest {
         mutations: vec![Mutation::PutVertex { vertex, fresh }],
         period,
+        ..WriteRequest::default()
     };
     let written = graph.write(&request, Contention::Refuse);
     gate.later.fetch_add(wait, Ordering::SeqCst);

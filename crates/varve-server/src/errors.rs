@@ -406,12 +406,18 @@ impl From<serde_json::Error> for ApiError {
     #[track_caller]
     fn from(error: serde_json::Error) -> Self {
         let text = error.to_string();
-        let text = match text
+        // An array's reader puts the number of the element before.
+        let (element, wrong) = match text.split_once(": ") {
+            Some((element, wrong)) if element.starts_with("element ") => (Some(element), wrong),
+            _ => (None, text.as_str()),
+        };
+        let text = match wrong
             .strip_prefix("unknown field `")
             .and_then(|rest| rest.split_once('`'))
         {
             Some((field, rest)) => {
-                format!("Unrecognized field \"{field}\", not marked as ignorable{rest}")
+                let of = element.map_or_else(String::new, |element| format!(" of {element}"));
+                format!("Unrecognized field \"{field}\"{of}, not marked as ignorable{rest}")
             }
             None => text,
         };

@@ -25,14 +25,16 @@ impl WorkingSet<'_> {
     /// Latches the unique values of every new state and checks that no other element holds them at any instant of the
     /// period from now on. The past is not checked: it has no unique values.
     pub(super) fn claim_unique(&self, mut latches: LatchSet) -> Result<Claim, GraphError> {
-        if self.period.to.is_some_and(|to| to <= self.now) {
-            return Ok(Claim::Held(latches));
-        }
-        let mut claimed: FxHashMap<Vec<u8>, usize> = FxHashMap::default();
+        let mut claimed: FxHashMap<Vec<u8>, Vec<(usize, Period)>> = FxHashMap::default();
         for (at, working) in self.elements.iter().enumerate() {
             let Outcome::Put(content) = &working.outcome else {
                 continue;
             };
+            let mut period = self.span(working.period);
+            period.from = period.from.max(self.now);
+            if period.to <= self.now {
+                continue;
+            }
             for (label, entry) in unique_entries(self.schema, &working.id, content)? {
                 let conflict = || {
                     let shown = match &*working.id {
@@ -48,14 +50,18 @@ impl WorkingSet<'_> {
                 if !latches.try_add(latch) {
                     return Ok(Claim::Taken(latch));
                 }
-                if claimed
-                    .insert(entry.partition.clone(), at)
-                    .is_some_and(|other| other != at)
+                let others = claimed.entry(entry.partition.clone()).or_default();
+                if others
+                    .iter()
+                    .any(|(other, its)| *other != at && its.overlaps(period))
                 {
                     return Err(conflict());
                 }
+                others.push((at, period));
                 for holder in index::holders(self.reader, &entry.partition)? {
-                    if holder != *working.id && self.still_holds(&holder, &entry.partition)? {
+                    if holder != *working.id
+                        && self.still_holds(&holder, &entry.partition, period)?
+                    {
                         return Err(conflict());
                     }
                 }
@@ -64,20 +70,30 @@ impl WorkingSet<'_> {
         Ok(Claim::Held(latches))
     }
 
-    /// Whether `holder` has the unique values of a partition at any instant of the period, from now on.
-    fn still_holds(&self, holder: &ElementId, partition: &[u8]) -> Result<bool, GraphError> {
+    /// Whether `holder` has the unique values of a partition at any instant of `period`. What this request gives it
+    /// is compared as its own claim.
+    fn still_holds(
+        &self,
+        holder: &ElementId,
+        partition: &[u8],
+        period: Period,
+    ) -> Result<bool, GraphError> {
         let has = |content: &[u8]| -> Result<bool, GraphError> {
             let own = unique_entries(self.schema, holder, content)?;
             Ok(own.iter().any(|(_, entry)| entry.partition == partition))
         };
-        match self.outcome_of(holder) {
-            Some(Outcome::Put(content)) => return has(content),
-            Some(Outcome::Delete) => return Ok(false),
-            Some(Outcome::Untouched) | None => {}
-        }
+        let written = self.working_of(holder);
+        let written = written.filter(|it| !matches!(it.outcome, Outcome::Untouched));
+        let written = written.map(|it| self.span(it.period));
         // The holder is not latched: without one state its rows could move between two looks.
         let state = Arc::clone(self.graph.space()).snapshot();
-        for instant in self.changes_of(&*state, holder)? {
+        let mut instants = changes_of(&*state, holder, period)?;
+        let end = written.map(|written| written.to);
+        instants.extend(end.filter(|end| period.covers(*end)));
+        for instant in instants {
+            if written.is_some_and(|written| written.covers(instant)) {
+                continue;
+            }
             if let Some(resolved) = resolve_at(&*state, holder, instant)?
                 && has(&resolved.content)?
             {
@@ -86,36 +102,39 @@ impl WorkingSet<'_> {
         }
         Ok(false)
     }
+}
 
-    /// The instants of the period, from now on, at which the state of an element may change, its start included.
-    fn changes_of(&self, state: &dyn Reader, id: &ElementId) -> Result<Vec<Instant>, GraphError> {
-        let from = self.valid.max(self.now);
-        let to = self.period.to.unwrap_or(Instant::FOREVER);
-        let mut instants = vec![from];
-        let mut add = |period: Period| {
-            for instant in [period.from, period.to] {
-                if from < instant && instant < to {
-                    instants.push(instant);
-                }
+/// The instants of a period at which the state of an element may change, its start included.
+fn changes_of(
+    state: &dyn Reader,
+    id: &ElementId,
+    period: Period,
+) -> Result<Vec<Instant>, GraphError> {
+    let Period { from, to } = period;
+    let mut instants = vec![from];
+    let mut add = |period: Period| {
+        for instant in [period.from, period.to] {
+            if from < instant && instant < to {
+                instants.push(instant);
             }
-        };
-        if let Some(current) = read_current(state, id)? {
-            add(current.header.period());
         }
-        let (_, sides) = sides(id);
-        let (side, newest) = (&sides[0], CommitVersion::MAX);
-        scan_events(
-            state,
-            &side.partition,
-            &side.clustering,
-            newest,
-            &mut |header, _| {
-                add(header.period());
-                Flow::Continue(())
-            },
-        )?;
-        instants.sort_unstable();
-        instants.dedup();
-        Ok(instants)
+    };
+    if let Some(current) = read_current(state, id)? {
+        add(current.header.period());
     }
+    let (_, sides) = sides(id);
+    let (side, newest) = (&sides[0], CommitVersion::MAX);
+    scan_events(
+        state,
+        &side.partition,
+        &side.clustering,
+        newest,
+        &mut |header, _| {
+            add(header.period());
+            Flow::Continue(())
+        },
+    )?;
+    instants.sort_unstable();
+    instants.dedup();
+    Ok(instants)
 }

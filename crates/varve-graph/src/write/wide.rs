@@ -41,7 +41,7 @@ fn lone_deletion(request: &WriteRequest) -> Option<&VertexId> {
                 id: ElementId::Vertex(id),
                 ..
             },
-        ] if request.period.from.is_none() => request.period.to.is_none().then_some(id),
+        ] => request.is_plain().then_some(id),
         _ => None,
     }
 }

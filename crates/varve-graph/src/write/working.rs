@@ -64,7 +64,7 @@ pub(crate) fn prepare(
         };
         fail_point::COMMIT_LATCHED.pass();
         let schema = graph.schema();
-        let mut working = WorkingSet::new(graph, &schema, request.period, keys)?;
+        let mut working = WorkingSet::new(graph, &schema, request, keys)?;
         if contention == Contention::Refuse {
             working.room = working
                 .room
@@ -143,6 +143,8 @@ pub(super) struct Working<'a> {
     keys: u32,
     current: Option<Current>,
     pub(super) outcome: Outcome<'a>,
+    /// The valid period that the outcome speaks of.
+    pub(super) period: WritePeriod,
 }
 
 /// The labels of an edge's ends, as far as they are known without reading.
@@ -154,9 +156,11 @@ pub(super) struct WorkingSet<'a> {
     deriver: Option<Arc<dyn Deriver>>,
     pub(super) reader: &'a dyn Reader,
     pub(super) now: Instant,
-    /// The instant at which states are looked up: the period's start, or now.
-    pub(super) valid: Instant,
+    request: &'a WriteRequest,
+    /// The period of the mutation that is being applied.
     pub(super) period: WritePeriod,
+    /// The instant at which states are looked up: that period's start, or now.
+    pub(super) valid: Instant,
     /// What the deletions of vertices may still take with them.
     room: Room,
     keys: Keys,
@@ -183,16 +187,14 @@ impl<'a> WorkingSet<'a> {
     fn new(
         graph: &'a Arc<Graph>,
         schema: &'a Schema,
-        period: WritePeriod,
+        request: &'a WriteRequest,
         keys: Keys,
     ) -> Result<Self, GraphError> {
         let now = graph.now();
-        let to = period.to.unwrap_or(Instant::FOREVER);
-        if Period::new(period.from.unwrap_or(now), to).is_none() {
-            return Err(GraphError::invalid(match period.from {
-                Some(_) => "The valid_from must be before the valid_to",
-                None => "The valid_to must be after now when no valid_from is given",
-            }));
+        let period = request.period;
+        check_period(period, now, None)?;
+        for (at, period) in request.periods.iter().enumerate() {
+            check_period(*period, now, Some(at))?;
         }
         let reader: &dyn Reader = graph.reader();
         let valid = period.from.unwrap_or(now);
@@ -203,8 +205,9 @@ impl<'a> WorkingSet<'a> {
             deriver: graph.deriver(),
             reader,
             now,
-            valid,
+            request,
             period,
+            valid,
             room: Room::of(graph.limits()),
             keys,
             elements: Vec::new(),
@@ -229,6 +232,10 @@ impl<'a> WorkingSet<'a> {
             self.read_ahead(mutations)?;
         }
         for (number, mutation) in (0..).zip(mutations) {
+            if !self.request.periods.is_empty() {
+                self.period = self.request.period_of(number as usize);
+                self.valid = self.period.from.unwrap_or(self.now);
+            }
             touched.push(match mutation {
                 Mutation::PutRow {
                     id,
@@ -272,6 +279,7 @@ impl<'a> WorkingSet<'a> {
             elements.get(at).map(|it| all.of(it.keys).identity())
         });
         if at < elements.len() {
+            self.check_same_period(at)?;
             return Ok(at);
         }
         let current = if fresh || self.absent.get(keys as usize) == Some(&true) {
@@ -287,24 +295,52 @@ impl<'a> WorkingSet<'a> {
             keys,
             current,
             outcome: Outcome::Untouched,
+            period: self.period,
         });
         Ok(at)
     }
 
-    /// The outcome of an element that this request touches.
-    pub(super) fn outcome_of(&self, id: &ElementId) -> Option<&Outcome<'a>> {
-        let mut one = Keys::with_capacity(1);
-        let number = one.add(id);
-        self.outcome_at(one.of(number))
+    /// A commit gives each element one event at most.
+    fn check_same_period(&self, at: usize) -> Result<(), GraphError> {
+        let known = &self.elements[at];
+        if known.period == self.period {
+            return Ok(());
+        }
+        let id = &known.id;
+        Err(GraphError::invalid(format!(
+            "'{id}' is named twice in one request, with different valid_from or valid_to: send them in separate requests"
+        )))
     }
 
+    /// The outcome of an element that this request touches.
+    pub(super) fn working_of(&self, id: &ElementId) -> Option<&Working<'a>> {
+        let mut one = Keys::with_capacity(1);
+        let number = one.add(id);
+        self.working_at(one.of(number))
+    }
+
+    /// The outcome that this request has for an element at the instant that the mutation being applied is about.
     fn outcome_at(&self, row: RowKeys<'_>) -> Option<&Outcome<'a>> {
+        let working = self.working_at(row)?;
+        let period = self.span(working.period);
+        period.covers(self.valid).then_some(&working.outcome)
+    }
+
+    /// The instants that a period holds, if it begins now where it begins with the commit.
+    pub(super) fn span(&self, period: WritePeriod) -> Period {
+        Period {
+            from: period.from.unwrap_or(self.now),
+            to: period.to.unwrap_or(Instant::FOREVER),
+        }
+    }
+
+    fn working_at(&self, row: RowKeys<'_>) -> Option<&Working<'a>> {
         let identity = |at: usize| {
             let known = self.elements.get(at);
             known.map(|it| self.keys.of(it.keys).identity())
         };
         let at = self.places.find(row.identity(), identity)?;
-        Some(&self.elements[at].outcome)
+        Some(&self.elements[at])
     }
 
     fn put(
@@ -385,11 +421,6 @@ impl<'a> WorkingSet<'a> {
         let pairs = self.graph.pairs();
         let known = |hash| pairs.contain(hash);
         let (schema, now) = (self.schema, self.now);
-        let rules = LabelRules {
-            schema,
-            now,
-            period: self.period,
-        };
         let context = EmitContext {
             reader: self.reader,
             schema,
@@ -399,16 +430,25 @@ impl<'a> WorkingSet<'a> {
         };
         let mut emitter = Emitter::new(context);
         emitter.batch.reserve(self.elements.len() * 4 * ROW_BYTES);
-        let plain = self.period == WritePeriod::default();
         let new_pairs = new_pairs(&self.elements, &self.keys, pairs);
         let mut new_vertices = Vec::new();
         let mut all_new = true;
         let mut end: Option<End> = None;
         for (working, new_pair) in self.elements.into_iter().zip(new_pairs) {
             let Working {
-                id, keys, current, ..
+                id,
+                keys,
+                current,
+                outcome,
+                period,
             } = working;
-            match working.outcome {
+            let plain = period == WritePeriod::default();
+            let rules = LabelRules {
+                schema,
+                now,
+                period,
+            };
+            match outcome {
                 Outcome::Untouched => {}
                 Outcome::Put(content) => {
                     rules.check_label(&id, &content, current.as_ref())?;
@@ -482,6 +522,26 @@ impl<'a> WorkingSet<'a> {
         }
         Ok(ticket)
     }
+}
+
+/// Refuses an empty period: the request's, or that of one of its elements.
+fn check_period(
+    period: WritePeriod,
+    now: Instant,
+    element: Option<usize>,
+) -> Result<(), GraphError> {
+    let to = period.to.unwrap_or(Instant::FOREVER);
+    if Period::new(period.from.unwrap_or(now), to).is_some() {
+        return Ok(());
+    }
+    let message = match period.from {
+        Some(_) => "The valid_from must be before the valid_to",
+        None => "The valid_to must be after now when no valid_from is given",
+    };
+    Err(GraphError::invalid(match element {
+        Some(at) => format!("Element {at}: {message}"),
+        None => message.to_owned(),
+    }))
 }
 
 /// The (edge label, source) entry of each element that is an edge, unless it was put lately.

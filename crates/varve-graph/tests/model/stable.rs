@@ -66,7 +66,11 @@ fn knows(source: usize, target: usize, since: i64) -> Mutation {
 
 fn write(graph: &Arc<Graph>, mutations: Vec<Mutation>, from: Option<Instant>, to: Option<Instant>) {
     let period = WritePeriod { from, to };
-    if let Err(refused) = graph.write_now(&WriteRequest { mutations, period }) {
+    if let Err(refused) = graph.write_now(&WriteRequest {
+        mutations,
+        period,
+        ..WriteRequest::default()
+    }) {
         // On a busy machine a short period may be over before it is written.
         let over = from.is_none() && to.is_some_and(|to| to <= graph.now());
         assert!(over, "{refused:?}");

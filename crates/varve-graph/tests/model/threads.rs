@@ -157,6 +157,7 @@ fn write(
                 from: request.from,
                 to: request.to,
             },
+            ..WriteRequest::default()
         }) {
             Ok(version) => done.push((version, request)),
             Err(error) => assert!(

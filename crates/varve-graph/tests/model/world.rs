@@ -296,8 +296,13 @@ impl World {
         if let Some(fault) = failing {
             self.faults.fail_write(1, fault);
         }
-        let written = mutations
-            .and_then(|mutations| self.graph().write_now(&WriteRequest { mutations, period }));
+        let written = mutations.and_then(|mutations| {
+            self.graph().write_now(&WriteRequest {
+                mutations,
+                period,
+                ..WriteRequest::default()
+            })
+        });
         self.faults.heal();
         if let (Some(fault), Ok(plan), Err(error)) = (failing, &planned, &written)
             && [ErrorKind::Unwritable, ErrorKind::Storage].contains(&error.kind)

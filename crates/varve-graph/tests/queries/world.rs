@@ -133,6 +133,7 @@ impl World {
             .write_now(&WriteRequest {
                 mutations: vec![mutation],
                 period,
+                ..WriteRequest::default()
             })
             .expect("write")
     }

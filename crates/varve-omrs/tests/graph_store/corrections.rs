@@ -96,6 +96,7 @@ impl Corrected {
                 from: Some(instant(from)),
                 to: to.map(instant),
             },
+            ..WriteRequest::default()
         };
         let version = self.graph.write_now(&request).expect("written");
         if let Some(number) = number {

@@ -280,3 +280,57 @@ fn a_purged_vertex_leaves_nothing_at_any_time() {
     );
     assert!(!ids(&people, "vertices").contains(&"1:marko".to_owned()));
 }
+
+/// Each element of a batch says its own period, beside those that have the request's.
+#[test]
+fn elements_of_a_batch_have_periods_of_their_own() {
+    let fixture = Fixture::new();
+    let body = r#"[
+      {"label":"person","properties":{"name":"p1","age":1},"valid_from":"2001-01-01","valid_to":"2002-01-01"},
+      {"label":"person","properties":{"name":"p2","age":2}},
+      {"label":"person","properties":{"name":"p3","age":3},"valid_to":null}]"#;
+    let query = "vertices/batch?valid_from=2010-01-01&valid_to=2011-01-01";
+    assert_eq!(fixture.send("POST", query, body).status, 201);
+    let there = |id: &str, at: &str| {
+        let path = format!("vertices/\"1:{id}\"?as_of={at}");
+        fixture.send("GET", &path, "").status == 200
+    };
+    assert!(there("p1", "2001-06-01") && !there("p1", "2002-01-01") && !there("p1", "2010-06-01"));
+    assert!(there("p2", "2010-06-01") && !there("p2", "2011-01-01") && !there("p2", "2001-06-01"));
+    assert!(there("p3", "2010-06-01") && there("p3", "2020-01-01") && !there("p3", "2001-06-01"));
+}
+
+#[test]
+fn a_wrong_period_of_an_element_is_named_and_nothing_is_stored() {
+    let fixture = Fixture::new();
+    let first = r#"{"label":"person","properties":{"name":"q1","age":1}}"#;
+    for (wrong, told) in [
+        (
+            r#""valid_from":"tomorrow""#,
+            "element 1: The valid_from must be",
+        ),
+        (r#""valid_to":5"#, "element 1: The valid_to must be"),
+        (
+            r#""valid_form":"2020-01-01""#,
+            "Unrecognized field \\\"valid_form\\\" of element 1",
+        ),
+        (
+            r#""valid_from":"2020-01-01","valid_to":"2019-01-01""#,
+            "Element 1: The valid_from must be before the valid_to",
+        ),
+    ] {
+        let second =
+            format!(r#"{{"label":"person","properties":{{"name":"q2","age":1}},{wrong}}}"#);
+        let answer = fixture.send("POST", "vertices/batch", &format!("[{first},{second}]"));
+        assert_eq!(answer.status, 400, "{wrong}");
+        let text = answer.text().replace('"', "\\\"").replace("\\\\\"", "\\\"");
+        assert!(text.contains(told), "{wrong}: {text}");
+    }
+    assert_eq!(fixture.send("GET", "vertices/\"1:q1\"", "").status, 404);
+    let twice = format!(
+        r#"[{first},{}]"#,
+        first.replace("}}", r#"},"valid_from":"2020-01-01"}"#)
+    );
+    let answer = fixture.send("POST", "vertices/batch", &twice);
+    assert!(answer.text().contains("named twice"), "{}", answer.text());
+}

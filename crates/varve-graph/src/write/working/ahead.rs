@@ -35,12 +35,13 @@ impl WorkingSet<'_> {
                 false
             }
         };
-        // Another instant may have other labels.
-        if self.period.from.is_some() || !mutations.iter().any(checked) {
+        if !mutations.iter().any(checked) {
             return;
         }
         let known = self.graph.known_vertices();
         let ends = |number| match self.keys.of(number) {
+            // Another instant may have other labels.
+            _ if self.request.period_of(number as usize).from.is_some() => (None, None),
             RowKeys::Edge { source, target, .. } => (known.label(source), known.label(target)),
             RowKeys::Vertex { .. } => (None, None),
         };

@@ -93,26 +93,31 @@ impl<'a> WorkingSet<'a> {
         mutations: &[Mutation],
         latches: &mut LatchSet,
     ) -> Result<Option<Vec<LatchKey>>, GraphError> {
-        let reach = match self.period.from {
+        let reach = |period: WritePeriod| match period.from {
             Some(from) if from < self.now => Reach::Ever,
             _ => Reach::NowOrLater,
         };
         // Then each edge that is found loses its row: the vertex is latched, so none comes, and nothing here puts one. (Only who
         // deletes the vertex at an edge's other end, with that edge, writes here meanwhile, and that is a removal, too.)
-        let only_deletes = self.period == WritePeriod::default()
+        let only_deletes = self.request.is_plain()
             && mutations.iter().all(|mutation| {
                 matches!(
                     mutation,
                     Mutation::Delete { .. } | Mutation::DeleteEdges { .. }
                 )
             });
-        for mutation in mutations {
+        for (at, mutation) in mutations.iter().enumerate() {
             let (vertex, edges, range) = match mutation {
                 Mutation::Delete {
                     id: ElementId::Vertex(vertex),
                     ..
                 } => {
-                    let edges = incident_edges(self.reader, vertex, reach, &mut self.room)?;
+                    let edges = incident_edges(
+                        self.reader,
+                        vertex,
+                        reach(self.request.period_of(at)),
+                        &mut self.room,
+                    )?;
                     let all = ClusteringRange {
                         from: key::EDGES_FROM.to_vec(),
                         to: None,

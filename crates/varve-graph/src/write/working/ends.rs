@@ -18,6 +18,8 @@ impl WorkingSet<'_> {
     /// The labels of ends that are not known without reading. Those that say nothing by themselves are looked up later.
     pub(super) fn read_ends_ahead(&mut self) -> Result<(), GraphError> {
         let ends = |number: u32| match self.keys.of(number) {
+            // Another instant may have other labels.
+            _ if self.request.period_of(number as usize).from.is_some() => None,
             RowKeys::Edge { source, target, .. } => Some([source, target]),
             RowKeys::Vertex { .. } => None,
         };

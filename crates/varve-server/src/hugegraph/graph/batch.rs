@@ -8,6 +8,7 @@ use varve_graph::write::{IdRef, Mutation};
 use super::edges::put;
 use super::input::{EachOf, EdgeJson, GraphBatchJson, Listed, VertexJson};
 use super::output;
+use super::periods::{Changes, Given, of_element};
 use super::short::Scanner;
 use super::submit::{Target, submit};
 use super::vertices::no_body;
@@ -63,22 +64,26 @@ pub(super) fn null_record() -> ApiError {
 pub(super) fn read_each<'a, T: Deserialize<'a>>(
     context: &'a RequestContext,
     sizes: Sizes,
-    mut make: impl FnMut(T) -> Result<Mutation, GraphError>,
-) -> Result<Vec<Mutation>, ApiError> {
-    let mut mutations = Vec::new();
+    mut make: impl FnMut(T) -> Result<(Mutation, Given<'a>), GraphError>,
+) -> Result<Changes, ApiError> {
+    let mut changes = Changes::new(context, 0)?;
     let mut failed = None;
     let count = context.json_seed(EachOf::new(sizes.limit, |item: Option<T>| {
         if failed.is_some() {
             return;
         }
-        match item.map(&mut make) {
-            Some(Ok(mutation)) => mutations.push(mutation),
-            Some(Err(error)) => failed = Some(ApiError::from(error)),
-            None => failed = Some(null_record()),
-        }
+        let at = changes.mutations.len();
+        let added = match item.map(&mut make) {
+            Some(Ok((mutation, given))) => changes
+                .add(mutation, &given)
+                .map_err(|error| of_element("element", at, error)),
+            Some(Err(error)) => Err(ApiError::from(error)),
+            None => Err(null_record()),
+        };
+        failed = added.err();
     }))?;
     sizes.check(count)?;
-    failed.map_or(Ok(mutations), Err)
+    failed.map_or(Ok(changes), Err)
 }
 
 /// Reads the body, an array, the short way; `None` if any of it needs the long one.
@@ -86,16 +91,16 @@ pub(super) fn read_short<'a, T: Default>(
     context: &'a RequestContext,
     sizes: Sizes,
     read: fn(&mut Scanner<'a>, &mut T) -> Option<()>,
-    mut make: impl FnMut(&T) -> Option<Mutation>,
-) -> Option<Vec<Mutation>> {
+    mut make: impl FnMut(&T, &mut Changes) -> Option<()>,
+) -> Option<Changes> {
     let body = context.body();
-    let mut mutations = Vec::with_capacity((body.len() / ELEMENT_JSON_BYTES).min(sizes.limit));
+    let capacity = (body.len() / ELEMENT_JSON_BYTES).min(sizes.limit);
+    let mut changes = Changes::new(context, capacity).ok()?;
     let mut element = T::default();
     Scanner::new(body)?.array(sizes.limit, &mut element, read, |element| {
-        mutations.push(make(element)?);
-        Some(())
+        make(element, &mut changes)
     })?;
-    Some(mutations)
+    Some(changes)
 }
 
 /// Writes ids as an array.
@@ -122,7 +127,7 @@ pub(super) async fn create(context: RequestContext) -> HandlerResult {
     .await
 }
 
-fn prepare(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
+fn prepare(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
     let ends_checked = context.query()?.boolean("check_vertex", true)?;
     let body = context
         .json::<Option<GraphBatchJson<'_>>>()?
@@ -142,19 +147,22 @@ fn prepare(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, A
         labels_required: !ends_checked,
         ends_checked,
     };
-    let mut mutations = Vec::with_capacity(vertices.len() + edges.len());
-    for VertexJson(input) in vertices {
+    let mut changes = Changes::new(context, vertices.len() + edges.len())?;
+    for (at, VertexJson(input, given)) in vertices.into_iter().enumerate() {
         let new = target.with_rules(|rules| rules.vertex(input))?;
-        mutations.push(Mutation::PutVertex {
+        let mutation = Mutation::PutVertex {
             vertex: new.vertex,
             fresh: new.fresh,
-        });
+        };
+        let added = changes.add(mutation, &given);
+        added.map_err(|error| of_element("vertex", at, error))?;
     }
-    for EdgeJson(input) in edges {
+    for (at, EdgeJson(input, given)) in edges.into_iter().enumerate() {
         let new = target.with_rules(|rules| rules.edge(input, form))?;
-        mutations.push(put(new, ends_checked));
+        let added = changes.add(put(new, ends_checked), &given);
+        added.map_err(|error| of_element("edge", at, error))?;
     }
-    Ok(mutations)
+    Ok(changes)
 }
 
 /// The elements of a list that may be absent or empty; no null, and not too many.

@@ -1,13 +1,14 @@
 //! `…/graph/edges`: creating, reading and deleting edges by id.
 
 use varve_graph::GraphError;
-use varve_graph::element::{Direct, EdgeForm, EdgeInput, NewEdge, not_there};
+use varve_graph::element::{Direct, EdgeForm, NewEdge, not_there};
 use varve_graph::write::{EndCheck, Mutation};
 use varve_model::ElementId;
 
 use super::batch::{self, Sizes};
 use super::ids::{OldForm, parse_edge_id};
 use super::input::EdgeJson;
+use super::periods::Changes;
 use super::short::Scanner;
 use super::submit::{Target, submit, submit_or};
 use super::vertices::{missing, no_body, no_such, one};
@@ -25,28 +26,36 @@ pub(super) async fn create(context: RequestContext) -> HandlerResult {
     .await
 }
 
-fn prepare_one(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
+fn prepare_one(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
     const FORM: EdgeForm = EdgeForm {
         labels_required: false,
         ends_checked: true,
     };
-    if let Some(mutation) = short_one(context, target, FORM) {
-        return Ok(vec![mutation]);
+    let mut changes = Changes::new(context, 1)?;
+    if short_one(context, target, FORM, &mut changes).is_some() {
+        return Ok(changes);
     }
-    let EdgeJson(input) = context
+    let EdgeJson(input, given) = context
         .json::<Option<EdgeJson<'_>>>()?
         .ok_or_else(no_body)?;
     let new = target.with_rules(|rules| rules.edge(input, FORM))?;
-    Ok(vec![put(new, true)])
+    changes.add(put(new, true), &given)?;
+    Ok(changes)
 }
 
 /// [`prepare_one`] of an ordinary edge.
-fn short_one(context: &RequestContext, target: &Target, form: EdgeForm) -> Option<Mutation> {
+fn short_one(
+    context: &RequestContext,
+    target: &Target,
+    form: EdgeForm,
+    changes: &mut Changes,
+) -> Option<()> {
     let mut scanner = Scanner::new(context.body())?;
-    let mut input = EdgeInput::default();
-    scanner.edge(&mut input)?;
+    let mut read = EdgeJson::default();
+    scanner.edge(&mut read)?;
     scanner.end()?;
-    Direct::new(&target.schema).edge(&input, form)
+    let mutation = Direct::new(&target.schema).edge(&read.0, form)?;
+    changes.add(mutation, &read.1).ok()
 }
 
 /// The mutation that stores an edge.
@@ -74,7 +83,7 @@ pub(super) async fn create_batch(context: RequestContext) -> HandlerResult {
     .await
 }
 
-fn prepare_batch(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
+fn prepare_batch(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
     let ends_checked = context.query()?.boolean("check_vertex", true)?;
     let form = EdgeForm {
         labels_required: true,
@@ -83,15 +92,15 @@ fn prepare_batch(context: &RequestContext, target: &Target) -> Result<Vec<Mutati
     let limit = context.state().config().max_edges_per_batch;
     let sizes = Sizes::edges(limit);
     let mut direct = Direct::new(&target.schema);
-    let short = batch::read_short(context, sizes, Scanner::edge, |input| {
-        direct.edge(input, form)
+    let short = batch::read_short(context, sizes, Scanner::edge, |read, changes| {
+        changes.add(direct.edge(&read.0, form)?, &read.1).ok()
     });
-    if let Some(mutations) = short {
-        return Ok(mutations);
+    if let Some(changes) = short {
+        return Ok(changes);
     }
-    batch::read_each(context, sizes, |EdgeJson(input)| {
+    batch::read_each(context, sizes, |EdgeJson(input, given)| {
         let new = target.with_rules(|rules| rules.edge(input, form))?;
-        Ok(put(new, ends_checked))
+        Ok((put(new, ends_checked), given))
     })
 }
 
@@ -128,15 +137,13 @@ pub(super) async fn delete(context: RequestContext) -> HandlerResult {
     .await
 }
 
-fn prepare_delete(context: &RequestContext, _: &Target) -> Result<Vec<Mutation>, ApiError> {
+fn prepare_delete(context: &RequestContext, _: &Target) -> Result<Changes, ApiError> {
     let text = context.path_parameter("id");
     let id = parse_edge_id(text, OldForm::Refused)
         .map_err(|error| no_such("edge", text, GraphError::not_found(error.message())))?;
     let missing = missing(context)?;
-    Ok(vec![Mutation::Delete {
-        id: ElementId::Edge(id),
-        missing,
-    }])
+    let id = ElementId::Edge(id);
+    Changes::of(context, vec![Mutation::Delete { id, missing }])
 }
 
 fn refusal(context: &RequestContext, error: GraphError) -> ApiError {

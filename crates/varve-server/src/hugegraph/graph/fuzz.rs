@@ -166,7 +166,7 @@ fn graph() -> Arc<Graph> {
 
 /// What `input` is answered with when it is a vertex that is accepted.
 fn answer(graph: &Graph, input: &str) -> Option<String> {
-    let VertexJson(vertex) = serde_json::from_str(input).ok()?;
+    let VertexJson(vertex, _) = serde_json::from_str(input).ok()?;
     let schema = graph.schema();
     let next = || 1;
     let rules = Rules {
@@ -206,7 +206,7 @@ fn try_texts(graph: &Graph, text: &str) {
         };
         assert_eq!(answer(graph, &again).as_deref(), Some(first.as_str()));
     }
-    if let Ok(EdgeJson(edge)) = serde_json::from_str(text) {
+    if let Ok(EdgeJson(edge, _)) = serde_json::from_str(text) {
         let next = || 1;
         let rules = Rules {
             schema: &schema,
@@ -223,7 +223,7 @@ fn try_texts(graph: &Graph, text: &str) {
             assert_eq!(read, new.edge.id);
         }
     }
-    if let Ok(VertexJson(vertex)) = serde_json::from_str(text) {
+    if let Ok(VertexJson(vertex, _)) = serde_json::from_str(text) {
         let id = ElementId::Vertex(varve_model::VertexId::Number(1));
         let _ = change(&schema, id, vertex.properties, UpdateAction::Append);
     }

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
+use super::periods::Given;
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use varve_graph::element::{EdgeInput, RawProperty, RawValue, UpdateStrategy, VertexInput};
@@ -192,17 +193,20 @@ fn properties<'de, A: MapAccess<'de>>(
 }
 
 /// A vertex.
-#[derive(Debug, Default)]
-pub(super) struct VertexJson<'a>(pub(super) VertexInput<'a>);
+#[derive(Debug, Default, PartialEq)]
+#[cfg_attr(test, derive(Clone))]
+pub(super) struct VertexJson<'a>(pub(super) VertexInput<'a>, pub(super) Given<'a>);
 
 impl<'de> Members<'de> for VertexJson<'de> {
-    const NAMES: &'static [&'static str] = &["id", "label", "properties"];
+    const NAMES: &'static [&'static str] = &["id", "label", "properties", "valid_from", "valid_to"];
 
     fn take<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error> {
         match name {
             "label" => self.0.label = name_of(map)?,
             "id" => self.0.id = raw(map)?,
             "properties" => self.0.properties = properties(map)?,
+            "valid_from" => self.1.from = Some(map.next_value::<Raw<'de>>()?.0),
+            "valid_to" => self.1.to = Some(map.next_value::<Raw<'de>>()?.0),
             "type" => drop(map.next_value::<IgnoredAny>()?),
             _ => return Ok(false),
         }
@@ -212,8 +216,9 @@ impl<'de> Members<'de> for VertexJson<'de> {
 object!(VertexJson);
 
 /// An edge.
-#[derive(Debug, Default)]
-pub(super) struct EdgeJson<'a>(pub(super) EdgeInput<'a>);
+#[derive(Debug, Default, PartialEq)]
+#[cfg_attr(test, derive(Clone))]
+pub(super) struct EdgeJson<'a>(pub(super) EdgeInput<'a>, pub(super) Given<'a>);
 
 impl<'de> Members<'de> for EdgeJson<'de> {
     const NAMES: &'static [&'static str] = &[
@@ -224,6 +229,8 @@ impl<'de> Members<'de> for EdgeJson<'de> {
         "inV",
         "inVLabel",
         "properties",
+        "valid_from",
+        "valid_to",
     ];
 
     fn take<A: MapAccess<'de>>(&mut self, name: &str, map: &mut A) -> Result<bool, A::Error> {
@@ -236,6 +243,8 @@ impl<'de> Members<'de> for EdgeJson<'de> {
             "inVLabel" => edge.target_label = name_of(map)?,
             "properties" => edge.properties = properties(map)?,
             "id" => edge.id = name_of(map)?,
+            "valid_from" => self.1.from = Some(map.next_value::<Raw<'de>>()?.0),
+            "valid_to" => self.1.to = Some(map.next_value::<Raw<'de>>()?.0),
             "type" => drop(map.next_value::<IgnoredAny>()?),
             _ => return Ok(false),
         }
@@ -280,7 +289,11 @@ impl<'de, T: Deserialize<'de>, F: FnMut(Option<T>)> Visitor<'de> for EachOf<T, F
     fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> Result<usize, A::Error> {
         let mut count = 0;
         while count < self.limit {
-            let Some(item) = items.next_element::<Option<T>>()? else {
+            let item = items.next_element::<Option<T>>().map_err(|error| {
+                // The position at its end is found there again.
+                de::Error::custom(format_args!("element {count}: {error}"))
+            })?;
+            let Some(item) = item else {
                 return Ok(count);
             };
             (self.each)(item);

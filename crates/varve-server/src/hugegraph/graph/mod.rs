@@ -13,6 +13,7 @@ mod ids;
 mod input;
 mod listing;
 mod output;
+mod periods;
 mod predicate;
 mod scan;
 mod short;

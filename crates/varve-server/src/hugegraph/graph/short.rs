@@ -6,7 +6,10 @@
 
 use std::borrow::Cow;
 
-use varve_graph::element::{EdgeInput, RawProperty, RawValue, VertexInput};
+use varve_graph::element::{EdgeInput, RawProperty, RawValue};
+
+use super::input::{EdgeJson, VertexJson};
+use super::periods::Given;
 
 use crate::json::plain_len;
 
@@ -28,11 +31,11 @@ pub(super) struct Scanner<'a> {
 
 /// The members of an element that were there, by their bits.
 #[derive(Default)]
-struct Seen(u8);
+struct Seen(u16);
 
 impl Seen {
     /// `None` when the member was there before.
-    fn once(&mut self, bit: u8) -> Option<()> {
+    fn once(&mut self, bit: u16) -> Option<()> {
         let new = self.0 & bit == 0;
         self.0 |= bit;
         new.then_some(())
@@ -75,7 +78,9 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reads a vertex, reusing the memory of the one before.
-    pub(super) fn vertex(&mut self, vertex: &mut VertexInput<'a>) -> Option<()> {
+    pub(super) fn vertex(&mut self, read: &mut VertexJson<'a>) -> Option<()> {
+        let VertexJson(vertex, given) = read;
+        *given = Given::default();
         vertex.id = None;
         vertex.label = None;
         let mut seen = Seen::default();
@@ -100,7 +105,7 @@ impl<'a> Scanner<'a> {
                     seen.once(8)?;
                     self.string()?;
                 }
-                _ => return None,
+                name => self.period(name, given, &mut seen)?,
             }
             match self.next_sign()? {
                 b',' => {}
@@ -110,8 +115,22 @@ impl<'a> Scanner<'a> {
         }
     }
 
+    /// Reads a member that says something of an element's period.
+    fn period(&mut self, name: &str, given: &mut Given<'a>, seen: &mut Seen) -> Option<()> {
+        let (bit, bound) = match name {
+            "valid_from" => (128, &mut given.from),
+            "valid_to" => (256, &mut given.to),
+            _ => return None,
+        };
+        seen.once(bit)?;
+        *bound = Some(RawValue::Text(Cow::Borrowed(self.string()?)));
+        Some(())
+    }
+
     /// Reads an edge, reusing the memory of the one before.
-    pub(super) fn edge(&mut self, edge: &mut EdgeInput<'a>) -> Option<()> {
+    pub(super) fn edge(&mut self, read: &mut EdgeJson<'a>) -> Option<()> {
+        let EdgeJson(edge, given) = read;
+        *given = Given::default();
         let mut kept = edge.properties.take().unwrap_or_default();
         *edge = EdgeInput::default();
         let mut seen = Seen::default();
@@ -147,7 +166,7 @@ impl<'a> Scanner<'a> {
                     seen.once(64)?;
                     self.string()?;
                 }
-                _ => return None,
+                name => self.period(name, given, &mut seen)?,
             }
             match self.next_sign()? {
                 b',' => {}

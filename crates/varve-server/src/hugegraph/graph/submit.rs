@@ -7,9 +7,9 @@ use varve_graph::GraphError;
 use varve_graph::element::Rules;
 use varve_graph::registry::Leased;
 use varve_graph::schema::Schema;
-use varve_graph::write::{Contention, IdRef, Mutation, Ticket, WriteRequest, Written};
+use varve_graph::write::{Contention, IdRef, Ticket, WriteRequest, Written};
 
-use super::time;
+use super::periods::Changes;
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 use crate::respond::Response;
@@ -51,7 +51,7 @@ impl Target {
 }
 
 /// Turns the body into mutations; must have no effect outside.
-pub(super) type Prepare = fn(&RequestContext, &Target) -> Result<Vec<Mutation>, ApiError>;
+pub(super) type Prepare = fn(&RequestContext, &Target) -> Result<Changes, ApiError>;
 
 /// The elements of a request, and the content that each has after it; `None` for deletions.
 pub(super) type Elements<'e, 'a> =
@@ -109,9 +109,12 @@ fn request(
     target: &Target,
     prepare: Prepare,
 ) -> Result<WriteRequest, ApiError> {
-    let mutations = prepare(context, target)?;
-    let period = time::period(context.query()?)?;
-    Ok(WriteRequest { mutations, period })
+    let changes = prepare(context, target)?;
+    Ok(WriteRequest {
+        mutations: changes.mutations,
+        period: changes.period,
+        periods: changes.periods,
+    })
 }
 
 /// Writes on a thread that may block.

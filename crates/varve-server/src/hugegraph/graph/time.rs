@@ -98,7 +98,7 @@ pub(crate) fn period(query: &Query) -> Result<WritePeriod, ApiError> {
     })
 }
 
-fn instant(name: &str, text: &str) -> Result<Instant, ApiError> {
+pub(crate) fn instant(name: &str, text: &str) -> Result<Instant, ApiError> {
     parse_instant(text).ok_or_else(|| {
         ApiError::illegal_argument(format!(
             "The {name} must be a date or an RFC 3339 instant such as '2024-05-01T12:00:00Z', up to the year 9999, but got '{text}'"

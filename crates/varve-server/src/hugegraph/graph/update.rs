@@ -5,13 +5,13 @@ use std::sync::Arc;
 use varve_graph::GraphError;
 use varve_graph::element::{Strategies, UpdateAction, change};
 use varve_graph::schema::Schema;
-use varve_graph::write::Mutation;
 use varve_model::ElementId;
 
 use super::batch::{Sizes, null_record};
 use super::ids::{OldForm, parse_edge_id, parse_vertex_id};
 use super::input::{EdgeJson, EdgeUpdateJson, UpdateJson, VertexJson, VertexUpdateJson};
 use super::output;
+use super::periods::Changes;
 use super::submit::{Elements, Target, submit};
 use super::vertices::{no_body, one};
 use crate::JsonWriter;
@@ -33,18 +33,21 @@ fn changed(schema: &Schema, elements: Elements<'_, '_>) -> Result<Response, Grap
     Ok(Response::ok(one(schema, elements)?))
 }
 
-fn prepare_vertex(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
-    let VertexJson(input) = context
+fn prepare_vertex(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
+    let VertexJson(input, given) = context
         .json::<Option<VertexJson<'_>>>()?
         .ok_or_else(no_body)?;
     let id = parse_vertex_id(context.path_parameter("id"))?;
     let action = action(context)?;
     let id = ElementId::Vertex(id);
-    Ok(vec![change(&target.schema, id, input.properties, action)?])
+    let change = change(&target.schema, id, input.properties, action)?;
+    let mut changes = Changes::new(context, 1)?;
+    changes.add(change, &given)?;
+    Ok(changes)
 }
 
-fn prepare_edge(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
-    let EdgeJson(input) = context
+fn prepare_edge(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
+    let EdgeJson(input, given) = context
         .json::<Option<EdgeJson<'_>>>()?
         .ok_or_else(no_body)?;
     let text = context.path_parameter("id");
@@ -56,7 +59,10 @@ fn prepare_edge(context: &RequestContext, target: &Target) -> Result<Vec<Mutatio
     let id = parse_edge_id(text, OldForm::Refused)?;
     let action = action(context)?;
     let id = ElementId::Edge(id);
-    Ok(vec![change(&target.schema, id, input.properties, action)?])
+    let change = change(&target.schema, id, input.properties, action)?;
+    let mut changes = Changes::new(context, 1)?;
+    changes.add(change, &given)?;
+    Ok(changes)
 }
 
 fn action(context: &RequestContext) -> Result<UpdateAction, ApiError> {
@@ -98,30 +104,40 @@ fn list(what: &str, schema: &Schema, elements: Elements<'_, '_>) -> Result<Vec<u
     Ok(json.finish())
 }
 
-fn prepare_vertices(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
+fn prepare_vertices(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
     let VertexUpdateJson(body) = context
         .json::<Option<VertexUpdateJson<'_>>>()?
         .ok_or_else(no_body)?;
     let limit = context.state().config().max_vertices_per_batch;
     let (inputs, strategies) = checked(&target.schema, body, "vertices", Sizes::vertices(limit))?;
-    let inputs = inputs.into_iter().map(|VertexJson(input)| input).collect();
+    let plain = |(at, VertexJson(input, given)): (usize, _)| {
+        given.refuse("vertex", at)?;
+        Ok(input)
+    };
+    let inputs: Result<_, ApiError> = inputs.into_iter().enumerate().map(plain).collect();
+    let inputs = inputs?;
     let mutations =
         target.with_rules(|rules| rules.vertex_updates(&target.schema, inputs, &strategies))?;
-    Ok(mutations)
+    Changes::of(context, mutations)
 }
 
-fn prepare_edges(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
+fn prepare_edges(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
     let EdgeUpdateJson(body) = context
         .json::<Option<EdgeUpdateJson<'_>>>()?
         .ok_or_else(no_body)?;
     let check_vertex = body.check_vertex;
     let limit = context.state().config().max_edges_per_batch;
     let (inputs, strategies) = checked(&target.schema, body, "edges", Sizes::edges(limit))?;
-    let inputs = inputs.into_iter().map(|EdgeJson(input)| input).collect();
+    let plain = |(at, EdgeJson(input, given)): (usize, _)| {
+        given.refuse("edge", at)?;
+        Ok(input)
+    };
+    let inputs: Result<_, ApiError> = inputs.into_iter().enumerate().map(plain).collect();
+    let inputs = inputs?;
     let mutations = target.with_rules(|rules| {
         rules.edge_updates(&target.schema, inputs, &strategies, check_vertex)
     })?;
-    Ok(mutations)
+    Changes::of(context, mutations)
 }
 
 /// Checks the body of a batch update as far as that is the same for vertices and edges.

@@ -1,6 +1,6 @@
 //! `…/graph/vertices`: creating, reading and deleting vertices by id.
 
-use varve_graph::element::{Direct, VertexInput, not_there};
+use varve_graph::element::{Direct, not_there};
 use varve_graph::schema::Schema;
 use varve_graph::write::{Missing, Mutation};
 use varve_graph::{ErrorKind, GraphError};
@@ -9,6 +9,7 @@ use varve_model::ElementId;
 use super::batch::{self, Sizes};
 use super::ids::parse_vertex_id;
 use super::input::VertexJson;
+use super::periods::Changes;
 use super::short::Scanner;
 use super::submit::{Elements, Target, submit, submit_or};
 use super::{output, time};
@@ -25,18 +26,21 @@ pub(super) async fn create(context: RequestContext) -> HandlerResult {
     .await
 }
 
-fn prepare_one(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
-    if let Some(mutation) = short_one(context, target) {
-        return Ok(vec![mutation]);
+fn prepare_one(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
+    let mut changes = Changes::new(context, 1)?;
+    if short_one(context, target, &mut changes).is_some() {
+        return Ok(changes);
     }
-    let VertexJson(input) = context
+    let VertexJson(input, given) = context
         .json::<Option<VertexJson<'_>>>()?
         .ok_or_else(no_body)?;
     let new = target.with_rules(|rules| rules.vertex(input))?;
-    Ok(vec![Mutation::PutVertex {
+    let mutation = Mutation::PutVertex {
         vertex: new.vertex,
         fresh: new.fresh,
-    }])
+    };
+    changes.add(mutation, &given)?;
+    Ok(changes)
 }
 
 /// The error for a body that is `null`.
@@ -45,12 +49,13 @@ pub(super) fn no_body() -> ApiError {
 }
 
 /// [`prepare_one`] of an ordinary vertex.
-fn short_one(context: &RequestContext, target: &Target) -> Option<Mutation> {
+fn short_one(context: &RequestContext, target: &Target, changes: &mut Changes) -> Option<()> {
     let mut scanner = Scanner::new(context.body())?;
-    let mut input = VertexInput::default();
-    scanner.vertex(&mut input)?;
+    let mut read = VertexJson::default();
+    scanner.vertex(&mut read)?;
     scanner.end()?;
-    Direct::new(&target.schema).vertex(&input)
+    let mutation = Direct::new(&target.schema).vertex(&read.0)?;
+    changes.add(mutation, &read.1).ok()
 }
 
 /// The JSON of the one element that was written.
@@ -75,22 +80,23 @@ pub(super) async fn create_batch(context: RequestContext) -> HandlerResult {
     .await
 }
 
-fn prepare_batch(context: &RequestContext, target: &Target) -> Result<Vec<Mutation>, ApiError> {
+fn prepare_batch(context: &RequestContext, target: &Target) -> Result<Changes, ApiError> {
     let limit = context.state().config().max_vertices_per_batch;
     let sizes = Sizes::vertices(limit);
     let mut direct = Direct::new(&target.schema);
-    let short = batch::read_short(context, sizes, Scanner::vertex, |input| {
-        direct.vertex(input)
+    let short = batch::read_short(context, sizes, Scanner::vertex, |read, changes| {
+        changes.add(direct.vertex(&read.0)?, &read.1).ok()
     });
-    if let Some(mutations) = short {
-        return Ok(mutations);
+    if let Some(changes) = short {
+        return Ok(changes);
     }
-    batch::read_each(context, sizes, |VertexJson(input)| {
+    batch::read_each(context, sizes, |VertexJson(input, given)| {
         let new = target.with_rules(|rules| rules.vertex(input))?;
-        Ok(Mutation::PutVertex {
+        let mutation = Mutation::PutVertex {
             vertex: new.vertex,
             fresh: new.fresh,
-        })
+        };
+        Ok((mutation, given))
     })
 }
 
@@ -128,10 +134,10 @@ pub(super) async fn delete(context: RequestContext) -> HandlerResult {
     .await
 }
 
-fn prepare_delete(context: &RequestContext, _: &Target) -> Result<Vec<Mutation>, ApiError> {
+fn prepare_delete(context: &RequestContext, _: &Target) -> Result<Changes, ApiError> {
     let id = ElementId::Vertex(parse_vertex_id(context.path_parameter("id"))?);
     let missing = missing(context)?;
-    Ok(vec![Mutation::Delete { id, missing }])
+    Changes::of(context, vec![Mutation::Delete { id, missing }])
 }
 
 /// Whether deleting what is not there is refused.
