@@ -57,10 +57,11 @@ section! {
         write_timeout_ms: u64 = 30_000,
         /// Time that a connection may stay open without a request.
         idle_timeout_ms: u64 = 60_000,
-        /// Time that a handler may take. Over it: 503; work in the pool sees its deadline pass.
+        /// Time that a handler may take. Over it: 503; work that has not begun by then is not done, and a write that has
+        /// is answered `VRV-OUTCOME-UNKNOWN`.
         request_timeout_ms: u64 = 30_000,
         /// The same for creating, clearing and dropping a graph, which on a cluster means making or removing all its tables.
-        /// What was begun goes on to its end after a 503; a clear that is asked for once more meanwhile waits for it.
+        /// What was begun goes on to its end after a 503 `VRV-OUTCOME-UNKNOWN`; a clear that is asked for once more meanwhile waits for it.
         /// Also for changing types of open metadata, which may make entries at all instances.
         graph_change_timeout_ms: u64 = 300_000,
         /// Time for requests in work to end after a stop was asked for.
@@ -79,10 +80,10 @@ section! {
         admission_wait_ms: u64 = 5_000,
         /// Seconds that a 503 names in `Retry-After`.
         retry_after_seconds: u32 = 1,
-        /// Threads for long work (scans, large batches); 0 means twice the cores, at least 4. With a storage engine that is
-        /// reached over a network all work on graphs is done there, and 0 means 64.
+        /// Threads for long reads (scans, queries), and as many for long writes (large batches); 0 means twice the cores, at
+        /// least 4. With a storage engine that is reached over a network all work on graphs is done there, and 0 means 64.
         blocking_threads: usize = 0,
-        /// Pieces of long work that may wait for a thread.
+        /// Long reads that may wait for a thread, and as many long writes.
         blocking_queue: usize = 1024,
         /// Answers smaller than this are never compressed.
         gzip_min_bytes: usize = 1024,

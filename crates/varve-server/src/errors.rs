@@ -341,6 +341,11 @@ impl ApiError {
         self
     }
 
+    /// Whether nobody can tell if the request's write is stored.
+    pub(crate) fn is_outcome_unknown(&self) -> bool {
+        self.detail.cause == OUTCOME_UNKNOWN
+    }
+
     pub(crate) fn is_by_design(&self) -> bool {
         self.detail.by_design
     }

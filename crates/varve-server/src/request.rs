@@ -11,6 +11,7 @@ use serde::de::{DeserializeOwned, DeserializeSeed};
 use varve_graph::Graph;
 use varve_graph::registry::Leased;
 
+use crate::blocking::Turn;
 use crate::errors::ApiError;
 use crate::path;
 use crate::route::Route;
@@ -30,6 +31,8 @@ pub struct RequestContext {
     pub(crate) body: Bytes,
     pub(crate) query: OnceCell<Query>,
     pub(crate) deadline: Instant,
+    /// Whether its work has begun; `None` for what runs in place and ends there.
+    pub(crate) turn: Option<Arc<Turn>>,
 }
 
 impl RequestContext {
@@ -46,6 +49,7 @@ impl RequestContext {
             body: self.body.clone(),
             query: OnceCell::new(),
             deadline,
+            turn: None,
         }
     }
 
@@ -166,13 +170,25 @@ impl RequestContext {
         self.deadline
     }
 
+    /// Whether the request's work has begun. Made anew where none was given: nobody else looks at
+    /// it then.
+    pub(crate) fn turn(&self) -> Arc<Turn> {
+        let given = self.turn.as_ref().map(Arc::clone);
+        given.unwrap_or_else(|| Turn::until(self.deadline))
+    }
+
+    /// 503 for a request that was given up before its work began.
+    pub(crate) fn too_late(&self) -> ApiError {
+        self.state()
+            .timed_out(self.state().time_limit(self.route()))
+    }
+
     /// 503 once the request's time is over: for loops in long work.
     pub fn check_deadline(&self) -> Result<(), ApiError> {
         if Instant::now() < self.deadline {
             Ok(())
         } else {
-            let route = self.state().router().routes()[self.route];
-            Err(self.state().timed_out(self.state().time_limit(route)))
+            Err(self.too_late())
         }
     }
 }

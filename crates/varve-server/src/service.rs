@@ -14,7 +14,7 @@ use http::{HeaderMap, Method, Request, StatusCode, Uri, Version};
 use http_body::Body as _;
 use hyper::body::Incoming;
 
-use crate::admission::Gate;
+use crate::blocking::{Lane, Turn};
 use crate::body;
 use crate::errors::{ApiError, HandlerResult};
 use crate::global::wadl;
@@ -31,8 +31,19 @@ use crate::time_parameters;
 /// Answers up to this size are compressed in place; larger ones on the pool.
 const COMPRESS_INLINE_BYTES: usize = 128 * 1024;
 
-/// Compressed bodies up to this size are decompressed in place; larger ones on the pool.
+/// Bodies up to this size after decompression are decompressed in place; larger ones on the pool.
 const DECOMPRESS_INLINE_BYTES: usize = 64 * 1024;
+
+/// Bodies up to this size are read in place where the handler runs in place; larger ones on the
+/// pool.
+const INLINE_BODY_BYTES: usize = 16 * 1024;
+
+/// How long after its deadline a write that has begun may still say what has become of it.
+const OUTCOME_WAIT: Duration = Duration::from_millis(500);
+
+/// What is said of a write that has begun and does not end in time.
+const TIME_OVER: &str = "The request's time was over before it was known whether its write is stored. Read what it was \
+                         to change before sending it again";
 
 type HttpResponse = http::Response<Body>;
 
@@ -249,6 +260,7 @@ impl Exchange {
                 + worker
                     .state
                     .time_limit(worker.state.router().routes()[self.route]),
+            turn: None,
         }
     }
 
@@ -390,13 +402,15 @@ pub(crate) async fn run(
 ) -> HandlerResult {
     context.body = match negotiate::body_encoding(&context.headers)? {
         BodyEncoding::Identity => context.body,
-        BodyEncoding::Gzip => gunzip(state, context.body, body_limit(state, route)).await?,
+        BodyEncoding::Gzip => gunzip(state, route, context.body).await?,
     };
-    let gate = state.admission().gate(route.class);
-    let limit = state.time_limit(route);
     let deadline = context.deadline;
+    let turn = Turn::until(deadline);
+    context.turn = Some(Arc::clone(&turn));
     let running: HandlerFuture = match route.handler {
-        Handler::Inline(handler) if !waits(state, route) => {
+        Handler::Inline(handler)
+            if !waits(state, route) && context.body.len() <= INLINE_BODY_BYTES =>
+        {
             return run_inline(state, handler, &context);
         }
         Handler::Async(handler) => handler(context),
@@ -404,26 +418,27 @@ pub(crate) async fn run(
         | Handler::Pooled(handler)
         | Handler::Brief { full: handler, .. } => {
             let worker = Arc::clone(&context.worker);
+            let turn = Arc::clone(&turn);
             Box::pin(async move {
                 worker
                     .state
-                    .run_until(deadline, move || handler(&context))
+                    .run_request(route, (deadline, &turn), move || handler(&context))
                     .await?
             })
         }
     };
-    in_turn(state, gate, (deadline, limit), running).await
+    in_turn(state, route, (deadline, &turn), running).await
 }
 
 /// Waits for the request's turn and then for its end. What ends without waiting takes no slot and no timer: it is as
 /// good as work in place, of which a core does one at a time.
 async fn in_turn(
     state: &AppState,
-    gate: Option<&Gate>,
-    (deadline, limit): (Instant, Duration),
+    route: &Route,
+    (deadline, turn): (Instant, &Turn),
     mut running: HandlerFuture,
 ) -> HandlerResult {
-    let _slot = match gate {
+    let _slot = match state.admission().gate(route.class) {
         None => None,
         Some(gate) if gate.has_room() => {
             if let Some(result) = poll_once(state, &mut running).await {
@@ -435,9 +450,17 @@ async fn in_turn(
         Some(gate) => Some(gate.enter().await?),
     };
     let deadline = tokio::time::Instant::from_std(deadline);
-    tokio::time::timeout_at(deadline, catch(state, running))
+    let in_time = tokio::time::timeout_at(deadline, catch(state, &mut running)).await;
+    if let Ok(result) = in_time {
+        return result;
+    }
+    if turn.give_up() || route.class != Class::Write {
+        return Err(state.timed_out(state.time_limit(route)));
+    }
+    // Waits within it end at the deadline too, and say then what has become of it.
+    tokio::time::timeout(OUTCOME_WAIT, catch(state, &mut running))
         .await
-        .unwrap_or_else(|_| Err(state.timed_out(limit)))
+        .unwrap_or_else(|_| Err(ApiError::outcome_unknown_as(TIME_OVER)))
 }
 
 /// The result of a handler, if it needs not wait for it.
@@ -453,12 +476,21 @@ async fn poll_once(state: &AppState, running: &mut HandlerFuture) -> Option<Hand
     .await
 }
 
-async fn gunzip(state: &AppState, bytes: Bytes, limit: usize) -> Result<Bytes, ApiError> {
+/// Decompresses a body: in place if it turns out to be small, else on the pool. Some kilobytes may
+/// become many megabytes, so the size after decompression decides.
+async fn gunzip(state: &AppState, route: &Route, bytes: Bytes) -> Result<Bytes, ApiError> {
+    let limit = body_limit(state, route);
     if bytes.len() <= DECOMPRESS_INLINE_BYTES {
-        return negotiate::gunzip(&bytes, limit);
+        let small = negotiate::gunzip(&bytes, limit.min(DECOMPRESS_INLINE_BYTES));
+        let is_larger = |error: &ApiError| error.status() == StatusCode::PAYLOAD_TOO_LARGE;
+        if limit <= DECOMPRESS_INLINE_BYTES || !small.as_ref().is_err_and(is_larger) {
+            return small;
+        }
     }
     state
-        .run_blocking(move || negotiate::gunzip(&bytes, limit))
+        .run_beside(Lane::of(route.class), move || {
+            negotiate::gunzip(&bytes, limit)
+        })
         .await?
 }
 
@@ -482,7 +514,7 @@ async fn compress_large(state: &AppState, mut response: Response) -> Response {
 }
 
 /// Polls a handler's future; a panic in it becomes a 500.
-async fn catch(state: &AppState, mut future: HandlerFuture) -> HandlerResult {
+async fn catch(state: &AppState, future: &mut HandlerFuture) -> HandlerResult {
     poll_fn(
         |context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
             Ok(poll) => poll,

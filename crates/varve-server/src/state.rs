@@ -11,7 +11,7 @@ use varve_kv::MemoryEngine;
 use varve_model::time::SystemClock;
 
 use crate::admission::Admission;
-use crate::blocking::{BlockingPool, PoolError};
+use crate::blocking::{BlockingPool, Lane, PoolError, Turn};
 use crate::config::{ConfigError, ServerConfig};
 use crate::errors::ApiError;
 use crate::metrics::Metrics;
@@ -304,27 +304,61 @@ impl AppState {
         self.stopping.store(true, Ordering::Relaxed);
     }
 
-    /// Runs long work on the pool; waits for room up to `admission_wait_ms`, then 503. A panic in it is a 500.
+    /// Runs long work on the pool for reads; waits for room up to `admission_wait_ms`, then 503. A
+    /// panic in it is a 500.
     pub async fn run_blocking<T, F>(&self, work: F) -> Result<T, ApiError>
     where
         T: Send + 'static,
         F: FnOnce() -> T + Send + 'static,
     {
-        match self.pool.run(work).await {
-            Ok(value) => Ok(value),
-            Err(PoolError::Busy(error)) => Err(error),
-            Err(PoolError::Panicked(panic)) => Err(self.panicked(&*panic)),
-        }
+        self.run_beside(Lane::Reads, work).await
     }
 
-    /// As [`AppState::run_blocking`]; the work waits for commits of others until `deadline` only.
-    pub(crate) async fn run_until<T, F>(&self, deadline: Instant, work: F) -> Result<T, ApiError>
+    /// As [`AppState::run_blocking`] in either lane, for what changes nothing.
+    pub(crate) async fn run_beside<T, F>(&self, lane: Lane, work: F) -> Result<T, ApiError>
     where
         T: Send + 'static,
         F: FnOnce() -> T + Send + 'static,
     {
-        self.run_blocking(move || patience::until(deadline, work))
-            .await
+        let limit = self.config.graph_change_timeout();
+        let turn = Turn::until(Instant::now() + limit);
+        self.in_lane(lane, &turn, limit, work).await
+    }
+
+    /// Runs a request's work on the pool when it has its turn; it waits for commits of others until
+    /// the request's deadline only.
+    pub(crate) async fn run_request<T, F>(
+        &self,
+        route: &Route,
+        (deadline, turn): (Instant, &Arc<Turn>),
+        work: F,
+    ) -> Result<T, ApiError>
+    where
+        T: Send + 'static,
+        F: FnOnce() -> T + Send + 'static,
+    {
+        let limit = self.time_limit(route);
+        let work = move || patience::until(deadline, work);
+        self.in_lane(Lane::of(route.class), turn, limit, work).await
+    }
+
+    async fn in_lane<T, F>(
+        &self,
+        lane: Lane,
+        turn: &Arc<Turn>,
+        limit: Duration,
+        work: F,
+    ) -> Result<T, ApiError>
+    where
+        T: Send + 'static,
+        F: FnOnce() -> T + Send + 'static,
+    {
+        match self.pool.run(lane, turn, work).await {
+            Ok(value) => Ok(value),
+            Err(PoolError::Busy(error)) => Err(error),
+            Err(PoolError::NotBegun) => Err(self.timed_out(limit)),
+            Err(PoolError::Panicked(panic)) => Err(self.panicked(&*panic)),
+        }
     }
 
     /// How long a request to that route may take.

@@ -146,6 +146,7 @@ messages! {
     StoreLimit "VARVE-OMRS-400-101" RepositoryError "The store's limits do not allow this: {0}";
     StoreFailed "VARVE-OMRS-500-101" RepositoryError "The store failed: {0}";
     StoreBusy "VARVE-OMRS-503-101" RepositoryError "The store is busy: {0}";
+    OutcomeUnknown "VARVE-OMRS-503-102" RepositoryError "Whether the change is stored is unknown (VRV-OUTCOME-UNKNOWN): {0}";
 }
 
 impl Message {

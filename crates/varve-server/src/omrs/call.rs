@@ -283,6 +283,7 @@ fn told(error: &ApiError) -> OmrsError {
     let words = [error.message()];
     match error.status() {
         StatusCode::FORBIDDEN => OmrsError::new(Message::Forbidden, &words),
+        _ if error.is_outcome_unknown() => OmrsError::new(Message::OutcomeUnknown, &words),
         StatusCode::SERVICE_UNAVAILABLE => OmrsError::new(Message::Unavailable, &words),
         status if status.is_client_error() => {
             OmrsError::of_parameter(Message::BadRequest, "request", &words)

@@ -38,6 +38,7 @@ static ROUTES: &[Route] = &[
     Route::delete("test/echo", Handler::Inline(|_| Ok(Response::no_content()))),
     Route::post("test/typed", Handler::Inline(typed)),
     Route::put("test/held", Handler::Pooled(held)),
+    Route::get("test/held", Handler::Pooled(held)),
     Route::get(
         "test/forever",
         Handler::Async(|_| Box::pin(std::future::pending())),

@@ -450,6 +450,113 @@ fn over_the_budget_writes_wait_and_then_are_503_while_reads_go_on() {
     drop(owner);
 }
 
+/// Waits for an answer to `request` on a thread of its own.
+fn send_aside(server: &TestServer, request: String) -> std::thread::JoinHandle<Answer> {
+    let address = server.address();
+    std::thread::spawn(move || {
+        let mut client = Client::connect(address);
+        client.send(request.as_bytes());
+        client.receive()
+    })
+}
+
+fn create_key(name: &str) -> String {
+    let body = format!(r#"{{"name":"{name}"}}"#);
+    format!(
+        "POST /graphs/hugegraph/schema/propertykeys HTTP/1.1\r\nhost: h\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+#[test]
+fn a_write_out_of_time_in_the_queue_is_not_done_and_one_that_has_begun_is_of_unknown_outcome() {
+    let owner = GATE.take();
+    let server = TestServer::start(ServerConfig {
+        blocking_threads: 1,
+        request_timeout_ms: 300,
+        ..ServerConfig::default()
+    });
+    server.state.graphs().create("hugegraph").unwrap();
+    let begun = put_held(&server);
+    GATE.wait_for(1);
+    let queued = send_aside(&server, create_key("late")).join().unwrap();
+    assert_eq!(
+        (queued.status, queued.header("retry-after")),
+        (503, Some("1"))
+    );
+    assert!(!queued.text().contains("VRV-OUTCOME-UNKNOWN"));
+    let begun = begun.join().unwrap();
+    assert_eq!((begun.status, begun.header("retry-after")), (503, None));
+    assert!(
+        begun.text().contains(r#""cause":"VRV-OUTCOME-UNKNOWN""#),
+        "{}",
+        begun.text()
+    );
+    GATE.open();
+    while server.state.pool().in_work() > 0 {
+        std::thread::yield_now();
+    }
+    let key = server.get("/graphs/hugegraph/schema/propertykeys/late");
+    assert_eq!(key.status, 404, "{}", key.text());
+    drop(owner);
+}
+
+#[test]
+fn a_write_is_carried_out_while_reads_hold_all_their_threads() {
+    let owner = GATE.take();
+    let server = TestServer::start(ServerConfig {
+        blocking_threads: 1,
+        ..ServerConfig::default()
+    });
+    server.state.graphs().create("hugegraph").unwrap();
+    let read = || {
+        let request = "GET /test/held HTTP/1.1\r\nhost: h\r\n\r\n";
+        send_aside(&server, request.to_owned())
+    };
+    let reads = [read(), read()];
+    GATE.wait_for(1);
+    let written = send_aside(&server, create_key("name")).join().unwrap();
+    assert_eq!(written.status, 201, "{}", written.text());
+    GATE.open();
+    for read in reads {
+        read.join().unwrap().is(200, "true");
+    }
+    drop(owner);
+}
+
+#[test]
+fn a_small_gzip_body_that_grows_large_is_not_inflated_on_a_serving_thread() {
+    let owner = GATE.take();
+    let server = TestServer::start(ServerConfig {
+        blocking_threads: 1,
+        ..ServerConfig::default()
+    });
+    let held = put_held(&server);
+    GATE.wait_for(1);
+    let post = |plain: &[u8]| {
+        let packed = gzip(plain);
+        let head = format!(
+            "POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n\
+             content-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
+            packed.len()
+        );
+        let mut client = server.connect();
+        client.send(&[head.as_bytes(), &packed].concat());
+        client
+    };
+    let mut large = post(&vec![b' '; 8_000_000]);
+    // It waits for the thread that is held; small ones need none.
+    assert_eq!(post(b"[1]").receive().text(), "[1]");
+    while server.state.pool().in_work() < 2 {
+        std::thread::yield_now();
+    }
+    GATE.open();
+    assert_eq!(large.receive().body.len(), 8_000_000);
+    held.join().unwrap().is(200, "true");
+    drop(owner);
+}
+
 #[test]
 fn a_stop_answers_what_is_in_work_and_closes_the_rest() {
     let owner = GATE.take();

@@ -82,21 +82,25 @@ pub(super) async fn submit_or(
     let target = Target::of(&context)?;
     let state = context.shared_state();
     let large = context.body().len() > INLINE_BODY_BYTES;
-    let deadline = context.deadline();
+    let (route, deadline, turn) = (context.route(), context.deadline(), context.turn());
     let (response, ticket) = if large || state.reads_wait() {
         let work = move || {
             let request = request(&context, &target, prepare)?;
             wait_and_write(&context, &target, &request, answer, refusal)
         };
-        state.run_until(deadline, work).await??
+        state.run_request(route, (deadline, &turn), work).await??
     } else {
         let request = request(&context, &target, prepare)?;
+        if !turn.begin() {
+            return Err(context.too_late());
+        }
         let attempt = target.graph.write(&request, Contention::Refuse);
         match attempt.map_err(|error| refusal(&context, error))? {
             Some(written) => answered(&target, &request, written, answer)?,
             None => {
+                turn.has_changed_nothing();
                 let work = move || wait_and_write(&context, &target, &request, answer, refusal);
-                state.run_until(deadline, work).await??
+                state.run_request(route, (deadline, &turn), work).await??
             }
         }
     };
