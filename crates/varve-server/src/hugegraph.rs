@@ -7,6 +7,8 @@ mod schema;
 mod tasks;
 mod variables;
 
+pub use graph::parse_instant;
+
 use crate::route::Route;
 
 /// The tables of all rooms.

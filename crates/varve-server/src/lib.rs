@@ -100,6 +100,7 @@ mod time_parameters;
 
 pub use config::ServerConfig;
 pub use errors::{ApiError, HandlerResult};
+pub use hugegraph::parse_instant;
 pub use json::JsonWriter;
 pub use omrs::{Metadata, OmrsConfig, RepositoryOf};
 pub use request::{Query, RequestContext};

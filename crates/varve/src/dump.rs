@@ -14,6 +14,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -90,11 +91,21 @@ pub(crate) fn run(arguments: &DumpArguments) -> Result<ExitCode, CommandError> {
 
 fn dump(arguments: &DumpArguments, server: &str) -> Result<ExitCode, CommandError> {
     let client = GraphClient::new(server, &arguments.graph);
-    let file = File::options()
-        .write(true)
-        .create_new(true)
-        .open(&arguments.output);
-    let file = file.map_err(|error| format!("{}: {error}", arguments.output.display()))?;
+    let output = &arguments.output;
+    let failed = |error: std::io::Error| format!("{}: {error}", output.display());
+    if output.symlink_metadata().is_ok() {
+        return Err(failed(std::io::ErrorKind::AlreadyExists.into()).into());
+    }
+    // The file gets its name when it is whole and synced; a dump that fails removes it.
+    let folder = output
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let unnamed = tempfile::Builder::new()
+        .prefix(".varve-dump-")
+        .tempfile_in(folder)
+        .map_err(failed)?;
+    let (file, unnamed) = unnamed.into_parts();
     let mut dump = Dump {
         client,
         out: BufWriter::with_capacity(1 << 20, file),
@@ -112,7 +123,13 @@ fn dump(arguments: &DumpArguments, server: &str) -> Result<ExitCode, CommandErro
         }
     }
     let file = dump.out.into_inner().map_err(|error| error.to_string())?;
-    file.sync_all()?;
+    file.sync_all().map_err(failed)?;
+    unnamed
+        .persist_noclobber(output)
+        .map_err(|error| failed(error.error))?;
+    File::open(folder)
+        .and_then(|folder| folder.sync_all())
+        .map_err(failed)?;
     dump.bar.finish_and_clear();
     println!(
         "{} elements as of {} in {}",

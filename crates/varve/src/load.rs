@@ -6,6 +6,7 @@
 //! own. Rows that are refused are listed with file, line and reason, and do not stop the rest.
 
 mod catalogue;
+mod checks;
 mod dates;
 mod dumped;
 mod element;
@@ -30,10 +31,10 @@ use crate::cli::LoadArguments;
 use crate::rest::GraphClient;
 use catalogue::Catalogue;
 use element::{Action, Element, Period};
-use journal::{Done, Journal, Progress, Subject};
+use journal::{Journal, Progress, Subject};
 use mapping::{Mapping, Source};
 use rows::{Row, Rows};
-use sender::{BadRow, Batch, Kind, Sender, Tally};
+use sender::{BadRow, Batch, Kind, Sender, Sending, Tally};
 
 /// The exit code when everything was tried but some rows were refused.
 const SOME_REFUSED: u8 = 3;
@@ -65,6 +66,10 @@ pub(crate) fn run(arguments: &LoadArguments) -> Result<ExitCode, CommandError> {
     } else {
         Plan::of_mapping(&arguments.input)?
     };
+    let mut columns = Vec::new();
+    for input in plan.inputs.iter().filter(|input| !input.dumped) {
+        columns.push(checks::columns(&input.source)?);
+    }
     if let Some(path) = &arguments.schema {
         schema::create_from_file(&client, path)?;
     }
@@ -74,6 +79,9 @@ pub(crate) fn run(arguments: &LoadArguments) -> Result<ExitCode, CommandError> {
         None
     };
     let catalogue = Catalogue::fetch(&client)?;
+    for (input, columns) in plan.inputs.iter().zip(&columns) {
+        checks::schema(&input.source, columns, input.kind, &catalogue)?;
+    }
     // The versions of an element must arrive in their order.
     let in_order = restored.as_ref().is_some_and(|dump| dump.history);
     let threads = if in_order {
@@ -162,16 +170,12 @@ fn load(
         let _ = std::fs::remove_file(&journal_path);
     }
     let (journal, done) = Journal::open(&journal_path, &subject)?;
-    if done.is_empty() {
-        // The report is this load's, not that of one before.
-        let _ = std::fs::remove_file(&bad_path);
-    } else {
-        println!(
-            "going on with an interrupted load ({} batches are done)",
-            done.len()
-        );
+    // What was refused before is tried again, so the report is that of this run alone.
+    let _ = std::fs::remove_file(&bad_path);
+    let stored: u64 = done.iter().map(|piece| piece.stored).sum();
+    if !done.is_empty() {
+        println!("going on with an interrupted load ({stored} elements are stored)");
     }
-    let counts = |field: fn(&Done) -> u64| done.iter().map(field).sum::<u64>();
     let bytes: u64 = subject.inputs.iter().map(|(_, length)| length).sum();
     let sender = Sender {
         client,
@@ -184,8 +188,8 @@ fn load(
             .map(|input| input.source.file.display().to_string())
             .collect(),
         tally: Mutex::new(Tally {
-            stored: counts(|piece| piece.stored),
-            refused: counts(|piece| piece.refused),
+            stored,
+            refused: 0,
             journal,
             bad_path: bad_path.clone(),
             bad_file: None,
@@ -232,12 +236,13 @@ fn load(
     if let Err(failure) = result {
         return Err(format!("{failure}; start the same command again to go on from here").into());
     }
+    if tally.refused > 0 {
+        // The journal stays: it says which rows need not be sent again.
+        println!("start the same command again to try the refused rows again");
+        return Ok(ExitCode::from(SOME_REFUSED));
+    }
     tally.journal.finish();
-    Ok(if tally.refused > 0 {
-        ExitCode::from(SOME_REFUSED)
-    } else {
-        ExitCode::SUCCESS
-    })
+    Ok(ExitCode::SUCCESS)
 }
 
 fn progress_bar(bytes: u64) -> ProgressBar {
@@ -293,11 +298,15 @@ impl Reader<'_> {
             {
                 self.hand_over(&mut batch, batches);
             }
-            let open = batch.get_or_insert_with(|| self.empty_batch(bytes.start, action, period));
-            open.done.to = bytes.end;
-            open.done.next_line = next_line;
+            let open = batch.get_or_insert_with(|| self.empty_batch(action, period));
             match element {
-                Ok(Some(element)) => open.elements.push((line, element.json)),
+                Ok(Some(element)) => open.elements.push(Sending {
+                    line,
+                    next_line,
+                    bytes,
+                    json: element.json,
+                    stored: false,
+                }),
                 Ok(None) => {}
                 Err(reason) => open.bad.push(BadRow { line, reason }),
             }
@@ -319,17 +328,9 @@ impl Reader<'_> {
         }
     }
 
-    fn empty_batch(&self, from: u64, action: Action, period: Period) -> Batch {
-        let done = Done {
-            input: self.number,
-            from,
-            to: from,
-            next_line: 0,
-            stored: 0,
-            refused: 0,
-        };
+    fn empty_batch(&self, action: Action, period: Period) -> Batch {
         Batch {
-            done,
+            input: self.number,
             action,
             elements: Vec::new(),
             period,

@@ -69,6 +69,20 @@ struct SchemaAnswer {
     edgelabels: Vec<EdgeLabel>,
 }
 
+/// Names are alike up to one wrong letter in so many.
+const LETTERS_PER_ERROR: usize = 3;
+
+/// ` (did you mean '…'?)` with the name that is most like `wrong`; nothing if none is.
+pub(super) fn nearest<'a>(wrong: &str, names: impl Iterator<Item = &'a String>) -> String {
+    let errors_max = (wrong.chars().count() / LETTERS_PER_ERROR).max(1);
+    names
+        .map(|name| (strsim::damerau_levenshtein(wrong, name), name))
+        .filter(|(errors, _)| *errors <= errors_max)
+        .min()
+        .map(|(_, name)| format!(" (did you mean '{name}'?)"))
+        .unwrap_or_default()
+}
+
 impl Catalogue {
     /// Asks the server.
     ///
@@ -131,15 +145,17 @@ impl Catalogue {
 
     /// The vertex label `name`.
     pub(crate) fn vertex_label(&self, name: &str) -> Result<&VertexLabel, String> {
-        self.vertex_labels
-            .get(name)
-            .ok_or_else(|| format!("there is no vertex label '{name}'"))
+        self.vertex_labels.get(name).ok_or_else(|| {
+            let hint = nearest(name, self.vertex_labels.keys());
+            format!("there is no vertex label '{name}'{hint}")
+        })
     }
 
     /// The edge label `name`.
     pub(crate) fn edge_label(&self, name: &str) -> Result<&EdgeLabel, String> {
-        self.edge_labels
-            .get(name)
-            .ok_or_else(|| format!("there is no edge label '{name}'"))
+        self.edge_labels.get(name).ok_or_else(|| {
+            let hint = nearest(name, self.edge_labels.keys());
+            format!("there is no edge label '{name}'{hint}")
+        })
     }
 }

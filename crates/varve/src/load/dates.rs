@@ -1,7 +1,9 @@
-//! Dates of input files, as milliseconds since 1970.
+//! Dates and instants of input files. The server's reader of instants, on `jiff`, reads them all.
 
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
 use serde_json::Value as Json;
-use varve_model::value::parse_date;
+use varve_server::parse_instant;
 
 use super::mapping::DateFormat;
 
@@ -11,107 +13,80 @@ use super::mapping::DateFormat;
 /// A sentence that says what was expected.
 pub(crate) fn millis_of(value: &Json, format: DateFormat) -> Result<i64, String> {
     let text = match value {
-        Json::String(text) => text.trim(),
-        Json::Number(number) => {
-            let whole = number
-                .as_i64()
-                .ok_or_else(|| format!("{number} is not a date"))?;
-            return Ok(if format == DateFormat::EpochSeconds {
-                whole * 1000
-            } else {
-                whole
-            });
-        }
+        Json::String(text) => text.trim().to_owned(),
+        Json::Number(number) => number.to_string(),
         other => return Err(format!("{other} is not a date")),
     };
     let wrong = |expected: &str| format!("'{text}' is not a date of the form {expected}");
     match format {
-        DateFormat::Auto => date_or_instant(text).ok_or_else(|| {
-            wrong("yyyy-MM-dd, yyyy-MM-dd HH:mm:ss[.SSS], RFC 3339, or milliseconds since 1970")
+        // A number alone may be days, seconds, milliseconds or the digits of a date.
+        DateFormat::Auto => instant_millis(&text).ok_or_else(|| {
+            wrong(
+                "yyyy-MM-dd, yyyy-MM-dd HH:mm:ss[.SSS] or RFC 3339; for numbers say \
+                 date_format = \"epoch_millis\" or \"epoch_seconds\"",
+            )
         }),
         DateFormat::EpochSeconds => {
-            let seconds = text
-                .parse::<i64>()
-                .ok()
-                .and_then(|seconds| seconds.checked_mul(1000));
-            seconds.ok_or_else(|| wrong("seconds since 1970"))
+            let seconds = text.parse::<i64>().ok();
+            let millis = seconds.and_then(|seconds| seconds.checked_mul(1000));
+            millis.ok_or_else(|| wrong("seconds since 1970"))
         }
         DateFormat::EpochMillis => text.parse().map_err(|_| wrong("milliseconds since 1970")),
-        DateFormat::DayMonthYear => day_first(text, false).ok_or_else(|| wrong("dd/MM/yyyy")),
-        DateFormat::MonthDayYear => day_first(text, true).ok_or_else(|| wrong("MM/dd/yyyy")),
+        DateFormat::DayMonthYear => civil("%d/%m/%Y", &text).ok_or_else(|| wrong("dd/MM/yyyy")),
+        DateFormat::MonthDayYear => civil("%m/%d/%Y", &text).ok_or_else(|| wrong("MM/dd/yyyy")),
     }
 }
 
-fn date_or_instant(text: &str) -> Option<i64> {
-    if let Some(millis) = parse_date(text).or_else(|| text.parse().ok()) {
-        return Some(millis);
-    }
-    // RFC 3339: a date, `T` or a blank, a time, perhaps a fraction, and a zone.
-    let (date, rest) = (text.get(..10)?, text.get(11..)?);
-    let zone_at = rest.find(['Z', 'z', '+', '-']);
-    let (time, zone) = rest.split_at(zone_at.unwrap_or(rest.len()));
-    let offset_minutes = match zone {
-        "" | "Z" | "z" => 0,
-        zone => {
-            let (hours, minutes) = zone[1..].split_once(':')?;
-            let minutes = hours.parse::<i64>().ok()? * 60 + minutes.parse::<i64>().ok()?;
-            if zone.starts_with('-') {
-                -minutes
-            } else {
-                minutes
-            }
-        }
-    };
-    let (seconds, fraction) = time.split_once('.').unwrap_or((time, "0"));
-    let known = fraction.len() <= 9 && fraction.bytes().all(|byte| byte.is_ascii_digit());
-    let millis: i64 = known
-        .then(|| format!("{fraction:0<3}")[..3].parse().ok())
-        .flatten()?;
-    let at = parse_date(&format!("{date} {seconds}"))?;
-    Some(at + millis - offset_minutes * 60_000)
+fn instant_millis(text: &str) -> Option<i64> {
+    parse_instant(text).map(|instant| instant.0.div_euclid(1000))
 }
 
-fn day_first(text: &str, month_first: bool) -> Option<i64> {
-    let parts: Vec<&str> = text.split(['/', '.', '-']).collect();
-    let [first, second, year] = parts[..] else {
-        return None;
-    };
-    let (day, month) = if month_first {
-        (second, first)
-    } else {
-        (first, second)
-    };
-    parse_date(&format!("{year:0>4}-{month:0>2}-{day:0>2}"))
+/// A date with `/`, `.` or `-` between its parts. The year has four digits: two do not say which century.
+fn civil(form: &str, text: &str) -> Option<i64> {
+    let text = text.replace(['.', '-'], "/");
+    let (_, year) = text.rsplit_once('/')?;
+    let date = Date::strptime(form, &text).ok()?;
+    let at = date.to_zoned(TimeZone::UTC).ok()?;
+    (year.len() == 4).then(|| at.timestamp().as_millisecond())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const DAY: i64 = 86_400_000;
+
     #[test]
     fn every_form_is_read() {
-        let day = 86_400_000;
         for (text, format, expected) in [
-            ("1970-01-02", DateFormat::Auto, day),
-            ("1970-01-02 00:00:00.007", DateFormat::Auto, day + 7),
-            ("1970-01-02T00:00:00Z", DateFormat::Auto, day),
-            ("1970-01-02T01:30:00.5+01:30", DateFormat::Auto, day + 500),
+            ("1970-01-02", DateFormat::Auto, DAY),
+            ("19700102", DateFormat::Auto, DAY),
+            ("1970-01-02 00:00:00.007", DateFormat::Auto, DAY + 7),
+            ("1970-01-02T00:00:00Z", DateFormat::Auto, DAY),
+            ("1970-01-02T01:30:00.5+01:30", DateFormat::Auto, DAY + 500),
             (
                 "1970-01-01T23:00:00.123456-01:00",
                 DateFormat::Auto,
-                day + 123,
+                DAY + 123,
             ),
-            ("86400000", DateFormat::Auto, day),
-            ("86400", DateFormat::EpochSeconds, day),
-            ("2/1/1970", DateFormat::DayMonthYear, day),
-            ("01/02/1970", DateFormat::MonthDayYear, day),
+            ("86400000", DateFormat::EpochMillis, DAY),
+            ("86400", DateFormat::EpochSeconds, DAY),
+            ("2/1/1970", DateFormat::DayMonthYear, DAY),
+            ("02.01.1970", DateFormat::DayMonthYear, DAY),
+            ("01/02/1970", DateFormat::MonthDayYear, DAY),
         ] {
             assert_eq!(millis_of(&Json::from(text), format), Ok(expected), "{text}");
         }
-        assert_eq!(
-            millis_of(&Json::from(86_400), DateFormat::EpochSeconds),
-            Ok(day)
-        );
+        let seconds = millis_of(&Json::from(86_400), DateFormat::EpochSeconds);
+        assert_eq!(seconds, Ok(DAY));
+    }
+
+    #[test]
+    fn digits_are_a_date_and_not_milliseconds() {
+        let may = millis_of(&Json::from("2020-05-01"), DateFormat::Auto);
+        assert_eq!(millis_of(&Json::from("20200501"), DateFormat::Auto), may);
+        let number = millis_of(&Json::from(1_588_291_200_000_i64), DateFormat::Auto);
+        assert!(number.unwrap_err().contains("epoch_millis"));
     }
 
     #[test]
@@ -123,6 +98,8 @@ mod tests {
             "1970-01-02T",
             "1970-01-02Tx",
             "1970-01-02T00:00:00+1",
+            "2020-05-01T00:00:00+99:99",
+            "1588291200",
             "é1970-01-02T00:00",
         ] {
             assert!(
@@ -130,7 +107,11 @@ mod tests {
                 "{text}"
             );
         }
-        assert!(millis_of(&Json::from("31/02/2020"), DateFormat::DayMonthYear).is_err());
+        for text in ["31/02/2020", "1/2/70", "1/2", "20200501"] {
+            let read = millis_of(&Json::from(text), DateFormat::DayMonthYear);
+            assert!(read.is_err(), "{text}");
+        }
         assert!(millis_of(&Json::Bool(true), DateFormat::Auto).is_err());
+        assert!(millis_of(&Json::from(i64::MAX), DateFormat::EpochSeconds).is_err());
     }
 }

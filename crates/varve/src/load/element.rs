@@ -5,10 +5,11 @@ use varve_model::id::escape_into;
 use varve_model::sortable::join_key_values;
 use varve_model::value::{Uuid, Value};
 use varve_model::{Cardinality, DataType};
+use varve_server::parse_instant;
 
 use super::catalogue::{Catalogue, Key, VertexLabel};
 use super::dates::millis_of;
-use super::mapping::Source;
+use super::mapping::{Source, When};
 
 /// When an element is true, as texts for the server; `None` = from now, or for ever.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -290,11 +291,16 @@ fn key_value(value: &Json, data_type: DataType) -> Result<Value, String> {
 }
 
 fn period(columns: &Map<String, Json>, source: &Source) -> Result<Period, String> {
-    let instant = |column: &Option<String>| match column.as_ref().and_then(|name| columns.get(name))
-    {
-        None | Some(Json::Null) => Ok(None),
-        Some(Json::String(text)) => Ok(Some(text.clone())),
-        Some(other) => Err(format!("{other} is not an instant")),
+    let instant = |when: &Option<When>| match when {
+        None => Ok(None),
+        Some(When::Constant(at)) => Ok(Some(at.to_string())),
+        Some(When::Column(name)) => match columns.get(name) {
+            None | Some(Json::Null) => Ok(None),
+            Some(Json::String(text)) if parse_instant(text).is_some() => Ok(Some(text.clone())),
+            Some(other) => Err(format!(
+                "column '{name}': {other} is not a date or an instant"
+            )),
+        },
     };
     Ok(Period {
         from: instant(&source.valid_from)?,

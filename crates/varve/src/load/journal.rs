@@ -1,6 +1,7 @@
 //! What of the input is loaded already, kept beside the mapping file so that an interrupted load can go on.
 //!
-//! One line for each acknowledged batch. A line that was cut short by a crash counts as not written: its batch is sent
+//! One line for each piece of an acknowledged batch. Rows that were refused are in no piece, so that the next run tries
+//! them again. A line that was cut short by a crash counts as not written: its batch is sent
 //! again, which does no harm as elements are written whole under their own ids.
 
 use std::fs::{File, OpenOptions};
@@ -22,8 +23,6 @@ pub(crate) struct Done {
     pub(crate) next_line: u64,
     /// Elements stored.
     pub(crate) stored: u64,
-    /// Rows refused.
-    pub(crate) refused: u64,
 }
 
 /// What the journal belongs to; another load does not go on from it.
@@ -172,7 +171,6 @@ mod tests {
             to,
             next_line: to / 10 + 1,
             stored: 1,
-            refused: 0,
         }
     }
 

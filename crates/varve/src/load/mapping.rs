@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use varve_server::parse_instant;
 
 /// A mapping file.
 #[derive(Debug, Deserialize)]
@@ -65,10 +66,20 @@ pub(crate) struct Source {
     /// Columns that are not loaded.
     #[serde(default)]
     pub(crate) ignore: Vec<String>,
-    /// The column of the instant from which the element is true, in RFC 3339.
-    pub(crate) valid_from: Option<String>,
-    /// The column of the instant up to which the element is true, in RFC 3339.
-    pub(crate) valid_to: Option<String>,
+    /// From when the elements are true.
+    pub(crate) valid_from: Option<When>,
+    /// Up to when the elements are true.
+    pub(crate) valid_to: Option<When>,
+}
+
+/// An instant of valid time: of each row, or of all.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum When {
+    /// A text: the column that has it, in RFC 3339.
+    Column(String),
+    /// A date or date and time of TOML, without quotes: the instant itself.
+    Constant(toml::value::Datetime),
 }
 
 /// One or several columns.
@@ -99,7 +110,7 @@ impl Columns {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DateFormat {
-    /// `yyyy-MM-dd`, `yyyy-MM-dd HH:mm:ss[.SSS]`, the same with `T` and a zone (RFC 3339), or milliseconds since 1970.
+    /// `yyyy-MM-dd`, `yyyy-MM-dd HH:mm:ss[.SSS]`, or the same with `T` and a zone (RFC 3339).
     #[default]
     Auto,
     /// Seconds since 1970.
@@ -179,6 +190,16 @@ impl Source {
         if !self.delimiter.is_ascii() {
             return Err("`delimiter` must be an ASCII character".to_owned());
         }
+        for (name, when) in [
+            ("valid_from", &self.valid_from),
+            ("valid_to", &self.valid_to),
+        ] {
+            if let Some(When::Constant(at)) = when
+                && parse_instant(&at.to_string()).is_none()
+            {
+                return Err(format!("`{name}`: {at} is not a date or an instant"));
+            }
+        }
         let ends = (self.source.names().len(), self.target.names().len());
         match kind {
             "edge" if ends.0 == 0 || ends.1 == 0 => Err(
@@ -194,8 +215,9 @@ impl Source {
     /// The columns with a meaning of their own, which are not properties unless the label has them as such.
     pub(crate) fn is_structure(&self, column: &str) -> bool {
         self.id.as_deref() == Some(column)
-            || self.valid_from.as_deref() == Some(column)
-            || self.valid_to.as_deref() == Some(column)
+            || [&self.valid_from, &self.valid_to]
+                .into_iter()
+                .any(|when| matches!(when, Some(When::Column(name)) if name == column))
             || self.source.names().iter().any(|name| name == column)
             || self.target.names().iter().any(|name| name == column)
     }

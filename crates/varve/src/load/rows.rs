@@ -55,6 +55,14 @@ impl Rows {
         }
     }
 
+    /// The names of the columns, where the file or its mapping says them once for all rows.
+    pub(crate) fn header(&self) -> Option<&[String]> {
+        match self {
+            Self::Csv(rows) => Some(&rows.header),
+            Self::Lines(_) => None,
+        }
+    }
+
     /// Where the first row starts: after the header, if there is one.
     pub(crate) fn start(&self) -> u64 {
         match self {

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::Write as _;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -12,6 +13,9 @@ use parking_lot::Mutex;
 use super::element::{Action, Period};
 use super::journal::{Done, Journal};
 use crate::rest::{GraphClient, RestError, encode};
+
+/// How HugeGraph's API says that the vertex of an edge does not exist.
+const NO_VERTEX: &str = "Invalid vertex id ";
 
 /// Which batch resource takes the elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,15 +35,30 @@ pub(crate) struct BadRow {
     pub(crate) reason: String,
 }
 
-/// Consecutive rows of one input.
+/// An element on its way, and the row that it comes from.
+#[derive(Debug)]
+pub(crate) struct Sending {
+    /// The row's line.
+    pub(crate) line: u64,
+    /// The line after the row.
+    pub(crate) next_line: u64,
+    /// Where the row lies in its file.
+    pub(crate) bytes: Range<u64>,
+    /// The element.
+    pub(crate) json: String,
+    /// Whether the server has acknowledged it.
+    pub(crate) stored: bool,
+}
+
+/// Rows of one input, in its order.
 #[derive(Debug)]
 pub(crate) struct Batch {
-    /// Where they lie; the counts are filled in when the batch is done.
-    pub(crate) done: Done,
+    /// Which input.
+    pub(crate) input: usize,
     /// What is to be done with the elements.
     pub(crate) action: Action,
-    /// Line and JSON of each element.
-    pub(crate) elements: Vec<(u64, String)>,
+    /// The elements.
+    pub(crate) elements: Vec<Sending>,
     /// The valid time of all of them.
     pub(crate) period: Period,
     /// Rows that did not even become elements.
@@ -117,18 +136,14 @@ impl Sender<'_> {
                 continue;
             }
             let mut bad = std::mem::take(&mut batch.bad);
-            let rows = batch.elements.len() as u64 + bad.len() as u64;
-            let stored = match batch.action {
-                Action::Put => self.store(kind, &batch.elements, &batch.period, &mut bad),
-                Action::Delete => self.delete(kind, &batch.elements, &batch.period, &mut bad),
+            let sent = match batch.action {
+                Action::Put => self.store(kind, &mut batch.elements, &batch.period, &mut bad),
+                Action::Delete => self.delete(kind, &mut batch.elements, &batch.period, &mut bad),
             };
-            match stored {
-                Ok(()) => {
-                    batch.done.refused = bad.len() as u64;
-                    batch.done.stored = rows - batch.done.refused;
-                    self.note(batch.done, &bad);
-                }
-                Err(failure) => self.stop(failure.to_string()),
+            // Of a batch that failed a part may be stored.
+            self.note(&batch, &bad);
+            if let Err(failure) = sent {
+                self.stop(failure.to_string());
             }
         }
     }
@@ -137,7 +152,7 @@ impl Sender<'_> {
     fn store(
         &self,
         kind: Kind,
-        elements: &[(u64, String)],
+        elements: &mut [Sending],
         period: &Period,
         bad: &mut Vec<BadRow>,
     ) -> Result<(), RestError> {
@@ -147,31 +162,38 @@ impl Sender<'_> {
         let mut body = String::with_capacity(
             elements
                 .iter()
-                .map(|(_, json)| json.len() + 1)
+                .map(|element| element.json.len() + 1)
                 .sum::<usize>()
                 + 2,
         );
-        for (at, (_, json)) in elements.iter().enumerate() {
+        for (at, element) in elements.iter().enumerate() {
             body.push(if at == 0 { '[' } else { ',' });
-            body.push_str(json);
+            body.push_str(&element.json);
         }
         body.push(']');
         let check = (kind == Kind::Edges).then(|| format!("check_vertex={}", self.check_vertices));
         let path = self.path(kind, "/batch", check, period);
         match self.client.send_patiently("POST", &path, &body) {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                elements
+                    .iter_mut()
+                    .for_each(|element| element.stored = true);
+                Ok(())
+            }
             Err(RestError::Refused {
                 status: 400 | 413,
                 message,
             }) => {
-                if let [(line, _)] = elements {
-                    bad.push(BadRow {
-                        line: *line,
-                        reason: message,
-                    });
+                if let [element] = elements {
+                    let reason = match message.strip_prefix(NO_VERTEX) {
+                        Some(id) => format!("the vertex {id} does not exist"),
+                        None => message,
+                    };
+                    let line = element.line;
+                    bad.push(BadRow { line, reason });
                     return Ok(());
                 }
-                let (first, second) = elements.split_at(elements.len() / 2);
+                let (first, second) = elements.split_at_mut(elements.len() / 2);
                 self.store(kind, first, period, bad)?;
                 self.store(kind, second, period, bad)
             }
@@ -183,19 +205,19 @@ impl Sender<'_> {
     fn delete(
         &self,
         kind: Kind,
-        elements: &[(u64, String)],
+        elements: &mut [Sending],
         period: &Period,
         bad: &mut Vec<BadRow>,
     ) -> Result<(), RestError> {
-        for (line, id) in elements {
-            let path = self.path(kind, &format!("/{id}"), None, period);
+        for element in elements {
+            let path = self.path(kind, &format!("/{}", element.json), None, period);
             match self.client.send_patiently("DELETE", &path, "") {
-                Ok(_) | Err(RestError::Refused { status: 404, .. }) => {}
+                Ok(_) | Err(RestError::Refused { status: 404, .. }) => element.stored = true,
                 Err(RestError::Refused {
                     status: 400,
                     message,
                 }) => bad.push(BadRow {
-                    line: *line,
+                    line: element.line,
                     reason: message,
                 }),
                 Err(failure) => return Err(failure),
@@ -230,20 +252,23 @@ impl Sender<'_> {
         path
     }
 
-    fn note(&self, done: Done, bad: &[BadRow]) {
+    /// Notes the rows that are stored and lists those that are refused.
+    fn note(&self, batch: &Batch, bad: &[BadRow]) {
+        let pieces = batch.stored();
         let mut tally = self.tally.lock();
-        tally.stored += done.stored;
-        tally.refused += done.refused;
-        // A batch of a load that was stopped may be half sent: it must not count as done.
-        if self.is_stopped() {
-            return;
-        }
+        tally.stored += pieces.iter().map(|piece| piece.stored).sum::<u64>();
+        tally.refused += bad.len() as u64;
         let noted = tally
-            .write_bad(&self.names[done.input], bad)
-            .and_then(|()| tally.journal.note(done));
+            .write_bad(&self.names[batch.input], bad)
+            .and_then(|()| {
+                pieces
+                    .iter()
+                    .try_for_each(|piece| tally.journal.note(*piece))
+            });
         let over = tally.refused > self.max_errors;
         drop(tally);
-        self.bar.inc(done.to - done.from);
+        let bytes = |element: &Sending| element.bytes.end - element.bytes.start;
+        self.bar.inc(batch.elements.iter().map(bytes).sum());
         if let Err(failure) = noted {
             self.stop(failure);
         } else if over {
@@ -254,6 +279,30 @@ impl Sender<'_> {
     fn stop(&self, failure: String) {
         self.stopped.store(true, Ordering::Relaxed);
         self.tally.lock().failure.get_or_insert(failure);
+    }
+}
+
+impl Batch {
+    /// Where the rows lie whose elements are stored.
+    fn stored(&self) -> Vec<Done> {
+        let mut pieces: Vec<Done> = Vec::new();
+        for element in self.elements.iter().filter(|element| element.stored) {
+            match pieces.last_mut() {
+                Some(piece) if piece.to == element.bytes.start => {
+                    piece.to = element.bytes.end;
+                    piece.next_line = element.next_line;
+                    piece.stored += 1;
+                }
+                _ => pieces.push(Done {
+                    input: self.input,
+                    from: element.bytes.start,
+                    to: element.bytes.end,
+                    next_line: element.next_line,
+                    stored: 1,
+                }),
+            }
+        }
+        pieces
     }
 }
 

@@ -12,6 +12,7 @@ mod crash;
 mod fail_points;
 #[cfg(feature = "rocksdb")]
 mod faults;
+mod loading;
 mod metadata;
 mod metadata_bad_input;
 #[cfg(feature = "rocksdb")]

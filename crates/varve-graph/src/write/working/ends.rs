@@ -109,7 +109,13 @@ impl WorkingSet<'_> {
         partition: &[u8],
         known: Option<VertexLabelId>,
     ) -> Result<VertexLabelId, GraphError> {
-        let missing = || GraphError::invalid(format!("Invalid vertex id '{id}'"));
+        let missing = || {
+            GraphError::invalid(match self.period.from {
+                // HugeGraph's words; it has no valid time.
+                None => format!("Invalid vertex id '{id}'"),
+                Some(_) => format!("The vertex '{id}' does not exist then (at the valid_from)"),
+            })
+        };
         if self.has_vertices {
             match self.outcome_at(RowKeys::Vertex { partition }) {
                 Some(Outcome::Put(content)) => return Ok(row::vertex_label(content)?),

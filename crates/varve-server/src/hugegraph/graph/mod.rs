@@ -23,6 +23,8 @@ mod timed;
 mod update;
 mod vertices;
 
+pub use time::parse_instant;
+
 use crate::route::{Handler, Parameter, Route};
 
 const SCOPE: [Parameter; 2] = [Parameter::text("as_of"), Parameter::text("as_of_tx")];

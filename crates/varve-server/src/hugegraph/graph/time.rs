@@ -11,8 +11,9 @@ use varve_model::{CommitVersion, Instant, TemporalScope};
 use crate::request::RequestContext;
 use crate::{ApiError, Query};
 
-/// Reads an instant.
-pub(crate) fn parse_instant(text: &str) -> Option<Instant> {
+/// Reads an instant. Every door and tool reads instants with it.
+#[must_use]
+pub fn parse_instant(text: &str) -> Option<Instant> {
     if offset_hours(text).is_some_and(|hours| hours > OFFSET_HOURS_MAX) {
         return None;
     }

@@ -1,0 +1,97 @@
+//! Checks a mapping against its files and the graph's schema before any row is sent.
+
+use std::collections::BTreeSet;
+
+use super::catalogue::{Catalogue, nearest};
+use super::mapping::{Source, When};
+use super::rows::Rows;
+use super::sender::Kind;
+
+/// Checks that the columns that `source` names are in its file; returns the file's columns.
+///
+/// # Errors
+/// A sentence that names the column and the file.
+pub(super) fn columns(source: &Source) -> Result<Vec<String>, String> {
+    let file = source.file.display();
+    let rows = Rows::open(source)?;
+    let (columns, place) = match rows.header() {
+        Some(header) => (header.to_vec(), "in the header"),
+        None => (keys(rows, source)?, "in any row"),
+    };
+    let mut once = BTreeSet::new();
+    if let Some(twice) = columns.iter().find(|name| !once.insert(*name)) {
+        return Err(format!("column '{twice}' of {file}: twice in the header"));
+    }
+    // A file without rows of JSON says nothing about its columns.
+    let says_nothing = columns.is_empty();
+    let missing = named(source).find(|name| !says_nothing && !once.contains(name));
+    if let Some(name) = missing {
+        let hint = nearest(name, columns.iter());
+        return Err(format!("column '{name}' of {file}: not {place}{hint}"));
+    }
+    Ok(columns)
+}
+
+/// Checks that the schema has the label of `source` and a property for each of its columns.
+///
+/// # Errors
+/// A sentence that names what is not there.
+pub(super) fn schema(
+    source: &Source,
+    columns: &[String],
+    kind: Kind,
+    catalogue: &Catalogue,
+) -> Result<(), String> {
+    let file = source.file.display();
+    let in_file = |error: String| format!("{file}: {error}");
+    let properties = match kind {
+        Kind::Vertices => {
+            let label = catalogue.vertex_label(&source.label).map_err(in_file)?;
+            &label.properties
+        }
+        Kind::Edges => {
+            let label = catalogue.edge_label(&source.label).map_err(in_file)?;
+            for end in [&label.source_label, &label.target_label] {
+                catalogue.vertex_label(end).map_err(in_file)?;
+            }
+            &label.properties
+        }
+    };
+    for column in columns.iter().filter(|name| !source.ignore.contains(name)) {
+        let name = source.rename.get(column).unwrap_or(column);
+        if !properties.contains(name) && !source.is_structure(column) {
+            return Err(format!(
+                "column '{column}' of {file}: '{name}' is not a property of label '{}'{}; \
+                 name it in `rename` or `ignore`",
+                source.label,
+                nearest(name, properties.iter())
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// The columns that the mapping speaks of.
+fn named(source: &Source) -> impl Iterator<Item = &String> {
+    let times = [&source.valid_from, &source.valid_to];
+    let times = times.into_iter().flatten().filter_map(|when| match when {
+        When::Column(name) => Some(name),
+        When::Constant(_) => None,
+    });
+    let ends = source.source.names().iter().chain(source.target.names());
+    let others = source.rename.keys().chain(&source.ignore);
+    source.id.iter().chain(ends).chain(times).chain(others)
+}
+
+/// The keys of a file of JSON objects, up to the row at which all that the mapping names have come.
+fn keys(rows: Rows, source: &Source) -> Result<Vec<String>, String> {
+    let mut keys = BTreeSet::new();
+    for row in rows {
+        let row = row.map_err(|error| format!("{}: {error}", source.file.display()))?;
+        keys.extend(row.columns.into_iter().flatten().map(|(name, _)| name));
+        if !keys.is_empty() && named(source).all(|name| keys.contains(name)) {
+            break;
+        }
+    }
+    Ok(keys.into_iter().collect())
+}
