@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use futures::{StreamExt, TryStreamExt, stream};
 use scylla::response::PagingState;
-use varve_kv::{ClusteringRange, Flow, KvError, ScanRequest, TableId};
+use varve_kv::{ClusteringRange, Flow, KvError, PartitionRange, ScanRequest, TableId};
 
 use crate::bridge::Bridge;
 use crate::cluster::Page;
@@ -349,17 +349,16 @@ fn read_parts(
 pub(crate) fn scan_many(
     core: &Arc<Core>,
     bridge: &Bridge,
-    (table, partitions, range): (TableId, &[&[u8]], &ClusteringRange),
+    (table, ranges): (TableId, &[PartitionRange<'_>]),
     visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
 ) -> Result<(), KvError> {
-    if range.is_empty() {
-        return Ok(());
-    }
-    // The first pages of a window's partitions are read at once; most need no second one.
-    for (window, partitions) in partitions.chunks(REQUESTS_AT_ONCE).enumerate() {
-        let slices: Vec<Slice> = partitions
+    let wanted = ranges.iter().enumerate();
+    let wanted: Vec<_> = wanted.filter(|(_, one)| !one.range.is_empty()).collect();
+    // The first pages of a window's ranges are read at once; most need no second one.
+    for window in wanted.chunks(REQUESTS_AT_ONCE) {
+        let slices: Vec<Slice> = window
             .iter()
-            .map(|partition| Slice::new(table, partition, range, false))
+            .map(|(_, one)| Slice::new(table, one.partition, one.range, false))
             .collect();
         let wanted = slices.clone();
         let pages: Vec<Option<FirstPage>> = wait(core, bridge, move |core| async move {
@@ -379,9 +378,8 @@ pub(crate) fn scan_many(
                 .collect()
                 .await)
         })?;
-        for (at, (page, slice)) in pages.into_iter().zip(slices).enumerate() {
-            let at = window * REQUESTS_AT_ONCE + at;
-            let mut visit = |clustering: &[u8], value: &[u8]| visit(at, clustering, value);
+        for ((page, slice), (at, _)) in pages.into_iter().zip(slices).zip(window) {
+            let mut visit = |clustering: &[u8], value: &[u8]| visit(*at, clustering, value);
             read_slice(core, bridge, slice, page, &mut visit).map(drop)?;
         }
     }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use parking_lot::Mutex;
 use tokio::task::JoinHandle;
 use varve_kv::{
-    Batch, ClusteringRange, Durability, Flow, Isolation, KvError, Leadership, NewestState, Reader,
+    Batch, Durability, Flow, Isolation, KvError, Leadership, NewestState, PartitionRange, Reader,
     Row, ScanRequest, Snapshot, Space, Statistic, Sweep, TableId, TableSpec, fail_point,
 };
 
@@ -394,11 +394,10 @@ impl Reader for CassandraSpace {
     fn scan_many(
         &self,
         table: TableId,
-        partitions: &[&[u8]],
-        range: &ClusteringRange,
+        ranges: &[PartitionRange<'_>],
         visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
-        read::scan_many(&self.core, &self.bridge, (table, partitions, range), visit)
+        read::scan_many(&self.core, &self.bridge, (table, ranges), visit)
     }
 
     fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {

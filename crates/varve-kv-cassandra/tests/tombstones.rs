@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use node::{Scratch, asked};
 use varve_kv::{
-    Batch, ClusteringRange, Durability, Engine, Flow, KvError, ScanRequest, Space, patience,
+    Batch, ClusteringRange, Durability, Flow, KvError, PartitionRange, ScanRequest, Space, patience,
 };
 use varve_testkit::engine_suite::tables::{
     NAMED, POINTS, Rows, TABLES, all_rows, named, point, put, rows,
@@ -132,7 +132,8 @@ fn what_is_left_between_removed_rows_is_read() {
     assert!(none.is_empty());
     let mut seen = Vec::new();
     let partitions: [&[u8]; 4] = [&other, &hub, &empty, &other];
-    let visited = space.scan_many(NAMED, &partitions, &all, &mut |at, key, _| {
+    let ranges = PartitionRange::of_each(&partitions, &all);
+    let visited = space.scan_many(NAMED, &ranges, &mut |at, key, _| {
         seen.push((at, key.to_vec()));
         Flow::Continue(())
     });

@@ -4,7 +4,9 @@ use std::cmp::Ordering;
 use std::ops::{Bound, ControlFlow};
 use std::sync::Arc;
 
-use varve_kv::{ClusteringRange, Flow, KvError, Reader, Row, ScanRequest, Snapshot, TableId};
+use varve_kv::{
+    ClusteringRange, Flow, KvError, PartitionRange, Reader, Row, ScanRequest, Snapshot, TableId,
+};
 
 use crate::cursor::{Cursor, Head, PartitionSpan, Tier};
 use crate::list::Span;
@@ -362,16 +364,16 @@ impl Reader for Moment<'_> {
     fn scan_many(
         &self,
         table: TableId,
-        partitions: &[&[u8]],
-        range: &ClusteringRange,
+        ranges: &[PartitionRange<'_>],
         visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
-        if range.is_empty() {
-            return Ok(());
-        }
         let open = |at: usize| {
-            let hash = partition_hash(table, partitions[at]);
-            let cursor = self.partition(hash, table, partitions[at], range, false);
+            let PartitionRange { partition, range } = ranges[at];
+            let hash = partition_hash(table, partition);
+            let cursor = match range.is_empty() {
+                true => None,
+                false => self.partition(hash, table, partition, range, false),
+            };
             let merge = Merge {
                 moment: self,
                 table,
@@ -380,14 +382,14 @@ impl Reader for Moment<'_> {
             };
             (hash, merge)
         };
-        // The partition being visited: all before it are done.
+        // The range being visited: all before it are done.
         let mut current = 0;
-        let mut opened = partitions.first().map(|_| open(0));
+        let mut opened = ranges.first().map(|_| open(0));
         let mut stopped = false;
         if self.base_holds(table) {
             self.view
                 .base
-                .scan_many(table, partitions, range, &mut |at, clustering, value| {
+                .scan_many(table, ranges, &mut |at, clustering, value| {
                     while current < at {
                         if let Some((_, merge)) = opened.as_mut().filter(|_| !stopped) {
                             let _ = merge.finish(&mut |c, v| visit(current, c, v));
@@ -402,7 +404,7 @@ impl Reader for Moment<'_> {
                     let flow = match merge.upto(clustering, &mut |c, v| visit(at, c, v)) {
                         ControlFlow::Break(()) => Flow::Break(()),
                         ControlFlow::Continue(true) => Flow::Continue(()),
-                        _ if self.covers(*hash, table, partitions[at], clustering) => {
+                        _ if self.covers(*hash, table, ranges[at].partition, clustering) => {
                             Flow::Continue(())
                         }
                         _ => visit(at, clustering, value),
@@ -411,13 +413,13 @@ impl Reader for Moment<'_> {
                     flow
                 })?;
         }
-        while current < partitions.len() {
+        while current < ranges.len() {
             if let Some((_, merge)) = opened.as_mut().filter(|_| !stopped) {
                 let _ = merge.finish(&mut |c, v| visit(current, c, v));
             }
             current += 1;
             stopped = false;
-            opened = (current < partitions.len()).then(|| open(current));
+            opened = (current < ranges.len()).then(|| open(current));
         }
         Ok(())
     }
@@ -550,11 +552,10 @@ macro_rules! read_by_moment {
             fn scan_many(
                 &self,
                 table: varve_kv::TableId,
-                partitions: &[&[u8]],
-                range: &varve_kv::ClusteringRange,
+                ranges: &[varve_kv::PartitionRange<'_>],
                 visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> varve_kv::Flow,
             ) -> Result<(), varve_kv::KvError> {
-                self.read(|moment| moment.scan_many(table, partitions, range, visit))
+                self.read(|moment| moment.scan_many(table, ranges, visit))
             }
 
             fn scan_table(

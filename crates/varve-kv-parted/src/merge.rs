@@ -18,7 +18,7 @@ use std::collections::BinaryHeap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use varve_kv::{ClusteringRange, Flow, KvError, Reader, ScanRequest, TableId};
+use varve_kv::{ClusteringRange, Flow, KvError, PartitionRange, Reader, ScanRequest, TableId};
 
 use crate::directory::{Directory, Parted};
 use crate::parts;
@@ -253,7 +253,8 @@ impl Merge<'_> {
                 let page: &mut Page = &mut pages[due[at]];
                 page.add(key, value, most)
             };
-            return self.reader.scan_many(self.table, &keys, range, &mut add);
+            let ranges = PartitionRange::of_each(&keys, range);
+            return self.reader.scan_many(self.table, &ranges, &mut add);
         }
         for (part, partition) in due.iter().zip(keys) {
             let request = ScanRequest {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use varve_kv::{
-    Batch, ClusteringRange, Durability, Flow, Isolation, KvError, Leadership, NewestState, Reader,
+    Batch, Durability, Flow, Isolation, KvError, Leadership, NewestState, PartitionRange, Reader,
     Row, ScanRequest, Snapshot, Space, Statistic, TableId,
 };
 
@@ -190,32 +190,25 @@ impl Reader for PartedSpace {
     fn scan_many(
         &self,
         table: TableId,
-        partitions: &[&[u8]],
-        range: &ClusteringRange,
+        ranges: &[PartitionRange<'_>],
         visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
         if !self.directory.any() || !self.directory.may_part(table) {
-            return self.inner.scan_many(table, partitions, range, visit);
+            return self.inner.scan_many(table, ranges, visit);
         }
-        // Up to where the partitions have been visited; those in one piece are visited together.
+        // Up to where the ranges have been visited; those of whole partitions are visited together.
         let mut done = 0;
-        for (at, partition) in partitions.iter().enumerate() {
-            if self.directory.parts(table, partition).is_none() {
+        for (at, one) in ranges.iter().enumerate() {
+            if self.directory.parts(table, one.partition).is_none() {
                 continue;
             }
-            self.visit_whole(table, partitions, done..at, range, visit)?;
-            let request = ScanRequest {
-                table,
-                partition,
-                range,
-                reverse: false,
-            };
-            self.merged(request, &mut |clustering, value| {
+            self.visit_whole(table, ranges, done..at, visit)?;
+            self.merged(one.request(table), &mut |clustering, value| {
                 visit(at, clustering, value)
             })?;
             done = at + 1;
         }
-        self.visit_whole(table, partitions, done..partitions.len(), range, visit)
+        self.visit_whole(table, ranges, done..ranges.len(), visit)
     }
 
     fn scan_table(
@@ -233,7 +226,7 @@ impl Reader for PartedSpace {
 }
 
 impl PartedSpace {
-    /// Visits some of many partitions, none of which is in parts.
+    /// Visits some of many ranges, none of a partition that is in parts.
     #[expect(
         clippy::type_complexity,
         reason = "the visitor's signature says it better than a name would"
@@ -241,18 +234,17 @@ impl PartedSpace {
     fn visit_whole(
         &self,
         table: TableId,
-        partitions: &[&[u8]],
+        ranges: &[PartitionRange<'_>],
         which: std::ops::Range<usize>,
-        range: &ClusteringRange,
         visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
         if which.is_empty() {
             return Ok(());
         }
         let first = which.start;
-        let whole = &partitions[which];
+        let whole = &ranges[which];
         self.inner
-            .scan_many(table, whole, range, &mut |at, clustering, value| {
+            .scan_many(table, whole, &mut |at, clustering, value| {
                 visit(first + at, clustering, value)
             })
     }

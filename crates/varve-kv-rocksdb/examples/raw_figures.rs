@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 use varve_kv::fail_point;
 use varve_kv::{
-    Batch, ClusteringRange, Durability, Engine, Flow, Op, ScanRequest, Space, TableId, TableSpec,
+    Batch, ClusteringRange, Durability, Flow, Op, PartitionRange, ScanRequest, Space, TableId,
+    TableSpec,
 };
 use varve_kv_front::FrontOptions;
 use varve_kv_rocksdb::{FrontTable, RocksConfig, RocksEngine, Tuning};
@@ -546,8 +547,9 @@ fn scan_cases(settings: &Settings, variant: &Variant, degree: u64) -> Outcome<()
             .map(|at| edge_end(mix(n * 64 + at) % sources))
             .collect();
         let partitions: Vec<&[u8]> = partitions.iter().map(|key| &key[..]).collect();
+        let ranges = PartitionRange::of_each(&partitions, &range);
         let mut rows = 0;
-        space.scan_many(OUT, &partitions, &range, &mut |_, _, _| {
+        space.scan_many(OUT, &ranges, &mut |_, _, _| {
             rows += 1;
             Flow::Continue(())
         })?;

@@ -3,7 +3,7 @@
 use rust_rocksdb::{ColumnFamily, DB, DBRawIterator, ReadOptions, Snapshot};
 use smallvec::SmallVec;
 use varve_kv::range::prefix_end;
-use varve_kv::{Flow, KvError, Reader, Row, ScanRequest, TableId, TableSpec};
+use varve_kv::{Flow, KvError, PartitionRange, Reader, Row, ScanRequest, TableId, TableSpec};
 
 use crate::errors::{WHAT_TO_DO, kv_error};
 use crate::tiers::{LOOKS_A_SCAN, Looks};
@@ -187,23 +187,25 @@ impl Reader for View<'_> {
     fn scan_many(
         &self,
         table: TableId,
-        partitions: &[&[u8]],
-        range: &varve_kv::ClusteringRange,
+        ranges: &[PartitionRange<'_>],
         visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
-        if range.is_empty() || partitions.is_empty() {
+        if ranges.iter().all(|one| one.range.is_empty()) {
             return Ok(());
         }
-        self.looks.add(LOOKS_A_SCAN * partitions.len() as u64);
+        self.looks.add(LOOKS_A_SCAN * ranges.len() as u64);
         // One iterator for all: making one costs as much as reading several rows. Its upper bound is fixed when it is
-        // made, so each partition's end is looked for here.
+        // made, so each range's end is looked for here.
         let mut options = self.scan_options();
         options.set_prefix_same_as_start(!self.spec(table).point_reads);
         let mut rows = self.iterator(table, options);
-        for (at, partition) in partitions.iter().enumerate() {
+        for (at, PartitionRange { partition, range }) in ranges.iter().copied().enumerate() {
+            if range.is_empty() {
+                continue;
+            }
             rows.seek(join(partition, &range.from));
             while let Some((key, value)) = rows.item() {
-                let Some(clustering) = key.strip_prefix(*partition) else {
+                let Some(clustering) = key.strip_prefix(partition) else {
                     break;
                 };
                 if range.to.as_deref().is_some_and(|to| clustering >= to)
@@ -307,11 +309,10 @@ macro_rules! read_by_view {
             fn scan_many(
                 &self,
                 table: varve_kv::TableId,
-                partitions: &[&[u8]],
-                range: &varve_kv::ClusteringRange,
+                ranges: &[varve_kv::PartitionRange<'_>],
                 visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> varve_kv::Flow,
             ) -> Result<(), varve_kv::KvError> {
-                self.view().scan_many(table, partitions, range, visit)
+                self.view().scan_many(table, ranges, visit)
             }
 
             fn scan_table(

@@ -31,6 +31,35 @@ pub struct ScanRequest<'a> {
     pub reverse: bool,
 }
 
+/// A range of one partition, as [`Reader::scan_many`] takes them.
+#[derive(Debug, Clone, Copy)]
+pub struct PartitionRange<'a> {
+    /// Which partition.
+    pub partition: &'a [u8],
+    /// Which clustering keys.
+    pub range: &'a ClusteringRange,
+}
+
+impl<'a> PartitionRange<'a> {
+    /// The same range of several partitions.
+    #[must_use]
+    pub fn of_each(partitions: &[&'a [u8]], range: &'a ClusteringRange) -> Vec<Self> {
+        let of = |partition: &&'a [u8]| Self { partition, range };
+        partitions.iter().map(of).collect()
+    }
+
+    /// The scan of this range, ascending.
+    #[must_use]
+    pub const fn request(self, table: TableId) -> ScanRequest<'a> {
+        ScanRequest {
+            table,
+            partition: self.partition,
+            range: self.range,
+            reverse: false,
+        }
+    }
+}
+
 /// One row as a full scan sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct Row<'a> {
@@ -177,8 +206,8 @@ pub trait Reader: Send + Sync {
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError>;
 
-    /// Visits rows of many partitions with the same range: `visit(index of the partition, clustering, value)`; a break
-    /// ends the scan of that partition only. Partitions come in the order given, rows ordered within each.
+    /// Visits the rows of many ranges: `visit(index of the range, clustering, value)`. A break ends
+    /// the scan of that range only. Ranges come in the order given, rows in order within each.
     ///
     /// # Errors
     /// As [`Reader::get`].
@@ -189,17 +218,11 @@ pub trait Reader: Send + Sync {
     fn scan_many(
         &self,
         table: TableId,
-        partitions: &[&[u8]],
-        range: &ClusteringRange,
+        ranges: &[PartitionRange<'_>],
         visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
-        for (at, partition) in partitions.iter().enumerate() {
-            let request = ScanRequest {
-                table,
-                partition,
-                range,
-                reverse: false,
-            };
+        for (at, range) in ranges.iter().enumerate() {
+            let request = range.request(table);
             self.scan(request, &mut |clustering, value| {
                 visit(at, clustering, value)
             })?;

@@ -24,8 +24,8 @@ mod newest;
 
 pub use batch::{Batch, Op, OpKind, RawOp, Sweep};
 pub use engine::{
-    Capabilities, Durability, Engine, Flow, Isolation, Leader, Leadership, Reader, Row,
-    ScanRequest, Snapshot, Space, SpaceId, Statistic,
+    Capabilities, Durability, Engine, Flow, Isolation, Leader, Leadership, PartitionRange, Reader,
+    Row, ScanRequest, Snapshot, Space, SpaceId, Statistic,
 };
 pub use error::KvError;
 pub use memory::MemoryEngine;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{ClusteringRange, Flow, KvError, Reader, Row, ScanRequest, Snapshot, Space, TableId};
+use crate::{Flow, KvError, PartitionRange, Reader, Row, ScanRequest, Snapshot, Space, TableId};
 
 /// The snapshot of a space of an engine without [`Isolation::Snapshot`](crate::Isolation::Snapshot): it keeps the space open and
 /// reads its newest state with each call.
@@ -58,11 +58,10 @@ impl<S: Space + ?Sized> Reader for NewestState<S> {
     fn scan_many(
         &self,
         table: TableId,
-        partitions: &[&[u8]],
-        range: &ClusteringRange,
+        ranges: &[PartitionRange<'_>],
         visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
-        self.0.scan_many(table, partitions, range, visit)
+        self.0.scan_many(table, ranges, visit)
     }
 
     fn partition_order(&self, table: TableId, partition: &[u8]) -> Vec<u8> {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use varve_kv::{
-    Batch, Capabilities, ClusteringRange, Durability, Engine, Flow, Isolation, KvError, Reader,
-    Row, ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
+    Batch, Capabilities, Durability, Engine, Flow, Isolation, KvError, PartitionRange, Reader, Row,
+    ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
 };
 
 /// The looks into a [`NotedEngine`], by all its spaces together.
@@ -119,12 +119,11 @@ impl<R: Reader + ?Sized> Reader for Noted<R> {
     fn scan_many(
         &self,
         table: TableId,
-        partitions: &[&[u8]],
-        range: &ClusteringRange,
+        ranges: &[PartitionRange<'_>],
         visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
-        self.note(&format!("scan {}", partitions.len()), table);
-        self.inner.scan_many(table, partitions, range, visit)
+        self.note(&format!("scan {}", ranges.len()), table);
+        self.inner.scan_many(table, ranges, visit)
     }
 
     fn scan_table(

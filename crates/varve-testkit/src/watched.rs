@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use varve_kv::{
-    Batch, Capabilities, ClusteringRange, Durability, Engine, Flow, Isolation, KvError,
-    NewestState, Reader, Row, ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
+    Batch, Capabilities, Durability, Engine, Flow, Isolation, KvError, NewestState, PartitionRange,
+    Reader, Row, ScanRequest, Snapshot, Space, Statistic, TableId, TableSpec,
 };
 
 /// What is done before a read.
@@ -176,18 +176,12 @@ impl Reader for WatchedSpace {
     fn scan_many(
         &self,
         table: TableId,
-        partitions: &[&[u8]],
-        range: &ClusteringRange,
+        ranges: &[PartitionRange<'_>],
         visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
         self.reads.count(|counted| counted.scan_manys += 1);
-        for (at, partition) in partitions.iter().enumerate() {
-            let request = ScanRequest {
-                table,
-                partition,
-                range,
-                reverse: false,
-            };
+        for (at, range) in ranges.iter().enumerate() {
+            let request = range.request(table);
             self.scan(request, &mut |clustering, value| {
                 visit(at, clustering, value)
             })?;

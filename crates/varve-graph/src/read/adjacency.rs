@@ -6,7 +6,7 @@ use varve_encoding::DecodeError;
 use varve_encoding::key;
 use varve_encoding::row::{Header, Kind};
 use varve_encoding::tables::{EDGE, EVENT};
-use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest};
+use varve_kv::{ClusteringRange, Flow, PartitionRange, Reader, ScanRequest};
 use varve_model::VertexId;
 
 use super::resolve;
@@ -49,23 +49,43 @@ impl View {
         vertices: &[VertexId],
         visit: &mut dyn FnMut(usize, Adjacent<'_>) -> Flow,
     ) -> Result<(), GraphError> {
-        let range = ClusteringRange::all();
+        let partitions: Vec<Vec<u8>> = vertices.iter().map(key::vertex_id).collect();
+        let slices: Vec<&[u8]> = partitions.iter().map(Vec::as_slice).collect();
+        let all = ClusteringRange::all();
+        let ranges = PartitionRange::of_each(&slices, &all);
+        self.adjacent_ranges(&ranges, &mut |_| Flow::Continue(()), visit)
+    }
+
+    /// Visits the edges of many ranges, each with the position of its range, as [`Reader::scan_many`]
+    /// visits rows. `looked` is called as by [`View::adjacent_counted`], with the position.
+    ///
+    /// # Errors
+    /// As [`View::adjacent`].
+    pub(crate) fn adjacent_ranges(
+        &self,
+        ranges: &[PartitionRange<'_>],
+        looked: &mut dyn FnMut(usize) -> Flow,
+        visit: &mut dyn FnMut(usize, Adjacent<'_>) -> Flow,
+    ) -> Result<(), GraphError> {
+        let (reader, point) = (self.reader(), self.point());
         if !self.scope().is_now() {
-            for (at, vertex) in vertices.iter().enumerate() {
-                self.adjacent(vertex, &range, &mut |edge| visit(at, edge))?;
+            let rows_first = !self.is_one_state();
+            for (at, PartitionRange { partition, range }) in ranges.iter().copied().enumerate() {
+                let mut looked = || looked(at);
+                let mut visit = |edge: Adjacent<'_>| visit(at, edge);
+                let (looked, visit) = (&mut looked, &mut visit);
+                past(reader, partition, range, point, rows_first, looked, visit)?;
             }
             return Ok(());
         }
-        let partitions: Vec<Vec<u8>> = vertices.iter().map(key::vertex_id).collect();
-        let slices: Vec<&[u8]> = partitions.iter().map(Vec::as_slice).collect();
-        let (reader, point) = (self.reader(), self.point());
         let mut failed = None;
-        reader.scan_many(EDGE, &slices, &range, &mut |at, clustering, row| {
-            if failed.is_some() {
+        reader.scan_many(EDGE, ranges, &mut |at, clustering, row| {
+            if failed.is_some() || looked(at).is_break() {
                 return Flow::Break(());
             }
             let mut visit = |edge: Adjacent<'_>| visit(at, edge);
-            let shown = present_row(reader, slices[at], (clustering, row), point, &mut visit);
+            let partition = ranges[at].partition;
+            let shown = present_row(reader, partition, (clustering, row), point, &mut visit);
             shown.unwrap_or_else(|error| {
                 failed = Some(error);
                 Flow::Break(())

@@ -7,7 +7,7 @@ use varve_encoding::DecodeError;
 use varve_encoding::key;
 use varve_encoding::row::{Header, Kind};
 use varve_encoding::tables::{EVENT, VERTEX};
-use varve_kv::{Flow, Reader};
+use varve_kv::{Flow, PartitionRange, Reader};
 use varve_model::{CommitVersion, ElementId, Period, VertexId};
 
 use super::View;
@@ -66,7 +66,8 @@ impl View {
         }
         let range = events_range(key::VERTEX_CLUSTERING, CommitVersion::MAX);
         let mut damaged: Option<DecodeError> = None;
-        reader.scan_many(EVENT, &wanted, &range, &mut |number, key, row| {
+        let ranges = PartitionRange::of_each(&wanted, &range);
+        reader.scan_many(EVENT, &ranges, &mut |number, key, row| {
             if key.len() != key::VERTEX_CLUSTERING.len() + key::EVENT_SUFFIX {
                 return Flow::Continue(());
             }

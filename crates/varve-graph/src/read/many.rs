@@ -7,7 +7,7 @@ use varve_encoding::DecodeError;
 use varve_encoding::key;
 use varve_encoding::row::{Header, Kind};
 use varve_encoding::tables::{EVENT, VERTEX};
-use varve_kv::{Flow, Reader, ScanRequest, TableId};
+use varve_kv::{Flow, PartitionRange, Reader, TableId};
 use varve_model::VertexId;
 
 use super::resolve::{covers, events_range};
@@ -133,22 +133,12 @@ fn decide(
         }
         Flow::Break(())
     };
-    // Vertices have the same range; edges have each their own.
-    let mut shared = own.iter().map(|(_, clustering)| clustering);
-    if shared.all(|clustering| *clustering == own[0].1) {
-        let partitions: Vec<&[u8]> = own.iter().map(|(partition, _)| &partition[..]).collect();
-        reader.scan_many(EVENT, &partitions, &range_of(own[0]), &mut look)?;
-    } else {
-        for (number, place) in own.iter().enumerate() {
-            let request = ScanRequest {
-                table: EVENT,
-                partition: &place.0,
-                range: &range_of(place),
-                reverse: false,
-            };
-            reader.scan(request, &mut |key, event| look(number, key, event))?;
-        }
-    }
+    let ranges: Vec<_> = own.iter().map(|place| range_of(place)).collect();
+    let scans = own.iter().zip(&ranges);
+    let scans: Vec<_> = scans
+        .map(|((partition, _), range)| PartitionRange { partition, range })
+        .collect();
+    reader.scan_many(EVENT, &scans, &mut look)?;
     if let Some(damaged) = damaged {
         return Err(damaged.into());
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, VERTEX};
-use varve_kv::{ClusteringRange, Flow, KvError, Reader, Row, ScanRequest, Snapshot, TableId};
+use varve_kv::{Flow, KvError, PartitionRange, Reader, Row, ScanRequest, Snapshot, TableId};
 use varve_model::CommitVersion;
 
 use crate::commit::{Progress, Waited};
@@ -131,8 +131,7 @@ impl Reader for Ordered {
     fn scan_many(
         &self,
         table: TableId,
-        partitions: &[&[u8]],
-        range: &ClusteringRange,
+        ranges: &[PartitionRange<'_>],
         visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
         self.before(table)?;
@@ -140,7 +139,7 @@ impl Reader for Ordered {
             self.after(table);
             visit(at, clustering, value)
         };
-        self.inner.scan_many(table, partitions, range, &mut show)?;
+        self.inner.scan_many(table, ranges, &mut show)?;
         self.after(table);
         Ok(())
     }

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use varve_kv::{
-    Batch, ClusteringRange, Durability, Engine, Flow, Isolation, Reader, Snapshot, Space, TableId,
+    Batch, ClusteringRange, Durability, Engine, Flow, Isolation, PartitionRange, Reader, Snapshot,
+    Space, TableId,
 };
 
 use super::tables::{COLD, NAMED, POINTS, SINGLE, TABLES, all_rows, cold, named, point, rows};
@@ -202,10 +203,14 @@ fn check_many<R: Reader + ?Sized>(
     let slices: Vec<&[u8]> = partitions.iter().map(Vec::as_slice).collect();
     let mut got = Vec::new();
     reader
-        .scan_many(table, &slices, range, &mut |at, clustering, value| {
-            got.push((at, (clustering.to_vec(), value.to_vec())));
-            Flow::Continue(())
-        })
+        .scan_many(
+            table,
+            &PartitionRange::of_each(&slices, range),
+            &mut |at, clustering, value| {
+                got.push((at, (clustering.to_vec(), value.to_vec())));
+                Flow::Continue(())
+            },
+        )
         .unwrap();
     let many = |(at, partition): (usize, &Vec<u8>)| {
         let rows = expected(model, table, partition, range);

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use varve_kv::{Batch, ClusteringRange, Durability, Engine, Flow, ScanRequest, Space};
+use varve_kv::{
+    Batch, ClusteringRange, Durability, Engine, Flow, PartitionRange, ScanRequest, Space,
+};
 
 use super::tables::{
     COLD, NAMED, POINTS, SINGLE, all_rows, cold, delete, keys, named, open, point, put, rows,
@@ -216,8 +218,8 @@ pub fn a_visitor_may_use_the_space(engine: &dyn Engine) {
     assert_eq!(seen, (0..10).collect::<Vec<u8>>());
 }
 
-/// "Partitions come in the order given, rows ordered within each", and a partition may be named twice.
-pub fn scan_many_visits_partitions_as_given(engine: &dyn Engine) {
+/// "Ranges come in the order given, rows in order within each", and a partition may be named twice.
+pub fn scan_many_visits_ranges_as_given(engine: &dyn Engine) {
     let space = open(engine);
     for n in 0..20u64 {
         for c in 0..=(n % 4) as u8 {
@@ -227,32 +229,36 @@ pub fn scan_many_visits_partitions_as_given(engine: &dyn Engine) {
     let asked: Vec<u64> = vec![19, 0, 5, 99, 5, 18, 1, 7];
     let partitions: Vec<Vec<u8>> = asked.iter().map(|n| point(*n)).collect();
     let slices: Vec<&[u8]> = partitions.iter().map(Vec::as_slice).collect();
-    let range = ClusteringRange {
-        from: vec![1],
-        to: None,
+    // From 1 on, but the last: nothing, and of the first: up to 2.
+    let open = |from: u8, to: Option<u8>| ClusteringRange {
+        from: vec![from],
+        to: to.map(|to| vec![to]),
     };
+    let (most, few, none) = (open(1, None), open(1, Some(2)), open(2, Some(2)));
+    let mut ranges = PartitionRange::of_each(&slices, &most);
+    ranges[0].range = &few;
+    ranges[7].range = &none;
     let mut expected = Vec::new();
     for (at, n) in asked.iter().enumerate().filter(|(_, n)| **n < 20) {
-        expected.extend((1..=(n % 4) as u8).map(|c| (at, vec![c], point(*n))));
+        let rows = (1..=(n % 4) as u8).filter(|c| ranges[at].range.contains(&[*c]));
+        expected.extend(rows.map(|c| (at, vec![c], point(*n))));
     }
     let mut got = Vec::new();
     let mut visit = |at: usize, clustering: &[u8], value: &[u8]| {
         got.push((at, clustering.to_vec(), value.to_vec()));
         Flow::Continue(())
     };
-    space
-        .scan_many(POINTS, &slices, &range, &mut visit)
-        .unwrap();
+    space.scan_many(POINTS, &ranges, &mut visit).unwrap();
     space
         .clone()
         .snapshot()
-        .scan_many(POINTS, &slices, &range, &mut visit)
+        .scan_many(POINTS, &ranges, &mut visit)
         .unwrap();
     assert_eq!(got, [expected.clone(), expected].concat());
 }
 
-/// "A break ends the scan of that partition only."
-pub fn scan_many_break_ends_one_partition_only(engine: &dyn Engine) {
+/// "A break ends the scan of that range only."
+pub fn scan_many_break_ends_one_range_only(engine: &dyn Engine) {
     let space = open(engine);
     for n in 0..4u64 {
         for c in 0..5u8 {
@@ -265,8 +271,7 @@ pub fn scan_many_break_ends_one_partition_only(engine: &dyn Engine) {
     space
         .scan_many(
             POINTS,
-            &slices,
-            &ClusteringRange::all(),
+            &PartitionRange::of_each(&slices, &ClusteringRange::all()),
             &mut |at, clustering, _| {
                 got.push((at, clustering[0]));
                 if at % 2 == 0 {
