@@ -59,7 +59,7 @@ example: build ## load the air routes and ask about them, now and in the past
 long-test: build ## the long runs: crash tests with 50 rounds, every fail point three times, more property test cases, model lists and fuzzing, faults of a cluster
 	VARVE_CRASH_ROUNDS=$${VARVE_CRASH_ROUNDS:-50} VARVE_METADATA_CRASH_ROUNDS=$${VARVE_METADATA_CRASH_ROUNDS:-50} VARVE_FAIL_POINT_HITS=$${VARVE_FAIL_POINT_HITS:-3} \
 	PROPTEST_CASES=$${PROPTEST_CASES:-2000} \
-	VARVE_MODEL_LISTS=$${VARVE_MODEL_LISTS:-10000} VARVE_OMRS_MODEL_LISTS=$${VARVE_OMRS_MODEL_LISTS:-2000} VARVE_FUZZ_ROUNDS=$${VARVE_FUZZ_ROUNDS:-10000000} \
+	VARVE_MODEL_LISTS=$${VARVE_MODEL_LISTS:-10000} VARVE_OMRS_MODEL_LISTS=$${VARVE_OMRS_MODEL_LISTS:-2000} VARVE_FUZZ_ROUNDS=$${VARVE_FUZZ_ROUNDS:-10000000} VARVE_TRAVERSAL_GRAPHS=$${VARVE_TRAVERSAL_GRAPHS:-100000} \
 	VARVE_CLUSTER_ROUNDS=$${VARVE_CLUSTER_ROUNDS:-3} VARVE_CLUSTER_SECONDS=$${VARVE_CLUSTER_SECONDS:-30} scripts/test.sh
 
 bench-jmeter: build ## the load tool against the real JMeter: 20 minutes (RAMP, HOLD and others: bench/jmeter/compare.sh)

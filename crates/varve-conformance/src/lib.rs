@@ -25,6 +25,11 @@ pub mod walk;
 
 /// The recording that is replayed unless another is given.
 pub const TRANSCRIPT: &str = include_str!("../../../tests/conformance/hugegraph/transcript.jsonl");
+/// The recording of the traversers, on a graph of its own.
+pub const TRAVERSERS: &str = include_str!("../../../tests/conformance/hugegraph/traversers.jsonl");
+/// The list of known differences that belongs to [`TRAVERSERS`].
+pub const TRAVERSERS_DIFFERENCES: &str =
+    include_str!("../../../tests/conformance/hugegraph/traversers-differences.toml");
 /// The list of known differences that belongs to [`TRANSCRIPT`].
 pub const DIFFERENCES: &str = include_str!("../../../tests/conformance/hugegraph/differences.toml");
 /// What [`TRANSCRIPT`] leaves out about its requests.

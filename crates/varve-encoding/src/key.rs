@@ -231,6 +231,33 @@ pub fn edge_clustering_len(bytes: &[u8]) -> Option<usize> {
     Some(bytes.len() - other.len() + vertex_id_len(other)?)
 }
 
+/// The direction, label and other vertex (its id as bytes) of an edge's clustering key, or `None` if
+/// it is none. Copies nothing.
+#[must_use]
+pub fn edge_parts(clustering: &[u8]) -> Option<(Direction, EdgeLabelId, &[u8])> {
+    let (direction, body) = match clustering.split_first()? {
+        (&OUT, body) => (Direction::Out, body),
+        (&IN, body) => (Direction::In, body),
+        _ => return None,
+    };
+    let (parent, rest) = take_schema_id(body)?;
+    let (label, rest) = take_schema_id(rest)?;
+    let label = if label == 0 { parent } else { label };
+    Some((direction, EdgeLabelId(label), skip_escaped(rest)?))
+}
+
+/// What follows bytes written by [`put_escaped`].
+fn skip_escaped(bytes: &[u8]) -> Option<&[u8]> {
+    let mut at = 0;
+    loop {
+        at += bytes.get(at..)?.iter().position(|byte| *byte == 0)? + 1;
+        if bytes.get(at) != Some(&0xFF) {
+            return bytes.get(at..);
+        }
+        at += 1;
+    }
+}
+
 /// Whether a clustering key is that of an edge at its source, the side that a write reads.
 #[must_use]
 pub fn is_out_edge(clustering: &[u8]) -> bool {

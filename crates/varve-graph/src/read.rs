@@ -4,6 +4,7 @@ mod adjacency;
 mod derived;
 mod events;
 mod ever;
+mod graph_view;
 mod history;
 mod listed;
 mod lookup;

@@ -39,6 +39,10 @@ section! {
         max_edges_per_batch: usize = 2_500,
         /// Bytes of a listing's answer. Over it: 400; smaller pages have to be asked for.
         max_answer_bytes: usize = 64 * MIB,
+        /// Rows that one traversal may look at. Over it: 400.
+        max_traversal_rows: u64 = 50_000_000,
+        /// Bytes that one traversal may hold, its answer not counted. Over it: 400.
+        max_traversal_bytes: usize = 128 * MIB,
         /// Bytes of other servers' answers held at once, where several serve one cluster and hand requests on. Over it: 503 for
         /// reads; what writes are answered is counted and handed through. At least `max_answer_bytes`.
         max_forwarded_answer_bytes: usize = 256 * MIB,

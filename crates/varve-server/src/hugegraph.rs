@@ -5,6 +5,7 @@ mod graph;
 mod graphs;
 mod schema;
 mod tasks;
+mod traversers;
 mod variables;
 
 pub use graph::parse_instant;
@@ -19,6 +20,7 @@ pub(crate) fn tables() -> Vec<&'static [Route]> {
         graphs::ROUTES,
         schema::ROUTES,
         tasks::ROUTES,
+        traversers::ROUTES,
         variables::ROUTES,
     ]
 }

@@ -8,6 +8,7 @@
 //! - [`SharedMemory`]: an engine in memory that several servers share, with leases that end when a test says so.
 //! - [`WatchedEngine`]: any engine, with its reads counted, and other work done between two of them on demand.
 //! - [`model`]: a naive bitemporal graph, the oracle; [`generate`]: random lists of operations for it and for a real one.
+//! - [`view_suite`]: the contract of `varve-view`: a view of a graph must answer as the model's does.
 //! - [`ManualClock`]: a clock that moves only when a test moves it.
 //! - [`once_unlocked`]: opens an engine on a directory that a child process may still hold.
 //! - [`Random`]: reproducible random numbers; a failing test prints its seed.
@@ -28,6 +29,7 @@ pub mod random;
 pub mod replicated;
 pub mod scattered;
 pub mod unlocked;
+pub mod view_suite;
 pub mod watched;
 
 pub use clock::ManualClock;

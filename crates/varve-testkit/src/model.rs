@@ -6,6 +6,7 @@
 //! which the tested graph gives; [`commit`](Model::commit) then adds the events.
 
 mod read;
+mod view;
 mod write;
 
 use varve_model::schema::{IdStrategy, Retention};
@@ -15,6 +16,7 @@ use varve_model::{
 };
 
 pub use read::Past;
+pub use view::ModelView;
 pub use write::{Change, Plan, Planned, Refusal, Request, Strategy, append, combine, combine_all};
 
 /// One write to one element.

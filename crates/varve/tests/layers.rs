@@ -17,17 +17,26 @@ const EDGES: &[(&str, &[&str])] = &[
     ("varve-kv-cassandra", &["varve-kv"]),
     ("varve-kv-parted", &["varve-kv"]),
     ("varve-encoding", &["varve-kv", "varve-model"]),
+    ("varve-view", &["varve-model"]),
     (
         "varve-graph",
-        &["varve-encoding", "varve-kv", "varve-model"],
+        &["varve-encoding", "varve-kv", "varve-model", "varve-view"],
     ),
+    ("varve-traversal", &["varve-model", "varve-view"]),
     (
         "varve-omrs",
         &["varve-encoding", "varve-graph", "varve-kv", "varve-model"],
     ),
     (
         "varve-server",
-        &["varve-graph", "varve-kv", "varve-model", "varve-omrs"],
+        &[
+            "varve-graph",
+            "varve-kv",
+            "varve-model",
+            "varve-omrs",
+            "varve-traversal",
+            "varve-view",
+        ],
     ),
     (
         "varve",
@@ -46,7 +55,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
     (
         "varve-testkit",
-        &["varve-encoding", "varve-kv", "varve-model"],
+        &["varve-encoding", "varve-kv", "varve-model", "varve-view"],
     ),
     ("varve-conformance", &[]),
     (

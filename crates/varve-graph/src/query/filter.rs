@@ -54,7 +54,7 @@ fn any_member_contains(value: &Value, words: &str) -> bool {
 
 /// The properties of a row whose keys are in `keys` (ascending). Whole numbers come as LONG, which compares and sorts
 /// as the narrower types do.
-pub(super) fn pick(
+pub(crate) fn pick(
     mut reader: PropertyReader<'_>,
     keys: &[PropertyKeyId],
 ) -> Result<Properties, DecodeError> {

@@ -27,6 +27,7 @@ use varve_kv::Flow;
 use varve_model::{Condition, Direction, Edge, EdgeLabelId, Vertex, VertexId, VertexLabelId};
 
 pub use delivery::QUERY_CAPACITY;
+pub(crate) use filter::pick;
 pub use resolver::Resolver;
 pub use run::{EdgeVisitor, VertexVisitor};
 

@@ -8,9 +8,12 @@ use varve_graph::verify::verify;
 use varve_kv::{ClusteringRange, Flow};
 use varve_model::schema::Retention;
 use varve_model::{
-    CommitVersion, Direction, Edge, Element, ElementId, Instant, Period, TemporalScope, VertexId,
+    CommitVersion, Direction, Edge, EdgeLabelId, Element, ElementId, Instant, Period,
+    PropertyKeyId, TemporalScope, VertexId,
 };
-use varve_testkit::model::Point;
+use varve_testkit::Random;
+use varve_testkit::model::{ModelView, Point};
+use varve_testkit::view_suite::{self, Questions};
 
 use crate::engines::POINTS_MAX;
 use crate::queries;
@@ -18,6 +21,9 @@ use crate::world::World;
 
 /// Every how many points all listings are asked too.
 const QUERIED: usize = 4;
+
+/// Random questions to the view at each point.
+const VIEW_QUESTIONS: usize = 3;
 
 pub(crate) type Outcome = Result<(), String>;
 
@@ -168,7 +174,34 @@ fn point_reads(world: &World, scope: TemporalScope, point: Point, ids: &[Element
             differ(&format!("{direction:?} edges of {vertex}"), &wanted, &found)?;
         }
     }
+    if ids.len() == world.ids.len() {
+        graph_view(world, &view, point, vertices)?;
+    }
     Ok(())
+}
+
+/// The view answers queries as the model does.
+fn graph_view(world: &World, view: &View, point: Point, vertices: BTreeSet<VertexId>) -> Outcome {
+    let schema = &world.model.schema;
+    let labels = schema.edge_labels.iter();
+    let unknown = EdgeLabelId(9_999);
+    let questions = Questions {
+        vertices: &vertices.into_iter().collect::<Vec<_>>(),
+        labels: &labels
+            .map(|label| label.id)
+            .chain([unknown])
+            .collect::<Vec<_>>(),
+        properties: &(1..=8).map(PropertyKeyId).collect::<Vec<_>>(),
+    };
+    let seed = point.valid.0 as u64 ^ point.version.0;
+    let model = ModelView::new(&world.model, point);
+    view_suite::compare(
+        view,
+        &model,
+        &questions,
+        &mut Random::new(seed),
+        VIEW_QUESTIONS,
+    )
 }
 
 fn read(world: &World, id: &ElementId, scope: TemporalScope) -> Result<Option<Element>, String> {

@@ -10,7 +10,7 @@ use varve_server::ServerConfig;
 
 use crate::harness::{Answer, TestServer};
 
-const BASE: &str = "/graphs/hugegraph/graph";
+const GRAPH: &str = "/graphs/hugegraph";
 
 pub(crate) struct Fixture {
     pub(crate) server: TestServer,
@@ -166,9 +166,14 @@ impl Fixture {
         Self { server }
     }
 
+    /// Sends a request to what lies below `graph/`, or with `../` beside it.
     pub(crate) fn send(&self, verb: &str, path: &str, body: &str) -> Answer {
+        let path = match path.strip_prefix("../") {
+            Some(beside) => format!("{GRAPH}/{beside}"),
+            None => format!("{GRAPH}/graph/{path}"),
+        };
         self.server.exchange(&format!(
-            "{verb} {BASE}/{path} HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n\
+            "{verb} {path} HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n\
              content-length: {}\r\n\r\n{body}",
             body.len()
         ))

@@ -14,4 +14,5 @@ mod protocol;
 mod schema;
 mod sharing;
 mod times;
+mod traversers;
 mod updates;

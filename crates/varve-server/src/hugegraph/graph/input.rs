@@ -40,9 +40,9 @@ impl<'de> Deserialize<'de> for Text<'de> {
 
 /// Any value.
 #[derive(Debug, PartialEq)]
-pub(super) struct Raw<'a>(pub(super) RawValue<'a>);
+pub(in crate::hugegraph) struct Raw<'a>(pub(in crate::hugegraph) RawValue<'a>);
 
-impl<'de> Deserialize<'de> for Raw<'de> {
+impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(RawVisitor).map(Raw)
     }
@@ -98,9 +98,9 @@ impl<'de> Visitor<'de> for RawVisitor {
 
 /// The properties of an element, in the order sent.
 #[derive(Debug)]
-pub(super) struct PropertiesJson<'a>(pub(super) Vec<RawProperty<'a>>);
+pub(in crate::hugegraph) struct PropertiesJson<'a>(pub(in crate::hugegraph) Vec<RawProperty<'a>>);
 
-impl<'de> Deserialize<'de> for PropertiesJson<'de> {
+impl<'de: 'a, 'a> Deserialize<'de> for PropertiesJson<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct PropertiesVisitor;
         impl<'de> Visitor<'de> for PropertiesVisitor {

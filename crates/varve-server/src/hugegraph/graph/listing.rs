@@ -203,12 +203,12 @@ fn edges_within(context: &RequestContext, effort: usize) -> Result<Option<Respon
 }
 
 /// A parameter that counts only when it is not empty.
-fn named<'q>(query: &'q Query, name: &str) -> Option<&'q str> {
+pub(in crate::hugegraph) fn named<'q>(query: &'q Query, name: &str) -> Option<&'q str> {
     query.get(name).filter(|text| !text.is_empty())
 }
 
 /// The direction asked for; `None` is both.
-fn direction(query: &Query) -> Result<Option<Direction>, ApiError> {
+pub(in crate::hugegraph) fn direction(query: &Query) -> Result<Option<Direction>, ApiError> {
     match query.get("direction") {
         None | Some("" | "BOTH") => Ok(None),
         Some("OUT") => Ok(Some(Direction::Out)),

@@ -12,7 +12,7 @@ mod history;
 mod ids;
 mod input;
 mod listing;
-mod output;
+pub(super) mod output;
 mod periods;
 mod predicate;
 mod scan;
@@ -24,6 +24,13 @@ mod update;
 mod vertices;
 
 pub use time::parse_instant;
+
+pub(super) use ids::parse_vertex_id;
+pub(super) use input::{PropertiesJson, Raw};
+pub(super) use listing::{direction, named};
+pub(super) use predicate::{Reading, condition};
+pub(super) use submit::Target;
+pub(super) use time::scope;
 
 use crate::route::{Handler, Parameter, Route};
 

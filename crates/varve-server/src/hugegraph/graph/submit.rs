@@ -20,7 +20,7 @@ const INLINE_BODY_BYTES: usize = 16 * 1024;
 
 /// A graph and its schema as one request sees them.
 #[derive(Clone)]
-pub(super) struct Target {
+pub(in crate::hugegraph) struct Target {
     leased: Arc<Leased>,
 }
 
@@ -34,7 +34,7 @@ impl Deref for Target {
 
 impl Target {
     /// The graph that the path names.
-    pub(super) fn of(context: &RequestContext) -> Result<Self, ApiError> {
+    pub(in crate::hugegraph) fn of(context: &RequestContext) -> Result<Self, ApiError> {
         let leased = context.leased()?;
         Ok(Self { leased })
     }

@@ -1,0 +1,184 @@
+//! A [`View`] as queries read it: [`GraphView`].
+
+use varve_encoding::DecodeError;
+use varve_encoding::tables::VERTEX;
+use varve_encoding::{key, row};
+use varve_kv::{ClusteringRange, PartitionRange};
+use varve_model::schema::EdgeLabelType;
+use varve_model::{Condition, Direction, EdgeId, EdgeLabelId, Properties, PropertyKeyId, VertexId};
+use varve_view::{Expand, Flow, GraphView, Meter, Neighbour, VertexFound, ViewError};
+
+use super::adjacency::Adjacent;
+use super::many::{Place, read_elements};
+use super::view::View;
+use crate::error::GraphError;
+use crate::index::tokenizer;
+use crate::query::pick;
+
+impl From<GraphError> for ViewError {
+    fn from(error: GraphError) -> Self {
+        Self::store(error)
+    }
+}
+
+/// Damage, as the view tells it.
+fn damage(error: DecodeError) -> ViewError {
+    GraphError::from(error).into()
+}
+
+impl GraphView for View {
+    fn put_vertex_key(&self, id: &VertexId, out: &mut Vec<u8>) {
+        key::put_vertex_id(id, out);
+    }
+
+    fn vertex_id(&self, key: &[u8]) -> Result<VertexId, ViewError> {
+        key::decode_vertex_id(key).map_err(damage)
+    }
+
+    fn edge_id(&self, from: &[u8], edge: &[u8]) -> Result<EdgeId, ViewError> {
+        let (id, _) = key::decode_edge(from, edge).map_err(damage)?;
+        Ok(id)
+    }
+
+    fn neighbours(
+        &self,
+        from: &[&[u8]],
+        ask: &Expand<'_>,
+        meter: &Meter,
+        visit: &mut dyn FnMut(usize, &Neighbour<'_>) -> Flow,
+    ) -> Result<(), ViewError> {
+        let ranges = self.edge_ranges(ask);
+        let each = from.iter().flat_map(|partition| {
+            let of = |range| PartitionRange { partition, range };
+            ranges.iter().map(of)
+        });
+        let scans: Vec<PartitionRange<'_>> = each.collect();
+        let vertex = |scan: usize| scan / ranges.len();
+        let failed = std::cell::RefCell::new(None);
+        // The vertex whose visits have ended before its ranges.
+        let ended = std::cell::Cell::new(usize::MAX);
+        let mut looked = |at| {
+            if ended.get() == vertex(at) || failed.borrow().is_some() {
+                return Flow::Break(());
+            }
+            let counted = meter.row();
+            let flow = match &counted {
+                Ok(()) => Flow::Continue(()),
+                Err(_) => Flow::Break(()),
+            };
+            *failed.borrow_mut() = counted.err();
+            flow
+        };
+        let mut show = |at, edge: Adjacent<'_>| {
+            let flow = shown(edge, ask.properties, &mut |seen| visit(vertex(at), seen));
+            match flow {
+                Ok(Flow::Continue(())) => Flow::Continue(()),
+                Ok(Flow::Break(())) => {
+                    ended.set(vertex(at));
+                    Flow::Break(())
+                }
+                Err(error) => {
+                    *failed.borrow_mut() = Some(damage(error));
+                    Flow::Break(())
+                }
+            }
+        };
+        self.adjacent_ranges(&scans, &mut looked, &mut show)?;
+        failed.into_inner().map_or(Ok(()), Err)
+    }
+
+    fn vertices(
+        &self,
+        keys: &[&[u8]],
+        properties: &[PropertyKeyId],
+        meter: &Meter,
+        found: &mut dyn FnMut(usize, VertexFound<'_>),
+    ) -> Result<(), ViewError> {
+        for _ in keys {
+            meter.row()?;
+        }
+        let place = |key: &&[u8]| (key.to_vec(), key::VERTEX_CLUSTERING.to_vec());
+        let places: Vec<Place> = keys.iter().map(place).collect();
+        let mut failed = None;
+        let mut show = |at, content: &[u8]| {
+            let read = row::vertex_parts(content)
+                .and_then(|(label, reader)| Ok((label, pick(reader, properties)?)));
+            match read {
+                Ok((label, properties)) => {
+                    let properties = &properties;
+                    found(at, VertexFound { label, properties });
+                }
+                Err(error) => failed = Some(error),
+            }
+        };
+        read_elements(self.reader(), VERTEX, &places, self.point(), &mut show)?;
+        failed.map_or(Ok(()), |error| Err(damage(error)))
+    }
+
+    fn satisfies(&self, conditions: &[Condition], properties: &Properties) -> bool {
+        let contains_words = &tokenizer::contains_words;
+        let mut conditions = conditions.iter();
+        conditions.all(|condition| condition.holds(properties, contains_words))
+    }
+}
+
+impl View {
+    /// The ranges of clustering keys that hold the edges asked for and no others, ascending.
+    fn edge_ranges(&self, ask: &Expand<'_>) -> Vec<ClusteringRange> {
+        let directions = match ask.direction {
+            None if ask.labels.is_empty() => return vec![ClusteringRange::all()],
+            None => vec![Direction::Out, Direction::In],
+            Some(direction) => vec![direction],
+        };
+        let of_direction = |direction: Direction| -> Vec<Vec<u8>> {
+            match ask.labels {
+                [] => vec![key::direction_prefix(direction)],
+                labels => {
+                    let prefix = |label: &EdgeLabelId| self.label_prefix(direction, *label);
+                    labels.iter().map(prefix).collect()
+                }
+            }
+        };
+        let mut prefixes: Vec<Vec<u8>> = directions.into_iter().flat_map(of_direction).collect();
+        prefixes.sort_unstable();
+        // A parent label's range holds those of its sub labels.
+        prefixes.dedup_by(|next, before| next.starts_with(before));
+        let range = |prefix: &Vec<u8>| ClusteringRange::prefix(prefix);
+        prefixes.iter().map(range).collect()
+    }
+
+    fn label_prefix(&self, direction: Direction, label: EdgeLabelId) -> Vec<u8> {
+        match self.schema().edge_label(label) {
+            Some(parent) if parent.label_type == EdgeLabelType::Parent => {
+                key::edge_label_prefix(direction, label, None)
+            }
+            known => {
+                let parent = known.and_then(|known| known.parent).unwrap_or(label);
+                key::edge_label_prefix(direction, parent, Some(label))
+            }
+        }
+    }
+}
+
+/// Shows an edge to a visitor of neighbours.
+fn shown(
+    edge: Adjacent<'_>,
+    properties: &[PropertyKeyId],
+    visit: &mut dyn FnMut(&Neighbour<'_>) -> Flow,
+) -> Result<Flow, DecodeError> {
+    let error = || DecodeError::new("an edge key", edge.clustering, 0);
+    let (direction, label, other) = key::edge_parts(edge.clustering).ok_or_else(error)?;
+    let (source, target, reader) = row::edge_parts(edge.content)?;
+    let neighbour = Neighbour {
+        direction,
+        label,
+        edge: edge.clustering,
+        other,
+        other_label: match direction {
+            Direction::Out => target,
+            Direction::In => source,
+        },
+        properties: &pick(reader, properties)?,
+    };
+    Ok(visit(&neighbour))
+}

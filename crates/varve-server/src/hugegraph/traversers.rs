@@ -1,0 +1,149 @@
+//! `…/traversers/…`: HugeGraph's traversers, over `varve-traversal`.
+//!
+//! Every traverser takes `as_of` and `as_of_tx`, and runs on the pool for long reads. Its reads end
+//! with the request's time, at `server.max_traversal_rows` and at `server.max_traversal_bytes`.
+
+mod answer;
+mod bodies;
+mod neighbourhood;
+mod parameters;
+mod shortest;
+mod similarity;
+
+use crate::route::{Class, Handler, Parameter, Route};
+
+const LONG: &str = "long";
+const BOOLEAN: &str = "boolean";
+const AS_OF: Parameter = Parameter::text("as_of");
+const AS_OF_TX: Parameter = Parameter::text("as_of_tx");
+const DIRECTION: Parameter = Parameter::text("direction");
+const LABEL: Parameter = Parameter::text("label");
+const MAX_DEPTH: Parameter = Parameter::new("max_depth", "int", "0");
+const MAX_DEGREE: Parameter = Parameter::new("max_degree", LONG, "10000");
+const SKIP_DEGREE: Parameter = Parameter::new("skip_degree", LONG, "0");
+const CAPACITY: Parameter = Parameter::new("capacity", LONG, "10000000");
+const LIMIT: Parameter = Parameter::new("limit", LONG, "10000000");
+const COUNT_ONLY: Parameter = Parameter::new("count_only", BOOLEAN, "false");
+const WITH_VERTEX: Parameter = Parameter::new("with_vertex", BOOLEAN, "false");
+const WITH_EDGE: Parameter = Parameter::new("with_edge", BOOLEAN, "false");
+
+const PAIR: [Parameter; 8] = [
+    Parameter::text("vertex"),
+    Parameter::text("other"),
+    DIRECTION,
+    LABEL,
+    MAX_DEGREE,
+    LIMIT,
+    AS_OF,
+    AS_OF_TX,
+];
+const PATH: [Parameter; 12] = [
+    Parameter::text("source"),
+    Parameter::text("target"),
+    DIRECTION,
+    LABEL,
+    MAX_DEPTH,
+    MAX_DEGREE,
+    SKIP_DEGREE,
+    WITH_VERTEX,
+    WITH_EDGE,
+    CAPACITY,
+    AS_OF,
+    AS_OF_TX,
+];
+const SCOPE: [Parameter; 2] = [AS_OF, AS_OF_TX];
+
+/// The routes of this room.
+pub(crate) static ROUTES: &[Route] = &[
+    Route::get(
+        "graphs/{graph}/traversers/kout",
+        Handler::Pooled(neighbourhood::k_out),
+    )
+    .of("traversers", "KoutAPI")
+    .with(&[
+        Parameter::text("source"),
+        DIRECTION,
+        LABEL,
+        MAX_DEPTH,
+        Parameter::new("nearest", BOOLEAN, "true"),
+        COUNT_ONLY,
+        MAX_DEGREE,
+        CAPACITY,
+        LIMIT,
+        AS_OF,
+        AS_OF_TX,
+    ]),
+    Route::post(
+        "graphs/{graph}/traversers/kout",
+        Handler::Pooled(neighbourhood::k_out_of_body),
+    )
+    .of("traversers", "KoutAPI")
+    .class(Class::Read)
+    .with(&SCOPE),
+    Route::get(
+        "graphs/{graph}/traversers/kneighbor",
+        Handler::Pooled(neighbourhood::k_neighbor),
+    )
+    .of("traversers", "KneighborAPI")
+    .with(&[
+        Parameter::text("source"),
+        DIRECTION,
+        LABEL,
+        MAX_DEPTH,
+        COUNT_ONLY,
+        MAX_DEGREE,
+        LIMIT,
+        AS_OF,
+        AS_OF_TX,
+    ]),
+    Route::post(
+        "graphs/{graph}/traversers/kneighbor",
+        Handler::Pooled(neighbourhood::k_neighbor_of_body),
+    )
+    .of("traversers", "KneighborAPI")
+    .class(Class::Read)
+    .with(&SCOPE),
+    Route::get(
+        "graphs/{graph}/traversers/sameneighbors",
+        Handler::Pooled(similarity::same_neighbors),
+    )
+    .of("traversers", "SameNeighborsAPI")
+    .with(&PAIR),
+    Route::post(
+        "graphs/{graph}/traversers/sameneighbors",
+        Handler::Pooled(similarity::same_neighbors_of_body),
+    )
+    .of("traversers", "SameNeighborsAPI")
+    .class(Class::Read)
+    .with(&SCOPE),
+    Route::get(
+        "graphs/{graph}/traversers/jaccardsimilarity",
+        Handler::Pooled(similarity::jaccard),
+    )
+    .of("traversers", "JaccardSimilarityAPI")
+    .with(&[PAIR[0], PAIR[1], PAIR[2], PAIR[3], PAIR[4], AS_OF, AS_OF_TX]),
+    Route::get(
+        "graphs/{graph}/traversers/adamicadar",
+        Handler::Pooled(similarity::adamic_adar),
+    )
+    .of("traversers", "AdamicAdarAPI")
+    .with(&PAIR),
+    Route::get(
+        "graphs/{graph}/traversers/resourceallocation",
+        Handler::Pooled(similarity::resource_allocation),
+    )
+    .of("traversers", "ResourceAllocationAPI")
+    .with(&PAIR),
+    Route::get(
+        "graphs/{graph}/traversers/shortestpath",
+        Handler::Pooled(shortest::one),
+    )
+    .of("traversers", "ShortestPathAPI")
+    .with(&PATH),
+    Route::get(
+        "graphs/{graph}/traversers/allshortestpaths",
+        Handler::Pooled(shortest::all),
+    )
+    .of("traversers", "AllShortestPathsAPI")
+    .with(&PATH),
+];

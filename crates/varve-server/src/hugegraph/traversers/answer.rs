@@ -1,0 +1,189 @@
+//! Answers of traversers: ids, elements, paths, and what the traversal has looked at.
+
+use varve_graph::read::View;
+use varve_graph::schema::Schema;
+use varve_graph::{ErrorKind, GraphError};
+use varve_model::{EdgeId, VertexId};
+use varve_traversal::{Path, Search, VertexNumber};
+
+use super::parameters::{Ground, refused};
+use crate::JsonWriter;
+use crate::errors::{ApiError, HandlerResult};
+use crate::hugegraph::graph::output;
+use crate::request::RequestContext;
+use crate::respond::Response;
+
+/// Bytes of a first buffer.
+const FIRST_BYTES: usize = 1_024;
+
+/// A JSON object that grows member by member, up to `server.max_answer_bytes`.
+pub(super) struct Answer<'a> {
+    context: &'a RequestContext,
+    ground: &'a Ground,
+    json: JsonWriter,
+}
+
+impl<'a> Answer<'a> {
+    pub(super) fn start(context: &'a RequestContext, ground: &'a Ground) -> Self {
+        let mut json = JsonWriter::with_capacity(FIRST_BYTES);
+        json.begin_object();
+        Self {
+            context,
+            ground,
+            json,
+        }
+    }
+
+    /// The writer, for members of one number or so.
+    pub(super) fn json(&mut self) -> &mut JsonWriter {
+        &mut self.json
+    }
+
+    fn check_size(&self) -> Result<(), ApiError> {
+        let limit = self.context.state().config().max_answer_bytes;
+        if self.json.len() > limit {
+            return Err(ApiError::limit_exceeded(format!(
+                "The answer is larger than the limit of {limit} bytes: ask for less, or for the count only"
+            )));
+        }
+        Ok(())
+    }
+
+    fn list<T>(
+        &mut self,
+        key: &str,
+        items: impl IntoIterator<Item = T>,
+        mut write: impl FnMut(&mut JsonWriter, T) -> Result<(), ApiError>,
+    ) -> Result<(), ApiError> {
+        self.json.key(key).begin_array();
+        for item in items {
+            write(&mut self.json, item)?;
+            self.check_size()?;
+        }
+        self.json.end_array();
+        Ok(())
+    }
+
+    /// A list of the ids of vertices.
+    pub(super) fn ids(
+        &mut self,
+        key: &str,
+        search: &Search<'_>,
+        numbers: impl IntoIterator<Item = VertexNumber>,
+    ) -> Result<(), ApiError> {
+        let context = self.context;
+        self.list(key, numbers, |json, number| {
+            write_id(context, json, search, number)
+        })
+    }
+
+    /// A list of paths, each an object with the ids of its vertices.
+    pub(super) fn paths(
+        &mut self,
+        key: &str,
+        search: &Search<'_>,
+        paths: &[Path],
+    ) -> Result<(), ApiError> {
+        let context = self.context;
+        self.list(key, paths, |json, path| {
+            json.begin_object().key("objects").begin_array();
+            for number in &path.vertices {
+                write_id(context, json, search, *number)?;
+            }
+            json.end_array().end_object();
+            Ok(())
+        })
+    }
+
+    /// The list `vertices`: elements if `whole`, else ids. Those that do not exist have no element.
+    pub(super) fn vertices(
+        &mut self,
+        search: &Search<'_>,
+        numbers: &[VertexNumber],
+        whole: bool,
+    ) -> Result<(), ApiError> {
+        if !whole {
+            return self.ids("vertices", search, numbers.iter().copied());
+        }
+        let (context, ground) = (self.context, self.ground);
+        self.list("vertices", numbers, |json, number| {
+            let id = search
+                .id(*number)
+                .map_err(|error| refused(context, error))?;
+            Ok(write_vertex(json, &ground.view, ground.schema(), &id)?)
+        })
+    }
+
+    /// The list `edges`: elements if `whole`, else ids.
+    pub(super) fn edges(&mut self, edges: &[EdgeId], whole: bool) -> Result<(), ApiError> {
+        let ground = self.ground;
+        self.list("edges", edges, |json, id| {
+            if !whole {
+                output::edge_id(json, id);
+                return Ok(());
+            }
+            Ok(write_edge(json, &ground.view, ground.schema(), id)?)
+        })
+    }
+
+    /// Ends the answer with what the traversal has looked at.
+    pub(super) fn measured(mut self, search: &Search<'_>) -> HandlerResult {
+        let measure = search.measure();
+        let nanos = self.ground.began.elapsed().as_nanos();
+        let json = self.json.key("measure").begin_object();
+        json.key("edge_iterations").unsigned(measure.edges);
+        json.key("vertice_iterations").unsigned(measure.vertices);
+        json.key("cost(ns)")
+            .unsigned(u64::try_from(nanos).unwrap_or(u64::MAX));
+        json.end_object();
+        self.bare()
+    }
+
+    /// Ends the answer.
+    pub(super) fn bare(mut self) -> HandlerResult {
+        self.json.end_object();
+        Ok(Response::ok(self.json.finish()))
+    }
+}
+
+fn write_id(
+    context: &RequestContext,
+    json: &mut JsonWriter,
+    search: &Search<'_>,
+    number: VertexNumber,
+) -> Result<(), ApiError> {
+    let id = search.id(number).map_err(|error| refused(context, error))?;
+    output::vertex_id(json, &id);
+    Ok(())
+}
+
+fn write_vertex(
+    json: &mut JsonWriter,
+    view: &View,
+    schema: &Schema,
+    id: &VertexId,
+) -> Result<(), GraphError> {
+    let mut written = Ok(());
+    // One that does not exist has no element: edges may be stored without a check of their ends.
+    view.with_vertex(id, &mut |row| {
+        written = output::vertex_row(json, schema, id, row);
+    })?;
+    written
+}
+
+fn write_edge(
+    json: &mut JsonWriter,
+    view: &View,
+    schema: &Schema,
+    id: &EdgeId,
+) -> Result<(), GraphError> {
+    let mut written = Ok(());
+    let found = view.with_edge(id, &mut |row| {
+        written = output::edge_row(json, schema, id, row);
+    })?;
+    if !found {
+        let message = format!("Edge '{id}' was listed at its end but is not at its source");
+        return Err(GraphError::new(ErrorKind::Storage, message));
+    }
+    written
+}

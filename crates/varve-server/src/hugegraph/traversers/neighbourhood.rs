@@ -1,0 +1,306 @@
+//! `…/traversers/kout` and `…/traversers/kneighbor`.
+
+use serde::Deserialize;
+use varve_traversal::neighbourhood::{self, KOut};
+use varve_traversal::{Parallel, Path, Search, Step, Tree, VertexNumber, edges_of};
+
+use super::answer::Answer;
+use super::bodies::{FilterSteps, IdJson};
+use super::parameters::{
+    CAPACITY, Ground, LIMIT, NO_LIMIT, capacity, existing, limit, positive, refused, step,
+    vertex_of,
+};
+use crate::errors::{ApiError, HandlerResult};
+use crate::request::RequestContext;
+
+/// The vertices some steps away, by parameters.
+pub(super) fn k_out(context: &RequestContext) -> HandlerResult {
+    let query = context.query()?;
+    let ground = Ground::of(context)?;
+    let step = step(query, ground.schema())?;
+    let depth = positive(query.integer("max_depth", 0)?, "k-out max_depth")?;
+    let (most, answer_limit) = (
+        query.integer("capacity", CAPACITY)?,
+        query.integer("limit", LIMIT)?,
+    );
+    let ask = KOut {
+        depth,
+        nearest: query.boolean("nearest", true)?,
+        capacity: capacity(most)?,
+        counts_all: true,
+        limit: limit(answer_limit)?,
+    };
+    if most != NO_LIMIT && (answer_limit == NO_LIMIT || answer_limit > most) {
+        return Err(ApiError::illegal_argument(format!(
+            "Capacity can't be less than limit, but got capacity '{most}' and limit '{answer_limit}'"
+        )));
+    }
+    let count_only = query.boolean("count_only", false)?;
+    let id = vertex_of(query, "source", "source vertex")?;
+    let mut search = ground.search();
+    let source = existing(context, &mut search, &id, "source vertex")?;
+    let tree = neighbourhood::k_out(&mut search, source, &step, &ask);
+    let tree = tree.map_err(|error| refused(context, error))?;
+    let last = tree.last().iter().map(|reached| reached.vertex);
+    counted_or_listed(context, &ground, &search, last.collect(), count_only)
+}
+
+/// The vertices within some steps, by parameters.
+pub(super) fn k_neighbor(context: &RequestContext) -> HandlerResult {
+    let query = context.query()?;
+    let ground = Ground::of(context)?;
+    let step = step(query, ground.schema())?;
+    let depth = positive(query.integer("max_depth", 0)?, "k-neighbor max_depth")?;
+    let limit = limit(query.integer("limit", LIMIT)?)?;
+    let count_only = query.boolean("count_only", false)?;
+    let id = vertex_of(query, "source", "source vertex")?;
+    let mut search = ground.search();
+    let source = existing(context, &mut search, &id, "source vertex")?;
+    let tree = neighbourhood::k_neighbor(&mut search, source, &step, depth, limit);
+    let tree = tree.map_err(|error| refused(context, error))?;
+    counted_or_listed(
+        context,
+        &ground,
+        &search,
+        tree.reached().collect(),
+        count_only,
+    )
+}
+
+fn counted_or_listed(
+    context: &RequestContext,
+    ground: &Ground,
+    search: &Search<'_>,
+    vertices: Vec<VertexNumber>,
+    count_only: bool,
+) -> HandlerResult {
+    let mut answer = Answer::start(context, ground);
+    match count_only {
+        true => {
+            let json = answer.json().key("vertices_size");
+            json.unsigned(vertices.len() as u64);
+        }
+        false => answer.ids("vertices", search, vertices)?,
+    }
+    answer.measured(search)
+}
+
+/// The body of both POST forms; a k-neighbor request has no `nearest`, `capacity` and
+/// `traverse_mode`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KOutBody<'a> {
+    #[serde(default, borrow)]
+    source: Option<IdJson<'a>>,
+    #[serde(default, borrow)]
+    steps: Option<FilterSteps<'a>>,
+    #[serde(default)]
+    max_depth: i64,
+    #[serde(default = "yes")]
+    nearest: bool,
+    #[serde(default)]
+    count_only: bool,
+    #[serde(default = "default_capacity")]
+    capacity: i64,
+    #[serde(default = "default_limit")]
+    limit: i64,
+    #[serde(default)]
+    with_vertex: bool,
+    #[serde(default)]
+    with_path: bool,
+    #[serde(default)]
+    with_edge: bool,
+    #[serde(default)]
+    traverse_mode: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KNeighborBody<'a> {
+    #[serde(default, borrow)]
+    source: Option<IdJson<'a>>,
+    #[serde(default, borrow)]
+    steps: Option<FilterSteps<'a>>,
+    #[serde(default)]
+    max_depth: i64,
+    #[serde(default)]
+    count_only: bool,
+    #[serde(default = "default_limit")]
+    limit: i64,
+    #[serde(default)]
+    with_vertex: bool,
+    #[serde(default)]
+    with_path: bool,
+    #[serde(default)]
+    with_edge: bool,
+}
+
+const fn yes() -> bool {
+    true
+}
+
+const fn default_capacity() -> i64 {
+    CAPACITY
+}
+
+const fn default_limit() -> i64 {
+    LIMIT
+}
+
+/// What the answer of a POST form shows.
+#[derive(Debug, Clone, Copy)]
+struct Shown {
+    count_only: bool,
+    vertices: bool,
+    paths: bool,
+    edges: bool,
+}
+
+impl Shown {
+    fn check(self) -> Result<Self, ApiError> {
+        if self.count_only && (self.vertices || self.paths || self.edges) {
+            return Err(ApiError::illegal_argument(
+                "Can't return vertex, edge or path when count only",
+            ));
+        }
+        Ok(self)
+    }
+}
+
+/// What both POST forms begin with: the source, the step and what is shown.
+fn begin(
+    ground: &Ground,
+    source: Option<IdJson<'_>>,
+    steps: Option<FilterSteps<'_>>,
+) -> Result<(varve_model::VertexId, Step), ApiError> {
+    let missing =
+        |what: &str| ApiError::illegal_argument(format!("The {what} of request can't be null"));
+    let source = source.ok_or_else(|| missing("source"))?;
+    let steps = steps.ok_or_else(|| missing("steps"))?;
+    Ok((source.id()?, steps.step(ground.schema())?))
+}
+
+/// The vertices some steps away, by a body.
+pub(super) fn k_out_of_body(context: &RequestContext) -> HandlerResult {
+    const MODES: [&str; 2] = ["breadth_first_search", "depth_first_search"];
+    let body: KOutBody<'_> = context.json()?;
+    let ground = Ground::of(context)?;
+    let (id, step) = begin(&ground, body.source, body.steps)?;
+    let ask = KOut {
+        depth: positive(body.max_depth, "k-out max_depth")?,
+        nearest: body.nearest,
+        capacity: capacity(body.capacity)?,
+        counts_all: false,
+        limit: limit(body.limit)?,
+    };
+    let shown = Shown {
+        count_only: body.count_only,
+        vertices: body.with_vertex,
+        paths: body.with_path,
+        edges: body.with_edge,
+    };
+    let shown = shown.check()?;
+    // Both modes give the same answer here.
+    if let Some(mode) = body.traverse_mode
+        && !MODES.contains(&mode.to_lowercase().as_str())
+    {
+        return Err(ApiError::illegal_argument(format!(
+            "The traverse mode must be one of 'breadth_first_search' or 'depth_first_search', but got '{mode}'"
+        )));
+    }
+    let mut search = ground.search();
+    let source = existing(context, &mut search, &id, "source vertex")?;
+    let tree = neighbourhood::k_out(&mut search, source, &step, &ask);
+    let tree = tree.map_err(|error| refused(context, error))?;
+    let last = tree.layers.len() - 1;
+    let of_last = (0..tree.last().len()).map(|position| (last, position));
+    shown_tree(
+        context,
+        &ground,
+        search,
+        "kout",
+        &step,
+        &tree,
+        of_last.collect(),
+        shown,
+    )
+}
+
+/// The vertices within some steps, by a body.
+pub(super) fn k_neighbor_of_body(context: &RequestContext) -> HandlerResult {
+    let body: KNeighborBody<'_> = context.json()?;
+    let ground = Ground::of(context)?;
+    let (id, step) = begin(&ground, body.source, body.steps)?;
+    let depth = positive(body.max_depth, "k-neighbor max_depth")?;
+    let limit = limit(body.limit)?;
+    let shown = Shown {
+        count_only: body.count_only,
+        vertices: body.with_vertex,
+        paths: body.with_path,
+        edges: body.with_edge,
+    };
+    let shown = shown.check()?;
+    let mut search = ground.search();
+    let source = existing(context, &mut search, &id, "source vertex")?;
+    let tree = neighbourhood::k_neighbor(&mut search, source, &step, depth, limit);
+    let tree = tree.map_err(|error| refused(context, error))?;
+    let layers = tree.layers.iter().enumerate().skip(1);
+    let of_all = layers
+        .flat_map(|(layer, reached)| (0..reached.len()).map(move |position| (layer, position)));
+    shown_tree(
+        context,
+        &ground,
+        search,
+        "kneighbor",
+        &step,
+        &tree,
+        of_all.collect(),
+        shown,
+    )
+}
+
+/// The answer of a POST form: these results of a tree, as (layer, position).
+#[expect(clippy::too_many_arguments, reason = "each is a part of one answer")]
+fn shown_tree(
+    context: &RequestContext,
+    ground: &Ground,
+    mut search: Search<'_>,
+    name: &str,
+    step: &Step,
+    tree: &Tree,
+    results: Vec<(usize, usize)>,
+    shown: Shown,
+) -> HandlerResult {
+    let vertex = |(layer, position): &(usize, usize)| tree.layers[*layer][*position].vertex;
+    let numbers: Vec<VertexNumber> = results.iter().map(vertex).collect();
+    let mut answer = Answer::start(context, ground);
+    let (mut paths, mut vertices, mut edges) = (Vec::new(), numbers.clone(), Vec::new());
+    if shown.count_only {
+        vertices.clear();
+    }
+    let measure = search.measure();
+    if shown.paths {
+        let path = |(layer, position): &(usize, usize)| tree.path(*layer, *position);
+        paths = results.iter().map(path).collect();
+        vertices = vertices_of(&paths);
+        let found = edges_of(&mut search, &paths, step, Parallel::Last);
+        edges = found.map_err(|error| refused(context, error))?;
+        search.restore(measure);
+    }
+    match shown.count_only {
+        true => answer.ids(name, &search, [])?,
+        false => answer.ids(name, &search, numbers.iter().copied())?,
+    }
+    answer.json().key("size").unsigned(numbers.len() as u64);
+    answer.paths("paths", &search, &paths)?;
+    answer.vertices(&search, &vertices, shown.vertices)?;
+    answer.edges(&edges, shown.edges)?;
+    answer.measured(&search)
+}
+
+/// The vertices of paths, each once, in the order in which they are met.
+pub(super) fn vertices_of(paths: &[Path]) -> Vec<VertexNumber> {
+    let mut seen = std::collections::HashSet::new();
+    let all = paths.iter().flat_map(|path| &path.vertices);
+    all.copied().filter(|vertex| seen.insert(*vertex)).collect()
+}

@@ -1,0 +1,197 @@
+//! What traversers are asked: bounds, steps and vertices, checked with HugeGraph's words.
+
+use std::time::Instant;
+
+use varve_graph::read::View;
+use varve_graph::schema::Schema;
+use varve_model::{Direction, VertexId};
+use varve_traversal::{Capacity, Search, Step, TraversalError, VertexNumber};
+use varve_view::{CancelToken, Meter, MeterLimits, ViewError};
+
+use crate::errors::ApiError;
+use crate::hugegraph::graph::{Target, direction, named, parse_vertex_id, scope};
+use crate::request::{Query, RequestContext};
+
+/// No bound, as clients write it.
+pub(super) const NO_LIMIT: i64 = -1;
+/// Edges of a vertex that are looked at unless the client says otherwise.
+pub(super) const DEGREE: i64 = 10_000;
+/// Vertices that a traversal may meet unless the client says otherwise.
+pub(super) const CAPACITY: i64 = 10_000_000;
+/// Elements of an answer unless the client says otherwise.
+pub(super) const LIMIT: i64 = 10_000_000;
+/// The most that `skip_degree` may be.
+const SKIP_DEGREE_MAX: i64 = 800_000;
+
+/// The graph of a request, its view, and what the traversal may cost.
+pub(super) struct Ground {
+    pub(super) target: Target,
+    pub(super) view: View,
+    pub(super) meter: Meter,
+    pub(super) began: Instant,
+}
+
+impl Ground {
+    pub(super) fn of(context: &RequestContext) -> Result<Self, ApiError> {
+        let began = Instant::now();
+        let target = Target::of(context)?;
+        let view = target.graph.view(scope(context.query()?)?)?;
+        let config = context.state().config();
+        let limits = MeterLimits {
+            rows_max: config.max_traversal_rows,
+            bytes_max: config.max_traversal_bytes as u64,
+            deadline: Some(context.deadline()),
+        };
+        Ok(Self {
+            target,
+            view,
+            meter: Meter::new(limits, CancelToken::default()),
+            began,
+        })
+    }
+
+    pub(super) fn schema(&self) -> &Schema {
+        &self.target.schema
+    }
+
+    pub(super) fn search(&self) -> Search<'_> {
+        Search::new(&self.view, &self.meter)
+    }
+}
+
+/// Why a traversal gave no answer, as the client sees it.
+#[track_caller]
+pub(super) fn refused(context: &RequestContext, error: TraversalError) -> ApiError {
+    match error {
+        TraversalError::Capacity(message) => ApiError::huge(message),
+        TraversalError::View(ViewError::Deadline | ViewError::Cancelled) => context.too_late(),
+        TraversalError::View(error @ ViewError::Rows { .. }) => {
+            ApiError::limit_exceeded(format!("{error} (server.max_traversal_rows)"))
+        }
+        TraversalError::View(error @ ViewError::Memory { .. }) => {
+            ApiError::limit_exceeded(format!("{error} (server.max_traversal_bytes)"))
+        }
+        TraversalError::View(ViewError::Store(error)) => {
+            match error.downcast::<varve_graph::GraphError>() {
+                Ok(error) => (*error).into(),
+                Err(error) => ApiError::internal(error.to_string()),
+            }
+        }
+    }
+}
+
+/// A vertex id in a query parameter that must be there; `what` names it in the refusal.
+pub(super) fn vertex_of(query: &Query, name: &str, what: &str) -> Result<VertexId, ApiError> {
+    let text = named(query, name)
+        .ok_or_else(|| ApiError::illegal_argument(format!("The '{what} id' can't be null")))?;
+    parse_vertex_id(text)
+}
+
+/// The number of a vertex that must exist.
+pub(super) fn existing(
+    context: &RequestContext,
+    search: &mut Search<'_>,
+    id: &VertexId,
+    what: &str,
+) -> Result<VertexNumber, ApiError> {
+    let number = search.number(id).map_err(|error| refused(context, error))?;
+    match search.exists(number) {
+        Ok(true) => Ok(number),
+        Ok(false) => Err(ApiError::illegal_argument(format!(
+            "The {what} with id '{id}' does not exist"
+        ))
+        .with_cause(format!(
+            "org.apache.hugegraph.exception.NotFoundException: Vertex '{id}' does not exist"
+        ))),
+        Err(error) => Err(refused(context, error)),
+    }
+}
+
+/// A number greater than 0; `what` names it in the refusal.
+pub(super) fn positive(value: i64, what: &str) -> Result<u64, ApiError> {
+    match u64::try_from(value) {
+        Ok(value) if value > 0 => Ok(value),
+        _ => Err(ApiError::illegal_argument(format!(
+            "The {what} parameter must be > 0, but got {value}"
+        ))),
+    }
+}
+
+/// A number greater than 0, or `None` for -1; `what` names it in the refusal.
+pub(super) fn bounded(value: i64, what: &str) -> Result<Option<u64>, ApiError> {
+    match u64::try_from(value) {
+        Ok(bound) if bound > 0 => Ok(Some(bound)),
+        _ if value == NO_LIMIT => Ok(None),
+        _ => Err(ApiError::illegal_argument(format!(
+            "The {what} parameter must be > 0 or == -1, but got: {value}"
+        ))),
+    }
+}
+
+/// A capacity: [`bounded`].
+pub(super) fn capacity(value: i64) -> Result<Capacity, ApiError> {
+    Ok(bounded(value, "capacity")?.map_or(Capacity::NONE, Capacity::of))
+}
+
+/// A limit of the answer: [`bounded`].
+pub(super) fn limit(value: i64) -> Result<u64, ApiError> {
+    Ok(bounded(value, "limit")?.unwrap_or(u64::MAX))
+}
+
+/// `max_degree` and `skip_degree`, as a step has them.
+pub(super) fn degrees(
+    max_degree: i64,
+    skip_degree: i64,
+) -> Result<(Option<u64>, Option<u64>), ApiError> {
+    let most = bounded(max_degree, "max degree")?;
+    if !(0..=SKIP_DEGREE_MAX).contains(&skip_degree) {
+        return Err(ApiError::illegal_argument(format!(
+            "The skipped degree must be in [0, {SKIP_DEGREE_MAX}], but got '{skip_degree}'"
+        )));
+    }
+    if skip_degree > 0 && (max_degree == NO_LIMIT || skip_degree < max_degree) {
+        return Err(ApiError::illegal_argument(format!(
+            "The skipped degree must be >= max degree, but got skipped degree '{skip_degree}' and max degree '{max_degree}'"
+        )));
+    }
+    let skip = u64::try_from(skip_degree).ok().filter(|skip| *skip > 0);
+    Ok((most, skip))
+}
+
+/// Refuses degrees that a capacity does not exceed, as the searches for shortest paths do.
+pub(super) fn degrees_below_capacity(query: &Query) -> Result<(), ApiError> {
+    let capacity = query.integer("capacity", CAPACITY)?;
+    if capacity == NO_LIMIT {
+        return Ok(());
+    }
+    let max_degree = query.integer("max_degree", DEGREE)?;
+    if max_degree == NO_LIMIT || max_degree >= capacity {
+        return Err(ApiError::illegal_argument(
+            "The max degree must be < capacity",
+        ));
+    }
+    if query.integer("skip_degree", 0)? >= capacity {
+        return Err(ApiError::illegal_argument(
+            "The skipped degree must be < capacity",
+        ));
+    }
+    Ok(())
+}
+
+/// The step that `direction`, `label`, `max_degree` and `skip_degree` ask for.
+pub(super) fn step(query: &Query, schema: &Schema) -> Result<Step, ApiError> {
+    let direction: Option<Direction> = direction(query)?;
+    let labels = match named(query, "label") {
+        Some(name) => vec![schema.require_edge_label(name)?.id],
+        None => Vec::new(),
+    };
+    let max_degree = query.integer("max_degree", DEGREE)?;
+    let (max_degree, skip_degree) = degrees(max_degree, query.integer("skip_degree", 0)?)?;
+    Ok(Step {
+        direction,
+        labels,
+        max_degree,
+        skip_degree,
+        ..Step::default()
+    })
+}

@@ -1,0 +1,193 @@
+//! The naive graph at one point of both times, as queries read it.
+
+use varve_model::{
+    Condition, Direction, Edge, EdgeId, Properties, PropertyKeyId, Vertex, VertexId,
+};
+use varve_view::{Expand, Flow, GraphView, Meter, Neighbour, VertexFound, ViewError};
+
+use super::{Model, Point};
+
+/// All that exists at a point. Answers by looking at all of it.
+#[derive(Debug, Clone)]
+pub struct ModelView {
+    vertices: Vec<Vertex>,
+    edges: Vec<Edge>,
+}
+
+/// A key that is none of this view's.
+#[derive(Debug, thiserror::Error)]
+#[error("not a key of this view: {0:?}")]
+struct WrongKey(Vec<u8>);
+
+const NUMBER: u8 = 0;
+const UUID: u8 = 1;
+const TEXT: u8 = 2;
+
+impl ModelView {
+    /// What exists in `model` at a point.
+    #[must_use]
+    pub fn new(model: &Model, at: Point) -> Self {
+        Self::of(model.vertices(at), model.edges(at))
+    }
+
+    /// A graph of these elements.
+    #[must_use]
+    pub const fn of(vertices: Vec<Vertex>, edges: Vec<Edge>) -> Self {
+        Self { vertices, edges }
+    }
+
+    /// The vertices that exist.
+    #[must_use]
+    pub fn all_vertices(&self) -> &[Vertex] {
+        &self.vertices
+    }
+
+    /// The edges that exist.
+    #[must_use]
+    pub fn all_edges(&self) -> &[Edge] {
+        &self.edges
+    }
+
+    /// The edges of a vertex as [`GraphView::neighbours`] orders them, each with the way it is
+    /// walked and its position among all edges.
+    fn edges_of(&self, vertex: &VertexId, ask: &Expand<'_>) -> Vec<(Direction, usize)> {
+        let mut found = Vec::new();
+        for direction in [Direction::Out, Direction::In] {
+            let wanted = |edge: &Edge| {
+                let labels = [edge.id.label, edge.id.parent];
+                let labelled =
+                    ask.labels.is_empty() || labels.iter().any(|label| ask.labels.contains(label));
+                labelled && edge.id.owner(direction) == vertex
+            };
+            let edges = self.edges.iter().enumerate();
+            let mut one_way: Vec<_> = edges.filter(|(_, edge)| wanted(edge)).collect();
+            one_way.sort_by_key(|(_, edge)| {
+                let id = &edge.id;
+                let own = match id.label == id.parent {
+                    true => 0,
+                    false => id.label.0,
+                };
+                (
+                    id.parent,
+                    own,
+                    id.sort_values.clone(),
+                    id.other(direction).clone(),
+                )
+            });
+            found.extend(one_way.into_iter().map(|(at, _)| (direction, at)));
+        }
+        found.retain(|(direction, _)| ask.direction.is_none_or(|asked| asked == *direction));
+        found
+    }
+
+    fn key(&self, id: &VertexId) -> Vec<u8> {
+        let mut key = Vec::new();
+        self.put_vertex_key(id, &mut key);
+        key
+    }
+}
+
+fn picked(properties: &Properties, keys: &[PropertyKeyId]) -> Properties {
+    let all = properties.iter();
+    let wanted = all.filter(|(key, _)| keys.contains(key));
+    wanted.map(|(key, value)| (key, value.clone())).collect()
+}
+
+impl GraphView for ModelView {
+    fn put_vertex_key(&self, id: &VertexId, out: &mut Vec<u8>) {
+        match id {
+            VertexId::Number(number) => {
+                out.push(NUMBER);
+                out.extend(((*number as u64) ^ (1 << 63)).to_be_bytes());
+            }
+            VertexId::Uuid(uuid) => {
+                out.push(UUID);
+                out.extend(uuid.to_be_bytes());
+            }
+            VertexId::Text(text) => {
+                out.push(TEXT);
+                out.extend((text.len() as u32).to_be_bytes());
+                out.extend(text.as_bytes());
+            }
+        }
+    }
+
+    fn vertex_id(&self, key: &[u8]) -> Result<VertexId, ViewError> {
+        let wrong = || ViewError::store(WrongKey(key.to_vec()));
+        let (kind, rest) = key.split_first().ok_or_else(wrong)?;
+        Ok(match *kind {
+            NUMBER => {
+                let bytes = rest.try_into().map_err(|_| wrong())?;
+                VertexId::Number((u64::from_be_bytes(bytes) ^ (1 << 63)) as i64)
+            }
+            UUID => VertexId::Uuid(u128::from_be_bytes(rest.try_into().map_err(|_| wrong())?)),
+            _ => {
+                let text = rest.get(4..).ok_or_else(wrong)?;
+                VertexId::text(std::str::from_utf8(text).map_err(|_| wrong())?)
+            }
+        })
+    }
+
+    fn edge_id(&self, _from: &[u8], edge: &[u8]) -> Result<EdgeId, ViewError> {
+        let wrong = || ViewError::store(WrongKey(edge.to_vec()));
+        let at = usize::from_be_bytes(edge.try_into().map_err(|_| wrong())?);
+        let edge = self.edges.get(at).ok_or_else(wrong)?;
+        Ok(edge.id.clone())
+    }
+
+    fn neighbours(
+        &self,
+        from: &[&[u8]],
+        ask: &Expand<'_>,
+        meter: &Meter,
+        visit: &mut dyn FnMut(usize, &Neighbour<'_>) -> Flow,
+    ) -> Result<(), ViewError> {
+        for (at, key) in from.iter().enumerate() {
+            let vertex = self.vertex_id(key)?;
+            for (direction, number) in self.edges_of(&vertex, ask) {
+                meter.row()?;
+                let edge = &self.edges[number];
+                let neighbour = Neighbour {
+                    direction,
+                    label: edge.id.label,
+                    edge: &number.to_be_bytes(),
+                    other: &self.key(edge.id.other(direction)),
+                    other_label: match direction {
+                        Direction::Out => edge.target_label,
+                        Direction::In => edge.source_label,
+                    },
+                    properties: &picked(&edge.properties, ask.properties),
+                };
+                if visit(at, &neighbour).is_break() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn vertices(
+        &self,
+        keys: &[&[u8]],
+        properties: &[PropertyKeyId],
+        meter: &Meter,
+        found: &mut dyn FnMut(usize, VertexFound<'_>),
+    ) -> Result<(), ViewError> {
+        for (at, key) in keys.iter().enumerate() {
+            meter.row()?;
+            let id = self.vertex_id(key)?;
+            if let Some(vertex) = self.vertices.iter().find(|vertex| vertex.id == id) {
+                let label = vertex.label;
+                let properties = &picked(&vertex.properties, properties);
+                found(at, VertexFound { label, properties });
+            }
+        }
+        Ok(())
+    }
+
+    fn satisfies(&self, conditions: &[Condition], properties: &Properties) -> bool {
+        let contains = |text: &str, words: &str| text.contains(words);
+        let mut conditions = conditions.iter();
+        conditions.all(|condition| condition.holds(properties, &contains))
+    }
+}

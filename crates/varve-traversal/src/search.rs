@@ -1,0 +1,358 @@
+//! One traversal's state: the vertices it has met, and its way of reading.
+
+use varve_model::{Direction, EdgeLabelId, VertexId, VertexLabelId};
+use varve_view::{Expand, Flow, GraphView, Meter, Neighbour, ViewError};
+
+use crate::keys::Keys;
+use crate::{Step, TraversalError, VertexFilter};
+
+/// The dense number of a vertex within one search.
+pub type VertexNumber = u32;
+
+/// Vertices whose edges are asked for with one call.
+const CHUNK: usize = 256;
+
+/// An edge that was followed.
+#[derive(Debug, Clone, Copy)]
+pub struct Hop<'a> {
+    /// Where from.
+    pub from: VertexNumber,
+    /// Where to.
+    pub to: VertexNumber,
+    /// Which way the edge was walked.
+    pub direction: Direction,
+    /// The edge's label.
+    pub label: EdgeLabelId,
+    /// The label of `to`, as the edge knows it.
+    pub to_label: VertexLabelId,
+    /// The edge's key at `from`.
+    pub edge: &'a [u8],
+}
+
+/// What a traversal has looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Measure {
+    /// Edges.
+    pub edges: u64,
+    /// Vertices whose edges were asked for.
+    pub vertices: u64,
+}
+
+/// One traversal over a view.
+pub struct Search<'v> {
+    view: &'v dyn GraphView,
+    meter: &'v Meter,
+    keys: Keys,
+    measure: Measure,
+    /// Whether a vertex passes `filters`, by number.
+    passes: Vec<Option<bool>>,
+    /// The vertex filters of the last step.
+    filters: Vec<VertexFilter>,
+}
+
+/// A hop that waits until its end was checked.
+struct Pending {
+    from: VertexNumber,
+    to: VertexNumber,
+    direction: Direction,
+    label: EdgeLabelId,
+    to_label: VertexLabelId,
+    edge: std::ops::Range<usize>,
+}
+
+impl<'v> Search<'v> {
+    /// A search that has met nothing yet.
+    #[must_use]
+    pub fn new(view: &'v dyn GraphView, meter: &'v Meter) -> Self {
+        Self {
+            view,
+            meter,
+            keys: Keys::new(),
+            measure: Measure::default(),
+            passes: Vec::new(),
+            filters: Vec::new(),
+        }
+    }
+
+    /// The view below.
+    #[must_use]
+    pub fn view(&self) -> &'v dyn GraphView {
+        self.view
+    }
+
+    /// The meter of the request.
+    #[must_use]
+    pub fn meter(&self) -> &'v Meter {
+        self.meter
+    }
+
+    /// What was looked at so far.
+    #[must_use]
+    pub fn measure(&self) -> Measure {
+        self.measure
+    }
+
+    /// Takes back what was looked at since: reads that only fetch what an answer shows do not count.
+    pub fn restore(&mut self, measure: Measure) {
+        self.measure = measure;
+    }
+
+    /// How many vertices were met; numbers are below this.
+    #[must_use]
+    pub fn vertices_met(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// The number of a vertex, whether or not it exists.
+    ///
+    /// # Errors
+    /// Over the meter's memory.
+    pub fn number(&mut self, id: &VertexId) -> Result<VertexNumber, TraversalError> {
+        let mut key = Vec::new();
+        self.view.put_vertex_key(id, &mut key);
+        Ok(self.keys.number(&key, self.meter)?)
+    }
+
+    /// The id of a vertex that was met.
+    ///
+    /// # Errors
+    /// When the store is damaged.
+    pub fn id(&self, number: VertexNumber) -> Result<VertexId, TraversalError> {
+        Ok(self.view.vertex_id(self.keys.get(number))?)
+    }
+
+    /// The key of a vertex that was met.
+    #[must_use]
+    pub fn key(&self, number: VertexNumber) -> Vec<u8> {
+        self.keys.get(number).to_vec()
+    }
+
+    /// Whether a vertex exists.
+    ///
+    /// # Errors
+    /// As the view.
+    pub fn exists(&self, number: VertexNumber) -> Result<bool, TraversalError> {
+        let (mut exists, key) = (false, self.keys.get(number));
+        let found = &mut |_, _: varve_view::VertexFound<'_>| exists = true;
+        self.view.vertices(&[key], &[], self.meter, found)?;
+        Ok(exists)
+    }
+
+    /// Follows a step from each vertex in turn, each with its edges in storage order. A break ends it.
+    ///
+    /// # Errors
+    /// As the view; and what `visit` returns.
+    pub fn expand(
+        &mut self,
+        from: &[VertexNumber],
+        step: &Step,
+        visit: &mut dyn FnMut(&Hop<'_>) -> Result<Flow, TraversalError>,
+    ) -> Result<(), TraversalError> {
+        for chunk in from.chunks(CHUNK) {
+            let chunk = self.leavable(chunk, step)?;
+            let flow = match step.vertices.is_empty() {
+                true => self.follow(&chunk, step, visit)?,
+                false => self.follow_filtered(&chunk, step, visit)?,
+            };
+            if flow.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Those of the vertices that a step leaves: they pass its filters and are not too large.
+    fn leavable(
+        &mut self,
+        from: &[VertexNumber],
+        step: &Step,
+    ) -> Result<Vec<VertexNumber>, TraversalError> {
+        let mut from = from.to_vec();
+        if !step.vertices.is_empty() {
+            self.check_vertices(&from, step)?;
+            from.retain(|number| self.passes[*number as usize] == Some(true));
+        }
+        if let Some(skip) = step.skip_degree {
+            let keys: Vec<&[u8]> = from.iter().map(|number| self.keys.get(*number)).collect();
+            let degrees = self
+                .view
+                .degrees(&keys, &ask(step, &[]), skip, self.meter)?;
+            let mut degrees = degrees.into_iter();
+            from.retain(|_| degrees.next().is_some_and(|degree| degree < skip));
+        }
+        Ok(from)
+    }
+
+    fn follow(
+        &mut self,
+        from: &[VertexNumber],
+        step: &Step,
+        visit: &mut dyn FnMut(&Hop<'_>) -> Result<Flow, TraversalError>,
+    ) -> Result<Flow, TraversalError> {
+        let (bytes, ends) = self.copied(from);
+        let mut start = 0;
+        let cut = |end: &usize| &bytes[std::mem::replace(&mut start, *end)..*end];
+        let slices: Vec<&[u8]> = ends.iter().map(cut).collect();
+        let wanted = step.edge_keys();
+        let most = step.max_degree.unwrap_or(u64::MAX);
+        let (view, meter, keys) = (self.view, self.meter, &mut self.keys);
+        let (mut at_now, mut degree, mut edges) = (usize::MAX, 0, 0);
+        let mut ended: Result<Flow, TraversalError> = Ok(Flow::Continue(()));
+        self.measure.vertices += from.len() as u64;
+        view.neighbours(&slices, &ask(step, &wanted), meter, &mut |at, edge| {
+            if !matches!(ended, Ok(Flow::Continue(()))) {
+                return Flow::Break(());
+            }
+            if at != at_now {
+                (at_now, degree) = (at, 0);
+            }
+            degree += 1;
+            edges += 1;
+            if passes_edge(view, step, edge) {
+                ended = keys
+                    .number(edge.other, meter)
+                    .map_err(TraversalError::from)
+                    .and_then(|to| {
+                        visit(&Hop {
+                            from: from[at],
+                            to,
+                            direction: edge.direction,
+                            label: edge.label,
+                            to_label: edge.other_label,
+                            edge: edge.edge,
+                        })
+                    });
+            }
+            match matches!(ended, Ok(Flow::Continue(()))) && degree < most {
+                true => Flow::Continue(()),
+                false => Flow::Break(()),
+            }
+        })?;
+        self.measure.edges += edges;
+        ended
+    }
+
+    /// [`Search::follow`], with the far ends checked before they are shown.
+    fn follow_filtered(
+        &mut self,
+        from: &[VertexNumber],
+        step: &Step,
+        visit: &mut dyn FnMut(&Hop<'_>) -> Result<Flow, TraversalError>,
+    ) -> Result<Flow, TraversalError> {
+        let (mut bytes, mut hops): (Vec<u8>, Vec<Pending>) = (Vec::new(), Vec::new());
+        let meter = self.meter;
+        let mut held = 0;
+        let bare = Step {
+            vertices: Vec::new(),
+            ..step.clone()
+        };
+        let followed = self.follow(from, &bare, &mut |hop| {
+            let start = bytes.len();
+            bytes.extend_from_slice(hop.edge);
+            held += size_of::<Pending>() + hop.edge.len();
+            meter.hold(size_of::<Pending>() + hop.edge.len())?;
+            hops.push(Pending {
+                from: hop.from,
+                to: hop.to,
+                direction: hop.direction,
+                label: hop.label,
+                to_label: hop.to_label,
+                edge: start..bytes.len(),
+            });
+            Ok(Flow::Continue(()))
+        });
+        let _ = followed?;
+        if step.reads_vertices() {
+            let ends: Vec<VertexNumber> = hops.iter().map(|hop| hop.to).collect();
+            for ends in ends.chunks(CHUNK) {
+                self.check_vertices(ends, step)?;
+            }
+        } else {
+            self.passes.resize(self.keys.len(), None);
+            for hop in &hops {
+                self.passes[hop.to as usize] = Some(step.enters(hop.to_label));
+            }
+        }
+        let mut flow = Flow::Continue(());
+        for hop in hops {
+            if flow.is_break() || self.passes[hop.to as usize] != Some(true) {
+                continue;
+            }
+            flow = visit(&Hop {
+                from: hop.from,
+                to: hop.to,
+                direction: hop.direction,
+                label: hop.label,
+                to_label: hop.to_label,
+                edge: &bytes[hop.edge],
+            })?;
+        }
+        meter.release(held);
+        Ok(flow)
+    }
+
+    /// Reads those of the vertices that were not checked against the step's filters yet.
+    fn check_vertices(
+        &mut self,
+        numbers: &[VertexNumber],
+        step: &Step,
+    ) -> Result<(), TraversalError> {
+        if self.filters != step.vertices {
+            self.filters.clone_from(&step.vertices);
+            self.passes.clear();
+        }
+        self.passes.resize(self.keys.len(), None);
+        let mut unknown = numbers.to_vec();
+        unknown.retain(|number| self.passes[*number as usize].is_none());
+        unknown.sort_unstable();
+        unknown.dedup();
+        let keys: Vec<&[u8]> = unknown
+            .iter()
+            .map(|number| self.keys.get(*number))
+            .collect();
+        for number in &unknown {
+            self.passes[*number as usize] = Some(false);
+        }
+        let (view, passes) = (self.view, &mut self.passes);
+        view.vertices(&keys, &step.vertex_keys(), self.meter, &mut |at, vertex| {
+            let fits = step.vertices.iter().any(|filter| {
+                filter.label.is_none_or(|label| label == vertex.label)
+                    && view.satisfies(&filter.conditions, vertex.properties)
+            });
+            passes[unknown[at] as usize] = Some(fits);
+        })?;
+        Ok(())
+    }
+
+    /// The keys of vertices, one after the other, and where each ends.
+    fn copied(&self, numbers: &[VertexNumber]) -> (Vec<u8>, Vec<usize>) {
+        let (mut bytes, mut ends) = (Vec::new(), Vec::with_capacity(numbers.len()));
+        for number in numbers {
+            bytes.extend_from_slice(self.keys.get(*number));
+            ends.push(bytes.len());
+        }
+        (bytes, ends)
+    }
+}
+
+fn ask<'a>(step: &'a Step, properties: &'a [varve_model::PropertyKeyId]) -> Expand<'a> {
+    Expand {
+        direction: step.direction,
+        labels: &step.labels,
+        properties,
+    }
+}
+
+fn passes_edge(view: &dyn GraphView, step: &Step, edge: &Neighbour<'_>) -> bool {
+    step.edges.is_empty()
+        || step.edges.iter().any(|filter| {
+            filter.label.is_none_or(|label| label == edge.label)
+                && view.satisfies(&filter.conditions, edge.properties)
+        })
+}
+
+impl From<std::num::TryFromIntError> for TraversalError {
+    fn from(error: std::num::TryFromIntError) -> Self {
+        Self::View(ViewError::store(error))
+    }
+}

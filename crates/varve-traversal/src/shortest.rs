@@ -1,0 +1,201 @@
+//! Shortest paths by number of edges, searched from both ends.
+
+use rustc_hash::FxHashSet;
+use varve_view::Flow;
+
+use crate::{Capacity, Path, Search, Step, TraversalError, VertexNumber};
+
+/// What HugeGraph's texts call these searches.
+const WHAT: &str = "shortest path";
+
+/// One side of a search: its layers, with every edge between neighbouring layers.
+#[derive(Debug)]
+struct Side {
+    frontier: Vec<VertexNumber>,
+    /// The layer of a vertex, by number; `u32::MAX` = not reached.
+    depth: Vec<u32>,
+    /// Vertices of each layer after the first, with one they were reached from. A vertex stands once
+    /// for each such vertex, or once in all if only one path is wanted.
+    parents: Vec<Vec<(VertexNumber, VertexNumber)>>,
+}
+
+const UNREACHED: u32 = u32::MAX;
+
+impl Side {
+    fn new(end: VertexNumber) -> Self {
+        let mut side = Self {
+            frontier: vec![end],
+            depth: Vec::new(),
+            parents: Vec::new(),
+        };
+        side.set_depth(end, 0);
+        side
+    }
+
+    /// The number of its last layer.
+    fn layer(&self) -> u32 {
+        u32::try_from(self.parents.len()).unwrap_or(UNREACHED - 1)
+    }
+
+    fn depth(&self, vertex: VertexNumber) -> u32 {
+        self.depth
+            .get(vertex as usize)
+            .copied()
+            .unwrap_or(UNREACHED)
+    }
+
+    fn set_depth(&mut self, vertex: VertexNumber, depth: u32) {
+        let at = vertex as usize;
+        if self.depth.len() <= at {
+            let room = (at + 1).next_power_of_two();
+            self.depth.resize(room, UNREACHED);
+        }
+        self.depth[at] = depth;
+    }
+
+    /// Reaches the next layer. Ends early at a vertex that `is_met` if one path is enough.
+    fn grow(
+        &mut self,
+        search: &mut Search<'_>,
+        step: &Step,
+        all: bool,
+        is_met: &dyn Fn(VertexNumber) -> bool,
+        charge: &mut dyn FnMut() -> Result<(), TraversalError>,
+    ) -> Result<(), TraversalError> {
+        let depth = self.layer() + 1;
+        let from = std::mem::take(&mut self.frontier);
+        let meter = search.meter();
+        let (mut next, mut parents) = (Vec::new(), Vec::new());
+        let mut last = None;
+        search.expand(&from, step, &mut |hop| {
+            let known = self.depth(hop.to);
+            let pair = (hop.to, hop.from);
+            // Parallel edges come one after the other or in another direction; a pair counts once.
+            if known == UNREACHED {
+                self.set_depth(hop.to, depth);
+                charge()?;
+                next.push(hop.to);
+                parents.push(pair);
+            } else if all && known == depth && last != Some(pair) {
+                parents.push(pair);
+            } else {
+                return Ok(Flow::Continue(()));
+            }
+            last = Some(pair);
+            meter.hold(2 * size_of::<(VertexNumber, VertexNumber)>())?;
+            Ok(match !all && is_met(hop.to) {
+                true => Flow::Break(()),
+                false => Flow::Continue(()),
+            })
+        })?;
+        parents.sort_by_key(|(vertex, _)| *vertex);
+        // Stable, so of equal pairs the first in storage order stays.
+        let mut seen = FxHashSet::default();
+        parents.retain(|pair| seen.insert(*pair));
+        self.frontier = next;
+        self.parents.push(parents);
+        Ok(())
+    }
+
+    /// All ways from a vertex of a layer to this side's end: each begins behind the vertex.
+    fn ways(&self, vertex: VertexNumber, layer: usize, most: usize) -> Vec<Vec<VertexNumber>> {
+        let mut ways: Vec<Vec<VertexNumber>> = vec![Vec::new()];
+        for parents in self.parents[..layer].iter().rev() {
+            let mut longer = Vec::new();
+            for way in ways {
+                let at = way.last().copied().unwrap_or(vertex);
+                let start = parents.partition_point(|(child, _)| *child < at);
+                let own = parents[start..]
+                    .iter()
+                    .take_while(|(child, _)| *child == at);
+                longer.extend(own.map(|(_, parent)| [&way[..], &[*parent]].concat()));
+                if longer.len() >= most {
+                    break;
+                }
+            }
+            longer.truncate(most);
+            ways = longer;
+        }
+        ways
+    }
+}
+
+/// A request for shortest paths.
+#[derive(Debug, Clone, Copy)]
+pub struct Shortest {
+    /// Most edges of a path.
+    pub depth: u64,
+    /// Vertices that may be reached from both ends, and paths that may be found.
+    pub capacity: Capacity,
+    /// Whether all shortest paths are wanted, or one.
+    pub all: bool,
+}
+
+/// Paths with as few edges as possible from `source` to `target`, as lists of vertices; none if the
+/// target is further than `depth`. From a vertex to itself: that vertex.
+///
+/// # Errors
+/// [`TraversalError::Capacity`] when the capacity is exceeded, and failures of the view.
+pub fn shortest_paths(
+    search: &mut Search<'_>,
+    source: VertexNumber,
+    target: VertexNumber,
+    step: &Step,
+    ask: &Shortest,
+) -> Result<Vec<Path>, TraversalError> {
+    if source == target {
+        let vertices = vec![source];
+        return Ok(vec![Path { vertices }]);
+    }
+    let back = step.reversed();
+    let (mut near, mut far) = (Side::new(source), Side::new(target));
+    let mut touched = 2;
+    let mut charge = || {
+        touched += 1;
+        ask.capacity.check(touched, WHAT)
+    };
+    for _ in 0..ask.depth {
+        if near.frontier.len() <= far.frontier.len() {
+            let is_met = |vertex| far.depth(vertex) == far.layer();
+            near.grow(search, step, ask.all, &is_met, &mut charge)?;
+        } else {
+            let is_met = |vertex| near.depth(vertex) == near.layer();
+            far.grow(search, &back, ask.all, &is_met, &mut charge)?;
+        }
+        let paths = joined(&near, &far, ask)?;
+        if !paths.is_empty() || near.frontier.is_empty() || far.frontier.is_empty() {
+            return Ok(paths);
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// The paths through the vertices at which the last layers of both sides meet.
+fn joined(near: &Side, far: &Side, ask: &Shortest) -> Result<Vec<Path>, TraversalError> {
+    let (ahead, behind) = (near.parents.len(), far.parents.len());
+    let meets = |vertex: &&VertexNumber| far.depth(**vertex) == far.layer();
+    let meeting = near.frontier.iter().filter(meets);
+    // One more than may be, so that too many are noticed.
+    let most = |found: usize| match ask.all {
+        true => ask.capacity.left(found as u64),
+        false => 1,
+    };
+    let mut paths = Vec::new();
+    for vertex in meeting {
+        let starts = near.ways(*vertex, ahead, most(paths.len()));
+        let ends = far.ways(*vertex, behind, most(paths.len()));
+        for start in &starts {
+            for end in &ends {
+                let mut vertices: Vec<VertexNumber> = start.iter().rev().copied().collect();
+                vertices.push(*vertex);
+                vertices.extend(end);
+                paths.push(Path { vertices });
+                ask.capacity.check(paths.len() as u64, WHAT)?;
+                if !ask.all {
+                    return Ok(paths);
+                }
+            }
+        }
+    }
+    Ok(paths)
+}

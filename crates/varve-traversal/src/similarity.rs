@@ -1,0 +1,103 @@
+//! How alike the neighbourhoods of two vertices are.
+//!
+//! Adamic and Adar, "Friends and neighbors on the Web" (2003); Zhou, Lü and Zhang, "Predicting
+//! missing links via local information" (2009); Jaccard's index.
+
+use rustc_hash::FxHashSet;
+use varve_view::Expand;
+
+use crate::neighbourhood::neighbours;
+use crate::{Search, Step, TraversalError, VertexNumber};
+
+/// Edges of a common neighbour that count for its degree, as in HugeGraph.
+const DEGREE_MAX: u64 = 10_000;
+
+/// The common neighbours of all these vertices, in the order in which the first one has them.
+///
+/// # Errors
+/// Failures of the view.
+pub fn same_neighbours(
+    search: &mut Search<'_>,
+    vertices: &[VertexNumber],
+    step: &Step,
+    limit: u64,
+) -> Result<Vec<VertexNumber>, TraversalError> {
+    let Some((first, others)) = vertices.split_first() else {
+        return Ok(Vec::new());
+    };
+    let mut common = neighbours(search, *first, step, u64::MAX)?;
+    for other in others {
+        let theirs = neighbours(search, *other, step, u64::MAX)?;
+        let theirs = FxHashSet::from_iter(theirs);
+        common.retain(|vertex| theirs.contains(vertex));
+    }
+    common.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    Ok(common)
+}
+
+/// Jaccard's index of two vertices' neighbours: common ones by all; 0 if neither has any.
+///
+/// # Errors
+/// Failures of the view.
+pub fn jaccard(
+    search: &mut Search<'_>,
+    vertex: VertexNumber,
+    other: VertexNumber,
+    step: &Step,
+) -> Result<f64, TraversalError> {
+    let ours = neighbours(search, vertex, step, u64::MAX)?;
+    let theirs = neighbours(search, other, step, u64::MAX)?;
+    let ours = FxHashSet::from_iter(ours);
+    let common = theirs
+        .iter()
+        .filter(|vertex| ours.contains(*vertex))
+        .count();
+    let all = ours.len() + theirs.len() - common;
+    Ok(if all == 0 {
+        0.0
+    } else {
+        common as f64 / all as f64
+    })
+}
+
+/// Which weight a common neighbour has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// One by the logarithm of its degree (Adamic and Adar); infinite for degree 1.
+    InverseLogDegree,
+    /// One by its degree (resource allocation).
+    InverseDegree,
+}
+
+/// The sum of the weights of two vertices' common neighbours, of which `limit` count at most. The
+/// degree of one is that of the step's direction and labels, up to 10,000; one without edges adds
+/// nothing.
+///
+/// # Errors
+/// Failures of the view.
+pub fn link_prediction(
+    search: &mut Search<'_>,
+    vertex: VertexNumber,
+    other: VertexNumber,
+    step: &Step,
+    limit: u64,
+    weight: Weight,
+) -> Result<f64, TraversalError> {
+    let common = same_neighbours(search, &[vertex, other], step, limit)?;
+    let keys: Vec<Vec<u8>> = common.iter().map(|number| search.key(*number)).collect();
+    let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+    let ask = Expand {
+        direction: step.direction,
+        labels: &step.labels,
+        properties: &[],
+    };
+    let degrees = search
+        .view()
+        .degrees(&keys, &ask, DEGREE_MAX, search.meter())?;
+    let weights = degrees.into_iter().filter(|degree| *degree > 0);
+    let weight = |degree: u64| match weight {
+        Weight::InverseLogDegree => 1.0 / (degree as f64).ln(),
+        Weight::InverseDegree => 1.0 / degree as f64,
+    };
+    Ok(weights.map(weight).sum())
+}

@@ -1,0 +1,251 @@
+//! Every traverser against its definition, by brute force on random graphs.
+//!
+//! `VARVE_TRAVERSAL_GRAPHS` sets how many graphs, `VARVE_TRAVERSAL_SEED` the first seed.
+
+mod naive;
+mod world;
+
+use std::collections::BTreeSet;
+
+use varve_testkit::Random;
+use varve_traversal::neighbourhood::{KOut, k_neighbor, k_out};
+use varve_traversal::shortest::{Shortest, shortest_paths};
+use varve_traversal::similarity::{Weight, jaccard, link_prediction, same_neighbours};
+use varve_traversal::{Capacity, Parallel, Path, Search, Step, edges_of};
+use varve_view::Meter;
+
+use world::World;
+
+const GRAPHS_DEFAULT: u64 = 10_000;
+
+fn number_from(name: &str, default: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(text) => text.parse().expect("a whole number"),
+        Err(_) => default,
+    }
+}
+
+/// Runs a check on many random graphs, each with a step and two vertices.
+fn on_graphs(check: impl Fn(&World, &mut Random)) {
+    let first = number_from("VARVE_TRAVERSAL_SEED", 1);
+    for seed in first..first + number_from("VARVE_TRAVERSAL_GRAPHS", GRAPHS_DEFAULT) {
+        let mut random = Random::new(seed);
+        let world = World::new(&mut random);
+        let run = std::panic::AssertUnwindSafe(|| check(&world, &mut random));
+        if let Err(panic) = std::panic::catch_unwind(run) {
+            eprintln!("seed {seed}: {world:?}");
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+fn ids(search: &Search<'_>, numbers: impl IntoIterator<Item = u32>) -> Vec<usize> {
+    let each = numbers.into_iter();
+    each.map(|number| world::place(&search.id(number).expect("a vertex")))
+        .collect()
+}
+
+fn places(search: &Search<'_>, path: &Path) -> Vec<usize> {
+    ids(search, path.vertices.iter().copied())
+}
+
+fn distinct(places: &[usize]) -> BTreeSet<usize> {
+    let set: BTreeSet<usize> = places.iter().copied().collect();
+    assert_eq!(set.len(), places.len(), "a vertex stands twice: {places:?}");
+    set
+}
+
+/// Every pair of neighbours on a path is joined by a step.
+fn assert_walks(world: &World, step: &Step, path: &[usize]) {
+    for pair in path.windows(2) {
+        let next = naive::next(world, step, pair[0]);
+        assert!(
+            next.contains(&pair[1]),
+            "no step from {} to {}",
+            pair[0],
+            pair[1]
+        );
+    }
+}
+
+#[test]
+fn k_out_and_k_neighbor() {
+    on_graphs(|world, random| {
+        let meter = Meter::unlimited();
+        let step = world.step(random, true);
+        let (source, depth) = (world.vertex(random), 1 + random.below(4));
+        let distances = naive::distances(world, &step, source);
+        for nearest in [true, false] {
+            let mut search = Search::new(&world.view, &meter);
+            let start = search.number(&world::id(source)).expect("a number");
+            let ask = KOut {
+                depth: depth as u64,
+                nearest,
+                capacity: Capacity::NONE,
+                counts_all: false,
+                limit: u64::MAX,
+            };
+            let tree = k_out(&mut search, start, &step, &ask).expect("an answer");
+            let got = distinct(&ids(
+                &search,
+                tree.last().iter().map(|reached| reached.vertex),
+            ));
+            let wanted = match nearest {
+                true => naive::at_distance(&distances, depth),
+                false => naive::walk_ends(world, &step, source, depth),
+            };
+            assert_eq!(
+                got, wanted,
+                "{step:?} from {source}, depth {depth}, {nearest}"
+            );
+            for position in 0..tree.last().len() {
+                let path = tree.path(tree.layers.len() - 1, position);
+                assert_eq!(path.vertices.len(), depth + 1);
+                assert_walks(world, &step, &places(&search, &path));
+            }
+            let few = KOut { limit: 2, ..ask };
+            let mut search = Search::new(&world.view, &meter);
+            let start = search.number(&world::id(source)).expect("a number");
+            let tree = k_out(&mut search, start, &step, &few).expect("an answer");
+            assert_eq!(tree.last().len(), wanted.len().min(2));
+        }
+        let mut search = Search::new(&world.view, &meter);
+        let start = search.number(&world::id(source)).expect("a number");
+        let tree =
+            k_neighbor(&mut search, start, &step, depth as u64, u64::MAX).expect("an answer");
+        let got = distinct(&ids(&search, tree.reached()));
+        let wanted: BTreeSet<usize> = (1..=depth)
+            .flat_map(|depth| naive::at_distance(&distances, depth))
+            .collect();
+        assert_eq!(got, wanted, "{step:?} from {source}, depth {depth}");
+    });
+}
+
+#[test]
+fn a_capacity_gives_the_whole_answer_or_an_error() {
+    on_graphs(|world, random| {
+        let meter = Meter::unlimited();
+        let step = world.step(random, false);
+        let (source, depth) = (world.vertex(random), 1 + random.below(3));
+        let distances = naive::distances(world, &step, source);
+        let touched = distances
+            .iter()
+            .flatten()
+            .filter(|at| **at <= depth)
+            .count() as u64;
+        let capacity = 1 + random.below(8) as u64;
+        let ask = KOut {
+            depth: depth as u64,
+            nearest: true,
+            capacity: Capacity::of(capacity),
+            counts_all: true,
+            limit: u64::MAX,
+        };
+        let mut search = Search::new(&world.view, &meter);
+        let start = search.number(&world::id(source)).expect("a number");
+        match k_out(&mut search, start, &step, &ask) {
+            Ok(tree) => {
+                assert!(touched <= capacity);
+                let got = ids(&search, tree.last().iter().map(|reached| reached.vertex));
+                assert_eq!(distinct(&got), naive::at_distance(&distances, depth));
+            }
+            Err(error) => {
+                let text = error.to_string();
+                assert!(
+                    text.starts_with(&format!("Reach capacity '{capacity}'")),
+                    "{text}"
+                );
+                assert!(touched >= capacity);
+            }
+        }
+    });
+}
+
+#[test]
+fn shortest_paths_from_both_ends() {
+    on_graphs(|world, random| {
+        let meter = Meter::unlimited();
+        let step = world.step(random, false);
+        let (source, target) = (world.vertex(random), world.vertex(random));
+        let depth = 1 + random.below(5);
+        let wanted = naive::shortest_paths(world, &step, source, target, depth);
+        for all in [true, false] {
+            let mut search = Search::new(&world.view, &meter);
+            let start = search.number(&world::id(source)).expect("a number");
+            let end = search.number(&world::id(target)).expect("a number");
+            let ask = Shortest {
+                depth: depth as u64,
+                capacity: Capacity::NONE,
+                all,
+            };
+            let paths = shortest_paths(&mut search, start, end, &step, &ask).expect("an answer");
+            let got: BTreeSet<Vec<usize>> =
+                paths.iter().map(|path| places(&search, path)).collect();
+            assert_eq!(got.len(), paths.len(), "a path stands twice");
+            match all {
+                true => assert_eq!(got, wanted, "{step:?} {source} {target} {depth}"),
+                false => {
+                    assert_eq!(got.len(), wanted.len().min(1));
+                    assert!(got.is_subset(&wanted), "{got:?} is none of {wanted:?}");
+                }
+            }
+            let edges = edges_of(&mut search, &paths, &step, Parallel::First).expect("an answer");
+            let pairs: BTreeSet<[usize; 2]> = got
+                .iter()
+                .flat_map(|path| path.windows(2).map(|pair| [pair[0], pair[1]]))
+                .collect();
+            for [from, to] in &pairs {
+                let joins = |id: &varve_model::EdgeId| {
+                    let ends = [world::place(&id.source), world::place(&id.target)];
+                    ends == [*from, *to] || ends == [*to, *from]
+                };
+                assert!(edges.iter().any(joins), "no edge from {from} to {to}");
+            }
+            assert!(edges.len() <= pairs.len());
+        }
+    });
+}
+
+#[test]
+fn likeness_of_neighbourhoods() {
+    on_graphs(|world, random| {
+        let meter = Meter::unlimited();
+        let step = world.step(random, false);
+        let (a, b) = (world.vertex(random), world.vertex(random));
+        let of = |vertex: usize| -> BTreeSet<usize> {
+            let next = naive::next(world, &step, vertex).into_iter();
+            next.filter(|other| *other != vertex).collect()
+        };
+        let common: BTreeSet<usize> = of(a).intersection(&of(b)).copied().collect();
+        let union = of(a).union(&of(b)).count();
+        let mut search = Search::new(&world.view, &meter);
+        let one = search.number(&world::id(a)).expect("a number");
+        let two = search.number(&world::id(b)).expect("a number");
+        let same = same_neighbours(&mut search, &[one, two], &step, u64::MAX).expect("an answer");
+        assert_eq!(distinct(&ids(&search, same)), common);
+        let index = jaccard(&mut search, one, two, &step).expect("an answer");
+        let wanted = if union == 0 {
+            0.0
+        } else {
+            common.len() as f64 / union as f64
+        };
+        assert!((index - wanted).abs() < 1e-12, "{index} {wanted}");
+        let degree = |vertex: usize| naive::degree(world, &step, vertex);
+        let degrees: Vec<f64> = common.iter().map(|v| degree(*v) as f64).collect();
+        let weigh = |weight: fn(f64) -> f64| -> f64 {
+            let counted = degrees.iter().filter(|degree| **degree > 0.0);
+            counted.map(|degree| weight(*degree)).sum()
+        };
+        for (kind, wanted) in [
+            (Weight::InverseDegree, weigh(|degree| 1.0 / degree)),
+            (Weight::InverseLogDegree, weigh(|degree| 1.0 / degree.ln())),
+        ] {
+            let got = link_prediction(&mut search, one, two, &step, u64::MAX, kind);
+            let got = got.expect("an answer");
+            assert!(
+                got == wanted || (got - wanted).abs() < 1e-9,
+                "{kind:?} {got} {wanted}"
+            );
+        }
+    });
+}

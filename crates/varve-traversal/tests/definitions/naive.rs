@@ -1,0 +1,154 @@
+//! The definitions, computed without any of the crate's code.
+
+use std::collections::BTreeSet;
+
+use varve_model::{Condition, Direction, Edge, Properties, Vertex};
+use varve_traversal::Step;
+
+use crate::world::{World, id, place};
+
+fn satisfies(conditions: &[Condition], properties: &Properties) -> bool {
+    let none = |_: &str, _: &str| false;
+    conditions
+        .iter()
+        .all(|condition| condition.holds(properties, &none))
+}
+
+fn vertex(world: &World, at: usize) -> &Vertex {
+    let mut all = world.view.all_vertices().iter();
+    all.find(|vertex| vertex.id == id(at)).expect("it exists")
+}
+
+fn may_stand(world: &World, step: &Step, at: usize) -> bool {
+    let vertex = vertex(world, at);
+    step.vertices.is_empty()
+        || step.vertices.iter().any(|filter| {
+            filter.label.is_none_or(|label| label == vertex.label)
+                && satisfies(&filter.conditions, &vertex.properties)
+        })
+}
+
+/// The edges of a vertex in the step's direction and labels, in storage order.
+fn edges(world: &World, step: &Step, at: usize) -> Vec<(usize, Edge)> {
+    let mut found = Vec::new();
+    for direction in [Direction::Out, Direction::In] {
+        if step.direction.is_some_and(|asked| asked != direction) {
+            continue;
+        }
+        let all = world.view.all_edges().iter();
+        let mut own: Vec<Edge> = all
+            .filter(|edge| *edge.id.owner(direction) == id(at))
+            .filter(|edge| step.labels.is_empty() || step.labels.contains(&edge.id.label))
+            .cloned()
+            .collect();
+        own.sort_by_key(|edge| {
+            let other = place(edge.id.other(direction));
+            (edge.id.label, edge.id.sort_values.clone(), other)
+        });
+        let ends = own.into_iter();
+        found.extend(ends.map(|edge| (place(edge.id.other(direction)), edge)));
+    }
+    found
+}
+
+/// How many edges a vertex has in the step's direction and labels.
+pub(crate) fn degree(world: &World, step: &Step, at: usize) -> usize {
+    edges(world, step, at).len()
+}
+
+/// Where a step leads from a vertex, with repeats.
+pub(crate) fn next(world: &World, step: &Step, at: usize) -> Vec<usize> {
+    if !may_stand(world, step, at) {
+        return Vec::new();
+    }
+    let mut edges = edges(world, step, at);
+    if step
+        .skip_degree
+        .is_some_and(|skip| edges.len() as u64 >= skip)
+    {
+        return Vec::new();
+    }
+    edges.truncate(step.max_degree.map_or(usize::MAX, |most| most as usize));
+    let passes = |edge: &Edge| {
+        step.edges.is_empty()
+            || step.edges.iter().any(|filter| {
+                filter.label.is_none_or(|label| label == edge.id.label)
+                    && satisfies(&filter.conditions, &edge.properties)
+            })
+    };
+    let ends = edges.into_iter().filter(|(_, edge)| passes(edge));
+    let ends = ends.map(|(other, _)| other);
+    ends.filter(|other| may_stand(world, step, *other))
+        .collect()
+}
+
+/// The distance of each vertex from the source; `None` = not reached.
+pub(crate) fn distances(world: &World, step: &Step, source: usize) -> Vec<Option<usize>> {
+    let count = world.view.all_vertices().len();
+    let mut distances = vec![None; count];
+    distances[source] = Some(0);
+    // Relaxed until nothing changes.
+    for round in 0..count {
+        for at in 0..count {
+            if distances[at] == Some(round) {
+                for other in next(world, step, at) {
+                    if distances[other].is_none() {
+                        distances[other] = Some(round + 1);
+                    }
+                }
+            }
+        }
+    }
+    distances
+}
+
+pub(crate) fn at_distance(distances: &[Option<usize>], depth: usize) -> BTreeSet<usize> {
+    let all = distances.iter().enumerate();
+    all.filter(|(_, at)| **at == Some(depth))
+        .map(|(vertex, _)| vertex)
+        .collect()
+}
+
+/// Where walks of so many edges end that never come back to the source.
+pub(crate) fn walk_ends(
+    world: &World,
+    step: &Step,
+    source: usize,
+    depth: usize,
+) -> BTreeSet<usize> {
+    let mut ends = BTreeSet::from([source]);
+    for _ in 0..depth {
+        let each = ends.iter().flat_map(|at| next(world, step, *at));
+        ends = each.filter(|other| *other != source).collect();
+    }
+    ends
+}
+
+/// All paths of least length, if that is at most `depth`.
+pub(crate) fn shortest_paths(
+    world: &World,
+    step: &Step,
+    source: usize,
+    target: usize,
+    depth: usize,
+) -> BTreeSet<Vec<usize>> {
+    let mut walks = BTreeSet::from([vec![source]]);
+    for _ in 0..=depth {
+        let there = |walk: &Vec<usize>| walk.last() == Some(&target);
+        let found: BTreeSet<Vec<usize>> =
+            walks.iter().filter(|walk| there(walk)).cloned().collect();
+        if !found.is_empty() {
+            return found;
+        }
+        let mut longer = BTreeSet::new();
+        for walk in &walks {
+            for other in next(world, step, walk[walk.len() - 1]) {
+                if !walk.contains(&other) {
+                    longer.insert([&walk[..], &[other]].concat());
+                }
+            }
+        }
+        walks = longer;
+    }
+    BTreeSet::new()
+}

@@ -1,0 +1,13 @@
+//! How queries read a graph: the [`GraphView`] trait and its [`Meter`].
+//!
+//! A view is one committed state of a graph at one point of both times. Traversers and query
+//! languages read through it and know neither rows nor engines. Reads take batches, since an engine
+//! answers many keys at once for little more than one.
+
+mod error;
+mod meter;
+mod view;
+
+pub use error::ViewError;
+pub use meter::{CancelToken, Meter, MeterLimits};
+pub use view::{Expand, Flow, GraphView, Neighbour, VertexFound};

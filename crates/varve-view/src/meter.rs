@@ -1,0 +1,197 @@
+//! What one query may cost, and what it has cost so far.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use crate::ViewError;
+
+/// Rows between two looks at the clock and at the cancel token: some hundred microseconds.
+const CHECK_EVERY: u64 = 1_024;
+
+/// What a query may cost.
+#[derive(Debug, Clone, Copy)]
+pub struct MeterLimits {
+    /// Rows that the query may look at.
+    pub rows_max: u64,
+    /// Bytes that the query may hold at one time.
+    pub bytes_max: u64,
+    /// When the query is given up; `None` = never.
+    pub deadline: Option<Instant>,
+}
+
+impl MeterLimits {
+    /// No limits: for tests and for tools without a client.
+    pub const NONE: Self = Self {
+        rows_max: u64::MAX,
+        bytes_max: u64::MAX,
+        deadline: None,
+    };
+}
+
+/// Cancels a query from another thread.
+#[derive(Debug, Clone, Default)]
+pub struct CancelToken(Arc<AtomicBool>);
+
+impl CancelToken {
+    /// Ends the query at its next check.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`CancelToken::cancel`] was called.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Counts the rows and bytes of one query and ends it over a limit. Belongs to one thread.
+#[derive(Debug)]
+pub struct Meter {
+    limits: MeterLimits,
+    cancel: CancelToken,
+    rows: Cell<u64>,
+    /// The count of rows at which clock and token are looked at again.
+    check_at: Cell<u64>,
+    bytes: Cell<u64>,
+}
+
+impl Meter {
+    /// A meter that starts at zero.
+    #[must_use]
+    pub fn new(limits: MeterLimits, cancel: CancelToken) -> Self {
+        Self {
+            limits,
+            cancel,
+            rows: Cell::new(0),
+            check_at: Cell::new(CHECK_EVERY),
+            bytes: Cell::new(0),
+        }
+    }
+
+    /// A meter that never ends a query.
+    #[must_use]
+    pub fn unlimited() -> Self {
+        Self::new(MeterLimits::NONE, CancelToken::default())
+    }
+
+    /// Rows looked at so far.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.rows.get()
+    }
+
+    /// Bytes held now.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes.get()
+    }
+
+    /// Counts one row.
+    ///
+    /// # Errors
+    /// Over [`MeterLimits::rows_max`]; every some rows as [`Meter::check`].
+    #[inline]
+    pub fn row(&self) -> Result<(), ViewError> {
+        let rows = self.rows.get() + 1;
+        self.rows.set(rows);
+        if rows >= self.check_at.get() || rows > self.limits.rows_max {
+            return self.look();
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn look(&self) -> Result<(), ViewError> {
+        self.check_at.set(self.rows.get() + CHECK_EVERY);
+        if self.rows.get() > self.limits.rows_max {
+            return Err(ViewError::Rows {
+                max: self.limits.rows_max,
+            });
+        }
+        self.check()
+    }
+
+    /// Looks at the clock and the cancel token.
+    ///
+    /// # Errors
+    /// [`ViewError::Deadline`] or [`ViewError::Cancelled`].
+    pub fn check(&self) -> Result<(), ViewError> {
+        if self.cancel.is_cancelled() {
+            return Err(ViewError::Cancelled);
+        }
+        match self.limits.deadline {
+            Some(deadline) if Instant::now() >= deadline => Err(ViewError::Deadline),
+            _ => Ok(()),
+        }
+    }
+
+    /// Counts bytes that the query holds from now on.
+    ///
+    /// # Errors
+    /// Over [`MeterLimits::bytes_max`].
+    pub fn hold(&self, bytes: usize) -> Result<(), ViewError> {
+        let held = self.bytes.get().saturating_add(bytes as u64);
+        self.bytes.set(held);
+        if held > self.limits.bytes_max {
+            return Err(ViewError::Memory {
+                max: self.limits.bytes_max,
+            });
+        }
+        Ok(())
+    }
+
+    /// Counts bytes that the query no longer holds.
+    pub fn release(&self, bytes: usize) {
+        self.bytes
+            .set(self.bytes.get().saturating_sub(bytes as u64));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_query_ends_at_its_row_limit() {
+        let limits = MeterLimits {
+            rows_max: 10,
+            ..MeterLimits::NONE
+        };
+        let meter = Meter::new(limits, CancelToken::default());
+        assert!((0..10).all(|_| meter.row().is_ok()));
+        assert!(matches!(meter.row(), Err(ViewError::Rows { max: 10 })));
+    }
+
+    #[test]
+    fn a_query_ends_within_a_thousand_rows_of_its_deadline_or_cancellation() {
+        let limits = MeterLimits {
+            deadline: Some(Instant::now()),
+            ..MeterLimits::NONE
+        };
+        let late = Meter::new(limits, CancelToken::default());
+        let ended = (0..=CHECK_EVERY).find_map(|_| late.row().err());
+        assert!(matches!(ended, Some(ViewError::Deadline)));
+        let token = CancelToken::default();
+        let meter = Meter::new(MeterLimits::NONE, token.clone());
+        assert!(meter.row().is_ok());
+        token.cancel();
+        let ended = (0..=CHECK_EVERY).find_map(|_| meter.row().err());
+        assert!(matches!(ended, Some(ViewError::Cancelled)));
+    }
+
+    #[test]
+    fn memory_that_was_released_may_be_held_again() {
+        let limits = MeterLimits {
+            bytes_max: 10,
+            ..MeterLimits::NONE
+        };
+        let meter = Meter::new(limits, CancelToken::default());
+        assert!(meter.hold(10).is_ok());
+        meter.release(5);
+        assert!(meter.hold(5).is_ok());
+        assert!(matches!(meter.hold(1), Err(ViewError::Memory { max: 10 })));
+    }
+}

@@ -1,0 +1,130 @@
+//! The trait through which queries read a graph.
+
+use std::ops::ControlFlow;
+
+use varve_model::{
+    Condition, Direction, EdgeId, EdgeLabelId, Properties, PropertyKeyId, VertexId, VertexLabelId,
+};
+
+use crate::{Meter, ViewError};
+
+/// What a visitor answers: go on, or stop here.
+pub type Flow = ControlFlow<()>;
+
+/// Which neighbours a query asks for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Expand<'a> {
+    /// Which way the edges are walked; `None` = both.
+    pub direction: Option<Direction>,
+    /// Edge labels; a parent label stands for its sub labels. Empty = all.
+    pub labels: &'a [EdgeLabelId],
+    /// Properties of the edges that the visitor wants to see, ascending. Empty = none are read.
+    pub properties: &'a [PropertyKeyId],
+}
+
+/// An edge as it is seen from one of its ends, and the vertex at the other end. The same edge is
+/// seen twice from a vertex that it joins with itself, once in each direction.
+#[derive(Debug, Clone, Copy)]
+pub struct Neighbour<'a> {
+    /// Which way the edge is walked.
+    pub direction: Direction,
+    /// The edge's label.
+    pub label: EdgeLabelId,
+    /// The edge's key at the vertex it is seen from ([`GraphView::edge_id`]).
+    pub edge: &'a [u8],
+    /// The vertex key of the other end.
+    pub other: &'a [u8],
+    /// The label of the other end.
+    pub other_label: VertexLabelId,
+    /// Those of [`Expand::properties`] that the edge has. Whole numbers may come as LONG.
+    pub properties: &'a Properties,
+}
+
+/// A vertex that exists.
+#[derive(Debug, Clone, Copy)]
+pub struct VertexFound<'a> {
+    /// Its label.
+    pub label: VertexLabelId,
+    /// Those of the properties asked for that it has. Whole numbers may come as LONG.
+    pub properties: &'a Properties,
+}
+
+/// One committed state of a graph at one point of both times.
+///
+/// A **vertex key** is a byte string that stands for a vertex id: equal keys are equal ids, and keys
+/// sort as the ids do. Only the view knows what the bytes mean. An edge may exist where one of its
+/// ends does not; so a neighbour need not be a vertex that exists.
+///
+/// Every call charges the [`Meter`] with the rows it looks at, whether or not they show.
+pub trait GraphView: Send + Sync {
+    /// Appends the key of a vertex id.
+    fn put_vertex_key(&self, id: &VertexId, out: &mut Vec<u8>);
+
+    /// The id that a vertex key stands for.
+    ///
+    /// # Errors
+    /// When the key is none.
+    fn vertex_id(&self, key: &[u8]) -> Result<VertexId, ViewError>;
+
+    /// The id of an edge that [`GraphView::neighbours`] showed at the vertex `from`.
+    ///
+    /// # Errors
+    /// When the keys are none.
+    fn edge_id(&self, from: &[u8], edge: &[u8]) -> Result<EdgeId, ViewError>;
+
+    /// Visits the edges of many vertices, each with the position of its vertex in `from`. Vertices
+    /// come in the order given; the edges of one come in storage order: OUT before IN, then by label
+    /// id, sort values and other vertex. A break ends the visits of that vertex only.
+    ///
+    /// # Errors
+    /// Over a limit of the meter, or when the store fails.
+    fn neighbours(
+        &self,
+        from: &[&[u8]],
+        ask: &Expand<'_>,
+        meter: &Meter,
+        visit: &mut dyn FnMut(usize, &Neighbour<'_>) -> Flow,
+    ) -> Result<(), ViewError>;
+
+    /// Calls `found` for each of these vertices that exists, with its position, in no order.
+    /// `properties` (ascending) says which properties are read.
+    ///
+    /// # Errors
+    /// As [`GraphView::neighbours`].
+    fn vertices(
+        &self,
+        keys: &[&[u8]],
+        properties: &[PropertyKeyId],
+        meter: &Meter,
+        found: &mut dyn FnMut(usize, VertexFound<'_>),
+    ) -> Result<(), ViewError>;
+
+    /// Whether properties that this view has read satisfy all conditions.
+    fn satisfies(&self, conditions: &[Condition], properties: &Properties) -> bool;
+
+    /// How many edges each vertex has, up to `most` each.
+    ///
+    /// # Errors
+    /// As [`GraphView::neighbours`].
+    fn degrees(
+        &self,
+        from: &[&[u8]],
+        ask: &Expand<'_>,
+        most: u64,
+        meter: &Meter,
+    ) -> Result<Vec<u64>, ViewError> {
+        let mut degrees = vec![0; from.len()];
+        let ask = Expand {
+            properties: &[],
+            ..*ask
+        };
+        self.neighbours(from, &ask, meter, &mut |at, _| {
+            degrees[at] += u64::from(degrees[at] < most);
+            match degrees[at] < most {
+                true => Flow::Continue(()),
+                false => Flow::Break(()),
+            }
+        })?;
+        Ok(degrees)
+    }
+}
