@@ -8,6 +8,9 @@ pub enum TraversalError {
     /// The request's capacity was reached. The message is HugeGraph's.
     #[error("{0}")]
     Capacity(String),
+    /// An edge's weight is negative or no number.
+    #[error("The weight of an edge must be a number >= 0, but is {0}")]
+    Weight(String),
     /// A read ended early.
     #[error(transparent)]
     View(#[from] ViewError),

@@ -10,11 +10,13 @@ mod error;
 mod keys;
 pub mod neighbourhood;
 mod path;
+pub mod paths;
 mod search;
 pub mod shortest;
 pub mod similarity;
 mod step;
 mod tree;
+pub mod weighted;
 
 pub use capacity::Capacity;
 pub use error::TraversalError;

@@ -1,6 +1,6 @@
 //! One traversal's state: the vertices it has met, and its way of reading.
 
-use varve_model::{Direction, EdgeLabelId, VertexId, VertexLabelId};
+use varve_model::{Direction, EdgeLabelId, Properties, VertexId, VertexLabelId};
 use varve_view::{Expand, Flow, GraphView, Meter, Neighbour, ViewError};
 
 use crate::keys::Keys;
@@ -27,6 +27,8 @@ pub struct Hop<'a> {
     pub to_label: VertexLabelId,
     /// The edge's key at `from`.
     pub edge: &'a [u8],
+    /// Those of the properties that the step looks at which the edge has.
+    pub properties: &'a Properties,
 }
 
 /// What a traversal has looked at.
@@ -58,6 +60,7 @@ struct Pending {
     label: EdgeLabelId,
     to_label: VertexLabelId,
     edge: std::ops::Range<usize>,
+    properties: Properties,
 }
 
 impl<'v> Search<'v> {
@@ -220,6 +223,7 @@ impl<'v> Search<'v> {
                             label: edge.label,
                             to_label: edge.other_label,
                             edge: edge.edge,
+                            properties: edge.properties,
                         })
                     });
             }
@@ -258,6 +262,7 @@ impl<'v> Search<'v> {
                 label: hop.label,
                 to_label: hop.to_label,
                 edge: start..bytes.len(),
+                properties: hop.properties.clone(),
             });
             Ok(Flow::Continue(()))
         });
@@ -285,6 +290,7 @@ impl<'v> Search<'v> {
                 label: hop.label,
                 to_label: hop.to_label,
                 edge: &bytes[hop.edge],
+                properties: &hop.properties,
             })?;
         }
         meter.release(held);

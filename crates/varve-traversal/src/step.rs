@@ -31,6 +31,8 @@ pub struct Step {
     pub max_degree: Option<u64>,
     /// A vertex with so many edges or more is not left at all; `None` = off.
     pub skip_degree: Option<u64>,
+    /// Properties of edges that the traversal looks at itself.
+    pub reads: Vec<PropertyKeyId>,
     /// An edge must pass one of these; empty = every edge passes.
     pub edges: Vec<EdgeFilter>,
     /// Both ends must pass one of these; empty = every vertex passes.
@@ -59,19 +61,25 @@ impl Step {
         filters.any(|filter| filter.label.is_none_or(|wanted| wanted == label))
     }
 
-    /// Properties of edges that the filters look at, ascending.
+    /// Properties of edges that are looked at, ascending.
     pub(crate) fn edge_keys(&self) -> Vec<PropertyKeyId> {
-        keys(self.edges.iter().flat_map(|filter| &filter.conditions))
+        let filtered = self.edges.iter().flat_map(|filter| &filter.conditions);
+        keys(
+            filtered
+                .map(|condition| condition.key)
+                .chain(self.reads.iter().copied()),
+        )
     }
 
     /// Properties of vertices that the filters look at, ascending.
     pub(crate) fn vertex_keys(&self) -> Vec<PropertyKeyId> {
-        keys(self.vertices.iter().flat_map(|filter| &filter.conditions))
+        let filtered = self.vertices.iter().flat_map(|filter| &filter.conditions);
+        keys(filtered.map(|condition| condition.key))
     }
 }
 
-fn keys<'a>(conditions: impl Iterator<Item = &'a Condition>) -> Vec<PropertyKeyId> {
-    let mut keys: Vec<_> = conditions.map(|condition| condition.key).collect();
+fn keys(keys: impl Iterator<Item = PropertyKeyId>) -> Vec<PropertyKeyId> {
+    let mut keys: Vec<_> = keys.collect();
     keys.sort_unstable();
     keys.dedup();
     keys

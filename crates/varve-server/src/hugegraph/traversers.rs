@@ -7,8 +7,10 @@ mod answer;
 mod bodies;
 mod neighbourhood;
 mod parameters;
+mod paths;
 mod shortest;
 mod similarity;
+mod weighted;
 
 use crate::route::{Class, Handler, Parameter, Route};
 
@@ -146,4 +148,73 @@ pub(crate) static ROUTES: &[Route] = &[
     )
     .of("traversers", "AllShortestPathsAPI")
     .with(&PATH),
+    Route::get(
+        "graphs/{graph}/traversers/weightedshortestpath",
+        Handler::Pooled(weighted::between),
+    )
+    .of("traversers", "WeightedShortestPathAPI")
+    .with(&[
+        Parameter::text("source"),
+        Parameter::text("target"),
+        DIRECTION,
+        LABEL,
+        Parameter::text("weight"),
+        MAX_DEGREE,
+        SKIP_DEGREE,
+        WITH_VERTEX,
+        WITH_EDGE,
+        CAPACITY,
+        AS_OF,
+        AS_OF_TX,
+    ]),
+    Route::get(
+        "graphs/{graph}/traversers/singlesourceshortestpath",
+        Handler::Pooled(weighted::from_one),
+    )
+    .of("traversers", "SingleSourceShortestPathAPI")
+    .with(&[
+        Parameter::text("source"),
+        DIRECTION,
+        LABEL,
+        Parameter::text("weight"),
+        MAX_DEGREE,
+        SKIP_DEGREE,
+        CAPACITY,
+        Parameter::new("limit", LONG, "10"),
+        WITH_VERTEX,
+        WITH_EDGE,
+        AS_OF,
+        AS_OF_TX,
+    ]),
+    Route::get(
+        "graphs/{graph}/traversers/paths",
+        Handler::Pooled(paths::simple),
+    )
+    .of("traversers", "PathsAPI")
+    .with(&[
+        Parameter::text("source"),
+        Parameter::text("target"),
+        DIRECTION,
+        LABEL,
+        MAX_DEPTH,
+        MAX_DEGREE,
+        CAPACITY,
+        Parameter::new("limit", LONG, "10"),
+        AS_OF,
+        AS_OF_TX,
+    ]),
+    Route::get(
+        "graphs/{graph}/traversers/edgeexist",
+        Handler::Pooled(paths::edge_exist),
+    )
+    .of("traversers", "EdgeExistenceAPI")
+    .with(&[
+        Parameter::text("source"),
+        Parameter::text("target"),
+        LABEL,
+        Parameter::text("sort_values"),
+        Parameter::new("limit", LONG, "100"),
+        AS_OF,
+        AS_OF_TX,
+    ]),
 ];

@@ -172,6 +172,67 @@ fn shortest_paths_and_likeness() {
 }
 
 #[test]
+fn weighted_and_simple_paths() {
+    let fixture = world();
+    let pair = r#"source="1:marko"&target="2:lop""#;
+    let lightest = get(
+        &fixture,
+        &format!("weightedshortestpath?{pair}&weight=weight"),
+    );
+    assert_eq!(
+        lightest["path"],
+        json!({"weight": 0.4, "vertices": ["1:marko", "2:lop"]})
+    );
+    assert_eq!(lightest["edges"].as_array().unwrap().len(), 1);
+    let own = r#"source="1:marko"&target="1:marko""#;
+    let none = get(
+        &fixture,
+        &format!("weightedshortestpath?{own}&weight=weight"),
+    );
+    assert_eq!(none, json!({"path": {}, "vertices": [], "edges": []}));
+    let from = r#"singlesourceshortestpath?source="1:marko""#;
+    let all = get(&fixture, &format!("{from}&weight=weight&limit=-1"));
+    assert_eq!(
+        all["paths"]["1:peter"],
+        json!({"weight": 1.8, "vertices": ["1:marko", "2:lop", "1:josh", "1:peter"]})
+    );
+    assert_eq!(all["paths"].as_object().unwrap().len(), 4);
+    let nearest = get(&fixture, &format!("{from}&limit=2&with_vertex=true"));
+    assert_eq!(nearest["paths"].as_object().unwrap().len(), 2);
+    assert_eq!(nearest["vertices"][0]["properties"]["name"], "marko");
+    let simple = get(&fixture, &format!("paths?{pair}&max_depth=3"));
+    assert_eq!(
+        simple,
+        json!({"paths": [{"objects": ["1:marko", "2:lop"]},
+                         {"objects": ["1:marko", "1:josh", "2:lop"]}]})
+    );
+    let edges = get(&fixture, &format!("edgeexist?{pair}"));
+    assert_eq!(edges["edges"][0]["label"], "created");
+    let nobody = get(&fixture, r#"edgeexist?source="nobody"&target="2:lop""#);
+    assert_eq!(nobody, json!({"edges": []}));
+    for (rest, message) in [
+        (
+            format!("weightedshortestpath?{pair}"),
+            "The weight property can't be null",
+        ),
+        (
+            format!("weightedshortestpath?{pair}&weight=city"),
+            "The weight of an edge must be a number >= 0, but is Text(\"Shanghai\")",
+        ),
+        (
+            format!("paths?{pair}&max_depth=5001"),
+            "The depth must be in (0, 5000], but got: 5001",
+        ),
+        (
+            format!("paths?{pair}&max_depth=3&capacity=3"),
+            "Exceed capacity '3' while finding paths",
+        ),
+    ] {
+        fixture.refuses("GET", &path(&rest), "", 400, message);
+    }
+}
+
+#[test]
 fn traversers_see_both_times() {
     let fixture = world();
     let walk = r#"kout?source="1:marko"&max_depth=1&label=knows"#;

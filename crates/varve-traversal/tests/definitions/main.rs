@@ -9,8 +9,10 @@ use std::collections::BTreeSet;
 
 use varve_testkit::Random;
 use varve_traversal::neighbourhood::{KOut, k_neighbor, k_out};
+use varve_traversal::paths::{SimplePaths, simple_paths};
 use varve_traversal::shortest::{Shortest, shortest_paths};
 use varve_traversal::similarity::{Weight, jaccard, link_prediction, same_neighbours};
+use varve_traversal::weighted::{Lightest, lightest_paths};
 use varve_traversal::{Capacity, Parallel, Path, Search, Step, edges_of};
 use varve_view::Meter;
 
@@ -247,5 +249,70 @@ fn likeness_of_neighbourhoods() {
                 "{kind:?} {got} {wanted}"
             );
         }
+    });
+}
+
+#[test]
+fn simple_paths_shortest_first() {
+    on_graphs(|world, random| {
+        let meter = Meter::unlimited();
+        let step = world.step(random, false);
+        let (source, target) = (world.vertex(random), world.vertex(random));
+        let depth = 1 + random.below(6);
+        let wanted = naive::simple_paths(world, &step, source, target, depth);
+        let mut search = Search::new(&world.view, &meter);
+        let start = search.number(&world::id(source)).expect("a number");
+        let end = search.number(&world::id(target)).expect("a number");
+        let mut ask = SimplePaths {
+            depth: depth as u64,
+            capacity: Capacity::NONE,
+            limit: u64::MAX,
+        };
+        let paths = simple_paths(&mut search, start, end, &step, &ask).expect("an answer");
+        let got: Vec<Vec<usize>> = paths.iter().map(|path| places(&search, path)).collect();
+        assert!(got.is_sorted_by_key(Vec::len), "{got:?}");
+        let set: BTreeSet<Vec<usize>> = got.iter().cloned().collect();
+        assert_eq!(set.len(), got.len(), "a path stands twice: {got:?}");
+        assert_eq!(set, wanted, "{step:?} {source} {target} {depth}");
+        ask.limit = 1 + random.below(4) as u64;
+        let few = simple_paths(&mut search, start, end, &step, &ask).expect("an answer");
+        let few: Vec<Vec<usize>> = few.iter().map(|path| places(&search, path)).collect();
+        assert_eq!(few, got[..got.len().min(ask.limit as usize)]);
+    });
+}
+
+#[test]
+fn lightest_paths_from_a_vertex() {
+    on_graphs(|world, random| {
+        let meter = Meter::unlimited();
+        let step = world.step(random, false);
+        let source = world.vertex(random);
+        let least = naive::least_weights(world, &step, source);
+        let mut search = Search::new(&world.view, &meter);
+        let start = search.number(&world::id(source)).expect("a number");
+        let mut ask = Lightest {
+            weight: Some(world::KEY),
+            capacity: Capacity::NONE,
+            target: None,
+            limit: u64::MAX,
+        };
+        let paths = lightest_paths(&mut search, start, &step, &ask).expect("an answer");
+        assert!(paths.is_sorted_by(|a, b| a.weight <= b.weight));
+        let mut got = vec![None; least.len()];
+        got[source] = Some(0);
+        for path in &paths {
+            let vertices = places(&search, &path.path);
+            assert_eq!(
+                naive::path_weight(world, &step, &vertices) as f64,
+                path.weight
+            );
+            got[vertices[vertices.len() - 1]] = Some(path.weight as i64);
+        }
+        assert_eq!(got, least, "{step:?} from {source}");
+        let target = world.vertex(random);
+        ask.target = Some(search.number(&world::id(target)).expect("a number"));
+        let one = lightest_paths(&mut search, start, &step, &ask).expect("an answer");
+        let weight = one.first().map(|path| path.weight as i64);
+        assert_eq!(weight, least[target], "{source} to {target}");
     });
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use varve_model::{Condition, Direction, Edge, Properties, Vertex};
 use varve_traversal::Step;
 
-use crate::world::{World, id, place};
+use crate::world::{KEY, World, id, place};
 
 fn satisfies(conditions: &[Condition], properties: &Properties) -> bool {
     let none = |_: &str, _: &str| false;
@@ -122,6 +122,84 @@ pub(crate) fn walk_ends(
         ends = each.filter(|other| *other != source).collect();
     }
     ends
+}
+
+/// Where a step leads from a vertex and what the edge weighs: its property, or 1.
+fn weighted(world: &World, step: &Step, at: usize) -> Vec<(usize, i64)> {
+    let ends = next(world, step, at);
+    let mut found = Vec::new();
+    for end in ends.into_iter().collect::<BTreeSet<usize>>() {
+        // The edges of one pair are told apart by restricting the step to one of them.
+        for (other, edge) in edges(world, step, at) {
+            let passes = step.edges.is_empty()
+                || step.edges.iter().any(|filter| {
+                    filter.label.is_none_or(|label| label == edge.id.label)
+                        && satisfies(&filter.conditions, &edge.properties)
+                });
+            if other == end && passes {
+                let weight = edge
+                    .properties
+                    .get(KEY)
+                    .and_then(varve_model::Value::as_i64);
+                found.push((end, weight.unwrap_or(1)));
+            }
+        }
+    }
+    found
+}
+
+/// The least weight of a path to each vertex, by Bellman and Ford; of a step without degree bounds.
+pub(crate) fn least_weights(world: &World, step: &Step, source: usize) -> Vec<Option<i64>> {
+    let count = world.view.all_vertices().len();
+    let mut least = vec![None; count];
+    least[source] = Some(0);
+    for _ in 0..count {
+        for at in 0..count {
+            let Some(weight) = least[at] else { continue };
+            for (other, edge) in weighted(world, step, at) {
+                if least[other].is_none_or(|known| weight + edge < known) {
+                    least[other] = Some(weight + edge);
+                }
+            }
+        }
+    }
+    least
+}
+
+/// The least weight of the edges of a path.
+pub(crate) fn path_weight(world: &World, step: &Step, path: &[usize]) -> i64 {
+    let pairs = path.windows(2).map(|pair| {
+        let edges = weighted(world, step, pair[0]).into_iter();
+        let own = edges.filter(|(other, _)| *other == pair[1]);
+        own.map(|(_, weight)| weight).min().expect("an edge")
+    });
+    pairs.sum()
+}
+
+/// All simple paths of 1 to `depth` edges.
+pub(crate) fn simple_paths(
+    world: &World,
+    step: &Step,
+    source: usize,
+    target: usize,
+    depth: usize,
+) -> BTreeSet<Vec<usize>> {
+    let mut found = BTreeSet::new();
+    let mut walks = BTreeSet::from([vec![source]]);
+    for _ in 0..depth {
+        let mut longer = BTreeSet::new();
+        for walk in &walks {
+            for other in next(world, step, walk[walk.len() - 1]) {
+                if !walk.contains(&other) {
+                    longer.insert([&walk[..], &[other]].concat());
+                }
+            }
+        }
+        let ends = longer.iter().filter(|walk| walk[walk.len() - 1] == target);
+        found.extend(ends.cloned());
+        walks = longer;
+    }
+    found
 }
 
 /// All paths of least length, if that is at most `depth`.

@@ -128,6 +128,7 @@ impl World {
             skip_degree: bound(random),
             edges,
             vertices,
+            ..Step::default()
         }
     }
 }

@@ -108,6 +108,7 @@ impl FilterSteps<'_> {
             skip_degree,
             edges,
             vertices,
+            ..Step::default()
         })
     }
 }

@@ -1,0 +1,95 @@
+//! `…/traversers/paths` and `…/traversers/edgeexist`.
+
+use varve_model::{Direction, EdgeId};
+use varve_traversal::Step;
+use varve_traversal::paths::{SimplePaths, simple_paths};
+use varve_view::Flow;
+
+use super::answer::Answer;
+use super::parameters::{
+    CAPACITY, Ground, NO_LIMIT, capacity, existing, limit, refused, step, vertex_of,
+};
+use crate::errors::{ApiError, HandlerResult};
+use crate::hugegraph::graph::named;
+use crate::request::RequestContext;
+
+/// Paths of an answer unless the client says otherwise.
+const PATHS_LIMIT: i64 = 10;
+/// Edges of an answer unless the client says otherwise.
+const EDGES_LIMIT: i64 = 100;
+/// The most edges of a path.
+const DEPTH_MAX: i64 = 5_000;
+
+/// All simple paths between two vertices.
+pub(super) fn simple(context: &RequestContext) -> HandlerResult {
+    let query = context.query()?;
+    let ground = Ground::of(context)?;
+    let step = step(query, ground.schema())?;
+    let depth = query.integer("max_depth", 0)?;
+    if !(1..=DEPTH_MAX).contains(&depth) {
+        return Err(ApiError::illegal_argument(format!(
+            "The depth must be in (0, {DEPTH_MAX}], but got: {depth}"
+        )));
+    }
+    let ask = SimplePaths {
+        depth: depth.unsigned_abs(),
+        capacity: capacity(query.integer("capacity", CAPACITY)?)?,
+        limit: limit(query.integer("limit", PATHS_LIMIT)?)?,
+    };
+    let source = vertex_of(query, "source", "source vertex")?;
+    let target = vertex_of(query, "target", "target vertex")?;
+    let mut search = ground.search();
+    let source = existing(context, &mut search, &source, "source vertex")?;
+    let target = existing(context, &mut search, &target, "target vertex")?;
+    let paths = simple_paths(&mut search, source, target, &step, &ask);
+    let paths = paths.map_err(|error| refused(context, error))?;
+    let mut answer = Answer::start(context, &ground);
+    answer.paths("paths", &search, &paths)?;
+    answer.measured(&search)
+}
+
+/// The edges from one vertex to another. Neither need exist.
+pub(super) fn edge_exist(context: &RequestContext) -> HandlerResult {
+    let query = context.query()?;
+    let ground = Ground::of(context)?;
+    let source = vertex_of(query, "source", "source vertex")?;
+    let target = vertex_of(query, "target", "target vertex")?;
+    let labels = match named(query, "label") {
+        Some(name) => vec![ground.schema().require_edge_label(name)?.id],
+        None => Vec::new(),
+    };
+    let sort_values = named(query, "sort_values");
+    let most = match query.integer("limit", EDGES_LIMIT)? {
+        NO_LIMIT => u64::MAX,
+        most => u64::try_from(most).unwrap_or(0),
+    };
+    let step = Step {
+        direction: Some(Direction::Out),
+        labels,
+        ..Step::default()
+    };
+    let mut search = ground.search();
+    let failed = |error| refused(context, error);
+    let from = search.number(&source).map_err(failed)?;
+    let to = search.number(&target).map_err(failed)?;
+    let (view, key) = (search.view(), search.key(from));
+    let mut edges: Vec<EdgeId> = Vec::new();
+    if most > 0 {
+        let found = search.expand(&[from], &step, &mut |hop| {
+            if hop.to == to {
+                let edge = view.edge_id(&key, hop.edge)?;
+                if sort_values.is_none_or(|wanted| edge.sort_values == wanted) {
+                    edges.push(edge);
+                }
+            }
+            Ok(match edges.len() as u64 >= most {
+                true => Flow::Break(()),
+                false => Flow::Continue(()),
+            })
+        });
+        found.map_err(failed)?;
+    }
+    let mut answer = Answer::start(context, &ground);
+    answer.edges(&edges, true)?;
+    answer.bare()
+}

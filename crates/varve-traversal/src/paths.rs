@@ -1,0 +1,172 @@
+//! All simple paths between two vertices, shortest first.
+
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
+use varve_view::Flow;
+
+use crate::{Capacity, Path, Search, Step, TraversalError, VertexNumber};
+
+/// A request for simple paths.
+#[derive(Debug, Clone, Copy)]
+pub struct SimplePaths {
+    /// Most edges of a path.
+    pub depth: u64,
+    /// Vertices that may be put on partial paths or reached from the target, with repeats.
+    pub capacity: Capacity,
+    /// Most paths.
+    pub limit: u64,
+}
+
+/// What HugeGraph's texts call these searches.
+const WHAT: &str = "paths";
+
+/// A search for paths to one target.
+struct Finder<'s, 'v> {
+    search: &'s mut Search<'v>,
+    step: &'s Step,
+    back: Step,
+    ask: &'s SimplePaths,
+    target: VertexNumber,
+    /// The distance to the target of each vertex that was reached from it.
+    distance: FxHashMap<VertexNumber, u64>,
+    frontier: Vec<VertexNumber>,
+    /// The distinct neighbours of vertices that paths go through.
+    next: FxHashMap<VertexNumber, Vec<VertexNumber>>,
+    touched: u64,
+    found: Vec<Path>,
+}
+
+/// The paths of 1 to `depth` edges from `source` to `target` that visit no vertex twice, as lists of
+/// vertices: the shorter ones first, of equal length in storage order. Paths over parallel edges are
+/// one. None from a vertex to itself.
+///
+/// # Errors
+/// [`TraversalError::Capacity`] when the capacity is exceeded, and failures of the view.
+pub fn simple_paths(
+    search: &mut Search<'_>,
+    source: VertexNumber,
+    target: VertexNumber,
+    step: &Step,
+    ask: &SimplePaths,
+) -> Result<Vec<Path>, TraversalError> {
+    if source == target {
+        return Ok(Vec::new());
+    }
+    let mut finder = Finder {
+        back: step.reversed(),
+        search,
+        step,
+        ask,
+        target,
+        distance: FxHashMap::from_iter([(target, 0)]),
+        frontier: vec![target],
+        next: FxHashMap::default(),
+        touched: 2,
+        found: Vec::new(),
+    };
+    let mut path = vec![source];
+    for length in 1..=ask.depth {
+        finder.extend(&mut path, length)?;
+        if finder.found.len() as u64 >= ask.limit {
+            break;
+        }
+        finder.reach_further(length)?;
+        // All that can lie on a path is known, and a simple path is not longer than that.
+        let is_known = finder.frontier.is_empty();
+        if is_known && length >= finder.distance.len() as u64 {
+            break;
+        }
+    }
+    Ok(finder.found)
+}
+
+impl Finder<'_, '_> {
+    fn touch(&mut self, vertices: usize) -> Result<(), TraversalError> {
+        self.touched += vertices as u64;
+        self.ask.capacity.check(self.touched, WHAT)
+    }
+
+    /// Finds the vertices `distance` steps from the target.
+    fn reach_further(&mut self, distance: u64) -> Result<(), TraversalError> {
+        let from = std::mem::take(&mut self.frontier);
+        let (known, meter) = (&mut self.distance, self.search.meter());
+        let mut frontier = Vec::new();
+        self.search.expand(&from, &self.back, &mut |hop| {
+            if let Entry::Vacant(place) = known.entry(hop.to) {
+                meter.hold(size_of::<(VertexNumber, u64)>())?;
+                place.insert(distance);
+                frontier.push(hop.to);
+            }
+            Ok(Flow::Continue(()))
+        })?;
+        self.touch(frontier.len())?;
+        self.frontier = frontier;
+        Ok(())
+    }
+
+    /// Extends a partial path by exactly `left` edges to the target, every way.
+    fn extend(&mut self, path: &mut Vec<VertexNumber>, left: u64) -> Result<(), TraversalError> {
+        // A stack of the neighbours still to be tried at each vertex of the path.
+        let mut open = vec![self.neighbours(path, left)?];
+        while let Some(choices) = open.last_mut() {
+            let Some(vertex) = choices.pop() else {
+                open.pop();
+                if !open.is_empty() {
+                    path.pop();
+                }
+                continue;
+            };
+            path.push(vertex);
+            self.touch(1)?;
+            let left = left - open.len() as u64;
+            if left == 0 {
+                self.found.push(Path {
+                    vertices: path.clone(),
+                });
+                self.search.meter().hold(size_of_val(&path[..]))?;
+                path.pop();
+                if self.found.len() as u64 >= self.ask.limit {
+                    path.truncate(1);
+                    return Ok(());
+                }
+                continue;
+            }
+            open.push(self.neighbours(path, left)?);
+        }
+        Ok(())
+    }
+
+    /// The neighbours of a path's last vertex that are not on it and from which the target can be
+    /// reached with what is `left`, the first in storage order last.
+    fn neighbours(
+        &mut self,
+        path: &[VertexNumber],
+        left: u64,
+    ) -> Result<Vec<VertexNumber>, TraversalError> {
+        let Some(&from) = path.last() else {
+            return Ok(Vec::new());
+        };
+        if !self.next.contains_key(&from) {
+            let mut seen = rustc_hash::FxHashSet::default();
+            let (mut next, meter) = (Vec::new(), self.search.meter());
+            self.search.expand(&[from], self.step, &mut |hop| {
+                if seen.insert(hop.to) {
+                    meter.hold(size_of::<VertexNumber>())?;
+                    next.push(hop.to);
+                }
+                Ok(Flow::Continue(()))
+            })?;
+            self.next.insert(from, next);
+        }
+        let may_lead = |vertex: &VertexNumber| match left {
+            1 => *vertex == self.target,
+            _ => {
+                let near = self.distance.get(vertex).is_some_and(|at| *at < left);
+                near && *vertex != self.target && !path.contains(vertex)
+            }
+        };
+        let all = self.next[&from].iter().rev();
+        Ok(all.filter(|vertex| may_lead(vertex)).copied().collect())
+    }
+}

@@ -1,0 +1,196 @@
+//! Lightest paths by Dijkstra's algorithm ("A note on two problems in connexion with graphs", 1959).
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use varve_model::{EdgeId, PropertyKeyId};
+use varve_view::Flow;
+
+use crate::{Capacity, Path, Search, Step, TraversalError, VertexNumber};
+
+/// What HugeGraph's texts call these searches.
+const WHAT: &str = "shortest path";
+/// The weight of an edge without the property.
+const DEFAULT_WEIGHT: f64 = 1.0;
+
+/// A request for lightest paths.
+#[derive(Debug, Clone, Copy)]
+pub struct Lightest {
+    /// The property that holds an edge's weight; `None`: every edge weighs 1.
+    pub weight: Option<PropertyKeyId>,
+    /// Vertices that may be settled.
+    pub capacity: Capacity,
+    /// Ends the search once this vertex is settled.
+    pub target: Option<VertexNumber>,
+    /// Ends the search once so many vertices beside the source are settled.
+    pub limit: u64,
+}
+
+/// A path and the sum of its edges' weights.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WeightedPath {
+    /// The path, from the source on.
+    pub path: Path,
+    /// Its weight.
+    pub weight: f64,
+}
+
+/// A vertex that waits to be settled: the lightest first, of equals the one that was met first.
+#[derive(Debug, PartialEq)]
+struct Waiting {
+    weight: f64,
+    turn: u64,
+    vertex: VertexNumber,
+    parent: VertexNumber,
+}
+
+impl Eq for Waiting {}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // A heap gives its greatest.
+        let by_weight = other.weight.total_cmp(&self.weight);
+        by_weight.then(other.turn.cmp(&self.turn))
+    }
+}
+
+/// The lightest path to each vertex that is reached, lightest first, the source left out. With a
+/// target only the path to it, if there is one.
+///
+/// # Errors
+/// [`TraversalError::Weight`] for an edge whose weight is negative or no number,
+/// [`TraversalError::Capacity`] when more vertices are settled than may be, and failures of the view.
+pub fn lightest_paths(
+    search: &mut Search<'_>,
+    source: VertexNumber,
+    step: &Step,
+    ask: &Lightest,
+) -> Result<Vec<WeightedPath>, TraversalError> {
+    let step = Step {
+        reads: ask.weight.into_iter().collect(),
+        ..step.clone()
+    };
+    let meter = search.meter();
+    let mut waiting = BinaryHeap::from([Waiting {
+        weight: 0.0,
+        turn: 0,
+        vertex: source,
+        parent: source,
+    }]);
+    // Each settled vertex, with the one before it on its path.
+    let mut settled: FxHashMap<VertexNumber, VertexNumber> = FxHashMap::default();
+    let mut best: FxHashMap<VertexNumber, f64> = FxHashMap::from_iter([(source, 0.0)]);
+    let mut turn = 0;
+    let mut paths = Vec::new();
+    while let Some(next) = waiting.pop() {
+        if settled.contains_key(&next.vertex) {
+            continue;
+        }
+        settled.insert(next.vertex, next.parent);
+        ask.capacity.check(settled.len() as u64, WHAT)?;
+        let is_wanted = match ask.target {
+            Some(target) => next.vertex == target,
+            None => next.vertex != source,
+        };
+        if is_wanted {
+            let path = path_to(&settled, source, next.vertex);
+            meter.hold(size_of_val(&path.vertices[..]))?;
+            let weight = next.weight;
+            paths.push(WeightedPath { path, weight });
+        }
+        if paths.len() as u64 >= ask.limit || ask.target == Some(next.vertex) {
+            break;
+        }
+        search.expand(&[next.vertex], &step, &mut |hop| {
+            let weight = next.weight + weight_of(hop.properties, ask.weight)?;
+            let known = best.get(&hop.to).copied().unwrap_or(f64::INFINITY);
+            if weight < known || (known.is_infinite() && !settled.contains_key(&hop.to)) {
+                best.insert(hop.to, weight);
+                turn += 1;
+                meter.hold(size_of::<Waiting>())?;
+                waiting.push(Waiting {
+                    weight,
+                    turn,
+                    vertex: hop.to,
+                    parent: next.vertex,
+                });
+            }
+            Ok(Flow::Continue(()))
+        })?;
+    }
+    Ok(paths)
+}
+
+fn weight_of(
+    properties: &varve_model::Properties,
+    key: Option<PropertyKeyId>,
+) -> Result<f64, TraversalError> {
+    let Some(value) = key.and_then(|key| properties.get(key)) else {
+        return Ok(DEFAULT_WEIGHT);
+    };
+    match value.as_f64() {
+        Some(weight) if weight >= 0.0 => Ok(weight),
+        _ => Err(TraversalError::Weight(format!("{value:?}"))),
+    }
+}
+
+fn path_to(
+    settled: &FxHashMap<VertexNumber, VertexNumber>,
+    source: VertexNumber,
+    vertex: VertexNumber,
+) -> Path {
+    let mut vertices = vec![vertex];
+    let mut at = vertex;
+    while at != source {
+        at = settled[&at];
+        vertices.push(at);
+    }
+    vertices.reverse();
+    Path { vertices }
+}
+
+/// The lightest edge of each pair of consecutive vertices of the paths, each pair once; of equals the
+/// last in storage order.
+///
+/// # Errors
+/// As [`lightest_paths`].
+pub fn lightest_edges(
+    search: &mut Search<'_>,
+    paths: &[WeightedPath],
+    step: &Step,
+    weight: Option<PropertyKeyId>,
+) -> Result<Vec<EdgeId>, TraversalError> {
+    let step = Step {
+        reads: weight.into_iter().collect(),
+        ..step.clone()
+    };
+    let mut seen = FxHashSet::default();
+    let pairs = paths
+        .iter()
+        .flat_map(|found| found.path.vertices.windows(2));
+    let pairs = pairs.map(|pair| (pair[0], pair[1]));
+    let pairs: Vec<_> = pairs.filter(|pair| seen.insert(*pair)).collect();
+    let mut edges = Vec::with_capacity(pairs.len());
+    for (from, to) in pairs {
+        let (view, key) = (search.view(), search.key(from));
+        let (mut least, mut found) = (f64::INFINITY, None);
+        search.expand(&[from], &step, &mut |hop| {
+            if hop.to == to {
+                let weight = weight_of(hop.properties, weight)?;
+                if weight <= least {
+                    (least, found) = (weight, Some(view.edge_id(&key, hop.edge)?));
+                }
+            }
+            Ok(Flow::Continue(()))
+        })?;
+        edges.extend(found);
+    }
+    Ok(edges)
+}
