@@ -116,6 +116,8 @@ configuration <<<"$full" >"$options/varve.toml"
 check 'the configuration is not empty' test -s "$options/varve.toml"
 check 'the server accepts the configuration' "$bin" config --config "$options/varve.toml"
 check 'and takes it' grep -qF 'interval:100' <("$bin" config --config "$options/varve.toml")
+check 'the Service and its pod are names of the server' has "$(cat "$options/varve.toml")" '"varve","varve.default","varve.default.svc","varve.default.svc.cluster.local","varve-0.varve-pods"'
+check 'and those that are given' has "$(render --set 'config.server.public_names={a.example}')" '"varve-0.varve-pods.default.svc.cluster.local","a.example"]'
 check 'instances tell the address of the Service' has "$(cat "$options/varve.toml")" 'base_url = "http://varve:8080/servers/varve"'
 check 'or the one that is given' has "$(render "${omrs[@]}" --set config.omrs.base_url=http://a/servers/b)" 'base_url = "http://a/servers/b"'
 check 'with the name of the server' has "$(render "${omrs[@]}" --set 'config.omrs.server_names={b,c}')" ':8080/servers/b"'

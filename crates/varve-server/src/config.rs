@@ -18,6 +18,10 @@ section! {
         host: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST),
         /// Port to listen on; 0 takes a free one.
         port: u16 = 8080,
+        /// Host names under which clients reach this server, without port, beside `localhost` and IP addresses. A request
+        /// whose `Host` is another name is answered 421. Pages from these names may change things; pages of other sites
+        /// are answered 403. Where several servers serve one cluster, each has the same names.
+        public_names: Vec<String> = Vec::new(),
         /// Serving threads, each with its own listener and runtime; 0 means one for each core.
         threads: usize = 0,
         /// Connections that may wait to be accepted, per thread. The kernel caps it at
@@ -182,6 +186,7 @@ impl ServerConfig {
                 });
             }
         }
+        self.validate_names()?;
         if !(1..=9).contains(&self.gzip_level) {
             let reason = format!("must be in 1..=9, but is {}", self.gzip_level);
             return Err(ConfigError {
@@ -190,6 +195,18 @@ impl ServerConfig {
             });
         }
         Ok(())
+    }
+
+    fn validate_names(&self) -> Result<(), ConfigError> {
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+        let is_name = |name: &&String| !name.is_empty() && name.bytes().all(is_part);
+        match self.public_names.iter().find(|name| !is_name(name)) {
+            None => Ok(()),
+            Some(name) => Err(ConfigError {
+                option: "public_names",
+                reason: format!("'{name}' is no host name (without scheme and port)"),
+            }),
+        }
     }
 
     /// The address to bind.
@@ -271,6 +288,13 @@ mod tests {
             ..ServerConfig::default()
         };
         assert_eq!(config.validate().unwrap_err().option, "gzip_level");
+        for name in ["", "http://a.example", "a.example:80", "*"] {
+            let config = ServerConfig {
+                public_names: vec!["a.example".to_owned(), name.to_owned()],
+                ..ServerConfig::default()
+            };
+            assert_eq!(config.validate().unwrap_err().option, "public_names");
+        }
         let config = ServerConfig {
             max_batch_body_bytes: BODY_BYTES_MAX + 1,
             max_read_request_bytes: BODY_BYTES_MAX + 1,

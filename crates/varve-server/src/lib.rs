@@ -85,6 +85,7 @@ pub mod json;
 pub mod metrics;
 mod negotiate;
 pub mod omrs;
+mod origin;
 mod path;
 pub mod request;
 pub mod respond;

@@ -12,26 +12,38 @@ use crate::errors::ApiError;
 use crate::respond::Body;
 use crate::route::{Consumes, Route, Verb};
 
-/// Refuses a request whose media types the route does not speak: 406 for `Accept`, 415 or 400 for `Content-Type`.
-pub(crate) fn check_types(route: &Route, headers: &HeaderMap) -> Result<(), ApiError> {
+/// Refuses a request whose media types the route does not speak: 406 for `Accept`, 415 or 400 for `Content-Type`. A body needs a
+/// type, since a browser sends one without for any site's page.
+pub(crate) fn check_types(
+    route: &Route,
+    headers: &HeaderMap,
+    has_body: bool,
+) -> Result<(), ApiError> {
     if let Some(accept) = headers.get(header::ACCEPT)
         && !accept.is_empty()
         && !accepts(accept.as_bytes(), route.text)
     {
         return Err(ApiError::not_acceptable());
     }
-    if route.verb == Verb::Get || route.consumes == Consumes::Any {
+    if route.verb == Verb::Get {
         return Ok(());
     }
     let Some(content_type) = headers.get(header::CONTENT_TYPE) else {
-        return Ok(());
+        return match has_body {
+            true => Err(ApiError::unsupported_media_type()),
+            false => Ok(()),
+        };
     };
-    match media_type(content_type) {
-        "" => Err(ApiError::bad_request(
-            "The Content-Type header can't be empty",
-        )),
-        media if media.eq_ignore_ascii_case("application/json") => Ok(()),
-        _ => Err(ApiError::unsupported_media_type()),
+    let media = media_type(content_type);
+    let is = |known: &str| media.eq_ignore_ascii_case(known);
+    if media.is_empty() {
+        let message = "The Content-Type header can't be empty";
+        Err(ApiError::bad_request(message))
+    } else if is("application/json") || (route.consumes == Consumes::JsonOrText && is("text/plain"))
+    {
+        Ok(())
+    } else {
+        Err(ApiError::unsupported_media_type())
     }
 }
 

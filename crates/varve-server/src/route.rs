@@ -72,10 +72,10 @@ pub enum Class {
 /// Which request bodies a resource takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consumes {
-    /// `application/json`; another type is 415.
+    /// `application/json`; another type, or none, is 415.
     Json,
-    /// Any type.
-    Any,
+    /// `text/plain` besides.
+    JsonOrText,
 }
 
 /// A query parameter, as `/apis` lists it.
@@ -218,10 +218,10 @@ impl Route {
         self
     }
 
-    /// Takes bodies of any type.
+    /// Takes `text/plain` bodies besides JSON.
     #[must_use]
-    pub const fn any_body(mut self) -> Self {
-        self.consumes = Consumes::Any;
+    pub const fn text_body(mut self) -> Self {
+        self.consumes = Consumes::JsonOrText;
         self
     }
 

@@ -19,6 +19,7 @@ use crate::body;
 use crate::errors::{ApiError, HandlerResult};
 use crate::global::wadl;
 use crate::negotiate::{self, BodyEncoding};
+use crate::origin;
 use crate::request::RequestContext;
 use crate::respond::{Body, Response};
 use crate::route::{Class, Handler, HandlerFuture, Route};
@@ -87,12 +88,9 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
         let mut exchange = Exchange::start(state, &parts);
         self.connection.request_started();
         let has_body = !body.is_end_stream();
-        let found = match names_host(&parts) {
-            true => exchange.find(state, &parts),
-            false => {
-                let error = ApiError::bad_request("The Host header is missing");
-                Lookup::Decided(Box::new(Err(error)))
-            }
+        let found = match origin::check(state.config(), &parts) {
+            Ok(()) => exchange.find(state, &parts, has_body),
+            Err(error) => Lookup::Decided(Box::new(Err(error))),
         };
         let (route, captures, form) = match found {
             Lookup::Found(route, captures, form) => (route, captures, form),
@@ -209,7 +207,7 @@ impl Exchange {
     }
 
     /// Finds the route and checks the head.
-    fn find(&mut self, state: &AppState, parts: &Parts) -> Lookup {
+    fn find(&mut self, state: &AppState, parts: &Parts, has_body: bool) -> Lookup {
         match state.router().find(&parts.method, parts.uri.path()) {
             Err(error) => Lookup::Decided(Box::new(Err(error))),
             Ok(Found::Options { allow }) => Lookup::Decided(Box::new(Ok(wadl(&parts.uri, &allow)))),
@@ -222,7 +220,8 @@ impl Exchange {
                 let route = state.router().routes()[index];
                 self.gzip = route.gzip && negotiate::accepts_gzip(&parts.headers);
                 let checked = state.check_open(route);
-                let checked = checked.and_then(|()| negotiate::check_types(route, &parts.headers));
+                let checked =
+                    checked.and_then(|()| negotiate::check_types(route, &parts.headers, has_body));
                 let checked = checked.and_then(|()| {
                     let query = parts.uri.query();
                     query.map_or(Ok(()), |query| time_parameters::check(route, query))
@@ -328,11 +327,6 @@ impl Exchange {
         }
         response
     }
-}
-
-/// Whether the request says whom it is for, as HTTP/1.1 demands.
-fn names_host(parts: &Parts) -> bool {
-    parts.version != Version::HTTP_11 || parts.headers.contains_key(header::HOST)
 }
 
 /// Whether the handler may have to wait for the storage engine: then it does not run on a thread that serves others.

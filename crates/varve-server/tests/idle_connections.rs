@@ -22,7 +22,7 @@ fn resident_bytes() -> usize {
 
 fn get_versions(stream: &mut TcpStream) {
     stream
-        .write_all(b"GET /versions HTTP/1.1\r\nhost: h\r\n\r\n")
+        .write_all(b"GET /versions HTTP/1.1\r\nhost: localhost\r\n\r\n")
         .unwrap();
     let mut buffer = [0; 1024];
     let count = stream.read(&mut buffer).unwrap();

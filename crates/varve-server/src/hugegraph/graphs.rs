@@ -27,7 +27,7 @@ pub(crate) static ROUTES: &[Route] = &[
     of_graphs(Route::put("graphs/manage", Handler::Inline(manage))),
     of_graphs(Route::get("graphs/{graph}", Handler::Inline(get))),
     of_graphs(Route::post("graphs/{graph}", Handler::Pooled(create)))
-        .any_body()
+        .text_body()
         .lengthy()
         .with(&[Parameter::text("clone_graph_name")]),
     of_graphs(Route::delete("graphs/{graph}", Handler::Pooled(drop_graph)))

@@ -48,7 +48,6 @@ macro_rules! call {
         )
         .class($crate::omrs::call::call!(@class $where))
         .of("metadata", $method)
-        .any_body()
         .refusing($crate::route::Refusal {
             method: $method,
             encode: $crate::omrs::call::refuse::<varve_omrs::requests::$response>,

@@ -152,6 +152,7 @@ impl TestServer {
         let config = ServerConfig {
             port: 0,
             threads: 2,
+            public_names: vec!["h".to_owned()],
             ..config
         };
         let state =

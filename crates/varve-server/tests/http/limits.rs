@@ -57,6 +57,7 @@ fn a_server_whose_graphs_are_not_open_answers_503_and_hands_its_sockets_over() {
     let config = ServerConfig {
         port: 0,
         threads: 2,
+        public_names: vec!["h".to_owned()],
         ..ServerConfig::default()
     };
     let listeners = Listeners::bind(&config).unwrap();
@@ -100,7 +101,7 @@ fn a_server_whose_graphs_are_not_open_answers_503_and_hands_its_sockets_over() {
 fn a_half_sent_body_is_timed_out() {
     let server = TestServer::start(impatient());
     let mut client = server.connect();
-    client.send(b"POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-length: 10\r\n\r\n[1,");
+    client.send(b"POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n[1,");
     let answer = client.receive();
     assert_eq!(
         (answer.status, answer.header("connection")),
@@ -115,7 +116,7 @@ fn a_client_that_goes_away_in_its_body_harms_nobody() {
     let server = TestServer::with_defaults();
     for _ in 0..50 {
         let mut client = server.connect();
-        client.send(b"POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-length: 10\r\n\r\n[1,");
+        client.send(b"POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ncontent-length: 10\r\n\r\n[1,");
     }
     served_on(&server);
     assert_eq!(server.state.admission().writes().bytes_held(), 0);
@@ -148,7 +149,7 @@ fn a_client_that_takes_no_answer_is_cut() {
 fn a_body_that_says_it_is_too_large_is_refused_at_once() {
     let server = TestServer::with_defaults();
     let answer =
-        server.exchange("POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-length: 104857600\r\n\r\n");
+        server.exchange("POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ncontent-length: 104857600\r\n\r\n");
     answer.is(
         413,
         r#"{"exception":"class jakarta.ws.rs.ClientErrorException","message":"The request body is larger than the limit of 10485760 bytes","cause":""}"#,
@@ -161,7 +162,7 @@ fn a_client_that_sends_100_mb_all_the_same_reads_its_refusal() {
     let mut client = server.connect();
     let mut writer = client.stream.try_clone().unwrap();
     let sender = std::thread::spawn(move || {
-        let head = b"POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-length: 104857600\r\n\r\n";
+        let head = b"POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ncontent-length: 104857600\r\n\r\n";
         std::io::Write::write_all(&mut writer, head)?;
         let piece = vec![b' '; 1024 * 1024];
         (0..100).try_for_each(|_| std::io::Write::write_all(&mut writer, &piece))
@@ -179,7 +180,7 @@ fn a_chunked_body_is_stopped_at_the_limit() {
     };
     let server = TestServer::start(config);
     let mut client = server.connect();
-    client.send(b"POST /test/echo HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n");
+    client.send(b"POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n");
     let piece = [b"3e8\r\n".as_slice(), &[b' '; 1000], b"\r\n"].concat();
     client.send(&piece.repeat(101));
     assert_eq!(client.receive().status, 413);
@@ -193,14 +194,14 @@ fn a_gzip_bomb_is_stopped_at_the_limit() {
     let bomb = gzip(&vec![b' '; 200_000_000]);
     assert!(bomb.len() < 1_000_000);
     let head = format!(
-        "POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
+        "POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
         bomb.len()
     );
     let mut client = server.connect();
     client.send(&[head.as_bytes(), &bomb].concat());
     assert_eq!(client.receive().status, 413);
     let broken = server.exchange(
-        "POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-encoding: gzip\r\ncontent-length: 3\r\n\r\n[1]",
+        "POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: 3\r\n\r\n[1]",
     );
     assert_eq!(broken.status, 400);
     served_on(&server);
@@ -308,8 +309,9 @@ fn smuggling_gives_one_answer_for_one_request() {
         "content-length: 4\r\ntransfer-encoding: chunked\r\n",
         "transfer-encoding: chunked\r\ncontent-length: 4\r\n",
     ] {
-        let request =
-            format!("POST /test/echo HTTP/1.1\r\nhost: h\r\n{heads}\r\n0\r\n\r\n{hidden}");
+        let request = format!(
+            "POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\n{heads}\r\n0\r\n\r\n{hidden}"
+        );
         assert_eq!(statuses(&server, request.as_bytes()), [200], "{heads}");
     }
     for heads in [
@@ -340,7 +342,7 @@ fn bad_chunks_are_refused_and_the_connection_ends() {
         "ffffffffffffffffff\r\n",
         "2\r\nabXX0\r\n\r\n",
     ] {
-        let head = "PUT /test/echo HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n";
+        let head = "PUT /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
         let got = statuses(&server, format!("{head}{chunks}{hidden}").as_bytes());
         assert_eq!(got, [400], "{chunks:?}");
     }
@@ -635,8 +637,8 @@ fn a_thousand_slow_clients_hold_nobody_up() {
     let parts: [&[u8]; 4] = [
         b"",
         b"GET /vers",
-        b"POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-length: 100000\r\n\r\n[1,",
-        b"PUT /test/echo HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n5\r\n[1",
+        b"POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n[1,",
+        b"PUT /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n[1",
     ];
     let slow: Vec<Client> = (0..1000)
         .map(|index: usize| {

@@ -97,8 +97,25 @@ fn media_types() {
     };
     assert_eq!(with_type("application/json"), 200);
     assert_eq!(with_type("application/json; charset=UTF-8"), 200);
-    assert_eq!(with_type("text/plain"), 415);
+    for sent_by_any_page in [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+    ] {
+        assert_eq!(with_type(sent_by_any_page), 415, "{sent_by_any_page}");
+    }
     assert_eq!(with_type(""), 400);
+    let without = server.exchange(&post("/test/echo", "", "[1]"));
+    assert_eq!(without.status, 415, "a page can send a body without a type");
+    assert_eq!(server.exchange(&post("/test/echo", "", "")).status, 200);
+    let graph = |media: &str| {
+        let media = format!("content-type: {media}\r\n");
+        server
+            .exchange(&post("/graphs/typed", &media, "store=typed"))
+            .status
+    };
+    assert_eq!(graph("application/x-www-form-urlencoded"), 415);
+    assert_eq!(graph("text/plain"), 200);
     let delete = |headers: &str| {
         server
             .exchange(&format!(
@@ -117,6 +134,47 @@ fn media_types() {
         406,
         r#"{"exception":"class jakarta.ws.rs.NotAcceptableException","message":"HTTP 406 Not Acceptable","cause":""}"#,
     );
+}
+
+#[test]
+fn only_requests_for_this_server_are_answered() {
+    let server = TestServer::with_defaults();
+    let get = |headers: &str| {
+        let request = format!("GET /versions HTTP/1.1\r\n{headers}\r\n");
+        let mut client = server.connect();
+        client.send(request.as_bytes());
+        client.receive()
+    };
+    assert_eq!(get("host: localhost:1\r\n").status, 200);
+    assert_eq!(get("host: 127.0.0.1\r\n").status, 200);
+    let foreign = get("host: evil.example\r\n");
+    assert_eq!(foreign.status, 421);
+    assert!(foreign.text().contains("server.public_names"));
+    assert_eq!(get("").status, 400);
+    assert_eq!(get("host: localhost\r\nhost: localhost\r\n").status, 400);
+}
+
+#[test]
+fn a_page_of_another_site_changes_nothing() {
+    let server = TestServer::with_defaults();
+    let send = |path: &str, headers: &str| {
+        let json = "content-type: application/json\r\n";
+        let request = post(path, &format!("{json}{headers}"), "{\"name\":\"a\"}");
+        server.exchange(&request).status
+    };
+    let key = "/graphs/hugegraph/schema/propertykeys";
+    for foreign in [
+        "origin: http://evil.example\r\n",
+        "origin: null\r\n",
+        "sec-fetch-site: cross-site\r\n",
+    ] {
+        assert_eq!(send("/admin/backup", foreign), 403, "{foreign}");
+        assert_eq!(send(key, foreign), 403, "{foreign}");
+    }
+    let stored = server.get(&format!("{key}/a")).status;
+    assert_eq!(stored, 404, "nothing was stored");
+    let own = "origin: http://h\r\nsec-fetch-site: same-origin\r\n";
+    assert_eq!(send("/test/typed", own), 201);
 }
 
 #[test]
@@ -152,7 +210,7 @@ fn json_errors_are_plain_text() {
     }
     let mut client = server.connect();
     client.send(
-        b"POST /test/typed HTTP/1.1\r\nhost: h\r\ncontent-length: 12\r\n\r\n{\"name\":\"\xff\"}",
+        b"POST /test/typed HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ncontent-length: 12\r\n\r\n{\"name\":\"\xff\"}",
     );
     assert_eq!(client.receive().status, 400);
     let empty = server.exchange(&post("/test/typed", json, ""));
@@ -187,7 +245,7 @@ fn gzip_both_ways() {
         let body = gzip(text.as_bytes());
         let mut client = server.connect();
         let head = format!(
-            "POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
+            "POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: {}\r\n\r\n",
             body.len()
         );
         client.send(&[head.as_bytes(), &body].concat());
@@ -200,7 +258,7 @@ fn chunked_bodies() {
     let server = TestServer::with_defaults();
     let mut client = server.connect();
     client.send(
-        b"PUT /test/echo HTTP/1.1\r\nhost: h\r\ntransfer-encoding: chunked\r\n\r\n3\r\n[1,\r\n",
+        b"PUT /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n3\r\n[1,\r\n",
     );
     client.send(b"2\r\n2]\r\n0\r\n\r\n");
     client.receive().is(200, "[1,2]");
@@ -212,13 +270,13 @@ fn expect_continue_is_answered_before_the_body() {
     let server = TestServer::with_defaults();
     let mut client = server.connect();
     client.send(
-        b"POST /test/echo HTTP/1.1\r\nhost: h\r\nexpect: 100-continue\r\ncontent-length: 3\r\n\r\n",
+        b"POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\nexpect: 100-continue\r\ncontent-length: 3\r\n\r\n",
     );
     assert_eq!(client.receive().status, 100);
     client.send(b"[1]");
     client.receive().is(200, "[1]");
     let refused = server.exchange(
-        "POST /test/echo HTTP/1.1\r\nhost: h\r\nexpect: 100-continue\r\ncontent-length: 99999999\r\n\r\n",
+        "POST /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\nexpect: 100-continue\r\ncontent-length: 99999999\r\n\r\n",
     );
     assert_eq!(refused.status, 413);
 }

@@ -48,6 +48,7 @@ impl Server {
         let config = ServerConfig {
             port: 0,
             threads: 1,
+            public_names: vec!["h".to_owned()],
             ..config
         };
         let listeners = Listeners::bind(&config).unwrap();

@@ -381,7 +381,7 @@ fn send(server: &Server, of: &Bad) -> (u16, Json) {
     let address = server.url.strip_prefix("http://").expect("a URL");
     let mut stream = TcpStream::connect(address).expect("a connection");
     let head = format!(
-        "{} {PREFIX}{} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        "{} {PREFIX}{} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         of.method,
         of.path,
         of.body.len()
@@ -429,7 +429,7 @@ fn cut_off(server: &Server) {
     let address = server.url.strip_prefix("http://").expect("a URL");
     for request in [
         format!(
-            "POST {PREFIX}instances/entity HTTP/1.1\r\nHost: x\r\nContent-Length: 500\r\n\r\n{{\"class\":"
+            "POST {PREFIX}instances/entity HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n{{\"class\":"
         ),
         format!("POST {PREFIX}instances/enti"),
     ] {

@@ -65,6 +65,18 @@ seccompProfile:
 {{- first (default (list "varve") (default dict .Values.config.omrs).server_names) -}}
 {{- end -}}
 
+{{/* The names inside the cluster of the Service and of the pod, one a line. */}}
+{{- define "varve.publicNames" -}}
+{{- $service := include "varve.fullname" . -}}
+{{- $namespace := .Release.Namespace -}}
+{{- range $name := list $service (printf "%s-0.%s-pods" $service $service) }}
+{{ $name }}
+{{ printf "%s.%s" $name $namespace }}
+{{ printf "%s.%s.svc" $name $namespace }}
+{{ printf "%s.%s.svc.cluster.local" $name $namespace }}
+{{- end }}
+{{- end -}}
+
 {{/* The options that the server gets, as TOML. What instances tell as their address is the Service's, not that of a pod. */}}
 {{- define "varve.config" -}}
 {{- $config := deepCopy .Values.config -}}
@@ -72,6 +84,10 @@ seccompProfile:
 {{- $address := printf "http://%s:%d" (include "varve.fullname" .) (int .Values.service.port) -}}
 {{- $_ := set $config.omrs "base_url" (printf "%s/servers/%s" $address (include "varve.omrsServer" .)) -}}
 {{- end -}}
+{{- $server := default dict $config.server -}}
+{{- $names := include "varve.publicNames" . | trim | splitList "\n" -}}
+{{- $_ := set $server "public_names" (concat $names (default list $server.public_names)) -}}
+{{- $_ := set $config "server" $server -}}
 {{- include "varve.toml" $config -}}
 {{- end -}}
 

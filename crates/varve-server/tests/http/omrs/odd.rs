@@ -67,14 +67,24 @@ fn bodies_that_cannot_be_read_are_invalid_parameters() {
 }
 
 #[test]
-fn media_types_do_not_matter() {
+fn bodies_are_json_and_answers_are_whatever_is_accepted() {
     let world = World::new();
-    let request = format!(
-        "POST {USERS}/instances/entities HTTP/1.1\r\nhost: h\r\ncontent-type: text/plain\r\ncontent-length: 2\r\n\r\n{{}}"
-    );
-    let answer = world.server.exchange(&request);
-    assert_eq!(answer.status, 200);
-    assert!(answer.text().contains(r#""relatedHTTPCode":200"#));
+    let send = |media: &str| {
+        let request = format!(
+            "POST {USERS}/instances/entities HTTP/1.1\r\nhost: h\r\n{media}content-length: 2\r\n\r\n{{}}"
+        );
+        let answer = world.server.exchange(&request);
+        assert_eq!(answer.status, 200);
+        answer.text().to_owned()
+    };
+    for refused in ["content-type: text/plain\r\n", ""] {
+        assert!(
+            send(refused).contains("InvalidParameterException"),
+            "{refused}"
+        );
+    }
+    let json = "content-type: application/json\r\n";
+    assert!(send(json).contains(r#""relatedHTTPCode":200"#));
     let request = format!("GET {USERS}/types/all HTTP/1.1\r\nhost: h\r\naccept: text/html\r\n\r\n");
     let answer = world.server.exchange(&request);
     assert_eq!(answer.status, 200);

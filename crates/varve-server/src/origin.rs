@@ -1,0 +1,256 @@
+//! Which web pages may use this server.
+//!
+//! A page of any site can send requests to every address that its reader's browser reaches, a
+//! loopback address included. Three checks keep it out: `Host` must name this server, so that a
+//! page cannot read answers after its own name was made to resolve to this server (DNS rebinding);
+//! `Origin` and `Sec-Fetch-Site`, which browsers set and pages cannot, must not tell of another
+//! site on whatever may change something; and a body must have a type that no page can send
+//! elsewhere without asking first (`negotiate`).
+
+use std::net::IpAddr;
+
+use http::header::{HOST, HeaderName, HeaderValue, ORIGIN};
+use http::request::Parts;
+use http::{HeaderMap, Method, Version};
+
+use crate::config::ServerConfig;
+use crate::errors::ApiError;
+
+/// What a browser says of the relation between a page and the server that it asks.
+const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+
+/// Refuses a request that is for another server (421) or comes from a page of another site (403).
+pub(crate) fn check(config: &ServerConfig, parts: &Parts) -> Result<(), ApiError> {
+    let host = own_host(config, parts)?;
+    match parts.method {
+        // Other sites' pages cannot read the answers: none allows it (`Access-Control-Allow-Origin`).
+        Method::GET | Method::HEAD | Method::OPTIONS => Ok(()),
+        _ => check_page(config, host, &parts.headers),
+    }
+}
+
+/// Host and port that the request is for, which are this server's; `None` if it names none.
+fn own_host<'a>(
+    config: &ServerConfig,
+    parts: &'a Parts,
+) -> Result<Option<Authority<'a>>, ApiError> {
+    let mut headers = parts.headers.get_all(HOST).iter();
+    let header = headers.next();
+    if headers.next().is_some() {
+        return Err(ApiError::bad_request("There is more than one Host header"));
+    }
+    if header.is_none() && parts.version == Version::HTTP_11 {
+        return Err(ApiError::bad_request("The Host header is missing"));
+    }
+    let header = header.map(text).transpose()?;
+    // In HTTP/2, and in requests to a proxy, the target itself names the host.
+    let target = parts.uri.authority().map(http::uri::Authority::as_str);
+    let mut host = None;
+    for named in [header, target].into_iter().flatten() {
+        let authority = Authority::parse(named)
+            .ok_or_else(|| ApiError::bad_request("The Host header is malformed"))?;
+        if !authority.is_own(config) {
+            return Err(ApiError::misdirected(format!(
+                "'{named}' is no name of this server: use its IP address, or add the name to \
+                 server.public_names"
+            )));
+        }
+        host = Some(authority);
+    }
+    Ok(host)
+}
+
+/// Refuses what a page of another site asks for.
+fn check_page(
+    config: &ServerConfig,
+    host: Option<Authority<'_>>,
+    headers: &HeaderMap,
+) -> Result<(), ApiError> {
+    let is_cross_site = headers
+        .get(SEC_FETCH_SITE)
+        .is_some_and(|site| site.as_bytes().eq_ignore_ascii_case(b"cross-site"));
+    for origin in headers.get_all(ORIGIN) {
+        let origin = text(origin)?;
+        if is_cross_site || !is_own_origin(config, host, origin) {
+            return Err(ApiError::forbidden(format!(
+                "Pages of '{origin}' may change nothing on this server: server.public_names lists \
+                 the names whose pages may"
+            )));
+        }
+    }
+    match is_cross_site {
+        true => Err(ApiError::forbidden(
+            "Pages of other sites may change nothing on this server",
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Whether a page with this origin comes from this server: from where the request goes to, or from
+/// a public name.
+fn is_own_origin(config: &ServerConfig, host: Option<Authority<'_>>, origin: &str) -> bool {
+    let Some((scheme, authority)) = origin.split_once("://") else {
+        return false;
+    };
+    let default_port = match scheme {
+        "http" => 80,
+        "https" => 443,
+        _ => return false,
+    };
+    let Some(page) = Authority::parse(authority) else {
+        return false;
+    };
+    let port = |authority: Authority<'_>| authority.port.unwrap_or(default_port);
+    page.is_public(config)
+        || host.is_some_and(|host| {
+            page.name.eq_ignore_ascii_case(host.name) && port(page) == port(host)
+        })
+}
+
+fn text(value: &HeaderValue) -> Result<&str, ApiError> {
+    value
+        .to_str()
+        .map_err(|_| ApiError::bad_request("The Host or Origin header is not ASCII text"))
+}
+
+/// A host and its port, as `Host` and `Origin` name them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Authority<'a> {
+    /// Without brackets, and without the dot that may end a name.
+    name: &'a str,
+    port: Option<u16>,
+}
+
+impl<'a> Authority<'a> {
+    fn parse(text: &'a str) -> Option<Self> {
+        let (name, port) = match text.strip_prefix('[') {
+            Some(rest) => rest.split_once(']')?,
+            None => text.split_at(text.find(':').unwrap_or(text.len())),
+        };
+        let port = match port.strip_prefix(':') {
+            Some("") => None,
+            Some(digits) => Some(digits.parse().ok()?),
+            None if port.is_empty() => None,
+            None => return None,
+        };
+        let name = name.strip_suffix('.').unwrap_or(name);
+        (!name.is_empty()).then_some(Self { name, port })
+    }
+
+    /// Whether it may be this server. An IP address always may: what it stands for cannot be
+    /// changed by a name server.
+    fn is_own(self, config: &ServerConfig) -> bool {
+        self.name.parse::<IpAddr>().is_ok()
+            || self.name.eq_ignore_ascii_case("localhost")
+            || self.is_public(config)
+    }
+
+    fn is_public(self, config: &ServerConfig) -> bool {
+        let mut names = config.public_names.iter();
+        names.any(|name| name.eq_ignore_ascii_case(self.name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http::Request;
+
+    use super::*;
+
+    fn status(method: &str, headers: &[(&str, &str)]) -> u16 {
+        let config = ServerConfig {
+            public_names: vec!["graph.example.com".to_owned()],
+            ..ServerConfig::default()
+        };
+        let mut request = Request::builder().method(method).uri("/versions");
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let (parts, ()) = request.body(()).unwrap().into_parts();
+        check(&config, &parts).map_or_else(|error| error.status().as_u16(), |()| 200)
+    }
+
+    #[test]
+    fn only_names_of_this_server_are_served() {
+        for own in [
+            "localhost",
+            "LocalHost:8080",
+            "localhost.",
+            "127.0.0.1:1",
+            "10.1.2.3",
+            "[::1]:8080",
+            "[fd00::7]",
+            "Graph.Example.com:443",
+        ] {
+            assert_eq!(status("GET", &[("host", own)]), 200, "{own}");
+        }
+        for foreign in [
+            "evil.example",
+            "127.0.0.1.evil.example",
+            "localhost.evil.example:8080",
+            "example.com",
+            "a.graph.example.com",
+            "user@localhost",
+            "0x7f000001",
+        ] {
+            assert_eq!(status("GET", &[("host", foreign)]), 421, "{foreign}");
+        }
+        for malformed in [
+            "",
+            ":80",
+            "[::1",
+            "[::1]80",
+            "localhost:http",
+            "localhost:99999",
+        ] {
+            assert_eq!(status("GET", &[("host", malformed)]), 400, "{malformed}");
+        }
+        assert_eq!(status("GET", &[]), 400);
+        let twice = [("host", "localhost"), ("host", "localhost")];
+        assert_eq!(status("GET", &twice), 400);
+    }
+
+    #[test]
+    fn a_target_that_names_its_host_is_checked_too() {
+        let mut parts = |version, uri: &str| {
+            let request = Request::builder().uri(uri).version(version);
+            let (parts, ()) = request.body(()).unwrap().into_parts();
+            check(&ServerConfig::default(), &parts).map_err(|error| error.status().as_u16())
+        };
+        assert_eq!(parts(Version::HTTP_2, "http://localhost:80/"), Ok(()));
+        assert_eq!(parts(Version::HTTP_2, "http://evil.example/"), Err(421));
+        assert_eq!(parts(Version::HTTP_10, "/"), Ok(()));
+    }
+
+    #[test]
+    fn pages_of_other_sites_change_nothing() {
+        let with = |method: &str, name: &str, value: &str| {
+            status(method, &[("host", "localhost:8080"), (name, value)])
+        };
+        for own in [
+            "http://localhost:8080",
+            "https://graph.example.com",
+            "http://graph.example.com:3000",
+        ] {
+            assert_eq!(with("POST", "origin", own), 200, "{own}");
+        }
+        for foreign in [
+            "null",
+            "http://evil.example",
+            "http://localhost",
+            "http://localhost:3000",
+            "http://127.0.0.1:8080",
+            "file://localhost:8080",
+        ] {
+            for method in ["POST", "PUT", "DELETE"] {
+                assert_eq!(with(method, "origin", foreign), 403, "{method} {foreign}");
+            }
+            assert_eq!(with("GET", "origin", foreign), 200, "{foreign}");
+        }
+        assert_eq!(with("POST", "sec-fetch-site", "cross-site"), 403);
+        assert_eq!(with("POST", "sec-fetch-site", "same-origin"), 200);
+        assert_eq!(with("GET", "sec-fetch-site", "cross-site"), 200);
+        let default_port = [("host", "localhost"), ("origin", "http://localhost:80")];
+        assert_eq!(status("PUT", &default_port), 200);
+    }
+}
