@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_target_that_names_its_host_is_checked_too() {
-        let mut parts = |version, uri: &str| {
+        let parts = |version, uri: &str| {
             let request = Request::builder().uri(uri).version(version);
             let (parts, ()) = request.body(()).unwrap().into_parts();
             check(&ServerConfig::default(), &parts).map_err(|error| error.status().as_u16())
