@@ -6,7 +6,11 @@
 //!
 //! The thread that is about to do a piece of work and the request that waits for it agree whether
 //! it has begun ([`Turn`]): what was given up before it began is never done.
+//!
+//! Long reads call [`yield_to_others`] now and then. One that has run for its slice of time lets what
+//! waits in its lane go first, so that short work waits for slices and not for whole searches.
 
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -22,6 +26,35 @@ use crate::errors::ApiError;
 use crate::route::Class;
 
 type Work = Box<dyn FnOnce() + Send>;
+
+/// How long a piece of work runs before it lets others go first.
+const SLICE: Duration = Duration::from_millis(20);
+
+/// Threads of a lane for each that may run: the others hold work that lets others go first.
+const THREADS_FOR_ONE: usize = 4;
+
+thread_local! {
+    /// The queue that this thread serves.
+    static SERVED: RefCell<Option<Arc<Queue>>> = const { RefCell::new(None) };
+    /// When the slice of the work at hand began.
+    static SLICE_BEGAN: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// Lets what waits in the lane go first, if the work at hand has run for its slice. Nothing must be
+/// locked meanwhile. Does nothing on other threads than those of a lane.
+pub(crate) fn yield_to_others() {
+    let Some(began) = SLICE_BEGAN.get() else {
+        return;
+    };
+    if began.elapsed() >= SLICE {
+        SERVED.with_borrow(|queue| {
+            if let Some(queue) = queue {
+                queue.yield_turn();
+            }
+        });
+        SLICE_BEGAN.set(Some(Instant::now()));
+    }
+}
 
 /// Which queue a piece of work waits in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,16 +145,31 @@ struct Threads {
     capacity: usize,
 }
 
-#[derive(Default)]
 struct Queue {
     state: Mutex<QueueState>,
-    changed: Condvar,
+    /// For threads without work.
+    to_begin: Condvar,
+    /// For threads whose work let others go first.
+    to_go_on: Condvar,
+    running_max: usize,
 }
 
 #[derive(Default)]
 struct QueueState {
-    work: VecDeque<Work>,
+    next: VecDeque<Next>,
+    /// Pieces of work that run now.
+    running: usize,
+    /// Pieces of work that have begun and let others go first.
+    waiting: usize,
+    /// The number of the next piece that lets others go first.
+    number: u64,
     closed: bool,
+}
+
+/// What waits for its turn.
+enum Next {
+    Begin(Work),
+    GoOn(u64),
 }
 
 impl std::fmt::Debug for Queue {
@@ -208,12 +256,20 @@ impl BlockingPool {
 impl Threads {
     fn start(name: &str, config: &ServerConfig, reads_wait: bool) -> std::io::Result<Self> {
         let count = config.blocking_thread_count(reads_wait);
-        let queue = Arc::new(Queue::default());
-        for index in 0..count {
+        let queue = Arc::new(Queue {
+            state: Mutex::default(),
+            to_begin: Condvar::new(),
+            to_go_on: Condvar::new(),
+            running_max: count,
+        });
+        for index in 0..count * THREADS_FOR_ONE {
             let queue = Arc::clone(&queue);
             thread::Builder::new()
                 .name(format!("{name}-{index}"))
-                .spawn(move || queue.serve())?;
+                .spawn(move || {
+                    SERVED.set(Some(Arc::clone(&queue)));
+                    queue.serve();
+                })?;
         }
         let capacity = count + config.blocking_queue;
         Ok(Self {
@@ -231,7 +287,7 @@ impl Threads {
 impl Drop for Threads {
     fn drop(&mut self) {
         self.queue.state.lock().closed = true;
-        self.queue.changed.notify_all();
+        self.queue.to_begin.notify_all();
     }
 }
 
@@ -247,30 +303,85 @@ impl Drop for Waiting {
 
 impl Queue {
     fn push(&self, work: Work) {
-        self.state.lock().work.push_back(work);
-        self.changed.notify_one();
+        let mut state = self.state.lock();
+        state.next.push_back(Next::Begin(work));
+        self.wake(&state);
+    }
+
+    /// Wakes whose turn it is, if another piece of work may run.
+    fn wake(&self, state: &QueueState) {
+        if state.closed {
+            self.to_begin.notify_all();
+        }
+        if state.running >= self.running_max {
+            return;
+        }
+        match state.next.front() {
+            Some(Next::Begin(_)) => {
+                self.to_begin.notify_one();
+            }
+            Some(Next::GoOn(_)) => {
+                self.to_go_on.notify_all();
+            }
+            None => {}
+        }
     }
 
     fn serve(&self) {
+        let mut state = self.state.lock();
         loop {
-            let mut state = self.state.lock();
-            let work = loop {
-                if let Some(work) = state.work.pop_front() {
-                    break work;
+            let may_run = state.running < self.running_max;
+            let may_begin = |next: &mut Next| may_run && matches!(next, Next::Begin(_));
+            match state.next.pop_front_if(may_begin) {
+                Some(Next::Begin(work)) => {
+                    state.running += 1;
+                    self.wake(&state);
+                    drop(state);
+                    SLICE_BEGAN.set(Some(Instant::now()));
+                    work();
+                    state = self.state.lock();
+                    state.running -= 1;
+                    self.wake(&state);
                 }
-                if state.closed {
-                    return;
-                }
-                self.changed.wait(&mut state);
-            };
-            drop(state);
-            work();
+                _ if state.closed && state.next.is_empty() => return,
+                _ => self.to_begin.wait(&mut state),
+            }
         }
+    }
+
+    /// Puts the work at hand behind all that waits, if anything does. So much work never does at once
+    /// that no thread is left for what is to begin.
+    fn yield_turn(&self) {
+        let mut state = self.state.lock();
+        let waiting_max = self.running_max * (THREADS_FOR_ONE - 1);
+        if state.next.is_empty() || state.waiting >= waiting_max {
+            return;
+        }
+        let number = state.number;
+        state.number += 1;
+        state.next.push_back(Next::GoOn(number));
+        state.running -= 1;
+        state.waiting += 1;
+        self.wake(&state);
+        loop {
+            let may_run = state.running < self.running_max;
+            let is_own =
+                |next: &mut Next| may_run && matches!(next, Next::GoOn(of) if *of == number);
+            if state.next.pop_front_if(is_own).is_some() {
+                break;
+            }
+            self.to_go_on.wait(&mut state);
+        }
+        state.running += 1;
+        state.waiting -= 1;
+        self.wake(&state);
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use super::*;
 
     fn later() -> Arc<Turn> {
@@ -317,6 +428,55 @@ mod tests {
         });
         assert!(matches!(refused, Err(PoolError::Busy(_))));
         assert_eq!(written.expect("it does not wait for reads"), 7);
+    }
+
+    #[tokio::test]
+    async fn short_work_does_not_wait_for_the_end_of_long_work() {
+        let pool = pool(ServerConfig {
+            blocking_threads: 1,
+            ..ServerConfig::default()
+        });
+        let is_done = Arc::new(AtomicBool::new(false));
+        let (long_until, short_does) = (Arc::clone(&is_done), Arc::clone(&is_done));
+        let (turn, later_turn) = (later(), later());
+        let long = pool.run(Lane::Reads, &turn, move || {
+            while !long_until.load(Ordering::Relaxed) {
+                yield_to_others();
+            }
+        });
+        let short = pool.run(Lane::Reads, &later_turn, move || {
+            short_does.store(true, Ordering::Relaxed);
+        });
+        let (long, short) = tokio::join!(long, short);
+        assert!(long.is_ok() && short.is_ok());
+    }
+
+    #[test]
+    fn all_long_work_goes_on_after_it_let_others_go_first() {
+        let pool = pool(ServerConfig {
+            blocking_threads: 2,
+            ..ServerConfig::default()
+        });
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .expect("a runtime");
+        thread::scope(|scope| {
+            for _ in 0..20 {
+                let (pool, handle) = (&pool, runtime.handle());
+                scope.spawn(move || {
+                    let long = || {
+                        let until = Instant::now() + 3 * SLICE;
+                        while Instant::now() < until {
+                            yield_to_others();
+                        }
+                    };
+                    let done = handle.block_on(pool.run(Lane::Reads, &later(), long));
+                    assert!(done.is_ok());
+                });
+            }
+        });
+        assert_eq!(pool.reads.queue.state.lock().waiting, 0);
     }
 
     #[tokio::test]

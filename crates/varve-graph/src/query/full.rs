@@ -179,6 +179,10 @@ impl Run<'_> {
             let mut outcome = Ok(Flow::Continue(()));
             let mut unsettled = None;
             reader.scan_table(table, borrowed(after.as_ref()), &mut |row: Row<'_>| {
+                if let Err(error) = self.step() {
+                    outcome = Err(error);
+                    return Flow::Break(());
+                }
                 if !wanted(row.clustering) {
                     return Flow::Continue(());
                 }
@@ -224,7 +228,12 @@ impl Run<'_> {
         let reader = self.resolver.reader();
         loop {
             let mut keys: Vec<Keys> = Vec::new();
+            let mut paused = Ok(());
             reader.scan_table(table, borrowed(after.as_ref()), &mut |row: Row<'_>| {
+                paused = self.step();
+                if paused.is_err() {
+                    return Flow::Break(());
+                }
                 if wanted(row.clustering) {
                     keys.push((row.partition.to_vec(), row.clustering.to_vec()));
                 }
@@ -234,6 +243,7 @@ impl Run<'_> {
                     Flow::Break(())
                 }
             })?;
+            paused?;
             let Some(last) = keys.last() else {
                 return Ok(Flow::Continue(()));
             };
@@ -277,6 +287,7 @@ impl Run<'_> {
         loop {
             let mut keys: Vec<Keys> = Vec::new();
             let mut damaged = None;
+            let mut paused = Ok(());
             // After the oldest event of the last element: its clustering key ends in the greatest inverted version.
             let resume = after.as_ref().map(|(partition, clustering)| {
                 (
@@ -285,6 +296,10 @@ impl Run<'_> {
                 )
             });
             reader.scan_table(EVENT, borrowed(resume.as_ref()), &mut |row: Row<'_>| {
+                paused = self.step();
+                if paused.is_err() {
+                    return Flow::Break(());
+                }
                 let clustering = match key::split_event(row.clustering) {
                     Ok((clustering, _)) => clustering,
                     Err(error) => {
@@ -304,6 +319,7 @@ impl Run<'_> {
                 keys.push((row.partition.to_vec(), clustering.to_vec()));
                 Flow::Continue(())
             })?;
+            paused?;
             if let Some(error) = damaged {
                 return Err(error.into());
             }

@@ -204,6 +204,7 @@ impl Asked<'_> {
             resolver,
             filter: Filter::new(self.conditions),
             delivery,
+            walked: 0,
         };
         run.walk(&plan.legs, first, position, &mut receiver)?;
         let next = run.delivery.finish(plan.fingerprint, plan.choices)?;

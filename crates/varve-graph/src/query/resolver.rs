@@ -16,6 +16,14 @@ pub trait Resolver {
     /// The point of both times. The present is read from current tables only.
     fn scope(&self) -> TemporalScope;
 
+    /// Called now and then in long walks, while nothing is locked: may wait so that others go first.
+    ///
+    /// # Errors
+    /// When the walk's time is over.
+    fn pause(&self) -> Result<(), GraphError> {
+        Ok(())
+    }
+
     /// Visits those of `ids` that exist, in ascending position: `visit(position in ids, content)`.
     ///
     /// # Errors

@@ -27,7 +27,12 @@ pub(super) struct Run<'a> {
     pub(super) resolver: &'a dyn Resolver,
     pub(super) filter: Filter,
     pub(super) delivery: Delivery,
+    /// Rows of a full scan since the last pause.
+    pub(super) walked: usize,
 }
+
+/// Rows of a full scan between two pauses.
+const PAUSE_EVERY: usize = 1024;
 
 /// Whom elements are handed to.
 pub(super) enum Receiver<'a, 'b> {
@@ -36,6 +41,15 @@ pub(super) enum Receiver<'a, 'b> {
 }
 
 impl Run<'_> {
+    /// Counts a row of a full scan, and pauses now and then.
+    pub(super) fn step(&mut self) -> Result<(), GraphError> {
+        self.walked += 1;
+        match self.walked.is_multiple_of(PAUSE_EVERY) {
+            true => self.resolver.pause(),
+            false => Ok(()),
+        }
+    }
+
     /// Walks `legs` from `leg` on, that one from `position` on.
     pub(super) fn walk(
         &mut self,

@@ -1,14 +1,15 @@
 //! What is refused and with which words, and which way serves a query.
 
+use varve_kv::{ClusteringRange, Flow, Reader};
 use varve_model::schema::SchemaStatus;
 use varve_model::{
-    Condition, Direction, EdgeLabelId, Element, Predicate, Properties, PropertyKeyId,
+    Condition, Direction, EdgeId, EdgeLabelId, Element, Predicate, Properties, PropertyKeyId,
     TemporalScope, Value, VertexId, VertexLabelId,
 };
 
 use super::world::*;
 use crate::query::plan::Source;
-use crate::query::{EdgeQuery, VertexQuery, collect_edges, collect_vertices, planner};
+use crate::query::{EdgeQuery, Resolver, VertexQuery, collect_edges, collect_vertices, planner};
 use crate::schema::Schema;
 use crate::{ErrorKind, GraphError};
 
@@ -403,4 +404,65 @@ fn pages_of_other_queries_are_refused() {
             .kind,
         ErrorKind::BadPage
     );
+}
+
+/// A world in which the time of a walk is over at its first pause.
+struct Over<'a>(At<'a>);
+
+impl Resolver for Over<'_> {
+    fn reader(&self) -> &dyn Reader {
+        self.0.reader()
+    }
+
+    fn scope(&self) -> TemporalScope {
+        self.0.scope()
+    }
+
+    fn pause(&self) -> Result<(), GraphError> {
+        Err(GraphError::new(ErrorKind::Busy, "over"))
+    }
+
+    fn visit_vertices(
+        &self,
+        ids: &[VertexId],
+        visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
+    ) -> Result<(), GraphError> {
+        self.0.visit_vertices(ids, visit)
+    }
+
+    fn visit_edges(
+        &self,
+        ids: &[EdgeId],
+        visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
+    ) -> Result<(), GraphError> {
+        self.0.visit_edges(ids, visit)
+    }
+
+    fn visit_adjacent(
+        &self,
+        owner: &VertexId,
+        range: &ClusteringRange,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), GraphError> {
+        self.0.visit_adjacent(owner, range, visit)
+    }
+}
+
+#[test]
+fn a_full_scan_that_hands_nothing_out_ends_when_its_time_is_over() {
+    let mut world = World::new(schema(1));
+    for number in 0..1500 {
+        world.put(person(&format!("p{number}"), &[]));
+    }
+    let schema = schema(1);
+    let behind_all = VertexQuery {
+        offset: 1_000_000,
+        limit: 1,
+        ..VertexQuery::default()
+    };
+    let now = || At(&world, TemporalScope::NOW);
+    let found = collect_vertices(&now(), &schema, &behind_all).expect("no time is over");
+    assert_eq!(found.0, []);
+    let error = collect_vertices(&Over(now()), &schema, &behind_all).expect_err("over");
+    assert_eq!(error.kind, ErrorKind::Busy);
 }

@@ -9,6 +9,7 @@ use varve_graph::{ErrorKind, GraphError};
 use varve_kv::{ClusteringRange, Flow, Reader};
 use varve_model::{EdgeId, TemporalScope, VertexId};
 
+use crate::blocking::yield_to_others;
 use crate::request::RequestContext;
 
 /// How many edges of one vertex are looked at between two looks at the clock.
@@ -49,7 +50,9 @@ impl<'a> Timed<'a> {
         Ok(())
     }
 
+    /// Lets others go first now and then, and fails when time is over.
     fn check(&self) -> Result<(), GraphError> {
+        yield_to_others();
         self.context
             .check_deadline()
             .map_err(|error| GraphError::new(ErrorKind::Busy, error.message()))
@@ -63,6 +66,10 @@ impl Resolver for Timed<'_> {
 
     fn scope(&self) -> TemporalScope {
         self.view.scope()
+    }
+
+    fn pause(&self) -> Result<(), GraphError> {
+        self.check()
     }
 
     fn visit_vertices(

@@ -65,7 +65,7 @@ pub(crate) static ROUTES: &[Route] = &[
         .of("schema", "SchemaAPI")
         .with(&[Parameter::text("format")]),
     key_api(Route::post(KEYS, Handler::Pooled(create_key))),
-    key_api(Route::get(KEYS, Handler::Inline(list_keys))).with(NAMES),
+    key_api(Route::get(KEYS, Handler::Pooled(list_keys))).with(NAMES),
     key_api(Route::get(KEY, Handler::Inline(get_key))),
     key_api(Route::put(KEY, Handler::Pooled(change_key))).with(ACTION),
     key_api(Route::delete(KEY, Handler::Pooled(remove_key))),
@@ -75,7 +75,7 @@ pub(crate) static ROUTES: &[Route] = &[
     )),
     vertex_api(Route::get(
         VERTEX_LABELS,
-        Handler::Inline(list_vertex_labels),
+        Handler::Pooled(list_vertex_labels),
     ))
     .with(NAMES),
     vertex_api(Route::get(VERTEX_LABEL, Handler::Inline(get_vertex_label))),
@@ -89,7 +89,7 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Pooled(remove_vertex_label),
     )),
     edge_api(Route::post(EDGE_LABELS, Handler::Pooled(create_edge_label))),
-    edge_api(Route::get(EDGE_LABELS, Handler::Inline(list_edge_labels))).with(NAMES),
+    edge_api(Route::get(EDGE_LABELS, Handler::Pooled(list_edge_labels))).with(NAMES),
     edge_api(Route::get(EDGE_LABEL, Handler::Inline(get_edge_label))),
     edge_api(Route::put(EDGE_LABEL, Handler::Pooled(change_edge_label))).with(ACTION),
     edge_api(Route::delete(
@@ -100,7 +100,7 @@ pub(crate) static ROUTES: &[Route] = &[
         INDEX_LABELS,
         Handler::Pooled(create_index_label),
     )),
-    index_api(Route::get(INDEX_LABELS, Handler::Inline(list_index_labels))).with(NAMES),
+    index_api(Route::get(INDEX_LABELS, Handler::Pooled(list_index_labels))).with(NAMES),
     index_api(Route::get(INDEX_LABEL, Handler::Inline(get_index_label))),
     index_api(Route::put(INDEX_LABEL, Handler::Pooled(change_index_label))).with(ACTION),
     index_api(Route::delete(
