@@ -1,9 +1,8 @@
 //! Graph variables: named values that clients keep with a graph.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use varve_kv::{Batch, ClusteringRange, Durability, ScanRequest, Space, TableId};
+use varve_kv::{Batch, ClusteringRange, Durability, Flow, ScanRequest, Space, TableId};
 use varve_model::Datum;
 
 use crate::GraphError;
@@ -71,11 +70,11 @@ impl Variables {
         Ok(self.space.write(&batch, Durability::Sync)?)
     }
 
-    /// All variables by ascending name.
+    /// Calls `visit` with each variable by ascending name, until it breaks.
     ///
     /// # Errors
     /// When they cannot be read.
-    pub fn all(&self) -> Result<Vec<(String, Datum)>, GraphError> {
+    pub fn visit(&self, visit: &mut dyn FnMut(&str, Datum) -> Flow) -> Result<(), GraphError> {
         let range = ClusteringRange::all();
         let request = ScanRequest {
             table: self.meta,
@@ -83,15 +82,18 @@ impl Variables {
             range: &range,
             reverse: false,
         };
-        let mut rows: Vec<(String, Vec<u8>)> = Vec::new();
+        let mut damaged = None;
         self.space.scan(request, &mut |name, value| {
-            let name = String::from_utf8_lossy(name).into_owned();
-            rows.push((name, value.to_vec()));
-            ControlFlow::Continue(())
+            let name = String::from_utf8_lossy(name);
+            match varve_encoding::datum::decode(value) {
+                Ok(value) => visit(&name, value),
+                Err(error) => {
+                    damaged = Some(error);
+                    Flow::Break(())
+                }
+            }
         })?;
-        rows.into_iter()
-            .map(|(name, value)| Ok((name, varve_encoding::datum::decode(&value)?)))
-            .collect()
+        damaged.map_or(Ok(()), |error| Err(error.into()))
     }
 }
 
@@ -116,14 +118,23 @@ mod tests {
         let tables = varve_encoding::tables::TABLES;
         let space = engine.open("g", tables, true).expect("a space");
         let variables = Variables::new(space, varve_encoding::tables::META);
-        assert_eq!(variables.all().expect("none"), []);
+        let all = || {
+            let mut all = Vec::new();
+            let mut add = |name: &str, value| {
+                all.push((name.to_owned(), value));
+                Flow::Continue(())
+            };
+            variables.visit(&mut add).expect("readable");
+            all
+        };
+        assert_eq!(all(), []);
         let text = Datum::Text("tom".to_owned());
         let list = Datum::List(vec![Datum::Int(1), Datum::Int(2)]);
         variables.set("name", &text).expect("a text");
         variables.set("l", &list).expect("a list");
         variables.set("l", &list).expect("again");
-        let all = [("l".to_owned(), list), ("name".to_owned(), text.clone())];
-        assert_eq!(variables.all().expect("two"), all);
+        let both = [("l".to_owned(), list), ("name".to_owned(), text.clone())];
+        assert_eq!(all(), both);
         assert_eq!(variables.get("name").expect("tom"), text);
         variables.remove("name").expect("there");
         variables.remove("name").expect("not there is fine");

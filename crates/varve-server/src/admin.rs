@@ -14,7 +14,7 @@ use varve_graph::verify::verify;
 use varve_graph::{ErrorKind, GraphError};
 
 use crate::JsonWriter;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::{ApiError, HandlerResult, without_folders};
 use crate::request::RequestContext;
 use crate::respond::Response;
 use crate::route::{Class, Handler, Route};
@@ -125,13 +125,11 @@ fn backup(context: &RequestContext) -> HandlerResult {
             "Backups need the option server.backup_root",
         ));
     }
-    let target = root.join(name);
+    let target = root.join(&name);
     start(context, "backup", move |state| {
         let manifest = write_backup(state.graphs(), &target)?;
         let mut json = JsonWriter::with_capacity(256);
-        json.begin_object()
-            .key("directory")
-            .string(&target.display().to_string());
+        json.begin_object().key("name").string(&name);
         json.key("graphs").value(&manifest.graphs);
         json.key("files").unsigned(manifest.files.len() as u64);
         json.key("bytes").unsigned(manifest.bytes());
@@ -161,7 +159,7 @@ fn verification(context: &RequestContext) -> HandlerResult {
         }
         json.key("problems").begin_array();
         for problem in report.problems.iter().take(PROBLEMS_TOLD) {
-            json.string(problem);
+            json.string(&without_folders(problem));
         }
         json.end_array().end_object();
         Ok(json.finish())
@@ -228,7 +226,10 @@ fn job(context: &RequestContext) -> HandlerResult {
     match &job.standing {
         Standing::Running => json.string("running"),
         Standing::Done(result) => json.string("done").key("result").raw(result.as_bytes()),
-        Standing::Failed(reason) => json.string("failed").key("error").string(reason),
+        Standing::Failed(reason) => json
+            .string("failed")
+            .key("error")
+            .string(&without_folders(reason)),
     };
     json.end_object();
     Ok(Response::ok(json.finish()))

@@ -1,7 +1,7 @@
 //! Back-pressure: requests over the budget wait up to a named time, and only then are answered 503.
 //!
-//! Reads and writes have budgets of their own, so that neither starves the other; each counts requests in work and the
-//! bytes of their bodies. Work that runs in place needs no slot: a core does one such request at a time, and what it
+//! Reads and writes have budgets of their own, so that neither starves the other; each counts requests in work, the
+//! bytes of their bodies as they arrive, and as many bytes again for what is made of bodies. Work that runs in place needs no slot: a core does one such request at a time, and what it
 //! has not come to yet waits in the kernel's socket buffers.
 
 use std::sync::Arc;
@@ -60,11 +60,13 @@ impl Admission {
     }
 }
 
-/// One budget: slots for requests in work, and bytes of bodies.
+/// One budget: slots for requests in work, bytes of bodies, and bytes of what is made of them. Whoever waits for the last holds the
+/// one before it, never the other way round, so that no two wait for each other.
 #[derive(Debug)]
 pub struct Gate {
     slots: Arc<Semaphore>,
     bytes: Arc<Semaphore>,
+    work: Arc<Semaphore>,
     slots_total: usize,
     bytes_total: usize,
     waiting: AtomicUsize,
@@ -80,6 +82,7 @@ impl Gate {
         Self {
             slots: Arc::new(Semaphore::new(slots)),
             bytes: Arc::new(Semaphore::new(bytes)),
+            work: Arc::new(Semaphore::new(bytes)),
             slots_total: slots,
             bytes_total: bytes,
             waiting: AtomicUsize::new(0),
@@ -111,6 +114,22 @@ impl Gate {
         // The configuration keeps the budget below 4 GiB and no body larger than the budget.
         let bytes = u32::try_from(bytes.min(self.bytes_total)).unwrap_or(u32::MAX);
         self.acquire(&self.bytes, bytes).await
+    }
+
+    /// Takes a share for what is made of a body, waiting for it if need be. 413 for one that no budget of this size can hold.
+    pub(crate) async fn reserve_work(
+        &self,
+        bytes: usize,
+    ) -> Result<OwnedSemaphorePermit, ApiError> {
+        match u32::try_from(bytes) {
+            Ok(count) if bytes <= self.bytes_total => self.acquire(&self.work, count).await,
+            _ => Err(ApiError::body_too_costly(self.bytes_total)),
+        }
+    }
+
+    /// The most that [`Gate::reserve_work`] can give.
+    pub(crate) fn work_max(&self) -> usize {
+        self.bytes_total
     }
 
     async fn acquire(

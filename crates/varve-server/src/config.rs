@@ -29,6 +29,9 @@ section! {
         backlog: i32 = 4096,
         /// Connections open at once. One more is answered 503 and closed.
         max_connections: usize = 18_000,
+        /// Connections open at once from one address (of IPv6: from one /64 network). One more is answered 503 and closed. 0 is no
+        /// limit; this machine's own addresses have none. Raise it where all clients come through one proxy.
+        max_connections_per_address: usize = 4_096,
         /// Bytes of a request's head (request line and headers). Over it: 431. At least 8192.
         max_header_bytes: usize = 64 * 1024,
         /// Number of headers of one request. Over it: 431.
@@ -47,11 +50,12 @@ section! {
         max_traversal_rows: u64 = 50_000_000,
         /// Bytes that one traversal may hold, its answer not counted. Over it: 400.
         max_traversal_bytes: usize = 128 * MIB,
-        /// Bytes of other servers' answers held at once, where several serve one cluster and hand requests on. Over it: 503 for
-        /// reads; what writes are answered is counted and handed through. At least `max_answer_bytes`.
-        max_forwarded_answer_bytes: usize = 256 * MIB,
+        /// Bytes of answers held at once, from when they are written until clients have taken them, those of other servers that
+        /// are handed through included. Over it: 503 for reads; what writes are answered is counted and not refused. At
+        /// least `max_answer_bytes`.
+        max_held_answer_bytes: usize = 256 * MIB,
         /// Requests that one HTTP/2 connection may have open at once.
-        max_http2_streams: u32 = 256,
+        max_http2_streams: u32 = 100,
         /// Time from the first byte of a request to the end of its head. Over it the connection is
         /// cut.
         header_read_timeout_ms: u64 = 10_000,
@@ -60,9 +64,12 @@ section! {
         body_read_timeout_ms: u64 = 10_000,
         /// A body that arrives at least at this rate is never cut.
         min_body_bytes_per_second: u64 = 4096,
-        /// Time that an answer may wait for the client to take any byte of it. Over it the
+        /// Time that an answer may wait for the client to take any byte of it, on each stream of HTTP/2 too. Over it the
         /// connection is cut.
         write_timeout_ms: u64 = 30_000,
+        /// An answer that the client takes at least at this rate is never cut; a slower one when it falls behind by more than
+        /// `write_timeout_ms`. Answers of HTTP/1 up to 16 KiB are exempt.
+        min_answer_bytes_per_second: u64 = 64 * 1024,
         /// Time that a connection may stay open without a request.
         idle_timeout_ms: u64 = 60_000,
         /// Time that a handler may take. Over it: 503; work that has not begun by then is not done, and a write that has
@@ -78,9 +85,10 @@ section! {
         max_reads_in_flight: usize = 512,
         /// Writes that may be in work at once. Writes mostly wait for the group commit.
         max_writes_in_flight: usize = 4096,
-        /// Bytes of read requests' bodies held at once.
+        /// Bytes of read requests' bodies held at once, and as many again for what is made of them while they are worked
+        /// on: inflated bodies and their values.
         max_read_request_bytes: usize = 64 * MIB,
-        /// Bytes of write requests' bodies held at once.
+        /// The same for write requests.
         max_write_request_bytes: usize = 256 * MIB,
         /// Requests of each kind that may wait for their turn; one more is answered 503 at once.
         max_waiting_requests: usize = 16_384,
@@ -129,41 +137,7 @@ const BODY_BYTES_MAX: usize = 1 << 30;
 impl ServerConfig {
     /// Refuses values with which the server could not work.
     pub fn validate(&self) -> Result<(), ConfigError> {
-        let at_least = |option, value: u64, least: u64| {
-            if value < least {
-                let reason = format!("must be at least {least}, but is {value}");
-                return Err(ConfigError { option, reason });
-            }
-            Ok(())
-        };
-        at_least("max_connections", self.max_connections as u64, 1)?;
-        at_least("max_header_bytes", self.max_header_bytes as u64, 8192)?;
-        at_least("max_headers", self.max_headers as u64, 16)?;
-        at_least("max_body_bytes", self.max_body_bytes as u64, 1)?;
-        at_least("max_batch_body_bytes", self.max_batch_body_bytes as u64, 1)?;
-        at_least(
-            "min_body_bytes_per_second",
-            self.min_body_bytes_per_second,
-            1,
-        )?;
-        at_least("max_reads_in_flight", self.max_reads_in_flight as u64, 1)?;
-        at_least("max_writes_in_flight", self.max_writes_in_flight as u64, 1)?;
-        let largest = self.max_body_bytes.max(self.max_batch_body_bytes) as u64;
-        at_least(
-            "max_read_request_bytes",
-            self.max_read_request_bytes as u64,
-            largest,
-        )?;
-        at_least(
-            "max_write_request_bytes",
-            self.max_write_request_bytes as u64,
-            largest,
-        )?;
-        at_least(
-            "max_forwarded_answer_bytes",
-            self.max_forwarded_answer_bytes as u64,
-            self.max_answer_bytes as u64,
-        )?;
+        self.validate_least()?;
         for (option, value) in [
             ("max_read_request_bytes", self.max_read_request_bytes),
             ("max_write_request_bytes", self.max_write_request_bytes),
@@ -193,6 +167,54 @@ impl ServerConfig {
                 option: "gzip_level",
                 reason,
             });
+        }
+        Ok(())
+    }
+
+    /// Refuses values that are too small.
+    fn validate_least(&self) -> Result<(), ConfigError> {
+        let at_least = |option, value: u64, least: u64| {
+            if value < least {
+                let reason = format!("must be at least {least}, but is {value}");
+                return Err(ConfigError { option, reason });
+            }
+            Ok(())
+        };
+        let largest = self.max_body_bytes.max(self.max_batch_body_bytes);
+        for (option, value, least) in [
+            ("max_connections", self.max_connections, 1),
+            ("max_header_bytes", self.max_header_bytes, 8192),
+            ("max_headers", self.max_headers, 16),
+            ("max_body_bytes", self.max_body_bytes, 1),
+            ("max_batch_body_bytes", self.max_batch_body_bytes, 1),
+            ("max_reads_in_flight", self.max_reads_in_flight, 1),
+            ("max_writes_in_flight", self.max_writes_in_flight, 1),
+            (
+                "max_read_request_bytes",
+                self.max_read_request_bytes,
+                largest,
+            ),
+            (
+                "max_write_request_bytes",
+                self.max_write_request_bytes,
+                largest,
+            ),
+            (
+                "max_held_answer_bytes",
+                self.max_held_answer_bytes,
+                self.max_answer_bytes,
+            ),
+        ] {
+            at_least(option, value as u64, least as u64)?;
+        }
+        for (option, value) in [
+            ("min_body_bytes_per_second", self.min_body_bytes_per_second),
+            (
+                "min_answer_bytes_per_second",
+                self.min_answer_bytes_per_second,
+            ),
+        ] {
+            at_least(option, value, 1)?;
         }
         Ok(())
     }

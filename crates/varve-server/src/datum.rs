@@ -1,5 +1,6 @@
 //! Free-form values ([`Datum`]: user data, variables) from and to JSON.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -64,11 +65,18 @@ impl<'de> Visitor<'de> for DatumVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Datum, A::Error> {
-        let mut map = Datum::Map(Vec::new());
+        let mut map: Vec<(String, Datum)> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
         while let Some((name, JsonDatum(value))) = members.next_entry::<String, JsonDatum>()? {
-            map.set(&name, value);
+            match places.get(&name) {
+                Some(place) => map[*place].1 = value,
+                None => {
+                    places.insert(name.clone(), map.len());
+                    map.push((name, value));
+                }
+            }
         }
-        Ok(map)
+        Ok(Datum::Map(map))
     }
 }
 

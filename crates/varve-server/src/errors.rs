@@ -251,6 +251,16 @@ impl ApiError {
         Self::new(status, "jakarta.ws.rs.ClientErrorException", message).closing()
     }
 
+    /// 413: the body has so many values that reading it would take more memory (in bytes) than there is for all bodies.
+    #[track_caller]
+    pub fn body_too_costly(limit_bytes: usize) -> Self {
+        let message = format!(
+            "The values of the request body take more than the limit of {limit_bytes} bytes of memory: send it in parts"
+        );
+        let status = StatusCode::PAYLOAD_TOO_LARGE;
+        Self::new(status, "jakarta.ws.rs.ClientErrorException", message)
+    }
+
     /// 503 with `Retry-After`: too busy, or the time for a request ran out.
     #[track_caller]
     pub fn unavailable(message: impl Into<Cow<'static, str>>, retry_after_seconds: u32) -> Self {
@@ -390,13 +400,21 @@ impl ApiError {
     }
 }
 
+/// A text of an error as clients see it. What a request did wrong is said in its own words, which may look like paths.
+fn told<'t>(detail: &Detail, text: &'t str) -> Cow<'t, str> {
+    match detail.status.is_server_error() {
+        true => without_folders(text),
+        false => Cow::Borrowed(text),
+    }
+}
+
 fn error_object(detail: &Detail, trace: bool) -> Vec<u8> {
     let mut json = JsonWriter::with_capacity(128 + detail.message.len());
     json.begin_object();
     json.key("exception")
         .string_parts(&["class ", &detail.exception]);
-    json.key("message").string(&detail.message);
-    json.key("cause").string(&detail.cause);
+    json.key("message").string(&told(detail, &detail.message));
+    json.key("cause").string(&told(detail, &detail.cause));
     if trace {
         json.key("trace").begin_array();
         json.string(&detail.origin.to_string());
@@ -404,6 +422,32 @@ fn error_object(detail: &Detail, trace: bool) -> Vec<u8> {
     }
     json.end_object();
     json.finish()
+}
+
+/// A text in which of each absolute path only the last part is left: clients learn which file it is about, and not where the
+/// server keeps its files.
+pub(crate) fn without_folders(text: &str) -> Cow<'_, str> {
+    let is_boundary =
+        |character: char| character.is_whitespace() || "\"'`()[]{}<>,;=".contains(character);
+    if !text.contains('/') {
+        return Cow::Borrowed(text);
+    }
+    let mut told = String::with_capacity(text.len());
+    for piece in text.split_inclusive(is_boundary) {
+        let word = piece.trim_end_matches(is_boundary);
+        let name = match word.starts_with('/') {
+            true => word.trim_end_matches(['/', ':', '.']).rsplit('/').next(),
+            false => None,
+        };
+        match name {
+            Some(name) => {
+                told.push_str(name);
+                told.push_str(&piece[word.trim_end_matches(['/', ':', '.']).len()..]);
+            }
+            None => told.push_str(piece),
+        }
+    }
+    Cow::Owned(told)
 }
 
 impl From<serde_json::Error> for ApiError {
@@ -433,6 +477,27 @@ impl From<serde_json::Error> for ApiError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_answer_names_a_folder_of_the_server() {
+        for (text, told) in [
+            (
+                "IO error: while open a file for lock: /var/lib/varve/graphs/g/LOCK: Permission denied",
+                "IO error: while open a file for lock: LOCK: Permission denied",
+            ),
+            ("reading '/data/x.sst' failed", "reading 'x.sst' failed"),
+            ("(/a/b/c) and /d/.", "(c) and d/."),
+            ("5/6 of http://h/p, a/b", "5/6 of http://h/p, a/b"),
+            ("no path", "no path"),
+        ] {
+            assert_eq!(without_folders(text), told);
+        }
+        let error = ApiError::storage("damaged: /d/e/1.log").with_cause("/d/e/1.log");
+        let answer = body(&error, false);
+        assert!(!answer.contains("/d"), "{answer}");
+        let own_words = ApiError::not_found("Vertex '/a/b' does not exist");
+        assert!(body(&own_words, false).contains("/a/b"));
+    }
 
     fn body(error: &ApiError, trace: bool) -> String {
         let pieces: Vec<_> = error.to_response(trace).body.pieces().cloned().collect();

@@ -27,6 +27,12 @@ impl JsonWriter {
         self.buffer
     }
 
+    /// What was written so far, to be followed by what is written next.
+    pub(crate) fn take_piece(&mut self) -> Vec<u8> {
+        let next = Vec::with_capacity(self.buffer.len());
+        std::mem::replace(&mut self.buffer, next)
+    }
+
     /// The number of bytes written.
     pub fn len(&self) -> usize {
         self.buffer.len()

@@ -73,6 +73,7 @@
 
 mod admin;
 pub mod admission;
+mod answers;
 pub mod blocking;
 mod body;
 pub mod config;

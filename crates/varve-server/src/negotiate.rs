@@ -136,6 +136,13 @@ pub(crate) fn gunzip(compressed: &[u8], limit: usize) -> Result<Bytes, ApiError>
     Ok(plain.into())
 }
 
+/// The size that a gzip body says it has when it is inflated. Bodies of several members name that of the last.
+pub(crate) fn declared_size(compressed: &[u8]) -> usize {
+    compressed
+        .last_chunk()
+        .map_or(0, |bytes| u32::from_le_bytes(*bytes) as usize)
+}
+
 /// Compresses an answer.
 pub(crate) fn gzip(plain: &Body, level: u32) -> Bytes {
     let mut encoder = GzEncoder::new(

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, Uri};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, DeserializeSeed};
+use tokio::sync::OwnedSemaphorePermit;
 use varve_graph::Graph;
 use varve_graph::registry::Leased;
 
@@ -33,6 +34,10 @@ pub struct RequestContext {
     pub(crate) deadline: Instant,
     /// Whether its work has begun; `None` for what runs in place and ends there.
     pub(crate) turn: Option<Arc<Turn>>,
+    /// Whether it came over HTTP/2.
+    pub(crate) is_http2: bool,
+    /// The shares of memory of its body as it was sent, and of what is made of it.
+    pub(crate) memory: [Option<OwnedSemaphorePermit>; 2],
 }
 
 impl RequestContext {
@@ -50,6 +55,8 @@ impl RequestContext {
             query: OnceCell::new(),
             deadline,
             turn: None,
+            is_http2: self.is_http2,
+            memory: [None, None],
         }
     }
 

@@ -1,11 +1,15 @@
 //! An answer before it is put on the wire.
 
 mod body;
+mod growing;
 
 pub use body::Body;
+pub(crate) use growing::Growing;
 
 use http::header::{self, HeaderName, HeaderValue};
 use http::{HeaderMap, StatusCode};
+
+use crate::answers::Share;
 
 /// The content types that the API speaks, with or without charset exactly as HugeGraph's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +55,8 @@ pub struct Response {
     pub(crate) gzipped: bool,
     /// Whether this is another server's answer, whose `headers` say all.
     pub(crate) verbatim: bool,
+    /// What it has of the budget of answers already.
+    pub(crate) share: Option<Share>,
 }
 
 impl Response {
@@ -64,6 +70,7 @@ impl Response {
             close: false,
             gzipped: false,
             verbatim: false,
+            share: None,
         }
     }
 
@@ -74,6 +81,13 @@ impl Response {
             verbatim: true,
             ..Self::new(status, ContentType::JsonBare, body)
         }
+    }
+
+    /// The same answer, which has this share of the budget of answers.
+    #[must_use]
+    pub(crate) fn holding(mut self, share: impl Into<Option<Share>>) -> Self {
+        self.share = share.into();
+        self
     }
 
     /// JSON bytes with the given status.

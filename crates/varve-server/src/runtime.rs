@@ -3,13 +3,14 @@
 //! The kernel spreads connections over the listeners by hash, which is uneven for few connections; so a thread that
 //! has more connections than another hands a new one over to the one with the fewest.
 
+mod addresses;
 mod bad_head;
 mod connection;
 mod listener;
 
 use std::cell::RefCell;
 use std::io;
-use std::net::{SocketAddr, TcpListener as StdListener, TcpStream as StdStream};
+use std::net::{IpAddr, SocketAddr, TcpListener as StdListener, TcpStream as StdStream};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -21,8 +22,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
 use tokio::task::LocalSet;
 
+use self::addresses::{Addresses, Place};
 pub(crate) use self::connection::ConnectionState;
 use self::connection::{Handle, TimeLimits};
+use crate::answers::Pace;
 use crate::config::ServerConfig;
 use crate::state::{AppState, SetupError, WorkerHandle};
 
@@ -49,8 +52,12 @@ struct Shared {
     state: Arc<AppState>,
     /// Open connections of each thread.
     open: Box<[AtomicUsize]>,
-    inboxes: Vec<mpsc::UnboundedSender<StdStream>>,
+    addresses: Arc<Addresses>,
+    inboxes: Vec<mpsc::UnboundedSender<Handed>>,
 }
+
+/// A connection that is handed to another thread, and its place among those of its address.
+type Handed = (StdStream, Option<Place>);
 
 /// An address that is listened on: connections wait in the kernel until somebody serves them.
 #[derive(Debug)]
@@ -108,6 +115,7 @@ pub fn start_on(listeners: Listeners, state: &Arc<AppState>) -> Result<RunningSe
     let shared = Arc::new(Shared {
         state: Arc::clone(state),
         open,
+        addresses: Addresses::new(state.config().max_connections_per_address),
         inboxes,
     });
     let (stop, stopped) = watch::channel(false);
@@ -207,7 +215,7 @@ impl Worker {
         shared: Arc<Shared>,
         index: usize,
         listener: StdListener,
-        mut inbox: mpsc::UnboundedReceiver<StdStream>,
+        mut inbox: mpsc::UnboundedReceiver<Handed>,
         mut stopped: watch::Receiver<bool>,
     ) -> io::Result<()> {
         let listener = TcpListener::from_std(listener)?;
@@ -222,9 +230,9 @@ impl Worker {
         let sweeper = tokio::task::spawn_local(Rc::clone(&worker).sweep());
         let accepting = Rc::clone(&worker).accept(listener);
         let taking = async {
-            while let Some(stream) = inbox.recv().await {
+            while let Some((stream, place)) = inbox.recv().await {
                 match TcpStream::from_std(stream) {
-                    Ok(stream) => worker.adopt(stream),
+                    Ok(stream) => worker.adopt(stream, place),
                     Err(error) => {
                         tracing::warn!(%error, "a handed-over connection was lost");
                         worker.shared.open[worker.index].fetch_sub(1, Ordering::Relaxed);
@@ -252,9 +260,9 @@ impl Worker {
         let mut logged: Option<Instant> = None;
         loop {
             match listener.accept().await {
-                Ok((stream, _)) => {
+                Ok((stream, from)) => {
                     metrics.connections_accepted.fetch_add(1, Ordering::Relaxed);
-                    self.place(stream);
+                    self.place(stream, from.ip());
                 }
                 Err(error) => {
                     metrics.accept_errors.fetch_add(1, Ordering::Relaxed);
@@ -272,10 +280,14 @@ impl Worker {
     }
 
     /// Keeps a new connection, or hands it to the thread with the fewest.
-    fn place(self: &Rc<Self>, stream: TcpStream) {
+    fn place(self: &Rc<Self>, stream: TcpStream, from: IpAddr) {
         let state = &self.shared.state;
-        if state.open_connections.fetch_add(1, Ordering::Relaxed) >= state.config().max_connections
-        {
+        let before = state.open_connections.fetch_add(1, Ordering::Relaxed);
+        let room = before < state.config().max_connections;
+        let entered = room
+            .then(|| self.shared.addresses.enter(from).ok())
+            .flatten();
+        let Some(place) = entered else {
             state.open_connections.fetch_sub(1, Ordering::Relaxed);
             state
                 .metrics()
@@ -283,7 +295,7 @@ impl Worker {
                 .fetch_add(1, Ordering::Relaxed);
             listener::refuse(&stream);
             return;
-        }
+        };
         // Without it small answers wait for the client's delayed acknowledgements. A failure only costs that.
         let _ = stream.set_nodelay(true);
         let count = |index: usize| self.shared.open[index].load(Ordering::Relaxed);
@@ -297,14 +309,14 @@ impl Worker {
         };
         self.shared.open[target].fetch_add(1, Ordering::Relaxed);
         if target == self.index {
-            self.adopt(stream);
+            self.adopt(stream, place);
             return;
         }
         // A thread that is gone is stopping, and so is this one: the connection just closes.
         let handed = stream
             .into_std()
             .ok()
-            .and_then(|stream| self.shared.inboxes[target].send(stream).ok());
+            .and_then(|stream| self.shared.inboxes[target].send((stream, place)).ok());
         if handed.is_none() {
             self.shared.open[target].fetch_sub(1, Ordering::Relaxed);
             state.open_connections.fetch_sub(1, Ordering::Relaxed);
@@ -312,12 +324,13 @@ impl Worker {
     }
 
     /// Serves a connection on this thread.
-    fn adopt(self: &Rc<Self>, stream: TcpStream) {
+    fn adopt(self: &Rc<Self>, stream: TcpStream, place: Option<Place>) {
         let connection = Rc::new(Handle::new(Arc::clone(&self.clock)));
         let key = self.connections.borrow_mut().insert(Rc::clone(&connection));
         let open = Open {
             worker: Rc::clone(self),
             key,
+            _place: place,
         };
         let handle = Arc::clone(&self.handle);
         tokio::task::spawn_local(async move {
@@ -329,12 +342,14 @@ impl Worker {
     /// Moves the clock on and cuts connections that are overdue.
     async fn sweep(self: Rc<Self>) {
         let limits = TimeLimits::new(self.shared.state.config());
+        let pace = Pace::new(self.shared.state.config());
         let every = SWEEP_INTERVAL_MS.min(limits.shortest() / 4).max(5);
         let started = Instant::now();
         loop {
             tokio::time::sleep(Duration::from_millis(every)).await;
             self.clock
                 .store(started.elapsed().as_millis() as u64 + 1, Ordering::Relaxed);
+            self.handle.underway.mark_late(pace);
             let connections = self.connections.borrow();
             let cut = connections
                 .iter()
@@ -383,6 +398,7 @@ fn is_passing(error: &io::Error) -> bool {
 struct Open {
     worker: Rc<Worker>,
     key: usize,
+    _place: Option<Place>,
 }
 
 impl Drop for Open {

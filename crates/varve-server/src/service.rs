@@ -14,11 +14,12 @@ use http::{HeaderMap, Method, Request, StatusCode, Uri, Version};
 use http_body::Body as _;
 use hyper::body::Incoming;
 
-use crate::blocking::{Lane, Turn};
+use crate::admission::SMALL_BODY_BYTES;
+use crate::blocking::Turn;
 use crate::body;
 use crate::errors::{ApiError, HandlerResult};
 use crate::global::wadl;
-use crate::negotiate::{self, BodyEncoding};
+use crate::negotiate;
 use crate::origin;
 use crate::request::RequestContext;
 use crate::respond::{Body, Response};
@@ -32,8 +33,8 @@ use crate::time_parameters;
 /// Answers up to this size are compressed in place; larger ones on the pool.
 const COMPRESS_INLINE_BYTES: usize = 128 * 1024;
 
-/// Bodies up to this size after decompression are decompressed in place; larger ones on the pool.
-const DECOMPRESS_INLINE_BYTES: usize = 64 * 1024;
+/// Answers up to this size are not counted, but for those of HTTP/2, of which one connection may have many.
+const SMALL_ANSWER_BYTES: usize = 16 * 1024;
 
 /// Bodies up to this size are read in place where the handler runs in place; larger ones on the
 /// pool.
@@ -122,7 +123,14 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
             let result = work(&worker.state, &counted.connection, route, context, body).await;
             let response = exchange.render(&worker.state, &line.1, result);
             let response = exchange.compress(&worker.state, response).await;
-            exchange.end(&worker, (&line.0, &line.1), response, HeaderMap::new())
+            let line = (&line.0, &line.1);
+            exchange.end(
+                &worker,
+                &counted.connection,
+                line,
+                response,
+                HeaderMap::new(),
+            )
         }))
     }
 }
@@ -141,17 +149,23 @@ impl ConnectionService {
             if response.body.len() > COMPRESS_INLINE_BYTES {
                 let (worker, connection) = (Arc::clone(&self.worker), Arc::clone(&self.connection));
                 return ServiceFuture::Waiting(Box::pin(async move {
-                    let _counted = Counted { connection };
+                    let counted = Counted { connection };
                     let response = compress_large(&worker.state, response).await;
                     let line = (&context.method, &context.uri);
-                    exchange.end(&worker, line, response, HeaderMap::new())
+                    exchange.end(
+                        &worker,
+                        &counted.connection,
+                        line,
+                        response,
+                        HeaderMap::new(),
+                    )
                 }));
             }
             response = compress_small(state, response);
         }
         let headers = std::mem::take(&mut context.headers);
         let line = (&context.method, &context.uri);
-        let response = exchange.end(&self.worker, line, response, headers);
+        let response = exchange.end(&self.worker, &self.connection, line, response, headers);
         self.connection.request_ended();
         ServiceFuture::Ready(Some(response))
     }
@@ -162,7 +176,13 @@ impl ConnectionService {
         line: (&Method, &Uri),
         response: Response,
     ) -> ServiceFuture {
-        let response = exchange.end(&self.worker, line, response, HeaderMap::new());
+        let response = exchange.end(
+            &self.worker,
+            &self.connection,
+            line,
+            response,
+            HeaderMap::new(),
+        );
         self.connection.request_ended();
         ServiceFuture::Ready(Some(response))
     }
@@ -260,6 +280,8 @@ impl Exchange {
                     .state
                     .time_limit(worker.state.router().routes()[self.route]),
             turn: None,
+            is_http2: self.version == Version::HTTP_2,
+            memory: [None, None],
         }
     }
 
@@ -298,15 +320,46 @@ impl Exchange {
         })
     }
 
+    /// The answer with its share of the budget of answers, or a 503 in its place.
+    fn counted(
+        &self,
+        worker: &WorkerHandle,
+        connection: &Arc<ConnectionState>,
+        uri: &Uri,
+        mut response: Response,
+    ) -> Response {
+        let state = &*worker.state;
+        let size = response.body.len();
+        let is_small = size <= SMALL_ANSWER_BYTES && self.version != Version::HTTP_2;
+        if size == 0 || (is_small && response.share.is_none()) {
+            return response;
+        }
+        let is_write = || {
+            let route = state.router().routes().get(self.route);
+            route.is_some_and(|route| route.class == Class::Write)
+        };
+        let share = response.share.take();
+        let mut share = share.unwrap_or_else(|| state.answers().share(is_write()));
+        if !share.reach(size) {
+            return self.render(state, uri, Err(state.too_many_answers()));
+        }
+        response
+            .body
+            .count_in(worker.underway.add(share, connection));
+        response
+    }
+
     /// Counts, logs what was slow, and hands the answer over to the connection; `headers` gives the room for its
     /// headers.
     fn end(
         &self,
         worker: &WorkerHandle,
+        connection: &Arc<ConnectionState>,
         (method, uri): (&Method, &Uri),
         response: Response,
         headers: HeaderMap,
     ) -> HttpResponse {
+        let response = self.counted(worker, connection, uri, response);
         let elapsed = self.started.elapsed();
         let state = &*worker.state;
         state
@@ -353,13 +406,6 @@ fn run_brief(
         .unwrap_or_else(|panic| Some(Err(state.panicked(&*panic))))
 }
 
-fn body_limit(state: &AppState, route: &Route) -> usize {
-    match route.batch {
-        true => state.config().max_batch_body_bytes,
-        false => state.config().max_body_bytes,
-    }
-}
-
 /// Receives the body and runs the handler, or has another server do it.
 async fn work(
     state: &AppState,
@@ -370,8 +416,13 @@ async fn work(
 ) -> HandlerResult {
     let gate = state.admission().gate(route.class);
     let config = state.config();
-    let limit = body_limit(state, route);
-    let received = match body::receive(body, limit, gate, config).await {
+    let limit = body::limit(config, route);
+    // One connection of HTTP/2 may have many small ones.
+    let free = match context.is_http2 {
+        true => 0,
+        false => SMALL_BODY_BYTES,
+    };
+    let received = match body::receive(body, limit, free, gate, config).await {
         Ok(received) => received,
         Err(error) => {
             connection.linger();
@@ -379,7 +430,7 @@ async fn work(
         }
     };
     context.body = received.bytes;
-    let _share = received.share;
+    context.memory[0] = received.share;
     if let Some(graph) = sharing::graph_of(state, &context) {
         return sharing::work(state, route, context, graph).await;
     }
@@ -388,16 +439,16 @@ async fn work(
     run(state, route, context).await
 }
 
-/// Decompresses the body, which has arrived, and runs the handler.
+/// Opens the body, which has arrived, and runs the handler.
 pub(crate) async fn run(
     state: &AppState,
     route: &'static Route,
     mut context: RequestContext,
 ) -> HandlerResult {
-    context.body = match negotiate::body_encoding(&context.headers)? {
-        BodyEncoding::Identity => context.body,
-        BodyEncoding::Gzip => gunzip(state, route, context.body).await?,
-    };
+    let encoding = negotiate::body_encoding(&context.headers)?;
+    let opened = body::open(state, route, encoding, context.body).await?;
+    context.body = opened.bytes;
+    context.memory[1] = opened.share;
     let deadline = context.deadline;
     let turn = Turn::until(deadline);
     context.turn = Some(Arc::clone(&turn));
@@ -468,24 +519,6 @@ async fn poll_once(state: &AppState, running: &mut HandlerFuture) -> Option<Hand
         })
     })
     .await
-}
-
-/// Decompresses a body: in place if it turns out to be small, else on the pool. Some kilobytes may
-/// become many megabytes, so the size after decompression decides.
-async fn gunzip(state: &AppState, route: &Route, bytes: Bytes) -> Result<Bytes, ApiError> {
-    let limit = body_limit(state, route);
-    if bytes.len() <= DECOMPRESS_INLINE_BYTES {
-        let small = negotiate::gunzip(&bytes, limit.min(DECOMPRESS_INLINE_BYTES));
-        let is_larger = |error: &ApiError| error.status() == StatusCode::PAYLOAD_TOO_LARGE;
-        if limit <= DECOMPRESS_INLINE_BYTES || !small.as_ref().is_err_and(is_larger) {
-            return small;
-        }
-    }
-    state
-        .run_beside(Lane::of(route.class), move || {
-            negotiate::gunzip(&bytes, limit)
-        })
-        .await?
 }
 
 fn compress_small(state: &AppState, mut response: Response) -> Response {

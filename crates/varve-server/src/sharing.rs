@@ -3,10 +3,8 @@
 //! `work` is the way of a request that is about a graph of a shared engine: it runs here if this server leads the graph, goes to
 //! the leader if another does, and waits while nobody does. What fails before the leader can have seen it, or only reads, is
 //! tried again with whoever leads then; a write whose leader was lost meanwhile, or did not answer in time, is answered as one of unknown outcome, never
-//! guessed. `peers` are the connections to other servers, `held` is what all answers on their way through may take, `status` is
-//! `/cluster`.
+//! guessed. `peers` are the connections to other servers, `status` is `/cluster`.
 
-mod held;
 mod peers;
 mod status;
 
@@ -20,7 +18,6 @@ use varve_graph::registry::Place;
 use varve_graph::{ErrorKind, Graph};
 use varve_kv::{Leader, Leadership};
 
-pub(crate) use self::held::HeldAnswers;
 pub(crate) use self::peers::Peers;
 pub(crate) use self::status::ROUTES;
 use crate::errors::{ApiError, HandlerResult};
@@ -96,7 +93,7 @@ pub(crate) async fn work(
                     Err(Failed::NotBegun) => {}
                     Err(Failed::Unknown) if route.class == Class::Read => {}
                     Err(Failed::Unknown) => return Err(ApiError::outcome_unknown()),
-                    Err(Failed::TooMuchHeld) => return Err(too_much_held(state)),
+                    Err(Failed::TooMuchHeld) => return Err(state.too_many_answers()),
                 }
             }
             Ok(Place::Suspended | Place::Nobody) => {}
@@ -114,15 +111,6 @@ pub(crate) async fn work(
         pause = (2 * pause).min(AGAIN_LAST);
         place = look(state, &graph).await;
     }
-}
-
-fn too_much_held(state: &AppState) -> ApiError {
-    let held = state.held_answers();
-    let message = format!(
-        "The server holds {} bytes of other servers' answers, and has no room for one more",
-        held.bytes()
-    );
-    ApiError::unavailable(message, state.config().retry_after_seconds)
 }
 
 fn no_leader(state: &AppState, graph: &str) -> ApiError {
@@ -194,7 +182,7 @@ async fn hand_on(
             },
         };
         metrics.forwarded.fetch_add(1, Ordering::Relaxed);
-        let share = state.held_answers().share(route.class == Class::Write);
+        let share = state.answers().share(route.class == Class::Write);
         let peers = &context.worker.peers;
         tokio::select! {
             answer = peers.ask(&leader.address, context, &sent, share) => answer,

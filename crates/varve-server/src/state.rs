@@ -11,6 +11,7 @@ use varve_kv::MemoryEngine;
 use varve_model::time::SystemClock;
 
 use crate::admission::Admission;
+use crate::answers::{AnswerBudget, Underway};
 use crate::blocking::{BlockingPool, Lane, PoolError, Turn};
 use crate::config::{ConfigError, ServerConfig};
 use crate::errors::ApiError;
@@ -18,7 +19,7 @@ use crate::metrics::Metrics;
 use crate::omrs::Metadata;
 use crate::route::{Class, Route};
 use crate::router::Router;
-use crate::sharing::{HeldAnswers, Peers};
+use crate::sharing::Peers;
 
 /// What is answered while the graphs are not open: about the server itself, and what hangs below `metrics`.
 const WITHOUT_GRAPHS: [&str; 6] = [
@@ -70,7 +71,7 @@ pub struct AppState {
     router: Router,
     admission: Admission,
     pool: BlockingPool,
-    held_answers: Arc<HeldAnswers>,
+    answers: Arc<AnswerBudget>,
     metrics: Metrics,
     graphs: Arc<Registry>,
     reads_wait: bool,
@@ -144,7 +145,7 @@ impl AppState {
         })?;
         Ok(Arc::new(Self {
             admission: Admission::new(&config),
-            held_answers: HeldAnswers::new(config.max_forwarded_answer_bytes),
+            answers: AnswerBudget::new(config.max_held_answer_bytes),
             metrics: Metrics::new(config.thread_count(), router.routes().len()),
             trace: AtomicBool::new(config.allow_trace),
             stopping: AtomicBool::new(false),
@@ -260,9 +261,19 @@ impl AppState {
         &self.admission
     }
 
-    /// What is held of other servers' answers.
-    pub(crate) fn held_answers(&self) -> &Arc<HeldAnswers> {
-        &self.held_answers
+    /// The budget of answers.
+    pub(crate) fn answers(&self) -> &Arc<AnswerBudget> {
+        &self.answers
+    }
+
+    /// The 503 for an answer that finds no room beside others.
+    #[track_caller]
+    pub(crate) fn too_many_answers(&self) -> ApiError {
+        let message = format!(
+            "The server holds {} bytes of answers that clients are taking, and has no room for one more",
+            self.answers.bytes()
+        );
+        ApiError::unavailable(message, self.config.retry_after_seconds)
     }
 
     /// The pool for long work.
@@ -421,6 +432,8 @@ pub(crate) struct WorkerHandle {
     lease: Arc<Lease>,
     /// This thread's connections to other servers.
     pub(crate) peers: Peers,
+    /// The counted answers that this thread sends.
+    pub(crate) underway: Underway,
 }
 
 impl WorkerHandle {
@@ -431,6 +444,7 @@ impl WorkerHandle {
             index,
             lease,
             peers: Peers::default(),
+            underway: Underway::default(),
         }
     }
 

@@ -2,19 +2,21 @@
 
 use serde::Deserialize;
 use varve_graph::ErrorKind;
+use varve_kv::Flow;
 use varve_model::Datum;
 
 use crate::datum::{self, JsonDatum};
 use crate::errors::{ApiError, HandlerResult};
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::{Growing, Response};
 use crate::route::{Handler, Route};
 
 /// The routes of this room.
 pub(crate) static ROUTES: &[Route] = &[
     Route::get("graphs/{graph}/variables", Handler::Pooled(list)).of("variables", "VariablesAPI"),
-    Route::get("graphs/{graph}/variables/{key}", Handler::Inline(get))
+    // A value may be as large as a body.
+    Route::get("graphs/{graph}/variables/{key}", Handler::Pooled(get))
         .of("variables", "VariablesAPI"),
     // Stored at once with a sync of its own, so not on the connection's core.
     Route::put("graphs/{graph}/variables/{key}", Handler::Pooled(put))
@@ -30,14 +32,24 @@ struct NewValue {
 }
 
 fn list(context: &RequestContext) -> HandlerResult {
-    let mut json = JsonWriter::with_capacity(256);
-    json.begin_object();
-    for (name, value) in context.graph()?.variables().all()? {
-        json.key(&name);
-        datum::write(&value, &mut json);
+    let mut answer = Growing::with_capacity(context, 256);
+    answer.json.begin_object();
+    let mut failed = None;
+    context.graph()?.variables().visit(&mut |name, value| {
+        answer.json.key(name);
+        datum::write(&value, &mut answer.json);
+        let checked = answer.check().and_then(|()| context.check_deadline());
+        failed = checked.err();
+        match failed {
+            None => Flow::Continue(()),
+            Some(_) => Flow::Break(()),
+        }
+    })?;
+    if let Some(error) = failed {
+        return Err(error);
     }
-    json.end_object();
-    Ok(Response::ok(json.finish()))
+    answer.json.end_object();
+    Ok(answer.finish())
 }
 
 /// `{"<key>":<value>}`

@@ -14,7 +14,7 @@ use varve_omrs::requests::{
 use varve_omrs::{Exception, OmrsError};
 
 use super::Metadata;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::{ApiError, HandlerResult, without_folders};
 use crate::request::RequestContext;
 use crate::respond::{Body, ContentType, Response};
 use crate::route::Class;
@@ -279,7 +279,11 @@ fn repository_name(state: &AppState) -> &str {
 }
 
 fn told(error: &ApiError) -> OmrsError {
-    let words = [error.message()];
+    let message = match error.status().is_server_error() {
+        true => without_folders(error.message()),
+        false => error.message().into(),
+    };
+    let words = [&*message];
     match error.status() {
         StatusCode::FORBIDDEN => OmrsError::new(Message::Forbidden, &words),
         _ if error.is_outcome_unknown() => OmrsError::new(Message::OutcomeUnknown, &words),

@@ -4,10 +4,13 @@ use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::io::IoSlice;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::{Buf, Bytes};
 use http_body::{Frame, SizeHint};
+
+use crate::answers::Sending;
 
 /// The bytes of an answer. It is its own buffer while it is sent: what is sent is let go piece by piece.
 #[derive(Debug, Clone, Default)]
@@ -16,6 +19,8 @@ pub struct Body {
     first: Bytes,
     /// Most answers have one piece.
     rest: Option<Box<Rest>>,
+    /// What counts it while it is sent, if it is counted.
+    sending: Option<Arc<Sending>>,
 }
 
 #[derive(Debug, Clone)]
@@ -26,6 +31,11 @@ struct Rest {
 }
 
 impl Body {
+    /// Says of each byte that is sent that it was taken.
+    pub(crate) fn count_in(&mut self, sending: Arc<Sending>) {
+        self.sending = Some(sending);
+    }
+
     /// How many bytes there are.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -64,6 +74,7 @@ impl<B: Into<Bytes>> From<B> for Body {
         Self {
             first: piece.into(),
             rest: None,
+            sending: None,
         }
     }
 }
@@ -75,7 +86,11 @@ impl FromIterator<Bytes> for Body {
         let pieces: VecDeque<Bytes> = pieces.collect();
         let length = pieces.iter().map(Bytes::len).sum();
         let rest = (!pieces.is_empty()).then(|| Box::new(Rest { pieces, length }));
-        Self { first, rest }
+        Self {
+            first,
+            rest,
+            sending: None,
+        }
     }
 }
 
@@ -99,6 +114,9 @@ impl Buf for Body {
     }
 
     fn advance(&mut self, mut count: usize) {
+        if let Some(sending) = &self.sending {
+            sending.took(count);
+        }
         while count >= self.first.len() && !self.first.is_empty() {
             count -= self.first.len();
             self.next_piece();

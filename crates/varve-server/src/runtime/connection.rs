@@ -34,6 +34,11 @@ const JOINED_BYTES: usize = 1024;
 /// Headers that hyper takes when it is told no number. It has room for them on the stack then, which it need not fill for each
 /// request.
 const HYPER_HEADERS: usize = 100;
+/// Bytes of a request's head in HTTP/2, where one connection may have many.
+const HTTP2_HEADER_BYTES: usize = 16 * 1024;
+/// What one stream, and one connection of HTTP/2, may send ahead of what is read of it.
+const HTTP2_STREAM_WINDOW: u32 = 64 * 1024;
+const HTTP2_CONNECTION_WINDOW: u32 = 256 * 1024;
 
 /// What the sweeper knows of a connection. Both live on the connection's thread, so plain loads and stores do; they are
 /// atomic only because hyper wants sockets that could be handed to another thread. Times are in the serving thread's
@@ -48,6 +53,8 @@ pub(crate) struct ConnectionState {
     idle_since: AtomicU64,
     linger: AtomicBool,
     linger_since: AtomicU64,
+    /// Whether an answer was not taken in time.
+    late: AtomicBool,
     stop: AtomicBool,
     cut: AtomicBool,
 }
@@ -131,8 +138,14 @@ impl ConnectionState {
         }
     }
 
-    fn now(&self) -> u64 {
+    /// The serving thread's coarse milliseconds.
+    pub(crate) fn now(&self) -> u64 {
         self.clock.load(Ordering::Relaxed)
+    }
+
+    /// The client does not take an answer in time: the sweeper cuts the connection.
+    pub(crate) fn mark_late(&self) {
+        self.late.store(true, Ordering::Relaxed);
     }
 
     /// A request's head is complete.
@@ -176,7 +189,8 @@ impl ConnectionState {
             since != 0 && now.saturating_sub(since) > limit
         };
         let waiting = self.requests.load(Ordering::Relaxed) == 0;
-        over(&self.write_since, limits.write)
+        self.late.load(Ordering::Relaxed)
+            || over(&self.write_since, limits.write)
             || over(&self.linger_since, LINGER_MS)
             || (waiting && over(&self.head_since, limits.head))
             || (waiting
@@ -421,7 +435,9 @@ fn http2_builder(config: &ServerConfig) -> http2::Builder<LocalExecutor> {
     let mut builder = http2::Builder::new(LocalExecutor);
     builder
         .max_concurrent_streams(config.max_http2_streams)
-        .max_header_list_size(u32::try_from(config.max_header_bytes).unwrap_or(u32::MAX));
+        .max_header_list_size(config.max_header_bytes.min(HTTP2_HEADER_BYTES) as u32)
+        .initial_stream_window_size(HTTP2_STREAM_WINDOW)
+        .initial_connection_window_size(HTTP2_CONNECTION_WINDOW);
     builder
 }
 

@@ -19,8 +19,8 @@ use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use tokio::net::TcpStream;
 
-use super::held::Share;
 use super::{FORWARDED, Failed, handed_on};
+use crate::answers::Share;
 use crate::request::RequestContext;
 use crate::respond::{Body, Response};
 
@@ -77,7 +77,7 @@ impl Peers {
         share: Share,
     ) -> Result<Response, Failed> {
         let (parts, body) = answer.into_parts();
-        let body = collect(body, share).await?;
+        let (body, share) = collect(body, share).await?;
         self.keep(address, sender);
         let mut headers = handed_on(&parts.headers);
         if context.method == Method::HEAD {
@@ -85,7 +85,7 @@ impl Peers {
             let length = parts.headers.get(header::CONTENT_LENGTH);
             headers.extend(length.map(|length| (header::CONTENT_LENGTH, length.clone())));
         }
-        Ok(Response::verbatim(parts.status, headers, body))
+        Ok(Response::verbatim(parts.status, headers, body).holding(share))
     }
 
     fn take(&self, address: &str) -> Option<Sender> {
@@ -132,7 +132,7 @@ async fn send(
 }
 
 /// All of an answer's body.
-async fn collect(mut body: Incoming, mut share: Share) -> Result<Body, Failed> {
+async fn collect(mut body: Incoming, mut share: Share) -> Result<(Body, Share), Failed> {
     let announced = body.size_hint().lower();
     let announced = usize::try_from(announced).unwrap_or(usize::MAX);
     if !share.reach(announced) {
@@ -147,7 +147,7 @@ async fn collect(mut body: Incoming, mut share: Share) -> Result<Body, Failed> {
             whole.extend_from_slice(&bytes);
         }
     }
-    Ok(Body::from(share.around(whole.freeze())))
+    Ok((Body::from(whole.freeze()), share))
 }
 
 /// The request as it is handed on: with all its headers, those of the connection excepted.

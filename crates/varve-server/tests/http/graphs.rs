@@ -232,6 +232,25 @@ fn variables() {
     );
 }
 
+#[test]
+fn a_listing_of_variables_is_no_larger_than_an_answer_may_be() {
+    let server = TestServer::start(ServerConfig {
+        max_answer_bytes: 1000,
+        ..ServerConfig::default()
+    });
+    server.state.graphs().create("hugegraph").unwrap();
+    let list = || server.get("/graphs/hugegraph/variables");
+    for key in ["a", "b", "c"] {
+        assert_eq!(list().status, 200);
+        let path = format!("/graphs/hugegraph/variables/{key}");
+        let body = format!(r#"{{"data":"{}"}}"#, "x".repeat(400));
+        assert_eq!(send(&server, "PUT", &path, &body).status, 200);
+    }
+    let exception = "class org.apache.hugegraph.exception.LimitExceedException";
+    let message = "The answer is larger than the limit of 1000 bytes: ask for pages";
+    is_error(&list(), 400, exception, message);
+}
+
 /// Bodies that end as the task's input says.
 struct ByInput;
 

@@ -9,6 +9,7 @@ mod graphs;
 mod harness;
 mod limits;
 mod listings;
+mod memory;
 mod omrs;
 mod protocol;
 mod schema;

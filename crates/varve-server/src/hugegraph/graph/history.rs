@@ -26,7 +26,7 @@ use super::{output, time};
 use crate::JsonWriter;
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::{Query, RequestContext};
-use crate::respond::Response;
+use crate::respond::{Growing, Response};
 
 /// Versions of one page unless another number is asked for.
 const LIMIT: i64 = 100;
@@ -152,31 +152,32 @@ fn list(context: &RequestContext, id: &ElementId) -> HandlerResult {
     let target = Target::of(context)?;
     let mut page = Page {
         context,
-        json: JsonWriter::with_capacity(4 * output::ELEMENT_BYTES),
+        answer: Growing::with_capacity(context, 4 * output::ELEMENT_BYTES),
         left: limit,
         looked_at: 0,
         last: None,
         next: None,
-        late: Ok(()),
+        failed: Ok(()),
     };
-    page.json.begin_object().key("versions").begin_array();
+    let json = &mut page.answer.json;
+    json.begin_object().key("versions").begin_array();
     let view = target.graph.view(scope)?;
     view.visit_history(id, before, &mut |version| {
         let asked = scope.valid.is_none_or(|at| version.period.covers(at));
         page.look(&target.schema, asked.then_some(&version))
     })?;
-    page.late?;
+    page.failed?;
     if page.last.is_none() && before.is_none() {
         return Err(varve_graph::element::not_there(id).into());
     }
-    let mut json = page.json;
-    json.end_array().key("page");
+    let mut answer = page.answer;
+    answer.json.end_array().key("page");
     match page.next {
-        Some(next) => json.string(&next.to_string()),
-        None => json.null(),
+        Some(next) => answer.json.string(&next.to_string()),
+        None => answer.json.null(),
     };
-    json.end_object();
-    Ok(Response::ok(json.finish()))
+    answer.json.end_object();
+    Ok(answer.finish())
 }
 
 /// How many versions are looked at between two looks at the clock.
@@ -185,12 +186,12 @@ const DEADLINE_EVERY: usize = 256;
 /// A page of versions that grows until it is full: by number, or by bytes, for each version may be as large as a body.
 struct Page<'c> {
     context: &'c RequestContext,
-    json: JsonWriter,
+    answer: Growing<'c>,
     left: usize,
     looked_at: usize,
     last: Option<CommitVersion>,
     next: Option<CommitVersion>,
-    late: Result<(), ApiError>,
+    failed: Result<(), ApiError>,
 }
 
 impl Page<'_> {
@@ -198,23 +199,26 @@ impl Page<'_> {
     fn look(&mut self, schema: &Schema, version: Option<&Version>) -> Flow {
         self.looked_at += 1;
         if self.looked_at.is_multiple_of(DEADLINE_EVERY) {
-            self.late = self.context.check_deadline();
-            if self.late.is_err() {
+            self.failed = self.context.check_deadline();
+            if self.failed.is_err() {
                 return Flow::Break(());
             }
         }
         let Some(version) = version else {
             return Flow::Continue(());
         };
-        let full = self.json.len() > self.context.state().config().max_answer_bytes;
-        if self.left == 0 || (full && self.last.is_some()) {
+        if self.left == 0 || (self.answer.is_full() && self.last.is_some()) {
             self.next = self.last;
             return Flow::Break(());
         }
-        write(&mut self.json, schema, version);
+        write(&mut self.answer.json, schema, version);
         self.left -= 1;
         self.last = Some(version.version);
-        Flow::Continue(())
+        self.failed = self.answer.keep();
+        match self.failed {
+            Ok(()) => Flow::Continue(()),
+            Err(_) => Flow::Break(()),
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use super::{output, time};
 use crate::JsonWriter;
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::{Query, RequestContext};
-use crate::respond::Response;
+use crate::respond::{Growing, Response};
 
 /// How many elements are written between two looks at the clock.
 const DEADLINE_EVERY: usize = 256;
@@ -22,21 +22,19 @@ const BRIEF_EDGES: usize = 128;
 /// How many ids one request may name.
 const IDS_MAX: usize = 10_000;
 
-/// An answer that grows element by element.
-pub(super) struct Growing<'c> {
-    context: &'c RequestContext,
-    json: JsonWriter,
+/// A listing that grows element by element.
+pub(super) struct Listing<'c> {
+    answer: Growing<'c>,
     count: usize,
     failed: Option<ApiError>,
 }
 
-impl<'c> Growing<'c> {
+impl<'c> Listing<'c> {
     pub(super) fn start(context: &'c RequestContext, what: &str) -> Self {
-        let mut json = JsonWriter::with_capacity(4 * output::ELEMENT_BYTES);
-        json.begin_object().key(what).begin_array();
+        let mut answer = Growing::with_capacity(context, 4 * output::ELEMENT_BYTES);
+        answer.json.begin_object().key(what).begin_array();
         Self {
-            context,
-            json,
+            answer,
             count: 0,
             failed: None,
         }
@@ -47,17 +45,12 @@ impl<'c> Growing<'c> {
         &mut self,
         write: impl FnOnce(&mut JsonWriter) -> Result<(), GraphError>,
     ) -> Flow {
-        let written = write(&mut self.json).map_err(ApiError::from);
+        let written = write(&mut self.answer.json).map_err(ApiError::from);
         self.count += 1;
         let checked = written.and_then(|()| {
-            let limit = self.context.state().config().max_answer_bytes;
-            if self.json.len() > limit {
-                return Err(ApiError::limit_exceeded(format!(
-                    "The answer is larger than the limit of {limit} bytes: ask for pages"
-                )));
-            }
+            self.answer.check()?;
             if self.count.is_multiple_of(DEADLINE_EVERY) {
-                self.context.check_deadline()?;
+                self.answer.context().check_deadline()?;
             }
             Ok(())
         });
@@ -71,22 +64,23 @@ impl<'c> Growing<'c> {
     }
 
     /// Ends the answer; with paging it names the next page.
-    pub(super) fn finish(mut self, page: Option<NextPage>) -> HandlerResult {
+    pub(super) fn finish(self, page: Option<NextPage>) -> HandlerResult {
         if let Some(error) = self.failed {
             return Err(error);
         }
-        self.json.end_array();
+        let mut answer = self.answer;
+        answer.json.end_array();
         match page {
             Some(Some(token)) => {
-                self.json.key("page").string(&token);
+                answer.json.key("page").string(&token);
             }
             Some(None) => {
-                self.json.key("page").null();
+                answer.json.key("page").null();
             }
             None => {}
         }
-        self.json.end_object();
-        Ok(Response::ok(self.json.finish()))
+        answer.json.end_object();
+        Ok(answer.finish())
     }
 }
 
@@ -137,7 +131,7 @@ pub(super) fn vertices(context: &RequestContext) -> HandlerResult {
         page: range.page,
     };
     let view = target.graph.view(time::scope(parameters)?)?;
-    let mut answer = Growing::start(context, "vertices");
+    let mut answer = Listing::start(context, "vertices");
     let page = query::vertices(
         &Timed::new(&view, context),
         schema,
@@ -191,7 +185,7 @@ fn edges_within(context: &RequestContext, effort: usize) -> Result<Option<Respon
         page: range.page,
     };
     let view = target.graph.view(time::scope(parameters)?)?;
-    let mut answer = Growing::start(context, "edges");
+    let mut answer = Listing::start(context, "edges");
     let timed = Timed::with_effort(&view, context, effort);
     let page = query::edges(&timed, schema, &query, &mut |id, row| {
         answer.add(|json| output::edge_row(json, schema, id, row))
@@ -261,7 +255,7 @@ fn by_id(
 ) -> HandlerResult {
     let view = target.graph.view(time::scope(context.query()?)?)?;
     let schema = &*target.schema;
-    let mut answer = Growing::start(context, what);
+    let mut answer = Listing::start(context, what);
     for id in ids {
         let mut flow = Flow::Continue(());
         match id {

@@ -5,7 +5,7 @@
 
 use varve_graph::query::{self, EdgeQuery, VertexQuery};
 
-use super::listing::Growing;
+use super::listing::Listing;
 use super::submit::Target;
 use super::timed::Timed;
 use super::{output, time};
@@ -62,7 +62,7 @@ pub(super) fn vertices(context: &RequestContext) -> HandlerResult {
         ..VertexQuery::default()
     };
     let view = target.graph.view(time::scope(parameters)?)?;
-    let mut answer = Growing::start(context, "vertices");
+    let mut answer = Listing::start(context, "vertices");
     let page = query::vertices(
         &Timed::new(&view, context),
         schema,
@@ -85,7 +85,7 @@ pub(super) fn edges(context: &RequestContext) -> HandlerResult {
         ..EdgeQuery::default()
     };
     let view = target.graph.view(time::scope(parameters)?)?;
-    let mut answer = Growing::start(context, "edges");
+    let mut answer = Listing::start(context, "edges");
     let page = query::edges(
         &Timed::new(&view, context),
         schema,

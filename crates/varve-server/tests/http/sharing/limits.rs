@@ -82,7 +82,7 @@ fn all_answers_on_their_way_through_have_one_limit() {
     let leader = Server::start(&shared);
     let config = ServerConfig {
         max_answer_bytes: 200,
-        max_forwarded_answer_bytes: 200,
+        max_held_answer_bytes: 200,
         ..ServerConfig::default()
     };
     let follower = Server::start_with(&shared, config);
