@@ -42,7 +42,11 @@ pub(crate) fn open_engine(config: &Config) -> Result<Arc<dyn Engine>, CommandErr
 pub(crate) fn open_server_engine(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
     match config.storage.engine.as_str() {
         "cassandra" => open_cassandra(config, Some(config.advertised()?)),
-        _ => open_engine(config),
+        "memory" => open_engine(config),
+        _ => {
+            keep_private(&config.storage.data_dir);
+            open_rocksdb(config)
+        }
     }
 }
 
@@ -72,6 +76,25 @@ fn open_rocksdb(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
         .unwrap_or(BACKGROUND_JOBS_MAX)
         .clamp(BACKGROUND_JOBS_MIN, BACKGROUND_JOBS_MAX);
     Ok(Arc::new(RocksEngine::open(&options)?))
+}
+
+/// Closes a data folder of an earlier build, whose files others could read, to all but its owner.
+fn keep_private(data_dir: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    const OTHERS: u32 = 0o077;
+    let Ok(metadata) = std::fs::metadata(data_dir) else {
+        // It is made now, as the process makes folders.
+        return;
+    };
+    let mode = metadata.permissions().mode();
+    if mode & OTHERS != 0 {
+        let private = std::fs::Permissions::from_mode(mode & !OTHERS);
+        if let Err(error) = std::fs::set_permissions(data_dir, private) {
+            // It belongs to somebody else, such as whoever mounted it for a container.
+            tracing::debug!(folder = %data_dir.display(), %error, "the rights of the data folder stay as they are");
+        }
+    }
 }
 
 #[cfg(not(feature = "rocksdb"))]

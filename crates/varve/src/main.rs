@@ -41,7 +41,14 @@ type CommandError = Box<dyn std::error::Error + Send + Sync>;
 /// Arms a fail point, for tests of what a crash or a failing disk leaves.
 const FAIL_POINT: &str = "VARVE_FAIL_POINT";
 
+/// What this process writes is for its user alone: files 0600, folders 0700, those of the storage engine included.
+fn keep_files_private() {
+    use rustix::fs::Mode;
+    rustix::process::umask(Mode::RWXG | Mode::RWXO);
+}
+
 fn main() -> ExitCode {
+    keep_files_private();
     if let Err(error) = arm_fail_point() {
         eprintln!("varve: {error}");
         return ExitCode::FAILURE;

@@ -30,6 +30,13 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     {
         tracing::warn!("{warning}");
     }
+    if !config.server.host.is_loopback() {
+        tracing::warn!(
+            host = %config.server.host,
+            "the server listens beyond this machine, and asks nobody who they are: whoever reaches it may read and change \
+             everything; listen on a loopback address, or let only a proxy or trusted clients reach it"
+        );
+    }
     let early = Early::listen(&mut config)?;
     let Data {
         engine,

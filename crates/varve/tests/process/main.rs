@@ -18,6 +18,8 @@ mod metadata_bad_input;
 #[cfg(feature = "rocksdb")]
 mod metadata_crash;
 mod metadata_suite;
+#[cfg(feature = "rocksdb")]
+mod private;
 #[cfg(any(feature = "rocksdb", feature = "cassandra"))]
 mod seeds;
 #[cfg_attr(

@@ -1,0 +1,78 @@
+//! What other users of the machine must not read, and what whoever starts a server must know.
+
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::server::{Server, VARVE, run, shown};
+
+/// The rights of a file or folder.
+fn mode(path: &Path) -> u32 {
+    let metadata = std::fs::metadata(path).expect("it is there");
+    metadata.permissions().mode() & 0o777
+}
+
+/// Asserts that nobody but its owner may use what lies in a folder; returns how many files that are.
+fn assert_private(folder: &Path) -> usize {
+    assert_eq!(mode(folder), 0o700, "{}", folder.display());
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        // Files of a running server come and go.
+        match std::fs::symlink_metadata(&path) {
+            Ok(metadata) if metadata.is_dir() => count += assert_private(&path),
+            Ok(metadata) => {
+                let mode = metadata.permissions().mode() & 0o777;
+                assert_eq!(mode & 0o177, 0, "{} {mode:o}", path.display());
+                count += 1;
+            }
+            Err(_) => {}
+        }
+    }
+    count
+}
+
+#[test]
+fn files_are_for_their_owner_alone() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let data = dir.path().join("data");
+    let server = Server::on(&data);
+    let key = r#"{"name":"a","data_type":"INT"}"#;
+    server.must("POST", "/graphs/hugegraph/schema/propertykeys", key);
+    server.must("POST", "/graphs/other", "{}");
+    let (code, text) = run(&["backup", "--server", &server.url, "now"]);
+    assert_eq!(code, 0, "{text}");
+    assert!(!text.contains(shown(&data)), "no path in an answer: {text}");
+    assert!(assert_private(&data) > 10);
+    server.terminate();
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(&data, open).expect("it is ours");
+    let server = Server::on(&data);
+    assert_eq!(mode(&data), 0o700, "a folder of an earlier build is closed");
+    let dump = dir.path().join("all.jsonl");
+    let (code, text) = run(&["dump", "--server", &server.url, shown(&dump)]);
+    assert_eq!((code, mode(&dump)), (0, 0o600), "{text}");
+}
+
+#[test]
+fn a_server_that_others_reach_warns_that_it_asks_nobody_who_they_are() {
+    let warns = |listen: &str| {
+        let mut child = Command::new(VARVE)
+            .args(["serve", "--engine", "memory", "--listen", listen])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary starts");
+        let errors = BufReader::new(child.stderr.take().expect("piped"));
+        let lines = errors.lines().map(|line| line.expect("text"));
+        let before: Vec<String> = lines.take_while(|line| !line.contains("serving")).collect();
+        child.kill().expect("it runs");
+        child.wait().expect("it ends");
+        before
+            .iter()
+            .any(|line| line.contains("WARN") && line.contains("asks nobody who they are"))
+    };
+    assert!(warns("0.0.0.0:0"));
+    assert!(!warns("127.0.0.1:0"));
+}
