@@ -24,6 +24,7 @@ pub mod verify;
 pub mod write;
 
 mod bodies;
+mod hash;
 mod snowflake;
 
 pub use commit::DurabilityMode;

@@ -65,9 +65,8 @@ impl LatchKey {
     }
 }
 
-/// The hash is not stored, any good one will do.
 fn hash(key: &[u8]) -> u32 {
-    xxhash_rust::xxh3::xxh3_64(key) as u32
+    crate::hash::of(key) as u32
 }
 
 fn slot_of(key: &[u8]) -> u32 {

@@ -5,7 +5,6 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use varve_encoding::index::{IndexId, partition_prefix};
 use varve_encoding::key;
 use varve_encoding::row::{self, Header, Kind};
@@ -18,6 +17,7 @@ use super::uniqueness::base_of;
 use super::{IndexEntry, conflict, entries, holders};
 use crate::error::GraphError;
 use crate::graph::Graph;
+use crate::hash::IdMap;
 use crate::tasks::TaskProgress;
 use crate::write::{Emitter, commit_internal, decode_element};
 
@@ -51,7 +51,7 @@ pub(crate) fn rebuild(
         &mut |found: Vec<Found>| {
             let claims = claims(label, &found);
             commit_internal(graph, &ids(&found), &claims, |emitter| {
-                let mut claimed = FxHashMap::default();
+                let mut claimed = IdMap::default();
                 found.iter().try_for_each(|found| {
                     add_present(emitter, graph, label, &found.id, &claims, &mut claimed)
                 })
@@ -209,7 +209,7 @@ fn add_present(
     label: &IndexLabel,
     id: &ElementId,
     claims: &[Vec<u8>],
-    claimed: &mut FxHashMap<Vec<u8>, ElementId>,
+    claimed: &mut IdMap<Vec<u8>, ElementId>,
 ) -> Result<(), GraphError> {
     let Some(current) = emitter
         .read_current(id)?

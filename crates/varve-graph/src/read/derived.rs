@@ -7,7 +7,6 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
 use varve_encoding::index::{IndexId, partition, values_len};
 use varve_encoding::key;
 use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
@@ -17,6 +16,7 @@ use varve_model::ElementId;
 use super::many::read_elements;
 use super::view::{Point, View, read_element};
 use crate::error::GraphError;
+use crate::hash::IdMap;
 use crate::index::{Deriver, derived_entries};
 
 /// Entries read at once, at first and at most: walks are mostly over after a page.
@@ -59,7 +59,7 @@ pub struct DerivedStep<'a> {
 #[derive(Debug, Default)]
 pub(crate) struct Overlay {
     /// The contents of the elements that it has changed; `None` = they are gone.
-    pub(crate) contents: FxHashMap<ElementId, Option<Vec<u8>>>,
+    pub(crate) contents: IdMap<ElementId, Option<Vec<u8>>>,
     /// Partition and clustering keys of their entries.
     pub(crate) entries: BTreeSet<(Vec<u8>, Vec<u8>)>,
 }

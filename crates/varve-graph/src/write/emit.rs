@@ -83,7 +83,7 @@ pub(super) fn pair_of(label: EdgeLabelId, source: &[u8], scratch: &mut Vec<u8>) 
     scratch.extend_from_slice(&plain_partition(IndexId::EdgeLabel(label)));
     scratch.push(key::ELEMENT_VERTEX);
     scratch.extend_from_slice(source);
-    xxhash_rust::xxh3::xxh3_128(scratch)
+    crate::hash::wide(scratch)
 }
 
 /// What the new event does.

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use varve_model::ElementId;
+
+use crate::hash::IdMap;
 
 /// The most bytes of rows that one transaction keeps. What has no room is read again.
 const BYTES_MAX: usize = 4 << 20;
@@ -13,7 +14,7 @@ const ELEMENT_BYTES: usize = 256;
 /// The current rows of latched elements; none for those that have no row.
 #[derive(Default)]
 pub(super) struct HeldRows {
-    of: FxHashMap<ElementId, Option<Arc<[u8]>>>,
+    of: IdMap<ElementId, Option<Arc<[u8]>>>,
     bytes: usize,
 }
 

@@ -1,6 +1,5 @@
 //! The edges of a vertex that a deletion or a purge of it takes along.
 
-use rustc_hash::FxHashMap;
 use varve_encoding::key;
 use varve_encoding::tables::{EDGE, EVENT};
 use varve_kv::{ClusteringRange, Flow, Reader, ScanRequest, TableId};
@@ -9,6 +8,7 @@ use varve_model::{EdgeId, ElementId, VertexId};
 use super::emit::Current;
 use super::held::HeldRows;
 use crate::error::{ErrorKind, GraphError};
+use crate::hash::IdMap;
 use crate::limits::Limits;
 
 /// Which edges of a vertex are meant.
@@ -157,7 +157,7 @@ const OWN_EVENTS_BYTES_MAX: usize = 4 << 20;
 /// much memory nothing is kept.
 #[derive(Default)]
 pub(super) struct OwnEvents {
-    of: FxHashMap<VertexId, Vec<Current>>,
+    of: IdMap<VertexId, Vec<Current>>,
     /// What all that were kept take.
     bytes: usize,
 }

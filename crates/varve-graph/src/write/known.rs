@@ -206,7 +206,7 @@ pub(crate) struct VertexMark {
 /// The place of a vertex and the part of its mark that is its own. Its mark and its place hold 66 bits of its hash: asked
 /// 400,000 times a second for vertices that do not exist, one would be taken for another once in decades.
 fn vertex(partition: &[u8]) -> (u64, u64) {
-    let hash = xxhash_rust::xxh3::xxh3_128(partition);
+    let hash = crate::hash::wide(partition);
     ((hash >> 64) as u64, hash as u64 & !LABEL)
 }
 

@@ -14,7 +14,6 @@ mod reading;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use varve_encoding::key;
 use varve_encoding::row::Kind;
 use varve_kv::{Flow, Reader};
@@ -27,6 +26,7 @@ use super::keys::edge_latch;
 use crate::commit::{Commit, LatchKey, LatchSet, Ticket, ticket};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
+use crate::hash::IdMap;
 use crate::index::Deriver;
 use crate::maintenance;
 use crate::schema::Schema;
@@ -85,11 +85,11 @@ pub struct Transaction<'g> {
     retry: Cell<Option<Retry>>,
     now: Instant,
     changed: Vec<Changed>,
-    places: FxHashMap<ElementId, usize>,
+    places: IdMap<ElementId, usize>,
     /// Edges that went with purged vertices.
     purged_edges: usize,
     /// The edges that vertices, which are held, ever had, as far as committed.
-    incident: RefCell<FxHashMap<VertexId, Vec<EdgeId>>>,
+    incident: RefCell<IdMap<VertexId, Vec<EdgeId>>>,
     /// The events of their own that these vertices have.
     own_events: RefCell<OwnEvents>,
     /// The current rows of elements that are latched, as far as they were read.
@@ -149,7 +149,7 @@ impl<'g> Transaction<'g> {
             retry: Cell::new(None),
             now: graph.now().max(floor),
             changed: Vec::new(),
-            places: FxHashMap::default(),
+            places: IdMap::default(),
             purged_edges: 0,
             incident: RefCell::default(),
             own_events: RefCell::default(),

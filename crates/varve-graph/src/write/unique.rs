@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use varve_kv::{Flow, Reader};
 use varve_model::{CommitVersion, ElementId, Instant, Period};
 
@@ -10,6 +9,7 @@ use super::emit::{sides, unique_entries};
 use super::working::{Outcome, WorkingSet, read_current, resolve_at};
 use crate::commit::{LatchKey, LatchSet};
 use crate::error::GraphError;
+use crate::hash::IdMap;
 use crate::index;
 use crate::read::scan_events;
 
@@ -25,7 +25,7 @@ impl WorkingSet<'_> {
     /// Latches the unique values of every new state and checks that no other element holds them at any instant of the
     /// period from now on. The past is not checked: it has no unique values.
     pub(super) fn claim_unique(&self, mut latches: LatchSet) -> Result<Claim, GraphError> {
-        let mut claimed: FxHashMap<Vec<u8>, Vec<(usize, Period)>> = FxHashMap::default();
+        let mut claimed: IdMap<Vec<u8>, Vec<(usize, Period)>> = IdMap::default();
         for (at, working) in self.elements.iter().enumerate() {
             let Outcome::Put(content) = &working.outcome else {
                 continue;

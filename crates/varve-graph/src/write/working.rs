@@ -7,7 +7,6 @@ mod ends;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
 use varve_encoding::key;
 use varve_encoding::row::{self, Kind};
 use varve_encoding::tables::EDGE;
@@ -30,6 +29,7 @@ use super::{
 use crate::commit::{Commit, End, LatchKey, LatchSet, Ticket, ticket};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
+use crate::hash::IdMap;
 use crate::index::Deriver;
 use crate::read::{Resolved, resolve};
 use crate::schema::Schema;
@@ -176,7 +176,7 @@ pub(super) struct WorkingSet<'a> {
     /// For each mutation, its element's row, where rows are read ahead; what was used is gone.
     ahead: Vec<Option<Option<Vec<u8>>>>,
     /// The stored edges of the vertices that this request deletes, latched.
-    incident: FxHashMap<VertexId, Vec<EdgeId>>,
+    incident: IdMap<VertexId, Vec<EdgeId>>,
     /// Of which of their keys on the vertex's side these are all, where nothing but deletions is asked for.
     swept: Vec<(VertexId, ClusteringRange)>,
     /// Where the deletion of a vertex's edges is to go on.
@@ -216,7 +216,7 @@ impl<'a> WorkingSet<'a> {
             ends: Vec::new(),
             absent: Vec::new(),
             ahead: Vec::new(),
-            incident: FxHashMap::default(),
+            incident: IdMap::default(),
             swept: Vec::new(),
             rest: None,
         })

@@ -1,8 +1,6 @@
 //! Instances as they are told: relationships with what is known of their ends.
 
-use std::collections::BTreeMap;
-
-use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::answer::AnswerBytes;
 use crate::error::{Message, OmrsError};
@@ -19,7 +17,7 @@ const AT_ONCE: usize = 32;
 pub(crate) struct Ends<'a> {
     read: &'a dyn Read,
     meter: Meter,
-    known: FxHashMap<String, Shared<EntityProxy>>,
+    known: HashMap<String, Shared<EntityProxy>>,
 }
 
 impl<'a> Ends<'a> {
@@ -28,7 +26,7 @@ impl<'a> Ends<'a> {
         Self {
             read,
             meter: Meter::new(limits),
-            known: FxHashMap::default(),
+            known: HashMap::default(),
         }
     }
 
@@ -155,7 +153,7 @@ pub(super) fn rendered_states(
             times.entry(end.clone()).or_default().push(version.from);
         }
     }
-    let mut known: FxHashMap<(&str, Millis), Shared<EntityProxy>> = FxHashMap::default();
+    let mut known: HashMap<(&str, Millis), Shared<EntityProxy>> = HashMap::default();
     let asked: Vec<(&str, &[Millis])> = times
         .iter()
         .map(|(guid, times)| (guid.as_str(), times.as_slice()))

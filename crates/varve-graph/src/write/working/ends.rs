@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use rustc_hash::FxHashMap;
 use varve_encoding::key;
 use varve_encoding::row;
 use varve_encoding::tables::VERTEX;
@@ -11,6 +10,7 @@ use varve_model::{EdgeId, ElementId, VertexId, VertexLabelId};
 use super::{Outcome, WorkingSet};
 use crate::element::check_link;
 use crate::error::GraphError;
+use crate::hash::IdMap;
 use crate::write::keys::RowKeys;
 use crate::write::{EndCheck, VertexMark};
 
@@ -46,7 +46,7 @@ impl WorkingSet<'_> {
         if rows.is_empty() {
             return Ok(());
         }
-        let mut labels: FxHashMap<&[u8], VertexLabelId> = FxHashMap::default();
+        let mut labels: IdMap<&[u8], VertexLabelId> = IdMap::default();
         for ((partition, _), row) in rows.iter().zip(self.reader.multi_get(VERTEX, &rows)?) {
             let label = row
                 .map(|row| self.label_told(partition, &row))

@@ -1,0 +1,22 @@
+//! Hashes of what clients name, for tables in memory: seeded anew in each process, so that nobody
+//! outside can choose ids whose hashes fall together. What is stored has hashes of its own.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::LazyLock;
+
+use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
+
+/// A map by ids or values that clients choose.
+pub(crate) type IdMap<K, V> = std::collections::HashMap<K, V, foldhash::fast::RandomState>;
+
+static SEED: LazyLock<u64> = LazyLock::new(|| RandomState::new().hash_one(()));
+
+/// A hash of bytes.
+pub(crate) fn of(bytes: &[u8]) -> u64 {
+    xxh3_64_with_seed(bytes, *SEED)
+}
+
+/// A hash of bytes that is wide enough to stand for them.
+pub(crate) fn wide(bytes: &[u8]) -> u128 {
+    xxh3_128_with_seed(bytes, *SEED)
+}
