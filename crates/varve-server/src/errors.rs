@@ -165,6 +165,14 @@ impl ApiError {
         Self::resource_not_found("HTTP 404 Not Found")
     }
 
+    /// 404: the path belongs to a part of HugeGraph's API that is not there yet.
+    #[track_caller]
+    pub(crate) fn not_there_yet(part: &str) -> Self {
+        Self::resource_not_found(format!(
+            "Not supported yet: {part}. GET /apis lists the resources that are there"
+        ))
+    }
+
     /// 405: the path exists, the verb does not.
     #[track_caller]
     pub fn wrong_verb() -> Self {

@@ -16,13 +16,16 @@
 //! # Writing a handler
 //!
 //! A room (module) has a `static ROUTES: &[Route]`, which `routes::tables` lists; the table alone makes a resource
-//! known to the router, to `/apis`, to the per-route counters and to the test against `docs/openapi.json`.
+//! known to the router, to `/apis`, to the per-route counters and to the test against `docs/openapi.json`. A query
+//! parameter that the table does not list is 400.
 //!
 //! ```
-//! use varve_server::{ApiError, Handler, HandlerResult, JsonWriter, RequestContext, Response, Route};
+//! use varve_server::{ApiError, Handler, HandlerResult, JsonWriter, Parameter, RequestContext, Response, Route};
 //!
 //! static ROUTES: &[Route] = &[
-//!     Route::get("graphs/{graph}/greeting/{name}", Handler::Inline(greet)).of("graph", "GreetingAPI"),
+//!     Route::get("graphs/{graph}/greeting/{name}", Handler::Inline(greet))
+//!         .of("graph", "GreetingAPI")
+//!         .with(&[Parameter::new("limit", "long", "100")]),
 //!     Route::post("graphs/{graph}/greeting", Handler::Async(|context| Box::pin(store(context)))).batch(),
 //! ];
 //!
@@ -87,6 +90,7 @@ pub mod metrics;
 mod negotiate;
 pub mod omrs;
 mod origin;
+mod parameters;
 mod path;
 pub mod request;
 pub mod respond;
@@ -98,7 +102,6 @@ mod section;
 mod service;
 mod sharing;
 pub mod state;
-mod time_parameters;
 
 pub use config::ServerConfig;
 pub use errors::{ApiError, HandlerResult};

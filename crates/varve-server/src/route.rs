@@ -133,12 +133,14 @@ pub struct Route {
     pub category: &'static str,
     /// The class in `/apis`, e.g. `VertexAPI`.
     pub api: &'static str,
-    /// The query parameters, for `/apis`.
+    /// The query parameters that it takes, as `/apis` lists them.
     pub parameters: &'static [Parameter],
     /// The budget.
     pub class: Class,
     /// The bodies taken.
     pub consumes: Consumes,
+    /// Whether query parameters that are not in `parameters` are ignored. Elsewhere they are 400.
+    pub any_query: bool,
     /// Whether the body limit is the one for batches.
     pub batch: bool,
     /// Whether its work may take as long as `graph_change_timeout_ms` says.
@@ -168,6 +170,7 @@ impl Route {
             parameters: &[],
             class,
             consumes: Consumes::Json,
+            any_query: false,
             batch: false,
             lengthy: false,
             gzip: false,
@@ -204,7 +207,7 @@ impl Route {
         self
     }
 
-    /// Sets the query parameters for `/apis`.
+    /// Sets the query parameters. Others are 400.
     #[must_use]
     pub const fn with(mut self, parameters: &'static [Parameter]) -> Self {
         self.parameters = parameters;
@@ -222,6 +225,13 @@ impl Route {
     #[must_use]
     pub const fn text_body(mut self) -> Self {
         self.consumes = Consumes::JsonOrText;
+        self
+    }
+
+    /// Ignores query parameters that it does not know, but for misspelt times.
+    #[must_use]
+    pub const fn any_query(mut self) -> Self {
+        self.any_query = true;
         self
     }
 

@@ -148,7 +148,10 @@ impl Router {
     ) -> Result<Found, ApiError> {
         let mut captures = Captures::new();
         let Some(node) = self.walk(0, segments, path, &mut captures) else {
-            return Err(ApiError::unknown_path());
+            return Err(match missing_part(segments, path) {
+                Some(part) => ApiError::not_there_yet(part),
+                None => ApiError::unknown_path(),
+            });
         };
         if method == Method::OPTIONS {
             return Ok(Found::Options {
@@ -234,6 +237,20 @@ fn graph_space(segments: &Segments, path: &str) -> Result<(PathForm, usize), Api
                 "Graph space '{name}' does not exist"
             )))
         }
+    }
+}
+
+/// The part of HugeGraph's API that an unknown path belongs to and that is not there yet.
+fn missing_part(segments: &[Segment], path: &str) -> Option<&'static str> {
+    let text = |index: usize| segments.get(index).map(|segment| segment.text(path));
+    match (text(0)?, text(2), text(3)) {
+        ("gremlin", ..) => Some("Gremlin"),
+        ("graphs", Some("cypher"), _) => Some("Cypher"),
+        ("graphs", Some("jobs"), Some("gremlin")) => Some("Gremlin jobs"),
+        ("graphs", Some("jobs"), Some("cypher")) => Some("Cypher jobs"),
+        ("graphs", Some("jobs"), Some("algorithm" | "computer")) => Some("algorithm jobs"),
+        ("graphs", Some("traversers"), Some(_)) => Some("this traverser"),
+        _ => None,
     }
 }
 
@@ -344,6 +361,24 @@ mod tests {
             "/graphs/%ff",
             "400 Malformed path: the decoded text is not UTF-8",
         );
+    }
+
+    #[test]
+    fn parts_that_are_not_there_yet_are_named() {
+        for (path, part) in [
+            ("/gremlin", "Gremlin"),
+            ("/graphs/g/cypher", "Cypher"),
+            ("/graphspaces/DEFAULT/graphs/g/cypher/", "Cypher"),
+            ("/graphs/g/jobs/gremlin", "Gremlin jobs"),
+            ("/graphs/g/jobs/algorithm/lpa", "algorithm jobs"),
+            ("/graphs/g/traversers/kout", "this traverser"),
+        ] {
+            let message = format!(
+                "404 Not supported yet: {part}. GET /apis lists the resources that are there"
+            );
+            check(Method::GET, path, &message);
+            check(Method::POST, path, &message);
+        }
     }
 
     #[test]

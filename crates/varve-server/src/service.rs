@@ -21,6 +21,7 @@ use crate::errors::{ApiError, HandlerResult};
 use crate::global::wadl;
 use crate::negotiate;
 use crate::origin;
+use crate::parameters;
 use crate::request::RequestContext;
 use crate::respond::{Body, Response};
 use crate::route::{Class, Handler, HandlerFuture, Route};
@@ -28,7 +29,6 @@ use crate::router::{Captures, Found, PathForm};
 use crate::runtime::ConnectionState;
 use crate::sharing;
 use crate::state::{AppState, WorkerHandle};
-use crate::time_parameters;
 
 /// Answers up to this size are compressed in place; larger ones on the pool.
 const COMPRESS_INLINE_BYTES: usize = 128 * 1024;
@@ -244,7 +244,7 @@ impl Exchange {
                     checked.and_then(|()| negotiate::check_types(route, &parts.headers, has_body));
                 let checked = checked.and_then(|()| {
                     let query = parts.uri.query();
-                    query.map_or(Ok(()), |query| time_parameters::check(route, query))
+                    query.map_or(Ok(()), |query| parameters::check(route, query))
                 });
                 let checked = checked.and_then(|()| {
                     let graph = captures.first().map(|graph| graph.text(parts.uri.path()));

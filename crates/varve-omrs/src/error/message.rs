@@ -114,7 +114,7 @@ messages! {
     MethodNotImplemented "OMRS-METADATA-COLLECTION-501-001" FunctionNotSupported "{0} is not supported";
     TypeNotImplemented "OMRS-METADATA-COLLECTION-501-002" TypeDefNotSupported "The type {0} is not supported: {1}";
     NullUser "OMRS-REST-API-400-001" UserNotAuthorized "No user was named";
-    NoLocalRepository "OMRS-REST-API-503-001" RepositoryError "There is no local repository";
+    NoLocalRepository "OMRS-REST-API-503-001" RepositoryError "There is no local repository: this server runs without the option omrs.enabled";
     NoEnterpriseRepository "OMRS-REST-API-503-002" RepositoryError "There is no enterprise repository";
     BadRequestBody "VARVE-OMRS-400-001" InvalidParameter "The request's body cannot be read: {0}";
     OrderNeedsProperty "VARVE-OMRS-400-002" PropertyError "The order {0} needs the name of a property";
@@ -190,6 +190,9 @@ impl Message {
         }
         if matches!(self, Self::ComparisonTooLong) {
             return "Ask with a shorter expression.";
+        }
+        if matches!(self, Self::NoLocalRepository) {
+            return "Start the server with omrs.enabled = true (VARVE_OMRS_ENABLED=true).";
         }
         match self.exception() {
             Exception::UserNotAuthorized => "Ask the operator for the right to do this.",

@@ -29,6 +29,7 @@ pub(crate) static ROUTES: &[Route] = &[
 const fn unconfigured(verb: Verb, pattern: &'static str) -> Route {
     Route::new(verb, pattern, Handler::Inline(refuse_auth))
         .of("auth", "AuthAPI")
+        .any_query()
         .class(Class::Control)
 }
 

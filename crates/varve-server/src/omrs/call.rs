@@ -48,6 +48,7 @@ macro_rules! call {
         )
         .class($crate::omrs::call::call!(@class $where))
         .of("metadata", $method)
+        .any_query()
         .refusing($crate::route::Refusal {
             method: $method,
             encode: $crate::omrs::call::refuse::<varve_omrs::requests::$response>,

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use http::StatusCode;
 use varve_server::{
-    ApiError, AppState, Class, Handler, HandlerResult, Metadata, RequestContext, Response, Route,
-    RunningServer, ServerConfig,
+    ApiError, AppState, Class, Handler, HandlerResult, Metadata, Parameter, RequestContext,
+    Response, Route, RunningServer, ServerConfig,
 };
 
 use crate::described;
@@ -28,7 +28,9 @@ static ROUTES: &[Route] = &[
         "test/panic-pooled",
         Handler::Pooled(|_| panic!("on purpose")),
     ),
-    Route::get("test/list", Handler::Inline(list)).gzip(),
+    Route::get("test/list", Handler::Inline(list))
+        .with(&[Parameter::new("count", "long", "2000")])
+        .gzip(),
     Route::post("test/echo", Handler::Inline(echo)),
     Route::put(
         "test/echo",

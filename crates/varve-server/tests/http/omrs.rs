@@ -236,6 +236,8 @@ fn a_server_without_a_repository_says_so_in_the_class_of_each_call() {
         let answer = server.call(class, verb, path, "");
         assert_eq!(failure(&answer), none, "{path}");
         assert_eq!(answer["relatedHTTPCode"], 503);
+        let message = answer["exceptionErrorMessage"].as_str().unwrap();
+        assert!(message.contains("omrs.enabled"), "{message}");
     }
     let graphs = server.get("/graphs");
     graphs.is(200, r#"{"graphs":[]}"#);

@@ -83,6 +83,56 @@ fn head_options_and_wrong_verbs() {
     );
 }
 
+#[test]
+fn a_part_that_is_not_there_yet_says_so() {
+    let server = TestServer::with_defaults();
+    let says = |part: &str| {
+        format!(
+            r#"{{"exception":"class jakarta.ws.rs.NotFoundException","message":"Not supported yet: {part}. GET /apis lists the resources that are there","cause":""}}"#
+        )
+    };
+    let gremlin = server.exchange(&post(
+        "/gremlin",
+        "content-type: application/json\r\n",
+        r#"{"gremlin":"g.V()"}"#,
+    ));
+    gremlin.is(404, &says("Gremlin"));
+    assert_eq!(gremlin.header("content-type"), Some("application/json"));
+    server
+        .get("/graphs/hugegraph/traversers/kout?source=1&max_depth=2")
+        .is(404, &says("this traverser"));
+}
+
+#[test]
+fn a_query_parameter_that_a_resource_does_not_take_is_refused() {
+    let server = TestServer::with_defaults();
+    for (path, message) in [
+        (
+            "/graphs/hugegraph/graph/vertices?limt=1",
+            "Unknown parameter 'limt': did you mean 'limit'?",
+        ),
+        (
+            "/graphs?limit=1",
+            "Unknown parameter 'limit': this resource takes no parameters",
+        ),
+        (
+            "/metrics?format=json",
+            "Unknown parameter 'format': this resource takes type",
+        ),
+    ] {
+        server.get(path).is(
+            400,
+            &format!(
+                r#"{{"exception":"class java.lang.IllegalArgumentException","message":"{message}","cause":""}}"#
+            ),
+        );
+    }
+    assert_eq!(server.get("/metrics?type=json&").status, 200);
+    // Which clients send whatever the answer is, and what another contract says.
+    let auth = server.get("/graphs/hugegraph/auth/users?limit=1");
+    assert_eq!(auth.status, 500, "{}", auth.text());
+}
+
 fn post(path: &str, headers: &str, body: &str) -> String {
     let length = body.len();
     format!("POST {path} HTTP/1.1\r\nhost: h\r\ncontent-length: {length}\r\n{headers}\r\n{body}")

@@ -1,7 +1,7 @@
-//! Refuses parameters that speak of time and that a resource does not take: misspelt, on the wrong verb, given twice.
+//! Refuses query parameters that a resource does not take.
 //!
-//! Other unknown parameters are ignored, as HugeGraph does, for its clients send some that mean nothing here. But a read
-//! whose `as_of` is misspelt would answer with the present where the past was meant, and a write would change it.
+//! HugeGraph ignores them. But a listing whose `limit` is misspelt answers with everything, a read whose `as_of` is
+//! misspelt with the present, and a write changes it. A parameter of time is also refused when it is given twice.
 
 use std::borrow::Cow;
 
@@ -24,10 +24,10 @@ const BEGINNINGS: [(&str, &str); 3] =
 /// Longer names are none of ours, whatever they begin with.
 const NAME_BYTES_MAX: usize = 32;
 
-/// 400 if the text after a request's `?` has a parameter that speaks of time and that the route does not take once.
+/// 400 if the text after a request's `?` has a parameter that the route does not take, or one of time more than once.
 pub(crate) fn check(route: &Route, query: &str) -> Result<(), ApiError> {
     let mut given = [false; TIMES.len()];
-    for pair in query.split('&') {
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let raw = pair.split_once('=').map_or(pair, |(name, _)| name);
         let name = if raw.contains(['%', '+']) {
             // What cannot be decoded is refused where the values are read.
@@ -39,7 +39,8 @@ pub(crate) fn check(route: &Route, query: &str) -> Result<(), ApiError> {
         if !takes(route, &name) {
             match meant(&name) {
                 Some(meant) => return Err(refusal(route, &name, meant, place.is_some())),
-                None => continue,
+                None if route.any_query => continue,
+                None => return Err(unknown(route, &name)),
             }
         }
         if let Some(place) = place
@@ -55,6 +56,23 @@ pub(crate) fn check(route: &Route, query: &str) -> Result<(), ApiError> {
 
 fn takes(route: &Route, name: &str) -> bool {
     route.parameters.iter().any(|known| known.name == name)
+}
+
+/// The 400 for a parameter that has nothing to do with time.
+fn unknown(route: &Route, name: &str) -> ApiError {
+    let mut taken = route.parameters.iter().map(|known| known.name);
+    if let Some(near) = taken.find(|known| within_one_edit(name.as_bytes(), known.as_bytes())) {
+        return ApiError::illegal_argument(format!(
+            "Unknown parameter '{name}': did you mean '{near}'?"
+        ));
+    }
+    let taken: Vec<&str> = route.parameters.iter().map(|known| known.name).collect();
+    ApiError::illegal_argument(if taken.is_empty() {
+        format!("Unknown parameter '{name}': this resource takes no parameters")
+    } else {
+        let taken = taken.join(", ");
+        format!("Unknown parameter '{name}': this resource takes {taken}")
+    })
 }
 
 /// The parameter of ours that a name looks like.
@@ -142,19 +160,53 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_or_means_nothing_here_passes() {
+    fn what_is_taken_passes() {
         for query in [
             "",
+            "&",
             "label=a&as_of=x&as_of_tx=y",
             "label=a&label=b&as_of=x",
-            "offset=1&limit=2&sort_by=incr&max_depth=3&soft=1&as=of&time=1&text=t&%zz=1&of=1",
+            "label",
         ] {
             assert!(check(&READ, query).is_ok(), "{query}");
         }
-        assert!(check(&WRITE, "valid_from=x&valid_to=y&vertex_id=1&val=1").is_ok());
-        assert!(check(&TIMELESS, "format=json&user=a&target=b").is_ok());
-        let long = format!("valid{}=1", "x".repeat(NAME_BYTES_MAX));
-        assert!(check(&READ, &long).is_ok());
+        assert!(check(&WRITE, "valid_from=x&valid_to=y").is_ok());
+    }
+
+    #[test]
+    fn what_is_not_taken_is_refused_and_the_nearest_is_named() {
+        refused(
+            &READ,
+            "lable=a",
+            "Unknown parameter 'lable': did you mean 'label'?",
+        );
+        refused(
+            &READ,
+            "label=a&soft=1",
+            "Unknown parameter 'soft': this resource takes label, as_of, as_of_tx",
+        );
+        refused(
+            &TIMELESS,
+            "%zz=1",
+            "Unknown parameter '%zz': this resource takes no parameters",
+        );
+        let long = format!("valid{}", "x".repeat(NAME_BYTES_MAX));
+        refused(
+            &READ,
+            &format!("{long}=1"),
+            &format!("Unknown parameter '{long}': this resource takes label, as_of, as_of_tx"),
+        );
+    }
+
+    #[test]
+    fn resources_of_other_contracts_ignore_what_they_do_not_know_but_for_misspelt_times() {
+        const ANY: Route = Route::get("any", Handler::Inline(never)).any_query();
+        assert!(check(&ANY, "limit=2&sort_by=incr&%zz=1&=1").is_ok());
+        refused(
+            &ANY,
+            "asOf=2020-01-01",
+            "This resource has no times: it takes no parameter 'asOf'",
+        );
     }
 
     #[test]
