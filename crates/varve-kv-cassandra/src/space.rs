@@ -491,12 +491,12 @@ impl Space for CassandraSpace {
         let statistic = |name, help, value| Statistic { name, help, value };
         vec![
             statistic(
-                "cluster_requests",
+                "cluster_requests_total",
                 "Requests sent to the cluster, for all graphs.",
                 count(&cluster.requests),
             ),
             statistic(
-                "cluster_failures",
+                "cluster_failures_total",
                 "Requests to the cluster that failed, for all graphs.",
                 count(&cluster.failures),
             ),

@@ -79,7 +79,9 @@ fn remove_all(space: &dyn Space, partition: &[u8], many: u64, left: &[u64], swee
 
 fn failures(space: &dyn Space) -> f64 {
     let statistics = space.statistics();
-    let failures = statistics.iter().find(|it| it.name == "cluster_failures");
+    let failures = statistics
+        .iter()
+        .find(|it| it.name == "cluster_failures_total");
     failures.unwrap().value
 }
 

@@ -152,17 +152,17 @@ impl Shared {
                 log_bytes as f64,
             ),
             statistic(
-                "front_flushes",
+                "front_flushes_total",
                 "Tables flushed since the space was opened.",
                 state.flushed() as f64,
             ),
             statistic(
-                "front_flush_failures",
+                "front_flush_failures_total",
                 "Tries to flush a table that failed; for want of room or of file descriptors it is tried again each second.",
                 state.failures() as f64,
             ),
             statistic(
-                "front_flushed_bytes",
+                "front_flushed_bytes_total",
                 "Memory of the tables flushed since the space was opened.",
                 state.flushed_bytes as f64,
             ),
@@ -172,7 +172,7 @@ impl Shared {
                 state.bytes_per_second,
             ),
             statistic(
-                "front_held_back_seconds",
+                "front_held_back_seconds_total",
                 "How long writers were held back since the space was opened, so that flushing and merging keep up.",
                 state.held_back.as_secs_f64(),
             ),

@@ -214,7 +214,7 @@ fn snapshots_keep_their_state_over_flushes() {
         }
         same(&*space, &model);
         assert!(
-            figure(&*space, "front_flushes") > 3.0,
+            figure(&*space, "front_flushes_total") > 3.0,
             "tables were flushed"
         );
     }
@@ -432,7 +432,7 @@ fn missing_descriptors_at_flushing_pass_when_some_are_free() {
     engine.controls().take_descriptors(true);
     let (refusal, stored) = write_until_refused(&*space);
     assert!(matches!(refusal, KvError::Busy { .. }), "{refusal}");
-    assert!(figure(&*space, "front_flush_failures") > 0.0);
+    assert!(figure(&*space, "front_flush_failures_total") > 0.0);
     engine.controls().take_descriptors(false);
     // The next try of the flusher finds some; when that is, is not promised.
     while figure(&*space, "front_frozen_tables") > 0.0 {
@@ -485,7 +485,7 @@ fn missing_descriptors_at_freezing_pass_when_some_are_free() {
     assert_eq!(all_rows(&*space, POINTS, None).len() as u64, stored);
     drop(taken);
     // The flusher's next try finds some; when that is, is not promised.
-    while figure(&*space, "front_flushes") == 0.0 {
+    while figure(&*space, "front_flushes_total") == 0.0 {
         thread::yield_now();
     }
     put(&*space, POINTS, &point(stored), b"", b"v");
@@ -505,7 +505,7 @@ fn an_old_table_is_flushed_though_it_is_not_full() {
     let space = open(&engine);
     put(&*space, POINTS, &point(1), b"", b"v");
     // It must happen; how soon is not promised.
-    while figure(&*space, "front_flushes") == 0.0 {
+    while figure(&*space, "front_flushes_total") == 0.0 {
         thread::yield_now();
     }
     assert_eq!(figure(&*space, "front_frozen_tables"), 0.0);

@@ -95,7 +95,7 @@ pub(crate) fn collect(
             tiers::most(db, tables) as f64,
         ),
         statistic(
-            "file_looks",
+            "file_looks_total",
             "Rows that were looked for in the files, and four for each scan of them.",
             looks.all() as f64,
         ),
@@ -120,17 +120,17 @@ pub(crate) fn collect(
             of_space(property::ACTUAL_DELAYED_WRITE_RATE),
         ),
         statistic(
-            "write_slow_downs",
+            "write_slow_downs_total",
             "How often a table began to slow its writers down.",
             events.slow_downs() as f64,
         ),
         statistic(
-            "write_stops",
+            "write_stops_total",
             "How often a table began to hold its writers.",
             events.stops() as f64,
         ),
         statistic(
-            "background_errors",
+            "background_errors_total",
             "Errors that stopped a flush, a compaction or a write.",
             events.background_errors() as f64,
         ),

@@ -50,7 +50,7 @@ fn run_out_of_descriptors() {
     })
     .unwrap();
     let space = engine.open("s", TABLES, true).unwrap();
-    let failures = || figure(&*space, "front_flush_failures");
+    let failures = || figure(&*space, "front_flush_failures_total");
     let waiting = || figure(&*space, "front_frozen_tables");
     let mut taken = Vec::new();
     while let Ok(file) = File::open("/dev/null") {
@@ -68,7 +68,7 @@ fn run_out_of_descriptors() {
         while waiting() > 0.0 && failures() == failed {
             thread::yield_now();
         }
-        if figure(&*space, "front_flushes") > 0.0 {
+        if figure(&*space, "front_flushes_total") > 0.0 {
             break;
         }
         taken.pop().expect("without the others there is room");

@@ -257,7 +257,7 @@ pub trait Snapshot: Reader {}
 /// A figure an engine reports about itself, for metrics.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statistic {
-    /// Name with its unit last, e.g. `block_cache_bytes`.
+    /// Name with its unit last, e.g. `block_cache_bytes`. A figure that only grows ends in `_total`, and no other does.
     pub name: &'static str,
     /// What it is.
     pub help: &'static str,

@@ -164,6 +164,7 @@ impl From<GraphError> for OmrsError {
     fn from(error: GraphError) -> Self {
         let message = match error.kind {
             ErrorKind::Busy => Message::StoreBusy,
+            ErrorKind::Unwritable => Message::StoreUnwritable,
             ErrorKind::OutcomeUnknown => Message::OutcomeUnknown,
             ErrorKind::LimitExceeded => Message::StoreLimit,
             _ => Message::StoreFailed,

@@ -1,8 +1,8 @@
 //! `/admin`: backups and verification of a running server, as jobs that go on after the request.
 //!
 //! `POST /admin/backup {"name":"monday"}` and `POST /admin/verify {"graph":"hugegraph"}` answer 202 with a job's number;
-//! `GET /admin/jobs/{id}` tells how it stands. Jobs are kept in memory: what they leave on disk is what counts. Who listens
-//! on an address that others reach must allow these resources by `remote_admin`, as there is no authentication yet.
+//! `GET /admin/jobs/{id}` tells its status. Jobs are kept in memory: what they leave on disk is what counts. There is no
+//! authentication yet, so these resources answer at a loopback address or at a listener of their own (`admin_listen`).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::errors::{ApiError, HandlerResult, without_folders};
 use crate::request::RequestContext;
 use crate::respond::Response;
 use crate::route::{Class, Handler, Route};
-use crate::state::AppState;
+use crate::state::{AppState, Door};
 
 /// Jobs that are remembered; the oldest that ended are forgotten first.
 const JOBS_MAX: usize = 100;
@@ -107,7 +107,6 @@ struct VerifyRequest {
 }
 
 fn backup(context: &RequestContext) -> HandlerResult {
-    check_allowed(context.state())?;
     let BackupRequest { name } = context.json_object()?;
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     if name.is_empty()
@@ -139,7 +138,6 @@ fn backup(context: &RequestContext) -> HandlerResult {
 }
 
 fn verification(context: &RequestContext) -> HandlerResult {
-    check_allowed(context.state())?;
     let VerifyRequest { graph } = context.json_object()?;
     let graph = context.state().graphs().get(&graph)?;
     start(context, "verification", move |state| {
@@ -166,14 +164,25 @@ fn verification(context: &RequestContext) -> HandlerResult {
     })
 }
 
-fn check_allowed(state: &AppState) -> Result<(), ApiError> {
+/// Refuses a route at a listener that does not serve it.
+pub(crate) fn check_door(state: &AppState, route: &Route, door: Door) -> Result<(), ApiError> {
+    let is_admin = route.pattern.starts_with("admin/");
     let config = state.config();
-    if config.host.is_loopback() || config.remote_admin {
-        return Ok(());
+    match door {
+        Door::Admin if is_admin || route.class == Class::Control => Ok(()),
+        Door::Admin => Err(ApiError::resource_not_found(
+            "This listener (server.admin_listen) serves /admin, /health, /metrics and /versions",
+        )),
+        Door::Main if !is_admin => Ok(()),
+        Door::Main if !config.admin_listen.is_empty() => Err(ApiError::forbidden(
+            "/admin answers only at the listener that the option server.admin_listen names",
+        )),
+        Door::Main if config.host.is_loopback() => Ok(()),
+        Door::Main => Err(ApiError::forbidden(
+            "The server listens on an address that others reach: /admin needs a listener of its own, as in \
+             server.admin_listen=127.0.0.1:8081",
+        )),
     }
-    Err(ApiError::forbidden(
-        "The server listens on an address that others reach: /admin needs the option server.remote_admin",
-    ))
 }
 
 /// Starts a job on a thread of its own and answers with its number.
@@ -190,10 +199,16 @@ fn start(
         .spawn(move || {
             tracing::info!(job = id, kind, "started");
             let standing = match work(&shared) {
-                Ok(result) => Standing::Done(String::from_utf8_lossy(&result).into_owned()),
-                Err(error) => Standing::Failed(error.message),
+                Ok(result) => {
+                    let result = String::from_utf8_lossy(&result).into_owned();
+                    tracing::info!(job = id, kind, result, "done");
+                    Standing::Done(result)
+                }
+                Err(error) => {
+                    tracing::error!(job = id, kind, %error, "failed");
+                    Standing::Failed(error.message)
+                }
             };
-            tracing::info!(job = id, kind, ?standing, "ended");
             shared.jobs().end(id, standing);
         });
     if let Err(error) = spawned {
@@ -206,7 +221,6 @@ fn start(
 }
 
 fn job(context: &RequestContext) -> HandlerResult {
-    check_allowed(context.state())?;
     let text = context.path_parameter("id");
     let jobs = context.state().jobs().0.lock();
     let found = text

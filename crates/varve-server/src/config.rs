@@ -109,9 +109,10 @@ section! {
         slow_request_ms: u64 = 1000,
         /// Whether errors carry a trace at start; `PUT /exception/trace` changes it at run time.
         allow_trace: bool = false,
-        /// Whether `/admin` (backup, verification) answers although the server listens on an address
-        /// that others reach. On a loopback address it always does.
-        remote_admin: bool = false,
+        /// Address and port of a listener of its own for `/admin` (backup, verification), which then answers nowhere else;
+        /// `/health`, `/metrics` and `/versions` are there, too. Port 0 takes a free one. Empty: `/admin` answers at the
+        /// main address if that is a loopback address, and nowhere if others reach it.
+        admin_listen: String = String::new(),
         /// The folder under which `POST /admin/backup` creates backups; empty means `backups` in the
         /// data folder. On the file system of the data a backup shares files with the data.
         backup_root: PathBuf = PathBuf::new(),
@@ -161,6 +162,7 @@ impl ServerConfig {
             }
         }
         self.validate_names()?;
+        self.admin_address()?;
         if !(1..=9).contains(&self.gzip_level) {
             let reason = format!("must be in 1..=9, but is {}", self.gzip_level);
             return Err(ConfigError {
@@ -234,6 +236,19 @@ impl ServerConfig {
     /// The address to bind.
     pub fn address(&self) -> SocketAddr {
         SocketAddr::new(self.host, self.port)
+    }
+
+    /// The address to bind for `/admin` alone, if there is to be one.
+    pub fn admin_address(&self) -> Result<Option<SocketAddr>, ConfigError> {
+        let text = self.admin_listen.as_str();
+        if text.is_empty() {
+            return Ok(None);
+        }
+        let refused = |_| ConfigError {
+            option: "admin_listen",
+            reason: format!("must be an address and a port, as in 127.0.0.1:8081, but is '{text}'"),
+        };
+        text.parse().map(Some).map_err(refused)
     }
 
     /// The number of serving threads, with 0 resolved to the number of cores.
@@ -317,6 +332,11 @@ mod tests {
             };
             assert_eq!(config.validate().unwrap_err().option, "public_names");
         }
+        let config = ServerConfig {
+            admin_listen: "8081".to_owned(),
+            ..ServerConfig::default()
+        };
+        assert_eq!(config.validate().unwrap_err().option, "admin_listen");
         let config = ServerConfig {
             max_batch_body_bytes: BODY_BYTES_MAX + 1,
             max_read_request_bytes: BODY_BYTES_MAX + 1,

@@ -15,6 +15,7 @@ use crate::request::RequestContext;
 use crate::respond::{ContentType, Response};
 use crate::route::{Class, Handler, Parameter, Route};
 use crate::router::DEFAULT_GRAPH_SPACE;
+use crate::version;
 
 /// The version of HugeGraph's server whose paths and answers are spoken. Clients choose their path style by it.
 pub const CORE_VERSION: &str = "1.7.0";
@@ -63,9 +64,11 @@ pub(crate) static ROUTES: &[Route] = &[
         .text(),
 ];
 
+/// The versions that are spoken, and Varve's own.
 fn versions(_: &RequestContext) -> HandlerResult {
+    let (varve, commit) = (version::VERSION, version::commit());
     let body = format!(
-        r#"{{"versions":{{"version":"v1","core":"{CORE_VERSION}","gremlin":"{GREMLIN_VERSION}","api":"{API_VERSION}"}}}}"#
+        r#"{{"versions":{{"version":"v1","core":"{CORE_VERSION}","gremlin":"{GREMLIN_VERSION}","api":"{API_VERSION}","varve":"{varve}","commit":"{commit}"}}}}"#
     );
     Ok(Response::ok(body))
 }
@@ -149,7 +152,8 @@ fn describe(route: &Route, json: &mut JsonWriter) {
     json.end_array().end_object();
 }
 
-/// 200 while requests are served; 503 once the server stops, so that balancers look elsewhere.
+/// 200 while requests are served, with the reasons if some fail; 503 once the server stops, so that balancers look
+/// elsewhere.
 fn health(context: &RequestContext) -> HandlerResult {
     if context.state().is_stopping() || context.state().is_waiting() {
         return Ok(Response::json(
@@ -157,7 +161,22 @@ fn health(context: &RequestContext) -> HandlerResult {
             r#"{"status":"DOWN"}"#,
         ));
     }
-    Ok(Response::ok(r#"{"status":"UP"}"#))
+    let reasons = context
+        .state()
+        .health()
+        .reasons(context.state().writes_done());
+    if reasons.is_empty() {
+        return Ok(Response::ok(r#"{"status":"UP"}"#));
+    }
+    let mut json = JsonWriter::with_capacity(256);
+    json.begin_object().key("status").string("DEGRADED");
+    json.key("reasons").begin_array();
+    for reason in reasons {
+        json.begin_object().key("code").string(reason.code);
+        json.key("message").string(&reason.message).end_object();
+    }
+    json.end_array().end_object();
+    Ok(Response::ok(json.finish()))
 }
 
 fn trace_answer(on: bool) -> Response {

@@ -84,6 +84,7 @@ pub mod datum;
 mod engine_errors;
 pub mod errors;
 pub mod global;
+mod health;
 pub mod hugegraph;
 pub mod json;
 pub mod metrics;
@@ -102,6 +103,7 @@ mod section;
 mod service;
 mod sharing;
 pub mod state;
+pub mod version;
 
 pub use config::ServerConfig;
 pub use errors::{ApiError, HandlerResult};

@@ -12,6 +12,17 @@ use parking_lot::RwLock;
 /// Bucket `i` counts response times below 2^i microseconds; the last one has everything longer (about 34 s and more).
 pub const BUCKETS: usize = 26;
 
+/// The statuses that are counted each by itself; all others together.
+pub(crate) const STATUSES: [u16; 19] = [
+    200, 201, 202, 204, 400, 401, 403, 404, 405, 406, 408, 413, 415, 421, 500, 501, 503, 507, 0,
+];
+
+/// The place of a status in [`STATUSES`]. The last one is that of all others.
+fn status_place(status: StatusCode) -> usize {
+    let known = STATUSES.iter().position(|known| *known == status.as_u16());
+    known.unwrap_or(STATUSES.len() - 1)
+}
+
 /// The registry of one server.
 pub struct Metrics {
     shards: Box<[Shard]>,
@@ -48,8 +59,7 @@ type Shard = Box<[RouteStats]>;
 
 #[derive(Default)]
 struct RouteStats {
-    succeeded: AtomicU64,
-    failed: AtomicU64,
+    statuses: [AtomicU64; STATUSES.len()],
     nanos: AtomicU64,
     max_nanos: AtomicU64,
     buckets: [AtomicU64; BUCKETS],
@@ -62,6 +72,8 @@ pub struct RouteTotals {
     pub succeeded: u64,
     /// Answers of 400 and more.
     pub failed: u64,
+    /// Answers by status, in the order of [`STATUSES`].
+    pub(crate) statuses: [u64; STATUSES.len()],
     /// Sum of response times in nanoseconds.
     pub nanos: u64,
     /// Longest response time in nanoseconds.
@@ -128,13 +140,7 @@ impl Metrics {
     ) {
         let stats = &self.shards[thread][route];
         let nanos = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
-        let failed = status.is_client_error() || status.is_server_error();
-        let counter = if failed {
-            &stats.failed
-        } else {
-            &stats.succeeded
-        };
-        add(counter, 1);
+        add(&stats.statuses[status_place(status)], 1);
         add(&stats.nanos, nanos);
         if nanos > stats.max_nanos.load(Ordering::Relaxed) {
             stats.max_nanos.store(nanos, Ordering::Relaxed);
@@ -149,14 +155,23 @@ impl Metrics {
         let mut totals = RouteTotals::default();
         for shard in &self.shards {
             let stats = &shard[route];
-            totals.succeeded += stats.succeeded.load(Ordering::Relaxed);
-            totals.failed += stats.failed.load(Ordering::Relaxed);
+            for (sum, count) in totals.statuses.iter_mut().zip(&stats.statuses) {
+                *sum += count.load(Ordering::Relaxed);
+            }
             totals.nanos += stats.nanos.load(Ordering::Relaxed);
             totals.max_nanos = totals
                 .max_nanos
                 .max(stats.max_nanos.load(Ordering::Relaxed));
             for (sum, bucket) in totals.buckets.iter_mut().zip(&stats.buckets) {
                 *sum += bucket.load(Ordering::Relaxed);
+            }
+        }
+        // What is not counted by itself is a failure: 429, 431, 504.
+        let is_success = |status: &u16| (100..400).contains(status);
+        for (status, count) in STATUSES.iter().zip(totals.statuses) {
+            match is_success(status) {
+                true => totals.succeeded += count,
+                false => totals.failed += count,
             }
         }
         totals
@@ -204,6 +219,8 @@ mod tests {
         metrics.record(1, 0, StatusCode::NOT_FOUND, Duration::from_secs(3600));
         let totals = metrics.totals(0);
         assert_eq!((totals.succeeded, totals.failed), (8, 1));
+        assert_eq!(totals.statuses[status_place(StatusCode::OK)], 8);
+        assert_eq!(totals.statuses[status_place(StatusCode::NOT_FOUND)], 1);
         assert_eq!(totals.buckets.iter().sum::<u64>(), 9);
         assert_eq!(totals.buckets[BUCKETS - 1], 1);
         assert_eq!(totals.quantile_ms(0.5), 0.004);

@@ -27,7 +27,8 @@ pub(crate) use self::connection::ConnectionState;
 use self::connection::{Handle, TimeLimits};
 use crate::answers::Pace;
 use crate::config::ServerConfig;
-use crate::state::{AppState, SetupError, WorkerHandle};
+use crate::health::Trouble;
+use crate::state::{ADMIN_THREADS, AppState, Door, SetupError, WorkerHandle};
 
 /// Time to wait after a failure to accept, such as being out of descriptors.
 const ACCEPT_BACK_OFF: Duration = Duration::from_millis(100);
@@ -42,6 +43,7 @@ const SWEEP_INTERVAL_MS: u64 = 250;
 #[derive(Debug)]
 pub struct RunningServer {
     address: SocketAddr,
+    admin_address: Option<SocketAddr>,
     state: Arc<AppState>,
     stop: watch::Sender<bool>,
     threads: Vec<JoinHandle<()>>,
@@ -50,6 +52,7 @@ pub struct RunningServer {
 /// What the threads share beside the state.
 struct Shared {
     state: Arc<AppState>,
+    door: Door,
     /// Open connections of each thread.
     open: Box<[AtomicUsize]>,
     addresses: Arc<Addresses>,
@@ -70,9 +73,14 @@ impl Listeners {
     /// Listens on the address that `config` names.
     pub fn bind(config: &ServerConfig) -> Result<Self, SetupError> {
         listener::raise_descriptor_limit();
-        let bound = listener::bind(config.address(), config.thread_count(), config.backlog);
+        Self::at(config.address(), config.thread_count(), config.backlog)
+    }
+
+    /// Listens on an address, for so many threads.
+    fn at(address: SocketAddr, threads: usize, backlog: i32) -> Result<Self, SetupError> {
+        let bound = listener::bind(address, threads, backlog);
         let sockets = bound.map_err(|source| SetupError::Io {
-            what: format!("listen on {}", config.address()),
+            what: format!("listen on {address}"),
             source,
         })?;
         let address = sockets[0].local_addr().map_err(|source| SetupError::Io {
@@ -105,20 +113,48 @@ pub fn start(state: &Arc<AppState>) -> Result<RunningServer, SetupError> {
     start_on(Listeners::bind(state.config())?, state)
 }
 
-/// Starts the serving threads on sockets that are bound already.
+/// Starts the serving threads on sockets that are bound already, and those of `/admin` if it has a listener of its own.
 pub fn start_on(listeners: Listeners, state: &Arc<AppState>) -> Result<RunningServer, SetupError> {
-    let Listeners { address, sockets } = listeners;
+    let config = state.config();
+    let address = listeners.address;
+    let (stop, stopped) = watch::channel(false);
+    let mut threads = spawn(listeners.sockets, state, Door::Main, &stopped)?;
+    tracing::info!(%address, threads = threads.len(), "serving");
+    let mut admin_address = None;
+    if let Some(wanted) = config.admin_address()? {
+        let listeners = Listeners::at(wanted, ADMIN_THREADS, config.backlog)?;
+        let address = listeners.address;
+        admin_address = Some(address);
+        threads.extend(spawn(listeners.sockets, state, Door::Admin, &stopped)?);
+        tracing::info!(%address, "serving /admin");
+    }
+    Ok(RunningServer {
+        address,
+        admin_address,
+        state: Arc::clone(state),
+        stop,
+        threads,
+    })
+}
+
+/// Starts one thread for each socket.
+fn spawn(
+    sockets: Vec<StdListener>,
+    state: &Arc<AppState>,
+    door: Door,
+    stopped: &watch::Receiver<bool>,
+) -> Result<Vec<JoinHandle<()>>, SetupError> {
     let count = sockets.len();
     let (inboxes, receivers): (Vec<_>, Vec<_>) =
         (0..count).map(|_| mpsc::unbounded_channel()).unzip();
     let open = (0..count).map(|_| AtomicUsize::new(0)).collect();
     let shared = Arc::new(Shared {
         state: Arc::clone(state),
+        door,
         open,
         addresses: Addresses::new(state.config().max_connections_per_address),
         inboxes,
     });
-    let (stop, stopped) = watch::channel(false);
     let mut threads = Vec::with_capacity(count);
     for (index, (listener, inbox)) in sockets.into_iter().zip(receivers).enumerate() {
         let (shared, stopped) = (Arc::clone(&shared), stopped.clone());
@@ -131,7 +167,10 @@ pub fn start_on(listeners: Listeners, state: &Arc<AppState>) -> Result<RunningSe
                 source,
             })?;
         let thread = thread::Builder::new()
-            .name(format!("varve-http-{index}"))
+            .name(match door {
+                Door::Main => format!("varve-http-{index}"),
+                Door::Admin => format!("varve-admin-{index}"),
+            })
             .spawn(move || {
                 let tasks = LocalSet::new();
                 let served = tasks.block_on(
@@ -148,19 +187,18 @@ pub fn start_on(listeners: Listeners, state: &Arc<AppState>) -> Result<RunningSe
             })?;
         threads.push(thread);
     }
-    tracing::info!(%address, threads = count, "serving");
-    Ok(RunningServer {
-        address,
-        state: Arc::clone(state),
-        stop,
-        threads,
-    })
+    Ok(threads)
 }
 
 impl RunningServer {
     /// The address that is served; the port is the real one if 0 was asked for.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// The address that `/admin` alone is served at, if it has a listener of its own.
+    pub fn admin_address(&self) -> Option<SocketAddr> {
+        self.admin_address
     }
 
     /// Asks for a graceful stop: no new connections, requests in work are answered within `shutdown_timeout_ms`.
@@ -219,7 +257,11 @@ impl Worker {
         mut stopped: watch::Receiver<bool>,
     ) -> io::Result<()> {
         let listener = TcpListener::from_std(listener)?;
-        let handle = Arc::new(WorkerHandle::new(Arc::clone(&shared.state), index));
+        let handle = Arc::new(WorkerHandle::new(
+            Arc::clone(&shared.state),
+            shared.door,
+            index,
+        ));
         let worker = Rc::new(Self {
             shared,
             index,
@@ -293,6 +335,8 @@ impl Worker {
                 .metrics()
                 .connections_refused
                 .fetch_add(1, Ordering::Relaxed);
+            let nowhere = http::Uri::from_static("/");
+            state.note_trouble(Trouble::Busy, &nowhere, "too many connections are open");
             listener::refuse(&stream);
             return;
         };

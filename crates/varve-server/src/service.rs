@@ -14,6 +14,7 @@ use http::{HeaderMap, Method, Request, StatusCode, Uri, Version};
 use http_body::Body as _;
 use hyper::body::Incoming;
 
+use crate::admin;
 use crate::admission::SMALL_BODY_BYTES;
 use crate::blocking::Turn;
 use crate::body;
@@ -90,7 +91,7 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
         self.connection.request_started();
         let has_body = !body.is_end_stream();
         let found = match origin::check(state.config(), &parts) {
-            Ok(()) => exchange.find(state, &parts, has_body),
+            Ok(()) => exchange.find(&self.worker, &parts, has_body),
             Err(error) => Lookup::Decided(Box::new(Err(error))),
         };
         let (route, captures, form) = match found {
@@ -227,7 +228,8 @@ impl Exchange {
     }
 
     /// Finds the route and checks the head.
-    fn find(&mut self, state: &AppState, parts: &Parts, has_body: bool) -> Lookup {
+    fn find(&mut self, worker: &WorkerHandle, parts: &Parts, has_body: bool) -> Lookup {
+        let state = &*worker.state;
         match state.router().find(&parts.method, parts.uri.path()) {
             Err(error) => Lookup::Decided(Box::new(Err(error))),
             Ok(Found::Options { allow }) => Lookup::Decided(Box::new(Ok(wadl(&parts.uri, &allow)))),
@@ -239,7 +241,8 @@ impl Exchange {
                 self.route = index;
                 let route = state.router().routes()[index];
                 self.gzip = route.gzip && negotiate::accepts_gzip(&parts.headers);
-                let checked = state.check_open(route);
+                let checked = admin::check_door(state, route, worker.door);
+                let checked = checked.and_then(|()| state.check_open(route));
                 let checked =
                     checked.and_then(|()| negotiate::check_types(route, &parts.headers, has_body));
                 let checked = checked.and_then(|()| {
@@ -305,9 +308,7 @@ impl Exchange {
 
     fn render(&self, state: &AppState, uri: &Uri, result: HandlerResult) -> Response {
         result.unwrap_or_else(|error| {
-            if error.status() == StatusCode::INTERNAL_SERVER_ERROR && !error.is_by_design() {
-                tracing::error!(%uri, message = error.message(), "internal error");
-            }
+            state.note_error(&error, uri);
             let refusal = state.router().routes().get(self.route);
             match refusal.and_then(|route| route.refusal) {
                 // Who may not come in is told so by HTTP, whatever the contract of the resource.

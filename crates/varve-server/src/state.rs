@@ -15,6 +15,7 @@ use crate::answers::{AnswerBudget, Underway};
 use crate::blocking::{BlockingPool, Lane, PoolError, Turn};
 use crate::config::{ConfigError, ServerConfig};
 use crate::errors::ApiError;
+use crate::health::{Health, Trouble};
 use crate::metrics::Metrics;
 use crate::omrs::Metadata;
 use crate::route::{Class, Route};
@@ -73,6 +74,7 @@ pub struct AppState {
     pool: BlockingPool,
     answers: Arc<AnswerBudget>,
     metrics: Metrics,
+    health: Health,
     graphs: Arc<Registry>,
     reads_wait: bool,
     metadata: Option<Metadata>,
@@ -117,6 +119,7 @@ impl AppState {
         let config = ServerConfig {
             // Nothing of what it answers is long work.
             blocking_threads: 1,
+            admin_listen: String::new(),
             ..config.clone()
         };
         let mut state = Self::with_graphs(config, in_memory()?)?;
@@ -146,7 +149,8 @@ impl AppState {
         Ok(Arc::new(Self {
             admission: Admission::new(&config),
             answers: AnswerBudget::new(config.max_held_answer_bytes),
-            metrics: Metrics::new(config.thread_count(), router.routes().len()),
+            metrics: Metrics::new(config.thread_count() + ADMIN_THREADS, router.routes().len()),
+            health: Health::default(),
             trace: AtomicBool::new(config.allow_trace),
             stopping: AtomicBool::new(false),
             jobs: crate::admin::Jobs::default(),
@@ -286,6 +290,31 @@ impl AppState {
         &self.metrics
     }
 
+    /// What was seen of server errors.
+    pub(crate) fn health(&self) -> &Health {
+        &self.health
+    }
+
+    /// Writes that have succeeded, over all routes.
+    pub(crate) fn writes_done(&self) -> u64 {
+        let routes = self.router.routes().iter().enumerate();
+        let writes = routes.filter(|(_, route)| route.class == Class::Write);
+        writes
+            .map(|(index, _)| self.metrics.totals(index).succeeded)
+            .sum()
+    }
+
+    /// Notes and logs the error that a request is answered with.
+    pub(crate) fn note_error(&self, error: &ApiError, uri: &http::Uri) {
+        self.health.note(error, uri, || self.writes_done());
+    }
+
+    /// The same for an error of another contract.
+    pub(crate) fn note_trouble(&self, trouble: Trouble, uri: &http::Uri, message: &str) {
+        self.health
+            .note_as(trouble, uri, message, || self.writes_done());
+    }
+
     /// When the server was set up.
     pub fn started(&self) -> Instant {
         self.started
@@ -423,12 +452,25 @@ impl fmt::Debug for AppState {
     }
 }
 
+/// Which listener a thread serves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Door {
+    /// That of everybody.
+    Main,
+    /// That of `/admin` alone.
+    Admin,
+}
+
+/// Threads that serve the listener of `/admin`. They come after the others.
+pub(crate) const ADMIN_THREADS: usize = 1;
+
 /// The state as one serving thread holds it. Requests count their references here, so that the count's cache line
 /// stays with its core.
 #[derive(Debug)]
 pub(crate) struct WorkerHandle {
     pub(crate) state: Arc<AppState>,
     pub(crate) index: usize,
+    pub(crate) door: Door,
     lease: Arc<Lease>,
     /// This thread's connections to other servers.
     pub(crate) peers: Peers,
@@ -437,11 +479,17 @@ pub(crate) struct WorkerHandle {
 }
 
 impl WorkerHandle {
-    pub(crate) fn new(state: Arc<AppState>, index: usize) -> Self {
+    /// That of the thread with this number among those of its listener.
+    pub(crate) fn new(state: Arc<AppState>, door: Door, number: usize) -> Self {
+        let index = match door {
+            Door::Main => number,
+            Door::Admin => state.config.thread_count() + number,
+        };
         let lease = state.graphs.lease();
         Self {
             state,
             index,
+            door,
             lease,
             peers: Peers::default(),
             underway: Underway::default(),

@@ -6,9 +6,17 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::config::{Config, ConfigError, Overrides};
 
+/// The version and the commit that it was built from.
+const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    " (",
+    env!("VARVE_BUILT_COMMIT"),
+    ")"
+);
+
 /// A graph database that remembers: every vertex and edge keeps when it was true and when it was recorded.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100)]
+#[command(version = VERSION, max_term_width = 100)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,

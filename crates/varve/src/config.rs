@@ -143,7 +143,20 @@ section! {
     pub(crate) struct LogConfig {
         /// The least severe level that is logged: `error`, `warn`, `info`, `debug` or `trace`.
         level: String = "info".to_owned(),
+        /// How a line is written: `text` for people, `json` for programs (one object a line: `timestamp`, `level`, `target`,
+        /// `message` and the values that belong to it).
+        format: LogFormat = LogFormat::Text,
     }
+}
+
+/// How log lines are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
 }
 
 /// All options.

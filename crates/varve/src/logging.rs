@@ -1,16 +1,28 @@
-//! Log lines on standard error: time, level, where from, what.
+//! Log lines on standard error: time, level, where from, what; as text or as one JSON object a line.
+
+use std::io::IsTerminal as _;
 
 use tracing::Level;
 
-/// Starts logging at `level` and above. Only the first call of a process counts.
-pub(crate) fn start(level: &str) {
-    let level = level.parse().unwrap_or(Level::INFO);
-    let started = tracing_subscriber::fmt()
+use crate::config::{LogConfig, LogFormat};
+
+/// Starts logging as the options say. Only the first call of a process counts.
+pub(crate) fn start(config: &LogConfig) {
+    let level = config.level.parse().unwrap_or(Level::INFO);
+    let lines = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(std::io::stderr)
-        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
-        .try_init();
+        .with_ansi(std::io::stderr().is_terminal() && !declines_colour());
+    let started = match config.format {
+        LogFormat::Text => lines.try_init(),
+        LogFormat::Json => lines.json().flatten_event(true).try_init(),
+    };
     if started.is_err() {
         tracing::debug!("logging was started before");
     }
+}
+
+/// Whether the user wants no colours, as <https://no-color.org> has it.
+fn declines_colour() -> bool {
+    std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }

@@ -49,6 +49,7 @@ fn keep_files_private() {
 
 fn main() -> ExitCode {
     keep_files_private();
+    varve_server::version::set_commit(env!("VARVE_BUILT_COMMIT"));
     if let Err(error) = arm_fail_point() {
         eprintln!("varve: {error}");
         return ExitCode::FAILURE;

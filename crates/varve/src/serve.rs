@@ -11,7 +11,7 @@ use varve_graph::Registry;
 use varve_graph::maintenance::Maintenance;
 use varve_graph::registry::{Change, Tending};
 use varve_kv::{Engine, KvError};
-use varve_server::{AppState, Listeners, Metadata, RunningServer};
+use varve_server::{AppState, Listeners, Metadata, RunningServer, version};
 
 use crate::CommandError;
 use crate::cli::ServeArguments;
@@ -24,7 +24,12 @@ const STORE_AGAIN: Duration = Duration::from_secs(2);
 /// Serves until SIGTERM or SIGINT, then answers what is in work and closes the data.
 pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> {
     let mut config = arguments.load()?;
-    logging::start(&config.log.level);
+    logging::start(&config.log);
+    tracing::info!(
+        version = version::VERSION,
+        commit = version::commit(),
+        "starting"
+    );
     if config.storage.engine == "cassandra"
         && let Some(warning) = config.unreachable_by_others()
     {
@@ -69,6 +74,9 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
         None => varve_server::start(&state)?,
     };
     announce(&config, &server.address().to_string(), &graphs.names());
+    if let Some(address) = server.admin_address() {
+        println!("  admin       http://{address}");
+    }
     if let Some(identity) = identity {
         let name = config.omrs.server_names.first();
         let name = name.map_or("<any name>", String::as_str);

@@ -413,7 +413,7 @@ impl Server {
     fn requests(&self) -> Result<f64> {
         let answer = self.get("/metrics")?;
         let mut lines = answer.lines();
-        let line = lines.find(|line| line.starts_with("varve_engine_cluster_requests{"));
+        let line = lines.find(|line| line.starts_with("varve_engine_cluster_requests_total{"));
         let value = line.and_then(|line| line.rsplit(' ').next());
         Ok(value.ok_or("no count of requests in /metrics")?.parse()?)
     }

@@ -202,7 +202,7 @@ impl Space for MemorySpace {
                 value: rows as f64,
             },
             Statistic {
-                name: "write_batches",
+                name: "write_batches_total",
                 help: "Batches written since the space was created.",
                 value: state.writes as f64,
             },

@@ -146,6 +146,7 @@ messages! {
     StoreLimit "VARVE-OMRS-400-101" RepositoryError "The store's limits do not allow this: {0}";
     StoreFailed "VARVE-OMRS-500-101" RepositoryError "The store failed: {0}";
     StoreBusy "VARVE-OMRS-503-101" RepositoryError "The store is busy: {0}";
+    StoreUnwritable "VARVE-OMRS-503-103" RepositoryError "The store takes no writes: {0}";
     OutcomeUnknown "VARVE-OMRS-503-102" RepositoryError "Whether the change is stored is unknown (VRV-OUTCOME-UNKNOWN): {0}";
 }
 
@@ -190,6 +191,9 @@ impl Message {
         }
         if matches!(self, Self::ComparisonTooLong) {
             return "Ask with a shorter expression.";
+        }
+        if matches!(self, Self::StoreUnwritable) {
+            return "Make space on the server's disk; writes go on by themselves.";
         }
         if matches!(self, Self::NoLocalRepository) {
             return "Start the server with omrs.enabled = true (VARVE_OMRS_ENABLED=true).";

@@ -193,11 +193,6 @@ pub(super) fn gauge_list(state: &AppState) -> Vec<Gauge> {
         "Bytes of write requests' bodies held.",
         writes.bytes_held(),
     );
-    gauge(
-        "varve_resident_memory_bytes",
-        "Memory of this process.",
-        system::resident_bytes(),
-    );
     let uptime = state.started().elapsed().as_secs_f64();
     let help = "Seconds since the start.";
     list.push(Gauge {

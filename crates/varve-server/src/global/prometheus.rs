@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::global::API_VERSION;
 use crate::global::metrics::{called, counter_list, gauge_list};
-use crate::metrics::{BUCKETS, RouteTotals, bucket_limit_seconds};
+use crate::global::{API_VERSION, system};
+use crate::health::Trouble;
+use crate::metrics::{BUCKETS, RouteTotals, STATUSES, bucket_limit_seconds};
 use crate::route::Route;
 use crate::state::AppState;
+use crate::version;
 
 /// Adds a line; writing to a `String` cannot fail.
 macro_rules! line {
@@ -37,6 +39,19 @@ pub(super) fn text(state: &AppState) -> String {
         state.graphs().engine_name(),
         state.graphs().options().durability
     );
+    line!(
+        out,
+        "# HELP varve_build_info The version and the commit that this server was built from."
+    );
+    line!(out, "# TYPE varve_build_info gauge");
+    line!(
+        out,
+        "varve_build_info{{version=\"{}\",commit=\"{}\"}} 1",
+        version::VERSION,
+        version::commit()
+    );
+    troubles(state, &mut out);
+    process(&mut out);
     for gauge in gauge_list(state) {
         line!(
             out,
@@ -57,6 +72,46 @@ pub(super) fn text(state: &AppState) -> String {
     out
 }
 
+/// Why the server is degraded.
+fn troubles(state: &AppState, out: &mut String) {
+    line!(
+        out,
+        "# HELP varve_degraded Whether /health names this reason, by its code."
+    );
+    line!(out, "# TYPE varve_degraded gauge");
+    let writes = state.writes_done();
+    for trouble in Trouble::ALL {
+        let is_present = u8::from(state.health().has(trouble, writes));
+        line!(
+            out,
+            "varve_degraded{{reason=\"{}\"}} {is_present}",
+            trouble.code()
+        );
+    }
+}
+
+/// What all programs tell of their process, under the names that all use.
+fn process(out: &mut String) {
+    for figure in system::process() {
+        let kind = kind_of(figure.name);
+        line!(
+            out,
+            "# HELP {} {}\n# TYPE {0} {kind}\n{0} {}",
+            figure.name,
+            figure.help,
+            figure.value
+        );
+    }
+}
+
+/// A figure that only grows ends in `_total`.
+fn kind_of(name: &str) -> &'static str {
+    match name.ends_with("_total") {
+        true => "counter",
+        false => "gauge",
+    }
+}
+
 /// The help of a metric and its value for each graph.
 type Family = (&'static str, Vec<(String, f64)>);
 
@@ -72,9 +127,10 @@ fn engine(state: &AppState, out: &mut String) {
         }
     }
     for (name, (help, values)) in by_name {
+        let kind = kind_of(name);
         line!(
             out,
-            "# HELP varve_engine_{name} {help}\n# TYPE varve_engine_{name} gauge"
+            "# HELP varve_engine_{name} {help}\n# TYPE varve_engine_{name} {kind}"
         );
         for (graph, value) in values {
             line!(out, "varve_engine_{name}{{graph=\"{graph}\"}} {value}");
@@ -86,7 +142,7 @@ fn routes(state: &AppState, out: &mut String) {
     let unmatched = state.router().routes().len();
     line!(
         out,
-        "# HELP varve_requests_total Requests answered, by route and outcome."
+        "# HELP varve_requests_total Requests answered, by route and status code."
     );
     line!(out, "# TYPE varve_requests_total counter");
     let mut called: Vec<(&Route, RouteTotals)> = Vec::new();
@@ -97,23 +153,10 @@ fn routes(state: &AppState, out: &mut String) {
         }
     }
     for (route, totals) in &called {
-        let labels = labels(route);
-        line!(
-            out,
-            "varve_requests_total{{{labels},outcome=\"success\"}} {}",
-            totals.succeeded
-        );
-        line!(
-            out,
-            "varve_requests_total{{{labels},outcome=\"failure\"}} {}",
-            totals.failed
-        );
+        by_status(&labels(route), totals, out);
     }
-    let unmatched = state.metrics().totals(unmatched).total();
-    line!(
-        out,
-        "varve_requests_total{{method=\"\",route=\"\",outcome=\"unmatched\"}} {unmatched}"
-    );
+    let unmatched = state.metrics().totals(unmatched);
+    by_status("method=\"\",route=\"\"", &unmatched, out);
     line!(
         out,
         "# HELP varve_request_seconds Time from a request's head to its answer, by route."
@@ -121,6 +164,20 @@ fn routes(state: &AppState, out: &mut String) {
     line!(out, "# TYPE varve_request_seconds histogram");
     for (route, totals) in &called {
         histogram(&labels(route), totals, out);
+    }
+}
+
+fn by_status(labels: &str, totals: &RouteTotals, out: &mut String) {
+    let counted = STATUSES.iter().zip(totals.statuses);
+    for (status, count) in counted.filter(|(_, count)| *count > 0) {
+        let code = match status {
+            0 => "other".to_owned(),
+            status => status.to_string(),
+        };
+        line!(
+            out,
+            "varve_requests_total{{{labels},code=\"{code}\"}} {count}"
+        );
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use crate::config::cores;
 use crate::json::JsonWriter;
+use crate::metrics::Gauge;
 
 /// A field of a file with lines like `VmRSS:   1234 kB`; 0 if it is not there.
 fn field(text: &str, name: &str) -> u64 {
@@ -24,9 +25,61 @@ fn read(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// Memory of this process in bytes; 0 where it cannot be told.
-pub(super) fn resident_bytes() -> usize {
-    field(&read("/proc/self/status"), "VmRSS") as usize * 1024
+/// What the system says of this process, under the names that all programs use in Prometheus. Empty where there is no
+/// `/proc`.
+pub(super) fn process() -> Vec<Gauge> {
+    let stat = read("/proc/self/stat");
+    // The name of the program, in brackets, may hold anything.
+    let Some((_, rest)) = stat.rsplit_once(") ") else {
+        return Vec::new();
+    };
+    let fields: Vec<f64> = rest
+        .split_ascii_whitespace()
+        .map(|field| field.parse().unwrap_or(0.0))
+        .collect();
+    // As proc(5) numbers them; the state, which comes first here, is the third.
+    let field = |number: usize| fields.get(number - 3).copied().unwrap_or(0.0);
+    let ticks = rustix::param::clock_ticks_per_second() as f64;
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let open = fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+    let gauge = |name, help, value| Gauge { name, help, value };
+    vec![
+        gauge(
+            "process_cpu_seconds_total",
+            "Processor time of this process, of the user and of the system.",
+            (field(14) + field(15)) / ticks,
+        ),
+        gauge("process_open_fds", "Open file descriptors.", open as f64),
+        gauge(
+            "process_max_fds",
+            "File descriptors that may be open.",
+            limit.map_or(f64::INFINITY, |limit| limit as f64),
+        ),
+        gauge("process_threads", "Threads of this process.", field(20)),
+        gauge(
+            "process_virtual_memory_bytes",
+            "Address space of this process.",
+            field(23),
+        ),
+        gauge(
+            "process_resident_memory_bytes",
+            "Memory of this process.",
+            field(24) * rustix::param::page_size() as f64,
+        ),
+        gauge(
+            "process_start_time_seconds",
+            "When this process started, in seconds since 1970.",
+            booted() + field(22) / ticks,
+        ),
+    ]
+}
+
+/// When the machine started, in seconds since 1970.
+fn booted() -> f64 {
+    let stat = read("/proc/stat");
+    let line = stat.lines().find_map(|line| line.strip_prefix("btime "));
+    line.and_then(|text| text.trim().parse().ok())
+        .unwrap_or(0.0)
 }
 
 /// Writes the object of `/metrics/system`. Memory is in MB, as `mem_unit` says. What only a Java process has is 0.
@@ -106,6 +159,25 @@ mod tests {
         let text = "VmRSSX:\t 5 kB\nVmRSS:\t  1234 kB\n";
         assert_eq!(field(text, "VmRSS"), 1234);
         assert_eq!(field(text, "Vm"), 0);
-        assert!(resident_bytes() > 100_000);
+    }
+
+    #[test]
+    fn a_process_tells_its_time_memory_and_start() {
+        let figures = process();
+        let value = |name: &str| {
+            let figure = figures.iter().find(|figure| figure.name == name);
+            figure.map(|figure| figure.value).expect(name)
+        };
+        assert!(value("process_resident_memory_bytes") > 100_000.0);
+        assert!(value("process_virtual_memory_bytes") > value("process_resident_memory_bytes"));
+        assert!(value("process_open_fds") >= 3.0);
+        assert!(value("process_max_fds") >= value("process_open_fds"));
+        assert!(value("process_threads") >= 1.0);
+        let now = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .expect("the clock is past 1970")
+            .as_secs_f64();
+        let age = now - value("process_start_time_seconds");
+        assert!((-2.0..86_400.0).contains(&age), "{age}");
     }
 }

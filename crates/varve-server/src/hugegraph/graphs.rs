@@ -112,6 +112,7 @@ fn create_from_json(context: &RequestContext) -> HandlerResult {
         context.json_object()?
     };
     let graph = context.state().graphs().create(name)?;
+    tracing::info!(graph = name, "graph created");
     let mut json = JsonWriter::with_capacity(128);
     json.begin_object();
     json.key("name").string(graph.name());
@@ -137,6 +138,7 @@ fn create_from_properties(context: &RequestContext) -> HandlerResult {
         .unwrap_or(context.graph_name());
     context.state().check_name_is_free(name)?;
     context.state().graphs().create(name)?;
+    tracing::info!(graph = name, "graph created");
     Ok(description(context, name))
 }
 
@@ -167,6 +169,7 @@ fn drop_graph(context: &RequestContext) -> HandlerResult {
         ApiError::illegal_argument(format!("The graph '{name}' doesn't exist"))
     })?;
     context.state().graphs().drop_graph(context.graph_name())?;
+    tracing::info!(graph = context.graph_name(), "graph dropped");
     Ok(Response::no_content())
 }
 
@@ -174,6 +177,7 @@ fn clear(context: &RequestContext) -> HandlerResult {
     context.graph()?;
     confirm(context, CLEAR_CONFIRMATION)?;
     context.state().graphs().clear(context.graph_name())?;
+    tracing::info!(graph = context.graph_name(), "graph cleared");
     Ok(Response::no_content())
 }
 

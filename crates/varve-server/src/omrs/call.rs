@@ -15,6 +15,7 @@ use varve_omrs::{Exception, OmrsError};
 
 use super::Metadata;
 use crate::errors::{ApiError, HandlerResult, without_folders};
+use crate::health::Trouble;
 use crate::request::RequestContext;
 use crate::respond::{Body, ContentType, Response};
 use crate::route::Class;
@@ -235,9 +236,9 @@ pub(super) fn answer<R: OmrsResponse>(
         Err(Refused::TurnedAway(error)) => return Err(error),
     };
     let failed = |error: &OmrsError| {
-        // Messages with 500 in their number are also said of requests that ask for what must not be.
-        if error.exception == Exception::RepositoryError && error.related_http_code() == 500 {
-            tracing::error!(method, uri = %context.uri(), %error, "the metadata repository failed");
+        if let Some(trouble) = trouble(error) {
+            let state = context.state();
+            state.note_trouble(trouble, context.uri(), &error.to_string());
         }
         encode(&R::failed(error, method, repository_name(context.state())))
     };
@@ -255,6 +256,20 @@ pub(super) fn answer<R: OmrsResponse>(
         }
     };
     Ok(Response::ok(body).content_type(ContentType::JsonBare))
+}
+
+/// The kind of server error that a failure is, if it is one.
+fn trouble(error: &OmrsError) -> Option<Trouble> {
+    match error.message {
+        Message::StoreUnwritable => Some(Trouble::Unwritable),
+        Message::OutcomeUnknown => Some(Trouble::OutcomeUnknown),
+        Message::StoreBusy | Message::Unavailable => Some(Trouble::Busy),
+        // Messages with 500 in their number are also said of requests that ask for what must not be.
+        _ if error.exception == Exception::RepositoryError && error.related_http_code() == 500 => {
+            Some(Trouble::Failed)
+        }
+        _ => None,
+    }
 }
 
 /// What has been changed is told, however long it is: it is what was sent.
@@ -288,6 +303,7 @@ fn told(error: &ApiError) -> OmrsError {
     match error.status() {
         StatusCode::FORBIDDEN => OmrsError::new(Message::Forbidden, &words),
         _ if error.is_outcome_unknown() => OmrsError::new(Message::OutcomeUnknown, &words),
+        StatusCode::INSUFFICIENT_STORAGE => OmrsError::new(Message::StoreUnwritable, &words),
         StatusCode::SERVICE_UNAVAILABLE => OmrsError::new(Message::Unavailable, &words),
         status if status.is_client_error() => {
             OmrsError::of_parameter(Message::BadRequest, "request", &words)

@@ -109,13 +109,16 @@ fn metrics_in_all_forms() {
     }
     server.get("/graphs/g/test/1");
     server.get("/test/list?count=x");
+    server.get("/nope");
     let prometheus = server.get("/metrics");
     assert_eq!(prometheus.header("content-type"), Some(TEXT));
     let text = prometheus.text();
     assert!(text.starts_with("# HELP hugegraph_info"), "{text:.60}");
     for line in [
-        "varve_requests_total{method=\"GET\",route=\"/versions\",outcome=\"success\"} 3",
-        "varve_requests_total{method=\"GET\",route=\"/test/list\",outcome=\"failure\"} 1",
+        "varve_requests_total{method=\"GET\",route=\"/versions\",code=\"200\"} 3",
+        "varve_requests_total{method=\"GET\",route=\"/test/list\",code=\"400\"} 1",
+        "varve_requests_total{method=\"\",route=\"\",code=\"404\"} 1",
+        "varve_degraded{reason=\"unwritable\"} 0",
         "varve_request_seconds_count{method=\"GET\",route=\"/versions\"} 3",
         "varve_panics_total 0",
     ] {

@@ -4,8 +4,11 @@ use std::io::{Read, Write};
 
 use crate::harness::TestServer;
 
-const VERSIONS: &str =
-    r#"{"versions":{"version":"v1","core":"1.7.0","gremlin":"3.5.1","api":"0.71.0.0"}}"#;
+const VERSIONS: &str = concat!(
+    r#"{"versions":{"version":"v1","core":"1.7.0","gremlin":"3.5.1","api":"0.71.0.0","varve":""#,
+    env!("CARGO_PKG_VERSION"),
+    r#"","commit":"unknown"}}"#
+);
 
 #[test]
 fn a_connection_is_kept_for_many_requests() {

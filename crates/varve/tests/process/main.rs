@@ -18,8 +18,10 @@ mod metadata_bad_input;
 #[cfg(feature = "rocksdb")]
 mod metadata_crash;
 mod metadata_suite;
+mod observed;
 #[cfg(feature = "rocksdb")]
 mod private;
+mod promlint;
 #[cfg(any(feature = "rocksdb", feature = "cassandra"))]
 mod seeds;
 #[cfg_attr(

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::Value as Json;
@@ -19,6 +19,8 @@ pub(crate) struct Server {
     /// `http://127.0.0.1:<port>`
     pub(crate) url: String,
     agent: ureq::Agent,
+    /// What it has written to standard error.
+    log: Arc<Mutex<String>>,
 }
 
 /// A status and a body.
@@ -65,11 +67,22 @@ impl Server {
         // The pipes are read to their ends, so that the server never blocks on them.
         let errors = child.stderr.take().expect("piped");
         std::thread::spawn(move || std::io::copy(&mut output, &mut std::io::sink()));
+        let log = Arc::new(Mutex::new(String::new()));
+        let written = Arc::clone(&log);
         std::thread::spawn(move || {
-            std::io::copy(&mut BufReader::new(errors), &mut std::io::sink())
+            for line in BufReader::new(errors).lines().map_while(Result::ok) {
+                let mut log = written.lock().expect("nobody panics with it");
+                log.push_str(&line);
+                log.push('\n');
+            }
         });
         let agent = agent();
-        Ok(Self { child, url, agent })
+        Ok(Self {
+            child,
+            url,
+            agent,
+            log,
+        })
     }
 
     /// Whether the process, which answers no more, has ended by itself. Its connections are closed before it is gone.
@@ -87,6 +100,20 @@ impl Server {
             std::thread::sleep(Duration::from_millis(1));
         }
         false
+    }
+
+    /// The line of the log that has all these texts, once it is there.
+    pub(crate) fn logged(&self, texts: &[&str]) -> String {
+        let started = Instant::now();
+        loop {
+            let log = self.log.lock().expect("nobody panics with it").clone();
+            let mut lines = log.lines();
+            if let Some(line) = lines.find(|line| texts.iter().all(|text| line.contains(text))) {
+                return line.to_owned();
+            }
+            assert!(started.elapsed() < PATIENCE, "no {texts:?} in\n{log}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// The process id.

@@ -200,6 +200,13 @@ fn only_task(task: TaskId) -> Response {
     Response::accepted(json.finish())
 }
 
+/// Logs the removal of a schema element, and answers with the task that completes it.
+fn removed(context: &RequestContext, kind: &str, task: TaskId) -> Response {
+    let (graph, name) = (context.graph_name(), context.path_parameter("name"));
+    tracing::info!(graph, kind, name, task = task.0, "schema element removed");
+    only_task(task)
+}
+
 /// Writes a list under its key.
 fn show_all<'a, T: Show + 'a>(
     key: &str,
@@ -327,7 +334,7 @@ fn get_key(context: &RequestContext) -> HandlerResult {
 fn remove_key(context: &RequestContext) -> HandlerResult {
     let name = context.path_parameter("name");
     let task = context.graph()?.catalogue().remove_property_key(name)?;
-    Ok(only_task(task))
+    Ok(removed(context, "property key", task))
 }
 
 fn create_vertex_label(context: &RequestContext) -> HandlerResult {
@@ -386,7 +393,7 @@ fn get_vertex_label(context: &RequestContext) -> HandlerResult {
 fn remove_vertex_label(context: &RequestContext) -> HandlerResult {
     let name = context.path_parameter("name");
     let task = context.graph()?.catalogue().remove_vertex_label(name)?;
-    Ok(only_task(task))
+    Ok(removed(context, "vertex label", task))
 }
 
 fn create_edge_label(context: &RequestContext) -> HandlerResult {
@@ -453,7 +460,7 @@ fn get_edge_label(context: &RequestContext) -> HandlerResult {
 fn remove_edge_label(context: &RequestContext) -> HandlerResult {
     let name = context.path_parameter("name");
     let task = context.graph()?.catalogue().remove_edge_label(name)?;
-    Ok(only_task(task))
+    Ok(removed(context, "edge label", task))
 }
 
 /// The members that an index label must have: base type, base value.
@@ -541,7 +548,7 @@ fn get_index_label(context: &RequestContext) -> HandlerResult {
 fn remove_index_label(context: &RequestContext) -> HandlerResult {
     let name = context.path_parameter("name");
     let task = context.graph()?.catalogue().remove_index_label(name)?;
-    Ok(only_task(task))
+    Ok(removed(context, "index label", task))
 }
 
 fn rebuild(context: &RequestContext, kind: SchemaKind) -> HandlerResult {
