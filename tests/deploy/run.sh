@@ -100,6 +100,10 @@ short_names() { # options…
 check 'no name over 63 characters' short_names "${suite[@]}"
 check 'whatever the name is' short_names "${suite[@]}" --set "nameOverride=$long$long"
 check 'or all of it' short_names "${suite[@]}" --set "fullnameOverride=$long$long"
+check 'no variables of Services in the server' has "$plain" 'enableServiceLinks: false'
+check 'nor in load tests' has "$(job "${suite[@]}")" 'enableServiceLinks: false'
+check '/admin for the pod alone' has "$plain" 'server.admin_listen=127.0.0.1:8081'
+check '/admin listener set by hand' refused 'is set by the chart' --set config.server.admin_listen=0.0.0.0:1
 check 'storage class' has "$full" 'storageClassName: "fast"'
 check 'service account' has "$full" 'serviceAccountName: own'
 check 'no volume of its own when there is one' has_not "$(render --set persistence.existingClaim=mine)" 'volumeClaimTemplates:'

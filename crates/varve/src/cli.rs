@@ -1,8 +1,9 @@
 //! The command line: what can be typed, and how flags become settings.
 
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
 use crate::config::{Config, ConfigError, Overrides};
 
@@ -43,6 +44,10 @@ pub(crate) enum Command {
     Bench(varve_bench::BenchArguments),
     /// Print every option with its meaning, unit and value as a TOML file
     Config(ConfigArguments),
+    /// Print completions for a shell, e.g. `varve completions bash > /etc/bash_completion.d/varve`
+    Completions(CompletionsArguments),
+    /// Print the manual page in roff, of all commands; see it with `varve man | man -l -`
+    Man,
 }
 
 /// Where options come from.
@@ -68,9 +73,9 @@ pub(crate) struct OptionArguments {
 /// `varve serve`
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
-    /// Address and port to listen on; port 0 takes a free one [default: 127.0.0.1:8080]
-    #[arg(long, value_name = "ADDR:PORT")]
-    listen: Option<std::net::SocketAddr>,
+    /// Address or host name, and port, to listen on; port 0 takes a free one [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "HOST:PORT", value_parser = resolve)]
+    listen: Option<SocketAddr>,
     #[command(flatten)]
     options: OptionArguments,
 }
@@ -247,13 +252,43 @@ impl ServeArguments {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn completions_and_the_manual_name_all_commands_and_their_options() {
+        let manual = String::from_utf8(manual().expect("written to memory")).expect("text");
+        assert!(manual.starts_with(".ie"), "{manual:.40}");
+        for shell in [clap_complete::Shell::Bash, clap_complete::Shell::Zsh] {
+            let completions = String::from_utf8(completions(shell)).expect("text");
+            for command in Cli::command().get_subcommands() {
+                let name = command.get_name();
+                assert!(completions.contains(name), "{shell}: {name}");
+                assert!(manual.contains(&format!("varve\\-{name}")), "{name}");
+            }
+            assert!(completions.contains("--listen"), "{shell}");
+        }
+        assert!(manual.contains("\\-\\-listen"));
+    }
+
+    #[test]
+    fn a_host_name_is_listened_on_by_its_address() {
+        let listen = |text: &str| {
+            let cli = Cli::try_parse_from(["varve", "serve", "--listen", text]);
+            let Command::Serve(arguments) = cli.map_err(|error| error.to_string())?.command else {
+                panic!("not serve")
+            };
+            let address = arguments.load().expect("valid").server.address();
+            Ok::<_, String>(address.to_string())
+        };
+        assert_eq!(listen("localhost:8090").as_deref(), Ok("127.0.0.1:8090"));
+        assert_eq!(listen("[::1]:1").as_deref(), Ok("[::1]:1"));
+        let error = listen("8080").expect_err("no port");
+        assert!(error.contains("expected <host>:<port>"), "{error}");
     }
 
     #[test]

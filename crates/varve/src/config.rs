@@ -305,7 +305,7 @@ impl Config {
             merge(&mut table, layer);
         }
         for (name, value) in environment {
-            if let Some(key) = environment_key(&name)? {
+            if let Some(key) = environment_key(&name, &value)? {
                 set(
                     &mut table,
                     &key,

@@ -67,6 +67,10 @@ fn main() -> ExitCode {
             ran.map_err(|error| format!("{error:#}").into())
         }
         Command::Config(arguments) => print_config(&arguments),
+        Command::Completions(arguments) => print(&cli::completions(arguments.shell)),
+        Command::Man => cli::manual()
+            .map_err(CommandError::from)
+            .and_then(|page| print(&page)),
     };
     match result {
         Ok(code) => code,
@@ -93,6 +97,12 @@ fn change_consistency(
     arguments: &cli::ChangeConsistencyArguments,
 ) -> Result<ExitCode, CommandError> {
     println!("{}", data::change_consistency(&arguments.options.load()?)?);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print(text: &[u8]) -> Result<ExitCode, CommandError> {
+    use std::io::Write as _;
+    std::io::stdout().write_all(text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,12 +1,13 @@
 //! A small blocking client of the REST API, for the tools that work against a running server.
 //!
-//! `ureq` does the HTTP: blocking calls on a few threads are all that the tools need, and the server is on this host or
-//! behind a proxy, so there is no TLS in it.
+//! `ureq` does the HTTP: blocking calls on a few threads are all that the tools need. With `https://` (a proxy before the
+//! server) it trusts the authorities that the system trusts; `SSL_CERT_FILE` names others.
 
 use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 use ureq::http::Request;
+use ureq::tls::{RootCerts, TlsConfig};
 
 /// The largest answer that is read, in bytes.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
@@ -63,11 +64,15 @@ struct ErrorBody {
 }
 
 impl GraphClient {
-    /// A client of `graph` on `server` (`http://host:port`). Nothing is sent yet.
+    /// A client of `graph` on `server` (`http://host:port` or `https://…`). Nothing is sent yet.
     pub(crate) fn new(server: &str, graph: &str) -> Self {
+        let tls = TlsConfig::builder()
+            .root_certs(RootCerts::PlatformVerifier)
+            .build();
         let agent = ureq::Agent::config_builder()
             .http_status_as_error(false)
             .timeout_global(Some(Duration::from_secs(REQUEST_SECONDS_MAX)))
+            .tls_config(tls)
             .build()
             .new_agent();
         let server = server.trim_end_matches('/');

@@ -45,11 +45,49 @@ fn section_of_mut<'a>(table: &'a mut Table, name: &str) -> Option<&'a mut Table>
         .try_fold(table, |table, part| table.get_mut(part)?.as_table_mut())
 }
 
+/// Variables that begin like options and are none: of this program, and of the scripts and tests around it. What ends in
+/// `_` stands for all that begin so.
+const NOT_OPTIONS: &[&str] = &[
+    "BIN",
+    "CASSANDRA_DIR",
+    "CASSANDRA_EXTRA",
+    "CASSANDRA_HEAP",
+    "CASSANDRA_JIT",
+    "CASSANDRA_NODES",
+    "CASSANDRA_PORT",
+    "CASSANDRA_TARGET",
+    "CASSANDRA_TLS",
+    "CASSANDRA_WAIT",
+    "CLUSTER_",
+    "COMMIT",
+    "COST_",
+    "CRASH_",
+    "ENGINE",
+    "EXAMPLE_FLAGS",
+    "FAIL_POINT",
+    "FAIL_POINT_HITS",
+    "FUZZ_",
+    "IDLE_CONNECTIONS",
+    "LIMITED_",
+    "METADATA_CRASH_",
+    "MODEL_",
+    "OMRS_MODEL_",
+    "REQUIRE_",
+    "RESULTS",
+    "SEED",
+    "SERVERS_TRIES",
+    "TEST_",
+    "UPDATE_",
+];
+
 /// The `section.option` that an environment variable sets; `None` for variables that are not of ours.
-pub(super) fn environment_key(name: &str) -> Result<Option<String>, ConfigError> {
+pub(super) fn environment_key(name: &str, value: &str) -> Result<Option<String>, ConfigError> {
     let Some(rest) = name.strip_prefix(ENVIRONMENT_PREFIX) else {
         return Ok(None);
     };
+    if is_service_variable(rest, value) || is_of_tests(rest) {
+        return Ok(None);
+    }
     // A section within another goes before it, as its variables begin with the other's name, too.
     let mut sections: Vec<&Section> = SECTIONS.iter().collect();
     sections.sort_by_key(|section| std::cmp::Reverse(section.name.len()));
@@ -68,7 +106,34 @@ pub(super) fn environment_key(name: &str) -> Result<Option<String>, ConfigError>
         }
         return Ok(Some(format!("{}.{option}", section.name)));
     }
-    Ok(None)
+    let names: Vec<&str> = SECTIONS.iter().map(|section| section.name).collect();
+    Err(ConfigError::new(format!(
+        "environment variable {name}: it names no section of the options, which are {}",
+        names.join(", ")
+    )))
+}
+
+fn is_of_tests(rest: &str) -> bool {
+    NOT_OPTIONS
+        .iter()
+        .any(|known| rest == *known || (known.ends_with('_') && rest.starts_with(known)))
+}
+
+/// Whether a variable is one of those that Kubernetes puts into each pod for a service called `varve` or `varve-…`:
+/// `VARVE_SERVICE_HOST`, `VARVE_SERVICE_PORT[_<name>]`, `VARVE_PORT=tcp://…`, `VARVE_PORT_8080_TCP[_PROTO|_PORT|_ADDR]`.
+fn is_service_variable(rest: &str, value: &str) -> bool {
+    const PROTOCOLS: [&str; 3] = ["TCP", "UDP", "SCTP"];
+    let words: Vec<&str> = rest.split('_').collect();
+    let is_of_service = words
+        .windows(2)
+        .any(|pair| matches!(pair, ["SERVICE", "HOST" | "PORT"]));
+    let is_of_port = words.windows(3).any(|three| {
+        three[0] == "PORT" && three[1].parse::<u16>().is_ok() && PROTOCOLS.contains(&three[2])
+    });
+    let protocol = value.split_once("://").map(|(protocol, _)| protocol);
+    let is_address = words.last() == Some(&"PORT")
+        && protocol.is_some_and(|text| PROTOCOLS.contains(&text.to_uppercase().as_str()));
+    is_of_service || is_of_port || is_address
 }
 
 /// Sets `section.option` to `value`, read as the type that the option has.

@@ -209,6 +209,45 @@ fn other_layers_name_themselves() {
 }
 
 #[test]
+fn a_variable_of_an_unknown_section_is_refused() {
+    for name in [
+        "VARVE_SERVR_PORT",
+        "VARVE_PORT",
+        "VARVE_DATA_DIR",
+        "VARVE_CASSANDRA_USER",
+    ] {
+        let error = load(None, &[(name, "9000")], &[]).unwrap_err();
+        let expected = format!("environment variable {name}: it names no section of the options");
+        assert!(error.starts_with(&expected), "{error}");
+    }
+    load(None, &[("VARVE_BIN", "x"), ("VARVE_CRASH_SEED", "1")], &[]).unwrap();
+}
+
+#[test]
+fn service_variables_of_kubernetes_are_not_read() {
+    for name in ["VARVE", "VARVE_SERVER", "VARVE_STORAGE", "VARVE_OTHER"] {
+        let of = |rest: &str| format!("{name}_{rest}");
+        let variables = [
+            ("SERVICE_HOST", "10.96.3.1"),
+            ("SERVICE_PORT", "8080"),
+            ("SERVICE_PORT_HTTP", "8080"),
+            ("PORT", "tcp://10.96.3.1:8080"),
+            ("PORT_8080_TCP", "tcp://10.96.3.1:8080"),
+            ("PORT_8080_TCP_PROTO", "tcp"),
+            ("PORT_8080_TCP_PORT", "8080"),
+            ("PORT_8080_TCP_ADDR", "10.96.3.1"),
+        ];
+        let variables = variables.map(|(rest, value)| (of(rest), value));
+        let variables: Vec<(&str, &str)> = variables
+            .iter()
+            .map(|(name, value)| (name.as_str(), *value))
+            .collect();
+        let config = load(None, &variables, &[]).unwrap();
+        assert_eq!(config, Config::default(), "{name}");
+    }
+}
+
+#[test]
 fn impossible_values_are_refused() {
     for (key, value) in [
         ("storage.durability", "interval:0"),

@@ -32,4 +32,5 @@ mod seeds;
     )
 )]
 mod server;
+mod tls;
 mod tools;

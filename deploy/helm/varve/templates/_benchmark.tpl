@@ -12,6 +12,7 @@ template:
   spec:
     restartPolicy: Never
     automountServiceAccountToken: false
+    enableServiceLinks: false
     serviceAccountName: {{ include "varve.serviceAccount" $root }}
     {{- with $root.Values.imagePullSecrets }}
     imagePullSecrets:

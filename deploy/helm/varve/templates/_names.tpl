@@ -97,7 +97,7 @@ seccompProfile:
 {{- if $options }}
 [{{ $section }}]
 {{- range $option, $value := $options }}
-{{- if and (eq $section "server") (has $option (list "host" "port")) }}
+{{- if and (eq $section "server") (has $option (list "host" "port" "admin_listen")) }}
 {{- fail (printf "config.server.%s is set by the chart; service.port is the port that clients see" $option) }}
 {{- end }}
 {{- if and (eq $section "storage") (eq $option "data_dir") }}
