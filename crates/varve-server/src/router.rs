@@ -371,7 +371,7 @@ mod tests {
             ("/graphspaces/DEFAULT/graphs/g/cypher/", "Cypher"),
             ("/graphs/g/jobs/gremlin", "Gremlin jobs"),
             ("/graphs/g/jobs/algorithm/lpa", "algorithm jobs"),
-            ("/graphs/g/traversers/kout", "this traverser"),
+            ("/graphs/g/traversers/rings", "this traverser"),
         ] {
             let message = format!(
                 "404 Not supported yet: {part}. GET /apis lists the resources that are there"

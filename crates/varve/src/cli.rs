@@ -1,7 +1,7 @@
 //! The command line: what can be typed, and how flags become settings.
 
 use std::net::{SocketAddr, ToSocketAddrs as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, CommandFactory as _, Parser, Subcommand};
 
@@ -84,7 +84,12 @@ pub(crate) struct ServeArguments {
 #[derive(Debug, Args)]
 pub(crate) struct LoadArguments {
     /// A mapping (a .toml file that says what the columns of the input files are), or a dump of `varve dump`
-    pub(crate) input: PathBuf,
+    #[arg(required_unless_present = "infer")]
+    input: Option<PathBuf>,
+    /// Guess a mapping and a schema from the first rows of these files, and write them as mapping.toml and schema.json
+    /// into the current folder
+    #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with = "input")]
+    pub(crate) infer: Vec<PathBuf>,
     /// Address of the server
     #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
     pub(crate) server: String,
@@ -112,6 +117,9 @@ pub(crate) struct LoadArguments {
     /// Forget that an earlier load of these files was interrupted
     #[arg(long)]
     pub(crate) restart: bool,
+    /// Read all rows and check them against the schema, and send nothing; the server is asked for its schema only
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 /// `varve dump`
@@ -188,6 +196,64 @@ pub(crate) struct ConfigArguments {
     pub(crate) markdown: bool,
     #[command(flatten)]
     pub(crate) options: OptionArguments,
+}
+
+/// The address of `host:port`. Of a name that has several addresses, the first of IPv4: `localhost` is 127.0.0.1.
+fn resolve(text: &str) -> Result<SocketAddr, String> {
+    let found = text
+        .to_socket_addrs()
+        .map_err(|error| match text.contains(':') {
+            true => format!("{error}"),
+            false => "expected <host>:<port>, as in 127.0.0.1:8080".to_owned(),
+        })?;
+    let addresses: Vec<SocketAddr> = found.collect();
+    let first = addresses.iter().find(|address| address.is_ipv4());
+    first
+        .or(addresses.first())
+        .copied()
+        .ok_or_else(|| "the name has no address".to_owned())
+}
+
+/// `varve completions`
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArguments {
+    /// The shell
+    pub(crate) shell: clap_complete::Shell,
+}
+
+/// The completions of a shell.
+pub(crate) fn completions(shell: clap_complete::Shell) -> Vec<u8> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "varve", &mut text);
+    text
+}
+
+/// The manual page: that of the program, and behind it those of its commands.
+///
+/// # Errors
+/// Never: it is written to memory.
+pub(crate) fn manual() -> std::io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut program = Cli::command();
+    program.build();
+    clap_mangen::Man::new(program.clone()).render(&mut text)?;
+    let commands = program.get_subcommands();
+    for command in commands.filter(|command| command.get_name() != "help") {
+        let page = clap_mangen::Man::new(command.clone());
+        page.render_name_section(&mut text)?;
+        page.render_synopsis_section(&mut text)?;
+        page.render_options_section(&mut text)?;
+    }
+    Ok(text)
+}
+
+impl LoadArguments {
+    /// The mapping or dump.
+    pub(crate) fn input(&self) -> &Path {
+        self.input
+            .as_deref()
+            .expect("the command line has it unless it infers")
+    }
 }
 
 impl OptionArguments {

@@ -47,6 +47,8 @@ struct Page {
 #[derive(Deserialize)]
 struct IdPage {
     ids: Vec<Json>,
+    /// The first page of each one's history; null once the answer was long enough.
+    histories: Vec<Option<HistoryPage>>,
     page: Option<String>,
 }
 
@@ -223,10 +225,13 @@ impl Dump {
         let mut page = String::new();
         loop {
             let (limit, page_asked) = (arguments.batch, encode(&page));
-            let resource = format!("graph/{what}/history?limit={limit}&page={page_asked}");
+            let at = encode(&self.as_of);
+            let resource = format!(
+                "graph/{what}/history?versions=true&limit={limit}&page={page_asked}&as_of_tx={at}"
+            );
             let answer: IdPage = self.client.get(&self.client.of_graph(&resource))?;
-            for id in &answer.ids {
-                self.versions(what, kind, id)?;
+            for (id, history) in answer.ids.iter().zip(answer.histories) {
+                self.versions(what, kind, id, history)?;
             }
             self.bar.set_message(format!("{} elements", self.count));
             self.bar.tick();
@@ -237,55 +242,41 @@ impl Dump {
         }
     }
 
-    /// The versions of an element, oldest first, as one line each.
-    fn versions(&mut self, what: &str, kind: &str, id: &Json) -> Result<(), CommandError> {
-        let labels = &self.labels[usize::from(kind == "edge")];
+    /// The versions of an element, oldest first, as one line each; `first` is the first page of them, if it is there.
+    fn versions(
+        &mut self,
+        what: &str,
+        kind: &str,
+        id: &Json,
+        first: Option<HistoryPage>,
+    ) -> Result<(), CommandError> {
         // A vertex id in a path is JSON, an edge id bare text.
         let shown = match (id, kind) {
             (Json::String(text), "edge") => text.clone(),
             _ => id.to_string(),
         };
-        let path = self
-            .client
-            .of_graph(&format!("graph/{what}/{}/history", encode(&shown)));
-        let mut lines = Vec::new();
-        let mut page = String::new();
-        loop {
-            let at = encode(&self.as_of);
-            let path = format!(
-                "{path}?limit={HISTORY_PAGE}&page={}&as_of_tx={at}",
-                encode(&page)
-            );
-            let answer: HistoryPage = match self.client.get(&path) {
+        let (shown, at) = (encode(&shown), encode(&self.as_of));
+        let path = format!("graph/{what}/{shown}/history?limit={HISTORY_PAGE}&as_of_tx={at}");
+        let path = self.client.of_graph(&path);
+        let ask = |client: &GraphClient, page: &str| {
+            client.get::<HistoryPage>(&format!("{path}&page={}", encode(page)))
+        };
+        let mut answer = match first {
+            Some(answer) => answer,
+            None => match ask(&self.client, "") {
                 // It came into being after the instant that is dumped.
                 Err(RestError::Refused { status: 404, .. }) => return Ok(()),
                 answer => answer?,
-            };
+            },
+        };
+        let mut lines = Vec::new();
+        loop {
             for version in &answer.versions {
-                if let Some(element) = &version.element {
-                    let Labelled { label } = serde_json::from_str(element.get())?;
-                    if !labels.contains(&label) {
-                        continue;
-                    }
-                }
-                let mut line = match &version.element {
-                    Some(element) => format!("{{\"{kind}\":{}", element.get()),
-                    None => format!("{{\"delete_{kind}\":{id}"),
-                };
-                for (name, instant) in [
-                    ("valid_from", &version.valid_from),
-                    ("valid_to", &version.valid_to),
-                ] {
-                    if let Some(text) = instant {
-                        line.push_str(&format!(",\"{name}\":{}", Json::from(text.as_str())));
-                    }
-                }
-                line.push('}');
-                lines.push(line);
+                lines.extend(self.version(kind, id, version)?);
             }
-            match answer.page {
-                Some(next) if !next.is_empty() => page = next,
-                _ => break,
+            match answer.page.filter(|page| !page.is_empty()) {
+                Some(next) => answer = ask(&self.client, &next)?,
+                None => break,
             }
         }
         let any_state = lines.iter().any(|line| !line.starts_with("{\"delete_"));
@@ -294,6 +285,36 @@ impl Dump {
             lines.iter().rev().try_for_each(|line| self.line(line))?;
         }
         Ok(())
+    }
+
+    /// The line of a version; `None` if its label is removed.
+    fn version(
+        &self,
+        kind: &str,
+        id: &Json,
+        version: &Version,
+    ) -> Result<Option<String>, CommandError> {
+        let labels = &self.labels[usize::from(kind == "edge")];
+        let mut line = match &version.element {
+            Some(element) => {
+                let Labelled { label } = serde_json::from_str(element.get())?;
+                if !labels.contains(&label) {
+                    return Ok(None);
+                }
+                format!("{{\"{kind}\":{}", element.get())
+            }
+            None => format!("{{\"delete_{kind}\":{id}"),
+        };
+        for (name, instant) in [
+            ("valid_from", &version.valid_from),
+            ("valid_to", &version.valid_to),
+        ] {
+            if let Some(text) = instant {
+                line.push_str(&format!(",\"{name}\":{}", Json::from(text.as_str())));
+            }
+        }
+        line.push('}');
+        Ok(Some(line))
     }
 }
 

@@ -5,11 +5,13 @@
 //! again; a batch that was stored but not noted is stored again, which changes nothing for elements with ids of their
 //! own. Rows that are refused are listed with file, line and reason, and do not stop the rest.
 
+mod batches;
 mod catalogue;
 mod checks;
 mod dates;
 mod dumped;
 mod element;
+mod infer;
 mod journal;
 mod mapping;
 mod rows;
@@ -29,12 +31,13 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::CommandError;
 use crate::cli::LoadArguments;
 use crate::rest::GraphClient;
+use batches::Batches;
 use catalogue::Catalogue;
-use element::{Action, Element, Period};
-use journal::{Journal, Progress, Subject};
+use element::Element;
+use journal::{Done, Journal, Progress, Subject};
 use mapping::{Mapping, Source};
 use rows::{Row, Rows};
-use sender::{BadRow, Batch, Kind, Sender, Sending, Tally};
+use sender::{BadRow, Batch, Kind, Sender, Tally};
 
 /// The exit code when everything was tried but some rows were refused.
 const SOME_REFUSED: u8 = 3;
@@ -56,29 +59,39 @@ struct Input {
 
 /// Loads what the arguments name.
 pub(crate) fn run(arguments: &LoadArguments) -> Result<ExitCode, CommandError> {
+    if !arguments.infer.is_empty() {
+        infer::run(&arguments.infer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let client = GraphClient::new(&arguments.server, &arguments.graph);
     let is_dump = arguments
-        .input
+        .input()
         .extension()
         .is_none_or(|ending| ending != "toml");
     let plan = if is_dump {
-        Plan::of_dump(&arguments.input)
+        Plan::of_dump(arguments.input())
     } else {
-        Plan::of_mapping(&arguments.input)?
+        Plan::of_mapping(arguments.input())?
     };
     let mut columns = Vec::new();
     for input in plan.inputs.iter().filter(|input| !input.dumped) {
         columns.push(checks::columns(&input.source)?);
     }
-    if let Some(path) = &arguments.schema {
+    if arguments.dry_run && is_dump {
+        return Err("--dry-run checks a mapping and its files; a dump is read as it is".into());
+    }
+    if let (Some(path), false) = (&arguments.schema, arguments.dry_run) {
         schema::create_from_file(&client, path)?;
     }
     let restored = if is_dump {
-        dumped::restore_schema(&client, &arguments.input)?
+        dumped::restore_schema(&client, arguments.input())?
     } else {
         None
     };
-    let catalogue = Catalogue::fetch(&client)?;
+    let mut catalogue = Catalogue::fetch(&client)?;
+    if let (Some(path), true) = (&arguments.schema, arguments.dry_run) {
+        catalogue.add_file(path)?;
+    }
     for (input, columns) in plan.inputs.iter().zip(&columns) {
         checks::schema(&input.source, columns, input.kind, &catalogue)?;
     }
@@ -160,55 +173,15 @@ fn load(
     plan: &Plan,
     catalogue: &Catalogue,
 ) -> Result<ExitCode, CommandError> {
-    let subject = plan.subject(arguments)?;
-    let journal_path = beside(&arguments.input, ".journal");
-    let bad_path = arguments
-        .bad
-        .clone()
-        .unwrap_or_else(|| beside(&arguments.input, ".bad"));
-    if arguments.restart {
-        let _ = std::fs::remove_file(&journal_path);
-    }
-    let (journal, done) = Journal::open(&journal_path, &subject)?;
-    // What was refused before is tried again, so the report is that of this run alone.
-    let _ = std::fs::remove_file(&bad_path);
-    let stored: u64 = done.iter().map(|piece| piece.stored).sum();
-    if !done.is_empty() {
-        println!("going on with an interrupted load ({stored} elements are stored)");
-    }
-    let bytes: u64 = subject.inputs.iter().map(|(_, length)| length).sum();
-    let sender = Sender {
-        client,
-        check_vertices: !arguments.skip_vertex_check,
-        max_errors: arguments.max_errors,
-        bar: progress_bar(bytes),
-        names: plan
-            .inputs
-            .iter()
-            .map(|input| input.source.file.display().to_string())
-            .collect(),
-        tally: Mutex::new(Tally {
-            stored,
-            refused: 0,
-            journal,
-            bad_path: bad_path.clone(),
-            bad_file: None,
-            failure: None,
-        }),
-        stopped: AtomicBool::new(false),
-    };
+    let (sender, done) = prepare(arguments, client, plan)?;
     let started = Instant::now();
     let before = sender.tally.lock().stored;
     let result = [Kind::Vertices, Kind::Edges]
         .into_iter()
         .try_for_each(|kind| {
             sender.run(kind, threads, |batches| {
-                for (number, input) in plan
-                    .inputs
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, input)| input.kind == kind)
-                {
+                let inputs = plan.inputs.iter().enumerate();
+                for (number, input) in inputs.filter(|(_, input)| input.kind == kind) {
                     let reader = Reader {
                         number,
                         input,
@@ -223,26 +196,94 @@ fn load(
         });
     sender.bar.finish_and_clear();
     let tally = sender.tally.into_inner();
-    let seconds = started.elapsed().as_secs_f64();
-    #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
-    let rate = (tally.stored - before) as f64 / seconds.max(0.001);
-    println!(
-        "{} elements stored, {} rows refused ({seconds:.1} s, {rate:.0} elements/s)",
-        tally.stored, tally.refused
-    );
-    if tally.refused > 0 {
-        println!("refused rows and reasons: {}", bad_path.display());
-    }
+    tell(arguments, &tally, tally.stored - before, started);
     if let Err(failure) = result {
-        return Err(format!("{failure}; start the same command again to go on from here").into());
+        let more = match arguments.dry_run {
+            true => "",
+            false => "; start the same command again to go on from here",
+        };
+        return Err(format!("{failure}{more}").into());
     }
     if tally.refused > 0 {
-        // The journal stays: it says which rows need not be sent again.
-        println!("start the same command again to try the refused rows again");
+        if !arguments.dry_run {
+            // The journal stays: it says which rows need not be sent again.
+            println!("start the same command again to try the refused rows again");
+        }
         return Ok(ExitCode::from(SOME_REFUSED));
     }
-    tally.journal.finish();
+    if let Some(journal) = tally.journal {
+        journal.finish();
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What sends, and what an earlier run has stored.
+fn prepare<'a>(
+    arguments: &LoadArguments,
+    client: &'a GraphClient,
+    plan: &Plan,
+) -> Result<(Sender<'a>, Vec<Done>), CommandError> {
+    let subject = plan.subject(arguments)?;
+    let journal_path = beside(arguments.input(), ".journal");
+    let bad_path = arguments
+        .bad
+        .clone()
+        .unwrap_or_else(|| beside(arguments.input(), ".bad"));
+    if arguments.restart && !arguments.dry_run {
+        let _ = std::fs::remove_file(&journal_path);
+    }
+    let (journal, done) = match arguments.dry_run {
+        true => (None, Vec::new()),
+        false => {
+            let (journal, done) = Journal::open(&journal_path, &subject)?;
+            (Some(journal), done)
+        }
+    };
+    // What was refused before is tried again, so the report is that of this run alone.
+    let _ = std::fs::remove_file(&bad_path);
+    let stored: u64 = done.iter().map(|piece| piece.stored).sum();
+    if !done.is_empty() {
+        println!("going on with an interrupted load ({stored} elements are stored)");
+    }
+    let bytes: u64 = subject.inputs.iter().map(|(_, length)| length).sum();
+    let names = plan.inputs.iter();
+    let names = names.map(|input| input.source.file.display().to_string());
+    let sender = Sender {
+        client,
+        check_vertices: !arguments.skip_vertex_check,
+        dry_run: arguments.dry_run,
+        max_errors: arguments.max_errors,
+        bar: progress_bar(bytes),
+        names: names.collect(),
+        tally: Mutex::new(Tally {
+            stored,
+            refused: 0,
+            journal,
+            bad_path,
+            bad_file: None,
+            failure: None,
+        }),
+        stopped: AtomicBool::new(false),
+    };
+    Ok((sender, done))
+}
+
+/// Says what became of the rows; `now` is how many were stored by this run.
+fn tell(arguments: &LoadArguments, tally: &Tally, now: u64, started: Instant) {
+    let (stored, refused) = (tally.stored, tally.refused);
+    let seconds = started.elapsed().as_secs_f64();
+    #[expect(clippy::cast_precision_loss, reason = "a rate for people to read")]
+    let rate = now as f64 / seconds.max(0.001);
+    if arguments.dry_run {
+        println!("{stored} elements would be sent, {refused} rows are wrong ({seconds:.1} s)");
+    } else {
+        println!(
+            "{stored} elements stored, {refused} rows refused ({seconds:.1} s, {rate:.0} elements/s)"
+        );
+    }
+    if refused > 0 {
+        println!("refused rows and reasons: {}", tally.bad_path.display());
+    }
 }
 
 fn progress_bar(bytes: u64) -> ProgressBar {
@@ -265,13 +306,13 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn read(&self, progress: &Progress, batches: &SyncSender<Batch>) -> Result<(), String> {
+    fn read(&self, progress: &Progress, batches: &SyncSender<Vec<Batch>>) -> Result<(), String> {
         let mut rows = Rows::open(&self.input.source)?;
         if let Some((offset, line)) = progress.resume_at(rows.start()) {
             rows.seek(offset, line)?;
             self.sender.bar.inc(offset);
         }
-        let mut batch: Option<Batch> = None;
+        let mut open = Batches::new(self.number, self.batch_max);
         for row in rows {
             let row =
                 row.map_err(|error| format!("{}: {error}", self.input.source.file.display()))?;
@@ -279,42 +320,19 @@ impl Reader<'_> {
                 return Ok(());
             }
             if progress.covers(row.bytes.start) {
-                self.hand_over(&mut batch, batches);
                 continue;
             }
             let (line, next_line, bytes) = (row.line, row.next_line, row.bytes.clone());
-            let element = self.element(row);
-            let (action, period) = match &element {
-                Ok(Some(element)) => (element.action, element.period.clone()),
-                _ => batch
-                    .as_ref()
-                    .map(|batch| (batch.action, batch.period.clone()))
-                    .unwrap_or_default(),
-            };
-            // Rows of another valid time start another batch, as a batch has one.
-            if batch
-                .as_ref()
-                .is_some_and(|open| open.period != period || open.action != action)
-            {
-                self.hand_over(&mut batch, batches);
-            }
-            let open = batch.get_or_insert_with(|| self.empty_batch(action, period));
-            match element {
-                Ok(Some(element)) => open.elements.push(Sending {
-                    line,
-                    next_line,
-                    bytes,
-                    json: element.json,
-                    stored: false,
-                }),
+            match self.element(row) {
+                Ok(Some(element)) => open.add(element, (line, next_line), bytes),
                 Ok(None) => {}
-                Err(reason) => open.bad.push(BadRow { line, reason }),
+                Err(reason) => open.add_bad(BadRow { line, reason }),
             }
-            if open.elements.len() + open.bad.len() >= self.batch_max {
-                self.hand_over(&mut batch, batches);
+            if open.are_full() {
+                hand_over(&mut open, batches);
             }
         }
-        self.hand_over(&mut batch, batches);
+        hand_over(&mut open, batches);
         Ok(())
     }
 
@@ -327,21 +345,12 @@ impl Reader<'_> {
             Kind::Edges => element::edge(&columns, source, self.catalogue).map(Some),
         }
     }
+}
 
-    fn empty_batch(&self, action: Action, period: Period) -> Batch {
-        Batch {
-            input: self.number,
-            action,
-            elements: Vec::new(),
-            period,
-            bad: Vec::new(),
-        }
-    }
-
-    fn hand_over(&self, batch: &mut Option<Batch>, batches: &SyncSender<Batch>) {
-        if let Some(batch) = batch.take() {
-            // The threads that receive outlive this call, so there is always someone to take it.
-            let _ = batches.send(batch);
-        }
+fn hand_over(open: &mut Batches, batches: &SyncSender<Vec<Batch>>) {
+    let taken = open.take();
+    if !taken.is_empty() {
+        // The threads that receive outlive this call, so there is always someone to take them.
+        let _ = batches.send(taken);
     }
 }

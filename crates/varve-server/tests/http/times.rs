@@ -127,6 +127,32 @@ fn everything_that_has_a_history_is_listed() {
 }
 
 #[test]
+fn a_page_of_histories_says_what_each_element_answers() {
+    let fixture = Fixture::new();
+    put(&fixture, 1, "r", "valid_from=2020-01-01");
+    put(&fixture, 2, "r", "valid_from=2021-01-01");
+    let all = fixture.done("GET", "vertices/history?versions=true", "");
+    let (ids, histories) = (all["ids"].as_array(), all["histories"].as_array());
+    let (ids, histories) = (ids.expect("ids"), histories.expect("histories"));
+    assert_eq!(ids.len(), histories.len());
+    for (id, history) in ids.iter().zip(histories) {
+        let id = id.to_string().replace('"', "%22");
+        let own = fixture.done("GET", &format!("vertices/{id}/history?limit=1000"), "");
+        assert_eq!(*history, own, "{id}");
+    }
+    let mine = ids.iter().position(|id| id == "1:t").expect("it is there");
+    let versions = histories[mine]["versions"].as_array().expect("versions");
+    assert_eq!(versions.len(), 2);
+    let before = versions[1]["as_of_tx"].as_str().expect("a text");
+    let then = format!("vertices/history?versions=true&as_of_tx={before}");
+    let then = fixture.done("GET", &then, "");
+    let versions = then["histories"][mine]["versions"].as_array();
+    assert_eq!(versions.map(Vec::len), Some(1), "{then}");
+    let without = fixture.send("GET", &format!("vertices/history?as_of_tx={before}"), "");
+    assert_eq!(without.status, 400);
+}
+
+#[test]
 fn reads_and_writes_refuse_each_others_parameters() {
     let fixture = Fixture::new();
     put(&fixture, 1, "r", "");

@@ -1,6 +1,7 @@
 //! The graph's schema as the loader needs it, fetched once.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use serde::Deserialize;
 use varve_model::{Cardinality, DataType};
@@ -21,8 +22,10 @@ pub(crate) struct Key {
 pub(crate) struct VertexLabel {
     name: String,
     /// The number at the start of primary-key ids.
+    #[serde(default)]
     pub(crate) id: i64,
     /// HugeGraph's name of the id strategy.
+    #[serde(default)]
     pub(crate) id_strategy: String,
     /// The primary keys in order.
     #[serde(default)]
@@ -42,6 +45,9 @@ pub(crate) struct EdgeLabel {
     /// The label of target vertices.
     #[serde(default)]
     pub(crate) target_label: String,
+    /// The properties that tell edges between the same vertices apart.
+    #[serde(default)]
+    pub(crate) sort_keys: Vec<String>,
     /// The properties.
     #[serde(default)]
     pub(crate) properties: Vec<String>,
@@ -58,14 +64,20 @@ pub(crate) struct Catalogue {
 #[derive(Deserialize)]
 struct KeyAnswer {
     name: String,
+    #[serde(default)]
     data_type: String,
+    #[serde(default)]
     cardinality: String,
 }
 
+/// What a server answers, or what a file of schema elements says, where more may be left out.
 #[derive(Deserialize)]
 struct SchemaAnswer {
+    #[serde(default)]
     propertykeys: Vec<KeyAnswer>,
+    #[serde(default)]
     vertexlabels: Vec<VertexLabel>,
+    #[serde(default)]
     edgelabels: Vec<EdgeLabel>,
 }
 
@@ -90,6 +102,28 @@ impl Catalogue {
     /// When it does not answer, or not with a schema.
     pub(crate) fn fetch(client: &GraphClient) -> Result<Self, RestError> {
         Ok(Self::from_answer(client.get(&client.of_graph("schema"))?))
+    }
+
+    /// Adds what a file of schema elements would create.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn add_file(&mut self, path: &Path) -> Result<(), String> {
+        let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let text = std::fs::read_to_string(path).map_err(|error| failed(&error))?;
+        let answer = serde_json::from_str(&text).map_err(|error| failed(&error))?;
+        let file = Self::from_answer(answer);
+        // What is there already stays as it is.
+        for (name, key) in file.keys {
+            self.keys.entry(name).or_insert(key);
+        }
+        for (name, label) in file.vertex_labels {
+            self.vertex_labels.entry(name).or_insert(label);
+        }
+        for (name, label) in file.edge_labels {
+            self.edge_labels.entry(name).or_insert(label);
+        }
+        Ok(())
     }
 
     /// Reads the text of `GET …/schema`.
@@ -126,7 +160,15 @@ impl Catalogue {
                 },
             )
         };
-        let by_name = |label: VertexLabel| (label.name.clone(), label);
+        let by_name = |mut label: VertexLabel| {
+            if matches!(&*label.id_strategy, "" | "DEFAULT") {
+                label.id_strategy = match label.primary_keys.is_empty() {
+                    true => "AUTOMATIC".to_owned(),
+                    false => "PRIMARY_KEY".to_owned(),
+                };
+            }
+            (label.name.clone(), label)
+        };
         let edge_by_name = |label: EdgeLabel| (label.name.clone(), label);
         Self {
             keys: answer.propertykeys.into_iter().map(key).collect(),

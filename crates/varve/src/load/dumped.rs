@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Map, Value as Json};
 
 use super::catalogue::Catalogue;
-use super::element::{Action, Element, Period};
+use super::element::{Action, Element, Period, identity};
 use super::mapping::{Columns, DateFormat, Format, Source};
 use super::schema;
 use super::sender::Kind;
@@ -41,6 +41,7 @@ impl Restoring {
 pub(super) fn source(path: &Path) -> Source {
     Source {
         file: path.to_path_buf(),
+        unpacked: std::sync::Arc::default(),
         label: String::new(),
         format: Some(Format::Jsonl),
         id: None,
@@ -65,7 +66,9 @@ pub(super) fn restore_schema(
     path: &Path,
 ) -> Result<Option<Restoring>, CommandError> {
     let shown = path.display();
-    let file = std::fs::File::open(path).map_err(|error| format!("{shown}: {error}"))?;
+    let file = source(path)
+        .open()
+        .map_err(|error| format!("{shown}: {error}"))?;
     let mut lines = BufReader::new(file).lines();
     let first = lines.next().transpose()?.unwrap_or_default();
     let head: Json = serde_json::from_str(&first).unwrap_or_default();
@@ -118,15 +121,26 @@ pub(super) fn element(
             (Json::String(text), Kind::Edges) => text.clone(),
             _ => id.to_string(),
         };
+        let mut path = format!("/{}", encode(&shown));
+        let bounds = [("valid_from", &period.from), ("valid_to", &period.to)];
+        let given = bounds
+            .iter()
+            .filter_map(|(name, instant)| Some((name, instant.as_deref()?)));
+        for (at, (name, instant)) in given.enumerate() {
+            path.push(if at == 0 { '?' } else { '&' });
+            path.push_str(&format!("{name}={}", encode(instant)));
+        }
         return Ok(Some(Element {
             action: Action::Delete,
-            json: encode(&shown),
+            json: path,
+            identity: Some(identity(&[id])),
             period,
         }));
     }
     let Some(Json::Object(mut element)) = row.remove(key) else {
         return Ok(None);
     };
+    let identity = element.get("id").map(|id| identity(&[id]));
     if kind == Kind::Edges {
         element.retain(|key, _| EDGE_KEYS.contains(&key.as_str()));
     } else {
@@ -139,9 +153,11 @@ pub(super) fn element(
             element.remove("id");
         }
     }
+    period.write_to(&mut element);
     Ok(Some(Element {
         action: Action::Put,
         json: Json::Object(element).to_string(),
+        identity,
         period,
     }))
 }

@@ -6,13 +6,14 @@ use varve_model::sortable::join_key_values;
 use varve_model::value::{Uuid, Value};
 use varve_model::{Cardinality, DataType};
 use varve_server::parse_instant;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::catalogue::{Catalogue, Key, VertexLabel};
 use super::dates::millis_of;
 use super::mapping::{Source, When};
 
 /// When an element is true, as texts for the server; `None` = from now, or for ever.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Period {
     /// Its start.
     pub(crate) from: Option<String>,
@@ -20,15 +21,38 @@ pub(crate) struct Period {
     pub(crate) to: Option<String>,
 }
 
+impl Period {
+    /// Puts it into an element that is to be stored.
+    pub(super) fn write_to(&self, element: &mut Map<String, Json>) {
+        for (name, instant) in [("valid_from", &self.from), ("valid_to", &self.to)] {
+            if let Some(text) = instant {
+                element.insert(name.to_owned(), Json::from(text.as_str()));
+            }
+        }
+    }
+}
+
 /// An element ready to be sent.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Element {
     /// What is to be done with it.
     pub(crate) action: Action,
-    /// Its JSON; its id as it stands in a path, if it is to be deleted.
+    /// Its JSON with its valid time; what follows its kind in a path, if it is to be deleted.
     pub(crate) json: String,
+    /// A hash of what it is known by; `None` for vertices that get an id when they are stored.
+    pub(crate) identity: Option<u64>,
     /// Its valid time.
     pub(crate) period: Period,
+}
+
+/// A hash of what an element is known by.
+pub(super) fn identity(parts: &[&Json]) -> u64 {
+    let mut text = String::new();
+    for part in parts {
+        text.push_str(&part.to_string());
+        text.push('\n');
+    }
+    xxh3_64(text.as_bytes())
 }
 
 /// What is to be done with an element.
@@ -61,11 +85,19 @@ pub(crate) fn vertex(
         );
     }
     let properties = properties(columns, source, catalogue, &label.properties)?;
+    let identity = match (vertex.get("id"), label.primary_keys.is_empty()) {
+        (Some(id), _) => Some(identity(&[id])),
+        (None, true) => None,
+        (None, false) => Some(identity(&of_keys(&properties, &label.primary_keys))),
+    };
     vertex.insert("properties".to_owned(), properties);
+    let period = period(columns, source)?;
+    period.write_to(&mut vertex);
     Ok(Element {
         action: Action::Put,
         json: Json::Object(vertex).to_string(),
-        period: period(columns, source)?,
+        identity,
+        period,
     })
 }
 
@@ -102,15 +134,24 @@ pub(crate) fn edge(
         );
         edge.insert(end.to_owned(), Json::from(end_label.as_str()));
     }
-    edge.insert(
-        "properties".to_owned(),
-        properties(columns, source, catalogue, &label.properties)?,
-    );
+    let properties = properties(columns, source, catalogue, &label.properties)?;
+    let mut known_by = of_keys(&properties, &label.sort_keys);
+    known_by.extend([&edge["outV"], &edge["inV"]]);
+    let identity = Some(identity(&known_by));
+    edge.insert("properties".to_owned(), properties);
+    let period = period(columns, source)?;
+    period.write_to(&mut edge);
     Ok(Element {
         action: Action::Put,
         json: Json::Object(edge).to_string(),
-        period: period(columns, source)?,
+        identity,
+        period,
     })
+}
+
+/// The values of these properties.
+fn of_keys<'a>(properties: &'a Json, keys: &[String]) -> Vec<&'a Json> {
+    keys.iter().map(|key| &properties[key.as_str()]).collect()
 }
 
 fn present<'a>(columns: &'a Map<String, Json>, column: &str) -> Result<&'a Json, String> {

@@ -1,8 +1,12 @@
 //! The mapping file: which file holds which label, and which column is what.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Seek as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
+use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 use varve_server::parse_instant;
 
@@ -32,8 +36,11 @@ pub(crate) enum Format {
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Source {
-    /// The file; a relative path starts at the mapping file.
+    /// The file; a relative path starts at the mapping file. A pattern (`*`, `?`, `[…]`) stands for all files that match it.
     pub(crate) file: PathBuf,
+    /// What a file in gzip was unpacked to.
+    #[serde(skip)]
+    pub(super) unpacked: Arc<OnceLock<File>>,
     /// The label of its elements.
     pub(crate) label: String,
     /// The format; by default what the file's ending says.
@@ -136,6 +143,22 @@ fn empty_text() -> Vec<String> {
 }
 
 impl Mapping {
+    /// The source that a mapping with nothing but a file and its label has.
+    ///
+    /// # Errors
+    /// When the file's ending does not say how it is written.
+    pub(super) fn of_file(file: &Path, label: &str) -> Result<Source, String> {
+        let mut table = toml::Table::new();
+        for (name, value) in [("file", &*file.to_string_lossy()), ("label", label)] {
+            table.insert(name.to_owned(), toml::Value::from(value));
+        }
+        let source: Result<Source, _> = table.try_into();
+        let failed = |error: String| format!("{}: {error}", file.display());
+        let mut source = source.map_err(|error| failed(error.to_string()))?;
+        source.check("vertex").map_err(failed)?;
+        Ok(source)
+    }
+
     /// Reads and checks a mapping file.
     ///
     /// # Errors
@@ -162,8 +185,17 @@ impl Mapping {
             ("vertex", &mut mapping.vertices),
             ("edge", &mut mapping.edges),
         ] {
+            let patterns = std::mem::take(sources);
+            for source in patterns {
+                let files = matching(&folder.join(&source.file));
+                let files = files.map_err(|error| format!("{name}: [[{kind}]] {error}"))?;
+                sources.extend(files.into_iter().map(|file| Source {
+                    file,
+                    unpacked: Arc::default(),
+                    ..source.clone()
+                }));
+            }
             for source in sources {
-                source.file = folder.join(&source.file);
                 let shown = source.file.display().to_string();
                 source
                     .check(kind)
@@ -174,10 +206,57 @@ impl Mapping {
     }
 }
 
+/// The files that a path names: itself, or all that match it as a pattern, by name.
+fn matching(path: &Path) -> Result<Vec<PathBuf>, String> {
+    let shown = path.display().to_string();
+    if path.exists() || !shown.contains(['*', '?', '[']) {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    let found = glob::glob(&shown).map_err(|error| format!("{shown}: {error}"))?;
+    let files: Result<Vec<PathBuf>, _> = found.collect();
+    let files = files.map_err(|error| format!("{shown}: {error}"))?;
+    match files.is_empty() {
+        true => Err(format!("{shown}: no file matches")),
+        false => Ok(files),
+    }
+}
+
 impl Source {
+    /// The file to read, from its start. One in gzip is unpacked to a temporary file, once.
+    ///
+    /// # Errors
+    /// When it cannot be read, or there is no room for it.
+    pub(super) fn open(&self) -> io::Result<File> {
+        let mut file = File::open(&self.file)?;
+        if self.file.extension().is_none_or(|ending| ending != "gz") {
+            return Ok(file);
+        }
+        let unpacked = match self.unpacked.get() {
+            Some(unpacked) => unpacked.try_clone()?,
+            None => {
+                let mut unpacked = tempfile::tempfile()?;
+                io::copy(&mut MultiGzDecoder::new(&mut file), &mut unpacked)?;
+                let kept = unpacked.try_clone()?;
+                self.unpacked.get_or_init(|| kept);
+                unpacked
+            }
+        };
+        (&unpacked).rewind()?;
+        Ok(unpacked)
+    }
+
+    /// The name without the ending of gzip.
+    fn plain_name(&self) -> PathBuf {
+        match self.file.extension() {
+            Some(ending) if ending == "gz" => self.file.with_extension(""),
+            _ => self.file.clone(),
+        }
+    }
+
     fn check(&mut self, kind: &str) -> Result<(), String> {
         if self.format.is_none() {
-            let ending = self.file.extension().and_then(|ending| ending.to_str());
+            let name = self.plain_name();
+            let ending = name.extension().and_then(|ending| ending.to_str());
             self.format = Some(match ending {
                 Some("csv" | "tsv") => Format::Csv,
                 Some("jsonl" | "ndjson") => Format::Jsonl,

@@ -46,7 +46,7 @@ impl Rows {
     /// When it cannot be read, or has no header.
     pub(crate) fn open(source: &Source) -> Result<Self, String> {
         let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", source.file.display());
-        let file = File::open(&source.file).map_err(|error| failed(&error))?;
+        let file = source.open().map_err(|error| failed(&error))?;
         match source.format {
             Some(Format::Csv) => CsvRows::open(file, source)
                 .map(|rows| Self::Csv(Box::new(rows)))

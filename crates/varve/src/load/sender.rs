@@ -10,9 +10,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use indicatif::ProgressBar;
 use parking_lot::Mutex;
 
-use super::element::{Action, Period};
+use super::element::Action;
 use super::journal::{Done, Journal};
-use crate::rest::{GraphClient, RestError, encode};
+use crate::rest::{GraphClient, RestError};
 
 /// How HugeGraph's API says that the vertex of an edge does not exist.
 const NO_VERTEX: &str = "Invalid vertex id ";
@@ -44,7 +44,7 @@ pub(crate) struct Sending {
     pub(crate) next_line: u64,
     /// Where the row lies in its file.
     pub(crate) bytes: Range<u64>,
-    /// The element.
+    /// The element, or the path of one to delete.
     pub(crate) json: String,
     /// Whether the server has acknowledged it.
     pub(crate) stored: bool,
@@ -59,8 +59,6 @@ pub(crate) struct Batch {
     pub(crate) action: Action,
     /// The elements.
     pub(crate) elements: Vec<Sending>,
-    /// The valid time of all of them.
-    pub(crate) period: Period,
     /// Rows that did not even become elements.
     pub(crate) bad: Vec<BadRow>,
 }
@@ -71,6 +69,8 @@ pub(crate) struct Sender<'a> {
     pub(crate) client: &'a GraphClient,
     /// Whether the vertices of edges must exist.
     pub(crate) check_vertices: bool,
+    /// Whether nothing is sent: every row that is an element counts as stored.
+    pub(crate) dry_run: bool,
     /// More bad rows than this end the load.
     pub(crate) max_errors: u64,
     /// Where the load shows how far it is.
@@ -89,8 +89,8 @@ pub(crate) struct Tally {
     pub(crate) stored: u64,
     /// Rows refused, earlier runs included.
     pub(crate) refused: u64,
-    /// What is done.
-    pub(crate) journal: Journal,
+    /// What is done; `None` if nothing is sent.
+    pub(crate) journal: Option<Journal>,
     /// Where bad rows go; created with the first.
     pub(crate) bad_path: PathBuf,
     /// That file.
@@ -105,9 +105,9 @@ impl Sender<'_> {
         &self,
         kind: Kind,
         threads: usize,
-        produce: impl FnOnce(&SyncSender<Batch>) -> Result<(), String>,
+        produce: impl FnOnce(&SyncSender<Vec<Batch>>) -> Result<(), String>,
     ) -> Result<(), String> {
-        let (sender, receiver) = sync_channel::<Batch>(2 * threads);
+        let (sender, receiver) = sync_channel::<Vec<Batch>>(2 * threads);
         let receiver = Mutex::new(receiver);
         let produced = std::thread::scope(|scope| {
             for _ in 0..threads {
@@ -128,23 +128,32 @@ impl Sender<'_> {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    fn send_all(&self, kind: Kind, receiver: &Mutex<Receiver<Batch>>) {
+    fn send_all(&self, kind: Kind, receiver: &Mutex<Receiver<Vec<Batch>>>) {
         loop {
             let next = receiver.lock().recv();
-            let Ok(mut batch) = next else { return };
-            if self.is_stopped() {
-                continue;
+            let Ok(batches) = next else { return };
+            batches
+                .into_iter()
+                .take_while(|_| !self.is_stopped())
+                .for_each(|batch| self.send(kind, batch));
+        }
+    }
+
+    fn send(&self, kind: Kind, mut batch: Batch) {
+        let mut bad = std::mem::take(&mut batch.bad);
+        let sent = match batch.action {
+            _ if self.dry_run => {
+                let elements = batch.elements.iter_mut();
+                elements.for_each(|element| element.stored = true);
+                Ok(())
             }
-            let mut bad = std::mem::take(&mut batch.bad);
-            let sent = match batch.action {
-                Action::Put => self.store(kind, &mut batch.elements, &batch.period, &mut bad),
-                Action::Delete => self.delete(kind, &mut batch.elements, &batch.period, &mut bad),
-            };
-            // Of a batch that failed a part may be stored.
-            self.note(&batch, &bad);
-            if let Err(failure) = sent {
-                self.stop(failure.to_string());
-            }
+            Action::Put => self.store(kind, &mut batch.elements, &mut bad),
+            Action::Delete => self.delete(kind, &mut batch.elements, &mut bad),
+        };
+        // Of a batch that failed a part may be stored.
+        self.note(&batch, &bad);
+        if let Err(failure) = sent {
+            self.stop(failure.to_string());
         }
     }
 
@@ -153,7 +162,6 @@ impl Sender<'_> {
         &self,
         kind: Kind,
         elements: &mut [Sending],
-        period: &Period,
         bad: &mut Vec<BadRow>,
     ) -> Result<(), RestError> {
         if elements.is_empty() || self.is_stopped() {
@@ -171,8 +179,11 @@ impl Sender<'_> {
             body.push_str(&element.json);
         }
         body.push(']');
-        let check = (kind == Kind::Edges).then(|| format!("check_vertex={}", self.check_vertices));
-        let path = self.path(kind, "/batch", check, period);
+        let rest = match kind {
+            Kind::Vertices => "/batch".to_owned(),
+            Kind::Edges => format!("/batch?check_vertex={}", self.check_vertices),
+        };
+        let path = self.path(kind, &rest);
         match self.client.send_patiently("POST", &path, &body) {
             Ok(_) => {
                 elements
@@ -194,8 +205,8 @@ impl Sender<'_> {
                     return Ok(());
                 }
                 let (first, second) = elements.split_at_mut(elements.len() / 2);
-                self.store(kind, first, period, bad)?;
-                self.store(kind, second, period, bad)
+                self.store(kind, first, bad)?;
+                self.store(kind, second, bad)
             }
             Err(failure) => Err(failure),
         }
@@ -206,11 +217,10 @@ impl Sender<'_> {
         &self,
         kind: Kind,
         elements: &mut [Sending],
-        period: &Period,
         bad: &mut Vec<BadRow>,
     ) -> Result<(), RestError> {
         for element in elements {
-            let path = self.path(kind, &format!("/{}", element.json), None, period);
+            let path = self.path(kind, &element.json);
             match self.client.send_patiently("DELETE", &path, "") {
                 Ok(_) | Err(RestError::Refused { status: 404, .. }) => element.stored = true,
                 Err(RestError::Refused {
@@ -226,30 +236,12 @@ impl Sender<'_> {
         Ok(())
     }
 
-    fn path(&self, kind: Kind, rest: &str, parameter: Option<String>, period: &Period) -> String {
-        let mut path = self.client.of_graph(match kind {
+    fn path(&self, kind: Kind, rest: &str) -> String {
+        let of_kind = match kind {
             Kind::Vertices => "graph/vertices",
             Kind::Edges => "graph/edges",
-        });
-        path.push_str(rest);
-        let mut parameters: Vec<String> = parameter.into_iter().collect();
-        parameters.extend(
-            period
-                .from
-                .as_deref()
-                .map(|from| format!("valid_from={}", encode(from))),
-        );
-        parameters.extend(
-            period
-                .to
-                .as_deref()
-                .map(|to| format!("valid_to={}", encode(to))),
-        );
-        if !parameters.is_empty() {
-            path.push('?');
-            path.push_str(&parameters.join("&"));
-        }
-        path
+        };
+        self.client.of_graph(&format!("{of_kind}{rest}"))
     }
 
     /// Notes the rows that are stored and lists those that are refused.
@@ -258,13 +250,11 @@ impl Sender<'_> {
         let mut tally = self.tally.lock();
         tally.stored += pieces.iter().map(|piece| piece.stored).sum::<u64>();
         tally.refused += bad.len() as u64;
-        let noted = tally
-            .write_bad(&self.names[batch.input], bad)
-            .and_then(|()| {
-                pieces
-                    .iter()
-                    .try_for_each(|piece| tally.journal.note(*piece))
-            });
+        let mut noted = tally.write_bad(&self.names[batch.input], bad);
+        if let Some(journal) = &mut tally.journal {
+            let mut pieces = pieces.iter();
+            noted = noted.and_then(|()| pieces.try_for_each(|piece| journal.note(*piece)));
+        }
         let over = tally.refused > self.max_errors;
         drop(tally);
         let bytes = |element: &Sending| element.bytes.end - element.bytes.start;

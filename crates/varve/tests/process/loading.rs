@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::server::{Server, run, shown, write};
+use crate::server::{Server, VARVE, run, shown, write};
 
 const SCHEMA: &str = r#"{
     "propertykeys": [
@@ -155,6 +155,204 @@ fn a_constant_time_holds_for_all_rows() {
     assert_eq!(code, 3, "{text}");
     let bad = std::fs::read_to_string(dir.path().join("map.toml.bad")).expect("a report");
     assert!(bad.contains("'ann' does not exist then"), "{bad}");
+}
+
+/// Runs the binary in a folder; returns its exit code and all it wrote.
+fn run_in(folder: &Path, arguments: &[&str]) -> (i32, String) {
+    let output = std::process::Command::new(VARVE)
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the binary runs");
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    (output.status.code().unwrap_or(-1), text)
+}
+
+#[test]
+fn the_documented_example_runs() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/operating.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    let (_, part) = page.split_once("\n## Load and dump\n").expect("the part");
+    let (part, _) = part.split_once("\n## ").expect("its end");
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    // A block whose line before ends in a name in quotes is that file.
+    let mut commands = Vec::new();
+    let mut blocks = part.split("\n```");
+    let mut before = blocks.next().expect("text");
+    while let (Some(block), Some(after)) = (blocks.next(), blocks.next()) {
+        let (kind, text) = block.split_once('\n').expect("a block has lines");
+        let name = before
+            .trim_end()
+            .strip_suffix("`:")
+            .and_then(|text| text.rsplit('`').next());
+        if let Some(name) = name {
+            write(dir.path(), name, &format!("{text}\n"));
+        }
+        if kind == "sh" {
+            commands.extend(text.lines());
+        }
+        before = after;
+    }
+    assert_eq!(commands.len(), 2, "{commands:?}");
+    let server = Server::in_memory();
+    for (command, said) in commands
+        .iter()
+        .zip(["4 elements would be sent", "4 elements stored"])
+    {
+        let mut arguments: Vec<&str> = command.split(' ').skip(1).collect();
+        arguments.extend(["--server", &server.url]);
+        let (code, text) = run_in(dir.path(), &arguments);
+        assert!(code == 0 && text.contains(said), "{command}: {text}");
+    }
+    let ann = server.must("GET", "/graphs/hugegraph/graph/vertices/%22p1%22", "");
+    assert_eq!(ann["properties"]["name"], "Ann");
+    assert_eq!(ann["properties"]["tags"].as_array().map(Vec::len), Some(2));
+    let then = "/graphs/hugegraph/graph/edges?as_of=2019-12-01";
+    let edges = server.must("GET", then, "");
+    assert_eq!(edges["edges"].as_array().map(Vec::len), Some(1), "{edges}");
+}
+
+#[test]
+fn a_mapping_and_a_schema_are_inferred_that_load_the_files() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    write(
+        dir.path(),
+        "person.csv",
+        "code,name,age,born,height\np1,Ann,50,1970-01-02,1.7\np2,Bob,,,\n",
+    );
+    write(
+        dir.path(),
+        "city.jsonl",
+        "{\"id\":7,\"name\":\"Ulm\",\"tags\":[\"a\",\"b\"],\"box\":{\"x\":1}}\n",
+    );
+    write(
+        dir.path(),
+        "lives.csv",
+        "source_id,target_id,valid_from,rent\np1,7,2019-01-01,5000000000\np2,7,,1\n",
+    );
+    let files = ["load", "--infer", "person.csv", "city.jsonl", "lives.csv"];
+    let (code, text) = run_in(dir.path(), &files);
+    assert_eq!(code, 0, "{text}");
+    let server = Server::in_memory();
+    let arguments = [
+        "load",
+        "mapping.toml",
+        "--schema",
+        "schema.json",
+        "--skip-vertex-check",
+        "--server",
+        &server.url,
+    ];
+    let (code, text) = run_in(dir.path(), &arguments);
+    assert!(
+        code == 0 && text.contains("5 elements stored, 0 rows refused"),
+        "{text}"
+    );
+    let ann = server.must("GET", "/graphs/hugegraph/graph/vertices/%22p1%22", "");
+    assert_eq!(ann["properties"]["age"], 50);
+    assert_eq!(ann["properties"]["height"], 1.7);
+    let ulm = server.must("GET", "/graphs/hugegraph/graph/vertices/7", "");
+    assert_eq!(ulm["properties"]["tags"][1], "b");
+    let then = "/graphs/hugegraph/graph/edges?as_of=2019-12-01";
+    let edges = server.must("GET", then, "");
+    assert_eq!(
+        edges["edges"][0]["properties"]["rent"], 5_000_000_000_i64,
+        "{edges}"
+    );
+    // What is there is not written over.
+    let (code, text) = run_in(dir.path(), &files);
+    assert!(code == 1 && text.contains("mapping.toml"), "{text}");
+}
+
+#[test]
+fn a_dry_run_tells_what_is_wrong_and_sends_nothing() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    files(dir.path());
+    write(
+        dir.path(),
+        "knows.csv",
+        "a,b,since\nann,bob,2020-01-01\nann,bob,soon\n",
+    );
+    let server = Server::in_memory();
+    let schema = dir.path().join("schema.json");
+    let mapping = format!("{PEOPLE}{KNOWS}");
+    let more = ["--dry-run", "--schema", shown(&schema)];
+    let (code, text) = load(&server, dir.path(), &mapping, &more);
+    assert_eq!(code, 3, "{text}");
+    assert!(
+        text.contains("3 elements would be sent, 1 rows are wrong"),
+        "{text}"
+    );
+    let bad = std::fs::read_to_string(dir.path().join("map.toml.bad")).expect("the report");
+    assert!(bad.contains("knows.csv:3: column 'since': 'soon'"), "{bad}");
+    assert!(!dir.path().join("map.toml.journal").exists());
+    let labels = server.must("GET", "/graphs/hugegraph/schema/vertexlabels", "");
+    assert_eq!(labels["vertexlabels"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn files_in_gzip_and_patterns_of_names_are_loaded() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    files(dir.path());
+    let packed = |name: &str, text: &str| {
+        let file = std::fs::File::create(dir.path().join(name)).expect("created");
+        let mut out = flate2::write::GzEncoder::new(file, flate2::Compression::fast());
+        std::io::Write::write_all(&mut out, text.as_bytes()).expect("written");
+        out.finish().expect("written");
+    };
+    packed("people-1.csv.gz", "id,name\nann,Ann\n");
+    packed(
+        "people-2.csv.gz",
+        "id,name\nbob,Bob\ncarl,\"Carl\n\nthe Great\"\n",
+    );
+    let server = Server::in_memory();
+    let schema = dir.path().join("schema.json");
+    let mapping = PEOPLE.replace("people.csv", "people-*.csv.gz");
+    let (code, text) = load(&server, dir.path(), &mapping, &["--schema", shown(&schema)]);
+    assert!(
+        code == 0 && text.contains("3 elements stored, 0 rows refused"),
+        "{text}"
+    );
+    let carl = server.must("GET", "/graphs/hugegraph/graph/vertices/%22carl%22", "");
+    assert_eq!(carl["properties"]["name"], "Carl\n\nthe Great");
+    let mapping = PEOPLE.replace("people.csv", "nobody-*.csv");
+    let (code, text) = load(&server, dir.path(), &mapping, &[]);
+    assert!(code == 1 && text.contains("no file matches"), "{text}");
+}
+
+#[test]
+fn rows_of_different_periods_go_in_one_request() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    files(dir.path());
+    let mut people = "id,name,since\n".to_owned();
+    for number in 0..300 {
+        let day = 1 + number % 28;
+        people.push_str(&format!(
+            "p{},Name {number},20{:02}-01-{day:02}\n",
+            number / 2,
+            number % 2 * 10 + 1
+        ));
+    }
+    write(dir.path(), "people.csv", &people);
+    let server = Server::in_memory();
+    let schema = dir.path().join("schema.json");
+    let mapping = format!("{PEOPLE}valid_from = \"since\"\n");
+    let more = ["--schema", shown(&schema), "--batch", "100"];
+    let (code, text) = load(&server, dir.path(), &mapping, &more);
+    assert!(
+        code == 0 && text.contains("300 elements stored, 0 rows refused"),
+        "{text}"
+    );
+    // Three hundred rows of 56 periods, each person with two states: three times two batches.
+    let counters = server.must("GET", "/metrics/counters", "");
+    let requests = &counters["graphs/graph/graph/vertices/batch/POST/TOTAL_COUNTER"]["count"];
+    assert_eq!(requests, 6, "{counters}");
+    let of = |year: u16| {
+        let path = format!("/graphs/hugegraph/graph/vertices/%22p7%22?as_of={year}-12-31");
+        server.must("GET", &path, "")["properties"]["name"].clone()
+    };
+    assert_eq!((of(2001), of(2011)), ("Name 14".into(), "Name 15".into()));
 }
 
 #[test]

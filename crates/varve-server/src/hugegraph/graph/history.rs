@@ -9,7 +9,7 @@
 //! A version of kind `delete` says that the element does not exist in its period; its element is null. `page` is
 //! what to ask for next, null at the end. With `as_of` only versions whose period covers that instant are listed: all that
 //! was ever said about it. `vertices/history` and `edges/history` list the ids of all that has a history, also of what does
-//! not exist any more.
+//! not exist any more; with `versions=true` each with its versions, so that a dump takes a request for a page of elements.
 
 use varve_graph::GraphError;
 use varve_graph::read::{EverPage, Version, VersionKind, View};
@@ -65,7 +65,15 @@ fn ever(context: &RequestContext, ever: Ever) -> HandlerResult {
     let page = query.get("page").filter(|page| !page.is_empty());
     let bad = |token| ApiError::backend(format!("Invalid page: '{token}'"));
     let after = page.map(|token| BASE64.decode(token).map_err(|_| bad(token)));
-    let view = context.graph()?.view(TemporalScope::NOW)?;
+    let with_versions = query.boolean("versions", false)?;
+    let scope = time::scope(query)?;
+    if scope.transaction.is_some() && !with_versions {
+        return Err(ApiError::illegal_argument(
+            "The as_of_tx parameter belongs to versions=true: which ids have a history is told as of now",
+        ));
+    }
+    let target = Target::of(context)?;
+    let view = target.graph.view(TemporalScope::NOW)?;
     let mut looked_at = 0_usize;
     let mut late = Ok(());
     let mut looked = || {
@@ -81,21 +89,56 @@ fn ever(context: &RequestContext, ever: Ever) -> HandlerResult {
     };
     let found = ever(&view, after.transpose()?.as_deref(), limit, &mut looked)?;
     late?;
-    let mut json = JsonWriter::with_capacity(32 * found.ids.len() + 64);
-    json.begin_object().key("ids").begin_array();
+    let mut answer = Growing::with_capacity(context, 32 * found.ids.len() + 64);
+    answer.json.begin_object().key("ids").begin_array();
     for id in &found.ids {
         match id {
-            ElementId::Vertex(id) => output::vertex_id(&mut json, id),
-            ElementId::Edge(id) => output::edge_id(&mut json, id),
+            ElementId::Vertex(id) => output::vertex_id(&mut answer.json, id),
+            ElementId::Edge(id) => output::edge_id(&mut answer.json, id),
         }
     }
-    json.end_array().key("page");
+    answer.json.end_array();
+    if with_versions {
+        answer = histories(context, &target, scope, &found.ids, answer)?;
+    }
+    answer.json.key("page");
     match found.next {
-        Some(next) => json.string(&BASE64.encode(next)),
-        None => json.null(),
+        Some(next) => answer.json.string(&BASE64.encode(next)),
+        None => answer.json.null(),
     };
-    json.end_object();
-    Ok(Response::ok(json.finish()))
+    answer.json.end_object();
+    Ok(answer.finish())
+}
+
+/// Versions of one element within a page of elements; its own history has the others.
+const VERSIONS_MAX: usize = 1_000;
+
+/// Writes the history of each element; null once the answer is as long as it may be.
+fn histories<'c>(
+    context: &'c RequestContext,
+    target: &Target,
+    scope: TemporalScope,
+    ids: &[ElementId],
+    answer: Growing<'c>,
+) -> Result<Growing<'c>, ApiError> {
+    let view = target.graph.view(scope)?;
+    let mut page = Page::new(context, answer, VERSIONS_MAX);
+    page.answer.json.key("histories").begin_array();
+    for id in ids {
+        if page.answer.is_full() {
+            page.answer.json.null();
+            continue;
+        }
+        (page.left, page.last, page.next) = (VERSIONS_MAX, None, None);
+        page.answer.json.begin_object().key("versions").begin_array();
+        view.visit_history(id, None, &mut |version| {
+            page.look(&target.schema, Some(&version))
+        })?;
+        std::mem::replace(&mut page.failed, Ok(()))?;
+        page.end_versions();
+    }
+    page.answer.json.end_array();
+    Ok(page.answer)
 }
 
 /// How many are asked for.
@@ -150,34 +193,20 @@ fn list(context: &RequestContext, id: &ElementId) -> HandlerResult {
     };
     let scope = time::scope(query)?;
     let target = Target::of(context)?;
-    let mut page = Page {
-        context,
-        answer: Growing::with_capacity(context, 4 * output::ELEMENT_BYTES),
-        left: limit,
-        looked_at: 0,
-        last: None,
-        next: None,
-        failed: Ok(()),
-    };
-    let json = &mut page.answer.json;
-    json.begin_object().key("versions").begin_array();
+    let answer = Growing::with_capacity(context, 4 * output::ELEMENT_BYTES);
+    let mut page = Page::new(context, answer, limit);
+    page.answer.json.begin_object().key("versions").begin_array();
     let view = target.graph.view(scope)?;
     view.visit_history(id, before, &mut |version| {
         let asked = scope.valid.is_none_or(|at| version.period.covers(at));
         page.look(&target.schema, asked.then_some(&version))
     })?;
-    page.failed?;
+    std::mem::replace(&mut page.failed, Ok(()))?;
     if page.last.is_none() && before.is_none() {
         return Err(varve_graph::element::not_there(id).into());
     }
-    let mut answer = page.answer;
-    answer.json.end_array().key("page");
-    match page.next {
-        Some(next) => answer.json.string(&next.to_string()),
-        None => answer.json.null(),
-    };
-    answer.json.end_object();
-    Ok(answer.finish())
+    page.end_versions();
+    Ok(page.answer.finish())
 }
 
 /// How many versions are looked at between two looks at the clock.
@@ -194,7 +223,30 @@ struct Page<'c> {
     failed: Result<(), ApiError>,
 }
 
-impl Page<'_> {
+impl<'c> Page<'c> {
+    fn new(context: &'c RequestContext, answer: Growing<'c>, left: usize) -> Self {
+        Self {
+            context,
+            answer,
+            left,
+            looked_at: 0,
+            last: None,
+            next: None,
+            failed: Ok(()),
+        }
+    }
+
+    /// Ends the list of versions and the object around it.
+    fn end_versions(&mut self) {
+        let json = &mut self.answer.json;
+        json.end_array().key("page");
+        match self.next {
+            Some(next) => json.string(&next.to_string()),
+            None => json.null(),
+        };
+        json.end_object();
+    }
+
     /// Takes a version that was asked for, or counts one that was not. Breaks when the page is full or time is over.
     fn look(&mut self, schema: &Schema, version: Option<&Version>) -> Flow {
         self.looked_at += 1;

@@ -247,9 +247,11 @@ const SCAN: [Parameter; 6] = [
     SCOPE[1],
 ];
 
-const ALL_HISTORIES: [Parameter; 2] = [
+const ALL_HISTORIES: [Parameter; 4] = [
     Parameter::text("page"),
     Parameter::new("limit", LONG, "100"),
+    Parameter::new("versions", "boolean", "false"),
+    SCOPE[1],
 ];
 
 const HISTORY: [Parameter; 4] = [
