@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 use varve_kv::fail_point;
 use varve_kv::{
-    Batch, ClusteringRange, Durability, Flow, Op, PartitionRange, ScanRequest, Space, TableId,
-    TableSpec,
+    Batch, ClusteringRange, Durability, Engine, Flow, Op, PartitionRange, ScanRequest, Space,
+    TableId, TableSpec,
 };
 use varve_kv_front::FrontOptions;
 use varve_kv_rocksdb::{FrontTable, RocksConfig, RocksEngine, Tuning};

@@ -130,7 +130,11 @@ fn histories<'c>(
             continue;
         }
         (page.left, page.last, page.next) = (VERSIONS_MAX, None, None);
-        page.answer.json.begin_object().key("versions").begin_array();
+        page.answer
+            .json
+            .begin_object()
+            .key("versions")
+            .begin_array();
         view.visit_history(id, None, &mut |version| {
             page.look(&target.schema, Some(&version))
         })?;
@@ -195,7 +199,11 @@ fn list(context: &RequestContext, id: &ElementId) -> HandlerResult {
     let target = Target::of(context)?;
     let answer = Growing::with_capacity(context, 4 * output::ELEMENT_BYTES);
     let mut page = Page::new(context, answer, limit);
-    page.answer.json.begin_object().key("versions").begin_array();
+    page.answer
+        .json
+        .begin_object()
+        .key("versions")
+        .begin_array();
     let view = target.graph.view(scope)?;
     view.visit_history(id, before, &mut |version| {
         let asked = scope.valid.is_none_or(|at| version.period.covers(at));

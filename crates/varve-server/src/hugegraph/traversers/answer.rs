@@ -11,42 +11,31 @@ use crate::JsonWriter;
 use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::graph::output;
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::Growing;
 
 /// Bytes of a first buffer.
 const FIRST_BYTES: usize = 1_024;
 
-/// A JSON object that grows member by member, up to `server.max_answer_bytes`.
+/// A JSON object that grows member by member, within the limits of answers.
 pub(super) struct Answer<'a> {
-    context: &'a RequestContext,
     ground: &'a Ground,
-    json: JsonWriter,
+    growing: Growing<'a>,
 }
 
 impl<'a> Answer<'a> {
     pub(super) fn start(context: &'a RequestContext, ground: &'a Ground) -> Self {
-        let mut json = JsonWriter::with_capacity(FIRST_BYTES);
-        json.begin_object();
-        Self {
-            context,
-            ground,
-            json,
-        }
+        let mut growing = Growing::with_capacity(context, FIRST_BYTES);
+        growing.json.begin_object();
+        Self { ground, growing }
     }
 
     /// The writer, for members of one number or so.
     pub(super) fn json(&mut self) -> &mut JsonWriter {
-        &mut self.json
+        &mut self.growing.json
     }
 
-    fn check_size(&self) -> Result<(), ApiError> {
-        let limit = self.context.state().config().max_answer_bytes;
-        if self.json.len() > limit {
-            return Err(ApiError::limit_exceeded(format!(
-                "The answer is larger than the limit of {limit} bytes: ask for less, or for the count only"
-            )));
-        }
-        Ok(())
+    fn context(&self) -> &'a RequestContext {
+        self.growing.context()
     }
 
     fn list<T>(
@@ -55,12 +44,12 @@ impl<'a> Answer<'a> {
         items: impl IntoIterator<Item = T>,
         mut write: impl FnMut(&mut JsonWriter, T) -> Result<(), ApiError>,
     ) -> Result<(), ApiError> {
-        self.json.key(key).begin_array();
+        self.json().key(key).begin_array();
         for item in items {
-            write(&mut self.json, item)?;
-            self.check_size()?;
+            write(&mut self.growing.json, item)?;
+            self.growing.check()?;
         }
-        self.json.end_array();
+        self.json().end_array();
         Ok(())
     }
 
@@ -71,7 +60,7 @@ impl<'a> Answer<'a> {
         search: &Search<'_>,
         numbers: impl IntoIterator<Item = VertexNumber>,
     ) -> Result<(), ApiError> {
-        let context = self.context;
+        let context = self.context();
         self.list(key, numbers, |json, number| {
             write_id(context, json, search, number)
         })
@@ -84,7 +73,7 @@ impl<'a> Answer<'a> {
         search: &Search<'_>,
         paths: &[Path],
     ) -> Result<(), ApiError> {
-        let context = self.context;
+        let context = self.context();
         self.list(key, paths, |json, path| {
             json.begin_object().key("objects").begin_array();
             for number in &path.vertices {
@@ -105,7 +94,7 @@ impl<'a> Answer<'a> {
         if !whole {
             return self.ids("vertices", search, numbers.iter().copied());
         }
-        let (context, ground) = (self.context, self.ground);
+        let (context, ground) = (self.context(), self.ground);
         self.list("vertices", numbers, |json, number| {
             let id = search
                 .id(*number)
@@ -130,7 +119,7 @@ impl<'a> Answer<'a> {
     pub(super) fn measured(mut self, search: &Search<'_>) -> HandlerResult {
         let measure = search.measure();
         let nanos = self.ground.began.elapsed().as_nanos();
-        let json = self.json.key("measure").begin_object();
+        let json = self.json().key("measure").begin_object();
         json.key("edge_iterations").unsigned(measure.edges);
         json.key("vertice_iterations").unsigned(measure.vertices);
         json.key("cost(ns)")
@@ -141,8 +130,8 @@ impl<'a> Answer<'a> {
 
     /// Ends the answer.
     pub(super) fn bare(mut self) -> HandlerResult {
-        self.json.end_object();
-        Ok(Response::ok(self.json.finish()))
+        self.json().end_object();
+        Ok(self.growing.finish())
     }
 }
 
