@@ -118,6 +118,20 @@ impl GraphError {
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::NotFound, message)
     }
+
+    /// The same failure of an operation that takes several commits, of which some are stored: `part` says what they have
+    /// done. A kind that promises that nothing happened becomes [`ErrorKind::OutcomeUnknown`].
+    #[must_use]
+    pub fn after_part(self, part: &str) -> Self {
+        match self.kind {
+            ErrorKind::NotFound | ErrorKind::OutcomeUnknown | ErrorKind::Storage => self,
+            _ => Self {
+                kind: ErrorKind::OutcomeUnknown,
+                message: format!("{part}: {}", self.message),
+                source: Some(Box::new(self)),
+            },
+        }
+    }
 }
 
 impl From<KvError> for GraphError {

@@ -154,6 +154,8 @@ pub struct WriteRequest {
     pub mutations: Vec<Mutation>,
     /// The valid period of all of them.
     pub period: WritePeriod,
+        /// What if the vertex is not there.
+        missing: Missing,
     /// The valid period of each change, where they differ; empty when all have [`WriteRequest::period`].
     pub periods: Vec<WritePeriod>,
 }

@@ -63,7 +63,9 @@ impl Registry {
     pub(super) fn reap_changed(&self, doomed: &mut Vec<Doomed>) -> Result<(), GraphError> {
         match self.reap(doomed) {
             Err(_) if self.is_shared() => Ok(()),
-            reaped => reaped,
+            reaped => reaped.map_err(|error| {
+                error.after_part("The graph's data is gone, but its files cannot be removed yet")
+            }),
         }
     }
 

@@ -1,7 +1,8 @@
 //! Deleting vertices with more edges than one commit may take.
 //!
 //! The edges go first, some thousand in each commit, then the vertex with the rest. Readers meanwhile see the vertex with
-//! fewer and fewer edges; if the server stops in between, the vertex is still there and the request was not answered.
+//! fewer and fewer edges. If the server stops in between, the vertex is still there and the request was not answered. If a
+//! later commit fails, the request must not answer that nothing happened: see [`GraphError::after_part`].
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use varve_encoding::key;
 use varve_kv::fail_point;
 use varve_model::{ElementId, VertexId};
 
-use super::{Contention, Mutation, WriteRequest, Written, prepare};
+use super::{Contention, Missing, Mutation, Ticket, WriteRequest, Written, prepare};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 
@@ -19,47 +20,217 @@ pub(crate) fn write(
     request: &WriteRequest,
     contention: Contention,
 ) -> Result<Option<Written>, GraphError> {
-    loop {
-        let error = match prepare(graph, request, contention) {
-            Err(error) if error.kind == ErrorKind::LimitExceeded => error,
-            done => return done,
-        };
-        match (contention, lone_deletion(request)) {
-            // Too much for a thread that serves others.
-            (Contention::Refuse, _) => return Ok(None),
-            (Contention::Wait, Some(vertex)) => delete_edges(graph, vertex)?,
-            (Contention::Wait, None) => return Err(error),
+    let error = match prepare(graph, request, contention) {
+        Err(error) if error.kind == ErrorKind::LimitExceeded => error,
+        done => return done,
+    };
+    match (contention, lone_deletion(request)) {
+        // Too much for a thread that serves others.
+        (Contention::Refuse, _) => Ok(None),
+        (Contention::Wait, None) => Err(error),
+        (Contention::Wait, Some((vertex, missing))) => {
+            let mut steps = 0;
+            let done = delete_in_steps(graph, request, (vertex, missing), &mut steps);
+            done.map(Some).map_err(|error| {
+                let part = format!(
+                    "{steps} parts of the edges of vertex '{vertex}' are deleted, the vertex may not be; delete it again"
+                );
+                if steps > 0 { error.after_part(&part) } else { error }
+            })
         }
     }
 }
 
-/// The vertex that `request` deletes from now on, if it does nothing else.
-fn lone_deletion(request: &WriteRequest) -> Option<&VertexId> {
+/// Deletes edges of the vertex until `request` fits one commit, and waits until that is stored. Counts the commits before it.
+fn delete_in_steps(
+    graph: &Arc<Graph>,
+    request: &WriteRequest,
+    of: (&VertexId, Missing),
+    steps: &mut usize,
+) -> Result<Written, GraphError> {
+    loop {
+        delete_edges(graph, of, steps)?;
+        match prepare(graph, request, Contention::Wait) {
+            // New edges came meanwhile.
+            Err(error) if error.kind == ErrorKind::LimitExceeded => {}
+            Err(error) => return Err(error),
+            Ok(None) => return Err(busy()),
+            Ok(Some(mut written)) => {
+                // Waited for here, since a failure must tell of the steps.
+                let ticket =
+                    std::mem::replace(&mut written.ticket, Ticket::done(graph.published()));
+                written.ticket = Ticket::done(ticket.wait()?);
+                return Ok(written);
+            }
+        }
+    }
+}
+
+fn busy() -> GraphError {
+    GraphError::new(ErrorKind::Busy, "The vertex is being written by others")
+}
+
+/// The vertex that `request` deletes from now on, if it does nothing else, and what to do if it is missing.
+fn lone_deletion(request: &WriteRequest) -> Option<(&VertexId, Missing)> {
     match request.mutations.as_slice() {
         [
             Mutation::Delete {
                 id: ElementId::Vertex(id),
-                ..
+                missing,
             },
-        ] => request.is_plain().then_some(id),
+        ] => request.is_plain().then_some((id, *missing)),
         _ => None,
     }
 }
 
 /// Deletes the edges that `vertex` has, in steps. Each goes on where the one before has ended: what that has removed may long be in
 /// the way of whoever looks from the beginning on. Edges that come meanwhile, before that place, are left to the last look.
-fn delete_edges(graph: &Arc<Graph>, vertex: &VertexId) -> Result<(), GraphError> {
+fn delete_edges(
+    graph: &Arc<Graph>,
+    (vertex, missing): (&VertexId, Missing),
+    steps: &mut usize,
+) -> Result<(), GraphError> {
     let mut rest = Some(key::EDGES_FROM.to_vec());
     while let Some(from) = rest {
         fail_point::WIDE_STEP.pass();
-        let vertex = vertex.clone();
-        let step = WriteRequest::now(vec![Mutation::DeleteEdges { vertex, from }]);
-        // It is not refused, as it waits.
-        let Some(written) = prepare(graph, &step, Contention::Wait)? else {
-            return Ok(());
-        };
+        let step = WriteRequest::now(vec![Mutation::DeleteEdges {
+            vertex: vertex.clone(),
+            from,
+            missing,
+        }]);
+        let written = prepare(graph, &step, Contention::Wait)?.ok_or_else(busy)?;
         written.ticket.wait()?;
+        *steps += 1;
         rest = written.rest;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use varve_encoding::tables::TABLES;
+    use varve_kv::{Engine, MemoryEngine};
+    use varve_model::time::SystemClock;
+    use varve_model::{Edge, EdgeId, EdgeLabelId, TemporalScope, Vertex, VertexId, VertexLabelId};
+
+    use super::*;
+    use crate::commit::{DurabilityMode, LatchSet};
+    use crate::graph::GraphOptions;
+    use crate::patience;
+    use crate::schema::{NewEdgeLabel, NewVertexLabel};
+    use crate::write::EndCheck;
+    use crate::write::keys::edge_latch;
+
+    const EDGES: usize = 20;
+
+    fn edge_id(at: usize) -> EdgeId {
+        EdgeId {
+            source: VertexId::text("hub"),
+            parent: EdgeLabelId(1),
+            label: EdgeLabelId(1),
+            sort_values: "".into(),
+            target: VertexId::text(&format!("v{at:02}")),
+        }
+    }
+
+    fn edge(id: EdgeId) -> Edge {
+        Edge {
+            id,
+            source_label: VertexLabelId(1),
+            target_label: VertexLabelId(1),
+            properties: Default::default(),
+        }
+    }
+
+    fn is_there(graph: &Graph, id: &EdgeId) -> bool {
+        let found = graph.edge(id, TemporalScope::NOW);
+        found.expect("read").is_some()
+    }
+
+    /// A vertex with four times as many edges as a commit may delete.
+    fn graph() -> Arc<Graph> {
+        let space = MemoryEngine::new().open("g", TABLES, true).expect("space");
+        let mut options = GraphOptions::new(Arc::new(SystemClock));
+        options.limits.vertex_delete_edges_max = EDGES / 4;
+        options.durability = DurabilityMode::None;
+        let graph = Graph::open("g", space, &options).expect("graph");
+        let catalogue = graph.catalogue();
+        let vertices = catalogue.create_vertex_label(NewVertexLabel::named("v"));
+        vertices.expect("a label");
+        let edges = catalogue.create_edge_label(NewEdgeLabel::between("e", "v", "v"));
+        edges.expect("a label");
+        let put_edge = |at| Mutation::PutEdge {
+            edge: edge(edge_id(at)),
+            ends: EndCheck::Skip,
+        };
+        let vertex = Vertex {
+            id: VertexId::text("hub"),
+            label: VertexLabelId(1),
+            properties: Default::default(),
+        };
+        let fresh = false;
+        let mut mutations = vec![Mutation::PutVertex { vertex, fresh }];
+        mutations.extend((0..EDGES).map(put_edge));
+        graph
+            .write_now(&WriteRequest::now(mutations))
+            .expect("stored");
+        graph
+    }
+
+    fn held(graph: &Graph, at: usize) -> LatchSet {
+        let latch = vec![edge_latch(&edge_id(at))];
+        graph.latches.acquire(latch).expect("free")
+    }
+
+    fn left(graph: &Graph) -> usize {
+        let there = |at: &usize| is_there(graph, &edge_id(*at));
+        (0..EDGES).filter(there).count()
+    }
+
+    /// Deletes a vertex without waiting for anybody.
+    fn delete(graph: &Arc<Graph>, id: &str, missing: Missing) -> Result<(), ErrorKind> {
+        let id = ElementId::Vertex(VertexId::text(id));
+        let request = WriteRequest::now(vec![Mutation::Delete { id, missing }]);
+        let done = patience::until(Instant::now(), || graph.write_now(&request));
+        done.map(|_| ()).map_err(|error| error.kind)
+    }
+
+    #[test]
+    fn a_deletion_that_ends_between_its_steps_does_not_say_that_nothing_happened() {
+        let graph = graph();
+        let other = held(&graph, 0);
+        let first = delete(&graph, "hub", Missing::Refuse);
+        assert_eq!((first, left(&graph)), (Err(ErrorKind::Busy), EDGES));
+        drop(other);
+        let other = held(&graph, EDGES - 1);
+        let later = delete(&graph, "hub", Missing::Refuse);
+        assert_eq!(later, Err(ErrorKind::OutcomeUnknown));
+        assert!((1..EDGES).contains(&left(&graph)));
+        drop(other);
+        assert_eq!(delete(&graph, "hub", Missing::Refuse), Ok(()));
+        assert_eq!(left(&graph), 0);
+    }
+
+    #[test]
+    fn a_missing_vertex_is_refused_before_any_of_its_edges_is_deleted() {
+        let graph = graph();
+        let to_nobody = |at| EdgeId {
+            target: VertexId::text("nobody"),
+            source: VertexId::text(&format!("v{at:02}")),
+            ..edge_id(at)
+        };
+        let put = |at| Mutation::PutEdge {
+            edge: edge(to_nobody(at)),
+            ends: EndCheck::Skip,
+        };
+        let edges = WriteRequest::now((0..EDGES).map(put).collect());
+        graph.write_now(&edges).expect("stored");
+        let refused = delete(&graph, "nobody", Missing::Refuse);
+        assert_eq!(refused, Err(ErrorKind::NotFound));
+        assert!((0..EDGES).all(|at| is_there(&graph, &to_nobody(at))));
+        assert_eq!(delete(&graph, "nobody", Missing::Ignore), Ok(()));
+        assert!(!(0..EDGES).any(|at| is_there(&graph, &to_nobody(at))));
+    }
 }

@@ -260,7 +260,9 @@ impl<'a> WorkingSet<'a> {
                 }
                 Mutation::Modify { id, ends, modify } => self.modify(id, number, *ends, modify)?,
                 Mutation::Delete { id, missing } => self.delete(id, number, *missing)?,
-                Mutation::DeleteEdges { vertex, .. } => self.delete_edges(vertex, number)?,
+                Mutation::DeleteEdges {
+                    vertex, missing, ..
+                } => self.delete_edges(vertex, number, *missing)?,
             });
         }
         Ok(touched)

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use super::reference_copies::guids_of;
 use super::target::{SAVE_COPY, Target};
 use super::{Repository, checks};
-use crate::error::OmrsError;
+use crate::error::{Message, OmrsError};
 use crate::instances::{EntityDetail, EntityProxy, InstanceHeader, Relationship};
 use crate::json::encode;
 use crate::requests::InstanceGraphRequest;
@@ -55,6 +55,23 @@ impl<'a> Copied<'a> {
     }
 }
 
+/// Keeps each part in a transaction of its own. The failure of a later one must not say that nothing happened.
+fn one_after_another<P>(
+    parts: impl IntoIterator<Item = P>,
+    mut keep: impl FnMut(P) -> Result<(), OmrsError>,
+) -> Result<(), OmrsError> {
+    for (number, part) in parts.into_iter().enumerate() {
+        keep(part).map_err(|error| match error.message {
+            Message::StoreBusy | Message::StoreLimit if number > 0 => {
+                let words = format!("the first copies of the call are kept, then: {error}");
+                OmrsError::new(Message::OutcomeUnknown, &[&words])
+            }
+            _ => error,
+        })?;
+    }
+    Ok(())
+}
+
 impl Repository {
     /// Keeps copies of many instances: entities first, then relationships. One transaction keeps up to 5,000 copies and
     /// 16 MiB of them, each instance once: such a call is kept whole or, when any of it is refused, not at all. A call with
@@ -76,16 +93,15 @@ impl Repository {
         if parts.len() > 1 {
             self.check_copies(&all)?;
         }
-        for part in parts {
+        one_after_another(parts, |part| {
             let guids: Vec<&str> = part.iter().flat_map(|copy| copy.guids()).collect();
             self.write(&guids, |transaction, types| {
                 part.iter().try_for_each(|copy| match copy {
                     Copied::Entity(entity) => self.save_entity(transaction, types, entity),
                     Copied::Relationship(of) => self.save_relationship(transaction, types, of),
                 })
-            })?;
-        }
-        Ok(())
+            })
+        })
     }
 
     /// Checks copies as they will be when they are kept.
@@ -237,5 +253,23 @@ mod tests {
         assert_eq!(lengths(&large), [2, 1]);
         large[0].header.instance_url = Some("x".repeat(BYTES_MAX));
         assert_eq!(lengths(&large), [1, 2]);
+    }
+
+    #[test]
+    fn a_failure_after_the_first_copies_does_not_say_that_nothing_happened() {
+        let failing_at = |at: usize| {
+            let busy = OmrsError::new(Message::StoreBusy, &["too late"]);
+            let keep = |part| {
+                if part == at {
+                    Err(busy.clone())
+                } else {
+                    Ok(())
+                }
+            };
+            one_after_another(0..3, keep).map_err(|error| error.message)
+        };
+        assert_eq!(failing_at(0), Err(Message::StoreBusy));
+        assert_eq!(failing_at(1), Err(Message::OutcomeUnknown));
+        assert_eq!(failing_at(3), Ok(()));
     }
 }

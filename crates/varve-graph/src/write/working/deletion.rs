@@ -9,6 +9,7 @@ use varve_model::{EdgeId, ElementId, VertexId};
 
 use super::{Outcome, WorkingSet};
 use crate::commit::{LatchKey, LatchSet};
+use crate::element::not_there;
 use crate::error::GraphError;
 use crate::write::incident::{Reach, Room, incident_edges, some_edges};
 use crate::write::keys::edge_latch;
@@ -25,17 +26,7 @@ impl<'a> WorkingSet<'a> {
         missing: Missing,
     ) -> Result<usize, GraphError> {
         let at = self.place(Cow::Borrowed(id), keys, false)?;
-        let exists = self.state(at)?.is_some();
-        if !exists && missing == Missing::Refuse {
-            let kind = if matches!(id, ElementId::Vertex(_)) {
-                "Vertex"
-            } else {
-                "Edge"
-            };
-            return Err(GraphError::not_found(format!(
-                "{kind} '{id}' does not exist"
-            )));
-        }
+        self.check_there(at, missing)?;
         self.elements[at].outcome = Outcome::Delete;
         if let ElementId::Vertex(vertex) = id {
             self.delete_incident(vertex)?;
@@ -43,14 +34,24 @@ impl<'a> WorkingSet<'a> {
         Ok(at)
     }
 
+    /// Refuses the deletion of what is not there, if it is to be refused.
+    fn check_there(&self, at: usize, missing: Missing) -> Result<(), GraphError> {
+        match missing == Missing::Refuse && self.state(at)?.is_none() {
+            true => Err(not_there(&self.elements[at].id)),
+            false => Ok(()),
+        }
+    }
+
     /// Deletes the edges of `vertex` that were claimed; the vertex stays as it is.
     pub(super) fn delete_edges(
         &mut self,
         vertex: &VertexId,
         keys: u32,
+        missing: Missing,
     ) -> Result<usize, GraphError> {
         let id = ElementId::Vertex(vertex.clone());
         let at = self.place(Cow::Owned(id), keys, false)?;
+        self.check_there(at, missing)?;
         self.delete_incident(vertex)?;
         Ok(at)
     }
@@ -124,7 +125,7 @@ impl<'a> WorkingSet<'a> {
                     };
                     (vertex, edges, all)
                 }
-                Mutation::DeleteEdges { vertex, from } => {
+                Mutation::DeleteEdges { vertex, from, .. } => {
                     let room = Room::of_step(self.graph.limits());
                     let (edges, rest) = some_edges(self.reader, vertex, from, room)?;
                     self.rest.clone_from(&rest);
