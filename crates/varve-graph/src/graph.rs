@@ -1,6 +1,7 @@
 //! One graph: its space, schema, latches and committer put together.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::RwLock;
 use varve_encoding::key;
@@ -13,8 +14,9 @@ use varve_model::{
 };
 
 use crate::bodies::ElementBodies;
+use crate::clock_watch::{ahead, check_ahead};
 use crate::commit::{
-    Commit, Committer, CommitterOptions, DurabilityMode, LatchKey, Latches, Promise,
+    Commit, Committer, CommitterOptions, DurabilityMode, LatchKey, Latches, Promise, stored_version,
 };
 use crate::error::{ErrorKind, GraphError};
 use crate::index::{Deriver, DeriverSource};
@@ -37,6 +39,9 @@ pub struct GraphOptions {
     pub limits: Limits,
     /// Where the time comes from.
     pub clock: Arc<dyn Clock>,
+    /// How far the newest commit version may be ahead of the clock when a graph is opened; further is refused. `None` (the
+    /// default): opened whatever the clock shows.
+    pub clock_ahead_max: Option<Duration>,
     /// Where the derivers of graphs with derived indexes come from.
     pub derivers: Option<Arc<dyn DeriverSource>>,
 }
@@ -49,6 +54,7 @@ impl GraphOptions {
             durability: DurabilityMode::default(),
             limits: Limits::default(),
             clock,
+            clock_ahead_max: None,
             derivers: None,
         }
     }
@@ -79,13 +85,16 @@ impl Graph {
     /// Opens the graph that `space` holds; a new space is an empty graph.
     ///
     /// # Errors
-    /// When the store fails or is damaged.
+    /// When the store fails or is damaged, or is further ahead of the clock than [`GraphOptions::clock_ahead_max`].
     pub fn open(
         name: &str,
         space: Arc<dyn Space>,
         options: &GraphOptions,
     ) -> Result<Arc<Self>, GraphError> {
         options.limits.validate()?;
+        let (promise, told_past) = Promise::open(Arc::clone(&space))?;
+        let newest = stored_version(&*space)?.max(told_past);
+        check_ahead(name, newest, options.clock.now(), options.clock_ahead_max)?;
         let deriver = match &options.derivers {
             Some(source) => source.deriver(name, &*space)?,
             None => None,
@@ -111,7 +120,6 @@ impl Graph {
                 queue_bytes_max: options.limits.commit_queue_bytes_max,
             },
         )?;
-        let (promise, told_past) = Promise::open(Arc::clone(&space))?;
         committer.settle(told_past)?;
         let snowflake = Snowflake::after(committer.numbered().instant());
         let graph = Arc::new(Self {
@@ -195,6 +203,12 @@ impl Graph {
     #[must_use]
     pub fn now(&self) -> Instant {
         self.clock.now().max(self.committer.numbered().instant())
+    }
+
+    /// How far what counts as now is ahead of the clock: now stands still until the clock has caught up.
+    #[must_use]
+    pub fn ahead_of_clock(&self) -> Duration {
+        ahead(self.committer.numbered().instant(), self.clock.now())
     }
 
     /// The newest visible commit version.
@@ -396,7 +410,7 @@ impl Graph {
         self.space.isolation() == Isolation::Snapshot
     }
 
-    /// Makes the transaction time of `scope` past; [`CommitVersion::MAX`] becomes the present one. A snapshot has whole commits
+    /// Makes the transaction time of `scope` past, and a version the end of its commit; [`CommitVersion::MAX`] becomes the present one. A snapshot has whole commits
     /// only, so there the present needs no time.
     fn settle(&self, mut scope: TemporalScope) -> Result<TemporalScope, GraphError> {
         if scope.transaction == Some(CommitVersion::MAX) {

@@ -24,6 +24,7 @@ pub mod verify;
 pub mod write;
 
 mod bodies;
+mod clock_watch;
 mod hash;
 mod snowflake;
 

@@ -9,4 +9,4 @@ pub use purge::purge;
 pub(crate) use purge::{States, destroy, is_put, record, states};
 pub use retention::{RetentionReport, sweep};
 pub use tidy::tidy;
-pub use worker::{Maintenance, MaintenanceOptions};
+pub use worker::{Finding, Maintenance, MaintenanceOptions};

@@ -27,7 +27,7 @@ pub(crate) fn backup(arguments: &BackupArguments) -> Result<ExitCode, CommandErr
         return Ok(ExitCode::SUCCESS);
     }
     let config = arguments.options.load()?;
-    let graphs = data::open_graphs(&config, data::open_engine(&config)?)?;
+    let graphs = data::open_graphs(&config, data::open_engine(&config)?, None)?;
     let manifest = write_backup(&graphs, &arguments.target)?;
     tell("backed up", &manifest);
     Ok(ExitCode::SUCCESS)

@@ -38,9 +38,20 @@ section! {
         /// a log of its own and costs a fraction of the processor's time of the engine's log and memtables, to which writes
         /// go with 0. At most an eighth of the memory. May be changed at any start.
         front_table_bytes: usize = 160 << 20,
+        /// Seconds that the newest commit of a graph may be ahead of this machine's clock when the server opens it. A graph further
+        /// ahead is not opened, since the clock is wrong now or was wrong then; 0 opens it whatever the clock shows. `time.md` says more.
+        clock_ahead_max_seconds: u64 = 3_600,
         @
         /// The cluster, for the engine `cassandra`.
         cassandra: CassandraOptions,
+    }
+}
+
+impl StorageConfig {
+    /// How far a graph may be ahead of the clock when it is opened; `None` = as far as it is.
+    pub(crate) fn clock_ahead_max(&self) -> Option<Duration> {
+        let seconds = self.clock_ahead_max_seconds;
+        (seconds > 0).then(|| Duration::from_secs(seconds))
     }
 }
 

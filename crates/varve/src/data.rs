@@ -4,6 +4,7 @@
 //! process at a time opens a data folder; the engine locks it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use varve_graph::{DurabilityMode, GraphOptions, Registry};
 use varve_kv::Engine;
@@ -216,15 +217,18 @@ fn open_cassandra(_: &Config, _: Option<String>) -> Result<Arc<dyn Engine>, Comm
     Err(WITHOUT_CASSANDRA.into())
 }
 
-/// Opens all graphs of `engine`, and creates those that the options want to be there.
+/// Opens all graphs of `engine`, and creates those that the options want to be there. One whose newest commit is further ahead
+/// of the clock than `clock_ahead_max` is refused; who only reads opens it whatever the clock shows.
 ///
 /// # Errors
 /// When a graph is damaged or cannot be created.
 pub(crate) fn open_graphs(
     config: &Config,
     engine: Arc<dyn Engine>,
+    clock_ahead_max: Option<Duration>,
 ) -> Result<Arc<Registry>, CommandError> {
     let mut options = GraphOptions::new(Arc::new(SystemClock));
+    options.clock_ahead_max = clock_ahead_max;
     options.durability = match config.durability()? {
         Durability::Sync => DurabilityMode::Sync,
         Durability::Interval(every) => DurabilityMode::Interval(every),
@@ -297,7 +301,7 @@ mod tests {
         let mut config = Config::default();
         config.storage.engine = "memory".to_owned();
         config.graph.create.push("second".to_owned());
-        let graphs = open_graphs(&config, open_engine(&config).unwrap()).unwrap();
+        let graphs = open_graphs(&config, open_engine(&config).unwrap(), None).unwrap();
         assert_eq!(graphs.names(), ["hugegraph", "second"]);
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use varve_graph::Registry;
-use varve_graph::maintenance::Maintenance;
+use varve_graph::maintenance::{Finding, Maintenance};
 use varve_graph::registry::{Change, Tending};
 use varve_kv::{Engine, KvError};
 use varve_server::{AppState, Listeners, Metadata, RunningServer, version};
@@ -54,7 +54,15 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     let maintenance = Maintenance::start(
         Arc::clone(&graphs),
         config.maintenance.options(),
-        |graph, error| tracing::warn!(graph, %error, "upkeep failed and is tried again"),
+        |finding| match finding {
+            Finding::Failed { graph, error } => {
+                tracing::warn!(graph, %error, "upkeep failed and is tried again");
+            }
+            Finding::AheadOfClock { graph, detail } => {
+                tracing::warn!(graph, detail, "the graph is ahead of the clock");
+            }
+            Finding::ClockJumped { detail } => tracing::warn!(detail, "the clock jumped"),
+        },
     )?;
     let tending = tend(&graphs)?;
     let mut server_config = config.server.clone();
@@ -105,7 +113,8 @@ struct Data {
 impl Data {
     fn open(config: &Config) -> Result<Self, CommandError> {
         let engine = data::open_server_engine(config)?;
-        let graphs = data::open_graphs(config, Arc::clone(&engine))?;
+        let ahead_max = config.storage.clock_ahead_max();
+        let graphs = data::open_graphs(config, Arc::clone(&engine), ahead_max)?;
         let metadata = metadata::open(config, &graphs)?;
         Ok(Self {
             engine,

@@ -54,7 +54,7 @@ fn online(server: &str, graph: &str) -> Result<bool, CommandError> {
 fn offline(arguments: &VerifyArguments) -> Result<bool, CommandError> {
     let mut config = arguments.options.load()?;
     config.graph.create.clear();
-    let graphs = data::open_graphs(&config, data::open_engine(&config)?)?;
+    let graphs = data::open_graphs(&config, data::open_engine(&config)?, None)?;
     let mut sound = true;
     for name in graphs.names() {
         let graph = graphs.get(&name)?;

@@ -1,5 +1,6 @@
 //! The thread that does a server's upkeep: tidying, retention of history, forgetting old tasks.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant as MonotonicInstant};
@@ -7,7 +8,9 @@ use std::time::{Duration, Instant as MonotonicInstant};
 use parking_lot::{Condvar, Mutex};
 
 use super::{sweep, tidy};
+use crate::clock_watch::{ClockWatch, told_ahead};
 use crate::error::GraphError;
+use crate::graph::Graph;
 use crate::registry::Registry;
 
 /// How often upkeep runs.
@@ -40,6 +43,33 @@ struct Signal {
     changed: Condvar,
 }
 
+/// What upkeep tells.
+#[derive(Debug)]
+pub enum Finding<'f> {
+    /// A step of it failed for a graph; it is tried again with the next round.
+    Failed {
+        /// The graph's name.
+        graph: &'f str,
+        /// Why.
+        error: &'f GraphError,
+    },
+    /// A graph's newest commit is ahead of the clock. Told once, until the clock has caught up.
+    AheadOfClock {
+        /// The graph's name.
+        graph: &'f str,
+        /// How far, and what follows.
+        detail: &'f str,
+    },
+    /// The clock moved otherwise than time has passed.
+    ClockJumped {
+        /// How far, and what follows.
+        detail: &'f str,
+    },
+}
+
+/// Told of what upkeep finds.
+type Report<'r> = &'r dyn Fn(Finding<'_>);
+
 /// Upkeep of all graphs of a registry. Dropping it stops the thread after the step it is in.
 pub struct Maintenance {
     signal: Arc<Signal>,
@@ -47,14 +77,14 @@ pub struct Maintenance {
 }
 
 impl Maintenance {
-    /// Starts the thread. `report` is told of failures, which are tried again with the next round.
+    /// Starts the thread. `report` is told of what it finds.
     ///
     /// # Errors
     /// When no thread can be had.
     pub fn start(
         registry: Arc<Registry>,
         options: MaintenanceOptions,
-        report: impl Fn(&str, &GraphError) + Send + 'static,
+        report: impl Fn(Finding<'_>) + Send + 'static,
     ) -> Result<Self, std::io::Error> {
         let signal = Arc::new(Signal::default());
         let shared = Arc::clone(&signal);
@@ -78,12 +108,10 @@ impl Drop for Maintenance {
     }
 }
 
-fn run(
-    registry: &Registry,
-    options: MaintenanceOptions,
-    signal: &Signal,
-    report: &dyn Fn(&str, &GraphError),
-) {
+fn run(registry: &Registry, options: MaintenanceOptions, signal: &Signal, report: Report<'_>) {
+    let clock = &registry.options().clock;
+    let mut watch = ClockWatch::new(clock.now(), MonotonicInstant::now());
+    let mut ahead = BTreeSet::new();
     let mut swept = MonotonicInstant::now();
     // Tasks are looked at in the first round too, for they are few: a server that is often restarted forgets them as well.
     let mut first = true;
@@ -98,26 +126,111 @@ fn run(
             }
         }
         let sweeping = swept.elapsed() >= options.retention_every;
+        if let Some(detail) = watch.look(clock.now(), MonotonicInstant::now()) {
+            report(Finding::ClockJumped { detail: &detail });
+        }
         for name in registry.open_names() {
             // A graph may be dropped meanwhile.
             let Ok(graph) = registry.get(&name) else {
                 continue;
             };
-            if let Err(error) = tidy(&graph, options.tidy_limit) {
-                report(graph.name(), &error);
-            }
-            if sweeping && let Err(error) = sweep(&graph) {
-                report(graph.name(), &error);
-            }
-            if let Some(kept) = options.tasks_kept.filter(|_| sweeping || first)
-                && let Err(error) = graph.tasks().forget_ended(kept)
-            {
-                report(graph.name(), &error);
-            }
+            tell_ahead(&graph, &mut ahead, report);
+            let kept = options.tasks_kept.filter(|_| sweeping || first);
+            look_after(&graph, options.tidy_limit, sweeping, kept, report);
         }
         first = false;
         if sweeping {
             swept = MonotonicInstant::now();
         }
+    }
+}
+
+/// Tells once of a graph whose newest commit is ahead of the clock; `told` are those that were told of.
+fn tell_ahead(graph: &Graph, told: &mut BTreeSet<String>, report: Report<'_>) {
+    match told_ahead(graph.ahead_of_clock()) {
+        Some(detail) => {
+            if told.insert(graph.name().to_owned()) {
+                let graph = graph.name();
+                report(Finding::AheadOfClock {
+                    graph,
+                    detail: &detail,
+                });
+            }
+        }
+        None => {
+            told.remove(graph.name());
+        }
+    }
+}
+
+/// One round of upkeep of one graph; `kept`: how long ended tasks are kept, if they are looked at.
+fn look_after(
+    graph: &Arc<Graph>,
+    tidy_limit: usize,
+    sweeping: bool,
+    kept: Option<Duration>,
+    report: Report<'_>,
+) {
+    let failed = |error: GraphError| {
+        let graph = graph.name();
+        report(Finding::Failed {
+            graph,
+            error: &error,
+        });
+    };
+    if let Err(error) = tidy(graph, tidy_limit) {
+        failed(error);
+    }
+    if sweeping && let Err(error) = sweep(graph) {
+        failed(error);
+    }
+    if let Some(kept) = kept
+        && let Err(error) = graph.tasks().forget_ended(kept)
+    {
+        failed(error);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use varve_kv::MemoryEngine;
+    use varve_model::{CommitVersion, Instant, TemporalScope};
+    use varve_testkit::ManualClock;
+
+    use super::*;
+    use crate::graph::GraphOptions;
+
+    #[test]
+    fn a_graph_ahead_of_the_clock_is_told_of_once_until_the_clock_has_caught_up() {
+        let clock = Arc::new(ManualClock::new(Instant(100_000_000)));
+        let options = GraphOptions::new(Arc::clone(&clock) as _);
+        let registry = Registry::open(Arc::new(MemoryEngine::new()), options).expect("open");
+        let graph = registry.create("g").expect("a graph");
+        let now = TemporalScope {
+            valid: None,
+            transaction: Some(CommitVersion::last_at(Instant(100_000_000))),
+        };
+        graph.view(now).expect("what is now is past from here on");
+        let details = std::cell::RefCell::new(Vec::new());
+        let report = |finding: Finding<'_>| {
+            if let Finding::AheadOfClock { detail, .. } = finding {
+                details.borrow_mut().push(detail.to_owned());
+            }
+        };
+        let mut told = BTreeSet::new();
+        for step in [
+            0,
+            -1_000_000,
+            -20_000_000,
+            -1_000_000,
+            50_000_000,
+            -90_000_000,
+        ] {
+            clock.step(step);
+            tell_ahead(&graph, &mut told, &report);
+        }
+        let details = details.into_inner();
+        assert_eq!(details.len(), 2, "{details:?}");
+        assert!(details[0].contains("21 seconds ahead"), "{details:?}");
     }
 }
