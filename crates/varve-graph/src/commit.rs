@@ -11,6 +11,7 @@ mod committer;
 mod latch;
 mod prepared;
 mod promise;
+mod several;
 mod ticket;
 
 pub use committer::DurabilityMode;
@@ -18,6 +19,7 @@ pub(crate) use committer::{Committer, CommitterOptions, Progress, Waited, stored
 pub(crate) use latch::{LatchKey, LatchSet, Latches};
 pub(crate) use prepared::{Commit, End, EndOf, Stamps};
 pub(crate) use promise::Promise;
+pub(crate) use several::{end_of_commit, record};
 pub use ticket::Ticket;
 pub(crate) use ticket::ticket;
 

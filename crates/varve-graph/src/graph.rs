@@ -16,7 +16,8 @@ use varve_model::{
 use crate::bodies::ElementBodies;
 use crate::clock_watch::{ahead, check_ahead};
 use crate::commit::{
-    Commit, Committer, CommitterOptions, DurabilityMode, LatchKey, Latches, Promise, stored_version,
+    Commit, Committer, CommitterOptions, DurabilityMode, LatchKey, Latches, Promise, end_of_commit,
+    stored_version,
 };
 use crate::error::{ErrorKind, GraphError};
 use crate::index::{Deriver, DeriverSource};
@@ -427,6 +428,7 @@ impl Graph {
                 self.promise.cover(version)?;
                 self.committer.settle(version)?;
             }
+            scope.transaction = Some(end_of_commit(self.reader(), version)?);
         }
         Ok(scope)
     }

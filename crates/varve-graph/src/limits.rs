@@ -1,10 +1,15 @@
 //! Named bounds of one graph. Every one is configurable (a query's is fixed:
 //! [`crate::query::QUERY_CAPACITY`]); over one, the answer is a clear error or waiting.
 
+use varve_model::CommitVersion;
+
 use crate::error::{ErrorKind, GraphError};
 
 /// The most that [`Limits::vertex_delete_bytes_max`] may be: 1 GiB. With it, the places of all keys of a request fit 32 bits.
 pub const VERTEX_DELETE_BYTES_MAX: usize = 1 << 30;
+
+/// The most states that a sequenced update may change: each gets a commit version of its own within one microsecond.
+pub const STATES_PER_UPDATE_MAX: usize = CommitVersion::PER_MICROSECOND;
 
 /// Bounds on what one request, or all that wait, may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,6 +11,7 @@ mod lookup;
 mod many;
 mod ordered;
 mod resolve;
+mod timeline;
 mod view;
 
 pub use adjacency::Adjacent;
@@ -22,5 +23,7 @@ pub use ever::{EVER_ROWS_MAX, EverPage};
 pub use history::{HistoryPage, Version, VersionKind};
 pub(crate) use ordered::Ordered;
 pub(crate) use resolve::{Resolved, resolve, scan_events};
+pub(crate) use timeline::{Events, Span};
+pub use timeline::{Spell, Timeline};
 pub use view::View;
 pub(crate) use view::{Point, read_element};

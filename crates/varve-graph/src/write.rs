@@ -24,9 +24,7 @@ use varve_model::{Edge, EdgeId, Element, ElementId, Instant, Vertex, VertexId};
 pub use crate::commit::Ticket;
 use crate::error::GraphError;
 
-pub(crate) use emit::{
-    Change, Current, EmitContext, Emitter, PairHash, Side, decode_element, sides,
-};
+pub(crate) use emit::{Current, EmitContext, Emitter, PairHash, Side, decode_element, sides};
 pub(crate) use incident::{Reach, Room, incident_edges};
 pub(crate) use internal::commit_internal;
 pub(crate) use known::{KnownPairs, KnownVertices, VertexMark};
@@ -65,8 +63,17 @@ pub enum Missing {
     Ignore,
 }
 
-/// Computes an element's new state from its state at the start of the written period (now, by default). May be called
-/// again after a conflict.
+/// What a sequenced update does where the element does not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Gaps {
+    /// Nothing, unless it exists nowhere in the period.
+    Keep,
+    /// The modifier makes a state.
+    Fill,
+}
+
+/// Computes an element's new state from its state; with a period from each state that it has in it. May be called again after a
+/// conflict.
 pub type Modifier = Box<dyn Fn(Option<Element>) -> Result<Element, GraphError> + Send + Sync>;
 
 /// An element's label and properties, encoded as its rows hold them.
@@ -122,12 +129,15 @@ pub enum Mutation {
         /// What must hold for its ends.
         ends: EndCheck,
     },
-    /// Reads an element and writes what the modifier makes of it.
+    /// Reads an element and writes what the modifier makes of it. With a period every state that it has in the period is read and
+    /// written (a sequenced update).
     Modify {
         /// Which element.
         id: ElementId,
         /// What must hold for the ends of an edge.
         ends: EndCheck,
+        /// What happens with a period where the element does not exist in a part of it.
+        gaps: Gaps,
         /// The change.
         modify: Modifier,
     },
@@ -144,6 +154,8 @@ pub enum Mutation {
         vertex: VertexId,
         /// The key on its side of the first edge that may go.
         from: Vec<u8>,
+        /// What if the vertex is not there.
+        missing: Missing,
     },
 }
 
@@ -154,10 +166,10 @@ pub struct WriteRequest {
     pub mutations: Vec<Mutation>,
     /// The valid period of all of them.
     pub period: WritePeriod,
-        /// What if the vertex is not there.
-        missing: Missing,
     /// The valid period of each change, where they differ; empty when all have [`WriteRequest::period`].
     pub periods: Vec<WritePeriod>,
+    /// Whether an element that has the new state already, for the whole of the period, is left as it is: it gets no version.
+    pub skip_unchanged: bool,
 }
 
 impl WriteRequest {

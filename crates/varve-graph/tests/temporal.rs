@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use varve_encoding::tables::TABLES;
 use varve_graph::read::{HistoryPage, VersionKind};
-use varve_graph::write::{Contention, EndCheck, Missing, Mutation, WritePeriod, WriteRequest};
+use varve_graph::write::{
+    Contention, EndCheck, Gaps, Missing, Mutation, WritePeriod, WriteRequest,
+};
 use varve_graph::{Graph, GraphOptions};
 use varve_kv::memory::MemoryEngine;
 use varve_kv::{ClusteringRange, Engine, Flow, Space};
@@ -589,6 +591,7 @@ fn many_writers_lose_no_update() {
                     let request = WriteRequest::now(vec![Mutation::Modify {
                         id,
                         ends: EndCheck::Skip,
+                        gaps: Gaps::Keep,
                         modify,
                     }]);
                     graph.write_now(&request).expect("modify");

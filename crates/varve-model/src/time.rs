@@ -85,6 +85,8 @@ impl CommitVersion {
     pub const MAX: Self = Self(u64::MAX);
     /// How many low bits distinguish commits within one microsecond.
     pub const LOW_BITS: u32 = 8;
+    /// How many versions one microsecond has.
+    pub const PER_MICROSECOND: usize = 1 << Self::LOW_BITS;
 
     /// The first commit version of the microsecond `at`; instants before 1970 give [`CommitVersion::ZERO`].
     #[must_use]
@@ -109,6 +111,17 @@ impl CommitVersion {
     #[must_use]
     pub const fn plus(self, commits: usize) -> Self {
         Self(self.0 + commits as u64)
+    }
+
+    /// The first version, from this one on, that `versions` fit behind and with within its microsecond; at most
+    /// [`CommitVersion::PER_MICROSECOND`] do.
+    #[must_use]
+    pub fn with_room(self, versions: usize) -> Self {
+        let used = (self.0 & (Self::PER_MICROSECOND as u64 - 1)) as usize;
+        match used + versions <= Self::PER_MICROSECOND {
+            true => self,
+            false => Self::first_at(self.instant().plus_micros(1)),
+        }
     }
 
     /// The version right after this one.

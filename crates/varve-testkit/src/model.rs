@@ -5,6 +5,7 @@
 //! write does is in [`plan`](Model::plan): it depends on the instant that counts as now, not yet on the commit version,
 //! which the tested graph gives; [`commit`](Model::commit) then adds the events.
 
+mod combine;
 mod read;
 mod view;
 mod write;
@@ -15,9 +16,10 @@ use varve_model::{
     VertexLabel,
 };
 
+pub use combine::{Strategy, append, combine, combine_all};
 pub use read::Past;
 pub use view::ModelView;
-pub use write::{Change, Plan, Planned, Refusal, Request, Strategy, append, combine, combine_all};
+pub use write::{Change, Plan, Planned, Refusal, Request};
 
 /// One write to one element.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,6 +127,8 @@ impl ModelSchema {
 pub struct Model {
     /// All events, in the order of their commits.
     pub events: Vec<Event>,
+    /// The first and the last version of each commit.
+    pub commits: Vec<(CommitVersion, CommitVersion)>,
     /// The schema.
     pub schema: ModelSchema,
 }
@@ -135,6 +139,7 @@ impl Model {
     pub fn new(schema: ModelSchema) -> Self {
         Self {
             events: Vec::new(),
+            commits: Vec::new(),
             schema,
         }
     }
@@ -142,18 +147,27 @@ impl Model {
     /// The newest commit version; zero when there is none.
     #[must_use]
     pub fn last_version(&self) -> CommitVersion {
-        self.events
+        self.commits
             .last()
-            .map_or(CommitVersion::ZERO, |e| e.version)
+            .map_or(CommitVersion::ZERO, |(_, last)| *last)
+    }
+
+    /// The last version that counts as of `version`: of a commit all or nothing is seen.
+    #[must_use]
+    pub fn whole(&self, version: CommitVersion) -> CommitVersion {
+        let mut commits = self.commits.iter();
+        let within = commits.find(|(first, last)| *first <= version && version <= *last);
+        within.map_or(version, |(_, last)| *last)
     }
 
     /// The event that decides the element's state at (V, T), by the definition.
     #[must_use]
     pub fn deciding(&self, id: &ElementId, at: Point) -> Option<&Event> {
+        let version = self.whole(at.version);
         self.events
             .iter()
             .filter(|event| event.id == *id)
-            .filter(|event| event.version <= at.version && event.period.covers(at.valid))
+            .filter(|event| event.version <= version && event.period.covers(at.valid))
             .max_by_key(|event| event.version)
     }
 

@@ -81,6 +81,7 @@ impl Story {
             changes,
             from: from.map(Instant),
             to: to.map(Instant),
+            skip_unchanged: false,
         };
         let plan = self.model.plan(&request, Instant(now))?;
         self.model

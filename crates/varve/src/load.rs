@@ -45,6 +45,8 @@ const SOME_REFUSED: u8 = 3;
 /// What is loaded: the inputs in order, and how a row becomes an element.
 struct Plan {
     inputs: Vec<Input>,
+    /// Whether an element that is stored already as its row says gets no new version.
+    skip_unchanged: bool,
     /// A hash of what decides how rows become elements.
     fingerprint: String,
 }
@@ -125,6 +127,7 @@ impl Plan {
         let fingerprint = format!("{:016x}", xxh3_64(&text));
         Ok(Self {
             inputs: vertices.chain(edges).collect(),
+            skip_unchanged: mapping.skip_unchanged,
             fingerprint,
         })
     }
@@ -138,6 +141,7 @@ impl Plan {
         };
         Self {
             inputs: vec![input(Kind::Vertices), input(Kind::Edges)],
+            skip_unchanged: false,
             fingerprint: "dump".to_owned(),
         }
     }
@@ -252,6 +256,7 @@ fn prepare<'a>(
         client,
         check_vertices: !arguments.skip_vertex_check,
         dry_run: arguments.dry_run,
+        skip_unchanged: plan.skip_unchanged,
         max_errors: arguments.max_errors,
         bar: progress_bar(bytes),
         names: names.collect(),

@@ -18,7 +18,7 @@ use varve_model::{Clock, CommitVersion, Instant};
 
 pub(crate) use progress::{Progress, Waited};
 
-use self::group::{Group, joined, split_late};
+use self::group::{Group, joined, numbered};
 use super::CLOSE_WAIT_MAX;
 use super::prepared::Commit;
 use super::ticket::CommitFailure;
@@ -415,16 +415,12 @@ impl Shared {
         let prepared = group.iter().map(|commit| commit.now);
         let now = prepared.fold(self.clock.now(), Instant::max);
         let first = CommitVersion::first_at(now).max(state.last.next());
-        let (commits, late) = split_late(group, first);
-        if let Some(others) = commits.len().checked_sub(1) {
-            self.number(state, first.plus(others));
+        let group = numbered(group, first);
+        if let Some(last) = group.last {
+            self.number(state, last);
         }
         state.writing = true;
-        Group {
-            commits,
-            first,
-            late,
-        }
+        group
     }
 
     /// Gives out the versions up to `last`.
@@ -436,21 +432,21 @@ impl Shared {
     fn write_group(&self, group: Group) {
         let Group {
             mut commits,
-            first,
+            versions,
+            last,
             late,
         } = group;
         for (commit, of) in late {
             drop(commit.latches);
             commit.completer.complete(Err(of.passed()));
         }
-        if commits.is_empty() {
+        let Some(last) = last else {
             self.state.lock().writing = false;
             self.written.notify_all();
             return;
-        }
-        let last = first.plus(commits.len() - 1);
-        for (at, commit) in commits.iter_mut().enumerate() {
-            commit.stamps.apply(&mut commit.batch, first.plus(at));
+        };
+        for (commit, version) in commits.iter_mut().zip(&versions) {
+            commit.stamps.apply(&mut commit.batch, *version);
         }
         fail_point::COMMIT_NUMBERED.pass();
         let kept = self.version_to_store(last);
@@ -472,8 +468,9 @@ impl Shared {
             }
         }
         self.written.notify_all();
-        for (at, commit) in commits.into_iter().enumerate() {
-            commit.complete(first.plus(at), failure.clone());
+        for (commit, version) in commits.into_iter().zip(versions) {
+            let last = commit.last_version(version);
+            commit.complete(last, failure.clone());
         }
     }
 

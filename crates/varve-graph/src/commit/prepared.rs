@@ -6,28 +6,42 @@ use varve_kv::{Batch, fail_point};
 use varve_model::{CommitVersion, Instant};
 
 use super::latch::LatchSet;
+use super::several;
 use super::ticket::{CommitFailure, Completer};
 use crate::error::ErrorKind;
 
 /// Places in a batch that take the commit's version once it is known.
+///
+/// A commit that gives an element several events has several versions, one after another: an event takes that of its `number`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stamps {
     /// Positions of rows: the version goes to [`VERSION_AT`] within.
     rows: Vec<usize>,
     /// Positions right after event clustering keys: the inverted version goes before.
     keys: Vec<usize>,
+    /// The events that take a later version than the first: number, and position.
+    later_rows: Vec<(u8, usize)>,
+    later_keys: Vec<(u8, usize)>,
+    /// The position right after the keys of the record of a commit with several versions.
+    record: Option<usize>,
 }
 
 impl Stamps {
-    /// The row at `position` (as [`Batch::put`] returned it) misses its version.
-    pub(crate) fn row(&mut self, position: usize) {
-        self.rows.push(position);
+    /// The row at `position` (as [`Batch::put`] returned it) misses the version of that number.
+    pub(crate) fn row(&mut self, position: usize, number: u8) {
+        match number {
+            0 => self.rows.push(position),
+            _ => self.later_rows.push((number, position)),
+        }
     }
 
-    /// The event at `position` misses its version in the row and in the clustering key.
-    pub(crate) fn event(&mut self, position: usize) {
-        self.rows.push(position);
-        self.keys.push(position);
+    /// The event at `position` misses the version of that number in the row and in the clustering key.
+    pub(crate) fn event(&mut self, position: usize, number: u8) {
+        self.row(position, number);
+        match number {
+            0 => self.keys.push(position),
+            _ => self.later_keys.push((number, position)),
+        }
     }
 
     /// The clustering key that ends at `position` misses its inverted version.
@@ -35,14 +49,39 @@ impl Stamps {
         self.keys.push(position);
     }
 
+    /// The keys that end at `position` are those of [`several`]'s record, and miss the day and the inverted version.
+    pub(crate) fn record(&mut self, position: usize) {
+        self.record = Some(position);
+    }
+
+    /// How many versions the commit has.
+    pub(crate) fn versions(&self) -> usize {
+        let numbers = self.later_rows.iter().map(|(number, _)| *number);
+        usize::from(numbers.max().unwrap_or(0)) + 1
+    }
+
     pub(super) fn apply(&self, batch: &mut Batch, version: CommitVersion) {
         let bytes = batch.bytes_mut();
-        for at in &self.rows {
+        let mut put_row = |at: usize, version: CommitVersion| {
             let at = at + VERSION_AT;
             bytes[at..at + 8].copy_from_slice(&version.0.to_be_bytes());
+        };
+        self.rows.iter().for_each(|at| put_row(*at, version));
+        for (number, at) in &self.later_rows {
+            put_row(*at, version.plus(usize::from(*number)));
         }
-        for at in &self.keys {
-            bytes[at - EVENT_SUFFIX..*at].copy_from_slice(&(!version.0).to_be_bytes());
+        let mut put_key = |at: usize, version: CommitVersion| {
+            bytes[at - EVENT_SUFFIX..at].copy_from_slice(&(!version.0).to_be_bytes());
+        };
+        self.keys.iter().for_each(|at| put_key(*at, version));
+        for (number, at) in &self.later_keys {
+            put_key(*at, version.plus(usize::from(*number)));
+        }
+        if let Some(at) = self.record {
+            let last = version.plus(self.versions() - 1);
+            put_key(at, last);
+            let day = at - EVENT_SUFFIX - several::DAY_BYTES;
+            bytes[day..at - EVENT_SUFFIX].copy_from_slice(&several::day(last));
         }
     }
 }
@@ -64,7 +103,12 @@ pub(crate) struct Commit {
 }
 
 impl Commit {
-    /// Releases its latches and tells its caller that it is stored, or why not.
+    /// Its last version, if `first` is its first: as of that all of it is visible.
+    pub(super) fn last_version(&self, first: CommitVersion) -> CommitVersion {
+        first.plus(self.stamps.versions() - 1)
+    }
+
+    /// Releases its latches and tells its caller that it is stored up to `version`, or why not.
     pub(super) fn complete(self, version: CommitVersion, failure: Option<CommitFailure>) {
         if let (None, Some(published)) = (&failure, self.published) {
             published(version);
@@ -96,6 +140,8 @@ pub(crate) enum EndOf {
     ValidTo,
     /// The label's time to live.
     TimeToLive,
+    /// The first of the states that a sequenced update changes.
+    State,
 }
 
 impl EndOf {
@@ -109,6 +155,10 @@ impl EndOf {
             Self::TimeToLive => (
                 ErrorKind::Busy,
                 "The time to live has passed while the write waited to be stored",
+            ),
+            Self::State => (
+                ErrorKind::Busy,
+                "Another state began while the write waited to be stored; nothing is changed",
             ),
         };
         let message = message.into();

@@ -19,7 +19,7 @@ use super::vertex::{Purpose, check_vertex};
 use super::{Rules, edge::check_link};
 use crate::GraphError;
 use crate::schema::Schema;
-use crate::write::{EndCheck, Modifier, Mutation};
+use crate::write::{EndCheck, Gaps, Modifier, Mutation};
 
 /// What to do with the properties of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +101,7 @@ pub fn change(
     Ok(Mutation::Modify {
         id,
         ends: EndCheck::Skip,
+        gaps: Gaps::Keep,
         modify,
     })
 }
@@ -282,6 +283,7 @@ impl Rules<'_> {
             Mutation::Modify {
                 id,
                 ends: EndCheck::Skip,
+                gaps: Gaps::Fill,
                 modify,
             }
         });
@@ -335,6 +337,7 @@ impl Rules<'_> {
             Mutation::Modify {
                 id: ElementId::Edge(id),
                 ends,
+                gaps: Gaps::Fill,
                 modify,
             }
         });

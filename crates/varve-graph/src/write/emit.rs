@@ -3,6 +3,8 @@
 //! `docs/time.md` states the rules; the names here follow it. An edge has two sides, and every row operation is done on
 //! both with the same bytes.
 
+mod several;
+
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
@@ -113,6 +115,8 @@ pub(crate) struct Emitter<'a> {
     pub(crate) stamps: Stamps,
     /// (edge label, source) entries that this commit puts, to be remembered once it is published.
     pub(crate) new_pairs: FxHashSet<PairHash>,
+    /// The number of the event among those that this commit gives its element.
+    number: u8,
     row: Vec<u8>,
     /// For [`pair_of`].
     pair: Vec<u8>,
@@ -143,6 +147,7 @@ impl<'a> Emitter<'a> {
             batch,
             stamps,
             new_pairs: FxHashSet::default(),
+            number: 0,
             row: Vec::new(),
             pair: Vec::new(),
         }
@@ -162,7 +167,8 @@ impl<'a> Emitter<'a> {
         let row: [&[u8]; 2] = [&row::PUT_NOW, content];
         match (keys, id) {
             (RowKeys::Vertex { partition }, _) => {
-                stamps.row(batch.put_parts(VERTEX, partition, &[key::VERTEX_CLUSTERING], &row));
+                let at = batch.put_parts(VERTEX, partition, &[key::VERTEX_CLUSTERING], &row);
+                stamps.row(at, 0);
                 let label = row::vertex_label(content)?;
                 if self.lists_vertices(label) {
                     let index = plain_partition(IndexId::VertexLabel(label));
@@ -182,8 +188,8 @@ impl<'a> Emitter<'a> {
                 },
                 ElementId::Edge(edge),
             ) => {
-                stamps.row(batch.put_parts(EDGE, source, &[out_clustering], &row));
-                stamps.row(batch.put_parts(EDGE, target, &[in_clustering], &row));
+                stamps.row(batch.put_parts(EDGE, source, &[out_clustering], &row), 0);
+                stamps.row(batch.put_parts(EDGE, target, &[in_clustering], &row), 0);
                 if let Some(pair) = new_pair {
                     self.put_new_pair(edge.label, source, pair);
                 }
@@ -254,7 +260,7 @@ impl<'a> Emitter<'a> {
         if period.covers_now(self.context.now) {
             self.emit_deciding(id, current.as_ref(), change, period)
         } else {
-            self.emit_elsewhere(id, current, change, period)
+            self.emit_elsewhere(id, current, change, period).map(|_| ())
         }
     }
 
@@ -366,14 +372,14 @@ impl<'a> Emitter<'a> {
         self.move_entries(id, put, successor, quiet, retention)
     }
 
-    /// The new event does not decide now: it goes to the event table, and the current row is told of it.
+    /// The new event does not decide now: it goes to the event table, and the current row, which is returned, is told of it.
     fn emit_elsewhere(
         &mut self,
         id: &ElementId,
         current: Option<Current>,
         change: &Change<'_>,
         period: EventPeriod,
-    ) -> Result<(), GraphError> {
+    ) -> Result<Option<Current>, GraphError> {
         let (table, sides) = sides(id);
         let now = self.context.now;
         let kind = if matches!(change, Change::Delete) {
@@ -394,22 +400,26 @@ impl<'a> Emitter<'a> {
         };
         self.put_event(&sides, &header, content.unwrap_or_default());
         let starts = period.future_start(now);
-        match current {
+        let told = match current {
             Some(mut current) if current.header.kind == Kind::Put => {
                 current.header.overlaid = true;
                 current.header.until = current.header.until.min(starts.unwrap_or(Instant::FOREVER));
                 self.put_current(table, &sides, &current.header, &current.content);
+                Some(current)
             }
             Some(marked) => {
                 let until = marked.header.until.min(starts.unwrap_or(Instant::FOREVER));
                 self.put_marker(table, &sides, until);
+                Some(marker(until))
             }
-            None => {
-                if let (Some(starts), Some(_)) = (starts, content) {
+            None => match (starts, content) {
+                (Some(starts), Some(_)) => {
                     self.put_marker(table, &sides, starts);
+                    Some(marker(starts))
                 }
-            }
-        }
+                _ => None,
+            },
+        };
         if let Some(starts) = starts {
             self.put_pending(id, starts);
         }
@@ -424,7 +434,7 @@ impl<'a> Emitter<'a> {
             self.put_derived(target, id, content)?;
             self.put_edge_pair(id);
         }
-        Ok(())
+        Ok(told)
     }
 
     fn put_stamped(&mut self, table: TableId, sides: &[Side], header: &Header, content: &[u8]) {
@@ -433,7 +443,7 @@ impl<'a> Emitter<'a> {
             let at = self
                 .batch
                 .put(table, &side.partition, &side.clustering, &self.row);
-            self.stamps.row(at);
+            self.stamps.row(at, self.number);
         }
     }
 
@@ -444,7 +454,7 @@ impl<'a> Emitter<'a> {
             let at = self
                 .batch
                 .put(EVENT, &side.partition, &clustering, &self.row);
-            self.stamps.event(at);
+            self.stamps.event(at, self.number);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use varve_kv::{Flow, Reader};
-use varve_model::{CommitVersion, ElementId, Instant, Period};
+use varve_model::{CommitVersion, ElementId, IndexLabel, Instant, Period};
 
 use super::emit::{sides, unique_entries};
 use super::working::{Outcome, WorkingSet, read_current, resolve_at};
@@ -27,47 +27,44 @@ impl WorkingSet<'_> {
     pub(super) fn claim_unique(&self, mut latches: LatchSet) -> Result<Claim, GraphError> {
         let mut claimed: IdMap<Vec<u8>, Vec<(usize, Period)>> = IdMap::default();
         for (at, working) in self.elements.iter().enumerate() {
-            let Outcome::Put(content) = &working.outcome else {
-                continue;
-            };
-            let mut period = self.span(working.period);
-            period.from = period.from.max(self.now);
-            if period.to <= self.now {
-                continue;
-            }
-            for (label, entry) in unique_entries(self.schema, &working.id, content)? {
-                let conflict = || {
-                    let shown = match &*working.id {
-                        ElementId::Vertex(id) => format!("v[{id}]"),
-                        ElementId::Edge(id) => format!("e[{id}]"),
-                    };
-                    GraphError::invalid(format!(
-                        "Unique constraint {}(id={}) conflict is found for {shown}",
-                        label.name, label.id
-                    ))
-                };
-                let latch = LatchKey::exclusive(&entry.partition);
-                if !latches.try_add(latch) {
-                    return Ok(Claim::Taken(latch));
+            for (written, content) in working.states() {
+                let mut period = self.span(written);
+                period.from = period.from.max(self.now);
+                if period.to <= self.now {
+                    continue;
                 }
-                let others = claimed.entry(entry.partition.clone()).or_default();
-                if others
-                    .iter()
-                    .any(|(other, its)| *other != at && its.overlaps(period))
-                {
-                    return Err(conflict());
-                }
-                others.push((at, period));
-                for holder in index::holders(self.reader, &entry.partition)? {
-                    if holder != *working.id
-                        && self.still_holds(&holder, &entry.partition, period)?
-                    {
-                        return Err(conflict());
+                for (label, entry) in unique_entries(self.schema, &working.id, content)? {
+                    let latch = LatchKey::exclusive(&entry.partition);
+                    if !latches.try_add(latch) {
+                        return Ok(Claim::Taken(latch));
+                    }
+                    let others = claimed.entry(entry.partition.clone()).or_default();
+                    let is_claimed = others
+                        .iter()
+                        .any(|(other, its)| *other != at && its.overlaps(period));
+                    others.push((at, period));
+                    if is_claimed || self.is_held(&working.id, &entry.partition, period)? {
+                        return Err(conflict(&working.id, &label));
                     }
                 }
             }
         }
         Ok(Claim::Held(latches))
+    }
+
+    /// Whether another element than `id` has the unique values of a partition at any instant of `period`.
+    fn is_held(
+        &self,
+        id: &ElementId,
+        partition: &[u8],
+        period: Period,
+    ) -> Result<bool, GraphError> {
+        for holder in index::holders(self.reader, partition)? {
+            if holder != *id && self.still_holds(&holder, partition, period)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether `holder` has the unique values of a partition at any instant of `period`. What this request gives it
@@ -102,6 +99,17 @@ impl WorkingSet<'_> {
         }
         Ok(false)
     }
+}
+
+fn conflict(id: &ElementId, label: &IndexLabel) -> GraphError {
+    let shown = match id {
+        ElementId::Vertex(id) => format!("v[{id}]"),
+        ElementId::Edge(id) => format!("e[{id}]"),
+    };
+    GraphError::invalid(format!(
+        "Unique constraint {}(id={}) conflict is found for {shown}",
+        label.name, label.id
+    ))
 }
 
 /// The instants of a period at which the state of an element may change, its start included.

@@ -2,31 +2,31 @@
 
 mod ahead;
 mod deletion;
+mod emission;
 mod ends;
+mod sequenced;
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use varve_encoding::key;
-use varve_encoding::row::{self, Kind};
+use varve_encoding::row::Kind;
 use varve_encoding::tables::EDGE;
 use varve_kv::{ClusteringRange, Reader, fail_point};
 use varve_model::{
     CommitVersion, EdgeId, Element, ElementId, Instant, Period, VertexId, VertexLabelId,
 };
 
-use super::emit::{EventPeriod, ROW_BYTES, decode_element, pair_of, sides};
+use super::emit::{ROW_BYTES, decode_element, pair_of, sides};
 use super::incident::Room;
 use super::keys::{Keys, RowKeys};
-use super::label_rules::LabelRules;
 use super::places::Places;
 use super::unique::Claim;
 use super::{
-    Change, Contention, EmitContext, Emitter, EndCheck, IdRef, KnownPairs, Modifier, Mutation,
-    PairHash, State, VertexMark, WritePeriod, WriteRequest, Written, content_of, edge_content,
-    vertex_content,
+    Contention, EmitContext, EndCheck, Gaps, IdRef, KnownPairs, Modifier, Mutation, PairHash,
+    State, WritePeriod, WriteRequest, Written, content_of, edge_content, vertex_content,
 };
-use crate::commit::{Commit, End, LatchKey, LatchSet, Ticket, ticket};
+use crate::commit::{Commit, LatchKey, LatchSet, Ticket, record, ticket};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 use crate::hash::IdMap;
@@ -34,6 +34,9 @@ use crate::index::Deriver;
 use crate::read::{Resolved, resolve};
 use crate::schema::Schema;
 use crate::write::emit::Current;
+
+use emission::Emission;
+use sequenced::{Part, first_state};
 
 /// Edges that a vertex may take with it while a thread waits that serves others.
 const INLINE_EDGES_MAX: usize = 500;
@@ -134,6 +137,8 @@ pub(super) enum Outcome<'a> {
     Untouched,
     /// It has this content.
     Put(Cow<'a, [u8]>),
+    /// It has these states, and gaps, in the parts of its period.
+    Parts(Vec<Part>),
     Delete,
 }
 
@@ -145,6 +150,20 @@ pub(super) struct Working<'a> {
     pub(super) outcome: Outcome<'a>,
     /// The valid period that the outcome speaks of.
     pub(super) period: WritePeriod,
+}
+
+impl Working<'_> {
+    /// The states that the element gets, each with its period.
+    pub(super) fn states(&self) -> impl Iterator<Item = (WritePeriod, &[u8])> {
+        let (whole, parts) = match &self.outcome {
+            Outcome::Put(content) => (Some((self.period, &**content)), &[][..]),
+            Outcome::Parts(parts) => (None, &parts[..]),
+            Outcome::Untouched | Outcome::Delete => (None, &[][..]),
+        };
+        whole
+            .into_iter()
+            .chain(parts.iter().filter_map(Part::state))
+    }
 }
 
 /// The labels of an edge's ends, as far as they are known without reading.
@@ -258,7 +277,12 @@ impl<'a> WorkingSet<'a> {
                     let content = self.with_ends(&id, number, content, *ends)?;
                     self.put(id, number, false, content)?
                 }
-                Mutation::Modify { id, ends, modify } => self.modify(id, number, *ends, modify)?,
+                Mutation::Modify {
+                    id,
+                    ends,
+                    gaps,
+                    modify,
+                } => self.modify(id, number, *ends, (*gaps, modify))?,
                 Mutation::Delete { id, missing } => self.delete(id, number, *missing)?,
                 Mutation::DeleteEdges {
                     vertex, missing, ..
@@ -361,6 +385,10 @@ impl<'a> WorkingSet<'a> {
     fn states(&self, mutations: &[Mutation], touched: &[usize]) -> Vec<State> {
         let state = |(mutation, at): (&Mutation, &usize)| match &self.elements[*at].outcome {
             Outcome::Untouched | Outcome::Delete => State::Deleted,
+            Outcome::Parts(parts) => match first_state(parts) {
+                Some(content) => State::Content(content.to_vec()),
+                None => State::Deleted,
+            },
             Outcome::Put(Cow::Owned(content)) => State::Content(content.clone()),
             Outcome::Put(Cow::Borrowed(content)) => match mutation {
                 Mutation::PutRow { content: sent, .. } if std::ptr::eq(sent.bytes(), *content) => {
@@ -400,6 +428,11 @@ impl<'a> WorkingSet<'a> {
     fn state(&self, at: usize) -> Result<Option<Element>, GraphError> {
         match &self.elements[at].outcome {
             Outcome::Put(content) => decode_element(&self.elements[at].id, content).map(Some),
+            Outcome::Parts(parts) => {
+                let first = parts.first().and_then(|part| part.content.as_ref());
+                let decode = |content: &Vec<u8>| decode_element(&self.elements[at].id, content);
+                first.map(decode).transpose()
+            }
             Outcome::Delete => Ok(None),
             Outcome::Untouched => self.stored_state(at),
         }
@@ -410,9 +443,13 @@ impl<'a> WorkingSet<'a> {
         id: &'a ElementId,
         keys: u32,
         ends: EndCheck,
-        modify: &Modifier,
+        (gaps, modify): (Gaps, &Modifier),
     ) -> Result<usize, GraphError> {
         let at = self.place(Cow::Borrowed(id), keys, false)?;
+        if self.period != WritePeriod::default() {
+            self.modify_parts(at, keys, ends, (gaps, modify))?;
+            return Ok(at);
+        }
         let content = Cow::Owned(content_of(&modify(self.state(at)?)?));
         let content = self.with_ends(id, keys, content, ends)?;
         self.elements[at].outcome = Outcome::Put(content);
@@ -422,72 +459,28 @@ impl<'a> WorkingSet<'a> {
     fn submit(self, latches: LatchSet, contention: Contention) -> Result<Ticket, GraphError> {
         let pairs = self.graph.pairs();
         let known = |hash| pairs.contain(hash);
-        let (schema, now) = (self.schema, self.now);
+        let now = self.now;
         let context = EmitContext {
             reader: self.reader,
-            schema,
+            schema: self.schema,
             deriver: self.deriver.as_deref(),
             now,
             known_pair: &known,
         };
-        let mut emitter = Emitter::new(context);
-        emitter.batch.reserve(self.elements.len() * 4 * ROW_BYTES);
+        let mut emission = Emission::new(context, self.request.skip_unchanged);
+        emission.reserve(self.elements.len() * 4 * ROW_BYTES);
         let new_pairs = new_pairs(&self.elements, &self.keys, pairs);
-        let mut new_vertices = Vec::new();
-        let mut all_new = true;
-        let mut end: Option<End> = None;
         for (working, new_pair) in self.elements.into_iter().zip(new_pairs) {
-            let Working {
-                id,
-                keys,
-                current,
-                outcome,
-                period,
-            } = working;
-            let plain = period == WritePeriod::default();
-            let rules = LabelRules {
-                schema,
-                now,
-                period,
-            };
-            match outcome {
-                Outcome::Untouched => {}
-                Outcome::Put(content) => {
-                    rules.check_label(&id, &content, current.as_ref())?;
-                    let (retention, ttl) = rules.label_rules(&id, &content)?;
-                    if plain && current.is_none() && ttl.is_none() {
-                        let row = self.keys.of(keys);
-                        emitter.emit_first(&id, row, &content, new_pair)?;
-                        if let RowKeys::Vertex { partition } = row {
-                            let label = row::vertex_label(&content)?;
-                            new_vertices.extend(VertexMark::new(partition, label));
-                        }
-                    } else if let Some(period) = rules.period_of(&id, retention, ttl)? {
-                        all_new &= matches!(*id, ElementId::Edge(_));
-                        end = End::first(end, rules.end_of(&period));
-                        emitter.emit(&id, current, &Change::Put(&content), period)?;
-                    }
-                }
-                Outcome::Delete => {
-                    // Without a row nothing is now or later, without events nothing was.
-                    let reaches = match (&current, rules.period.from) {
-                        (Some(_), _) => true,
-                        (None, None) => false,
-                        (None, Some(_)) => emitter.has_events(&sides(&id).1[0])?,
-                    };
-                    if reaches {
-                        all_new &= matches!(*id, ElementId::Edge(_));
-                        let to = rules.period.to.unwrap_or(Instant::FOREVER);
-                        let period = EventPeriod {
-                            from: rules.period.from,
-                            to,
-                        };
-                        end = End::first(end, rules.end_of(&period));
-                        emitter.emit(&id, current, &Change::Delete, period)?;
-                    }
-                }
-            }
+            let row = self.keys.of(working.keys);
+            emission.element(working, row, new_pair)?;
         }
+        let Emission {
+            mut emitter,
+            end,
+            all_new,
+            new_vertices,
+            ..
+        } = emission;
         if emitter.batch.is_empty() {
             return Ok(Ticket::done(self.graph.published()));
         }
@@ -507,7 +500,8 @@ impl<'a> WorkingSet<'a> {
                     vertices.remember_all(&new_vertices);
                 }))
             };
-        let (batch, stamps) = (emitter.batch, emitter.stamps);
+        let (mut batch, mut stamps) = (emitter.batch, emitter.stamps);
+        record(&mut batch, &mut stamps);
         let commit = Commit {
             now,
             end,

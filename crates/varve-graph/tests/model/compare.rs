@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use varve_encoding::{key, row};
-use varve_graph::read::{HistoryPage, VersionKind, View};
+use varve_graph::read::{HistoryPage, Spell, VersionKind, View};
 use varve_graph::verify::verify;
 use varve_kv::{ClusteringRange, Flow};
 use varve_model::schema::Retention;
@@ -254,6 +254,8 @@ fn histories(world: &World) -> Outcome {
         ) {
             history(world, &id, scope)
                 .map_err(|wrong| format!("history of {id} at {version:?}: {wrong}"))?;
+            timeline(world, &id, scope)
+                .map_err(|wrong| format!("timeline of {id} at {version:?}: {wrong}"))?;
         }
     }
     events(world)
@@ -304,6 +306,34 @@ fn flow(goes_on: bool) -> Flow {
         true => Flow::Continue(()),
         false => Flow::Break(()),
     }
+}
+
+/// The states along valid time, whole and page by page.
+fn timeline(world: &World, id: &ElementId, scope: TemporalScope) -> Outcome {
+    let view = world
+        .graph()
+        .view(scope)
+        .map_err(|error| error.to_string())?;
+    let mut looked = || Flow::Continue(());
+    let mut page = |from: Instant, limit: usize| {
+        let within = Period::since(from);
+        view.timeline(id, within, limit, &mut looked)
+            .map_err(|error| error.to_string())
+    };
+    let shown = |spell: Spell| (spell.period, spell.version, spell.element);
+    let version = scope.transaction.unwrap_or(CommitVersion::MAX);
+    let wanted = world.model.timeline(id, version);
+    let all = page(Instant::MIN, usize::MAX)?;
+    differ("end", None, all.next)?;
+    let all: Vec<_> = all.spells.into_iter().map(shown).collect();
+    differ("states", &wanted, &all)?;
+    let (mut paged, mut from) = (Vec::new(), Some(Instant::MIN));
+    while let Some(at) = from {
+        let part = page(at, 2)?;
+        paged.extend(part.spells.into_iter().map(shown));
+        from = part.next;
+    }
+    differ("pages", &wanted, &paged)
 }
 
 fn history(world: &World, id: &ElementId, scope: TemporalScope) -> Outcome {

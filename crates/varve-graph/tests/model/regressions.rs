@@ -60,6 +60,7 @@ fn write(change: Change, from: Option<i64>, to: Option<i64>) -> Operation {
         changes: vec![change],
         from: from.map(micros),
         to: to.map(micros),
+        skip_unchanged: false,
     }
 }
 

@@ -52,7 +52,12 @@ fn request(random: &mut Random, thread: u64, base: Instant) -> Request {
         2 => (None, Some(base.plus_micros(2 * FAR))),
         _ => (None, None),
     };
-    Request { changes, from, to }
+    Request {
+        changes,
+        from,
+        to,
+        skip_unchanged: false,
+    }
 }
 
 fn change(random: &mut Random) -> Change {

@@ -109,7 +109,12 @@ impl World {
             }
             Operation::Write { changes, .. }
                 if changes.iter().any(|change| self.is_removed(change)) => {}
-            Operation::Write { changes, from, to } => {
+            Operation::Write {
+                changes,
+                from,
+                to,
+                skip_unchanged,
+            } => {
                 let now = self.now();
                 // What a request reads of a past that was not kept is not promised.
                 let from = from.map(|offset| {
@@ -124,6 +129,7 @@ impl World {
                     changes: changes.clone(),
                     from: at(&from),
                     to: at(to),
+                    skip_unchanged: *skip_unchanged,
                 };
                 return self.write(&request, now);
             }
@@ -205,6 +211,7 @@ impl World {
             changes: doomed.map(delete).collect(),
             from: None,
             to: None,
+            skip_unchanged: false,
         };
         let plan = self
             .model
@@ -300,7 +307,8 @@ impl World {
             self.graph().write_now(&WriteRequest {
                 mutations,
                 period,
-                ..WriteRequest::default()
+                periods: Vec::new(),
+                skip_unchanged: request.skip_unchanged,
             })
         });
         self.faults.heal();

@@ -13,6 +13,7 @@ mod memory;
 mod omrs;
 mod protocol;
 mod schema;
+mod sequenced;
 mod sharing;
 mod times;
 mod traversers;

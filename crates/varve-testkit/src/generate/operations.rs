@@ -25,6 +25,8 @@ pub enum Operation {
         from: Option<i64>,
         /// End of the period, in microseconds from now; `None` = for ever.
         to: Option<i64>,
+        /// Whether what changes nothing is not written.
+        skip_unchanged: bool,
     },
     /// The clock's hands move by so many microseconds, maybe backwards.
     Clock(i64),
@@ -168,7 +170,12 @@ impl Draw {
             let start = from.unwrap_or(0);
             to = self.random.one_in(2).then(|| start + self.length());
         }
-        Operation::Write { changes, from, to }
+        Operation::Write {
+            changes,
+            from,
+            to,
+            skip_unchanged: self.random.one_in(4),
+        }
     }
 
     fn offset(&mut self) -> i64 {

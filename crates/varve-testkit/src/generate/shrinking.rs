@@ -18,8 +18,14 @@ pub fn shrink(case: Case, fails: &dyn Fn(&Case) -> bool) -> Case {
 
 fn size(case: &Case) -> usize {
     let one = |operation: &Operation| match operation {
-        Operation::Write { changes, from, to } => {
-            1 + changes.len() + usize::from(from.is_some()) + usize::from(to.is_some())
+        Operation::Write {
+            changes,
+            from,
+            to,
+            skip_unchanged,
+        } => {
+            let parts = [from.is_some(), to.is_some(), *skip_unchanged];
+            1 + changes.len() + parts.map(usize::from).iter().sum::<usize>()
         }
         _ => 1,
     };
@@ -63,13 +69,19 @@ fn with_simpler_writes(mut best: Case, fails: &dyn Fn(&Case) -> bool) -> Case {
                 }
             }
         }
-        for which in 0..2 {
+        for which in 0..3 {
             let mut fewer = best.clone();
-            if let Operation::Write { from, to, .. } = &mut fewer.operations[at] {
-                if which == 0 {
-                    *from = None;
-                } else {
-                    *to = None;
+            if let Operation::Write {
+                from,
+                to,
+                skip_unchanged,
+                ..
+            } = &mut fewer.operations[at]
+            {
+                match which {
+                    0 => *from = None,
+                    1 => *to = None,
+                    _ => *skip_unchanged = false,
                 }
             }
             if fewer.operations != best.operations && fails(&fewer) {

@@ -1,10 +1,10 @@
 //! What reads of the model answer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use varve_model::{
-    CommitVersion, Direction, Edge, EdgeLabelId, Element, ElementId, IndexLabel, Period, Value,
-    Vertex, VertexId, VertexLabelId,
+    CommitVersion, Direction, Edge, EdgeLabelId, Element, ElementId, IndexLabel, Instant, Period,
+    Value, Vertex, VertexId, VertexLabelId,
 };
 
 use super::{Event, Model, Point};
@@ -27,7 +27,8 @@ impl Model {
     /// the instant says what its element is.
     #[must_use]
     pub fn elements(&self, at: Point) -> Vec<Element> {
-        let counts = |event: &&Event| event.version <= at.version && event.period.covers(at.valid);
+        let version = self.whole(at.version);
+        let counts = |event: &&Event| event.version <= version && event.period.covers(at.valid);
         let mut states: BTreeMap<&ElementId, Option<&Element>> = BTreeMap::new();
         for event in self.events.iter().filter(counts) {
             states.insert(&event.id, event.state.as_ref());
@@ -92,9 +93,48 @@ impl Model {
         edges
     }
 
+    /// The states of an element along valid time as of T, each with the event that decides, ascending.
+    #[must_use]
+    pub fn timeline(
+        &self,
+        id: &ElementId,
+        version: CommitVersion,
+    ) -> Vec<(Period, CommitVersion, Element)> {
+        let own = self.events.iter().filter(|event| event.id == *id);
+        let ends: BTreeSet<Instant> = own
+            .flat_map(|event| [event.period.from, event.period.to])
+            .collect();
+        let ends: Vec<Instant> = ends.into_iter().collect();
+        let mut spells: Vec<(Period, CommitVersion, Element)> = Vec::new();
+        for part in ends.windows(2) {
+            let period = Period {
+                from: part[0],
+                to: part[1],
+            };
+            let at = Point {
+                valid: period.from,
+                version,
+            };
+            let Some(event) = self.deciding(id, at) else {
+                continue;
+            };
+            let Some(state) = &event.state else { continue };
+            match spells.last_mut() {
+                Some((before, version, _))
+                    if *version == event.version && before.to == period.from =>
+                {
+                    before.to = period.to;
+                }
+                _ => spells.push((period, event.version, state.clone())),
+            }
+        }
+        spells
+    }
+
     /// The history of an element as of T, newest first.
     #[must_use]
     pub fn history(&self, id: &ElementId, version: CommitVersion) -> Vec<Past> {
+        let version = self.whole(version);
         let of_element = self.events.iter().filter(|event| event.id == *id);
         let mut events: Vec<_> = of_element
             .filter(|event| event.version <= version)

@@ -8,6 +8,7 @@ use varve_model::{
     VertexId, VertexLabelId,
 };
 
+use super::combine::{Strategy, append, combine_all};
 use super::{Event, Model, Point};
 
 /// One change of a request, in the terms of the model.
@@ -50,20 +51,6 @@ pub enum Change {
     },
 }
 
-/// How a batch update combines a stored and a sent value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "HugeGraph's names are the definition")]
-pub enum Strategy {
-    Sum,
-    Bigger,
-    Smaller,
-    Union,
-    Intersection,
-    Append,
-    Eliminate,
-    Override,
-}
-
 /// Changes that are stored together or not at all, and their period.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Request {
@@ -73,6 +60,8 @@ pub struct Request {
     pub from: Option<Instant>,
     /// End of the valid period; `None` = for ever.
     pub to: Option<Instant>,
+    /// Whether an element that has the new state throughout its period already is left alone.
+    pub skip_unchanged: bool,
 }
 
 /// Why a request is refused.
@@ -97,7 +86,7 @@ pub enum Refusal {
 /// What a request will do, once it has a commit version.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// One entry for each element it touches.
+    /// Its events; those of one element have consecutive versions, in this order, the first the commit's first.
     pub events: Vec<Planned>,
 }
 
@@ -131,6 +120,8 @@ impl Model {
                 valid: start,
                 version: CommitVersion::MAX,
             },
+            period,
+            sequenced: request.from.is_some() || request.to.is_some(),
             outcomes: BTreeMap::new(),
         };
         for change in &request.changes {
@@ -143,14 +134,56 @@ impl Model {
             })?;
         }
         let mut events = Vec::new();
-        for (id, state) in work.outcomes {
-            let event = match state {
-                Some(element) => self.plan_put(id, element, request, now)?,
-                None => Some(self.plan_delete(id, request, period)),
+        for (id, fate) in work.outcomes {
+            let parts = match fate {
+                Fate::Deleted => {
+                    events.push(self.plan_delete(id, request, period));
+                    continue;
+                }
+                Fate::Parts(parts) => parts,
             };
-            events.extend(event);
+            let mut own = Vec::new();
+            for (part, state) in parts {
+                let Some(element) = state else { continue };
+                let from = request.from.map(|_| part.from);
+                let bounds = (from.or((part.from > start).then_some(part.from)), part.to);
+                own.extend(self.plan_put(id.clone(), element, bounds, now)?);
+            }
+            if request.skip_unchanged {
+                own.retain(|planned| !self.says_nothing_new(planned, now));
+            }
+            // What decides now comes last.
+            let decides =
+                |planned: &Planned| planned.from.unwrap_or(now) <= now && now < planned.to;
+            let (last, first): (Vec<_>, Vec<_>) = own.into_iter().partition(decides);
+            events.extend(first.into_iter().chain(last));
         }
         Ok(Plan { events })
+    }
+
+    /// Whether the element has the planned state at every instant of its period already.
+    fn says_nothing_new(&self, planned: &Planned, now: Instant) -> bool {
+        let period = Period {
+            from: planned.from.unwrap_or(now),
+            to: planned.to,
+        };
+        let changes = self.changes_within(&planned.id, period);
+        changes.into_iter().all(|valid| {
+            let at = Point {
+                valid,
+                version: CommitVersion::MAX,
+            };
+            self.state(&planned.id, at) == planned.state.as_ref()
+        })
+    }
+
+    /// The start of a period, and the instants in it at which a state of the element may begin or end.
+    fn changes_within(&self, id: &ElementId, period: Period) -> BTreeSet<Instant> {
+        let own = self.events.iter().filter(|event| event.id == *id);
+        let boundaries = own.flat_map(|event| [event.period.from, event.period.to]);
+        std::iter::once(period.from)
+            .chain(boundaries.filter(|instant| period.covers(*instant)))
+            .collect()
     }
 
     /// A put, shortened by its label's time to live; `None` when it would be over before it starts.
@@ -158,15 +191,13 @@ impl Model {
         &self,
         id: ElementId,
         element: Element,
-        request: &Request,
+        (mut from, mut to): (Option<Instant>, Instant),
         now: Instant,
     ) -> Result<Option<Planned>, Refusal> {
         let rules = self.schema.rules(&element);
-        if rules.retention == Retention::None && (request.from.is_some() || request.to.is_some()) {
+        if rules.retention == Retention::None && (from.is_some() || to < Instant::FOREVER) {
             return Err(Refusal::NoHistory);
         }
-        let mut from = request.from;
-        let mut to = request.to.unwrap_or(Instant::FOREVER);
         if rules.ttl > 0 {
             let property = rules
                 .ttl_start_time
@@ -204,11 +235,8 @@ impl Model {
     /// Whether the element exists at any instant of `period`, by what was known at `version`.
     #[must_use]
     pub fn exists_within(&self, id: &ElementId, period: Period, version: CommitVersion) -> bool {
-        // Its state changes only where a period begins or ends.
-        let own = self.events.iter().filter(|event| event.id == *id);
-        let boundaries = own.flat_map(|event| [event.period.from, event.period.to]);
-        std::iter::once(period.from)
-            .chain(boundaries)
+        let changes = self.changes_within(id, period).into_iter();
+        changes
             .filter(|instant| period.covers(*instant))
             .any(|valid| self.state(id, Point { valid, version }).is_some())
     }
@@ -224,17 +252,34 @@ impl Model {
         self.events.retain(|event| !doomed(&event.id));
     }
 
-    /// Adds the events of `plan` with their commit version.
+    /// An element has no properties but its label's.
+    fn check_keys(
+        &self,
+        element: &Element,
+        mut keys: impl Iterator<Item = PropertyKeyId>,
+    ) -> Result<(), Refusal> {
+        let known = self.schema.properties(element);
+        match keys.all(|key| known.contains(&key)) {
+            true => Ok(()),
+            false => Err(Refusal::Property),
+        }
+    }
+
+    /// Adds the events of `plan`; `last` is the last of the commit's versions.
     ///
     /// # Panics
-    /// When the version is not greater than all before.
-    pub fn commit(&mut self, plan: &Plan, version: CommitVersion) {
+    /// When the versions are not greater than all before.
+    pub fn commit(&mut self, plan: &Plan, last: CommitVersion) {
+        let numbers = numbers(&plan.events);
+        let further = numbers.iter().copied().max().unwrap_or(0);
+        let first = CommitVersion(last.0 - further);
         assert!(
-            version > self.last_version(),
-            "commit versions grow: {version} after {}",
+            first > self.last_version(),
+            "commit versions grow: {first} after {}",
             self.last_version()
         );
-        for planned in &plan.events {
+        for (planned, number) in plan.events.iter().zip(numbers) {
+            let version = CommitVersion(first.0 + number);
             let from = planned.from.unwrap_or(version.instant());
             let to = planned.to;
             self.events.push(Event {
@@ -245,21 +290,95 @@ impl Model {
                 idle: planned.idle,
             });
         }
+        self.commits.push((first, last));
     }
+}
+
+/// The number of each event among those of its element.
+fn numbers(events: &[Planned]) -> Vec<u64> {
+    let before = |at: usize| {
+        let of_element = |event: &&Planned| event.id == events[at].id;
+        events[..at].iter().filter(of_element).count() as u64
+    };
+    (0..events.len()).map(before).collect()
+}
+
+/// What becomes of an element in the period of a request.
+enum Fate {
+    /// It has these states; in a part without one it is left as it is: nothing.
+    Parts(Vec<(Period, Option<Element>)>),
+    /// It does not exist.
+    Deleted,
 }
 
 struct Work<'a> {
     model: &'a Model,
     at: Point,
-    outcomes: BTreeMap<ElementId, Option<Element>>,
+    period: Period,
+    /// Whether the request names a bound of its period: then updates go through all states in it.
+    sequenced: bool,
+    outcomes: BTreeMap<ElementId, Fate>,
 }
 
 impl Work<'_> {
+    /// The state at the start of the period.
     fn state(&self, id: &ElementId) -> Option<Element> {
+        self.parts(id).swap_remove(0).1
+    }
+
+    /// The states in the period, as earlier changes of the request left them; the first part begins where the period does.
+    fn parts(&self, id: &ElementId) -> Vec<(Period, Option<Element>)> {
         match self.outcomes.get(id) {
-            Some(outcome) => outcome.clone(),
-            None => self.model.state(id, self.at).cloned(),
+            Some(Fate::Parts(parts)) => return parts.clone(),
+            Some(Fate::Deleted) => return vec![(self.period, None)],
+            None => {}
         }
+        let starts: Vec<Instant> = self
+            .model
+            .changes_within(id, self.period)
+            .into_iter()
+            .collect();
+        let ends = starts.iter().skip(1).copied().chain([self.period.to]);
+        let part = |(from, to): (Instant, Instant)| {
+            let at = Point {
+                valid: from,
+                ..self.at
+            };
+            (Period { from, to }, self.model.state(id, at).cloned())
+        };
+        starts.iter().copied().zip(ends).map(part).collect()
+    }
+
+    /// Replaces each state that the element has in the period (without a period: the one that it has now, for ever) by what
+    /// `update` makes of it. Where it has none there is nothing to do, unless `update` makes something of nothing.
+    fn update(
+        &mut self,
+        id: &ElementId,
+        update: &dyn Fn(Option<Element>) -> Result<Option<Element>, Refusal>,
+    ) -> Result<(), Refusal> {
+        let mut parts = self.parts(id);
+        if !self.sequenced {
+            parts = vec![(self.period, parts.swap_remove(0).1)];
+        }
+        let mut updated: Vec<(Period, Option<Element>)> = Vec::new();
+        for (period, state) in parts {
+            let state = update(state)?;
+            // Neighbours of one content are one state.
+            match updated.last_mut() {
+                Some((before, same)) if *same == state => before.to = period.to,
+                _ => updated.push((period, state)),
+            }
+        }
+        if updated.iter().all(|(_, state)| state.is_none()) {
+            return Err(Refusal::Missing);
+        }
+        self.outcomes.insert(id.clone(), Fate::Parts(updated));
+        Ok(())
+    }
+
+    fn put(&mut self, element: Element) {
+        let fate = Fate::Parts(vec![(self.period, Some(element.clone()))]);
+        self.outcomes.insert(element.id(), fate);
     }
 
     fn apply(&mut self, change: &Change) -> Result<(), Refusal> {
@@ -271,21 +390,31 @@ impl Work<'_> {
                 if let (Element::Edge(edge), true) = (element, *check_ends) {
                     self.check_ends(edge)?;
                 }
-                self.outcomes.insert(element.id(), Some(element.clone()));
+                self.put(element.clone());
             }
             Change::Append { id, properties } => {
-                let mut element = self.state(id).ok_or(Refusal::Missing)?;
-                self.check_keys(&element, properties.iter().map(|(key, _)| key))?;
-                append(properties_of(&mut element), properties);
-                self.outcomes.insert(id.clone(), Some(element));
+                let model = self.model;
+                self.update(id, &|state| {
+                    let Some(mut element) = state else {
+                        return Ok(None);
+                    };
+                    model.check_keys(&element, properties.iter().map(|(key, _)| key))?;
+                    append(properties_of(&mut element), properties);
+                    Ok(Some(element))
+                })?;
             }
             Change::Eliminate { id, keys } => {
-                let mut element = self.state(id).ok_or(Refusal::Missing)?;
-                self.check_keys(&element, keys.iter().copied())?;
-                for key in keys {
-                    properties_of(&mut element).remove(*key);
-                }
-                self.outcomes.insert(id.clone(), Some(element));
+                let model = self.model;
+                self.update(id, &|state| {
+                    let Some(mut element) = state else {
+                        return Ok(None);
+                    };
+                    model.check_keys(&element, keys.iter().copied())?;
+                    for key in keys {
+                        properties_of(&mut element).remove(*key);
+                    }
+                    Ok(Some(element))
+                })?;
             }
             Change::Combine {
                 element,
@@ -294,39 +423,27 @@ impl Work<'_> {
                 if self.model.schema.is_automatic(element) {
                     return Err(Refusal::AutomaticId);
                 }
-                let stored = self.state(&element.id());
-                let mut combined = element.clone();
-                // Under another label it is a new element: nothing of the old is kept.
-                if let Some(stored) = stored.filter(|stored| same_label(stored, element)) {
-                    let properties = properties_of(&mut combined);
-                    combine_all(properties, stored.properties(), strategies);
-                }
-                self.outcomes.insert(element.id(), Some(combined));
+                self.update(&element.id(), &|stored| {
+                    let mut combined = element.clone();
+                    // Under another label it is a new element: nothing of the old is kept.
+                    if let Some(stored) = stored.filter(|stored| same_label(stored, element)) {
+                        let properties = properties_of(&mut combined);
+                        combine_all(properties, stored.properties(), strategies);
+                    }
+                    Ok(Some(combined))
+                })?;
             }
             Change::Delete { id, refuse_missing } => {
                 if *refuse_missing && self.state(id).is_none() {
                     return Err(Refusal::Missing);
                 }
-                self.outcomes.insert(id.clone(), None);
+                self.outcomes.insert(id.clone(), Fate::Deleted);
                 if let ElementId::Vertex(vertex) = id {
                     self.delete_edges_of(vertex);
                 }
             }
         }
         Ok(())
-    }
-
-    /// An element has no properties but its label's.
-    fn check_keys(
-        &self,
-        element: &Element,
-        mut keys: impl Iterator<Item = PropertyKeyId>,
-    ) -> Result<(), Refusal> {
-        let known = self.model.schema.properties(element);
-        match keys.all(|key| known.contains(&key)) {
-            true => Ok(()),
-            false => Err(Refusal::Property),
-        }
     }
 
     fn check_ends(&self, edge: &Edge) -> Result<(), Refusal> {
@@ -361,51 +478,54 @@ impl Work<'_> {
             .chain(stored)
             .collect();
         for id in written {
-            self.outcomes.insert(id, None);
+            self.outcomes.insert(id, Fate::Deleted);
         }
     }
 
     /// At no instant of `period` do two elements of a label hold the same values of a unique index.
     fn check_unique(&self, period: Period) -> Result<(), Refusal> {
-        let events = self.model.events.iter();
-        let boundaries = events.flat_map(|event| [event.period.from, event.period.to]);
-        let instants: BTreeSet<Instant> = std::iter::once(period.from)
-            .chain(boundaries.filter(|instant| period.covers(*instant)))
-            .collect();
         let unique = |label: &&varve_model::IndexLabel| label.index_type == IndexType::Unique;
         for label in self.model.schema.index_labels.iter().filter(unique) {
-            let written: Vec<(ElementId, Vec<Value>)> = self
-                .outcomes
-                .iter()
-                .filter_map(|(id, state)| {
-                    Some((id.clone(), super::read::tuple(label, state.as_ref()?)?))
-                })
-                .collect();
-            if written.is_empty() {
-                continue;
+            let mut written: Vec<(&ElementId, Period, Vec<Value>)> = Vec::new();
+            for (id, fate) in &self.outcomes {
+                let Fate::Parts(parts) = fate else { continue };
+                for (part, state) in parts {
+                    let values = state
+                        .as_ref()
+                        .and_then(|state| super::read::tuple(label, state));
+                    let from = part.from.max(period.from);
+                    let left = Period::new(from, part.to);
+                    written.extend(values.zip(left).map(|(values, part)| (id, part, values)));
+                }
             }
-            let mut stored: Vec<Vec<Value>> = Vec::new();
-            for valid in &instants {
-                let at = Point {
-                    valid: *valid,
-                    ..self.at
-                };
-                let mut others = self.model.elements(at);
-                others.retain(|element| !self.outcomes.contains_key(&element.id()));
-                stored.extend(
-                    others
-                        .iter()
-                        .filter_map(|other| super::read::tuple(label, other)),
-                );
-            }
-            for (at, (_, values)) in written.iter().enumerate() {
-                let twice = written[..at].iter().any(|(_, other)| other == values);
-                if twice || stored.contains(values) {
+            for (at, (id, part, values)) in written.iter().enumerate() {
+                let twice = written[..at]
+                    .iter()
+                    .any(|(other, its, same)| other != id && same == values && its.overlaps(*part));
+                if twice || self.is_held(label, *part, values) {
                     return Err(Refusal::Unique);
                 }
             }
         }
         Ok(())
+    }
+
+    /// Whether an element that the request does not touch holds these values at any instant of `period`.
+    fn is_held(&self, label: &varve_model::IndexLabel, period: Period, values: &[Value]) -> bool {
+        let events = self.model.events.iter();
+        let boundaries = events.flat_map(|event| [event.period.from, event.period.to]);
+        let instants: BTreeSet<Instant> = std::iter::once(period.from)
+            .chain(boundaries.filter(|instant| period.covers(*instant)))
+            .collect();
+        instants.into_iter().any(|valid| {
+            let at = Point { valid, ..self.at };
+            let others = self.model.elements(at).into_iter();
+            others
+                .filter(|element| !self.outcomes.contains_key(&element.id()))
+                .any(|other| {
+                    super::read::tuple(label, &other).is_some_and(|its| its.as_slice() == values)
+                })
+        })
     }
 }
 
@@ -416,97 +536,10 @@ fn properties_of(element: &mut Element) -> &mut Properties {
     }
 }
 
-/// Sets the properties `new`; adds to collections, a SET keeping each member once.
-pub fn append(properties: &mut Properties, new: &Properties) {
-    for (key, value) in new.iter() {
-        let value = match (properties.get(key), value) {
-            (Some(Value::List(old)), Value::List(new)) => {
-                Value::List(old.iter().chain(new).cloned().collect())
-            }
-            (Some(Value::Set(old)), Value::Set(new)) => Value::Set(union(old, new)),
-            _ => value.clone(),
-        };
-        properties.set(key, value);
-    }
-}
-
-fn union(old: &[Value], new: &[Value]) -> Vec<Value> {
-    let mut members = old.to_vec();
-    for value in new {
-        if !members.contains(value) {
-            members.push(value.clone());
-        }
-    }
-    members
-}
-
 fn same_label(a: &Element, b: &Element) -> bool {
     match (a, b) {
         (Element::Vertex(a), Element::Vertex(b)) => a.label == b.label,
         (Element::Edge(a), Element::Edge(b)) => a.id.label == b.id.label,
         _ => false,
-    }
-}
-
-/// What is only stored is kept; what both have is combined by the key's strategy, or as sent if there is none.
-pub fn combine_all(
-    sent: &mut Properties,
-    stored: &Properties,
-    strategies: &[(PropertyKeyId, Strategy)],
-) {
-    for (key, old) in stored.iter() {
-        let strategy = strategies.iter().find(|(named, _)| *named == key);
-        match (sent.get(key), strategy) {
-            (None, _) => sent.set(key, old.clone()),
-            (Some(new), Some((_, strategy))) => sent.set(key, combine(*strategy, old, new)),
-            (Some(_), None) => {}
-        }
-    }
-}
-
-/// Combines a stored and a sent value of one type.
-///
-/// # Panics
-/// When the strategy does not fit the values: the test made a mistake.
-#[must_use]
-pub fn combine(strategy: Strategy, old: &Value, new: &Value) -> Value {
-    use std::cmp::Ordering::{Greater, Less};
-    match (strategy, old, new) {
-        (Strategy::Override, _, _) => new.clone(),
-        (Strategy::Bigger, _, _) => match new.compare(old) {
-            Some(Greater) => new.clone(),
-            _ => old.clone(),
-        },
-        (Strategy::Smaller, _, _) => match new.compare(old) {
-            Some(Less) => new.clone(),
-            _ => old.clone(),
-        },
-        (Strategy::Sum, Value::Int(a), Value::Int(b)) => Value::Int(a + b),
-        (Strategy::Sum, Value::Long(a), Value::Long(b)) => Value::Long(a + b),
-        (Strategy::Sum, Value::Double(a), Value::Double(b)) => Value::Double(a + b),
-        (Strategy::Union, Value::Set(a), Value::Set(b)) => Value::Set(union(a, b)),
-        (Strategy::Intersection, Value::Set(a), Value::Set(b)) => Value::Set(
-            a.iter()
-                .filter(|value| b.contains(value))
-                .cloned()
-                .collect(),
-        ),
-        (Strategy::Append, Value::List(a), Value::List(b)) => {
-            Value::List(a.iter().chain(b).cloned().collect())
-        }
-        (Strategy::Append, Value::Set(a), Value::Set(b)) => Value::Set(union(a, b)),
-        (Strategy::Eliminate, Value::List(a), Value::List(b)) => Value::List(
-            a.iter()
-                .filter(|value| !b.contains(value))
-                .cloned()
-                .collect(),
-        ),
-        (Strategy::Eliminate, Value::Set(a), Value::Set(b)) => Value::Set(
-            a.iter()
-                .filter(|value| !b.contains(value))
-                .cloned()
-                .collect(),
-        ),
-        _ => panic!("{strategy:?} of {old:?} and {new:?}"),
     }
 }

@@ -14,6 +14,9 @@ use varve_server::parse_instant;
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Mapping {
+    /// Whether an element that is stored already as its row says gets no new version.
+    #[serde(default)]
+    pub(crate) skip_unchanged: bool,
     /// Files of vertices, loaded first and in this order.
     #[serde(default, rename = "vertex")]
     pub(crate) vertices: Vec<Source>,

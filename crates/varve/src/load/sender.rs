@@ -71,6 +71,8 @@ pub(crate) struct Sender<'a> {
     pub(crate) check_vertices: bool,
     /// Whether nothing is sent: every row that is an element counts as stored.
     pub(crate) dry_run: bool,
+    /// Whether an element that is stored already as its row says gets no new version.
+    pub(crate) skip_unchanged: bool,
     /// More bad rows than this end the load.
     pub(crate) max_errors: u64,
     /// Where the load shows how far it is.
@@ -179,9 +181,16 @@ impl Sender<'_> {
             body.push_str(&element.json);
         }
         body.push(']');
-        let rest = match kind {
-            Kind::Vertices => "/batch".to_owned(),
-            Kind::Edges => format!("/batch?check_vertex={}", self.check_vertices),
+        let mut parameters = Vec::new();
+        if kind == Kind::Edges {
+            parameters.push(format!("check_vertex={}", self.check_vertices));
+        }
+        if self.skip_unchanged {
+            parameters.push("skip_unchanged=true".to_owned());
+        }
+        let rest = match parameters.is_empty() {
+            true => "/batch".to_owned(),
+            false => format!("/batch?{}", parameters.join("&")),
         };
         let path = self.path(kind, &rest);
         match self.client.send_patiently("POST", &path, &body) {

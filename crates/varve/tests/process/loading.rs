@@ -376,3 +376,29 @@ fn a_failed_dump_leaves_no_file() {
     assert_eq!(code, 1, "{text}");
     assert_eq!(std::fs::read_to_string(&file).expect("the file"), "mine");
 }
+
+#[test]
+fn loading_a_file_again_makes_no_version_if_the_mapping_says_so() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    files(dir.path());
+    let server = Server::in_memory();
+    schema(&server, dir.path());
+    let versions = || {
+        let path = "/graphs/hugegraph/graph/vertices/%22bob%22/history";
+        let history = server.must("GET", path, "");
+        history["versions"].as_array().map(Vec::len)
+    };
+    let before = versions();
+    let skipping = format!("skip_unchanged = true\n{PEOPLE}{KNOWS}");
+    let (code, text) = load(&server, dir.path(), &skipping, &[]);
+    assert!(code == 0 && text.contains("3 elements stored"), "{text}");
+    assert_eq!(versions(), before);
+    write(dir.path(), "people.csv", "id,name\nann,Ann\nbob,Bobby\n");
+    let (code, text) = load(&server, dir.path(), &skipping, &[]);
+    assert_eq!(code, 0, "{text}");
+    assert_eq!(versions(), before.map(|count| count + 1));
+    let plain = format!("{PEOPLE}{KNOWS}");
+    let (code, text) = load(&server, dir.path(), &plain, &[]);
+    assert_eq!(code, 0, "{text}");
+    assert_eq!(versions(), before.map(|count| count + 2));
+}

@@ -1,5 +1,6 @@
 //! Commits that are written at once.
 
+use smallvec::SmallVec;
 use varve_kv::Batch;
 use varve_model::CommitVersion;
 
@@ -8,8 +9,10 @@ use super::super::prepared::{Commit, EndOf};
 /// What is written at once.
 pub(super) struct Group {
     pub(super) commits: Vec<Commit>,
-    /// The version of the first commit; the others follow.
-    pub(super) first: CommitVersion,
+    /// The first version of each commit, ascending.
+    pub(super) versions: SmallVec<[CommitVersion; 4]>,
+    /// The last version of the last commit; `None` when there is none.
+    pub(super) last: Option<CommitVersion>,
     /// Commits whose end has passed: they are not stored.
     pub(super) late: Vec<(Commit, EndOf)>,
 }
@@ -24,21 +27,54 @@ pub(super) fn joined(commits: &mut [Commit]) -> Batch {
     batch
 }
 
-/// Parts those whose end the version has reached that they would have in a group that begins with `first`.
-pub(super) fn split_late(
-    group: Vec<Commit>,
-    first: CommitVersion,
-) -> (Vec<Commit>, Vec<(Commit, EndOf)>) {
+/// Gives commits their versions, from `first` on; parts those whose end the version has reached that they would have.
+pub(super) fn numbered(group: Vec<Commit>, first: CommitVersion) -> Group {
+    let mut numbers = Numbers {
+        next: first,
+        versions: SmallVec::new(),
+        last: None,
+    };
+    let (mut commits, mut late) = (Vec::new(), Vec::new());
     if group.iter().all(|commit| commit.end.is_none()) {
-        return (group, Vec::new());
-    }
-    let mut split = (Vec::with_capacity(group.len()), Vec::new());
-    for commit in group {
-        let reached = first.plus(split.0.len()).instant();
-        match commit.end.filter(|end| end.at <= reached) {
-            Some(end) => split.1.push((commit, end.of)),
-            None => split.0.push(commit),
+        for commit in &group {
+            let _ = numbers.give(commit);
+        }
+        commits = group;
+    } else {
+        for commit in group {
+            match numbers.give(&commit) {
+                Some(of) => late.push((commit, of)),
+                None => commits.push(commit),
+            }
         }
     }
-    split
+    let Numbers { versions, last, .. } = numbers;
+    Group {
+        commits,
+        versions,
+        last,
+        late,
+    }
+}
+
+/// The versions that a group was given.
+struct Numbers {
+    next: CommitVersion,
+    versions: SmallVec<[CommitVersion; 4]>,
+    last: Option<CommitVersion>,
+}
+
+impl Numbers {
+    /// Gives a commit its version, or says which end that would have reached.
+    fn give(&mut self, commit: &Commit) -> Option<EndOf> {
+        let version = self.next.with_room(commit.stamps.versions());
+        if let Some(end) = commit.end.filter(|end| end.at <= version.instant()) {
+            return Some(end.of);
+        }
+        let last = commit.last_version(version);
+        self.versions.push(version);
+        self.last = Some(last);
+        self.next = last.next();
+        None
+    }
 }

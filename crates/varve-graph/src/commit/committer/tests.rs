@@ -235,8 +235,8 @@ fn an_end_is_compared_with_the_commits_own_version() {
             commit.end = end;
             commit
         });
-        let (kept, late) = split_late(group.collect(), first);
-        (kept.len(), late.len())
+        let group = numbered(group.collect(), first);
+        (group.commits.len(), group.late.len())
     };
     assert_eq!(split(false), (299, 1), "the last");
     assert_eq!(
@@ -310,4 +310,27 @@ fn a_version_that_is_kept_ahead_is_above_all_that_were_given() {
     drop(next);
     assert_eq!(stored(), last, "an orderly end takes the rest back");
     assert!(write(&start()) > last);
+}
+
+#[test]
+fn a_commit_with_several_versions_has_them_in_one_microsecond() {
+    let latches = Latches::new();
+    let of = |name: &str, versions: usize| {
+        let (mut commit, _) = commit(&latches, name, 1);
+        if versions > 1 {
+            let last = u8::try_from(versions - 1).expect("few");
+            commit.stamps.row(0, last);
+        }
+        commit
+    };
+    let first = CommitVersion::first_at(Instant(1000)).plus(250);
+    let group = numbered(
+        vec![of("a", 1), of("b", 5), of("c", 256), of("d", 1)],
+        first,
+    );
+    let instants: Vec<i64> = group.versions.iter().map(|it| it.instant().0).collect();
+    assert_eq!(instants, [1000, 1000, 1001, 1002]);
+    assert_eq!(group.versions[1], first.plus(1));
+    assert_eq!(group.versions[2], CommitVersion::first_at(Instant(1001)));
+    assert_eq!(group.last, Some(CommitVersion::first_at(Instant(1002))));
 }

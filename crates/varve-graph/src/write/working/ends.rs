@@ -119,6 +119,13 @@ impl WorkingSet<'_> {
         if self.has_vertices {
             match self.outcome_at(RowKeys::Vertex { partition }) {
                 Some(Outcome::Put(content)) => return Ok(row::vertex_label(content)?),
+                Some(Outcome::Parts(parts)) => {
+                    let part = parts
+                        .iter()
+                        .find(|it| self.span(it.period).covers(self.valid));
+                    let content = part.and_then(|part| part.content.as_ref());
+                    return Ok(row::vertex_label(content.ok_or_else(missing)?)?);
+                }
                 Some(Outcome::Delete) => return Err(missing()),
                 Some(Outcome::Untouched) | None => {}
             }

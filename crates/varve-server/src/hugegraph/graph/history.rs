@@ -146,7 +146,7 @@ fn histories<'c>(
 }
 
 /// How many are asked for.
-fn limit(query: &Query) -> Result<usize, ApiError> {
+pub(super) fn limit(query: &Query) -> Result<usize, ApiError> {
     let limit = query.integer("limit", LIMIT)?;
     let within = (1..=LIMIT_MAX).contains(&limit);
     let limit = usize::try_from(limit).ok().filter(|_| within);
@@ -218,7 +218,7 @@ fn list(context: &RequestContext, id: &ElementId) -> HandlerResult {
 }
 
 /// How many versions are looked at between two looks at the clock.
-const DEADLINE_EVERY: usize = 256;
+pub(super) const DEADLINE_EVERY: usize = 256;
 
 /// A page of versions that grows until it is full: by number, or by bytes, for each version may be as large as a body.
 struct Page<'c> {
@@ -310,7 +310,8 @@ fn write(json: &mut JsonWriter, schema: &Schema, version: &Version) {
     json.end_object();
 }
 
-fn instant(json: &mut JsonWriter, name: &str, instant: Option<Instant>) {
+/// Writes a member that is an instant; null for the ends of time.
+pub(super) fn instant(json: &mut JsonWriter, name: &str, instant: Option<Instant>) {
     json.key(name);
     match instant.and_then(time::instant_text) {
         Some(text) => json.string(&text),

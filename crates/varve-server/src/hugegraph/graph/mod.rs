@@ -20,6 +20,7 @@ mod short;
 mod submit;
 mod time;
 mod timed;
+mod timeline;
 mod update;
 mod vertices;
 
@@ -36,6 +37,12 @@ use crate::route::{Handler, Parameter, Route};
 
 const SCOPE: [Parameter; 2] = [Parameter::text("as_of"), Parameter::text("as_of_tx")];
 const PERIOD: [Parameter; 2] = [Parameter::text("valid_from"), Parameter::text("valid_to")];
+/// What a write of elements takes.
+const WRITE: [Parameter; 3] = [
+    PERIOD[0],
+    PERIOD[1],
+    Parameter::new("skip_unchanged", BOOLEAN, "false"),
+];
 const BOOLEAN: &str = "boolean";
 const LONG: &str = "long";
 
@@ -50,7 +57,7 @@ const EDGE: &str = "graphs/{graph}/graph/edges/{id}";
 pub(crate) static ROUTES: &[Route] = &[
     Route::post(VERTICES, Handler::Async(|c| Box::pin(vertices::create(c))))
         .of("graph", "VertexAPI")
-        .with(&PERIOD),
+        .with(&WRITE),
     Route::get(VERTICES, Handler::Pooled(listing::vertices))
         .of("graph", "VertexAPI")
         .with(&[
@@ -69,14 +76,14 @@ pub(crate) static ROUTES: &[Route] = &[
         Handler::Async(|c| Box::pin(vertices::create_batch(c))),
     )
     .of("graph", "VertexAPI")
-    .with(&PERIOD)
+    .with(&WRITE)
     .batch(),
     Route::put(
         VERTICES_BATCH,
         Handler::Async(|c| Box::pin(update::vertices(c))),
     )
     .of("graph", "VertexAPI")
-    .with(&PERIOD)
+    .with(&WRITE)
     .batch(),
     Route::get(
         VERTEX,
@@ -89,7 +96,7 @@ pub(crate) static ROUTES: &[Route] = &[
     .with(&SCOPE),
     Route::put(VERTEX, Handler::Async(|c| Box::pin(update::vertex(c))))
         .of("graph", "VertexAPI")
-        .with(&[Parameter::text("action"), PERIOD[0], PERIOD[1]]),
+        .with(&[Parameter::text("action"), WRITE[0], WRITE[1], WRITE[2]]),
     Route::delete(VERTEX, Handler::Async(|c| Box::pin(vertices::delete(c))))
         .of("graph", "VertexAPI")
         .with(&[Parameter::text("label"), PERIOD[0], PERIOD[1]]),
@@ -111,6 +118,12 @@ pub(crate) static ROUTES: &[Route] = &[
     )
     .of("graph", "HistoryAPI")
     .with(&HISTORY),
+    Route::get(
+        "graphs/{graph}/graph/vertices/{id}/timeline",
+        Handler::Pooled(timeline::vertex),
+    )
+    .of("graph", "HistoryAPI")
+    .with(&TIMELINE),
     Route::delete(
         "graphs/{graph}/graph/vertices/{id}/history",
         Handler::Pooled(history::purge_vertex),
@@ -119,7 +132,7 @@ pub(crate) static ROUTES: &[Route] = &[
     .with(&[Parameter::text("confirm_message")]),
     Route::post(EDGES, Handler::Async(|c| Box::pin(edges::create(c))))
         .of("graph", "EdgeAPI")
-        .with(&PERIOD),
+        .with(&WRITE),
     Route::get(
         EDGES,
         Handler::Brief {
@@ -148,13 +161,14 @@ pub(crate) static ROUTES: &[Route] = &[
     .of("graph", "EdgeAPI")
     .with(&[
         Parameter::new("check_vertex", BOOLEAN, "true"),
-        PERIOD[0],
-        PERIOD[1],
+        WRITE[0],
+        WRITE[1],
+        WRITE[2],
     ])
     .batch(),
     Route::put(EDGES_BATCH, Handler::Async(|c| Box::pin(update::edges(c))))
         .of("graph", "EdgeAPI")
-        .with(&PERIOD)
+        .with(&WRITE)
         .batch(),
     Route::get(
         EDGE,
@@ -167,7 +181,7 @@ pub(crate) static ROUTES: &[Route] = &[
     .with(&SCOPE),
     Route::put(EDGE, Handler::Async(|c| Box::pin(update::edge(c))))
         .of("graph", "EdgeAPI")
-        .with(&[Parameter::text("action"), PERIOD[0], PERIOD[1]]),
+        .with(&[Parameter::text("action"), WRITE[0], WRITE[1], WRITE[2]]),
     Route::delete(EDGE, Handler::Async(|c| Box::pin(edges::delete(c))))
         .of("graph", "EdgeAPI")
         .with(&[Parameter::text("label"), PERIOD[0], PERIOD[1]]),
@@ -177,6 +191,12 @@ pub(crate) static ROUTES: &[Route] = &[
     )
     .of("graph", "HistoryAPI")
     .with(&HISTORY),
+    Route::get(
+        "graphs/{graph}/graph/edges/{id}/timeline",
+        Handler::Pooled(timeline::edge),
+    )
+    .of("graph", "HistoryAPI")
+    .with(&TIMELINE),
     Route::delete(
         "graphs/{graph}/graph/edges/{id}/history",
         Handler::Pooled(history::purge_edge),
@@ -190,8 +210,9 @@ pub(crate) static ROUTES: &[Route] = &[
     .of("graph", "BatchAPI")
     .with(&[
         Parameter::new("check_vertex", BOOLEAN, "true"),
-        PERIOD[0],
-        PERIOD[1],
+        WRITE[0],
+        WRITE[1],
+        WRITE[2],
     ])
     .batch(),
     Route::get(
@@ -258,5 +279,11 @@ const HISTORY: [Parameter; 4] = [
     Parameter::text("page"),
     Parameter::new("limit", LONG, "100"),
     SCOPE[0],
+    SCOPE[1],
+];
+
+const TIMELINE: [Parameter; 3] = [
+    Parameter::text("page"),
+    Parameter::new("limit", LONG, "100"),
     SCOPE[1],
 ];

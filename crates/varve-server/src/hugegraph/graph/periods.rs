@@ -62,15 +62,19 @@ pub(super) struct Changes {
     pub(super) period: WritePeriod,
     /// One for each change; empty as long as none has its own.
     pub(super) periods: Vec<WritePeriod>,
+    /// Whether what changes nothing is not written.
+    pub(super) skip_unchanged: bool,
 }
 
 impl Changes {
     /// No changes yet.
     pub(super) fn new(context: &RequestContext, capacity: usize) -> Result<Self, ApiError> {
+        let query = context.query()?;
         Ok(Self {
             mutations: Vec::with_capacity(capacity),
-            period: time::period(context.query()?)?,
+            period: time::period(query)?,
             periods: Vec::new(),
+            skip_unchanged: query.boolean("skip_unchanged", false)?,
         })
     }
 

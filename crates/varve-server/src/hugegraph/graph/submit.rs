@@ -118,6 +118,7 @@ fn request(
         mutations: changes.mutations,
         period: changes.period,
         periods: changes.periods,
+        skip_unchanged: changes.skip_unchanged,
     })
 }
 

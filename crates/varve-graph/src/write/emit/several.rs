@@ -1,0 +1,36 @@
+//! Several events of one element in one commit: what a sequenced update gives it.
+
+use varve_model::ElementId;
+
+use super::{Change, Current, Emitter, EventPeriod};
+use crate::error::GraphError;
+
+impl Emitter<'_> {
+    /// Writes events of `id` with these contents and periods, which do not overlap: at most
+    /// [`varve_model::CommitVersion::PER_MICROSECOND`], each with a version of its own. They are numbered by their starts, but the
+    /// one that decides now comes last, since it takes the place of the row that the others mark. `current` is the current
+    /// row as read under the commit's latches.
+    pub(crate) fn emit_several(
+        &mut self,
+        id: &ElementId,
+        current: Option<Current>,
+        events: &[(EventPeriod, Vec<u8>)],
+    ) -> Result<(), GraphError> {
+        let now = self.context.now;
+        let mut current = self.settled(id, current)?;
+        let (decide, others): (Vec<_>, Vec<_>) = events
+            .iter()
+            .partition(|(period, _)| period.covers_now(now));
+        let number = |number: usize| u8::try_from(number).unwrap_or(u8::MAX);
+        for (at, (period, content)) in others.into_iter().enumerate() {
+            self.number = number(at);
+            current = self.emit_elsewhere(id, current, &Change::Put(content), *period)?;
+        }
+        if let Some((period, content)) = decide.first() {
+            self.number = number(events.len() - 1);
+            self.emit_deciding(id, current.as_ref(), &Change::Put(content), *period)?;
+        }
+        self.number = 0;
+        Ok(())
+    }
+}

@@ -1,0 +1,200 @@
+//! The events of a prepared request: what each element's outcome becomes in the batch.
+
+use std::borrow::Cow;
+
+use varve_encoding::row;
+use varve_kv::Reader;
+use varve_model::{ElementId, Instant, Period};
+
+use super::sequenced::{Part, is_stored};
+use super::{Outcome, Working};
+use crate::commit::{End, EndOf};
+use crate::error::GraphError;
+use crate::schema::Schema;
+use crate::write::emit::{Change, Current, EmitContext, Emitter, EventPeriod, PairHash, sides};
+use crate::write::keys::RowKeys;
+use crate::write::label_rules::LabelRules;
+use crate::write::{VertexMark, WritePeriod};
+
+/// A batch as its elements come.
+pub(super) struct Emission<'a> {
+    pub(super) emitter: Emitter<'a>,
+    reader: &'a dyn Reader,
+    schema: &'a Schema,
+    now: Instant,
+    /// Whether a state that is stored already, for the whole of its period, is not written again.
+    skip_unchanged: bool,
+    /// The first end of a period that starts with the commit.
+    pub(super) end: Option<End>,
+    /// Whether no vertex that had a row is among the elements.
+    pub(super) all_new: bool,
+    pub(super) new_vertices: Vec<VertexMark>,
+}
+
+impl<'a> Emission<'a> {
+    pub(super) fn new(context: EmitContext<'a>, skip_unchanged: bool) -> Self {
+        Self {
+            reader: context.reader,
+            schema: context.schema,
+            now: context.now,
+            emitter: Emitter::new(context),
+            skip_unchanged,
+            end: None,
+            all_new: true,
+            new_vertices: Vec::new(),
+        }
+    }
+
+    /// Makes room for so many bytes.
+    pub(super) fn reserve(&mut self, bytes: usize) {
+        self.emitter.batch.reserve(bytes);
+    }
+
+    /// Writes what becomes of an element with these row keys.
+    pub(super) fn element(
+        &mut self,
+        working: Working<'_>,
+        row: RowKeys<'_>,
+        new_pair: Option<PairHash>,
+    ) -> Result<(), GraphError> {
+        let Working {
+            id,
+            current,
+            outcome,
+            period,
+            ..
+        } = working;
+        let rules = LabelRules {
+            schema: self.schema,
+            now: self.now,
+            period,
+        };
+        match outcome {
+            Outcome::Untouched => Ok(()),
+            Outcome::Put(content) => self.put(&id, row, (current, content), new_pair, rules),
+            Outcome::Parts(parts) => self.parts(&id, current, parts, rules),
+            Outcome::Delete => self.delete(&id, current, rules),
+        }
+    }
+
+    fn put(
+        &mut self,
+        id: &ElementId,
+        row: RowKeys<'_>,
+        (current, content): (Option<Current>, Cow<'_, [u8]>),
+        new_pair: Option<PairHash>,
+        rules: LabelRules<'_>,
+    ) -> Result<(), GraphError> {
+        rules.check_label(id, &content, current.as_ref())?;
+        let (retention, ttl) = rules.label_rules(id, &content)?;
+        let plain = rules.period == WritePeriod::default();
+        if plain && current.is_none() && ttl.is_none() {
+            self.emitter.emit_first(id, row, &content, new_pair)?;
+            if let RowKeys::Vertex { partition } = row {
+                let label = row::vertex_label(&content)?;
+                self.new_vertices.extend(VertexMark::new(partition, label));
+            }
+            return Ok(());
+        }
+        let Some(period) = rules.period_of(id, retention, ttl)? else {
+            return Ok(());
+        };
+        if self.is_unchanged(id, &period, &content)? {
+            return Ok(());
+        }
+        self.touch(id);
+        self.end = End::first(self.end, rules.end_of(&period));
+        self.emitter
+            .emit(id, current, &Change::Put(&content), period)
+    }
+
+    /// What a sequenced update makes of an element's states.
+    fn parts(
+        &mut self,
+        id: &ElementId,
+        current: Option<Current>,
+        parts: Vec<Part>,
+        rules: LabelRules<'_>,
+    ) -> Result<(), GraphError> {
+        let mut events: Vec<(EventPeriod, Vec<u8>)> = Vec::new();
+        for part in parts {
+            let Some(content) = part.content else {
+                continue;
+            };
+            let rules = LabelRules {
+                period: part.period,
+                ..rules
+            };
+            rules.check_label(id, &content, current.as_ref())?;
+            let (retention, ttl) = rules.label_rules(id, &content)?;
+            let Some(period) = rules.period_of(id, retention, ttl)? else {
+                continue;
+            };
+            if !self.is_unchanged(id, &period, &content)? {
+                events.push((period, content));
+            }
+        }
+        for (period, _) in &events {
+            let end = rules.end_of(period).map(|end| match end.of {
+                EndOf::ValidTo => end,
+                _ => End {
+                    of: EndOf::State,
+                    ..end
+                },
+            });
+            self.end = End::first(self.end, end);
+        }
+        if events.is_empty() {
+            return Ok(());
+        }
+        self.touch(id);
+        self.emitter.emit_several(id, current, &events)
+    }
+
+    fn delete(
+        &mut self,
+        id: &ElementId,
+        current: Option<Current>,
+        rules: LabelRules<'_>,
+    ) -> Result<(), GraphError> {
+        // Without a row nothing is now or later, without events nothing was.
+        let reaches = match (&current, rules.period.from) {
+            (Some(_), _) => true,
+            (None, None) => false,
+            (None, Some(_)) => self.emitter.has_events(&sides(id).1[0])?,
+        };
+        if !reaches {
+            return Ok(());
+        }
+        self.touch(id);
+        let to = rules.period.to.unwrap_or(Instant::FOREVER);
+        let period = EventPeriod {
+            from: rules.period.from,
+            to,
+        };
+        self.end = End::first(self.end, rules.end_of(&period));
+        self.emitter.emit(id, current, &Change::Delete, period)
+    }
+
+    /// An element's rows change, which may have been there before.
+    fn touch(&mut self, id: &ElementId) {
+        self.all_new &= matches!(id, ElementId::Edge(_));
+    }
+
+    /// Whether nothing is to be written since an element has this content throughout this period already.
+    fn is_unchanged(
+        &self,
+        id: &ElementId,
+        period: &EventPeriod,
+        content: &[u8],
+    ) -> Result<bool, GraphError> {
+        if !self.skip_unchanged {
+            return Ok(false);
+        }
+        let within = Period {
+            from: period.from.unwrap_or(self.now),
+            to: period.to,
+        };
+        is_stored(self.reader, id, within, content)
+    }
+}

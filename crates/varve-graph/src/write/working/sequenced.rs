@@ -1,0 +1,265 @@
+//! Sequenced updates: a change with a period is applied to every state that the element has in it.
+//!
+//! SQL:2011 calls this `FOR PORTION OF`. Each state keeps what the change does not name, so a correction of the past brings no old
+//! value into the present. Decision: `docs/decisions/0013-sequenced-updates.md`.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use rustc_hash::FxHashMap;
+use varve_kv::{Flow, Reader};
+use varve_model::{CommitVersion, ElementId, Instant, Period};
+
+use super::{Outcome, WorkingSet, content_of, decode_element};
+use crate::error::{ErrorKind, GraphError};
+use crate::limits::STATES_PER_UPDATE_MAX;
+use crate::read::{Events, Span};
+use crate::write::emit::sides;
+use crate::write::{EndCheck, Gaps, Modifier, WritePeriod};
+
+/// A part of a request's period, and the content that an element has in it.
+#[derive(Debug, Clone)]
+pub(in crate::write) struct Part {
+    pub(in crate::write) period: WritePeriod,
+    /// `None` = it does not exist.
+    pub(in crate::write) content: Option<Vec<u8>>,
+}
+
+impl Part {
+    /// The state that the element has in it.
+    pub(super) fn state(&self) -> Option<(WritePeriod, &[u8])> {
+        Some((self.period, self.content.as_deref()?))
+    }
+}
+
+impl WorkingSet<'_> {
+    /// Applies a change to each state that the element at `at` has in the period of the mutation.
+    pub(super) fn modify_parts(
+        &mut self,
+        at: usize,
+        keys: u32,
+        ends: EndCheck,
+        (gaps, modify): (Gaps, &Modifier),
+    ) -> Result<(), GraphError> {
+        let mut changed: Vec<Part> = Vec::new();
+        for part in self.parts(at)? {
+            let content = match (part.content, gaps) {
+                (None, Gaps::Keep) => None,
+                (content, _) => {
+                    let id = &*self.elements[at].id;
+                    let state = content.map(|content| decode_element(id, &content));
+                    let new = content_of(&modify(state.transpose()?)?);
+                    Some(
+                        self.with_ends(id, keys, Cow::Owned(new), ends)?
+                            .into_owned(),
+                    )
+                }
+            };
+            match changed.last_mut() {
+                Some(last) if last.content == content => last.period.to = part.period.to,
+                _ => changed.push(Part { content, ..part }),
+            }
+        }
+        let states = changed.iter().filter(|part| part.content.is_some());
+        match states.count() {
+            // The change says what is missing.
+            0 => {
+                modify(None)?;
+            }
+            count => check_count(&self.elements[at].id, count)?,
+        }
+        self.elements[at].outcome = Outcome::Parts(changed);
+        Ok(())
+    }
+
+    /// The states of the element at `at` within its period as earlier mutations of this request left them, gaps included.
+    fn parts(&mut self, at: usize) -> Result<Vec<Part>, GraphError> {
+        let period = self.period;
+        let whole = |content| vec![Part { period, content }];
+        Ok(
+            match std::mem::replace(&mut self.elements[at].outcome, Outcome::Untouched) {
+                Outcome::Untouched => {
+                    let id = &self.elements[at].id;
+                    let stored = stored_parts(self.reader, id, self.span(period))?;
+                    // Who starts with the commit does not know its instant yet.
+                    let bound = |part: Part| Part {
+                        period: WritePeriod {
+                            from: part
+                                .period
+                                .from
+                                .filter(|from| period.from.is_some() || *from > self.now),
+                            to: part.period.to.filter(|to| *to < Instant::FOREVER),
+                        },
+                        ..part
+                    };
+                    stored.into_iter().map(bound).collect()
+                }
+                Outcome::Put(content) => whole(Some(content.into_owned())),
+                Outcome::Delete => whole(None),
+                Outcome::Parts(parts) => parts,
+            },
+        )
+    }
+}
+
+/// The states of an element within a period as far as is stored, gaps included: neighbours differ.
+///
+/// # Errors
+/// [`ErrorKind::LimitExceeded`] when they are too many; or when the store fails or is damaged.
+fn stored_parts(
+    reader: &dyn Reader,
+    id: &ElementId,
+    within: Period,
+) -> Result<Vec<Part>, GraphError> {
+    with_events(reader, id, |events| {
+        let spans = events.spans(within, &mut || Flow::Continue(()))?;
+        let contents = Contents::of(events, id, versions_of(&spans))?;
+        let mut parts = Parts(Vec::new());
+        let mut reached = within.from;
+        for span in spans {
+            let Period { from, to } = span.period;
+            parts.add(reached, from, None);
+            parts.add(from, to, contents.get(span.version));
+            reached = to;
+        }
+        parts.add(reached, within.to, None);
+        Ok(parts.0)
+    })
+}
+
+/// Whether an element has this content throughout a period, as far as is stored.
+///
+/// # Errors
+/// When the store fails or is damaged.
+pub(super) fn is_stored(
+    reader: &dyn Reader,
+    id: &ElementId,
+    within: Period,
+    content: &[u8],
+) -> Result<bool, GraphError> {
+    with_events(reader, id, |events| {
+        let spans = events.spans(within, &mut || Flow::Continue(()))?;
+        let mut reached = within.from;
+        for span in &spans {
+            if !span.is_state || span.period.from != reached {
+                return Ok(false);
+            }
+            reached = span.period.to;
+        }
+        let mut same = reached == within.to;
+        events.visit_contents(versions_of(&spans), &mut |_, stored| {
+            same &= stored == content;
+            match same {
+                true => Flow::Continue(()),
+                false => Flow::Break(()),
+            }
+        })?;
+        Ok(same)
+    })
+}
+
+fn versions_of(spans: &[Span]) -> BTreeSet<CommitVersion> {
+    let states = spans.iter().filter(|span| span.is_state);
+    states.map(|span| span.version).collect()
+}
+
+/// Calls `work` with the committed events of an element.
+fn with_events<T>(
+    reader: &dyn Reader,
+    id: &ElementId,
+    work: impl FnOnce(&Events<'_>) -> Result<T, GraphError>,
+) -> Result<T, GraphError> {
+    let (table, sides) = sides(id);
+    let side = &sides[0];
+    let row = reader.get(table, &side.partition, &side.clustering)?;
+    work(&Events {
+        reader,
+        side,
+        row: row.as_deref(),
+        newest: CommitVersion::MAX,
+    })
+}
+
+/// Parts as they are put together, ascending.
+struct Parts(Vec<Part>);
+
+impl Parts {
+    fn add(&mut self, from: Instant, to: Instant, content: Option<&[u8]>) {
+        match self.0.last_mut() {
+            _ if from >= to => {}
+            Some(last) if last.content.as_deref() == content => last.period.to = Some(to),
+            _ => self.0.push(Part {
+                period: WritePeriod {
+                    from: Some(from),
+                    to: Some(to),
+                },
+                content: content.map(<[u8]>::to_vec),
+            }),
+        }
+    }
+}
+
+/// The contents of an element's events. Many events may have the same, which is kept once.
+#[derive(Default)]
+struct Contents {
+    numbers: FxHashMap<Vec<u8>, usize>,
+    by_version: FxHashMap<CommitVersion, usize>,
+    contents: Vec<Vec<u8>>,
+}
+
+impl Contents {
+    fn of(
+        events: &Events<'_>,
+        id: &ElementId,
+        versions: BTreeSet<CommitVersion>,
+    ) -> Result<Self, GraphError> {
+        let mut found = Self::default();
+        let mut few = Ok(());
+        events.visit_contents(versions, &mut |version, content| {
+            found.add(version, content);
+            few = check_count(id, found.contents.len());
+            match few {
+                Ok(()) => Flow::Continue(()),
+                Err(_) => Flow::Break(()),
+            }
+        })?;
+        few.map(|()| found)
+    }
+
+    fn add(&mut self, version: CommitVersion, content: &[u8]) {
+        let number = match self.numbers.get(content) {
+            Some(number) => *number,
+            None => {
+                let number = self.contents.len();
+                self.contents.push(content.to_vec());
+                self.numbers.insert(content.to_vec(), number);
+                number
+            }
+        };
+        self.by_version.insert(version, number);
+    }
+
+    /// The content of a put; `None` of any other event.
+    fn get(&self, version: CommitVersion) -> Option<&[u8]> {
+        let number = self.by_version.get(&version)?;
+        Some(&self.contents[*number])
+    }
+}
+
+/// The content of the first state among parts.
+pub(super) fn first_state(parts: &[Part]) -> Option<&[u8]> {
+    parts.iter().find_map(|part| Some(part.state()?.1))
+}
+
+/// Refuses more states than one update may change.
+fn check_count(id: &ElementId, count: usize) -> Result<(), GraphError> {
+    if count <= STATES_PER_UPDATE_MAX {
+        return Ok(());
+    }
+    Err(GraphError::new(
+        ErrorKind::LimitExceeded,
+        format!(
+            "'{id}' has more than {STATES_PER_UPDATE_MAX} different states between the valid_from and the valid_to, the most that              one update may change: update shorter periods"
+        ),
+    ))
+}

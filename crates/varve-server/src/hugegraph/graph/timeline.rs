@@ -1,0 +1,119 @@
+//! `…/{id}/timeline`: the states of an element along valid time, without overlap, as they are known at one transaction time.
+//!
+//! ```json
+//! {"states":[{"valid_from":"2026-11-21T22:00:00.000000Z","valid_to":null,"version":459000,"as_of_tx":"459000",
+//!   "recorded_at":"2026-11-21T22:00:00.000000Z","element":{…}}],"page":null}
+//! ```
+//! Ascending. Where no state is, the element does not exist. `version` is the version (of its history) that says so; the same one
+//! may come several times, where newer ones speak of the time between. `as_of_tx` asks for an earlier knowledge; `page` is what
+//! to ask for next, null at the end.
+
+use varve_graph::element::not_there;
+use varve_graph::read::{Spell, Timeline, View};
+use varve_graph::schema::Schema;
+use varve_kv::Flow;
+use varve_model::{ElementId, Instant, Period, TemporalScope};
+
+use super::history::{DEADLINE_EVERY, instant, limit};
+use super::ids::{OldForm, parse_edge_id, parse_vertex_id};
+use super::submit::Target;
+use super::{output, time};
+use crate::JsonWriter;
+use crate::errors::{ApiError, HandlerResult};
+use crate::request::RequestContext;
+use crate::respond::Response;
+
+/// States that are held at once: each may be as large as a body.
+const HELD_MAX: usize = 100;
+
+/// The timeline of a vertex.
+pub(super) fn vertex(context: &RequestContext) -> HandlerResult {
+    let id = parse_vertex_id(context.path_parameter("id"))?;
+    list(context, &ElementId::Vertex(id))
+}
+
+/// The timeline of an edge.
+pub(super) fn edge(context: &RequestContext) -> HandlerResult {
+    let id = parse_edge_id(context.path_parameter("id"), OldForm::Accepted)?;
+    list(context, &ElementId::Edge(id))
+}
+
+fn list(context: &RequestContext, id: &ElementId) -> HandlerResult {
+    let query = context.query()?;
+    let limit = limit(query)?;
+    let page = query.get("page").filter(|page| !page.is_empty());
+    let from = match page {
+        None => Instant::MIN,
+        Some(token) => token
+            .parse()
+            .map(Instant)
+            .map_err(|_| ApiError::backend(format!("Invalid page: '{token}'")))?,
+    };
+    let scope = TemporalScope {
+        valid: None,
+        ..time::scope(query)?
+    };
+    let target = Target::of(context)?;
+    let view = target.graph.view(scope)?;
+    let mut json = JsonWriter::with_capacity(4 * output::ELEMENT_BYTES);
+    json.begin_object().key("states").begin_array();
+    let (mut left, mut next) = (limit, Some(from));
+    while let Some(at) = next.filter(|_| left > 0) {
+        let part = part(context, &view, id, at, left.min(HELD_MAX))?;
+        left -= part.spells.len();
+        next = part.next;
+        for spell in part.spells {
+            if json.len() > context.state().config().max_answer_bytes {
+                (left, next) = (0, Some(spell.period.from));
+                break;
+            }
+            write(&mut json, &target.schema, &spell);
+        }
+    }
+    if left == limit && page.is_none() {
+        return Err(not_there(id).into());
+    }
+    json.end_array().key("page");
+    match next {
+        Some(next) => json.string(&next.0.to_string()),
+        None => json.null(),
+    };
+    json.end_object();
+    Ok(Response::ok(json.finish()))
+}
+
+/// The first states from an instant on.
+fn part(
+    context: &RequestContext,
+    view: &View,
+    id: &ElementId,
+    from: Instant,
+    limit: usize,
+) -> Result<Timeline, ApiError> {
+    let mut looked_at = 0_usize;
+    let mut late = Ok(());
+    let mut looked = || {
+        looked_at += 1;
+        if looked_at.is_multiple_of(DEADLINE_EVERY) {
+            late = context.check_deadline();
+        }
+        match late {
+            Ok(()) => Flow::Continue(()),
+            Err(_) => Flow::Break(()),
+        }
+    };
+    let part = view.timeline(id, Period::since(from), limit, &mut looked)?;
+    late.map(|()| part)
+}
+
+fn write(json: &mut JsonWriter, schema: &Schema, spell: &Spell) {
+    json.begin_object();
+    instant(json, "valid_from", Some(spell.period.from));
+    instant(json, "valid_to", Some(spell.period.to));
+    json.key("version").unsigned(spell.version.0);
+    json.key("as_of_tx").string(&spell.version.0.to_string());
+    instant(json, "recorded_at", Some(spell.version.instant()));
+    json.key("element");
+    output::element(json, schema, &spell.element);
+    json.end_object();
+}
