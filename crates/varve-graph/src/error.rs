@@ -139,6 +139,7 @@ impl From<KvError> for GraphError {
         let kind = match error {
             KvError::DiskFull { .. } | KvError::ReadOnly { .. } => ErrorKind::Unwritable,
             KvError::Busy { .. } | KvError::Away { .. } | KvError::InUse { .. } => ErrorKind::Busy,
+            KvError::InvalidName { .. } => ErrorKind::InvalidArgument,
             KvError::TooLarge { .. } => ErrorKind::LimitExceeded,
             KvError::OutcomeUnknown { .. } => ErrorKind::OutcomeUnknown,
             KvError::Led { .. } => ErrorKind::Elsewhere,

@@ -15,6 +15,7 @@
 
 mod lease;
 mod making;
+mod names;
 mod places;
 mod removal;
 mod tending;
@@ -32,13 +33,12 @@ use crate::error::{ErrorKind, GraphError};
 use crate::graph::{Graph, GraphOptions};
 
 pub use self::lease::{Lease, Leased};
+pub use self::names::GRAPH_NAME_BYTES_MAX;
+use self::names::{check_name, parse_space_name, space_name};
 pub use self::places::{Change, Place};
 use self::removal::{Doomed, doom, mark_dropped};
 pub use self::tending::Tending;
 use self::unopened::UnopenedGraphs;
-
-/// Longest graph name, in bytes. Leaves room for the generation within the 48 bytes of a space's name.
-pub const GRAPH_NAME_BYTES_MAX: usize = 40;
 
 /// The graphs of one engine.
 pub struct Registry {
@@ -223,7 +223,7 @@ impl Registry {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] for a name that is not 1 to [`GRAPH_NAME_BYTES_MAX`] letters, digits and `_`, the
-    /// first a letter; [`ErrorKind::Existed`] when there is one of that name; [`ErrorKind::Busy`] after [`Registry::close`].
+    /// first a letter, or that no space may have ([`varve_kv::is_space_name`]); [`ErrorKind::Existed`] when there is one of that name; [`ErrorKind::Busy`] after [`Registry::close`].
     pub fn create(&self, name: &str) -> Result<Arc<Graph>, GraphError> {
         check_name(name)?;
         let mut doomed = self.doomed.lock();
@@ -390,37 +390,6 @@ fn existed(name: &str) -> GraphError {
     GraphError::new(ErrorKind::Existed, message)
 }
 
-fn check_name(name: &str) -> Result<(), GraphError> {
-    let plain = name
-        .bytes()
-        .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    let letter_first = name.starts_with(|first: char| first.is_ascii_alphabetic());
-    if plain && letter_first && name.len() <= GRAPH_NAME_BYTES_MAX {
-        return Ok(());
-    }
-    Err(GraphError::invalid(format!(
-        "Invalid graph name '{name}', valid graph name is up to {GRAPH_NAME_BYTES_MAX} alpha-numeric characters and \
-         underscores and only letters are supported as first letter"
-    )))
-}
-
-fn space_name(graph: &str, generation: u32) -> String {
-    if generation == 0 {
-        graph.to_owned()
-    } else {
-        format!("_{generation}_{graph}")
-    }
-}
-
-/// Splits a space's name; `None` for one that is not a graph's.
-fn parse_space_name(space: &str) -> Option<(&str, u32)> {
-    let Some(rest) = space.strip_prefix('_') else {
-        return Some((space, 0));
-    };
-    let (generation, name) = rest.split_once('_')?;
-    Some((name, generation.parse().ok()?))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -450,7 +419,7 @@ mod tests {
         for good in ["a", "hugegraph", "A_1", &"a".repeat(40)] {
             registry.create(good).unwrap();
         }
-        for bad in ["", "1a", "_a", "a-b", "ä", "a/b", &"a".repeat(41)] {
+        for bad in ["", "1a", "_a", "a-b", "ä", "a/b", "LOCK", &"a".repeat(41)] {
             assert_eq!(
                 registry.create(bad).err().unwrap().kind,
                 ErrorKind::InvalidArgument,
@@ -462,8 +431,6 @@ mod tests {
             registry.get("none").err().unwrap().message,
             "Graph 'none' does not exist"
         );
-        assert_eq!(parse_space_name("_12_a_b"), Some(("a_b", 12)));
-        assert_eq!(parse_space_name("a_1"), Some(("a_1", 0)));
     }
 
     #[test]

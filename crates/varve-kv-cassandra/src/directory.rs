@@ -66,13 +66,13 @@ impl Directory {
     /// As [`Directory::open`], but of a list that is there: for who would make an empty one by a mistake in its name.
     ///
     /// # Errors
-    /// [`Failure::Refused`] if there is none.
+    /// [`Failure::NoList`] if there is none.
     pub(crate) async fn open_existing(cluster: &Cluster) -> Result<Self, Failure> {
         let keyspace = &cluster.config.keyspace;
         let present = tables(cluster, keyspace).await?;
         if !present.iter().any(|name| name == LIST) {
             let none = format!("there is no keyspace '{keyspace}' with a list of spaces");
-            return Err(Failure::Refused(none));
+            return Err(Failure::NoList(none));
         }
         Self::open(cluster).await
     }

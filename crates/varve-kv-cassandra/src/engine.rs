@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
-use varve_kv::{Capabilities, Engine, Isolation, KvError, Leader, Space, SpaceId, TableSpec};
+use varve_kv::{
+    Capabilities, Engine, Isolation, KvError, Leader, Space, SpaceId, TableSpec, check_space_name,
+};
 
 use crate::acquire::{Opening, Settled, holder, now, term};
 use crate::bridge::Bridge;
@@ -116,13 +118,29 @@ impl CassandraEngine {
     /// [`KvError::Away`] when no contact point answers, or the cluster does not accept what it is asked;
     /// [`KvError::Unavailable`] when the configuration does not fit it, or other processes on these spaces have another consistency.
     pub fn connect(config: CassandraConfig) -> Result<Self, KvError> {
+        Self::connect_to(config, false)
+    }
+
+    /// As [`CassandraEngine::connect`], for who reads data that must be there: makes no list of
+    /// spaces.
+    ///
+    /// # Errors
+    /// [`KvError::Missing`] where there is none; else as [`CassandraEngine::connect`].
+    pub fn connect_existing(config: CassandraConfig) -> Result<Self, KvError> {
+        Self::connect_to(config, true)
+    }
+
+    fn connect_to(config: CassandraConfig, existing: bool) -> Result<Self, KvError> {
         let name = config.keyspace.clone();
         let bridge = Bridge::start(config.io_threads)
             .map_err(|error| unavailable(&name, format!("no threads: {error}")))?;
         let shared = bridge.wait(async move {
             let known_memory = KnownMemory::new(config.known_bytes_max);
             let cluster = Cluster::connect(config).await?;
-            let directory = Directory::open(&cluster).await?;
+            let directory = match existing {
+                true => Directory::open_existing(&cluster).await?,
+                false => Directory::open(&cluster).await?,
+            };
             let scopes = ScopeTable::open(&cluster).await?;
             scopes.check(&cluster).await?;
             Ok(Shared {
@@ -241,6 +259,7 @@ impl Engine for CassandraEngine {
         tables: &'static [TableSpec],
         create: bool,
     ) -> Result<Arc<dyn Space>, KvError> {
+        check_space_name(name)?;
         let Some(open) = OpenSpace::begin(name, &self.open) else {
             return Err(in_use(name, "it is open already"));
         };
@@ -279,6 +298,7 @@ impl Engine for CassandraEngine {
     }
 
     fn drop_space(&self, name: &str) -> Result<(), KvError> {
+        check_space_name(name)?;
         if self.is_open(name) {
             return Err(in_use(name, "it is open; close it before dropping it"));
         }

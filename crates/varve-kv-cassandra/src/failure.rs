@@ -38,6 +38,8 @@ pub(crate) enum Failure {
     NotDone(String),
     /// It was not carried out and never will be: the cluster does not accept it.
     Refused(String),
+    /// It was not carried out: there is no list of spaces in the cluster, and none was to be made.
+    NoList(String),
     /// It was not carried out: the node that was asked does not have the table. Others may, if that one was away when it was made.
     NotHere(String),
     /// It was not carried out: another is making or removing what it is about.
@@ -56,6 +58,7 @@ impl Failure {
         match self {
             Self::NotDone(text)
             | Self::Refused(text)
+            | Self::NoList(text)
             | Self::NotHere(text)
             | Self::InUse(text)
             | Self::TooLarge(text)
@@ -68,7 +71,11 @@ impl Failure {
     pub(crate) fn for_good(&self) -> bool {
         matches!(
             self,
-            Self::Refused(_) | Self::InUse(_) | Self::TooLarge(_) | Self::Tombstones(_)
+            Self::Refused(_)
+                | Self::NoList(_)
+                | Self::InUse(_)
+                | Self::TooLarge(_)
+                | Self::Tombstones(_)
         )
     }
 
@@ -86,6 +93,10 @@ impl Failure {
             },
             Self::Refused(detail) => KvError::Io { space, detail },
             Self::InUse(detail) => KvError::InUse { space, detail },
+            Self::NoList(detail) => KvError::Missing {
+                store: format!("keyspace '{space}'"),
+                detail,
+            },
         }
     }
 
@@ -119,7 +130,11 @@ impl Failure {
     /// The one of several failures of one write that says least about what is stored.
     pub(crate) fn worst(failures: impl IntoIterator<Item = Self>) -> Option<Self> {
         failures.into_iter().max_by_key(|failure| match failure {
-            Self::Refused(_) | Self::InUse(_) | Self::TooLarge(_) | Self::Tombstones(_) => 0,
+            Self::Refused(_)
+            | Self::NoList(_)
+            | Self::InUse(_)
+            | Self::TooLarge(_)
+            | Self::Tombstones(_) => 0,
             Self::NotDone(_) | Self::NotHere(_) => 1,
             Self::Unknown(_) => 2,
         })

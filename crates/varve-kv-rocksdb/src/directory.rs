@@ -1,25 +1,29 @@
 //! The data directory: which subdirectories are spaces, and removing one without leaving a half.
+//!
+//! A subdirectory is a space if RocksDB's `CURRENT` is in it, or a table or log that RocksDB numbered. Nothing else in the data
+//! directory is ever opened, renamed or removed.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use varve_kv::{KvError, fail_point};
+use varve_kv::{KvError, LOCK_FILE, fail_point, is_space_name};
 
 use crate::errors::{WHAT_TO_DO, file_error};
 
-/// Start of the name of a directory that is being removed.
+/// Start of the name of a directory that is being removed; the space's name, `-` and a number follow.
 const TRASH: &str = ".trash-";
-/// Held locked as long as an engine uses the directory.
-const LOCK: &str = "LOCK";
-/// Names a space may have, in bytes.
-const NAME_BYTES_MAX: usize = 48;
 
 /// What a directory is, judged by its files.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// No such directory, or the rest of a creation that did not finish.
+    /// Nothing is there.
     Nothing,
+    /// Something that this engine did not make.
+    Foreign,
+    /// The rest of a creation that did not finish.
+    Begun,
     /// A store.
     Store,
     /// A store that lost its CURRENT file: RocksDB would take it for a new one and remove its data.
@@ -37,14 +41,34 @@ pub(crate) struct DataDir {
 impl DataDir {
     /// Creates the directory if it is missing, locks it, and finishes removals that a crash cut short.
     pub(crate) fn open(path: &Path) -> Result<Self, KvError> {
+        fs::create_dir_all(path).map_err(|error| {
+            let shown = path.display().to_string();
+            file_error(&shown, "creating the data directory", &error)
+        })?;
+        Self::lock(path)
+    }
+
+    /// As [`DataDir::open`], but creates nothing where no engine has kept data.
+    pub(crate) fn open_existing(path: &Path) -> Result<Self, KvError> {
+        let missing = |detail: &str| KvError::Missing {
+            store: path.display().to_string(),
+            detail: detail.to_owned(),
+        };
+        match is_data_dir(path) {
+            Ok(true) => Self::lock(path),
+            Ok(false) => Err(missing("the folder is not a data folder")),
+            Err(error) => Err(missing(&error.to_string())),
+        }
+    }
+
+    fn lock(path: &Path) -> Result<Self, KvError> {
         let shown = path.display().to_string();
         let failed = |doing: &str, error: &io::Error| file_error(&shown, doing, error);
-        fs::create_dir_all(path).map_err(|error| failed("creating the data directory", &error))?;
         let lock = File::options()
             .create(true)
             .truncate(false)
             .write(true)
-            .open(path.join(LOCK))
+            .open(path.join(LOCK_FILE))
             .map_err(|error| failed("opening the lock file of the data directory", &error))?;
         match lock.try_lock() {
             Ok(()) => {}
@@ -74,55 +98,28 @@ impl DataDir {
         self.path.join(space)
     }
 
-    /// What lies where the space `name` would be.
+    /// What is where the space `name` would be.
     pub(crate) fn look(&self, name: &str) -> io::Result<Found> {
-        let path = self.path_of(name);
-        match fs::metadata(&path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
-            Err(error) => return Err(error),
-            Ok(metadata) if !metadata.is_dir() => return Ok(Found::Nothing),
-            Ok(_) => {}
-        }
-        if path.join("CURRENT").exists() {
-            return Ok(Found::Store);
-        }
-        for entry in fs::read_dir(&path)? {
-            let name = entry?.file_name();
-            let extension = Path::new(&name).extension();
-            // CURRENT is written before the first log and the first table.
-            if extension.is_some_and(|extension| extension == "sst" || extension == "log") {
-                return Ok(Found::Headless);
-            }
-        }
-        Ok(Found::Nothing)
+        look(&self.path_of(name))
     }
 
     /// The spaces there are, ascending; damaged ones too, so that they are not taken for missing.
     pub(crate) fn spaces(&self) -> io::Result<Vec<String>> {
-        let mut names = Vec::new();
-        for entry in fs::read_dir(&self.path)? {
-            let Ok(name) = entry?.file_name().into_string() else {
-                continue;
-            };
-            if is_space_name(&name) && self.look(&name)? != Found::Nothing {
-                names.push(name);
-            }
-        }
-        names.sort_unstable();
-        Ok(names)
+        spaces(&self.path)
     }
 
-    /// Removes a space: it is renamed first, in one step, so that a crash leaves it whole or gone.
+    /// Removes a space: it is renamed first, in one step, so that a crash leaves it whole or gone. What this engine did not make
+    /// stays.
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
         fail_point::SPACE_REMOVE.reach()?;
+        if matches!(self.look(name)?, Found::Nothing | Found::Foreign) {
+            return Ok(());
+        }
         let trash = (0u32..)
             .map(|n| self.path.join(format!("{TRASH}{name}-{n}")))
             .find(|path| !path.exists())
             .expect("there are more names than directories");
-        match fs::rename(self.path_of(name), &trash) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            renamed => renamed?,
-        }
+        fs::rename(self.path_of(name), &trash)?;
         fail_point::SPACE_RENAMED.reach()?;
         self.sync()?;
         fail_point::SPACE_TRASHED.reach()?;
@@ -134,11 +131,22 @@ impl DataDir {
         File::open(&self.path)?.sync_all()
     }
 
+    /// Finishes removals. What is not a removed space, or cannot be removed, only takes room: it is logged and stays.
     fn empty_trash(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.path)? {
-            let entry = entry?;
-            if entry.file_name().to_string_lossy().starts_with(TRASH) {
-                fs::remove_dir_all(entry.path())?;
+            let path = entry?.path();
+            let name = path.file_name().and_then(OsStr::to_str);
+            let Some(trash) = name.and_then(|name| name.strip_prefix(TRASH)) else {
+                continue;
+            };
+            let removed = match is_removed_space(&path, trash) {
+                Ok(true) => fs::remove_dir_all(&path),
+                Ok(false) => Err(io::Error::other("this engine did not make it")),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = removed {
+                let path = path.display();
+                tracing::warn!(%path, %error, "not removed; remove it by hand if nobody needs it");
             }
         }
         Ok(())
@@ -156,12 +164,109 @@ pub(crate) fn headless(name: &str, path: &Path) -> KvError {
     }
 }
 
-fn is_space_name(name: &str) -> bool {
-    (1..=NAME_BYTES_MAX).contains(&name.len())
-        && name != LOCK
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+/// The error for something in the place of a space that this engine did not make.
+pub(crate) fn foreign(name: &str, path: &Path) -> KvError {
+    KvError::Unavailable {
+        space: name.to_owned(),
+        detail: format!(
+            "{} is not a space; move it to another folder",
+            path.display()
+        ),
+    }
+}
+
+/// Whether an engine has kept data in a directory.
+fn is_data_dir(path: &Path) -> io::Result<bool> {
+    let has_spaces = !spaces(path)?.is_empty();
+    Ok(has_spaces || path.join(LOCK_FILE).is_file())
+}
+
+/// The spaces in a data directory, ascending.
+fn spaces(path: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(path)? {
+        let Ok(name) = entry?.file_name().into_string() else {
+            continue;
+        };
+        if is_space_name(&name)
+            && matches!(look(&path.join(&name))?, Found::Store | Found::Headless)
+        {
+            names.push(name);
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// What is at `path`.
+fn look(path: &Path) -> io::Result<Found> {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) => return Err(error),
+        Ok(_) if !path.is_dir() => return Ok(Found::Foreign),
+        Ok(_) => {}
+    }
+    if path.join("CURRENT").exists() {
+        return Ok(Found::Store);
+    }
+    let mut found = Found::Begun;
+    for entry in fs::read_dir(path)? {
+        let name = entry?.file_name();
+        // CURRENT is written before the first log and the first table.
+        if is_numbered(&name) {
+            return Ok(Found::Headless);
+        }
+        if !is_engine_file(&name) {
+            found = Found::Foreign;
+        }
+    }
+    Ok(found)
+}
+
+/// Whether this engine gave a folder its name in the trash, and made all that is in it.
+fn is_removed_space(path: &Path, trash: &str) -> io::Result<bool> {
+    let named = trash.rsplit_once('-').is_some_and(|(space, number)| {
+        is_space_name(space) && number.bytes().all(|byte| byte.is_ascii_digit())
+    });
+    if !named || !fs::symlink_metadata(path)?.is_dir() {
+        return Ok(false);
+    }
+    for entry in fs::read_dir(path)? {
+        if !is_engine_file(&entry?.file_name()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether RocksDB gave a file its name: a table or a log.
+fn is_numbered(name: &OsStr) -> bool {
+    let parts = name.to_str().and_then(|name| name.rsplit_once('.'));
+    parts.is_some_and(|(number, kind)| {
+        matches!(kind, "sst" | "log") && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+/// Whether this engine may have made a file or folder of that name in a space.
+fn is_engine_file(name: &OsStr) -> bool {
+    const STARTS: [&str; 8] = [
+        "CURRENT",
+        "IDENTITY",
+        "LOCK",
+        "LOG",
+        "MANIFEST-",
+        "OPTIONS-",
+        "VARVE-",
+        "front-",
+    ];
+    // RocksDB writes some files under a name that ends so first, and gives this end to those that it removes slowly.
+    const ENDS: [&str; 2] = [".dbtmp", ".trash"];
+    let Some(name) = name.to_str() else {
+        return false;
+    };
+    is_numbered(OsStr::new(name))
+        || STARTS.iter().any(|start| name.starts_with(start))
+        || ENDS.iter().any(|end| name.ends_with(end))
 }
 
 #[cfg(test)]
@@ -181,6 +286,22 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_data_directory_is_left_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let refused = |path: &Path| {
+            let error = DataDir::open_existing(path).unwrap_err();
+            assert!(matches!(error, KvError::Missing { .. }), "{error}");
+        };
+        refused(&dir.path().join("missing"));
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+        fs::write(dir.path().join("photo.jpg"), b"x").unwrap();
+        refused(dir.path());
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
+        drop(DataDir::open(dir.path()).unwrap());
+        DataDir::open_existing(dir.path()).unwrap();
+    }
+
+    #[test]
     fn only_directories_of_stores_are_spaces() {
         let dir = tempfile::tempdir().unwrap();
         let data = DataDir::open(dir.path()).unwrap();
@@ -192,19 +313,21 @@ mod tests {
         make("headless", "000012.sst");
         make("unfinished", "MANIFEST-000001");
         make("lost+found", "CURRENT");
+        make("server_logs", "today.log");
         make(".hidden", "CURRENT");
         fs::write(dir.path().join("file"), b"CURRENT").unwrap();
         assert_eq!(data.spaces().unwrap(), ["good", "headless"]);
         assert_eq!(data.look("headless").unwrap(), Found::Headless);
-        assert_eq!(data.look("unfinished").unwrap(), Found::Nothing);
-        assert_eq!(data.look("file").unwrap(), Found::Nothing);
+        assert_eq!(data.look("unfinished").unwrap(), Found::Begun);
+        assert_eq!(data.look("server_logs").unwrap(), Found::Foreign);
+        assert_eq!(data.look("file").unwrap(), Found::Foreign);
     }
 
     #[test]
     fn a_removal_cut_short_is_finished_at_the_next_start() {
         let dir = tempfile::tempdir().unwrap();
         let trash = dir.path().join(".trash-old-0");
-        fs::create_dir_all(trash.join("deep")).unwrap();
+        fs::create_dir_all(trash.join("front-log")).unwrap();
         let data = DataDir::open(dir.path()).unwrap();
         assert!(!trash.exists());
         fs::create_dir_all(dir.path().join("space")).unwrap();
@@ -212,5 +335,33 @@ mod tests {
         data.remove("space").unwrap();
         data.remove("space").unwrap();
         assert!(data.spaces().unwrap().is_empty());
+    }
+
+    #[test]
+    fn only_spaces_are_removed_and_a_leftover_that_is_none_prevents_no_start() {
+        let dir = tempfile::tempdir().unwrap();
+        let inside = |name: &str| dir.path().join(name);
+        for file in [".trash-LOCK-0", "file"] {
+            fs::write(inside(file), b"x").unwrap();
+        }
+        for folder in [".trash-photos-0", "photos"] {
+            fs::create_dir_all(inside(folder)).unwrap();
+            fs::write(inside(folder).join("one.jpg"), b"x").unwrap();
+        }
+        let data = DataDir::open(dir.path()).unwrap();
+        data.remove("file").unwrap();
+        data.remove("photos").unwrap();
+        for left in [
+            ".trash-LOCK-0",
+            "file",
+            ".trash-photos-0/one.jpg",
+            "photos/one.jpg",
+            "LOCK",
+        ] {
+            assert!(inside(left).exists(), "{left}");
+        }
+        fs::create_dir_all(inside("begun")).unwrap();
+        data.remove("begun").unwrap();
+        assert!(!inside("begun").exists());
     }
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rust_rocksdb::{ColumnFamilyDescriptor, DB, Options};
-use varve_kv::{Engine, KvError, Space, TableSpec, fail_point};
+use varve_kv::{Engine, KvError, Space, TableSpec, check_space_name, fail_point};
 use varve_kv_front::{FrontConfig, FrontOptions, FrontSpace};
 
 use crate::config::RocksConfig;
-use crate::directory::{DataDir, Found, headless};
+use crate::directory::{DataDir, Found, foreign, headless};
 use crate::errors::{file_error, open_error};
 use crate::front_log;
 use crate::health::{Events, Health, Listener};
@@ -38,11 +38,25 @@ impl RocksEngine {
     /// directory cannot be written.
     pub fn open(config: &RocksConfig) -> Result<Self, KvError> {
         let shared = Shared::new(config)?;
-        Ok(Self {
-            directory: DataDir::open(&config.data_dir)?,
+        Ok(Self::of(DataDir::open(&config.data_dir)?, shared))
+    }
+
+    /// As [`RocksEngine::open`], for who reads data that must be there: creates nothing in other
+    /// folders.
+    ///
+    /// # Errors
+    /// [`KvError::Missing`] where no engine has kept data; else as [`RocksEngine::open`].
+    pub fn open_existing(config: &RocksConfig) -> Result<Self, KvError> {
+        let shared = Shared::new(config)?;
+        Ok(Self::of(DataDir::open_existing(&config.data_dir)?, shared))
+    }
+
+    fn of(directory: DataDir, shared: Shared) -> Self {
+        Self {
+            directory,
             shared: Arc::new(shared),
             open: Arc::default(),
-        })
+        }
     }
 }
 
@@ -89,24 +103,29 @@ impl RocksEngine {
         tables: &'static [TableSpec],
         create: bool,
     ) -> Result<Arc<RocksSpace>, KvError> {
+        check_space_name(name)?;
         let mark = OpenMark::set(name, &self.open)?;
         let path = self.directory.path_of(name);
         let found = self
             .directory
             .look(name)
             .map_err(|error| file_error(name, "looking for the space", &error))?;
-        match found {
-            Found::Nothing if !create => return Err(unavailable(name, "it does not exist")),
+        let is_new = match found {
+            Found::Nothing | Found::Begun if !create => {
+                return Err(unavailable(name, "it does not exist"));
+            }
+            Found::Nothing | Found::Begun => true,
+            Found::Store => false,
             Found::Headless => return Err(headless(name, &path)),
-            Found::Nothing | Found::Store => {}
-        }
+            Found::Foreign => return Err(foreign(name, &path)),
+        };
         let events = Arc::new(Events::default());
         let mut options = self.shared.space_options(Listener {
             events: Arc::clone(&events),
             path: path.clone(),
         });
-        options.create_if_missing(found == Found::Nothing);
-        if found == Found::Store {
+        options.create_if_missing(is_new);
+        if !is_new {
             manifest::check(name, &path)?;
             check_tables(name, &path, tables, &options)?;
             wal::check(name, &path)?;
@@ -122,12 +141,12 @@ impl RocksEngine {
                 Options::default(),
             )]);
         let creating = |error| file_error(name, "creating the space", &error);
-        if found == Found::Nothing {
+        if is_new {
             fail_point::SPACE_CREATE.reach().map_err(creating)?;
         }
         let db = DB::open_cf_descriptors(&options, &path, families)
             .map_err(|error| open_error(name, &error))?;
-        if found == Found::Nothing {
+        if is_new {
             fail_point::SPACE_CREATED.reach().map_err(creating)?;
             self.directory
                 .sync()
@@ -200,6 +219,7 @@ impl Engine for RocksEngine {
     }
 
     fn drop_space(&self, name: &str) -> Result<(), KvError> {
+        check_space_name(name)?;
         // Nobody opens it while it is removed.
         let _mark = OpenMark::set(name, &self.open)
             .map_err(|_| unavailable(name, "it is open; close it before dropping it"))?;

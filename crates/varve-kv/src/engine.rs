@@ -387,11 +387,13 @@ pub trait Engine: Send + Sync {
         Ok(())
     }
 
-    /// Opens the space `name` with `tables`, creating it if it does not exist and `create` is set. A name is 1 to 48
-    /// ASCII letters, digits and `_`, the caller sees to that. Opening a space that is open already fails.
+    /// Opens the space `name` with `tables`, creating it if it does not exist and `create` is set.
+    /// Opening a space that is open already fails.
     ///
     /// # Errors
-    /// [`KvError::Unavailable`] when it does not exist, or cannot be opened by this version; also when it is open already or another
+    /// [`KvError::InvalidName`] for a name that [`crate::is_space_name`] does not allow;
+    /// [`KvError::Unavailable`] when it does not exist, or cannot be opened by this version; also
+    /// when it is open already or another
     /// process's, which an engine that can be shared tells as [`KvError::InUse`], and as [`KvError::Led`] when it knows whose.
     fn open(
         &self,
@@ -404,7 +406,8 @@ pub trait Engine: Send + Sync {
     /// error. After a crash in the middle the space is either whole or gone at the next start.
     ///
     /// # Errors
-    /// When it is open or cannot be removed.
+    /// [`KvError::InvalidName`] as with [`Engine::open`]; else when it is open or cannot be
+    /// removed.
     fn drop_space(&self, name: &str) -> Result<(), KvError>;
 
     /// [`Engine::drop_space`] of this very space: one that was made since with its name stays, and is no error.

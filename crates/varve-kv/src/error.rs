@@ -82,6 +82,24 @@ pub enum KvError {
         /// What became of it.
         detail: String,
     },
+    /// No space may have this name ([`crate::is_space_name`]).
+    #[error(
+        "'{space}' cannot be the name of a space: it must have 1 to {max} ASCII letters, digits and '_', and not be '{lock}'",
+        max = crate::SPACE_NAME_BYTES_MAX,
+        lock = crate::LOCK_FILE
+    )]
+    InvalidName {
+        /// The name.
+        space: String,
+    },
+    /// There is no store where one was to be opened that exists. Nothing was created.
+    #[error("there is no data in {store}: {detail}")]
+    Missing {
+        /// Where it was looked for.
+        store: String,
+        /// What was found there.
+        detail: String,
+    },
     /// The space does not exist and was not to be created, or is in use by another process.
     #[error("space '{space}' cannot be opened: {detail}")]
     Unavailable {

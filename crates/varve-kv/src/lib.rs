@@ -21,6 +21,7 @@ pub mod table;
 
 mod engine;
 mod newest;
+mod space_name;
 
 pub use batch::{Batch, Op, OpKind, RawOp, Sweep};
 pub use engine::{
@@ -31,4 +32,5 @@ pub use error::KvError;
 pub use memory::MemoryEngine;
 pub use newest::NewestState;
 pub use range::ClusteringRange;
+pub use space_name::{LOCK_FILE, SPACE_NAME_BYTES_MAX, check_space_name, is_space_name};
 pub use table::{TableId, TableSpec};

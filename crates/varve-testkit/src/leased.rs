@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use varve_kv::{
     Batch, Capabilities, Durability, Engine, Flow, Isolation, KvError, Leader, Leadership,
     MemoryEngine, Reader, Row, ScanRequest, Snapshot, Space, SpaceId, Statistic, TableId,
-    TableSpec,
+    TableSpec, check_space_name,
 };
 
 /// What the servers share.
@@ -117,7 +117,7 @@ impl SharedMemory {
         let begun = self.begun.lock().remove(space);
         if begun {
             let mut spaces = self.spaces.lock();
-            let stored = self.make(space, tables);
+            let stored = self.make(tables);
             spaces.insert(space.to_owned(), stored.expect("it has a name of its own"));
         }
         begun
@@ -150,9 +150,9 @@ impl SharedMemory {
         };
     }
 
-    fn make(&self, name: &str, tables: &'static [TableSpec]) -> Result<Stored, KvError> {
+    fn make(&self, tables: &'static [TableSpec]) -> Result<Stored, KvError> {
         let incarnation = self.made.fetch_add(1, Ordering::Relaxed).to_string();
-        let below = name_below(name, &incarnation);
+        let below = name_below(&incarnation);
         Ok(Stored {
             space: self.memory.open(&below, tables, true)?,
             incarnation,
@@ -175,8 +175,8 @@ impl SharedMemory {
 }
 
 /// The name of a space in the engine below: no two spaces have the same, though their names come again.
-fn name_below(name: &str, incarnation: &str) -> String {
-    format!("{name}-{incarnation}")
+fn name_below(incarnation: &str) -> String {
+    format!("_{incarnation}")
 }
 
 struct LeasedEngine {
@@ -233,6 +233,7 @@ impl Engine for LeasedEngine {
         tables: &'static [TableSpec],
         create: bool,
     ) -> Result<Arc<dyn Space>, KvError> {
+        check_space_name(name)?;
         let key = (self.address.clone(), name.to_owned());
         let interlude = self.shared.before_open.lock().remove(&key);
         if let Some(interlude) = interlude {
@@ -258,7 +259,7 @@ impl Engine for LeasedEngine {
             if !create {
                 return Err(unavailable("it does not exist"));
             }
-            spaces.insert(name.to_owned(), self.shared.make(name, tables)?);
+            spaces.insert(name.to_owned(), self.shared.make(tables)?);
         }
         let stored = spaces.get_mut(name).expect("it is there by now");
         if let Some(address) = &stored.owner {
@@ -297,6 +298,7 @@ impl Engine for LeasedEngine {
 impl LeasedEngine {
     /// Removes the space of that name; only that incarnation, if one is given.
     fn remove(&self, name: &str, incarnation: Option<&str>) -> Result<(), KvError> {
+        check_space_name(name)?;
         let in_use = |detail: &str| KvError::InUse {
             space: name.to_owned(),
             detail: detail.to_owned(),
@@ -314,7 +316,7 @@ impl LeasedEngine {
         if stored.owner.is_some() {
             return Err(in_use("it is open"));
         }
-        let below = name_below(name, &stored.incarnation);
+        let below = name_below(&stored.incarnation);
         spaces.remove(name);
         // Who has lost it may still read it; then it stays, and nobody finds it again.
         let _ = self.shared.memory.drop_space(&below);

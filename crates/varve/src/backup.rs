@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 use varve_graph::backup::{BackupManifest, check_backup, restore_backup, write_backup};
+use varve_kv::KvError;
 
 use crate::CommandError;
 use crate::cli::{BackupArguments, RestoreArguments};
@@ -26,8 +27,7 @@ pub(crate) fn backup(arguments: &BackupArguments) -> Result<ExitCode, CommandErr
         println!("backup: {result}");
         return Ok(ExitCode::SUCCESS);
     }
-    let config = arguments.options.load()?;
-    let graphs = data::open_graphs(&config, data::open_engine(&config)?, None)?;
+    let graphs = data::open_stored(&arguments.options.load()?)?;
     let manifest = write_backup(&graphs, &arguments.target)?;
     tell("backed up", &manifest);
     Ok(ExitCode::SUCCESS)
@@ -35,6 +35,12 @@ pub(crate) fn backup(arguments: &BackupArguments) -> Result<ExitCode, CommandErr
 
 /// Restores a backup to a new data folder, or only checks it.
 pub(crate) fn restore(arguments: &RestoreArguments) -> Result<ExitCode, CommandError> {
+    if !arguments.source.is_dir() {
+        return Err(Box::new(KvError::Missing {
+            store: arguments.source.display().to_string(),
+            detail: "there is no such folder".to_owned(),
+        }));
+    }
     if arguments.check {
         tell("sound:", &check_backup(&arguments.source)?);
         return Ok(ExitCode::SUCCESS);

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use varve_graph::{DurabilityMode, GraphOptions, Registry};
-use varve_kv::Engine;
 use varve_kv::memory::MemoryEngine;
+use varve_kv::{Engine, KvError};
 use varve_model::time::SystemClock;
 use varve_omrs::graph_store::InstanceDerivers;
 
@@ -23,32 +23,47 @@ pub(crate) fn graphs_folder(data_dir: &std::path::Path) -> std::path::PathBuf {
     data_dir.join(GRAPHS)
 }
 
-/// Opens the storage engine that the options name, for this process alone.
+/// What is done where there is no data yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Absent {
+    Create,
+    Refuse,
+}
+
+/// Opens the storage engine for a server, and makes its store if there is none. Where several
+/// servers may serve the same graphs, the others reach this one at the address that it advertises.
 ///
 /// # Errors
-/// When another process has the folder, it cannot be written, or this binary was built without that engine.
-pub(crate) fn open_engine(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
+/// When another process has the folder, it cannot be written, this binary was built without that
+/// engine, or nothing says where others reach this server.
+pub(crate) fn open_server_engine(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
     match config.storage.engine.as_str() {
         "memory" => Ok(Arc::new(MemoryEngine::new())),
-        "cassandra" => open_cassandra(config, None),
-        _ => open_rocksdb(config),
+        "cassandra" => open_cassandra(config, Some(config.advertised()?), Absent::Create),
+        _ => {
+            keep_private(&config.storage.data_dir);
+            open_rocksdb(config, Absent::Create)
+        }
     }
 }
 
-/// Opens the storage engine for a server. Where several may serve the same graphs, the others reach this one at the address that
-/// it advertises.
+/// Opens all graphs that are stored, for a command that works on them beside servers. Creates
+/// neither a store nor a graph.
 ///
 /// # Errors
-/// As [`open_engine`], or when nothing says where that is.
-pub(crate) fn open_server_engine(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
-    match config.storage.engine.as_str() {
-        "cassandra" => open_cassandra(config, Some(config.advertised()?)),
-        "memory" => open_engine(config),
-        _ => {
-            keep_private(&config.storage.data_dir);
-            open_rocksdb(config)
+/// [`KvError::Missing`] where there is no data; else as [`open_server_engine`] and [`open_graphs`].
+pub(crate) fn open_stored(config: &Config) -> Result<Arc<Registry>, CommandError> {
+    let engine = match config.storage.engine.as_str() {
+        "memory" => {
+            return Err(Box::new(KvError::Missing {
+                store: "the engine memory".to_owned(),
+                detail: "it keeps nothing when its process ends".to_owned(),
+            }));
         }
-    }
+        "cassandra" => open_cassandra(config, None, Absent::Refuse)?,
+        _ => open_rocksdb(config, Absent::Refuse)?,
+    };
+    open_all(config, engine, None)
 }
 
 /// Background jobs of RocksDB where there are fewer cores: one is kept for flushes, so two are left for merges. The second runs only when
@@ -62,7 +77,7 @@ const BACKGROUND_JOBS_MIN: u16 = 3;
 const BACKGROUND_JOBS_MAX: u16 = 16;
 
 #[cfg(feature = "rocksdb")]
-fn open_rocksdb(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
+fn open_rocksdb(config: &Config, absent: Absent) -> Result<Arc<dyn Engine>, CommandError> {
     use varve_kv_rocksdb::{FrontTable, RocksConfig, RocksEngine};
 
     let folder = graphs_folder(&config.storage.data_dir);
@@ -76,7 +91,11 @@ fn open_rocksdb(config: &Config) -> Result<Arc<dyn Engine>, CommandError> {
     options.background_jobs = u16::try_from(cores)
         .unwrap_or(BACKGROUND_JOBS_MAX)
         .clamp(BACKGROUND_JOBS_MIN, BACKGROUND_JOBS_MAX);
-    Ok(Arc::new(RocksEngine::open(&options)?))
+    let engine = match absent {
+        Absent::Create => RocksEngine::open(&options),
+        Absent::Refuse => RocksEngine::open_existing(&options),
+    };
+    Ok(Arc::new(engine?))
 }
 
 /// Closes a data folder of an earlier build, whose files others could read, to all but its owner.
@@ -99,7 +118,7 @@ fn keep_private(data_dir: &std::path::Path) {
 }
 
 #[cfg(not(feature = "rocksdb"))]
-fn open_rocksdb(_: &Config) -> Result<Arc<dyn Engine>, CommandError> {
+fn open_rocksdb(_: &Config, _: Absent) -> Result<Arc<dyn Engine>, CommandError> {
     Err("this binary was built without RocksDB; use --engine memory".into())
 }
 
@@ -151,12 +170,17 @@ fn cluster(config: &Config, advertised: Option<String>) -> varve_kv_cassandra::C
 fn open_cassandra(
     config: &Config,
     advertised: Option<String>,
+    absent: Absent,
 ) -> Result<Arc<dyn Engine>, CommandError> {
     use varve_encoding::tables::LARGE;
     use varve_kv_cassandra::CassandraEngine;
     use varve_kv_parted::{PartOptions, PartRule, PartedEngine};
 
-    let engine = Arc::new(CassandraEngine::connect(cluster(config, advertised))?);
+    let cluster = cluster(config, advertised);
+    let engine = Arc::new(match absent {
+        Absent::Create => CassandraEngine::connect(cluster)?,
+        Absent::Refuse => CassandraEngine::connect_existing(cluster)?,
+    });
     let rules: Vec<PartRule> = LARGE
         .iter()
         .map(|large| PartRule {
@@ -213,7 +237,11 @@ const WITHOUT_CASSANDRA: &str =
     "this binary was built without Cassandra; `make build-cassandra` builds one with it";
 
 #[cfg(not(feature = "cassandra"))]
-fn open_cassandra(_: &Config, _: Option<String>) -> Result<Arc<dyn Engine>, CommandError> {
+fn open_cassandra(
+    _: &Config,
+    _: Option<String>,
+    _: Absent,
+) -> Result<Arc<dyn Engine>, CommandError> {
     Err(WITHOUT_CASSANDRA.into())
 }
 
@@ -223,6 +251,18 @@ fn open_cassandra(_: &Config, _: Option<String>) -> Result<Arc<dyn Engine>, Comm
 /// # Errors
 /// When a graph is damaged or cannot be created.
 pub(crate) fn open_graphs(
+    config: &Config,
+    engine: Arc<dyn Engine>,
+    clock_ahead_max: Option<Duration>,
+) -> Result<Arc<Registry>, CommandError> {
+    let graphs = open_all(config, engine, clock_ahead_max)?;
+    for name in &config.graph.create {
+        graphs.ensure(name)?;
+    }
+    Ok(graphs)
+}
+
+fn open_all(
     config: &Config,
     engine: Arc<dyn Engine>,
     clock_ahead_max: Option<Duration>,
@@ -237,11 +277,7 @@ pub(crate) fn open_graphs(
     options.limits = config.limits.limits();
     // So that what any command writes, purges or verifies of open metadata has its index entries.
     options.derivers = Some(Arc::new(InstanceDerivers));
-    let registry = Registry::open(engine, options)?;
-    for name in &config.graph.create {
-        registry.ensure(name)?;
-    }
-    Ok(Arc::new(registry))
+    Ok(Arc::new(Registry::open(engine, options)?))
 }
 
 /// The bytes that all graphs together may use: the option, or a quarter of what the machine or its control group allows.
@@ -301,7 +337,8 @@ mod tests {
         let mut config = Config::default();
         config.storage.engine = "memory".to_owned();
         config.graph.create.push("second".to_owned());
-        let graphs = open_graphs(&config, open_engine(&config).unwrap(), None).unwrap();
+        let engine = open_server_engine(&config).unwrap();
+        let graphs = open_graphs(&config, engine, None).unwrap();
         assert_eq!(graphs.names(), ["hugegraph", "second"]);
     }
 }

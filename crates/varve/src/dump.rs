@@ -79,8 +79,7 @@ pub(crate) fn run(arguments: &DumpArguments) -> Result<ExitCode, CommandError> {
     }
     // The same way out for both: a server of this process, on a port of its own, over the data folder.
     let mut config = arguments.options.load()?;
-    config.graph.create.clear();
-    let graphs = data::open_graphs(&config, data::open_engine(&config)?, None)?;
+    let graphs = data::open_stored(&config)?;
     config.server.host = std::net::Ipv4Addr::LOCALHOST.into();
     config.server.port = 0;
     let state = AppState::with_graphs(config.server, graphs)?;

@@ -46,6 +46,8 @@ fn keep_files_private() {
     use rustix::fs::Mode;
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
 }
+/// The exit code of a command that was given something that is not there; also that of a wrong command line.
+const NOTHING_DONE: u8 = 2;
 
 fn main() -> ExitCode {
     keep_files_private();
@@ -76,7 +78,10 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             eprintln!("varve: {error}");
-            ExitCode::FAILURE
+            match error.downcast_ref() {
+                Some(varve_kv::KvError::Missing { .. }) => ExitCode::from(NOTHING_DONE),
+                _ => ExitCode::FAILURE,
+            }
         }
     }
 }

@@ -52,9 +52,7 @@ fn online(server: &str, graph: &str) -> Result<bool, CommandError> {
 
 /// Checks the checksums of all files, then all rows of all graphs (or of the one that was named).
 fn offline(arguments: &VerifyArguments) -> Result<bool, CommandError> {
-    let mut config = arguments.options.load()?;
-    config.graph.create.clear();
-    let graphs = data::open_graphs(&config, data::open_engine(&config)?, None)?;
+    let graphs = data::open_stored(&arguments.options.load()?)?;
     let mut sound = true;
     for name in graphs.names() {
         let graph = graphs.get(&name)?;

@@ -16,7 +16,7 @@ use parking_lot::{Mutex, RwLock};
 use crate::range::prefix_end;
 use crate::{
     Batch, Durability, Engine, Flow, KvError, Op, Reader, Row, ScanRequest, Snapshot, Space,
-    Statistic, TableId, TableSpec,
+    Statistic, TableId, TableSpec, check_space_name,
 };
 use rows::Rows;
 
@@ -63,6 +63,7 @@ impl Engine for MemoryEngine {
         tables: &'static [TableSpec],
         create: bool,
     ) -> Result<Arc<dyn Space>, KvError> {
+        check_space_name(name)?;
         let mut spaces = self.spaces.lock();
         if !spaces.contains_key(name) && !create {
             return Err(unavailable(name, "it does not exist"));
@@ -82,6 +83,7 @@ impl Engine for MemoryEngine {
     }
 
     fn drop_space(&self, name: &str) -> Result<(), KvError> {
+        check_space_name(name)?;
         let mut spaces = self.spaces.lock();
         if spaces
             .get(name)

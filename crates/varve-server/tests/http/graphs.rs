@@ -94,6 +94,19 @@ fn graphs_are_listed_got_created_and_dropped() {
 }
 
 #[test]
+fn a_graph_cannot_have_the_name_of_a_file_of_the_engine() {
+    let server = server();
+    let argument = "class java.lang.IllegalArgumentException";
+    let message = "Invalid graph name 'LOCK', it is the name of a file of the storage engine";
+    let properties = "POST /graphs/x HTTP/1.1\r\nhost: h\r\ncontent-type: text/plain\r\n\
+                      content-length: 11\r\n\r\nstore=LOCK\n";
+    is_error(&server.exchange(properties), 400, argument, message);
+    let json = send(&server, "POST", "/graphs/LOCK", "{}");
+    is_error(&json, 400, argument, message);
+    server.get("/graphs").is(200, r#"{"graphs":["hugegraph"]}"#);
+}
+
+#[test]
 fn clearing_empties_a_graph() {
     let server = server();
     assert_eq!(

@@ -65,6 +65,7 @@ macro_rules! engine_suite {
                 snapshots_of_different_moments_differ,
             ],
             spaces: [
+                names_against_the_rule_are_refused,
                 spaces_are_listed_in_ascending_order,
                 a_missing_space_opens_only_with_create,
                 a_space_opens_once_at_a_time,

@@ -1,6 +1,6 @@
 //! Spaces: creation, opening, dropping.
 
-use varve_kv::{Engine, KvError, TableId, TableSpec};
+use varve_kv::{Engine, KvError, SPACE_NAME_BYTES_MAX, TableId, TableSpec};
 
 use super::tables::{POINTS, TABLES, all_rows, open, point, put};
 
@@ -15,6 +15,33 @@ pub fn spaces_are_listed_in_ascending_order(engine: &dyn Engine) {
     assert_eq!(names, ["Mango_2", "_", "a", "apple", "zebra"]);
     drop(open);
     assert_eq!(engine.spaces().unwrap().len(), 5);
+}
+
+/// "[`KvError::InvalidName`] for a name that [`varve_kv::is_space_name`] does not allow", whatever
+/// is done with it.
+pub fn names_against_the_rule_are_refused(engine: &dyn Engine) {
+    let too_long = "a".repeat(SPACE_NAME_BYTES_MAX + 1);
+    for bad in [
+        "",
+        "LOCK",
+        ".",
+        "..",
+        "a-b",
+        "a/b",
+        "ä",
+        ".trash-a-0",
+        &too_long,
+    ] {
+        let invalid = |error| matches!(error, Some(KvError::InvalidName { .. }));
+        for create in [true, false] {
+            assert!(invalid(engine.open(bad, TABLES, create).err()), "{bad}");
+        }
+        assert!(invalid(engine.drop_space(bad).err()), "{bad}");
+    }
+    assert!(engine.spaces().unwrap().is_empty());
+    let longest = "a".repeat(SPACE_NAME_BYTES_MAX);
+    drop(engine.open(&longest, TABLES, true).unwrap());
+    assert_eq!(engine.spaces().unwrap(), [longest]);
 }
 
 /// "... creating it if it does not exist and `create` is set."

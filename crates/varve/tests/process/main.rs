@@ -12,6 +12,8 @@ mod crash;
 mod fail_points;
 #[cfg(feature = "rocksdb")]
 mod faults;
+#[cfg(feature = "rocksdb")]
+mod folders;
 mod loading;
 mod metadata;
 mod metadata_bad_input;
