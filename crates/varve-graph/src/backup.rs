@@ -20,6 +20,7 @@ use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use varve_kv::fail_point;
+use varve_kv::folder::{self, RESTORE_INCOMPLETE};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{ErrorKind, GraphError};
@@ -132,7 +133,7 @@ pub fn write_backup(registry: &Registry, target: &Path) -> Result<BackupManifest
         return Err(GraphError::new(ErrorKind::Existed, message));
     }
     let graphs_folder = target.join(GRAPHS);
-    fs::create_dir_all(&graphs_folder).map_err(|error| failed(&graphs_folder, &error))?;
+    create_folders(&graphs_folder)?;
     let mut manifest = BackupManifest {
         created: registry.options().clock.now().0,
         graphs: registry.names(),
@@ -165,6 +166,7 @@ pub fn write_backup(registry: &Registry, target: &Path) -> Result<BackupManifest
         fail_point::BACKUP_LISTED.reach()
     });
     written.map_err(|error| failed(&path, &error))?;
+    sync_folder(&graphs_folder)?;
     sync_folder(target)?;
     Ok(manifest)
 }
@@ -204,41 +206,56 @@ pub fn check_backup(source: &Path) -> Result<BackupManifest, GraphError> {
 }
 
 /// Copies the graphs of a backup into the new or empty folder `graphs`, which an engine can then open, and checks every
-/// byte on the way.
+/// byte on the way. Until all is there and on stable storage the folder has the mark [`RESTORE_INCOMPLETE`].
 ///
 /// # Errors
 /// [`ErrorKind::Existed`] when `graphs` is not empty; else when the backup is damaged or a file cannot be written. After
 /// an error `graphs` holds a part of the backup and must be removed.
 pub fn restore_backup(source: &Path, graphs: &Path) -> Result<BackupManifest, GraphError> {
     let manifest = read_manifest(source)?;
-    fs::create_dir_all(graphs).map_err(|error| failed(graphs, &error))?;
-    let mut inside = fs::read_dir(graphs).map_err(|error| failed(graphs, &error))?;
-    if inside.next().is_some() {
-        let message = format!(
-            "'{}' is not empty: a backup is restored to a new data folder",
-            graphs.display()
-        );
-        return Err(GraphError::new(ErrorKind::Existed, message));
-    }
+    create_folders(graphs)?;
+    check_empty(graphs)?;
+    let mark = graphs.join(RESTORE_INCOMPLETE);
+    File::create(&mark).map_err(|error| failed(&mark, &error))?;
+    sync_folder(graphs)?;
     for file in &manifest.files {
         let below = file.path.strip_prefix(GRAPHS).unwrap_or(&file.path);
-        let target = graphs.join(below);
-        if let Some(folder) = target.parent() {
-            fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
-        }
-        let mut copy = File::create(&target).map_err(|error| failed(&target, &error))?;
-        let (bytes, checksum) = read_through(&source.join(&file.path), &mut |piece| {
-            copy.write_all(piece)
-                .map_err(|error| failed(&target, &error))
-        })?;
-        copy.sync_all().map_err(|error| failed(&target, &error))?;
-        compare(source, file, bytes, checksum)?;
+        restore_file(source, file, &graphs.join(below))?;
     }
     for name in &manifest.graphs {
         sync_folder(&graphs.join(name))?;
     }
+    fs::remove_file(&mark).map_err(|error| failed(&mark, &error))?;
     sync_folder(graphs)?;
     Ok(manifest)
+}
+
+/// Refuses to restore to a folder with anything in it.
+fn check_empty(graphs: &Path) -> Result<(), GraphError> {
+    let mut inside = fs::read_dir(graphs).map_err(|error| failed(graphs, &error))?;
+    if inside.next().is_none() {
+        return Ok(());
+    }
+    let shown = graphs.display();
+    let message = match graphs.join(RESTORE_INCOMPLETE).exists() {
+        true => format!("'{shown}' holds a part of a backup: remove it, then restore again"),
+        false => format!("'{shown}' is not empty: a backup is restored to a new data folder"),
+    };
+    Err(GraphError::new(ErrorKind::Existed, message))
+}
+
+/// Copies one file of a backup and checks it.
+fn restore_file(source: &Path, file: &BackupFile, target: &Path) -> Result<(), GraphError> {
+    if let Some(folder) = target.parent() {
+        create_folders(folder)?;
+    }
+    let mut copy = File::create(target).map_err(|error| failed(target, &error))?;
+    let (bytes, checksum) = read_through(&source.join(&file.path), &mut |piece| {
+        copy.write_all(piece)
+            .map_err(|error| failed(target, &error))
+    })?;
+    copy.sync_all().map_err(|error| failed(target, &error))?;
+    compare(source, file, bytes, checksum)
 }
 
 fn compare(source: &Path, file: &BackupFile, bytes: u64, checksum: u64) -> Result<(), GraphError> {
@@ -292,10 +309,12 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>, GraphError> {
     Ok(files)
 }
 
+fn create_folders(folder: &Path) -> Result<(), GraphError> {
+    folder::create_folders(folder).map_err(|error| failed(folder, &error))
+}
+
 fn sync_folder(folder: &Path) -> Result<(), GraphError> {
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(|error| failed(folder, &error))
+    folder::sync_folder(folder).map_err(|error| failed(folder, &error))
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> GraphError {
@@ -342,6 +361,7 @@ mod tests {
             manifest
         );
         assert_eq!(fs::read(target.join("g/1.sst")).expect("there"), b"rows");
+        assert!(!target.join(RESTORE_INCOMPLETE).exists());
         let again = restore_backup(dir.path(), &target).expect_err("not empty");
         assert_eq!(again.kind, ErrorKind::Existed);
     }
@@ -352,8 +372,12 @@ mod tests {
         fs::write(dir.path().join("graphs/g/1.sst"), b"rosw").expect("written");
         let error = check_backup(dir.path()).expect_err("damaged");
         assert!(error.message.contains("1.sst: damaged"), "{error}");
-        let error = restore_backup(dir.path(), &dir.path().join("new")).expect_err("damaged");
+        let new = dir.path().join("new");
+        let error = restore_backup(dir.path(), &new).expect_err("damaged");
         assert!(error.message.contains("1.sst: damaged"), "{error}");
+        assert!(new.join(RESTORE_INCOMPLETE).exists());
+        let error = restore_backup(dir.path(), &new).expect_err("a part is there");
+        assert!(error.message.contains("a part of a backup"), "{error}");
         fs::remove_file(dir.path().join("graphs/g/1.sst")).expect("removed");
         assert!(check_backup(dir.path()).is_err());
     }

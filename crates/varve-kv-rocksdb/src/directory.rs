@@ -8,6 +8,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use varve_kv::folder::{self, RESTORE_INCOMPLETE};
 use varve_kv::{KvError, LOCK_FILE, fail_point, is_space_name};
 
 use crate::errors::{WHAT_TO_DO, file_error};
@@ -41,7 +42,7 @@ pub(crate) struct DataDir {
 impl DataDir {
     /// Creates the directory if it is missing, locks it, and finishes removals that a crash cut short.
     pub(crate) fn open(path: &Path) -> Result<Self, KvError> {
-        fs::create_dir_all(path).map_err(|error| {
+        folder::create_folders(path).map_err(|error| {
             let shown = path.display().to_string();
             file_error(&shown, "creating the data directory", &error)
         })?;
@@ -64,6 +65,15 @@ impl DataDir {
     fn lock(path: &Path) -> Result<Self, KvError> {
         let shown = path.display().to_string();
         let failed = |doing: &str, error: &io::Error| file_error(&shown, doing, error);
+        if path.join(RESTORE_INCOMPLETE).exists() {
+            return Err(KvError::Unavailable {
+                space: shown,
+                detail: format!(
+                    "{RESTORE_INCOMPLETE} in it says that a restore was cut short; remove this folder and restore the \
+                     backup again"
+                ),
+            });
+        }
         let lock = File::options()
             .create(true)
             .truncate(false)
@@ -128,7 +138,7 @@ impl DataDir {
 
     /// Makes additions and renames of subdirectories survive power loss.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        File::open(&self.path)?.sync_all()
+        folder::sync_folder(&self.path)
     }
 
     /// Finishes removals. What is not a removed space, or cannot be removed, only takes room: it is logged and stays.
@@ -178,7 +188,10 @@ pub(crate) fn foreign(name: &str, path: &Path) -> KvError {
 /// Whether an engine has kept data in a directory.
 fn is_data_dir(path: &Path) -> io::Result<bool> {
     let has_spaces = !spaces(path)?.is_empty();
-    Ok(has_spaces || path.join(LOCK_FILE).is_file())
+    let is_marked = [LOCK_FILE, RESTORE_INCOMPLETE]
+        .iter()
+        .any(|file| path.join(file).is_file());
+    Ok(has_spaces || is_marked)
 }
 
 /// The spaces in a data directory, ascending.

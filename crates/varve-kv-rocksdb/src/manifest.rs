@@ -3,7 +3,9 @@
 //! The manifest lists the files of a store, one edit after another. RocksDB takes a manifest that ends early for one
 //! whose last edit was torn: it opens the older state and removes the files which that does not know. So a small file
 //! beside it holds a length up to which the manifest was surely on disk; a shorter one is refused before RocksDB sees
-//! it. The file itself need not survive: without it nothing is checked.
+//! it. The file itself need not survive: where it is missing or damaged, nothing is checked. Its
+//! one line is the manifest's name, the length in bytes, and the CRC-32C of both in hexadecimal;
+//! earlier builds wrote no checksum.
 
 use std::fs::{self, File};
 use std::io;
@@ -22,7 +24,9 @@ pub(crate) fn record(dir: &Path) -> io::Result<()> {
     let manifest = File::open(path)?;
     let length = manifest.metadata()?.len();
     manifest.sync_all()?;
-    fs::write(dir.join(RECORD_NEW), format!("{name} {length}\n"))?;
+    let noted = format!("{name} {length}");
+    let checksum = crc32c::crc32c(noted.as_bytes());
+    fs::write(dir.join(RECORD_NEW), format!("{noted} {checksum:08x}\n"))?;
     fs::rename(dir.join(RECORD_NEW), dir.join(RECORD))
 }
 
@@ -32,7 +36,7 @@ pub(crate) fn record(dir: &Path) -> io::Result<()> {
 /// [`KvError::Corruption`] when the manifest is shorter than it was or the logs are gone; else when it cannot be read.
 pub(crate) fn check(space: &str, dir: &Path) -> Result<(), KvError> {
     let failed = |error: io::Error| file_error(space, "reading the manifest's length", &error);
-    let Some((name, recorded)) = recorded(dir).map_err(failed)? else {
+    let Some((name, recorded)) = recorded(space, dir) else {
         return Ok(());
     };
     let damaged = |what: String| KvError::Corruption {
@@ -64,16 +68,31 @@ fn current(dir: &Path) -> io::Result<(String, PathBuf)> {
     Ok((name, path))
 }
 
-/// What was noted; `None` when nothing was, or a crash cut it short.
-fn recorded(dir: &Path) -> io::Result<Option<(String, u64)>> {
-    let text = match fs::read_to_string(dir.join(RECORD)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        text => text?,
+/// What was noted; `None` when nothing was, or it cannot be read, which is logged.
+fn recorded(space: &str, dir: &Path) -> Option<(String, u64)> {
+    let path = dir.join(RECORD);
+    let read = match fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        read => read,
     };
-    let parts = text
-        .strip_suffix('\n')
-        .and_then(|line| line.split_once(' '));
-    Ok(parts.and_then(|(name, length)| Some((name.to_owned(), length.parse().ok()?))))
+    let noted = read.ok().and_then(|bytes| parse(&bytes));
+    if noted.is_none() {
+        let path = path.display();
+        tracing::warn!(space, %path, "damaged; whether the manifest was cut short is not checked");
+    }
+    noted
+}
+
+fn parse(bytes: &[u8]) -> Option<(String, u64)> {
+    let line = std::str::from_utf8(bytes).ok()?.strip_suffix('\n')?;
+    let mut parts = line.split(' ');
+    let (name, length, checksum) = (parts.next()?, parts.next()?, parts.next());
+    if let Some(checksum) = checksum {
+        let noted = &line[..name.len() + 1 + length.len()];
+        let expected = crc32c::crc32c(noted.as_bytes());
+        (u32::from_str_radix(checksum, 16) == Ok(expected)).then_some(())?;
+    }
+    Some((name.to_owned(), length.parse().ok()?))
 }
 
 fn has_log(dir: &Path) -> io::Result<bool> {
@@ -87,4 +106,36 @@ fn has_log(dir: &Path) -> io::Result<bool> {
         }
     }
     Ok(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_damaged_note_is_as_good_as_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, bytes: &[u8]| fs::write(dir.path().join(name), bytes).unwrap();
+        write("CURRENT", b"MANIFEST-000001\n");
+        write("MANIFEST-000001", &[7; 100]);
+        write("000004.log", b"");
+        record(dir.path()).unwrap();
+        let sound = fs::read(dir.path().join(RECORD)).unwrap();
+        check("s", dir.path()).unwrap();
+        write("MANIFEST-000001", &[7; 99]);
+        assert!(check("s", dir.path()).is_err());
+        for at in 0..sound.len() {
+            write(RECORD, &sound[..at]);
+            check("s", dir.path()).unwrap();
+            for flipped in [0x01, 0x80] {
+                let mut damaged = sound.clone();
+                damaged[at] ^= flipped;
+                write(RECORD, &damaged);
+                check("s", dir.path()).unwrap();
+            }
+        }
+        // As earlier builds wrote it.
+        write(RECORD, b"MANIFEST-000001 100\n");
+        assert!(check("s", dir.path()).is_err());
+    }
 }

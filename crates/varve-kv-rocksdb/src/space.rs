@@ -275,7 +275,7 @@ impl Space for RocksSpace {
 
     fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
         if let Some(parent) = dir.parent() {
-            std::fs::create_dir_all(parent)
+            varve_kv::folder::create_folders(parent)
                 .map_err(|error| file_error(&self.name, "creating the copy's directory", &error))?;
         }
         Checkpoint::new(&self.db)

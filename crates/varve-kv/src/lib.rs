@@ -14,6 +14,7 @@
 pub mod batch;
 pub mod error;
 pub mod fail_point;
+pub mod folder;
 pub mod memory;
 pub mod patience;
 pub mod range;

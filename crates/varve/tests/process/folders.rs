@@ -92,3 +92,38 @@ fn a_backup_has_the_graphs_that_are_stored_and_no_others() {
     assert!(code == 0 && text.contains("backed up other:"), "{text}");
     assert!(!data.join("graphs/hugegraph").exists());
 }
+
+#[test]
+fn a_restore_that_was_cut_short_is_not_taken_for_a_data_folder() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let inside = |name: &str| dir.path().join(name);
+    let (data, backup, restored) = (inside("data"), inside("backup"), inside("restored"));
+    let server = Server::on(&data);
+    server.must("POST", "/graphs/second", "{}");
+    assert!(server.terminate().0.success());
+    let (code, text) = run(&["backup", shown(&backup), "--data-dir", shown(&data)]);
+    assert_eq!(code, 0, "{text}");
+    // The first graph is restored whole, the second is not.
+    std::fs::write(backup.join("graphs/second/CURRENT"), "no manifest").expect("written");
+    let restore = ["restore", shown(&backup), "--data-dir", shown(&restored)];
+    let (code, text) = run(&restore);
+    assert!(code == 1 && text.contains("damaged"), "{text}");
+    assert!(restored.join("graphs/hugegraph/CURRENT").exists());
+    for command in ["verify", "serve"] {
+        let (code, text) = run(&[command, "--data-dir", shown(&restored)]);
+        assert!(code == 1 && text.contains("a restore was cut short"), "{text}");
+    }
+    let (code, text) = run(&restore);
+    assert!(code == 1 && text.contains("a part of a backup"), "{text}");
+}
+
+#[test]
+fn a_damaged_note_of_the_manifests_length_prevents_no_start() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let data = dir.path().join("data");
+    assert!(Server::on(&data).terminate().0.success());
+    let note = data.join("graphs/hugegraph/VARVE-MANIFEST-LENGTH");
+    std::fs::write(&note, [0xff; 24]).expect("written");
+    let server = Server::on(&data);
+    server.must("GET", "/graphs/hugegraph/schema", "");
+}
