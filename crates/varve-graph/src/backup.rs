@@ -119,7 +119,8 @@ impl BackupManifest {
     }
 }
 
-/// Writes a backup of all graphs into the new folder `target`.
+/// Writes a backup of all graphs into the new folder `target`; those that cannot be opened
+/// ([`Registry::unopened`]) are left out.
 ///
 /// # Errors
 /// [`ErrorKind::Existed`] when there is something at `target`; else when a graph cannot be copied or a file not written.
@@ -136,7 +137,11 @@ pub fn write_backup(registry: &Registry, target: &Path) -> Result<BackupManifest
     create_folders(&graphs_folder)?;
     let mut manifest = BackupManifest {
         created: registry.options().clock.now().0,
-        graphs: registry.names(),
+        graphs: registry
+            .names()
+            .into_iter()
+            .filter(|name| registry.why_unopened(name).is_none())
+            .collect(),
         files: Vec::new(),
     };
     for name in &manifest.graphs {
@@ -206,7 +211,8 @@ pub fn check_backup(source: &Path) -> Result<BackupManifest, GraphError> {
 }
 
 /// Copies the graphs of a backup into the new or empty folder `graphs`, which an engine can then open, and checks every
-/// byte on the way. Until all is there and on stable storage the folder has the mark [`RESTORE_INCOMPLETE`].
+/// byte on the way. Until all is there and on stable storage the folder has the mark
+/// [`RESTORE_INCOMPLETE`].
 ///
 /// # Errors
 /// [`ErrorKind::Existed`] when `graphs` is not empty; else when the backup is damaged or a file cannot be written. After

@@ -38,7 +38,7 @@ use self::names::{check_name, parse_space_name, space_name};
 pub use self::places::{Change, Place};
 use self::removal::{Doomed, doom, mark_dropped};
 pub use self::tending::Tending;
-use self::unopened::UnopenedGraphs;
+use self::unopened::{UnopenedGraphs, is_for_good};
 
 /// The graphs of one engine.
 pub struct Registry {
@@ -52,7 +52,8 @@ pub struct Registry {
     /// How often a graph came or went.
     changes: AtomicU64,
     leases: Mutex<Vec<Weak<Lease>>>,
-    /// The graphs that are not open here, where the engine is shared, and who leads them as far as is known.
+    /// The graphs that are not open here, and who leads them as far as is known, where the engine
+    /// is shared.
     followed: RwLock<BTreeMap<String, Option<Leader>>>,
     /// Those among them that cannot be opened here.
     unopened: UnopenedGraphs,
@@ -84,11 +85,11 @@ impl Open {
 type Generations = BTreeMap<String, Vec<(u32, SpaceId)>>;
 
 impl Registry {
-    /// Opens all graphs that the engine holds, and removes what clears and drops before a crash or stop left. Where it is shared,
-    /// one that cannot be opened leaves the others in work ([`Registry::why_unopened`]).
+    /// Opens all graphs that the engine holds, and removes what clears and drops before a crash or
+    /// stop left. One that cannot be opened leaves the others in work ([`Registry::unopened`]).
     ///
     /// # Errors
-    /// When a space cannot be opened or is damaged; of a shared engine only when it cannot be asked.
+    /// When the engine cannot be asked, or the disk is full or cannot be written.
     pub fn open(engine: Arc<dyn Engine>, options: GraphOptions) -> Result<Self, GraphError> {
         let registry = Self {
             engine,
@@ -109,8 +110,14 @@ impl Registry {
         }
         let mut doomed = registry.doomed.lock();
         for (name, generations) in registry.generations()? {
-            if let Some(open) = registry.open_oldest(&name, &generations, &mut doomed)? {
-                registry.graphs.write().insert(name, open);
+            match registry.open_oldest(&name, &generations, &mut doomed) {
+                Ok(Some(open)) => drop(registry.graphs.write().insert(name, open)),
+                Ok(None) => {}
+                Err(error) if is_for_good(&error) && error.kind != ErrorKind::Unwritable => {
+                    registry.followed.write().insert(name.clone(), None);
+                    let _ = registry.note_unopened(&name, error);
+                }
+                Err(error) => return Err(error),
             }
         }
         registry.reap(&mut doomed)?;
@@ -172,7 +179,7 @@ impl Registry {
         }
     }
 
-    /// The names of the graphs that are open here, ascending: all of them, unless the engine is shared.
+    /// The names of the graphs that are open here, ascending.
     #[must_use]
     pub fn open_names(&self) -> Vec<String> {
         self.graphs.read().keys().cloned().collect()
@@ -223,13 +230,18 @@ impl Registry {
     ///
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] for a name that is not 1 to [`GRAPH_NAME_BYTES_MAX`] letters, digits and `_`, the
-    /// first a letter, or that no space may have ([`varve_kv::is_space_name`]); [`ErrorKind::Existed`] when there is one of that name; [`ErrorKind::Busy`] after [`Registry::close`].
+    /// first a letter, or that no space may have ([`varve_kv::is_space_name`]);
+    /// [`ErrorKind::Existed`] when there is one of that name; [`ErrorKind::Busy`] after
+    /// [`Registry::close`].
     pub fn create(&self, name: &str) -> Result<Arc<Graph>, GraphError> {
         check_name(name)?;
         let mut doomed = self.doomed.lock();
         self.check_not_closed(name)?;
         if self.graphs.read().contains_key(name) {
             return Err(existed(name));
+        }
+        if let Some(error) = self.cannot_be_opened(name).filter(|_| !self.is_shared()) {
+            return Err(error);
         }
         let open = match self.is_shared() {
             true => self.open_first(name, &mut doomed)?,

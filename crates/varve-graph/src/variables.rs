@@ -8,7 +8,7 @@ use varve_model::Datum;
 use crate::GraphError;
 
 /// Partition of variables in the `meta` table.
-const PARTITION: &[u8] = b"v";
+pub(crate) const PARTITION: &[u8] = b"v";
 
 /// The variables of one graph, in the `meta` table: partition `v`, clustering the name, value a record.
 #[derive(Clone)]

@@ -1,9 +1,12 @@
 //! Checks a stored graph against the invariants of `docs/time.md`, while it serves: what `varve verify` runs.
 //!
-//! One committed state is walked table by table. Memory stays bounded by the events of one element and by the number of
-//! problems that are told in full. What is checked:
+//! One committed state is read table by table, and threads check the rows. Where a part of a table
+//! cannot be read, the report says from where to where, and the walk goes on behind it. Memory
+//! stays bounded by the events of one element, by the number of problems that are told in full, and
+//! by some megabytes for each thread. What is checked:
 //!
-//! - every key and row decodes, and no version is newer than the last commit;
+//! - every key, row and record of every table decodes, and no version is newer than the last
+//!   commit;
 //! - each event is in exactly one place, and a row with newer events says so (B1);
 //! - a current row is what resolution gives, from now until it says it may not be (B2), and where there is no row
 //!   nothing exists now or later;
@@ -14,10 +17,13 @@
 
 mod elements;
 mod indexes;
+mod records;
+mod unreadable;
+mod walk;
 
-use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, PENDING, VERTEX};
-use varve_kv::{Reader, TableId};
-use varve_model::{CommitVersion, Instant};
+use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, PENDING, TABLES, VERTEX};
+use varve_kv::{KvError, Reader, TableId};
+use varve_model::{CommitVersion, Instant, VertexId};
 
 use crate::error::GraphError;
 use crate::graph::Graph;
@@ -63,30 +69,20 @@ impl VerifyReport {
     }
 }
 
-/// Verifies what `graph` holds at this moment. `proceed` is asked after each table's step of rows, with how many rows
-/// have been looked at; when it answers `false` the report ends there.
+/// Verifies what `graph` holds at this moment, with `threads` threads beside the one that reads.
+/// `proceed` is asked after each step of rows, with how many have been read; when it answers
+/// `false` the report ends there.
 ///
 /// # Errors
-/// When the store fails. Damage of single rows is a problem in the report.
+/// When the store fails. What is damaged or cannot be read is a problem in the report.
 pub fn verify(
     graph: &Graph,
+    threads: usize,
     proceed: &mut dyn FnMut(u64) -> bool,
 ) -> Result<VerifyReport, GraphError> {
     let view = graph.view(varve_model::TemporalScope::NOW)?;
-    let published = graph.published();
-    let mut check = Check::new(&view, published);
-    for table in [VERTEX, EDGE, EVENT, INDEX, EVENT_INDEX, PENDING] {
-        if !check.walk(table, proceed)? {
-            break;
-        }
-    }
-    Ok(check.report)
+    walk::walk(&view, graph.published(), threads.max(1), proceed)
 }
-
-/// Rows looked at between two looks at whether to go on.
-const STEP: usize = 10_000;
-/// Bytes of values that end a step early.
-const STEP_BYTES: usize = 8 << 20;
 
 type RowOf = (Vec<u8>, Vec<u8>, Vec<u8>);
 
@@ -97,11 +93,14 @@ struct Check<'a> {
     now: Instant,
     published: CommitVersion,
     report: VerifyReport,
-    seen: u64,
     /// Partition of unique values being walked, and one that holds them now.
     claimed: Option<(Vec<u8>, varve_model::ElementId)>,
     /// Side of the element whose events are being walked.
     walked: Option<(Vec<u8>, Vec<u8>)>,
+    /// Source of the edges being walked, and whether it exists now.
+    source: Option<(VertexId, bool)>,
+    /// Partition of the rows being walked, and whether it has any event.
+    eventful: Option<(Vec<u8>, bool)>,
 }
 
 impl<'a> Check<'a> {
@@ -113,9 +112,10 @@ impl<'a> Check<'a> {
             now: view.valid(),
             published,
             report: VerifyReport::default(),
-            seen: 0,
             claimed: None,
             walked: None,
+            source: None,
+            eventful: None,
         }
     }
 
@@ -126,62 +126,35 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Walks one table; returns whether to go on.
-    fn walk(
-        &mut self,
-        table: TableId,
-        proceed: &mut dyn FnMut(u64) -> bool,
-    ) -> Result<bool, GraphError> {
-        let mut after: Option<(Vec<u8>, Vec<u8>)> = None;
-        loop {
-            let rows = self.step(table, after.as_ref())?;
-            for (partition, clustering, value) in &rows {
-                let outcome = match table {
-                    VERTEX => self.vertex_row(partition, clustering, value),
-                    EDGE => self.edge_row(partition, clustering, value),
-                    EVENT => self.event_row(partition, clustering, value),
-                    PENDING => self.pending_row(clustering),
-                    _ => self.index_row(table, partition, clustering),
-                };
-                match outcome {
-                    Ok(()) => {}
-                    Err(Wrong::Store(error)) => return Err(error),
-                    Err(Wrong::Damage(told)) => {
-                        let place = place(table, partition, clustering);
-                        self.problem(|| format!("{place}: {told}"));
-                    }
+    /// Checks rows of one table that follow each other.
+    fn rows(&mut self, table: TableId, rows: &[RowOf]) -> Result<(), GraphError> {
+        (self.claimed, self.walked) = (None, None);
+        (self.source, self.eventful) = (None, None);
+        for (partition, clustering, value) in rows {
+            let outcome = match table {
+                VERTEX => self.vertex_row(partition, clustering, value),
+                EDGE => self.edge_row(partition, clustering, value),
+                EVENT => self.event_row(partition, clustering, value),
+                PENDING => self.pending_row(clustering),
+                INDEX | EVENT_INDEX => self.index_row(table, partition, clustering),
+                _ => records::check(table, partition, clustering, value),
+            };
+            match outcome {
+                Ok(()) => {}
+                Err(Wrong::Store(error)) => return Err(error),
+                Err(Wrong::Damage(told)) => {
+                    let place = place(table, partition, clustering);
+                    self.problem(|| format!("{place}: {told}"));
                 }
             }
-            self.seen += rows.len() as u64;
-            if !proceed(self.seen) {
-                return Ok(false);
-            }
-            match rows.into_iter().last() {
-                Some((partition, clustering, _)) => after = Some((partition, clustering)),
-                None => return Ok(true),
-            }
         }
+        Ok(())
     }
+}
 
-    fn step(
-        &self,
-        table: TableId,
-        after: Option<&(Vec<u8>, Vec<u8>)>,
-    ) -> Result<Vec<RowOf>, GraphError> {
-        let (mut rows, mut bytes) = (Vec::new(), 0);
-        let after = after.map(|(partition, clustering)| (&partition[..], &clustering[..]));
-        self.reader.scan_table(table, after, &mut |row| {
-            let (partition, clustering) = (row.partition.to_vec(), row.clustering.to_vec());
-            rows.push((partition, clustering, row.value.to_vec()));
-            bytes += row.value.len();
-            if rows.len() < STEP && bytes < STEP_BYTES {
-                varve_kv::Flow::Continue(())
-            } else {
-                varve_kv::Flow::Break(())
-            }
-        })?;
-        Ok(rows)
-    }
+/// Whether an error is about the very bytes that were to be read, so that others may be readable.
+fn is_damage(error: &KvError) -> bool {
+    matches!(error, KvError::Corruption { .. } | KvError::Io { .. })
 }
 
 /// Why a row could not be checked to the end.
@@ -194,18 +167,23 @@ enum Wrong {
 
 impl From<GraphError> for Wrong {
     fn from(error: GraphError) -> Self {
+        let below = error.source.as_ref();
+        let is_sound = below
+            .and_then(|below| below.downcast_ref::<KvError>())
+            .is_some_and(|below| !is_damage(below));
         match error.kind {
-            crate::ErrorKind::Storage if error.message.starts_with("Stored data is damaged") => {
-                Self::Damage(error.message)
-            }
+            crate::ErrorKind::Storage if !is_sound => Self::Damage(error.message),
             _ => Self::Store(error),
         }
     }
 }
 
-impl From<varve_kv::KvError> for Wrong {
-    fn from(error: varve_kv::KvError) -> Self {
-        Self::Store(error.into())
+impl From<KvError> for Wrong {
+    fn from(error: KvError) -> Self {
+        match is_damage(&error) {
+            true => Self::Damage(error.to_string()),
+            false => Self::Store(error.into()),
+        }
     }
 }
 
@@ -217,12 +195,13 @@ impl From<varve_encoding::DecodeError> for Wrong {
 
 /// A row's place, for people.
 fn place(table: TableId, partition: &[u8], clustering: &[u8]) -> String {
-    let name = varve_encoding::tables::TABLES[usize::from(table.0)].name;
-    let hex = |bytes: &[u8]| {
-        bytes
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect::<String>()
-    };
-    format!("{name} {} {}", hex(partition), hex(clustering))
+    format!("{} {} {}", name_of(table), hex(partition), hex(clustering))
+}
+
+fn name_of(table: TableId) -> &'static str {
+    TABLES[usize::from(table.0)].name
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -276,7 +276,7 @@ impl World {
     }
 
     fn problems(&self) -> u64 {
-        verify(&self.graph, &mut |_| true)
+        verify(&self.graph, 1, &mut |_| true)
             .expect("a report")
             .problem_count
     }

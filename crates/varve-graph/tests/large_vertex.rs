@@ -112,6 +112,6 @@ fn the_past_of_an_edge_is_asked_of_one_part_of_each_epoch() {
     assert!(read.scans <= 3 * EPOCHS, "{read:?}");
     let history = graph.history(&id, TemporalScope::NOW, page);
     assert!(history.expect("read").is_empty());
-    let report = verify(&graph, &mut |_| true).expect("verified");
+    let report = verify(&graph, 1, &mut |_| true).expect("verified");
     assert_eq!(report.problem_count, 0, "{:?}", report.problems);
 }

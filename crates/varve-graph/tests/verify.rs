@@ -116,7 +116,7 @@ fn graph() -> Arc<Graph> {
 }
 
 fn verified(graph: &Arc<Graph>) -> VerifyReport {
-    verify(graph, &mut |_| true).expect("the store works")
+    verify(graph, 2, &mut |_| true).expect("the store works")
 }
 
 type Row = (Vec<u8>, Vec<u8>, Vec<u8>);
@@ -175,7 +175,7 @@ fn a_sound_graph_is_counted() {
 #[test]
 fn a_verification_can_be_ended() {
     let mut steps = 0;
-    let ended = verify(&graph(), &mut |_| {
+    let ended = verify(&graph(), 1, &mut |_| {
         steps += 1;
         false
     });

@@ -1,7 +1,7 @@
 //! The data directory: which subdirectories are spaces, and removing one without leaving a half.
 //!
-//! A subdirectory is a space if RocksDB's `CURRENT` is in it, or a table or log that RocksDB numbered. Nothing else in the data
-//! directory is ever opened, renamed or removed.
+//! A subdirectory is a space if RocksDB's `CURRENT` is in it, or a table or log that RocksDB
+//! numbered. Nothing else in the data directory is ever opened, renamed or removed.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -13,7 +13,8 @@ use varve_kv::{KvError, LOCK_FILE, fail_point, is_space_name};
 
 use crate::errors::{WHAT_TO_DO, file_error};
 
-/// Start of the name of a directory that is being removed; the space's name, `-` and a number follow.
+/// Start of the name of a directory that is being removed; the space's name, `-` and a number
+/// follow.
 const TRASH: &str = ".trash-";
 
 /// What a directory is, judged by its files.
@@ -58,7 +59,11 @@ impl DataDir {
         match is_data_dir(path) {
             Ok(true) => Self::lock(path),
             Ok(false) => Err(missing("the folder is not a data folder")),
-            Err(error) => Err(missing(&error.to_string())),
+            Err(error) if is_missing(&error) => Err(missing(&error.to_string())),
+            Err(error) => {
+                let shown = path.display().to_string();
+                Err(file_error(&shown, "reading the data directory", &error))
+            }
         }
     }
 
@@ -118,8 +123,8 @@ impl DataDir {
         spaces(&self.path)
     }
 
-    /// Removes a space: it is renamed first, in one step, so that a crash leaves it whole or gone. What this engine did not make
-    /// stays.
+    /// Removes a space: it is renamed first, in one step, so that a crash leaves it whole or gone.
+    /// What this engine did not make stays.
     pub(crate) fn remove(&self, name: &str) -> io::Result<()> {
         fail_point::SPACE_REMOVE.reach()?;
         if matches!(self.look(name)?, Found::Nothing | Found::Foreign) {
@@ -141,7 +146,8 @@ impl DataDir {
         folder::sync_folder(&self.path)
     }
 
-    /// Finishes removals. What is not a removed space, or cannot be removed, only takes room: it is logged and stays.
+    /// Finishes removals. What is not a removed space, or cannot be removed, only takes room: it is
+    /// logged and stays.
     fn empty_trash(&self) -> io::Result<()> {
         for entry in fs::read_dir(&self.path)? {
             let path = entry?.path();
@@ -185,6 +191,14 @@ pub(crate) fn foreign(name: &str, path: &Path) -> KvError {
     }
 }
 
+/// Whether an error says that a directory is not there.
+fn is_missing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
 /// Whether an engine has kept data in a directory.
 fn is_data_dir(path: &Path) -> io::Result<bool> {
     let has_spaces = !spaces(path)?.is_empty();
@@ -201,9 +215,12 @@ fn spaces(path: &Path) -> io::Result<Vec<String>> {
         let Ok(name) = entry?.file_name().into_string() else {
             continue;
         };
-        if is_space_name(&name)
-            && matches!(look(&path.join(&name))?, Found::Store | Found::Headless)
-        {
+        // Opening one that cannot be looked at says why, and leaves the others in work.
+        let is_space = |name: &str| {
+            let found = look(&path.join(name));
+            matches!(found, Ok(Found::Store | Found::Headless) | Err(_))
+        };
+        if is_space_name(&name) && is_space(&name) {
             names.push(name);
         }
     }
@@ -272,7 +289,8 @@ fn is_engine_file(name: &OsStr) -> bool {
         "VARVE-",
         "front-",
     ];
-    // RocksDB writes some files under a name that ends so first, and gives this end to those that it removes slowly.
+    // RocksDB writes some files under a name that ends so first, and gives this end to those that
+    // it removes slowly.
     const ENDS: [&str; 2] = [".dbtmp", ".trash"];
     let Some(name) = name.to_str() else {
         return false;

@@ -128,8 +128,11 @@ fn backup(context: &RequestContext) -> HandlerResult {
     start(context, "backup", move |state| {
         let manifest = write_backup(state.graphs(), &target)?;
         let mut json = JsonWriter::with_capacity(256);
+        let unopened = state.graphs().unopened().into_iter();
+        let left_out: Vec<String> = unopened.map(|(name, _)| name).collect();
         json.begin_object().key("name").string(&name);
         json.key("graphs").value(&manifest.graphs);
+        json.key("left_out").value(&left_out);
         json.key("files").unsigned(manifest.files.len() as u64);
         json.key("bytes").unsigned(manifest.bytes());
         json.end_object();
@@ -141,7 +144,7 @@ fn verification(context: &RequestContext) -> HandlerResult {
     let VerifyRequest { graph } = context.json_object()?;
     let graph = context.state().graphs().get(&graph)?;
     start(context, "verification", move |state| {
-        let report = verify(&graph, &mut |_| !state.is_stopping())?;
+        let report = verify(&graph, 1, &mut |_| !state.is_stopping())?;
         let mut json = JsonWriter::with_capacity(512);
         json.begin_object();
         for (name, count) in [

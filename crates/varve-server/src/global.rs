@@ -152,8 +152,8 @@ fn describe(route: &Route, json: &mut JsonWriter) {
     json.end_array().end_object();
 }
 
-/// 200 while requests are served, with the reasons if some fail; 503 once the server stops, so that balancers look
-/// elsewhere.
+/// 200 while requests are served, with the reasons if some fail and the graphs that cannot be
+/// opened; 503 once the server stops, so that balancers look elsewhere.
 fn health(context: &RequestContext) -> HandlerResult {
     if context.state().is_stopping() || context.state().is_waiting() {
         return Ok(Response::json(
@@ -165,7 +165,8 @@ fn health(context: &RequestContext) -> HandlerResult {
         .state()
         .health()
         .reasons(context.state().writes_done());
-    if reasons.is_empty() {
+    let unopened = context.state().graphs().unopened();
+    if reasons.is_empty() && unopened.is_empty() {
         return Ok(Response::ok(r#"{"status":"UP"}"#));
     }
     let mut json = JsonWriter::with_capacity(256);
@@ -175,7 +176,15 @@ fn health(context: &RequestContext) -> HandlerResult {
         json.begin_object().key("code").string(reason.code);
         json.key("message").string(&reason.message).end_object();
     }
-    json.end_array().end_object();
+    json.end_array();
+    if !unopened.is_empty() {
+        json.key("graphs").begin_object();
+        for (graph, _) in unopened {
+            json.key(&graph).string("cannot be opened");
+        }
+        json.end_object();
+    }
+    json.end_object();
     Ok(Response::ok(json.finish()))
 }
 

@@ -7,10 +7,10 @@ use serde_json::{Value as Json, json};
 use varve_graph::backup::{BackupManifest, check_backup, restore_backup, write_backup};
 use varve_kv::KvError;
 
-use crate::CommandError;
 use crate::cli::{BackupArguments, RestoreArguments};
 use crate::data;
 use crate::rest::GraphClient;
+use crate::{CommandError, NOT_ALL_WELL};
 
 /// The pause between two looks at a job.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -25,12 +25,25 @@ pub(crate) fn backup(arguments: &BackupArguments) -> Result<ExitCode, CommandErr
         let client = GraphClient::new(server, "");
         let result = wait_for_job(&client, "/admin/backup", &json!({ "name": name }))?;
         println!("backup: {result}");
-        return Ok(ExitCode::SUCCESS);
+        let left_out = result.get("left_out").and_then(Json::as_array);
+        return Ok(ended(left_out.is_none_or(Vec::is_empty)));
     }
     let graphs = data::open_stored(&arguments.options.load()?)?;
     let manifest = write_backup(&graphs, &arguments.target)?;
     tell("backed up", &manifest);
-    Ok(ExitCode::SUCCESS)
+    let unopened = graphs.unopened();
+    for (graph, reason) in &unopened {
+        println!("left out {graph}: it cannot be opened: {reason}");
+    }
+    Ok(ended(unopened.is_empty()))
+}
+
+/// The exit code of a backup that is written: of all graphs, or without some.
+fn ended(of_all: bool) -> ExitCode {
+    match of_all {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(NOT_ALL_WELL),
+    }
 }
 
 /// Restores a backup to a new data folder, or only checks it.

@@ -46,8 +46,13 @@ fn keep_files_private() {
     use rustix::fs::Mode;
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
 }
-/// The exit code of a command that was given something that is not there; also that of a wrong command line.
+
+/// The exit code of a command that was given something that is not there; also that of a wrong
+/// command line.
 const NOTHING_DONE: u8 = 2;
+
+/// The exit code of a command that was done, and found that not all is well.
+const NOT_ALL_WELL: u8 = 3;
 
 fn main() -> ExitCode {
     keep_files_private();

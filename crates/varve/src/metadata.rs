@@ -34,7 +34,8 @@ pub(crate) fn open(
         let repository = Repository::open(Arc::new(GraphStore::open(graph)), options.clone())?;
         Ok(Arc::new(repository.with_limits(limits)))
     };
-    let repository = match graphs.is_shared() {
+    let opened_later = graphs.is_shared() || graphs.why_unopened(&omrs.graph).is_some();
+    let repository = match opened_later {
         true => RepositoryOf::graph(name, limits.answer_bytes_max, open),
         false => open(graphs.get(&omrs.graph)?)?.into(),
     };

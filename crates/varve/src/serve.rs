@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
         Some(early) => early.hand_over(&state)?,
         None => varve_server::start(&state)?,
     };
-    announce(&config, &server.address().to_string(), &graphs.names());
+    announce(&config, &server.address().to_string(), &graphs);
     if let Some(address) = server.admin_address() {
         println!("  admin       http://{address}");
     }
@@ -115,6 +115,18 @@ impl Data {
         let engine = data::open_server_engine(config)?;
         let ahead_max = config.storage.clock_ahead_max();
         let graphs = data::open_graphs(config, Arc::clone(&engine), ahead_max)?;
+        let unopened = graphs.unopened();
+        for (graph, reason) in &unopened {
+            tracing::error!(%graph, %reason,
+                "the graph cannot be opened; others are served"
+            );
+        }
+        if let Some((graph, reason)) = unopened.first()
+            && graphs.open_names().is_empty()
+            && !graphs.is_shared()
+        {
+            return Err(format!("graph '{graph}' cannot be opened: {reason}").into());
+        }
         let metadata = metadata::open(config, &graphs)?;
         Ok(Self {
             engine,
@@ -211,7 +223,7 @@ fn tend(graphs: &Arc<Registry>) -> Result<Option<Tending>, CommandError> {
 
 /// Says what runs where. The address line is on standard output, so that a program that starts the server with port 0
 /// can read it.
-fn announce(config: &Config, address: &str, graphs: &[String]) {
+fn announce(config: &Config, address: &str, graphs: &Registry) {
     let memory_mib = data::memory_bytes(config) >> 20;
     let embedded = !matches!(&*config.storage.engine, "memory" | "cassandra");
     let folder = match config.storage.engine.as_str() {
@@ -242,5 +254,8 @@ fn announce(config: &Config, address: &str, graphs: &[String]) {
     if embedded {
         println!("  memory      {memory_mib} MiB for caches and write buffers");
     }
-    println!("  graphs      {}", graphs.join(", "));
+    println!("  graphs      {}", graphs.names().join(", "));
+    for (graph, reason) in graphs.unopened() {
+        println!("  not served  {graph}: {reason}");
+    }
 }

@@ -5,14 +5,11 @@ use std::process::ExitCode;
 use indicatif::ProgressBar;
 use serde_json::{Value as Json, json};
 
-use crate::CommandError;
 use crate::backup::wait_for_job;
 use crate::cli::VerifyArguments;
 use crate::data;
 use crate::rest::GraphClient;
-
-/// The exit code when problems were found; 2 is that of a wrong command line.
-const PROBLEMS_FOUND: u8 = 3;
+use crate::{CommandError, NOT_ALL_WELL};
 
 /// Verifies and tells; the exit code says whether all is well.
 pub(crate) fn run(arguments: &VerifyArguments) -> Result<ExitCode, CommandError> {
@@ -23,7 +20,7 @@ pub(crate) fn run(arguments: &VerifyArguments) -> Result<ExitCode, CommandError>
     Ok(if sound {
         ExitCode::SUCCESS
     } else {
-        ExitCode::from(PROBLEMS_FOUND)
+        ExitCode::from(NOT_ALL_WELL)
     })
 }
 
@@ -53,21 +50,32 @@ fn online(server: &str, graph: &str) -> Result<bool, CommandError> {
 /// Checks the checksums of all files, then all rows of all graphs (or of the one that was named).
 fn offline(arguments: &VerifyArguments) -> Result<bool, CommandError> {
     let graphs = data::open_stored(&arguments.options.load()?)?;
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut sound = true;
     for name in graphs.names() {
+        if let Some(reason) = graphs.why_unopened(&name) {
+            println!("{name}: it cannot be opened: {reason}");
+            sound = false;
+            continue;
+        }
         let graph = graphs.get(&name)?;
         let bar = ProgressBar::new_spinner();
-        bar.set_message(format!("{name}: checksums"));
-        if let Err(error) = graph.space().verify_checksums() {
+        let (files, report) = std::thread::scope(|scope| {
+            let files = scope.spawn(|| graph.space().verify_checksums());
+            let report = varve_graph::verify::verify(&graph, threads, &mut |rows| {
+                bar.set_message(format!("{name}: {rows} rows"));
+                bar.tick();
+                true
+            });
+            (files.join(), report)
+        });
+        bar.finish_and_clear();
+        let files = files.map_err(|_| "checking the files panicked")?;
+        if let Err(error) = files {
             println!("{name}: {error}");
             sound = false;
         }
-        let report = varve_graph::verify::verify(&graph, &mut |rows| {
-            bar.set_message(format!("{name}: {rows} rows"));
-            bar.tick();
-            true
-        })?;
-        bar.finish_and_clear();
+        let report = report?;
         for problem in &report.problems {
             println!("{name}: {problem}");
         }

@@ -1,9 +1,11 @@
-//! Graphs of a shared engine that nobody leads and that could not be opened here, for a reason that waiting does not end: a newer
-//! version has written it, what is stored is damaged, the cluster refuses what has to be done first, or refuses to say who leads it.
+//! Graphs that could not be opened, for a reason that waiting does not end: what is stored is
+//! damaged, a newer version has written it, or a cluster refuses what has to be done first, or
+//! refuses to say who leads it.
 //!
-//! The others are served nevertheless. Requests about such a graph get the reason at once, and do not try; the thread that tends the
-//! graphs tries again, ever more seldom, since whoever mends it mends it from outside. Another server that can open it leads it
-//! as any other graph.
+//! The others are served. Requests about such a graph fail at once. Where the engine is shared, the
+//! thread that tends the graphs tries again, ever more seldom, since whoever mends it mends it from
+//! outside; another server that can open it leads it as any other graph. An embedded engine has it
+//! tried again with the next start.
 
 use std::collections::BTreeMap;
 
@@ -81,6 +83,14 @@ impl UnopenedGraphs {
         true
     }
 
+    fn all(&self) -> Vec<(String, String)> {
+        let graphs = self.0.read();
+        let reasons = graphs.iter();
+        reasons
+            .map(|(name, known)| (name.clone(), known.reason.clone()))
+            .collect()
+    }
+
     fn reason(&self, name: &str) -> Option<String> {
         let graphs = self.0.read();
         graphs.get(name).map(|known| known.reason.clone())
@@ -88,6 +98,13 @@ impl UnopenedGraphs {
 }
 
 impl Registry {
+    /// The graphs that cannot be opened here, by name, each with the reason. Reasons may name
+    /// files.
+    #[must_use]
+    pub fn unopened(&self) -> Vec<(String, String)> {
+        self.unopened.all()
+    }
+
     /// Why that graph cannot be opened here, if that is why nobody leads it.
     #[must_use]
     pub fn why_unopened(&self, name: &str) -> Option<String> {
@@ -97,6 +114,11 @@ impl Registry {
     /// What is answered about a graph that cannot be opened.
     pub(super) fn cannot_be_opened(&self, name: &str) -> Option<GraphError> {
         let reason = self.why_unopened(name)?;
+        let reason = match self.is_shared() {
+            true => reason.as_str(),
+            // The reason of an embedded engine names files, which is for the log.
+            false => "see the server's log (VRV-STORAGE)",
+        };
         let message = format!("Graph '{name}' cannot be opened: {reason}");
         Some(GraphError::new(ErrorKind::Storage, message))
     }

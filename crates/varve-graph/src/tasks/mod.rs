@@ -29,6 +29,7 @@ use crate::schema::SchemaKind;
 use crate::{ErrorKind, GraphError};
 
 pub use listing::{TaskPage, TaskQuery};
+pub(crate) use record::{PARTITION, check_stored};
 pub use submission::Submission;
 pub use worker::Tasks;
 

@@ -8,7 +8,7 @@ use crate::schema::SchemaKind;
 use crate::{ErrorKind, GraphError};
 
 /// Partition of tasks in the `meta` and `counter` tables.
-pub(super) const PARTITION: &[u8] = b"t";
+pub(crate) const PARTITION: &[u8] = b"t";
 /// Clustering key of the last task id in the `counter` table.
 pub(super) const LAST_ID: &[u8] = b"";
 /// First byte of the key of an unfinished task's marker.
@@ -105,6 +105,23 @@ fn encode(task: &Task) -> Vec<u8> {
         .map(|(name, value)| (name.to_owned(), value))
         .collect();
     varve_encoding::datum::to_bytes(&Datum::Map(map))
+}
+
+/// Checks that what is stored of a task can be read.
+///
+/// # Errors
+/// When it is damaged.
+pub(crate) fn check_stored(key: &[u8], value: &[u8]) -> Result<(), GraphError> {
+    let id = id_of(key).ok_or_else(|| {
+        GraphError::new(
+            ErrorKind::Storage,
+            "Stored data is damaged: not a task's key",
+        )
+    })?;
+    match key.first() {
+        Some(&RECORD) => decode(id, value).map(drop),
+        _ => Ok(()),
+    }
 }
 
 /// Reads a record's bytes; members it does not know are ignored.

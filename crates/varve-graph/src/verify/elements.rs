@@ -3,7 +3,7 @@
 use varve_encoding::key;
 use varve_encoding::row::{Header, Kind};
 use varve_encoding::tables::{EDGE, EVENT, PENDING, VERTEX};
-use varve_kv::{Flow, TableId};
+use varve_kv::{ClusteringRange, Flow, ScanRequest, TableId};
 use varve_model::schema::Retention;
 use varve_model::{CommitVersion, Direction, Element, ElementId, Instant, Period, VertexId};
 
@@ -59,11 +59,23 @@ impl Check<'_> {
         if self.current_row(&id, partition, clustering, value)? {
             self.report.edges += 1;
             let [source, target] = ends;
-            if !(self.exists(&source)? && self.exists(&target)?) {
+            if !(self.source_exists(&source)? && self.exists(&target)?) {
                 self.report.dangling_edges += 1;
             }
         }
         Ok(())
+    }
+
+    /// As [`Check::exists`]; the edges of one source come together.
+    fn source_exists(&mut self, vertex: &VertexId) -> Result<bool, Wrong> {
+        if let Some((source, exists)) = &self.source
+            && source == vertex
+        {
+            return Ok(*exists);
+        }
+        let exists = self.exists(vertex)?;
+        self.source = Some((vertex.clone(), exists));
+        Ok(exists)
     }
 
     fn exists(&self, vertex: &VertexId) -> Result<bool, Wrong> {
@@ -188,8 +200,33 @@ impl Check<'_> {
         row.is_ok_and(|row| row.is_some()) || at <= self.now
     }
 
-    fn events(&self, partition: &[u8], clustering: &[u8]) -> Result<Vec<Brief>, Wrong> {
+    /// Whether any row of a partition has events; its rows come together.
+    fn has_events(&mut self, partition: &[u8]) -> Result<bool, Wrong> {
+        if let Some((known, has_events)) = &self.eventful
+            && known == partition
+        {
+            return Ok(*has_events);
+        }
+        let mut has_events = false;
+        let request = ScanRequest {
+            table: EVENT,
+            partition,
+            range: &ClusteringRange::all(),
+            reverse: false,
+        };
+        self.reader.scan(request, &mut |_, _| {
+            has_events = true;
+            Flow::Break(())
+        })?;
+        self.eventful = Some((partition.to_vec(), has_events));
+        Ok(has_events)
+    }
+
+    fn events(&mut self, partition: &[u8], clustering: &[u8]) -> Result<Vec<Brief>, Wrong> {
         let mut events = Vec::new();
+        if !self.has_events(partition)? {
+            return Ok(events);
+        }
         let newest = CommitVersion::MAX;
         scan_events(
             self.reader,

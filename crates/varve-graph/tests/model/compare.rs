@@ -54,7 +54,7 @@ pub(crate) fn everything(world: &World) -> Outcome {
 
 /// The stored graph satisfies its invariants, and holds what the model says exists now.
 pub(crate) fn sound(world: &World) -> Outcome {
-    let report = verify(world.graph(), &mut |_| true).map_err(|error| error.to_string())?;
+    let report = verify(world.graph(), 2, &mut |_| true).map_err(|error| error.to_string())?;
     if !report.is_sound() {
         return Err(format!("verification: {:?}", report.problems));
     }

@@ -238,6 +238,6 @@ fn concurrent(seed: u64, below: Below) {
             );
         }
     }
-    let report = verify(&graph, &mut |_| true).expect("the store works");
+    let report = verify(&graph, 2, &mut |_| true).expect("the store works");
     assert!(report.is_sound(), "seed {seed}: {:?}", report.problems);
 }

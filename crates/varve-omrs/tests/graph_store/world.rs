@@ -183,7 +183,7 @@ impl World {
 
     pub(crate) fn verify(&self) {
         let report =
-            varve_graph::verify::verify(self.store.graph(), &mut |_| true).expect("a report");
+            varve_graph::verify::verify(self.store.graph(), 1, &mut |_| true).expect("a report");
         assert!(report.is_sound(), "{:#?}", report.problems);
     }
 }

@@ -68,6 +68,7 @@ pub(super) fn text(state: &AppState) -> String {
         );
     }
     routes(state, &mut out);
+    graphs(state, &mut out);
     engine(state, &mut out);
     out
 }
@@ -109,6 +110,22 @@ fn kind_of(name: &str) -> &'static str {
     match name.ends_with("_total") {
         true => "counter",
         false => "gauge",
+    }
+}
+
+/// Which graphs are served here, and which cannot be.
+fn graphs(state: &AppState, out: &mut String) {
+    line!(
+        out,
+        "# HELP varve_graph_open 1 while the graph is open here, 0 if it cannot be opened.\n# TYPE varve_graph_open gauge"
+    );
+    let open = state.graphs().open_names().into_iter();
+    let unopened = state.graphs().unopened().into_iter();
+    let all = open
+        .map(|name| (name, 1))
+        .chain(unopened.map(|(name, _)| (name, 0)));
+    for (graph, value) in all {
+        line!(out, "varve_graph_open{{graph=\"{graph}\"}} {value}");
     }
 }
 

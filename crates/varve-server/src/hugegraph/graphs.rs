@@ -1,5 +1,6 @@
 //! `/graphs`: which graphs there are; creating, clearing and dropping them; their modes and upkeep.
 
+use http::StatusCode;
 use serde::Deserialize;
 use varve_graph::schema::{GraphMode, ReadMode};
 
@@ -164,10 +165,15 @@ fn confirm(context: &RequestContext, wanted: &str) -> Result<(), ApiError> {
 
 fn drop_graph(context: &RequestContext) -> HandlerResult {
     confirm(context, DROP_CONFIRMATION)?;
-    context.graph().map_err(|_| {
-        let name = context.graph_name();
-        ApiError::illegal_argument(format!("The graph '{name}' doesn't exist"))
-    })?;
+    context
+        .graph()
+        .map_err(|error| match error.status() == StatusCode::NOT_FOUND {
+            true => {
+                let name = context.graph_name();
+                ApiError::illegal_argument(format!("The graph '{name}' doesn't exist"))
+            }
+            false => error,
+        })?;
     context.state().graphs().drop_graph(context.graph_name())?;
     tracing::info!(graph = context.graph_name(), "graph dropped");
     Ok(Response::no_content())

@@ -40,7 +40,9 @@ fn cluster(context: &RequestContext) -> HandlerResult {
         if let Place::There(leader) = &place {
             json.key("leader").string(&leader.address);
         }
+        // That of an embedded engine names files.
         if let Place::Nobody = place
+            && graphs.is_shared()
             && let Some(reason) = graphs.why_unopened(&name)
         {
             json.key("reason").string(&reason);

@@ -1,4 +1,5 @@
-//! Data folders: what a command makes in them, what it removes from them, and what it leaves as it is.
+//! Data folders: what a command makes in them, what it removes from them, and what it leaves as it
+//! is.
 
 use std::path::Path;
 
@@ -111,7 +112,10 @@ fn a_restore_that_was_cut_short_is_not_taken_for_a_data_folder() {
     assert!(restored.join("graphs/hugegraph/CURRENT").exists());
     for command in ["verify", "serve"] {
         let (code, text) = run(&[command, "--data-dir", shown(&restored)]);
-        assert!(code == 1 && text.contains("a restore was cut short"), "{text}");
+        assert!(
+            code == 1 && text.contains("a restore was cut short"),
+            "{text}"
+        );
     }
     let (code, text) = run(&restore);
     assert!(code == 1 && text.contains("a part of a backup"), "{text}");
@@ -126,4 +130,156 @@ fn a_damaged_note_of_the_manifests_length_prevents_no_start() {
     std::fs::write(&note, [0xff; 24]).expect("written");
     let server = Server::on(&data);
     server.must("GET", "/graphs/hugegraph/schema", "");
+}
+
+/// A data folder with the graphs `hugegraph` and `bad`, of which `bad` has lost a file that nothing
+/// works without.
+fn with_a_damaged_graph(data: &Path) {
+    let server = Server::on(data);
+    server.must("POST", "/graphs/bad", "{}");
+    assert!(server.terminate().0.success());
+    std::fs::remove_file(data.join("graphs/bad/CURRENT")).expect("removed");
+}
+
+#[test]
+fn a_damaged_graph_does_not_stop_the_others() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let data = dir.path().join("data");
+    with_a_damaged_graph(&data);
+    let server = Server::on(&data);
+    let key = r#"{"name":"n","data_type":"INT"}"#;
+    server.must("POST", "/graphs/hugegraph/schema/propertykeys", key);
+    let drop = "/graphs/bad?confirm_message=I%27m+sure+to+drop+the+graph";
+    for (method, path, body) in [
+        ("GET", "/graphs/bad/schema", ""),
+        ("POST", "/graphs/bad/schema/propertykeys", key),
+        ("POST", "/graphs/bad", "{}"),
+        ("DELETE", drop, ""),
+    ] {
+        let (status, answer) = server.ask(method, path, body);
+        let message = answer["message"].as_str().unwrap_or_default();
+        assert!(
+            status == 500 && message.contains("'bad'") && message.contains("VRV-STORAGE"),
+            "{method} {path}: {status} {answer}"
+        );
+    }
+    let health = server.must("GET", "/health", "");
+    assert_eq!(health["status"], "DEGRADED", "{health}");
+    assert!(health["graphs"]["bad"].is_string(), "{health}");
+    let cluster = server.must("GET", "/cluster", "");
+    assert_eq!(cluster["graphs"][0]["state"], "failed", "{cluster}");
+    let metrics = server.must("GET", "/metrics?type=prometheus", "");
+    let metrics = metrics.as_str().unwrap_or_default();
+    for line in [
+        "varve_graph_open{graph=\"bad\"} 0",
+        "varve_graph_open{graph=\"hugegraph\"} 1",
+    ] {
+        assert!(metrics.contains(line), "{metrics}");
+    }
+    let (code, text) = run(&["backup", "--server", &server.url, "monday"]);
+    assert!(
+        code == 3 && text.contains("\"left_out\":[\"bad\"]"),
+        "{text}"
+    );
+    assert!(server.terminate().0.success());
+    let (code, text) = run(&["verify", "--data-dir", shown(&data)]);
+    assert!(
+        code == 3
+            && text.contains("bad: it cannot be opened")
+            && text.contains("hugegraph: 0 vertices"),
+        "{text}"
+    );
+    let target = dir.path().join("target");
+    let (code, text) = run(&["backup", shown(&target), "--data-dir", shown(&data)]);
+    assert!(code == 3 && text.contains("left out bad:"), "{text}");
+    assert!(target.join("graphs/hugegraph").exists() && !target.join("graphs/bad").exists());
+}
+
+#[test]
+fn a_server_none_of_whose_graphs_can_be_opened_does_not_start() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let data = dir.path().join("data");
+    with_a_damaged_graph(&data);
+    std::fs::remove_file(data.join("graphs/hugegraph/CURRENT")).expect("removed");
+    let (code, text) = run(&[
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--data-dir",
+        shown(&data),
+    ]);
+    assert!(
+        code == 1 && text.contains("graph 'bad' cannot be opened"),
+        "{text}"
+    );
+}
+
+/// Text that hardly compresses.
+fn noise(seed: u64, length: usize) -> String {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        char::from(b'a' + (state % 26) as u8)
+    };
+    (0..length).map(|_| next()).collect()
+}
+
+/// A data folder with `count` vertices of a kilobyte, all in sorted files.
+fn with_vertices(data: &Path, count: u64) {
+    let server = Server::on(data);
+    let graph = "/graphs/hugegraph";
+    let key = r#"{"name":"text","data_type":"TEXT"}"#;
+    server.must("POST", &format!("{graph}/schema/propertykeys"), key);
+    let label = r#"{"name":"page","id_strategy":"CUSTOMIZE_STRING","properties":["text"]}"#;
+    server.must("POST", &format!("{graph}/schema/vertexlabels"), label);
+    let vertex = |n: u64| {
+        let text = noise(n, 1_000);
+        format!(r#"{{"id":"v{n}","label":"page","properties":{{"text":"{text}"}}}}"#)
+    };
+    let numbers: Vec<u64> = (0..count).collect();
+    for batch in numbers.chunks(500) {
+        let vertices: Vec<String> = batch.iter().copied().map(vertex).collect();
+        let body = format!("[{}]", vertices.join(","));
+        server.must("POST", &format!("{graph}/graph/vertices/batch"), &body);
+    }
+    server.must("PUT", &format!("{graph}/compact"), "");
+    assert!(server.terminate().0.success());
+}
+
+#[test]
+fn verify_goes_on_behind_what_cannot_be_read_and_says_how_far_it_goes() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let data = dir.path().join("data");
+    with_vertices(&data, 4_000);
+    let (code, text) = run(&["verify", "--data-dir", shown(&data)]);
+    assert!(code == 0 && text.contains("4000 vertices"), "{text}");
+    let files = inside(&data.join("graphs/hugegraph")).into_iter();
+    let of_vertices = files
+        .filter(|file| file.ends_with(".sst"))
+        .max_by_key(|file| std::fs::metadata(file).expect("a file").len())
+        .expect("a sorted file");
+    let mut bytes = std::fs::read(&of_vertices).expect("read");
+    for part in [1, 3] {
+        let at = bytes.len() * part / 4;
+        bytes[at] ^= 1;
+    }
+    std::fs::write(&of_vertices, bytes).expect("written");
+    let (code, text) = run(&["verify", "--data-dir", shown(&data)]);
+    assert_eq!(code, 3, "{text}");
+    let extents = text.lines().filter(|line| {
+        line.starts_with("hugegraph: vertex: cannot be read from after ")
+            && line.contains(" to before ")
+    });
+    assert_eq!(extents.count(), 2, "{text}");
+    let counted = text.lines().find_map(|line| {
+        let line = line.strip_prefix("hugegraph: ")?;
+        line.split_once(" vertices")?.0.parse::<u64>().ok()
+    });
+    // Each lost block has some vertices, and nothing else is lost.
+    assert!(
+        counted.is_some_and(|count| (3_000..4_000).contains(&count)),
+        "{text}"
+    );
 }

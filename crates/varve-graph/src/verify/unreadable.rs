@@ -1,0 +1,122 @@
+//! Where a table can be read again behind a part that cannot.
+//!
+//! The seam does not say where an engine's blocks begin. So keys behind the last row that was read
+//! are tried, ever farther away, until one can be read from; then the distance to the last key that
+//! could not is halved until the two are neighbours in the eight bytes from where they differ. What
+//! lies between unreadable parts that are close together may be passed over; it is part of the
+//! extent that is reported.
+
+use varve_encoding::tables::TABLES;
+use varve_kv::{Flow, KvError, Reader, TableId};
+
+/// Longer than any key's start that is made of such bytes.
+const BEHIND_ALL: [u8; 64] = [0xFF; 64];
+/// Bytes of keys that are compared as a number.
+const WINDOW: usize = size_of::<u64>();
+
+/// Partition and clustering key of the first row behind a key, if there is one; an error where it
+/// cannot be read.
+type Looked = Result<Option<(Vec<u8>, Vec<u8>)>, KvError>;
+
+/// What of a table is unreadable behind a key.
+pub(super) struct Gap {
+    /// The partition and clustering key to resume after; no row has them.
+    pub(super) resume: (Vec<u8>, Vec<u8>),
+    /// Those of the first row that can be read; `None` if none comes any more.
+    pub(super) next: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+/// Finds the end of the part of a table behind the key `from` (partition and clustering) that
+/// cannot be read. `None` when nothing behind it can be read.
+pub(super) fn gap(reader: &dyn Reader, table: TableId, from: &[u8]) -> Option<Gap> {
+    let mut unreadable = from.to_vec();
+    for probe in probes(from) {
+        if look(reader, table, &probe).is_ok() {
+            let resume = nearest(reader, table, &unreadable, probe);
+            let next = look(reader, table, &resume).ok()?;
+            let resume = split(table, &resume);
+            return Some(Gap { resume, next });
+        }
+        unreadable = probe;
+    }
+    None
+}
+
+/// Keys behind `from`, ascending, each about twice as far away as the one before it.
+fn probes(from: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+    let start = match from.is_empty() {
+        true => vec![0],
+        false => from.to_vec(),
+    };
+    let lengths = (1..=start.len()).rev();
+    let nearer = lengths.flat_map(move |length| {
+        let prefix = start[..length - 1].to_vec();
+        let last = start[length - 1];
+        (0..u8::BITS).filter_map(move |shift| {
+            let byte = last.checked_add(1 << shift)?;
+            Some([&prefix[..], &[byte]].concat())
+        })
+    });
+    nearer.chain([BEHIND_ALL.to_vec()])
+}
+
+/// A key between one that cannot be read from and one that can, as near to the former as can be
+/// told.
+fn nearest(reader: &dyn Reader, table: TableId, unreadable: &[u8], readable: Vec<u8>) -> Vec<u8> {
+    let pairs = unreadable.iter().zip(&readable);
+    let same = pairs.take_while(|(one, other)| one == other).count();
+    let number = |key: &[u8]| {
+        let mut bytes = [0; WINDOW];
+        for (byte, of_key) in bytes.iter_mut().zip(&key[same..]) {
+            *byte = *of_key;
+        }
+        u64::from_be_bytes(bytes)
+    };
+    let key = |number: u64| [&readable[..same], &number.to_be_bytes()[..]].concat();
+    let (mut low, mut high) = (number(unreadable), number(&readable));
+    let mut found = readable.clone();
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        match look(reader, table, &key(middle)).is_ok() {
+            true => (high, found) = (middle, key(middle)),
+            false => low = middle,
+        }
+    }
+    found
+}
+
+fn look(reader: &dyn Reader, table: TableId, after: &[u8]) -> Looked {
+    let (partition, clustering) = split(table, after);
+    let mut first = None;
+    reader.scan_table(table, Some((&partition, &clustering)), &mut |row| {
+        first = Some((row.partition.to_vec(), row.clustering.to_vec()));
+        Flow::Break(())
+    })?;
+    Ok(first)
+}
+
+/// A key as partition and clustering. One that holds no whole partition key comes before all rows
+/// that begin with it.
+fn split(table: TableId, key: &[u8]) -> (Vec<u8>, Vec<u8>) {
+    let length = (TABLES[usize::from(table.0)].partition_len)(key).unwrap_or(key.len());
+    let (partition, clustering) = key.split_at(length.min(key.len()));
+    (partition.to_vec(), clustering.to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probes_ascend_and_end_behind_everything() {
+        for from in [&b""[..], b"\x02abc", b"\xff\xff", b"\x00"] {
+            let probes: Vec<Vec<u8>> = probes(from).collect();
+            assert!(probes.is_sorted(), "{from:?}");
+            assert!(
+                probes.iter().all(|probe| probe.as_slice() > from),
+                "{from:?}"
+            );
+            assert_eq!(probes.last().map(Vec::as_slice), Some(&BEHIND_ALL[..]));
+        }
+    }
+}
