@@ -33,7 +33,7 @@ use crate::error::{ErrorKind, GraphError};
 use crate::graph::{Graph, GraphOptions};
 
 pub use self::lease::{Lease, Leased};
-pub use self::names::GRAPH_NAME_BYTES_MAX;
+pub use self::names::{GRAPH_NAME_BYTES_MAX, graph_of_space};
 use self::names::{check_name, parse_space_name, space_name};
 pub use self::places::{Change, Place};
 use self::removal::{Doomed, doom, mark_dropped};

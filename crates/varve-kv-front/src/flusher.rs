@@ -256,6 +256,7 @@ fn next(shared: &Shared, retired: &mut Vec<Arc<Table>>) -> Option<Frozen> {
         drop(state);
         if waited.timed_out() {
             shared.base.settle();
+            shared.syncer.note();
         }
         if waited.timed_out() && (failed_before || should_freeze(shared)) {
             // If the log cannot be rotated, writes say so once the table has grown too large; the next look tries again.

@@ -5,8 +5,9 @@
 //!
 //! - A segment gets its name when its head is on stable storage, so a segment without a sound head is damage.
 //! - The next segment exists before the last one is marked as closed, so a closed last segment means a missing file.
-//! - The file `FIRST` names the first segment needed before any is removed, so a gap means a missing file, and what an
-//!   interrupted removal left is known to be garbage.
+//! - The [`mark`] beside the directory has the log's id, which every segment has too, so another
+//!   log is told from this one. It names the first segment needed before any is removed, so a gap
+//!   means a missing file, and what an interrupted removal left is known to be garbage.
 //! - Bytes whose sync failed may look stored until the machine stops. So opening writes again what is not known to be on
 //!   stable storage, and syncs the names it found, and only then builds on them.
 
@@ -18,7 +19,9 @@ mod mark;
 mod reader;
 mod recover;
 mod replaying;
+mod salvage;
 mod segments;
+mod settle;
 #[cfg(test)]
 mod simulated;
 mod sync;
@@ -26,26 +29,24 @@ mod sync;
 mod tests;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use varve_kv::{KvError, fail_point};
 
 pub use self::replaying::Replaying;
+pub use self::salvage::{Salvaged, salvage};
 pub use self::segments::Remover;
 pub use self::sync::Syncer;
 
 use self::ahead::Ahead;
 use self::disk::{Disk, DiskFile, OsDisk};
-use self::format::{
-    HEAD_BYTES, Head, KIND_END, KIND_PAYLOAD, RECORD_HEAD_BYTES, RecordHead, file_name,
-};
+use self::format::{Head, KIND_END, KIND_PAYLOAD, Mark, RECORD_HEAD_BYTES, RecordHead, file_name};
+use self::mark::Marker;
 use self::recover::{Survey, UNFINISHED};
-use self::segments::{Segments, name_first};
+use self::segments::Segments;
 use self::sync::Progress;
 
-/// How much of a segment is written again at once.
-const REWRITE_BYTES: usize = 1 << 20;
 /// How often a log that is being written is read again when it looks damaged.
 const VERIFY_ATTEMPTS: usize = 100;
 
@@ -70,6 +71,31 @@ pub struct LogOptions {
     pub sync_on_rotate: bool,
 }
 
+/// Where a log lies.
+#[derive(Debug, Clone)]
+pub(crate) struct Folders {
+    /// Its directory.
+    pub(crate) log: Arc<dyn Disk>,
+    /// The directory that this one is in, which has the mark.
+    pub(crate) beside: Arc<dyn Disk>,
+}
+
+impl Folders {
+    fn of(dir: &Path) -> Self {
+        let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
+        Self {
+            log: Arc::new(OsDisk::new(dir)),
+            beside: Arc::new(OsDisk::new(parent.unwrap_or(Path::new(".")))),
+        }
+    }
+}
+
+/// The file beside a log's directory that says which log belongs there.
+#[must_use]
+pub fn mark_of(log_dir: &Path) -> PathBuf {
+    log_dir.with_file_name(format::MARK_NAME)
+}
+
 /// An open log. One process at a time may have a directory open; whoever opens it sees to that.
 #[derive(Debug)]
 pub struct Log {
@@ -92,7 +118,7 @@ struct Active {
 
 impl Active {
     fn position(&self) -> u64 {
-        reader::position(&self.head, self.offset)
+        self.head.position(self.offset)
     }
 }
 
@@ -104,57 +130,75 @@ impl Log {
     /// [`KvError::Corruption`] naming file and offset when something is damaged or missing that had surely been stored;
     /// what `replay` returns; else when files cannot be read or written.
     pub fn open(dir: &Path, options: LogOptions, replay: &mut Replay<'_>) -> Result<Self, KvError> {
+        let folders = Folders::of(dir);
+        if !dir.exists() {
+            // A log that is lost is refused before anything is created.
+            Survey::new(&folders, &options.space)?;
+        }
         // The directory's own name has to be durable too, whoever made it.
-        let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let created = std::fs::create_dir_all(dir)
-            .and_then(|()| OsDisk::new(parent.unwrap_or(Path::new("."))).sync_names());
+        let created = std::fs::create_dir_all(dir).and_then(|()| folders.beside.sync_names());
         created.map_err(|error| {
             errors::file_error(&options.space, "creating the log's directory", &error)
         })?;
-        Self::open_on(Arc::new(OsDisk::new(dir)), options, replay)
+        Self::open_on(folders, options, replay)
     }
 
     fn open_on(
-        disk: Arc<dyn Disk>,
+        folders: Folders,
         options: LogOptions,
         replay: &mut Replay<'_>,
     ) -> Result<Self, KvError> {
         let failed =
             |error: io::Error| errors::file_error(&options.space, "preparing the log", &error);
-        let survey = Survey::new(&*disk, &options.space)?;
+        let disk = Arc::clone(&folders.log);
+        let survey = Survey::new(&folders, &options.space)?;
         let replaying = Replaying::new(&survey);
         let end = survey.read(&mut |segment, payload| replay(&replaying, segment, payload))?;
         let end = end.map(|end| replaying.known(end));
         // The process that gave these names may have ended before they were durable; from here on others build on them.
         disk.sync_names().map_err(failed)?;
+        let mut mark = survey.mark;
+        if let (Some(mark), false) = (&mark, survey.left_over.is_empty()) {
+            // The same for what the mark says of them.
+            mark::store(&*folders.beside, mark).map_err(failed)?;
+        }
         for name in &survey.left_over {
             disk.remove(name).map_err(failed)?;
         }
         let mut segments = survey.segments;
         let active = match end {
-            Some(end) => settle(&*disk, &mut segments, end),
-            None => {
-                let head = Head {
-                    segment: SegmentId(1),
-                    base: 0,
-                    durable: 0,
-                };
-                segments.push(head);
-                create(&*disk, head, 0)
+            Some(end) => {
+                settle::tell(&*disk, &options.space, &segments, &end);
+                settle::settle(&*disk, &mut segments, end)
             }
+            None => begin(&folders, &mut mark, &mut segments),
         };
         let active = active.map_err(failed)?;
-        if !survey.first_is_named {
-            name_first(&*disk, segments[0].segment).map_err(failed)?;
-        }
+        let position = active.position();
+        let marker = mark.map(|mark| {
+            let mark = Mark {
+                in_use: true,
+                session: folders.beside.session(),
+                durable: position,
+                acknowledged: position,
+                ..mark
+            };
+            Marker::open(&*folders.beside, mark).map(Arc::new)
+        });
+        let marker = marker.transpose().map_err(failed)?;
         Ok(Self {
             progress: Arc::new(Progress::new(
                 &options.space,
-                active.position(),
+                position,
                 Arc::clone(&active.file),
-                mark::open(&*disk, active.position()),
+                marker.clone(),
             )),
-            segments: Arc::new(Segments::new(Arc::clone(&disk), &options.space, &segments)),
+            segments: Arc::new(Segments::new(
+                Arc::clone(&disk),
+                &options.space,
+                &segments,
+                marker,
+            )),
             disk,
             options,
             active,
@@ -187,7 +231,7 @@ impl Log {
         let record = RecordHead::of(kind, payload, payload_bytes, self.progress.durable());
         self.make_room(record.record_bytes())?;
         let active = &mut self.active;
-        let head = record.encode(active.head.segment, active.position());
+        let head = record.encode(&active.head, active.position());
         if let Err((written, error)) = active.file.write([&head, payload], active.offset) {
             let told = self.progress.failed("writing the log", &error);
             if written > 0 && errors::nothing_stored(&told) {
@@ -211,6 +255,12 @@ impl Log {
         room.map_err(|error| self.progress.broke("making room in the log", &error))
     }
 
+    /// To be called when what was appended is acknowledged though it was not synced. Costs a small
+    /// write now and then.
+    pub fn acknowledge(&self) {
+        self.progress.acknowledge();
+    }
+
     /// Brings everything appended so far to stable storage. Costs nothing if that is done already.
     ///
     /// # Errors
@@ -231,7 +281,7 @@ impl Log {
 
     /// The bytes of records in the active segment.
     pub fn active_bytes(&self) -> u64 {
-        self.active.offset - HEAD_BYTES as u64
+        self.active.offset - self.active.head.bytes()
     }
 
     /// Closes the active segment, starts the next one and returns the closed one's number.
@@ -247,6 +297,7 @@ impl Log {
         }
         let closed = self.active.head.segment;
         let next = Head {
+            log: self.active.head.log,
             segment: SegmentId(closed.0 + 1),
             base: self.active.position() + RECORD_HEAD_BYTES as u64,
             durable: self.progress.durable(),
@@ -333,13 +384,14 @@ impl Log {
     /// # Errors
     /// [`KvError::Corruption`] naming file and offset; else when a file cannot be read.
     pub fn verify(space: &str, dir: &Path) -> Result<(), KvError> {
-        Self::verify_on(&OsDisk::new(dir), space)
+        Self::verify_on(&Folders::of(dir), space)
     }
 
-    fn verify_on(disk: &dyn Disk, space: &str) -> Result<(), KvError> {
+    fn verify_on(folders: &Folders, space: &str) -> Result<(), KvError> {
         let mut found = String::new();
         for _ in 0..VERIFY_ATTEMPTS {
-            let read = Survey::new(disk, space).and_then(|survey| survey.read(&mut |_, _| Ok(())));
+            let read =
+                Survey::new(folders, space).and_then(|survey| survey.read(&mut |_, _| Ok(())));
             match read {
                 // Twice the same is no longer somebody's writing or rotating.
                 Err(KvError::Corruption { detail, .. }) if detail != found => found = detail,
@@ -351,6 +403,32 @@ impl Log {
             detail: format!("the log changes too fast to be read; last seen: {found}"),
         })
     }
+}
+
+/// Creates the first segment of a log. The mark comes before it, so that a log without mark is
+/// damage.
+fn begin(
+    folders: &Folders,
+    mark: &mut Option<Mark>,
+    segments: &mut Vec<Head>,
+) -> io::Result<Active> {
+    let mark = match mark {
+        // An earlier creation came so far.
+        Some(mark) => *mark,
+        None => {
+            let new = Mark::of_new_log(folders.beside.session());
+            mark::create(&*folders.beside, &new)?;
+            *mark.insert(new)
+        }
+    };
+    let head = Head {
+        log: mark.log,
+        segment: mark.first,
+        base: mark.flushed,
+        durable: mark.flushed,
+    };
+    segments.push(head);
+    create(&*folders.log, head, 0)
 }
 
 /// Writes a new segment's head and gives it its name once that is on stable storage. `syncs` were made of the log until now.
@@ -368,60 +446,7 @@ fn create(disk: &dyn Disk, head: Head, syncs: u64) -> io::Result<Active> {
     Ok(Active {
         head,
         file,
-        offset: HEAD_BYTES as u64,
-        ahead: Ahead::none(HEAD_BYTES as u64, syncs),
+        offset: head.bytes(),
+        ahead: Ahead::none(head.bytes(), syncs),
     })
-}
-
-/// Makes what was read the log's whole content, on stable storage.
-fn settle(disk: &dyn Disk, segments: &mut Vec<Head>, end: recover::End) -> io::Result<Active> {
-    // From the last to the first, each for good, so that a crash between two leaves no gap.
-    while segments.len() > end.segment + 1 {
-        if let Some(head) = segments.pop() {
-            disk.remove(&file_name(head.segment))?;
-            disk.sync_names()?;
-        }
-    }
-    let mut active = None;
-    for (index, head) in segments.iter().enumerate() {
-        let file = disk.open(&file_name(head.segment), true)?;
-        let stop = if index == end.segment {
-            file.cut(end.offset)?;
-            end.offset
-        } else {
-            file.bytes()?
-        };
-        make_durable(&*file, head, end.durable, stop)?;
-        active = Some(Active {
-            head: *head,
-            file,
-            offset: stop,
-            ahead: Ahead::none(stop, 0),
-        });
-    }
-    active.ok_or_else(|| io::Error::other("a log that was read has no segment"))
-}
-
-/// Brings a segment's content up to the offset `stop` to stable storage; what is before the position `known` is there.
-fn make_durable(file: &dyn DiskFile, head: &Head, known: u64, stop: u64) -> io::Result<()> {
-    let known = known.saturating_sub(head.base);
-    write_again(file, HEAD_BYTES as u64 + known, stop)?;
-    file.sync()
-}
-
-/// A sync that failed earlier may have left these bytes in memory only, yet marked as stored.
-fn write_again(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<()> {
-    let mut buffer = vec![0; REWRITE_BYTES.min(to.saturating_sub(from) as usize)];
-    let mut at = from;
-    while at < to {
-        let wanted = buffer.len().min((to - at) as usize);
-        let filled = file.read(&mut buffer[..wanted], at)?;
-        if filled == 0 {
-            return Err(io::ErrorKind::UnexpectedEof.into());
-        }
-        file.write([&buffer[..filled], &[]], at)
-            .map_err(|(_, error)| error)?;
-        at += filled as u64;
-    }
-    Ok(())
 }

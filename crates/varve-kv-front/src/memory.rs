@@ -79,7 +79,7 @@ impl FrontMemoryEngine {
     }
 
     fn log_dir(&self, name: &str) -> PathBuf {
-        self.dir.join(name)
+        self.dir.join(name).join("log")
     }
 }
 
@@ -119,7 +119,7 @@ impl Engine for FrontMemoryEngine {
 
     fn drop_space(&self, name: &str) -> Result<(), KvError> {
         self.memory.drop_space(name)?;
-        match std::fs::remove_dir_all(self.log_dir(name)) {
+        match std::fs::remove_dir_all(self.dir.join(name)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(KvError::Io {
                 space: name.to_owned(),
                 detail: format!("removing the log: {error}"),

@@ -326,8 +326,9 @@ impl Shared {
         self.reached(writer, &fail_point::SPACE_WRITE)?;
         writer.log.append(record)?;
         self.reached(writer, &fail_point::FRONT_APPENDED)?;
-        if durability == Durability::Sync {
-            writer.log.sync()?;
+        match durability {
+            Durability::Sync => writer.log.sync()?,
+            Durability::Buffered => writer.log.acknowledge(),
         }
         self.reached(writer, &fail_point::SPACE_WRITTEN)
     }

@@ -53,11 +53,14 @@ fn figure(space: &dyn Space, name: &str) -> f64 {
 
 /// The files of an engine's logs, as a crash at this moment would leave them.
 fn copy_logs(from: &Path, to: &Path) {
-    let space = to.join("s");
-    fs::create_dir_all(&space).unwrap();
-    for entry in fs::read_dir(from.join("s")).unwrap() {
-        let entry = entry.unwrap();
-        fs::copy(entry.path(), space.join(entry.file_name())).unwrap();
+    fs::create_dir_all(to.join("s/log")).unwrap();
+    for dir in ["s", "s/log"] {
+        for entry in fs::read_dir(from.join(dir)).unwrap() {
+            let entry = entry.unwrap();
+            if entry.path().is_file() {
+                fs::copy(entry.path(), to.join(dir).join(entry.file_name())).unwrap();
+            }
+        }
     }
 }
 

@@ -1,12 +1,13 @@
 //! The engine: spaces by name.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use rust_rocksdb::{ColumnFamilyDescriptor, DB, Options};
 use varve_kv::{Engine, KvError, Space, TableSpec, check_space_name, fail_point};
+use varve_kv_front::log::{Log, Salvaged};
 use varve_kv_front::{FrontConfig, FrontOptions, FrontSpace};
 
 use crate::config::RocksConfig;
@@ -169,7 +170,6 @@ impl RocksEngine {
         options: FrontOptions,
     ) -> Result<Arc<FrontSpace>, KvError> {
         let path = self.directory.path_of(name);
-        front_log::check(name, &path)?;
         let config = FrontConfig {
             name: name.to_owned(),
             tables,
@@ -179,10 +179,68 @@ impl RocksEngine {
             rows: Arc::clone(&self.shared.rows),
             presence: Arc::clone(&self.shared.presence),
         };
-        let front = FrontSpace::open(config, space)?;
-        front_log::note(name, &path)?;
-        Ok(front)
+        FrontSpace::open(config, space)
     }
+
+    /// Opens a space's files, having brought to them what the log holds, which is removed then.
+    fn without_log(
+        &self,
+        name: &str,
+        tables: &'static [TableSpec],
+        space: Arc<RocksSpace>,
+    ) -> Result<Arc<RocksSpace>, KvError> {
+        let front = self.with_front(name, tables, space, FrontOptions::default())?;
+        front.flush()?;
+        drop(front);
+        front_log::remove(name, &self.directory.path_of(name))?;
+        self.open_files(name, tables, false)
+    }
+
+    /// Goes on without what cannot be read of a space's log: what lies before the damage is stored
+    /// in the sorted files, the log is put aside. Does nothing where the log is sound.
+    ///
+    /// # Errors
+    /// When the space does not exist or is open, its files are damaged, or files cannot be read or
+    /// written.
+    pub fn recover_log(
+        &self,
+        name: &str,
+        tables: &'static [TableSpec],
+    ) -> Result<LogRecovery, KvError> {
+        let path = self.directory.path_of(name);
+        front_log::finish_removal(name, &path)?;
+        let log = front_log::path(&path);
+        let damage = match Log::verify(name, &log) {
+            Ok(()) => return Ok(LogRecovery::Sound),
+            Err(KvError::Corruption { detail, .. }) => detail,
+            Err(error) => return Err(error),
+        };
+        let space = self.open_files(name, tables, false)?;
+        let salvaged = varve_kv_front::recover_log(name, tables, &log, &*space)?;
+        drop(space);
+        let aside = front_log::put_aside(name, &path)?;
+        Ok(LogRecovery::Recovered {
+            damage,
+            salvaged,
+            aside,
+        })
+    }
+}
+
+/// What [`RocksEngine::recover_log`] did.
+#[derive(Debug)]
+pub enum LogRecovery {
+    /// Nothing: the log is sound, or there is none.
+    Sound,
+    /// The log is put aside, and the space can be opened.
+    Recovered {
+        /// Why the log was refused.
+        damage: String,
+        /// What of it was stored.
+        salvaged: Salvaged,
+        /// The directory where the log is now.
+        aside: PathBuf,
+    },
 }
 
 impl Engine for RocksEngine {
@@ -202,20 +260,20 @@ impl Engine for RocksEngine {
         tables: &'static [TableSpec],
         create: bool,
     ) -> Result<Arc<dyn Space>, KvError> {
-        let space = self.open_files(name, tables, create)?;
-        if let Some(options) = &self.shared.front {
-            return Ok(self.with_front(name, tables, space, options.clone())?);
-        }
         let path = self.directory.path_of(name);
-        if !front_log::is_there(&path) {
-            return Ok(space);
+        front_log::finish_removal(name, &path)?;
+        let log_goes = match &self.shared.front {
+            Some(_) => front_log::is_of_earlier_build(&path),
+            None => front_log::is_there(&path),
+        };
+        let mut space = self.open_files(name, tables, create)?;
+        if log_goes {
+            space = self.without_log(name, tables, space)?;
         }
-        // A front table was there before: what its log holds has to be in the files before it may go.
-        let front = self.with_front(name, tables, space, FrontOptions::default())?;
-        front.flush()?;
-        drop(front);
-        front_log::remove(name, &path)?;
-        Ok(self.open_files(name, tables, false)?)
+        match &self.shared.front {
+            Some(options) => Ok(self.with_front(name, tables, space, options.clone())?),
+            None => Ok(space),
+        }
     }
 
     fn drop_space(&self, name: &str) -> Result<(), KvError> {

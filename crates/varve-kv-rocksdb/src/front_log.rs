@@ -1,23 +1,24 @@
-//! Where a space keeps the log of its front table: that it is not lost unnoticed, and removing it as a whole.
+//! Where a space keeps the log of its front table, and removing it or putting it aside as a whole.
 //!
-//! The log is the only place of what was acknowledged lately, so a small file beside it says that there is one; a log
-//! that is gone is then refused as damage, not taken for a new one. A copy of the space that was made without log does
-//! not have that file.
+//! The log is the only place of what was acknowledged lately, so a small file beside it, the
+//! *mark*, says which log belongs there: one that is gone, or another one, is refused as damage. A
+//! copy of the space that was made without log does not have that file.
 
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use varve_kv::KvError;
+use varve_kv_front::log::mark_of;
 
-use crate::errors::{WHAT_TO_DO, file_error};
+use crate::errors::file_error;
 
 /// The directory of the log, inside the space's.
 const LOG: &str = "front-log";
 /// The same once nothing in it is needed.
-const LEFT_OVER: &str = "front-log.old";
-/// Says that there is a log.
-const NOTE: &str = "VARVE-FRONT-LOG";
+const LEFT_OVER: &str = "front-log.flushed";
+/// The same, before a number, once it was damaged and the space goes on without it.
+const DAMAGED: &str = "front-log.damaged-";
 
 /// The log's directory in the space's.
 pub(crate) fn path(space_dir: &Path) -> PathBuf {
@@ -26,51 +27,74 @@ pub(crate) fn path(space_dir: &Path) -> PathBuf {
 
 /// Whether there is a log, or should be.
 pub(crate) fn is_there(space_dir: &Path) -> bool {
-    space_dir.join(NOTE).exists() || path(space_dir).exists()
-}
-
-/// To be called before the log is opened: refuses one that was lost.
-///
-/// # Errors
-/// [`KvError::Corruption`] when there was a log and is none.
-pub(crate) fn check(space: &str, space_dir: &Path) -> Result<(), KvError> {
     let log = path(space_dir);
-    let mut inside = fs::read_dir(&log).into_iter().flatten();
-    if !space_dir.join(NOTE).exists() || inside.next().is_some() {
-        return Ok(());
-    }
-    Err(KvError::Corruption {
-        space: space.to_owned(),
-        detail: format!("the log {} is missing. {WHAT_TO_DO}", log.display()),
-    })
+    log.exists() || mark_of(&log).exists()
 }
 
-/// To be called once the log is open, before anything is written to it.
-///
-/// # Errors
-/// When the file cannot be written.
-pub(crate) fn note(space: &str, space_dir: &Path) -> Result<(), KvError> {
-    let note = space_dir.join(NOTE);
-    if note.exists() {
-        return Ok(());
+/// Whether a build wrote the log whose marks are empty files. Such a log is brought to the sorted
+/// files and removed.
+pub(crate) fn is_of_earlier_build(space_dir: &Path) -> bool {
+    let log = path(space_dir);
+    match fs::metadata(mark_of(&log)) {
+        Ok(mark) => mark.len() == 0,
+        Err(_) => log.exists(),
     }
-    let written = File::create(note).and_then(|_| sync(space_dir));
-    written.map_err(|error| file_error(space, "noting that there is a log", &error))
 }
 
-/// Removes a log of which nothing is needed any more. It is renamed first, so that a crash leaves it whole or gone.
+/// Removes a log of which nothing is needed any more. It is renamed first, so that a crash leaves
+/// it whole or gone.
 ///
 /// # Errors
-/// When it cannot be removed; the next call goes on where this one ended.
+/// When it cannot be removed; [`finish_removal`] goes on where this one ended.
 pub(crate) fn remove(space: &str, space_dir: &Path) -> Result<(), KvError> {
-    let old = space_dir.join(LEFT_OVER);
-    let removed = absent(fs::remove_dir_all(&old))
-        .and_then(|()| absent(fs::remove_file(space_dir.join(NOTE))))
-        .and_then(|()| sync(space_dir))
-        .and_then(|()| absent(fs::rename(path(space_dir), &old)))
-        .and_then(|()| sync(space_dir))
-        .and_then(|()| absent(fs::remove_dir_all(&old)));
-    removed.map_err(|error| file_error(space, "removing the log of the front table", &error))
+    let log = path(space_dir);
+    let removed = absent(fs::remove_dir_all(space_dir.join(LEFT_OVER)))
+        .and_then(|()| absent(fs::rename(&log, space_dir.join(LEFT_OVER))))
+        .and_then(|()| sync(space_dir));
+    removed.map_err(|error| not_removed(space, &error))?;
+    finish_removal(space, space_dir)
+}
+
+/// To be called before a space is opened: finishes a removal that was interrupted.
+///
+/// # Errors
+/// When what is left cannot be removed.
+pub(crate) fn finish_removal(space: &str, space_dir: &Path) -> Result<(), KvError> {
+    let (log, left_over) = (path(space_dir), space_dir.join(LEFT_OVER));
+    if !left_over.exists() {
+        return Ok(());
+    }
+    let unmarked = match log.exists() {
+        // The mark is that of a log which came later.
+        true => Ok(()),
+        false => absent(fs::remove_file(mark_of(&log))).and_then(|()| sync(space_dir)),
+    };
+    unmarked
+        .and_then(|()| absent(fs::remove_dir_all(&left_over)))
+        .map_err(|error| not_removed(space, &error))
+}
+
+/// Puts a damaged log and its mark aside, and returns where they are.
+///
+/// # Errors
+/// When a file cannot be moved.
+pub(crate) fn put_aside(space: &str, space_dir: &Path) -> Result<PathBuf, KvError> {
+    let aside = (1u32..)
+        .map(|n| space_dir.join(format!("{DAMAGED}{n}")))
+        .find(|path| !path.exists())
+        .expect("there are more names than directories");
+    let log = path(space_dir);
+    let moved = absent(fs::rename(&log, &aside))
+        .and_then(|()| fs::create_dir_all(&aside))
+        .and_then(|()| absent(fs::rename(mark_of(&log), mark_of(&aside.join(LOG)))))
+        .and_then(|()| sync(&aside))
+        .and_then(|()| sync(space_dir));
+    moved.map_err(|error| file_error(space, "putting the damaged log aside", &error))?;
+    Ok(aside)
+}
+
+fn not_removed(space: &str, error: &io::Error) -> KvError {
+    file_error(space, "removing the log of the front table", error)
 }
 
 fn sync(dir: &Path) -> io::Result<()> {

@@ -41,4 +41,5 @@ pub use config::{
     FRONT_TABLE_BYTES_DEFAULT, FrontTable, MEMORY_BYTES_DEFAULT, MEMORY_BYTES_MIN, RocksConfig,
     Tuning,
 };
-pub use engine::RocksEngine;
+pub use engine::{LogRecovery, RocksEngine};
+pub use varve_kv_front::log::Salvaged;

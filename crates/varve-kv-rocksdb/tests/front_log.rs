@@ -125,3 +125,64 @@ fn a_copy_without_log_is_whole() {
     let engine = engine(dir.path(), on());
     assert!(all_there(&*open(&engine).unwrap()));
 }
+
+/// Makes of a log what a build before log ids left: shorter heads, other checksums, an empty file
+/// beside it.
+fn as_of_an_earlier_build(space: &Path) {
+    fs::write(space.join("VARVE-FRONT-LOG"), b"").unwrap();
+    for entry in fs::read_dir(space.join("front-log")).unwrap() {
+        let path = entry.unwrap().path();
+        let content = fs::read(&path).unwrap();
+        let mut earlier = content[..36].to_vec();
+        earlier[11] = 1;
+        let sum = crc32c::crc32c(&earlier);
+        earlier.extend(sum.to_be_bytes());
+        let base = u64::from_be_bytes(content[20..28].try_into().unwrap());
+        let mut at = 60;
+        while content[at + 16] != 0 {
+            let head = &content[at..at + 17];
+            let length = u32::from_be_bytes(head[..4].try_into().unwrap()) as usize;
+            let position = base + (at as u64 - 60);
+            let summed = [&content[12..20], &position.to_be_bytes(), head].concat();
+            earlier.extend(head);
+            earlier.extend(crc32c::crc32c(&summed).to_be_bytes());
+            earlier.extend(&content[at + 21..at + 21 + length]);
+            at += 21 + length;
+        }
+        earlier.resize(content.len(), 0);
+        fs::write(&path, earlier).unwrap();
+    }
+}
+
+#[test]
+fn a_log_of_an_earlier_build_is_brought_to_the_files_and_a_new_one_begun() {
+    let _alone = alone();
+    for front in [on(), FrontTable::Off] {
+        let image = crashed();
+        let (dir, space_dir) = (image.path(), image.path().join("s"));
+        as_of_an_earlier_build(&space_dir);
+        // Interrupted on the way, it is done again.
+        fail_point::arm("front.file:io_error").unwrap();
+        assert!(open(&engine(dir, front.clone())).is_err());
+        for _ in 0..2 {
+            assert!(all_there(&*open(&engine(dir, front.clone())).unwrap()));
+            let segments = fs::read_dir(space_dir.join("front-log"));
+            for segment in segments.into_iter().flatten() {
+                assert_eq!(fs::read(segment.unwrap().path()).unwrap()[11], 2);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_removal_of_a_log_that_was_interrupted_is_finished() {
+    let _alone = alone();
+    let image = crashed();
+    let (dir, space_dir) = (image.path(), image.path().join("s"));
+    // All is in the files, the log is only renamed.
+    drop(open(&engine(dir, on())).unwrap());
+    let left_over = space_dir.join("front-log.flushed");
+    fs::rename(space_dir.join("front-log"), &left_over).unwrap();
+    assert!(all_there(&*open(&engine(dir, on())).unwrap()));
+    assert!(!left_over.exists());
+}

@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Dump(DumpArguments),
     /// Check every row of the data against the invariants
     Verify(VerifyArguments),
+    /// Let graphs start whose log is damaged: keeps what lies before the damage, puts the log aside
+    RecoverLog(RecoverLogArguments),
     /// Copy all graphs of a running server or of a data folder
     Backup(BackupArguments),
     /// Put a backup into a new data folder, or check it
@@ -152,6 +154,16 @@ pub(crate) struct VerifyArguments {
     /// Name of the graph, with --server
     #[arg(long, default_value = "hugegraph", value_name = "NAME")]
     pub(crate) graph: String,
+    #[command(flatten)]
+    pub(crate) options: OptionArguments,
+}
+
+/// `varve recover-log`
+#[derive(Debug, Args)]
+pub(crate) struct RecoverLogArguments {
+    /// Name of the graph [default: all that have a damaged log]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) graph: Option<String>,
     #[command(flatten)]
     pub(crate) options: OptionArguments,
 }

@@ -78,7 +78,20 @@ const BACKGROUND_JOBS_MAX: u16 = 16;
 
 #[cfg(feature = "rocksdb")]
 fn open_rocksdb(config: &Config, absent: Absent) -> Result<Arc<dyn Engine>, CommandError> {
-    use varve_kv_rocksdb::{FrontTable, RocksConfig, RocksEngine};
+    use varve_kv_rocksdb::RocksEngine;
+
+    let options = rocksdb_options(config);
+    let engine = match absent {
+        Absent::Create => RocksEngine::open(&options),
+        Absent::Refuse => RocksEngine::open_existing(&options),
+    };
+    Ok(Arc::new(engine?))
+}
+
+/// How RocksDB is opened.
+#[cfg(feature = "rocksdb")]
+pub(crate) fn rocksdb_options(config: &Config) -> varve_kv_rocksdb::RocksConfig {
+    use varve_kv_rocksdb::{FrontTable, RocksConfig};
 
     let folder = graphs_folder(&config.storage.data_dir);
     let mut options = RocksConfig::new(&folder);
@@ -91,11 +104,7 @@ fn open_rocksdb(config: &Config, absent: Absent) -> Result<Arc<dyn Engine>, Comm
     options.background_jobs = u16::try_from(cores)
         .unwrap_or(BACKGROUND_JOBS_MAX)
         .clamp(BACKGROUND_JOBS_MIN, BACKGROUND_JOBS_MAX);
-    let engine = match absent {
-        Absent::Create => RocksEngine::open(&options),
-        Absent::Refuse => RocksEngine::open_existing(&options),
-    };
-    Ok(Arc::new(engine?))
+    options
 }
 
 /// Closes a data folder of an earlier build, whose files others could read, to all but its owner.

@@ -12,6 +12,7 @@ mod dump;
 mod load;
 mod logging;
 mod metadata;
+mod recover_log;
 mod rest;
 mod serve;
 mod verify;
@@ -66,6 +67,7 @@ fn main() -> ExitCode {
         Command::Load(arguments) => load::run(&arguments),
         Command::Dump(arguments) => dump::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments),
+        Command::RecoverLog(arguments) => recover_log::run(&arguments),
         Command::Backup(arguments) => backup::backup(&arguments),
         Command::Restore(arguments) => backup::restore(&arguments),
         Command::ChangeConsistency(arguments) => change_consistency(&arguments),

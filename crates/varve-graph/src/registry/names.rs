@@ -35,6 +35,12 @@ pub(super) fn space_name(graph: &str, generation: u32) -> String {
     }
 }
 
+/// The graph that a space of this name belongs to; `None` when it is not a graph's.
+#[must_use]
+pub fn graph_of_space(space: &str) -> Option<&str> {
+    parse_space_name(space).map(|(graph, _)| graph)
+}
+
 /// Splits a space's name; `None` for one that is not a graph's.
 pub(super) fn parse_space_name(space: &str) -> Option<(&str, u32)> {
     let Some(rest) = space.strip_prefix('_') else {

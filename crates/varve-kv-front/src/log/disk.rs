@@ -3,11 +3,15 @@
 use std::fmt::Debug;
 use std::fs::{self, File};
 use std::io::{self, IoSlice};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use rustix::fs::FallocateFlags;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// Where the system tells what it was given at random when it started.
+const BOOT_ID: &str = "/proc/sys/kernel/random/boot_id";
 
 /// A directory.
 pub(crate) trait Disk: Debug + Send + Sync {
@@ -21,6 +25,9 @@ pub(crate) trait Disk: Debug + Send + Sync {
     fn remove(&self, name: &str) -> io::Result<()>;
     /// Makes names durable: what was created, renamed and removed.
     fn sync_names(&self) -> io::Result<()>;
+    /// A number that stays while what was handed to the system is kept, synced or not: until the
+    /// machine stops, or the directory is on another device. 0 when the system does not tell.
+    fn session(&self) -> u64;
     /// How to call a file in messages.
     fn path(&self, name: &str) -> PathBuf;
 }
@@ -105,6 +112,17 @@ impl Disk for OsDisk {
         // Another may have been as fast: one is enough.
         let _ = self.names.set(names);
         Ok(())
+    }
+
+    fn session(&self) -> u64 {
+        let device = fs::metadata(&self.dir).map(|metadata| metadata.dev());
+        match (fs::read(BOOT_ID), device) {
+            (Ok(mut boot), Ok(device)) => {
+                boot.extend(device.to_be_bytes());
+                xxh3_64(&boot)
+            }
+            _ => 0,
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {

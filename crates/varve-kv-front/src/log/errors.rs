@@ -6,8 +6,8 @@ use rustix::io::Errno;
 use varve_kv::KvError;
 
 /// Advice for a log that cannot be read.
-pub(crate) const WHAT_TO_DO: &str = "Nothing was changed. Check the disk, keep a copy of the directory, and restore \
-     the space from its last backup";
+pub(crate) const WHAT_TO_DO: &str = "Nothing was changed. Check the disk, keep a copy of the directory, and put the \
+     right log back, restore the graph from its last backup, or go on without what cannot be read: varve recover-log";
 
 /// What a file's error means for the caller of the seam.
 pub(crate) fn file_error(space: &str, doing: &str, error: &io::Error) -> KvError {

@@ -2,16 +2,24 @@
 //!
 //! All integers are big endian. A *position* counts the bytes of records since the log began, over all segments.
 
+use std::hash::{BuildHasher as _, RandomState};
+use std::time::SystemTime;
+
 use crc32c::{crc32c, crc32c_append};
 
 use super::SegmentId;
 
 /// What every segment begins with.
 pub(crate) const MAGIC: &[u8; 8] = b"VARVELOG";
-/// The form of segments that this code reads and writes.
-pub(crate) const FORMAT: u32 = 1;
+/// The form of segments that this code writes.
+pub(crate) const FORMAT: u32 = 2;
+/// The form of earlier builds, whose segments have no log id. Such a log is read once, flushed and
+/// removed.
+pub(crate) const FORMAT_WITHOUT_ID: u32 = 1;
 /// Bytes of a segment before its first record.
-pub(crate) const HEAD_BYTES: usize = 40;
+pub(crate) const HEAD_BYTES: usize = 60;
+/// The same in the form without id; also the part of every head that all forms share.
+pub(crate) const HEAD_BYTES_WITHOUT_ID: usize = 40;
 /// Bytes of a record before its payload.
 pub(crate) const RECORD_HEAD_BYTES: usize = 21;
 /// A record that carries a payload.
@@ -19,9 +27,31 @@ pub(crate) const KIND_PAYLOAD: u8 = 1;
 /// The last record of a closed segment, without a payload.
 pub(crate) const KIND_END: u8 = 2;
 
+/// What tells one log from every other: random, given when the log is created.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LogId(pub(crate) [u8; 16]);
+
+impl LogId {
+    /// That of logs of earlier builds, which have none.
+    pub(crate) const NONE: Self = Self([0; 16]);
+
+    /// A new one.
+    pub(crate) fn random() -> Self {
+        let mut id = [0; 16];
+        for half in id.chunks_exact_mut(8) {
+            // Each state of this kind has random keys; the time is for systems that have little to
+            // draw from.
+            let half_id = RandomState::new().hash_one(SystemTime::now());
+            half.copy_from_slice(&half_id.to_be_bytes());
+        }
+        Self(id)
+    }
+}
+
 /// The beginning of a segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Head {
+    pub(crate) log: LogId,
     pub(crate) segment: SegmentId,
     /// The position of the segment's first record.
     pub(crate) base: u64,
@@ -38,30 +68,63 @@ pub(crate) enum BadHead {
 }
 
 impl Head {
-    pub(crate) fn encode(&self) -> [u8; HEAD_BYTES] {
-        let mut bytes = [0; HEAD_BYTES];
-        bytes[..8].copy_from_slice(MAGIC);
-        bytes[8..12].copy_from_slice(&FORMAT.to_be_bytes());
-        bytes[12..20].copy_from_slice(&self.segment.0.to_be_bytes());
-        bytes[20..28].copy_from_slice(&self.base.to_be_bytes());
-        bytes[28..36].copy_from_slice(&self.durable.to_be_bytes());
-        let sum = crc32c(&bytes[..36]);
-        bytes[36..].copy_from_slice(&sum.to_be_bytes());
+    /// Its bytes in the file; the first record follows.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self.log {
+            LogId::NONE => HEAD_BYTES_WITHOUT_ID as u64,
+            _ => HEAD_BYTES as u64,
+        }
+    }
+
+    /// The position of a place in the segment's file.
+    pub(crate) fn position(&self, offset: u64) -> u64 {
+        let records = offset.saturating_sub(self.bytes());
+        self.base.saturating_add(records)
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let form = match self.log {
+            LogId::NONE => FORMAT_WITHOUT_ID,
+            _ => FORMAT,
+        };
+        let mut bytes = MAGIC.to_vec();
+        bytes.extend(form.to_be_bytes());
+        for number in [self.segment.0, self.base, self.durable] {
+            bytes.extend(number.to_be_bytes());
+        }
+        bytes.extend(crc32c(&bytes).to_be_bytes());
+        if self.log != LogId::NONE {
+            bytes.extend(self.log.0);
+            bytes.extend(crc32c(&bytes).to_be_bytes());
+        }
         bytes
     }
 
-    pub(crate) fn decode(bytes: &[u8; HEAD_BYTES]) -> Result<Self, BadHead> {
-        if &bytes[..8] != MAGIC || u32_at(bytes, 36) != crc32c(&bytes[..36]) {
+    /// Reads the head at the front of `bytes`, which are [`HEAD_BYTES`] or all that the file has.
+    pub(crate) fn decode(bytes: &[u8]) -> Result<Self, BadHead> {
+        // Every form begins like this, so that a later one is told from damage.
+        let shared: &[u8; HEAD_BYTES_WITHOUT_ID] = bytes.first_chunk().ok_or(BadHead::Damaged)?;
+        if &shared[..8] != MAGIC || u32_at(shared, 36) != crc32c(&shared[..36]) {
             return Err(BadHead::Damaged);
         }
-        match u32_at(bytes, 8) {
-            FORMAT => Ok(Self {
-                segment: SegmentId(u64_at(bytes, 12)),
-                base: u64_at(bytes, 20),
-                durable: u64_at(bytes, 28),
-            }),
-            other => Err(BadHead::Format(other)),
-        }
+        let log = match u32_at(shared, 8) {
+            FORMAT_WITHOUT_ID => LogId::NONE,
+            FORMAT => Self::decode_id(bytes).ok_or(BadHead::Damaged)?,
+            other => return Err(BadHead::Format(other)),
+        };
+        Ok(Self {
+            log,
+            segment: SegmentId(u64_at(shared, 12)),
+            base: u64_at(shared, 20),
+            durable: u64_at(shared, 28),
+        })
+    }
+
+    fn decode_id(bytes: &[u8]) -> Option<LogId> {
+        let bytes: &[u8; HEAD_BYTES] = bytes.first_chunk()?;
+        let id = LogId(*bytes[HEAD_BYTES_WITHOUT_ID..].first_chunk()?);
+        let sound = u32_at(bytes, 56) == crc32c(&bytes[..56]) && id != LogId::NONE;
+        sound.then_some(id)
     }
 }
 
@@ -92,7 +155,7 @@ impl RecordHead {
         RECORD_HEAD_BYTES as u64 + u64::from(self.payload_bytes)
     }
 
-    pub(crate) fn encode(&self, segment: SegmentId, position: u64) -> [u8; RECORD_HEAD_BYTES] {
+    pub(crate) fn encode(&self, segment: &Head, position: u64) -> [u8; RECORD_HEAD_BYTES] {
         let mut bytes = [0; RECORD_HEAD_BYTES];
         bytes[..4].copy_from_slice(&self.payload_bytes.to_be_bytes());
         bytes[4..8].copy_from_slice(&self.payload_sum.to_be_bytes());
@@ -104,7 +167,7 @@ impl RecordHead {
     }
 
     /// The head at the front of `bytes`, which hold at least [`RECORD_HEAD_BYTES`]; `None` when none was written there.
-    pub(crate) fn decode(bytes: &[u8], segment: SegmentId, position: u64) -> Option<Self> {
+    pub(crate) fn decode(bytes: &[u8], segment: &Head, position: u64) -> Option<Self> {
         let bytes: &[u8; RECORD_HEAD_BYTES] = bytes.first_chunk()?;
         let head = Self {
             payload_bytes: u32_at(bytes, 0),
@@ -125,12 +188,17 @@ impl RecordHead {
     }
 }
 
-/// Segment and position are mixed in, so that bytes of another file or place never pass for a record.
-fn head_sum(bytes: &[u8; RECORD_HEAD_BYTES], segment: SegmentId, position: u64) -> u32 {
+/// Log, segment and position are mixed in, so that bytes of another log, file or place never pass
+/// for a record.
+fn head_sum(bytes: &[u8; RECORD_HEAD_BYTES], segment: &Head, position: u64) -> u32 {
+    let log = match segment.log {
+        LogId::NONE => 0,
+        LogId(id) => crc32c(&id),
+    };
     let mut place = [0; 16];
-    place[..8].copy_from_slice(&segment.0.to_be_bytes());
+    place[..8].copy_from_slice(&segment.segment.0.to_be_bytes());
     place[8..].copy_from_slice(&position.to_be_bytes());
-    crc32c_append(crc32c(&place), &bytes[..17])
+    crc32c_append(crc32c_append(log, &place), &bytes[..17])
 }
 
 /// The name of a segment's file.
@@ -148,41 +216,107 @@ pub(crate) fn segment_of(name: &str) -> Option<SegmentId> {
     (file_name(SegmentId(number)) == name).then_some(SegmentId(number))
 }
 
-/// The file that says which segment is the first one still needed.
+/// In a log of earlier builds, the file that says which segment is the first one still needed.
 pub(crate) const FIRST_NAME: &str = "FIRST";
 
-/// The content of that file: the number in decimal and a checksum of it in hexadecimal, in one line.
-pub(crate) fn encode_first(first: SegmentId) -> String {
-    let number = first.0.to_string();
-    let sum = crc32c(number.as_bytes());
-    format!("{number} {sum:08x}\n")
-}
-
-/// Reads the same; `None` when it is damaged.
+/// Reads its content, the number in decimal and a checksum of it in hexadecimal; `None` when it is
+/// damaged.
 pub(crate) fn decode_first(content: &[u8]) -> Option<SegmentId> {
-    let number = content.split(|byte| *byte == b' ').next()?;
-    let first = SegmentId(std::str::from_utf8(number).ok()?.parse().ok()?);
-    (encode_first(first).as_bytes() == content).then_some(first)
+    let (number, sum) = content
+        .strip_suffix(b"\n")?
+        .split_at_checked(content.len().checked_sub(10)?)?;
+    let expected = format!(" {:08x}", crc32c(number));
+    let first = std::str::from_utf8(number).ok()?.parse().ok()?;
+    (sum == expected.as_bytes()).then_some(SegmentId(first))
 }
 
-/// The file that holds the position up to which the log is known to be on stable storage.
-pub(crate) const MARK_NAME: &str = "DURABLE";
-/// Bytes of that file: the position and a CRC-32C of it. They lie in one sector.
-pub(crate) const MARK_BYTES: usize = 12;
+/// In a log of earlier builds, the file with the position up to which it is known to be on stable
+/// storage.
+pub(crate) const DURABLE_NAME: &str = "DURABLE";
 
-/// The content of that file.
-pub(crate) fn encode_mark(position: u64) -> [u8; MARK_BYTES] {
-    let mut bytes = [0; MARK_BYTES];
-    bytes[..8].copy_from_slice(&position.to_be_bytes());
-    let sum = crc32c(&bytes[..8]);
-    bytes[8..].copy_from_slice(&sum.to_be_bytes());
-    bytes
+/// Reads its content, the position and a checksum of it; `None` when it is damaged.
+pub(crate) fn decode_durable(content: &[u8]) -> Option<u64> {
+    let content: &[u8; 12] = content.try_into().ok()?;
+    (u32_at(content, 8) == crc32c(&content[..8])).then(|| u64_at(content, 0))
 }
 
-/// Reads the same; `None` when it is damaged or was never written.
-pub(crate) fn decode_mark(content: &[u8]) -> Option<u64> {
-    let position = u64::from_be_bytes(*content.first_chunk()?);
-    (encode_mark(position) == content).then_some(position)
+/// The file beside the log's directory that says which log belongs there, and how far it goes.
+pub(crate) const MARK_NAME: &str = "VARVE-FRONT-LOG";
+/// What that file begins with.
+pub(crate) const MARK_MAGIC: &[u8; 3] = b"VFL";
+/// What follows for a log that is being created, and for one that was open.
+pub(crate) const MARK_OF_NEW_LOG: u8 = 1;
+/// See [`MARK_OF_NEW_LOG`].
+pub(crate) const MARK_IN_USE: u8 = 2;
+/// Bytes of that file. They lie in one sector, so a write of them is stored as a whole or not.
+pub(crate) const MARK_BYTES: usize = 64;
+
+/// The content of the file that says which log belongs there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// Whether the log was ever open. Before that it need not exist.
+    pub(crate) in_use: bool,
+    pub(crate) log: LogId,
+    /// The [session](super::disk::Disk::session) in which this was written.
+    pub(crate) session: u64,
+    /// The first segment needed: what was written before it is in the sorted files.
+    pub(crate) first: SegmentId,
+    /// The position of its first record.
+    pub(crate) flushed: u64,
+    /// The position up to which the log is on stable storage.
+    pub(crate) durable: u64,
+    /// The position up to which writes were acknowledged, be they on stable storage or not.
+    pub(crate) acknowledged: u64,
+}
+
+impl Mark {
+    /// The mark of a log that is to be created.
+    pub(crate) fn of_new_log(session: u64) -> Self {
+        Self {
+            in_use: false,
+            log: LogId::random(),
+            session,
+            first: SegmentId(1),
+            flushed: 0,
+            durable: 0,
+            acknowledged: 0,
+        }
+    }
+
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut bytes = MARK_MAGIC.to_vec();
+        bytes.push(match self.in_use {
+            false => MARK_OF_NEW_LOG,
+            true => MARK_IN_USE,
+        });
+        bytes.extend(self.log.0);
+        for number in [
+            self.session,
+            self.first.0,
+            self.flushed,
+            self.durable,
+            self.acknowledged,
+        ] {
+            bytes.extend(number.to_be_bytes());
+        }
+        bytes.extend(crc32c(&bytes).to_be_bytes());
+        bytes
+    }
+
+    /// Reads the same; `None` when it is damaged.
+    pub(crate) fn decode(content: &[u8]) -> Option<Self> {
+        let bytes: &[u8; MARK_BYTES] = content.try_into().ok()?;
+        let mark = Self {
+            in_use: bytes[3] == MARK_IN_USE,
+            log: LogId(*bytes[4..].first_chunk()?),
+            session: u64_at(bytes, 20),
+            first: SegmentId(u64_at(bytes, 28)),
+            flushed: u64_at(bytes, 36),
+            durable: u64_at(bytes, 44),
+            acknowledged: u64_at(bytes, 52),
+        };
+        (mark.encode() == bytes).then_some(mark)
+    }
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {

@@ -4,7 +4,9 @@ use std::io;
 use std::sync::Arc;
 
 use super::disk::DiskFile;
-use super::format::{BadHead, HEAD_BYTES, Head, KIND_END, RECORD_HEAD_BYTES, RecordHead};
+use super::format::{
+    BadHead, HEAD_BYTES, Head, KIND_END, KIND_PAYLOAD, RECORD_HEAD_BYTES, RecordHead,
+};
 
 /// How much is read at once.
 const WINDOW_BYTES: usize = 1 << 20;
@@ -31,6 +33,17 @@ pub(crate) struct Extent {
     pub(crate) durable: u64,
 }
 
+/// What is in a segment behind the place where its sound records end.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Behind {
+    /// The greatest position that any record there knows to have been on stable storage.
+    pub(crate) durable: u64,
+    /// How many heads of records that carry a payload are there.
+    pub(crate) records: u64,
+    /// Bytes up to the last that is not zero.
+    pub(crate) bytes: u64,
+}
+
 /// A failure to go on: of the file, or of whoever takes the payloads.
 pub(crate) enum Stop<E> {
     Read(io::Error),
@@ -50,7 +63,8 @@ impl Reader {
     }
 
     pub(crate) fn head(&mut self) -> io::Result<Result<Head, BadHead>> {
-        let head = self.at(0, HEAD_BYTES)?.and_then(<[u8]>::first_chunk);
+        let there = self.bytes.min(HEAD_BYTES as u64) as usize;
+        let head = self.at(0, there)?;
         Ok(head.map_or(Err(BadHead::Damaged), Head::decode))
     }
 
@@ -61,7 +75,7 @@ impl Reader {
         mut take: impl FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<Extent, Stop<E>> {
         let mut extent = Extent {
-            end: HEAD_BYTES as u64,
+            end: head.bytes(),
             closed: false,
             durable: head.durable,
         };
@@ -86,33 +100,45 @@ impl Reader {
         Ok(extent)
     }
 
-    /// The greatest position that any head of a record from `offset` on knows to have been on stable storage. The
-    /// records need not be whole, nor follow each other: that such a head was written is what counts.
-    pub(crate) fn durable_behind(&mut self, head: &Head, offset: u64) -> io::Result<u64> {
-        let mut durable = 0;
+    /// What is in the file from `offset` on. Heads of records count that need not be whole, nor
+    /// follow each other: that such a head was written is what tells.
+    pub(crate) fn behind(&mut self, head: &Head, offset: u64) -> io::Result<Behind> {
+        let mut behind = Behind::default();
         let mut at = offset;
-        while at + RECORD_HEAD_BYTES as u64 <= self.bytes {
+        while at < self.bytes {
             let window = (self.bytes - at).min(WINDOW_BYTES as u64) as usize;
             let Some(bytes) = self.at(at, window)? else {
                 break;
             };
+            if let Some(last) = bytes.iter().rposition(|byte| *byte != 0) {
+                behind.bytes = at + last as u64 + 1 - offset;
+            }
             let mut taken = 0;
             for place in bytes.windows(RECORD_HEAD_BYTES) {
-                let position = position(head, at + taken);
-                if let Some(record) = RecordHead::decode(place, head.segment, position) {
-                    durable = durable.max(record.durable);
+                let position = head.position(at + taken);
+                if let Some(record) = RecordHead::decode(place, head, position) {
+                    behind.durable = behind.durable.max(record.durable);
+                    behind.records += u64::from(record.kind == KIND_PAYLOAD);
                 }
                 taken += 1;
             }
+            if taken == 0 {
+                break;
+            }
             at += taken;
         }
-        Ok(durable)
+        Ok(behind)
     }
 
-    fn record_head(&mut self, head: &Head, offset: u64) -> io::Result<Option<RecordHead>> {
+    /// The head of a record at this offset; `None` when none was written there.
+    pub(crate) fn record_head(
+        &mut self,
+        head: &Head,
+        offset: u64,
+    ) -> io::Result<Option<RecordHead>> {
         let bytes = self.at(offset, RECORD_HEAD_BYTES)?;
-        let position = position(head, offset);
-        Ok(bytes.and_then(|bytes| RecordHead::decode(bytes, head.segment, position)))
+        let position = head.position(offset);
+        Ok(bytes.and_then(|bytes| RecordHead::decode(bytes, head, position)))
     }
 
     /// The file's bytes there; `None` if it ends before.
@@ -137,10 +163,4 @@ impl Reader {
         let from = (offset - self.start) as usize;
         Ok(Some(&self.window[from..from + length]))
     }
-}
-
-/// The position of a place in a segment's file.
-pub(crate) fn position(head: &Head, offset: u64) -> u64 {
-    head.base
-        .saturating_add(offset.saturating_sub(HEAD_BYTES as u64))
 }

@@ -1,21 +1,26 @@
-//! Finds out what a log's directory holds: which segments, up to where they are sound, and whether a place that is not
-//! sound is the torn end of the last writes or damage.
+//! Finds out what a log's directory holds: which segments, whether they are this space's, up to
+//! where they are sound, and whether a place that is not sound is the torn end of the last writes
+//! or damage.
 //!
-//! Every record says up to where the log was on stable storage when it was written. So a bad place is damage when any
-//! record or segment behind it knows that it had been stored; otherwise the power went before it was, nobody had been
-//! told otherwise, and the log ends there.
+//! Every record says up to where the log was on stable storage when it was written, and the mark
+//! beside the log says it of the last ones. So a bad place is damage when anything knows that it
+//! had been stored. While the machine has not stopped since, nothing that was written can be
+//! missing: then a bad place before what was acknowledged is damage, too, and one that a record
+//! follows. Otherwise the power went before it was stored, nobody had been promised more, and the
+//! log ends there.
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use varve_kv::KvError;
 
-use super::SegmentId;
 use super::disk::{Disk, DiskFile};
 use super::errors::{self, WHAT_TO_DO};
-use super::format::{self, BadHead, Head, RECORD_HEAD_BYTES};
-use super::mark;
-use super::reader::{Extent, Reader, Stop, position};
+use super::format::{self, BadHead, Head, LogId, Mark, RECORD_HEAD_BYTES};
+use super::mark::{self, Found};
+use super::reader::{Behind, Extent, Reader, Stop};
+use super::{Folders, SegmentId};
 
 /// What takes payloads, in order.
 pub(crate) type Take<'a> = dyn FnMut(SegmentId, &[u8]) -> Result<(), KvError> + 'a;
@@ -29,11 +34,20 @@ pub(crate) struct Survey<'a> {
     pub(crate) segments: Vec<Head>,
     /// Files that an interrupted rotation or removal left behind.
     pub(crate) left_over: Vec<String>,
-    /// Whether the file that names the first segment is there.
-    pub(crate) first_is_named: bool,
-    /// The position that the log reached on stable storage, as the file beside the segments says;
-    /// 0 when that file is missing or damaged.
-    pub(crate) mark: u64,
+    /// What the mark says of the log; none where there is no mark, or an empty one of earlier
+    /// builds.
+    pub(crate) mark: Option<Mark>,
+    /// The position that the log surely reached.
+    reached: Reached,
+}
+
+/// How far a log goes, as is known from outside it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Reached {
+    durable: u64,
+    acknowledged: u64,
+    /// Whether nothing that was written can be missing, synced or not.
+    is_whole: bool,
 }
 
 /// Where a log ends.
@@ -45,59 +59,141 @@ pub(crate) struct End {
     pub(crate) offset: u64,
     /// The position up to which the log was surely on stable storage.
     pub(crate) durable: u64,
+    /// What is behind that place and does not count.
+    pub(crate) behind: Behind,
 }
 
 impl<'a> Survey<'a> {
-    pub(crate) fn new(disk: &'a dyn Disk, space: &'a str) -> Result<Self, KvError> {
+    pub(crate) fn new(folders: &'a Folders, space: &'a str) -> Result<Self, KvError> {
         let mut survey = Self {
-            disk,
+            disk: &*folders.log,
             space,
             segments: Vec::new(),
             left_over: Vec::new(),
-            first_is_named: false,
-            // Read before the segments: a log that is being written only grows meanwhile.
-            mark: mark::read(disk),
+            mark: None,
+            reached: Reached::default(),
         };
-        let names = disk.list().map_err(|error| survey.failed("", error))?;
-        let first = survey.first(&names)?;
+        // Read before the segments: a log that is being written only grows meanwhile.
+        let beside = &*folders.beside;
+        let found = mark::read(beside)
+            .map_err(|error| errors::file_error(space, "reading the log's mark", &error))?;
+        let names = Self::names(survey.disk).map_err(|error| survey.failed("", error))?;
+        let first = match found {
+            Found::Mark(mark) => {
+                survey.reached = Reached {
+                    durable: mark.durable,
+                    acknowledged: mark.acknowledged,
+                    is_whole: mark.session != 0 && mark.session == beside.session(),
+                };
+                survey.mark = Some(mark);
+                mark.first
+            }
+            Found::Damaged => {
+                return Err(survey.refused(&beside.path(format::MARK_NAME), "is damaged"));
+            }
+            Found::Absent | Found::Empty => survey.reached_in_earlier_builds(&names)?,
+        };
+        let newest = survey.find(&names, first)?;
+        if survey.segments.is_empty() {
+            let must_be = match survey.mark {
+                Some(mark) => mark.in_use,
+                None => found == Found::Empty || first > SegmentId(1) || survey.reached.durable > 0,
+            };
+            return match newest {
+                Some(newest) => Err(survey.older(newest, first)),
+                None if must_be => Err(survey.missing(first)),
+                None => Ok(survey),
+            };
+        }
+        survey.check_identity(beside)?;
+        Ok(survey)
+    }
+
+    /// Sorts out the files and reads the heads of the segments from `first` on. Returns the last
+    /// segment before them.
+    fn find(&mut self, names: &[String], first: SegmentId) -> Result<Option<SegmentId>, KvError> {
         let mut found: Vec<SegmentId> = Vec::new();
+        let mut before = None;
         for name in names {
-            match format::segment_of(&name) {
+            match format::segment_of(name) {
                 Some(id) if id >= first => found.push(id),
-                Some(_) => survey.left_over.push(name),
-                None if name.ends_with(UNFINISHED) => survey.left_over.push(name),
+                Some(id) => {
+                    before = before.max(Some(id));
+                    self.left_over.push(name.clone());
+                }
+                None if name.ends_with(UNFINISHED) => self.left_over.push(name.clone()),
                 None => {}
             }
         }
         found.sort_unstable();
-        if found.is_empty() && (survey.first_is_named || survey.mark > 0) {
-            return Err(survey.missing(first));
-        }
         for (expected, id) in (first.0..).map(SegmentId).zip(found) {
             if expected != id {
-                return Err(survey.missing(expected));
+                return Err(self.missing(expected));
             }
-            let head = survey.head(id)?;
-            survey.segments.push(head);
+            let head = self.head(id)?;
+            self.segments.push(head);
         }
-        Ok(survey)
+        Ok(before)
     }
 
-    /// The first segment that is still needed.
-    fn first(&mut self, names: &[String]) -> Result<SegmentId, KvError> {
-        if !names.iter().any(|name| name == format::FIRST_NAME) {
-            return Ok(SegmentId(1));
+    /// The names in the log's directory; none when that is missing.
+    pub(crate) fn names(disk: &dyn Disk) -> io::Result<Vec<String>> {
+        match disk.list() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            names => names,
         }
-        self.first_is_named = true;
-        let read = || -> io::Result<Vec<u8>> {
-            let file = self.disk.open(format::FIRST_NAME, false)?;
-            let mut content = vec![0; file.bytes()? as usize];
-            let filled = file.read(&mut content, 0)?;
-            content.truncate(filled);
-            Ok(content)
-        };
-        let content = read().map_err(|error| self.failed(format::FIRST_NAME, error))?;
-        format::decode_first(&content).ok_or_else(|| self.damaged(format::FIRST_NAME, 0))
+    }
+
+    /// Reads the files `FIRST` and `DURABLE` of a log of earlier builds. Returns the first segment
+    /// needed.
+    fn reached_in_earlier_builds(&mut self, names: &[String]) -> Result<SegmentId, KvError> {
+        let durable = small_file(self.disk, names, format::DURABLE_NAME)
+            .map_err(|error| self.failed(format::DURABLE_NAME, error))?;
+        // It was not synced, so a damaged one says nothing.
+        self.reached.durable = format::decode_durable(&durable).unwrap_or(0);
+        Self::first_of_earlier_builds(self.disk, names)
+            .map_err(|error| self.failed(format::FIRST_NAME, error))?
+            .ok_or_else(|| self.damaged(format::FIRST_NAME, 0))
+    }
+
+    /// The first segment needed of a log of earlier builds; `None` when the file that says so is
+    /// damaged.
+    pub(crate) fn first_of_earlier_builds(
+        disk: &dyn Disk,
+        names: &[String],
+    ) -> io::Result<Option<SegmentId>> {
+        let first = small_file(disk, names, format::FIRST_NAME)?;
+        Ok(match first.is_empty() {
+            true => Some(SegmentId(1)),
+            false => format::decode_first(&first),
+        })
+    }
+
+    /// Refuses segments of another log, and a log that begins elsewhere than the sorted files end.
+    fn check_identity(&self, beside: &dyn Disk) -> Result<(), KvError> {
+        let log = self.mark.map_or(LogId::NONE, |mark| mark.log);
+        let is_other = |head: &&Head| head.log != log;
+        if let Some(other) = self.segments.iter().find(is_other) {
+            let path = self.disk.path(&format::file_name(other.segment));
+            if self.mark.is_none() {
+                let mark = beside.path(format::MARK_NAME);
+                return Err(self.refused(&mark, "is missing or empty, though there is a log"));
+            }
+            let what = "is not of this graph's log: it is another graph's, or of another time";
+            return Err(self.refused(&path, what));
+        }
+        let first = &self.segments[0];
+        match self.mark {
+            Some(mark) if mark.flushed != first.base => {
+                let what = format!(
+                    "begins at position {}, and the sorted files end at {}: one of them is older",
+                    first.base, mark.flushed
+                );
+                let path = self.disk.path(&format::file_name(first.segment));
+                Err(self.refused(&path, &what))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn head(&self, id: SegmentId) -> Result<Head, KvError> {
@@ -139,57 +235,73 @@ impl<'a> Survey<'a> {
             if next.is_none() && extent.closed {
                 return Err(self.missing(SegmentId(head.segment.0 + 1)));
             }
-            let behind = self.durable_behind(index, &mut reader, extent.end)?;
-            if behind > position(head, extent.end) {
-                return Err(self.damaged(&name, extent.end));
-            }
-            self.check_mark(head, &name, extent.end)?;
+            let behind = self.behind(index, &mut reader, extent.end)?;
+            self.check_end(head, &name, extent.end, &behind)?;
             return Ok(Some(End {
                 segment: index,
                 offset: extent.end,
-                durable: durable.max(behind),
+                durable: durable.max(behind.durable),
+                behind,
             }));
         }
         Ok(None)
     }
 
-    /// Refuses a log that ends before the position that it had reached on stable storage.
-    fn check_mark(&self, head: &Head, name: &str, offset: u64) -> Result<(), KvError> {
-        let lacking = self.mark.saturating_sub(position(head, offset));
-        if lacking == 0 {
-            return Ok(());
+    /// Refuses a log that ends before what had been stored, or what cannot have been lost.
+    fn check_end(
+        &self,
+        head: &Head,
+        name: &str,
+        offset: u64,
+        behind: &Behind,
+    ) -> Result<(), KvError> {
+        let end = head.position(offset);
+        if behind.durable > end {
+            return Err(self.damaged(name, offset));
         }
-        Err(KvError::Corruption {
-            space: self.space.to_owned(),
-            detail: format!(
-                "the log {} was cut short or overwritten at byte {offset}: {lacking} more bytes of \
-                 records had been stored. {WHAT_TO_DO}",
-                self.disk.path(name).display()
-            ),
-        })
+        let reached = match self.reached.is_whole {
+            true => self.reached.acknowledged.max(self.reached.durable),
+            false => self.reached.durable,
+        };
+        let lacking = reached.saturating_sub(end);
+        if lacking > 0 {
+            let what = format!(
+                "was cut short or overwritten at byte {offset}: {lacking} more bytes of records had been stored"
+            );
+            return Err(self.refused(&self.disk.path(name), &what));
+        }
+        if self.reached.is_whole && behind.records > 0 {
+            let what = format!(
+                "is damaged at byte {offset}, and {} records follow",
+                behind.records
+            );
+            return Err(self.refused(&self.disk.path(name), &what));
+        }
+        Ok(())
     }
 
-    /// The greatest position that anything behind a place knows to have been on stable storage.
-    fn durable_behind(
-        &self,
-        index: usize,
-        reader: &mut Reader,
-        offset: u64,
-    ) -> Result<u64, KvError> {
+    /// What is behind a place, in its segment and in the later ones.
+    fn behind(&self, index: usize, reader: &mut Reader, offset: u64) -> Result<Behind, KvError> {
         let head = &self.segments[index];
         let name = format::file_name(head.segment);
-        let mut durable = reader
-            .durable_behind(head, offset)
+        let mut behind = reader
+            .behind(head, offset)
             .map_err(|error| self.failed(&name, error))?;
+        let torn = reader.record_head(head, offset);
+        if torn.map_err(|error| self.failed(&name, error))?.is_some() {
+            // The record at the place itself, cut short while it was written, is not one that
+            // follows.
+            behind.records = behind.records.saturating_sub(1);
+        }
         for later in &self.segments[index + 1..] {
-            let read = self
-                .reader(later)?
-                .durable_behind(later, format::HEAD_BYTES as u64);
+            let read = self.reader(later)?.behind(later, later.bytes());
             let name = format::file_name(later.segment);
             let read = read.map_err(|error| self.failed(&name, error))?;
-            durable = durable.max(later.durable).max(read);
+            behind.durable = behind.durable.max(later.durable).max(read.durable);
+            behind.records += read.records;
+            behind.bytes += read.bytes;
         }
-        Ok(durable)
+        Ok(behind)
     }
 
     fn reader(&self, head: &Head) -> Result<Reader, KvError> {
@@ -202,10 +314,7 @@ impl<'a> Survey<'a> {
     fn failed(&self, name: &str, error: io::Error) -> KvError {
         let path = self.disk.path(name);
         if error.kind() == io::ErrorKind::NotFound && !name.is_empty() {
-            return KvError::Corruption {
-                space: self.space.to_owned(),
-                detail: format!("{} is missing. {WHAT_TO_DO}", path.display()),
-            };
+            return self.refused(&path, "is missing");
         }
         errors::file_error(
             self.space,
@@ -215,24 +324,40 @@ impl<'a> Survey<'a> {
     }
 
     fn damaged(&self, name: &str, offset: u64) -> KvError {
-        KvError::Corruption {
-            space: self.space.to_owned(),
-            detail: format!(
-                "the log {} is damaged at byte {offset}, which had been stored. {WHAT_TO_DO}",
-                self.disk.path(name).display()
-            ),
-        }
+        let what = format!("is damaged at byte {offset}, which had been stored");
+        self.refused(&self.disk.path(name), &what)
     }
 
     fn missing(&self, id: SegmentId) -> KvError {
+        self.refused(&self.disk.path(&format::file_name(id)), "is missing")
+    }
+
+    fn older(&self, newest: SegmentId, first: SegmentId) -> KvError {
+        let what = format!(
+            "is the last of an older log: the sorted files have all before segment {}",
+            first.0
+        );
+        self.refused(&self.disk.path(&format::file_name(newest)), &what)
+    }
+
+    fn refused(&self, path: &Path, what: &str) -> KvError {
         KvError::Corruption {
             space: self.space.to_owned(),
-            detail: format!(
-                "the log {} is missing. {WHAT_TO_DO}",
-                self.disk.path(&format::file_name(id)).display()
-            ),
+            detail: format!("the log {} {what}. {WHAT_TO_DO}", path.display()),
         }
     }
+}
+
+/// The content of a small file; nothing when it is missing.
+fn small_file(disk: &dyn Disk, names: &[String], name: &str) -> io::Result<Vec<u8>> {
+    if !names.iter().any(|there| there == name) {
+        return Ok(Vec::new());
+    }
+    let file = disk.open(name, false)?;
+    let mut content = vec![0; file.bytes()? as usize];
+    let filled = file.read(&mut content, 0)?;
+    content.truncate(filled);
+    Ok(content)
 }
 
 /// How files are called that are not yet in their place.
@@ -240,8 +365,8 @@ pub(crate) const UNFINISHED: &str = ".new";
 
 /// Whether a segment that was read so far goes on in the next one. The mark of its end may be absent: it is written
 /// after the next segment exists, and left out when the disk is full.
-fn leads_to(head: &Head, extent: &Extent, next: &Head) -> bool {
-    let end = position(head, extent.end);
+pub(crate) fn leads_to(head: &Head, extent: &Extent, next: &Head) -> bool {
+    let end = head.position(extent.end);
     let with_mark = if extent.closed {
         end
     } else {

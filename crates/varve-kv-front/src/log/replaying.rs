@@ -6,8 +6,8 @@ use varve_kv::KvError;
 
 use super::errors;
 use super::format::file_name;
-use super::reader::position;
 use super::recover::{End, Survey};
+use super::settle;
 
 /// What a replay may do with the log that its payloads come from.
 #[derive(Debug)]
@@ -47,12 +47,12 @@ impl<'a> Replaying<'a> {
                 } else {
                     file.bytes()?
                 };
-                super::make_durable(&*file, head, end.durable, stop)?;
+                settle::make_durable(&*file, head, end.durable, stop)?;
             }
             disk.sync_names()
         };
         written().map_err(|error| errors::file_error(space, "making the log durable", &error))?;
-        self.durable.set(Some(position(last, end.offset)));
+        self.durable.set(Some(last.position(end.offset)));
         Ok(())
     }
 

@@ -10,8 +10,8 @@ use varve_kv::{KvError, fail_point};
 use super::SegmentId;
 use super::disk::Disk;
 use super::errors;
-use super::format::{self, Head, file_name};
-use super::recover::UNFINISHED;
+use super::format::{Head, file_name};
+use super::mark::Marker;
 
 /// The segments of an open log.
 #[derive(Debug)]
@@ -21,6 +21,9 @@ pub(crate) struct Segments {
     space: String,
     /// Number and base of each, the active one last.
     live: Mutex<VecDeque<(SegmentId, u64)>>,
+    /// Says which is the first one needed; none for a log of earlier builds, which is removed as a
+    /// whole.
+    marker: Option<Arc<Marker>>,
     /// Held while some are removed, which takes syncs.
     removing: Mutex<()>,
 }
@@ -40,12 +43,18 @@ impl Remover {
 }
 
 impl Segments {
-    pub(crate) fn new(disk: Arc<dyn Disk>, space: &str, heads: &[Head]) -> Self {
+    pub(crate) fn new(
+        disk: Arc<dyn Disk>,
+        space: &str,
+        heads: &[Head],
+        marker: Option<Arc<Marker>>,
+    ) -> Self {
         let live = heads.iter().map(|head| (head.segment, head.base));
         Self {
             disk,
             space: space.to_owned(),
             live: Mutex::new(live.collect()),
+            marker,
             removing: Mutex::default(),
         }
     }
@@ -63,18 +72,19 @@ impl Segments {
         let failed =
             |error: io::Error| errors::file_error(&self.space, "removing a segment", &error);
         let _alone = self.removing.lock();
-        let doomed = {
+        let (doomed, (first, base)) = {
             let live = self.live.lock();
-            if live.back().is_none_or(|(active, _)| last >= *active) {
+            let doomed = live.iter().take_while(|(id, _)| *id <= last).count();
+            let Some(first) = live.get(doomed) else {
                 return Err(failed(io::Error::other("it is in use")));
-            }
-            live.iter().take_while(|(id, _)| *id <= last).count()
+            };
+            (doomed, *first)
         };
-        if doomed == 0 {
+        let Some(marker) = self.marker.as_ref().filter(|_| doomed > 0) else {
             return Ok(());
-        }
+        };
         fail_point::LOG_REMOVE.reach().map_err(failed)?;
-        name_first(&*self.disk, SegmentId(last.0 + 1)).map_err(failed)?;
+        marker.flushed(first, base).map_err(failed)?;
         fail_point::LOG_FIRST.reach().map_err(failed)?;
         // From here on they are left over, whether they can be removed or not.
         let doomed: Vec<_> = self.live.lock().drain(..doomed).collect();
@@ -84,15 +94,4 @@ impl Segments {
         }
         Ok(())
     }
-}
-
-/// Says which segment is the first one needed.
-pub(crate) fn name_first(disk: &dyn Disk, first: SegmentId) -> io::Result<()> {
-    let unfinished = format!("{}{UNFINISHED}", format::FIRST_NAME);
-    let file = disk.create(&unfinished)?;
-    file.write([format::encode_first(first).as_bytes(), &[]], 0)
-        .map_err(|(_, error)| error)?;
-    file.sync()?;
-    disk.rename(&unfinished, format::FIRST_NAME)?;
-    disk.sync_names()
 }

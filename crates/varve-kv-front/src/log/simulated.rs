@@ -72,6 +72,8 @@ struct State {
     failing_syncs: u32,
     /// Bytes that were written, zeros too.
     written: usize,
+    /// How often the power went.
+    power_losses: u64,
 }
 
 /// The directory. Clones are the same one.
@@ -168,6 +170,7 @@ impl SimulatedDisk {
             names: state.names.clone(),
             stored_names: state.stored_names.clone(),
             namings: state.namings.clone(),
+            power_losses: state.power_losses,
             ..State::default()
         };
         Self(Arc::new(Mutex::new(next)))
@@ -176,7 +179,10 @@ impl SimulatedDisk {
     /// The disk after the power went: of what was not synced, any part may be there, in any order.
     pub(super) fn after_power_loss(&self, random: &mut Random) -> Self {
         let state = self.0.lock();
-        let mut next = State::default();
+        let mut next = State {
+            power_losses: state.power_losses + 1,
+            ..State::default()
+        };
         let keep_of = random.below(4);
         let kept = |random: &mut Random| match keep_of {
             0 => false,
@@ -300,6 +306,10 @@ impl Disk for SimulatedDisk {
         Ok(())
     }
 
+    fn session(&self) -> u64 {
+        self.0.lock().power_losses + 1
+    }
+
     fn path(&self, name: &str) -> PathBuf {
         PathBuf::from(name)
     }
@@ -325,7 +335,13 @@ impl DiskFile for SimulatedFile {
         let whole = state.call().map_err(|error| (0, error))?;
         let bytes = parts.concat();
         let seen = state.inodes[self.inode].seen.len();
-        let mut count = if whole { bytes.len() } else { bytes.len() / 2 };
+        // A small write at a file's start is one copy within the system, done as a whole or not.
+        let is_one = offset == 0 && bytes.len() <= SECTOR;
+        let mut count = match (whole, is_one) {
+            (true, _) => bytes.len(),
+            (false, true) => 0,
+            (false, false) => bytes.len() / 2,
+        };
         if let Some(room) = &mut state.room {
             let growth = (offset as usize + count).saturating_sub(seen);
             let refused = growth.saturating_sub(*room);

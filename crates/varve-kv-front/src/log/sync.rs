@@ -8,7 +8,7 @@ use varve_kv::{KvError, fail_point};
 
 use super::disk::DiskFile;
 use super::errors;
-use super::format::encode_mark;
+use super::mark::Marker;
 
 /// What the writer and those who sync share.
 #[derive(Debug)]
@@ -24,8 +24,8 @@ pub(crate) struct Progress {
     unsynced: Mutex<Vec<Arc<dyn DiskFile>>>,
     /// Held by whoever syncs.
     syncing: Mutex<()>,
-    /// Where it is noted what is on stable storage.
-    mark: Option<Arc<dyn DiskFile>>,
+    /// Where it is noted how far the log goes; none for a log of earlier builds.
+    marker: Option<Arc<Marker>>,
     broken: AtomicBool,
     /// Why it is broken.
     reason: Mutex<String>,
@@ -43,6 +43,14 @@ impl Syncer {
     pub fn sync(&self) -> Result<(), KvError> {
         self.0.sync()
     }
+
+    /// Notes how far the log goes that was acknowledged without a sync, if that is not noted yet.
+    /// Never syncs.
+    pub fn note(&self) {
+        if let Some(marker) = &self.0.marker {
+            marker.note();
+        }
+    }
 }
 
 impl Progress {
@@ -51,7 +59,7 @@ impl Progress {
         space: &str,
         position: u64,
         active: Arc<dyn DiskFile>,
-        mark: Option<Arc<dyn DiskFile>>,
+        marker: Option<Arc<Marker>>,
     ) -> Self {
         Self {
             space: space.to_owned(),
@@ -60,7 +68,7 @@ impl Progress {
             syncs: AtomicU64::new(0),
             unsynced: Mutex::new(vec![active]),
             syncing: Mutex::default(),
-            mark,
+            marker,
             broken: AtomicBool::new(false),
             reason: Mutex::default(),
         }
@@ -82,6 +90,13 @@ impl Progress {
     /// To be called once the bytes before `position` have been handed over.
     pub(crate) fn set_appended(&self, position: u64) {
         self.appended.store(position, Ordering::Release);
+    }
+
+    /// What was appended so far is acknowledged before it is synced.
+    pub(crate) fn acknowledge(&self) {
+        if let Some(marker) = &self.marker {
+            marker.acknowledge(self.appended());
+        }
     }
 
     /// From now on, records go to `file`. `synced` says that the files before it need no sync.
@@ -118,9 +133,8 @@ impl Progress {
         }
         self.syncs.fetch_add(1, Ordering::Relaxed);
         self.durable.fetch_max(target, Ordering::AcqRel);
-        if let Some(mark) = &self.mark {
-            // Without it the log is no worse, only less well watched.
-            let _ = mark.write([&encode_mark(target), &[]], 0);
+        if let Some(marker) = &self.marker {
+            marker.durable(target);
         }
         Ok(())
     }

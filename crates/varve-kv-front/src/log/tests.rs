@@ -6,10 +6,11 @@ use std::sync::Arc;
 use varve_kv::KvError;
 
 use super::simulated::{Random, SimulatedDisk};
-use super::{Log, LogOptions, Replaying, SegmentId, format};
+use super::{Folders, Log, LogOptions, Replaying, SegmentId, format};
 
 mod damage;
 mod histories;
+mod identity;
 mod real;
 
 fn options(preallocate_bytes: u64, sync_on_rotate: bool) -> LogOptions {
@@ -17,6 +18,14 @@ fn options(preallocate_bytes: u64, sync_on_rotate: bool) -> LogOptions {
         space: "s".to_owned(),
         preallocate_bytes,
         sync_on_rotate,
+    }
+}
+
+/// The log and its mark in one directory.
+fn folders(disk: &SimulatedDisk) -> Folders {
+    Folders {
+        log: Arc::new(disk.clone()),
+        beside: Arc::new(disk.clone()),
     }
 }
 
@@ -28,7 +37,7 @@ fn open(disk: &SimulatedDisk, options: LogOptions) -> Result<(Log, Records), KvE
         records.push((segment, payload.to_vec()));
         Ok(())
     };
-    let log = Log::open_on(Arc::new(disk.clone()), options, take)?;
+    let log = Log::open_on(folders(disk), options, take)?;
     Ok((log, records))
 }
 
@@ -48,7 +57,7 @@ fn open_durably(
         records.push((segment, payload.to_vec()));
         Ok(())
     };
-    let log = Log::open_on(Arc::new(disk.clone()), options, take)?;
+    let log = Log::open_on(folders(disk), options, take)?;
     Ok((log, records))
 }
 
@@ -199,7 +208,7 @@ fn what_a_replay_builds_on_is_kept_also_after_a_failed_sync() {
             }
             Ok(())
         };
-        let opened = Log::open_on(Arc::new(disk.clone()), options(4096, false), stops);
+        let opened = Log::open_on(folders(&disk), options(4096, false), stops);
         assert!(opened.is_err());
         let kept = (0..20).filter(|seed| {
             let disk = disk.after_power_loss(&mut Random::new(*seed));
@@ -229,21 +238,32 @@ fn the_page_says_what_the_code_does() {
     ));
     says(&format!("| 4 | form of the log: {} |", format::FORMAT));
     says(&format!("{} bytes", format::HEAD_BYTES));
+    says(&format!("{} bytes", format::HEAD_BYTES_WITHOUT_ID));
     says(&format!("{} bytes", format::RECORD_HEAD_BYTES));
     says(&format!("`{:02x}` a payload", format::KIND_PAYLOAD));
     says(&format!("`{:02x}` the end", format::KIND_END));
     says(&format!("`{}`", format::file_name(SegmentId(26))));
-    says(&format!(
-        "`{}`",
-        format::encode_first(SegmentId(26)).trim_end()
-    ));
+    says(&format!("`{}`", format::MARK_NAME));
+    says(&format!("{} bytes", format::MARK_BYTES));
     let hex = |bytes: &[u8]| {
         bytes
             .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect::<String>()
     };
+    let log = format::LogId(*b"sixteen letters.");
+    let mark = format::Mark {
+        in_use: true,
+        log,
+        session: 7,
+        first: SegmentId(26),
+        flushed: 1000,
+        durable: 1026,
+        acknowledged: 1026,
+    };
+    says(&format!("`{}`", hex(&mark.encode())));
     let head = format::Head {
+        log,
         segment: SegmentId(26),
         base: 1000,
         durable: 900,
@@ -252,7 +272,7 @@ fn the_page_says_what_the_code_does() {
     let record = format::RecordHead::of(format::KIND_PAYLOAD, b"Varve", 5, 950);
     says(&format!(
         "`{}{}`",
-        hex(&record.encode(SegmentId(26), 1000)),
+        hex(&record.encode(&head, 1000)),
         hex(b"Varve")
     ));
     assert!(lacking.is_empty(), "the page lacks {lacking:#?}");

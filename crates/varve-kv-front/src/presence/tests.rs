@@ -373,12 +373,14 @@ fn an_opened_space_knows_what_its_log_held() {
     let space = open(&engine);
     put(&*space, ROWS, 1, b"");
     let copy = tempfile::tempdir().unwrap();
-    let log = copy.path().join("space");
-    std::fs::create_dir(&log).unwrap();
-    for entry in std::fs::read_dir(dir.path().join("space")).unwrap() {
+    let log = copy.path().join("space/log");
+    std::fs::create_dir_all(&log).unwrap();
+    for entry in std::fs::read_dir(dir.path().join("space/log")).unwrap() {
         let entry = entry.unwrap();
         std::fs::copy(entry.path(), log.join(entry.file_name())).unwrap();
     }
+    let mark = |dir: &std::path::Path| crate::log::mark_of(&dir.join("space/log"));
+    std::fs::copy(mark(dir.path()), mark(copy.path())).unwrap();
     drop(space);
     let crashed = open(&FrontMemoryEngine::new(
         copy.path(),

@@ -15,6 +15,8 @@ mod faults;
 #[cfg(feature = "rocksdb")]
 mod folders;
 mod loading;
+#[cfg(feature = "rocksdb")]
+mod log_damage;
 mod metadata;
 mod metadata_bad_input;
 #[cfg(feature = "rocksdb")]

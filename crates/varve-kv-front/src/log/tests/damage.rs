@@ -15,14 +15,14 @@ fn small_log() -> (BTreeMap<String, Vec<u8>>, Records) {
     }
     let files = disk.files();
     let (_, records) = open(&disk, options(0, true)).expect("an old log");
-    assert_eq!((files.len(), records.len()), (5, 9));
+    assert_eq!((files.len(), records.len()), (4, 9));
     (files, records)
 }
 
 /// Opens a copy; `None` when it is refused as damaged. Verifying says the same and changes nothing.
 fn reopened(files: &BTreeMap<String, Vec<u8>>) -> Option<Records> {
     let disk = SimulatedDisk::with(files);
-    let verified = Log::verify_on(&disk, "s");
+    let verified = Log::verify_on(&folders(&disk), "s");
     assert_eq!(&disk.files(), files, "verifying changes nothing");
     match open(&disk, options(0, true)) {
         Ok((mut log, records)) => {
@@ -44,7 +44,7 @@ fn reopened(files: &BTreeMap<String, Vec<u8>>) -> Option<Records> {
 }
 
 fn last_segment(files: &BTreeMap<String, Vec<u8>>) -> String {
-    format::file_name(SegmentId(files.len() as u64 - 2))
+    format::file_name(SegmentId(files.len() as u64 - 1))
 }
 
 /// Whether a closed segment's mark lies there.
@@ -69,9 +69,7 @@ fn every_flipped_bit_of_a_record_is_refused() {
                         // knows as well.
                         let unwritten = content[at] == 0 && *name == last;
                         assert!(
-                            unwritten
-                                || in_mark(name, &last, content, at)
-                                || name == format::MARK_NAME,
+                            unwritten || in_mark(name, &last, content, at),
                             "{name} {at}"
                         );
                     }
@@ -93,8 +91,7 @@ fn every_length_of_every_file_is_refused_or_costs_nothing() {
             let Some(found) = reopened(&shorter) else {
                 continue;
             };
-            let harmless =
-                *name == last || in_mark(name, &last, content, length) || name == format::MARK_NAME;
+            let harmless = *name == last || in_mark(name, &last, content, length);
             assert!(harmless, "{name} {length}");
             assert_eq!(found, records, "{name} {length}");
         }
@@ -107,15 +104,11 @@ fn a_missing_file_is_refused() {
     for name in files.keys() {
         let mut fewer = files.clone();
         fewer.remove(name);
-        let found = reopened(&fewer);
-        let is_not_needed = [format::FIRST_NAME, format::MARK_NAME].contains(&name.as_str());
-        assert_eq!(found.is_some(), is_not_needed, "{name}");
+        assert_eq!(reopened(&fewer), None, "{name}");
     }
-    for left in [format::FIRST_NAME, format::MARK_NAME] {
-        let mut only = files.clone();
-        only.retain(|name, _| name == left);
-        assert_eq!(reopened(&only), None, "all segments are gone: {left}");
-    }
+    let mut only = files.clone();
+    only.retain(|name, _| name == format::MARK_NAME);
+    assert_eq!(reopened(&only), None, "all segments are gone");
 }
 
 /// The process was killed, so nothing that was synced can be missing: damage to the end is told with
@@ -143,7 +136,8 @@ fn an_end_that_was_synced_and_is_cut_zeroed_or_flipped_is_refused() {
         let mut files = whole.clone();
         damage(files.get_mut(&name).expect("it is there"), end);
         assert_eq!(reopened(&files), None);
-        let error = Log::verify_on(&SimulatedDisk::with(&files), "s").expect_err("damage");
+        let error =
+            Log::verify_on(&folders(&SimulatedDisk::with(&files)), "s").expect_err("damage");
         let told = error.to_string();
         assert!(
             told.contains(&name) && told.contains("more bytes"),
@@ -179,7 +173,7 @@ fn damage_is_told_with_file_and_place() {
     files.get_mut(&name).expect("it is there")[format::HEAD_BYTES + 3] ^= 1;
     let error = open(&SimulatedDisk::with(&files), options(0, true)).expect_err("damage");
     let told = error.to_string();
-    assert!(told.contains(&name) && told.contains("byte 40"), "{told}");
+    assert!(told.contains(&name) && told.contains("byte 60"), "{told}");
 }
 
 /// Whatever the bytes, reading ends without a panic, and hands out nothing that was not written there.

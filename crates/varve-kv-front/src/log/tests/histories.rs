@@ -84,7 +84,13 @@ fn work(
             0..=4 => {
                 let next = payload(random.next());
                 match log.append(&next) {
-                    Ok(()) => story.appended.push((log.active(), next)),
+                    Ok(()) => {
+                        story.appended.push((log.active(), next));
+                        if random.one_in(2) {
+                            log.acknowledge();
+                            log.syncer().note();
+                        }
+                    }
                     Err(KvError::DiskFull { .. }) => {}
                     Err(_) => return Some(next),
                 }

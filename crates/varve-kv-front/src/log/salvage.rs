@@ -1,0 +1,112 @@
+//! Reads what can be read of a log that is refused: the records before the first place that holds
+//! none.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use varve_kv::KvError;
+
+use super::format::{self, Head, LogId, file_name};
+use super::mark::{self, Found};
+use super::reader::{Reader, Stop};
+use super::recover::{Survey, leads_to};
+use super::{Folders, SegmentId, errors};
+
+/// What was read of a refused log.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Salvaged {
+    /// How many payloads were read.
+    pub payloads: u64,
+    /// The file and the byte at which reading ended; `None` when no segment of the space's log was
+    /// found.
+    pub end: Option<(PathBuf, u64)>,
+}
+
+/// Hands every payload to `take` that lies before the first damage, in order. Nothing is taken from
+/// a log of another space or an older one. The log must not be open; its files stay as they are.
+///
+/// # Errors
+/// What `take` returns; else when a file cannot be read.
+pub fn salvage(
+    space: &str,
+    dir: &Path,
+    take: &mut dyn FnMut(&[u8]) -> Result<(), KvError>,
+) -> Result<Salvaged, KvError> {
+    salvage_on(&Folders::of(dir), space, take)
+}
+
+pub(super) fn salvage_on(
+    folders: &Folders,
+    space: &str,
+    take: &mut dyn FnMut(&[u8]) -> Result<(), KvError>,
+) -> Result<Salvaged, KvError> {
+    let mut salvaged = Salvaged::default();
+    let failed = |error: io::Error| errors::file_error(space, "reading the damaged log", &error);
+    let heads = heads(folders).map_err(failed)?;
+    for (index, head) in heads.iter().enumerate() {
+        let file = folders.log.open(&file_name(head.segment), true);
+        let file = file.map_err(failed)?;
+        // What is built on it must not outlive it.
+        file.sync().map_err(failed)?;
+        let mut reader = Reader::new(file).map_err(failed)?;
+        let extent = reader
+            .records(head, |payload| {
+                salvaged.payloads += 1;
+                take(payload)
+            })
+            .map_err(|stop| match stop {
+                Stop::Read(error) => failed(error),
+                Stop::Taker(error) => error,
+            })?;
+        salvaged.end = Some((folders.log.path(&file_name(head.segment)), extent.end));
+        let goes_on = heads
+            .get(index + 1)
+            .is_some_and(|next| leads_to(head, &extent, next));
+        if !goes_on {
+            break;
+        }
+    }
+    Ok(salvaged)
+}
+
+/// The heads of the space's own log, from the first segment needed up to the first that is missing
+/// or damaged.
+fn heads(folders: &Folders) -> io::Result<Vec<Head>> {
+    let names = Survey::names(&*folders.log)?;
+    let mark = mark::read(&*folders.beside)?;
+    let first = match mark {
+        Found::Mark(mark) => mark.first,
+        Found::Absent | Found::Empty => {
+            let first = Survey::first_of_earlier_builds(&*folders.log, &names)?;
+            first.unwrap_or(SegmentId(1))
+        }
+        // The first one there: nothing else says which were flushed, and replaying those again
+        // changes nothing.
+        Found::Damaged => {
+            let ids = names.iter().filter_map(|name| format::segment_of(name));
+            ids.min().unwrap_or(SegmentId(1))
+        }
+    };
+    let mut heads: Vec<Head> = Vec::new();
+    for id in (first.0..).map(SegmentId) {
+        let name = file_name(id);
+        if !names.contains(&name) {
+            break;
+        }
+        let head = Reader::new(folders.log.open(&name, false)?)?.head()?;
+        let Some(head) = head.ok().filter(|head| head.segment == id) else {
+            break;
+        };
+        let belongs = match (heads.first(), mark) {
+            (Some(before), _) => head.log == before.log,
+            (None, Found::Mark(mark)) => head.log == mark.log && head.base == mark.flushed,
+            (None, Found::Empty) => head.log == LogId::NONE,
+            (None, Found::Absent | Found::Damaged) => true,
+        };
+        if !belongs {
+            break;
+        }
+        heads.push(head);
+    }
+    Ok(heads)
+}

@@ -1,0 +1,45 @@
+//! Goes on without what cannot be read of a damaged log.
+
+use std::path::Path;
+
+use varve_kv::{KvError, TableSpec};
+
+use crate::base::Base;
+use crate::flusher;
+use crate::log::{self, Salvaged};
+use crate::options::FrontOptions;
+use crate::record::RecordReader;
+use crate::table::{Scratch, Table};
+
+/// Stores in `base` what the log in `log_dir` holds before the first damage. The log stays as it
+/// is; once it is put aside, the space can be opened. Interrupted, it can be done again.
+///
+/// # Errors
+/// When a record makes no sense, or files cannot be read or written.
+pub fn recover_log(
+    space: &str,
+    tables: &'static [TableSpec],
+    log_dir: &Path,
+    base: &dyn Base,
+) -> Result<Salvaged, KvError> {
+    let table_bytes = FrontOptions::default().table_bytes;
+    let mut table = Table::new(0);
+    let mut scratch = Scratch::default();
+    let mut reader = RecordReader::new(space, tables);
+    let salvaged = log::salvage(space, log_dir, &mut |payload| {
+        let Some(record) = reader.read(payload)? else {
+            return Ok(());
+        };
+        table.apply(record, &mut scratch);
+        table.publish();
+        if table.bytes() >= table_bytes {
+            flusher::ingest(base, tables.len(), &table)?;
+            table = Table::new(0);
+        }
+        Ok(())
+    })?;
+    if table.published() > 0 {
+        flusher::ingest(base, tables.len(), &table)?;
+    }
+    Ok(salvaged)
+}

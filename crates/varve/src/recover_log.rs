@@ -1,0 +1,63 @@
+//! `varve recover-log`: lets graphs start whose write-ahead log is damaged, missing or another's.
+
+use std::process::ExitCode;
+
+use crate::CommandError;
+use crate::cli::RecoverLogArguments;
+
+#[cfg(feature = "rocksdb")]
+pub(crate) fn run(arguments: &RecoverLogArguments) -> Result<ExitCode, CommandError> {
+    use varve_encoding::tables::TABLES;
+    use varve_graph::registry::graph_of_space;
+    use varve_kv::Engine as _;
+    use varve_kv_rocksdb::{LogRecovery, RocksEngine};
+
+    use crate::data;
+
+    let config = arguments.options.load()?;
+    if config.storage.engine != "rocksdb" {
+        return Err(format!("engine {} has no such log", config.storage.engine).into());
+    }
+    let folder = data::graphs_folder(&config.storage.data_dir);
+    if !folder.is_dir() {
+        let data_dir = config.storage.data_dir.display();
+        return Err(format!("{data_dir}: not a data folder of varve").into());
+    }
+    let engine = RocksEngine::open(&data::rocksdb_options(&config))?;
+    let mut is_known = false;
+    for space in engine.spaces()? {
+        let graph = graph_of_space(&space).unwrap_or(&space);
+        if arguments.graph.as_deref().is_some_and(|only| only != graph) {
+            continue;
+        }
+        is_known = true;
+        match engine.recover_log(&space, TABLES)? {
+            LogRecovery::Sound => println!("{space}: the log is sound, nothing was changed"),
+            LogRecovery::Recovered {
+                damage,
+                salvaged,
+                aside,
+            } => {
+                println!("{space}: {damage}");
+                let until = salvaged.end.map_or_else(String::new, |(file, byte)| {
+                    format!(", up to byte {byte} of {}", file.display())
+                });
+                println!(
+                    "{space}: {} records of its log were stored{until}; what came after them is not in the graph. \
+                     The log is kept in {}",
+                    salvaged.payloads,
+                    aside.display()
+                );
+            }
+        }
+    }
+    match &arguments.graph {
+        Some(graph) if !is_known => Err(format!("there is no graph '{graph}'").into()),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+#[cfg(not(feature = "rocksdb"))]
+pub(crate) fn run(_: &RecoverLogArguments) -> Result<ExitCode, CommandError> {
+    Err("this binary was built without RocksDB, and no other engine has such a log".into())
+}
