@@ -9,12 +9,12 @@ use varve_encoding::tables::{EDGE, EVENT, EVENT_INDEX, INDEX, VERTEX};
 use varve_kv::{Flow, TableId};
 use varve_model::{Direction, ElementId};
 
-use super::rebuild::{Found, Keys, STEP, ids, may_decide, walk};
+use super::rebuild::{Found, Keys, STEP, ids, may_decide, may_decide_each, walk};
 use super::{Deriver, derived_entries};
 use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::maintenance::{States, is_put, states};
-use crate::write::{Emitter, commit_internal};
+use crate::write::{Emitter, commit_internal, current_rows};
 
 /// Adds every entry that the graph's deriver makes and that is missing: of present elements, and of events for reads of
 /// the past. `wanted` says of which elements, by their content. Writers keep entries up to date meanwhile, so this may be
@@ -42,9 +42,7 @@ pub fn rebuild_derived(
                     ids.iter()
                         .try_for_each(|id| forget(graph, emitter, former, id))?;
                 }
-                found
-                    .iter()
-                    .try_for_each(|found| add(graph, emitter, table, found))
+                add(graph, emitter, table, &ids, &found)
             })?
             .wait()
             .map(drop)
@@ -102,10 +100,11 @@ fn forget(
     id: &ElementId,
 ) -> Result<(), GraphError> {
     let States { current, events } = states(graph, emitter, id)?;
-    let current = current.filter(|row| is_put(&row));
+    let row = current;
+    let current = row.as_ref().filter(is_put);
     let events: Vec<_> = events.into_iter().filter(|row| is_put(&row)).collect();
     let mut gone = BTreeSet::new();
-    for row in current.iter().chain(&events) {
+    for row in current.into_iter().chain(&events) {
         gone.extend(keys_of(Some(former), id, &row.content)?);
     }
     if gone.is_empty() {
@@ -113,18 +112,13 @@ fn forget(
     }
     let deriver = graph.deriver();
     let mut present = BTreeSet::new();
-    if let Some(row) = &current {
+    if let Some(row) = current {
         present.extend(keys_of(deriver.as_deref(), id, &row.content)?);
     }
     let mut past = present.clone();
-    for row in events {
-        let keys = keys_of(deriver.as_deref(), id, &row.content)?;
-        let event = Found {
-            id: id.clone(),
-            header: row.header,
-            content: row.content,
-        };
-        if may_decide(emitter, graph, &event)? {
+    for event in events {
+        let keys = keys_of(deriver.as_deref(), id, &event.content)?;
+        if may_decide(graph.now(), &event.header, row.as_ref()) {
             present.extend(keys.iter().cloned());
         }
         past.extend(keys);
@@ -184,29 +178,34 @@ fn state(
     }))
 }
 
+/// Adds the entries of states that were found in `table`, which are of the elements `ids`.
 fn add(
     graph: &Graph,
     emitter: &mut Emitter<'_>,
     table: TableId,
-    found: &Found,
+    ids: &[ElementId],
+    found: &[Found],
 ) -> Result<(), GraphError> {
     let deriver = graph.deriver();
-    let of = |content: &[u8]| derived_entries(deriver.as_deref(), &found.id, content);
+    let of = |id: &ElementId, content: &[u8]| derived_entries(deriver.as_deref(), id, content);
     if table != EVENT {
         // What was found may have changed since, before this commit took its latches.
-        let current = emitter.read_current(&found.id)?;
-        if let Some(current) = current.filter(|it| it.header.kind == Kind::Put) {
-            for (partition, clustering) in of(&current.content)?.iter() {
+        for (id, current) in ids.iter().zip(current_rows(graph.reader(), ids)?) {
+            let Some(current) = current.filter(|it| it.header.kind == Kind::Put) else {
+                continue;
+            };
+            for (partition, clustering) in of(id, &current.content)?.iter() {
                 emitter.batch.put(INDEX, partition, clustering, &[]);
             }
         }
         return Ok(());
     }
-    let ahead = may_decide(emitter, graph, found)?;
-    for (partition, clustering) in of(&found.content)?.iter() {
-        emitter.batch.put(EVENT_INDEX, partition, clustering, &[]);
-        if ahead {
-            emitter.batch.put(INDEX, partition, clustering, &[]);
+    for (found, ahead) in found.iter().zip(may_decide_each(graph, ids, found)?) {
+        for (partition, clustering) in of(&found.id, &found.content)?.iter() {
+            emitter.batch.put(EVENT_INDEX, partition, clustering, &[]);
+            if ahead {
+                emitter.batch.put(INDEX, partition, clustering, &[]);
+            }
         }
     }
     Ok(())

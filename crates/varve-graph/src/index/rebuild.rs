@@ -19,7 +19,7 @@ use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::hash::IdMap;
 use crate::tasks::TaskProgress;
-use crate::write::{Emitter, commit_internal, decode_element};
+use crate::write::{Current, Emitter, commit_internal, current_rows, decode_element};
 
 /// Elements, or entries, taken into one commit.
 const CHUNK: usize = 500;
@@ -49,11 +49,13 @@ pub(crate) fn rebuild(
         Some(progress),
         &|partition, clustering, value| wanted(label, vertices, partition, clustering, value),
         &mut |found: Vec<Found>| {
-            let claims = claims(label, &found);
-            commit_internal(graph, &ids(&found), &claims, |emitter| {
+            let (ids, claims) = (ids(&found), claims(label, &found));
+            commit_internal(graph, &ids, &claims, |emitter| {
                 let mut claimed = IdMap::default();
-                found.iter().try_for_each(|found| {
-                    add_present(emitter, graph, label, &found.id, &claims, &mut claimed)
+                // What was found may have changed since, before this commit took its latches.
+                let rows = current_rows(graph.reader(), &ids)?;
+                ids.iter().zip(rows).try_for_each(|(id, current)| {
+                    add_present(emitter, graph, label, (id, current), &claims, &mut claimed)
                 })
             })?
             .wait()
@@ -72,11 +74,13 @@ pub(crate) fn rebuild(
             wanted(label, vertices, partition, current, value)
         },
         &mut |found: Vec<Found>| {
-            let claims = claims(label, &found);
-            commit_internal(graph, &ids(&found), &claims, |emitter| {
+            let (ids, claims) = (ids(&found), claims(label, &found));
+            commit_internal(graph, &ids, &claims, |emitter| {
+                let ahead = may_decide_each(graph, &ids, &found)?;
                 found
                     .iter()
-                    .try_for_each(|found| add_past(emitter, graph, label, found, &claims))
+                    .zip(ahead)
+                    .try_for_each(|(found, ahead)| add_past(emitter, label, found, ahead, &claims))
             })?
             .wait()
             .map(drop)
@@ -167,7 +171,8 @@ fn claims(label: &IndexLabel, found: &[Found]) -> Vec<Vec<u8>> {
     entries.map(|entry| entry.partition).collect()
 }
 
-/// The state of a row, if `label` indexes it.
+/// The state of a row, if `label` has an entry of it. One without is passed over, also when it has changed by the time its
+/// chunk is committed: a writer that changes it puts the new entries itself.
 fn wanted(
     label: &IndexLabel,
     vertices: bool,
@@ -195,6 +200,10 @@ fn wanted(
         }
         ElementId::Edge(id)
     };
+    let element = decode_element(&id, content)?;
+    if entries(label, &id, element.properties()).is_empty() {
+        return Ok(None);
+    }
     let content = content.to_vec();
     Ok(Some(Found {
         id,
@@ -207,14 +216,11 @@ fn add_present(
     emitter: &mut Emitter<'_>,
     graph: &Graph,
     label: &IndexLabel,
-    id: &ElementId,
+    (id, current): (&ElementId, Option<Current>),
     claims: &[Vec<u8>],
     claimed: &mut IdMap<Vec<u8>, ElementId>,
 ) -> Result<(), GraphError> {
-    let Some(current) = emitter
-        .read_current(id)?
-        .filter(|it| it.header.kind == Kind::Put)
-    else {
+    let Some(current) = current.filter(|it| it.header.kind == Kind::Put) else {
         return Ok(());
     };
     let element = decode_element(id, &current.content)?;
@@ -259,16 +265,15 @@ fn holds_now(
     }))
 }
 
-/// An event's entries serve reads of the past; those of an event that may yet decide serve the present too.
+/// An event's entries serve reads of the past; those of an event that may yet decide (`ahead`) serve the present too.
 fn add_past(
     emitter: &mut Emitter<'_>,
-    graph: &Graph,
     label: &IndexLabel,
     found: &Found,
+    ahead: bool,
     claims: &[Vec<u8>],
 ) -> Result<(), GraphError> {
     let element = decode_element(&found.id, &found.content)?;
-    let ahead = may_decide(emitter, graph, found)?;
     for entry in entries(label, &found.id, element.properties()) {
         let (partition, clustering) = (&entry.partition, &entry.clustering);
         if !entry.unique {
@@ -281,21 +286,33 @@ fn add_past(
     Ok(())
 }
 
+/// [`may_decide`] of each of these events, which are of the elements `ids`.
+pub(super) fn may_decide_each(
+    graph: &Graph,
+    ids: &[ElementId],
+    found: &[Found],
+) -> Result<Vec<bool>, GraphError> {
+    let rows = current_rows(graph.reader(), ids)?;
+    let rows: FxHashMap<&ElementId, Current> = ids
+        .iter()
+        .zip(rows)
+        .filter_map(|(id, row)| Some((id, row?)))
+        .collect();
+    let ahead = found
+        .iter()
+        .map(|found| may_decide(graph.now(), &found.header, rows.get(&found.id)));
+    Ok(ahead.collect())
+}
+
 /// Whether an event outside the current table may decide now or later: its period goes on, and the current row is not a
 /// newer one without an end.
-pub(super) fn may_decide(
-    emitter: &Emitter<'_>,
-    graph: &Graph,
-    found: &Found,
-) -> Result<bool, GraphError> {
-    if found.header.period().to <= graph.now() {
-        return Ok(false);
-    }
-    Ok(emitter.read_current(&found.id)?.is_some_and(|current| {
-        current.header.kind != Kind::Put
-            || current.header.version < found.header.version
-            || current.header.to != Instant::FOREVER
-    }))
+pub(super) fn may_decide(now: Instant, event: &Header, current: Option<&Current>) -> bool {
+    event.period().to > now
+        && current.is_some_and(|current| {
+            current.header.kind != Kind::Put
+                || current.header.version < event.version
+                || current.header.to != Instant::FOREVER
+        })
 }
 
 /// Removes every entry of `label`.
@@ -370,7 +387,7 @@ pub(super) fn walk<T>(
             return Err(error);
         }
         if let Some(progress) = progress {
-            progress.add(taken.len() as u64);
+            progress.add(seen as u64);
         }
         fail_point::INDEX_STEP.pass();
         if !taken.is_empty() {

@@ -11,7 +11,7 @@ use varve_model::ElementId;
 
 use crate::error::GraphError;
 use crate::graph::Graph;
-use crate::write::commit_internal;
+use crate::write::{commit_internal, current_rows};
 
 /// Elements tidied in one commit.
 const CHUNK: usize = 256;
@@ -31,8 +31,8 @@ pub fn tidy(graph: &Arc<Graph>, limit: usize) -> Result<usize, GraphError> {
         fail_point::TIDY_STEP.pass();
         let ids: Vec<ElementId> = due.iter().map(|(_, id)| id.clone()).collect();
         commit_internal(graph, &ids, &[], |emitter| {
-            for (clustering, id) in &due {
-                let current = emitter.read_current(id)?;
+            let rows = current_rows(graph.reader(), &ids)?;
+            for ((clustering, id), current) in due.iter().zip(rows) {
                 emitter.settled(id, current)?;
                 emitter
                     .batch

@@ -3,9 +3,11 @@
 
 use std::sync::Arc;
 
+use varve_encoding::tables::{EDGE, VERTEX};
+use varve_kv::Reader;
 use varve_model::ElementId;
 
-use super::emit::{EmitContext, Emitter};
+use super::emit::{Current, EmitContext, Emitter, sides};
 use super::keys::Keys;
 use crate::commit::{Commit, LatchKey, Ticket, ticket};
 use crate::error::GraphError;
@@ -64,4 +66,33 @@ fn latch_keys(ids: &[ElementId]) -> Vec<LatchKey> {
         keys.of(number).latches(&mut latches);
     }
     latches
+}
+
+/// The current rows of `ids`, in their order. The store is asked for all of them at once: on a cluster each question
+/// takes a round trip.
+///
+/// # Errors
+/// When the store fails or is damaged.
+pub(crate) fn current_rows(
+    reader: &dyn Reader,
+    ids: &[ElementId],
+) -> Result<Vec<Option<Current>>, GraphError> {
+    let places: Vec<_> = ids.iter().map(sides).collect();
+    let mut rows = vec![None; ids.len()];
+    for table in [VERTEX, EDGE] {
+        let (mut numbers, mut keys) = (Vec::new(), Vec::new());
+        for (number, (of, sides)) in places.iter().enumerate() {
+            if *of == table {
+                numbers.push(number);
+                keys.push((&*sides[0].partition, &*sides[0].clustering));
+            }
+        }
+        if keys.is_empty() {
+            continue;
+        }
+        for (number, row) in numbers.into_iter().zip(reader.multi_get(table, &keys)?) {
+            rows[number] = row.as_deref().map(Current::decode).transpose()?;
+        }
+    }
+    Ok(rows)
 }

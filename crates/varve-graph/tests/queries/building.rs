@@ -8,9 +8,10 @@ use varve_graph::query::{VertexQuery, collect_vertices};
 use varve_graph::schema::{BaseType, SchemaKind};
 use varve_graph::tasks::TaskStatus;
 use varve_graph::write::{Missing, Mutation, WriteRequest};
+use varve_kv::MemoryEngine;
 use varve_model::schema::IndexType;
 use varve_model::{ElementId, TemporalScope, Value, Vertex};
-use varve_testkit::Random;
+use varve_testkit::{Random, WatchedEngine};
 
 use crate::world::*;
 
@@ -56,6 +57,47 @@ fn an_index_made_later_finds_what_was_written_before() {
     assert_eq!(world.done(again), TaskStatus::Success);
     assert_eq!(world.find(TemporalScope::NOW, &in_city("Y")), ["1:b"]);
     assert_eq!(world.find(as_of(born), &in_city("X")), ["1:a"]);
+}
+
+/// On a cluster each question takes a round trip, however many rows it asks for.
+#[test]
+fn building_asks_for_rows_together_and_only_of_elements_with_the_value() {
+    const PEOPLE: usize = 1_200;
+    const IN_A_CITY: usize = 30;
+    let (engine, reads) = WatchedEngine::new(Arc::new(MemoryEngine::new()));
+    let world = World::on(engine);
+    let people = (0..PEOPLE).map(|number| {
+        let mut vertex = person(&number.to_string(), 20, "X");
+        if number >= IN_A_CITY {
+            vertex.properties.remove(CITY);
+        }
+        let fresh = false;
+        Mutation::PutVertex { vertex, fresh }
+    });
+    let request = WriteRequest::now(people.collect());
+    world.graph.write_now(&request).expect("stored");
+
+    reads.forget();
+    assert_eq!(
+        world.person_index(IndexType::Secondary, "city"),
+        TaskStatus::Success
+    );
+    let counted = reads.counted();
+    assert_eq!(counted.multi_gets, 1, "{counted:?}");
+    assert!(counted.gets < 2 * IN_A_CITY as u64, "{counted:?}");
+    assert_eq!(
+        world.find(TemporalScope::NOW, &in_city("X")).len(),
+        IN_A_CITY
+    );
+
+    reads.forget();
+    assert_eq!(
+        world.person_index(IndexType::Secondary, "age"),
+        TaskStatus::Success
+    );
+    let counted = reads.counted();
+    assert_eq!(counted.multi_gets, 3, "chunks of 500: {counted:?}");
+    assert!(counted.gets < PEOPLE as u64 + 50, "{counted:?}");
 }
 
 #[test]
