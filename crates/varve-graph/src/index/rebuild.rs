@@ -293,7 +293,7 @@ pub(super) fn may_decide_each(
     found: &[Found],
 ) -> Result<Vec<bool>, GraphError> {
     let rows = current_rows(graph.reader(), ids)?;
-    let rows: FxHashMap<&ElementId, Current> = ids
+    let rows: IdMap<&ElementId, Current> = ids
         .iter()
         .zip(rows)
         .filter_map(|(id, row)| Some((id, row?)))
