@@ -126,7 +126,7 @@ impl Story {
     }
 
     fn check_stored(&self) {
-        let report = verify(&self.graph, &mut |_| true).expect("verified");
+        let report = verify(&self.graph, 1, &mut |_| true).expect("verified");
         assert_eq!(report.problem_count, 0, "{:?}", report.problems);
     }
 }

@@ -6,6 +6,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ..varve_server::ServerConfig::default()
     };
     let state = varve_server::AppState::new(config)?;
-    varve_server::start(&state)?.run_until_signal()?;
+    varve_server::start(&state)?.run_until_signal(|_| ())?;
     Ok(())
 }

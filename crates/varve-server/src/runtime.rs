@@ -216,8 +216,9 @@ impl RunningServer {
         }
     }
 
-    /// Serves until SIGTERM or SIGINT, then stops gracefully and returns.
-    pub fn run_until_signal(self) -> io::Result<()> {
+    /// Serves until SIGTERM or SIGINT, then stops gracefully and returns. Calls `ready` once either
+    /// signal does so: until then it ends the process.
+    pub fn run_until_signal(self, ready: impl FnOnce(&Self)) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .build()?;
@@ -225,6 +226,7 @@ impl RunningServer {
             use tokio::signal::unix::{SignalKind, signal};
             let mut terminate = signal(SignalKind::terminate())?;
             let mut interrupt = signal(SignalKind::interrupt())?;
+            ready(&self);
             tokio::select! {
                 _ = terminate.recv() => tracing::info!("SIGTERM: stopping"),
                 _ = interrupt.recv() => tracing::info!("SIGINT: stopping"),

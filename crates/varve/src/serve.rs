@@ -81,16 +81,17 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
         Some(early) => early.hand_over(&state)?,
         None => varve_server::start(&state)?,
     };
-    announce(&config, &server.address().to_string(), &graphs);
-    if let Some(address) = server.admin_address() {
-        println!("  admin       http://{address}");
-    }
-    if let Some(identity) = identity {
-        let name = config.omrs.server_names.first();
-        let name = name.map_or("<any name>", String::as_str);
-        println!("  metadata    /servers/{name}, metadata collection {identity}");
-    }
-    server.run_until_signal()?;
+    server.run_until_signal(|server| {
+        announce(&config, &server.address().to_string(), &graphs);
+        if let Some(address) = server.admin_address() {
+            println!("  admin       http://{address}");
+        }
+        if let Some(identity) = identity {
+            let name = config.omrs.server_names.first();
+            let name = name.map_or("<any name>", String::as_str);
+            println!("  metadata    /servers/{name}, metadata collection {identity}");
+        }
+    })?;
     engine.stop_waiting();
     drop((tending, maintenance));
     for name in graphs.open_names() {

@@ -44,6 +44,6 @@ pub(crate) fn serve(status: u16, body: &Path) -> Result<()> {
     let state = AppState::with_routes(config, graphs, &[ROUTES])?;
     let server = varve_server::start(&state)?;
     println!("bare serves on http://{}", server.address());
-    server.run_until_signal()?;
+    server.run_until_signal(|_| ())?;
     Ok(())
 }
