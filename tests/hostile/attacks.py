@@ -1,5 +1,6 @@
 """What hostile clients do. Each attack gets the server's address and a deadline, and returns how many clients it was."""
 
+import functools
 import gzip
 import socket
 import threading
@@ -45,6 +46,7 @@ def again(until, work):
     return repeated
 
 
+@functools.cache
 def packed_batch(size):
     """A batch of one vertex whose text compresses to a thousandth."""
     text = b"a" * size
@@ -62,11 +64,16 @@ def gzip_inflaters(address, until, many):
     return together(min(many, 16), send)
 
 
-def many_values(address, until, many):
+@functools.cache
+def lists():
+    """A variable and a batch that are lists of millions of numbers."""
     items = gzip.compress(b'{"data":[' + b"1," * (5 * MIB - 8) + b"1]}", 9)
-    batch = gzip.compress(
-        b'[{"label":"blob","id":"list","properties":{"numbers":[' + b"1," * (31 * MIB) + b"1]}}]", 9
-    )
+    start = b'[{"label":"blob","id":"list","properties":{"numbers":['
+    return items, gzip.compress(start + b"1," * (31 * MIB) + b"1]}}]", 9)
+
+
+def many_values(address, until, many):
+    items, batch = lists()
 
     def send(number):
         if number % 2:
@@ -164,6 +171,13 @@ def deep_pages(address, until, many):
 def large_listings(address, until, many):
     """Clients that read large answers as fast as they can."""
     return together(16, again(until, lambda _: once(address, "GET", ALL)))
+
+
+def prepare():
+    """Makes the bodies that take long to make, so that no attack's time goes into that."""
+    packed_batch(63 * MIB)
+    packed_batch(9 * MIB)
+    lists()
 
 
 #: The attacks by name.

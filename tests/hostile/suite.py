@@ -127,7 +127,7 @@ def run(binary, attack, seconds, many):
         status, _ = once(server.address, "GET", "/versions")
         return {
             "attack": attack.__name__.replace("_", " "),
-            "clients": clients[0] if clients else "?",
+            "clients": clients[0] if clients else None,
             "before": before,
             "peak": server.peak_mib(),
             "quiet": quiet,
@@ -140,6 +140,8 @@ def run(binary, attack, seconds, many):
 
 
 def faults(row, judge_times):
+    if row["clients"] is None:
+        yield "the attack did not end"
     if not row["served"]:
         yield "the server does not answer any more"
     if row["peak"] >= RESIDENT_MIB_MAX:
@@ -172,6 +174,7 @@ def main():
     print("| attack | clients | MiB before | MiB peak | `/versions` ms, quiet → under attack | point read | batch |")
     print("|---|---|---|---|---|---|---|")
     failed = []
+    attacks.prepare()
     for attack in attacks.ALL_ATTACKS:
         if wanted and attack.__name__ not in wanted:
             continue
