@@ -1,8 +1,10 @@
 //! An immutable state of a graph's schema, cheap to share and quick to look up in.
 
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
-use rustc_hash::FxHashMap;
+use rpds::{HashTrieMapSync, RedBlackTreeMapSync, VectorSync};
+use rustc_hash::FxHasher;
 use varve_model::schema::IndexBase;
 use varve_model::{
     EdgeLabel, EdgeLabelId, IndexLabel, IndexLabelId, PropertyKey, PropertyKeyId, VertexLabel,
@@ -12,23 +14,28 @@ use varve_model::{
 use super::kind::SchemaElement;
 use crate::GraphError;
 
-/// Ids below this are looked up by position; greater ones, which only restored schemas have, by hash.
-const DENSE_IDS: u32 = 4096;
+/// Ids below this are looked up by position; greater ones, which only restored schemas have, in a tree.
+const DENSE_IDS: u32 = 1 << 16;
 
-/// The elements of one kind, by id (removed ones too) and by name (visible ones only).
+/// A map whose copies share everything but the path to what was changed, so that a change costs the same however much there is.
+type Map<K, V> = HashTrieMapSync<K, V, BuildHasherDefault<FxHasher>>;
+/// Index labels by what they index, those of one base by ascending id. A base has few: each write keeps all of them up to date.
+type IndexLists = Map<IndexBase, Vec<Arc<IndexLabel>>>;
+
+/// The elements of one kind, by id (removed ones too) and by name (visible ones only). A copy is as cheap as one of a [`Map`].
 #[derive(Debug, Clone)]
 pub(super) struct Elements<T> {
-    dense: Vec<Option<Arc<T>>>,
-    sparse: FxHashMap<u32, Arc<T>>,
-    names: FxHashMap<Box<str>, Arc<T>>,
+    dense: VectorSync<Option<Arc<T>>>,
+    sparse: RedBlackTreeMapSync<u32, Arc<T>>,
+    names: Map<Box<str>, Arc<T>>,
 }
 
 impl<T> Default for Elements<T> {
     fn default() -> Self {
         Self {
-            dense: Vec::new(),
-            sparse: FxHashMap::default(),
-            names: FxHashMap::default(),
+            dense: VectorSync::default(),
+            sparse: RedBlackTreeMapSync::default(),
+            names: Map::default(),
         }
     }
 }
@@ -48,28 +55,25 @@ impl<T: SchemaElement> Elements<T> {
         if let Some(old) = self.get(number).cloned()
             && old.is_visible()
         {
-            self.names.remove(old.name());
+            self.names.remove_mut(old.name());
         }
         if element.is_visible() {
             self.names
-                .insert(element.name().into(), Arc::clone(&element));
+                .insert_mut(element.name().into(), Arc::clone(&element));
         }
         if number < DENSE_IDS {
-            let at = number as usize;
-            if self.dense.len() <= at {
-                self.dense.resize(at + 1, None);
+            while self.dense.len() <= number as usize {
+                self.dense.push_back_mut(None);
             }
-            self.dense[at] = Some(element);
+            self.dense.set_mut(number as usize, Some(element));
         } else {
-            self.sparse.insert(number, element);
+            self.sparse.insert_mut(number, element);
         }
     }
 
     /// All elements, removed ones too, by ascending id.
     fn all(&self) -> impl Iterator<Item = &Arc<T>> {
-        let mut sparse: Vec<&Arc<T>> = self.sparse.values().collect();
-        sparse.sort_unstable_by_key(|element| element.number());
-        self.dense.iter().flatten().chain(sparse)
+        self.dense.iter().flatten().chain(self.sparse.values())
     }
 
     fn visible(&self) -> impl Iterator<Item = &Arc<T>> {
@@ -84,14 +88,16 @@ impl<T: SchemaElement> Elements<T> {
 #[derive(Debug, Clone, Default)]
 pub struct Schema {
     version: u64,
-    property_keys: Arc<Elements<PropertyKey>>,
-    vertex_labels: Arc<Elements<VertexLabel>>,
-    edge_labels: Arc<Elements<EdgeLabel>>,
-    index_labels: Arc<Elements<IndexLabel>>,
-    /// Visible index labels of each base, by ascending id.
-    shown: Arc<FxHashMap<IndexBase, Vec<Arc<IndexLabel>>>>,
+    property_keys: Elements<PropertyKey>,
+    vertex_labels: Elements<VertexLabel>,
+    edge_labels: Elements<EdgeLabel>,
+    index_labels: Elements<IndexLabel>,
+    /// Visible index labels of each base.
+    shown: IndexLists,
     /// Those of them that writers must keep up to date.
-    kept: Arc<FxHashMap<IndexBase, Vec<Arc<IndexLabel>>>>,
+    kept: IndexLists,
+    /// The SUB labels of each PARENT label, removed ones too.
+    subs: Map<EdgeLabelId, RedBlackTreeMapSync<EdgeLabelId, Arc<EdgeLabel>>>,
 }
 
 macro_rules! look_ups {
@@ -195,15 +201,14 @@ impl Schema {
 
     /// The SUB labels of a PARENT label, by ascending id.
     pub fn sub_labels(&self, parent: EdgeLabelId) -> impl Iterator<Item = &Arc<EdgeLabel>> {
-        self.all_edge_labels()
-            .filter(move |label| label.parent == Some(parent))
+        let subs = self.sub_labels_ever(parent);
+        subs.filter(|label| label.is_visible())
     }
 
     /// The SUB labels that a PARENT label has or had, removed ones too, by ascending id.
     pub fn sub_labels_ever(&self, parent: EdgeLabelId) -> impl Iterator<Item = &Arc<EdgeLabel>> {
-        self.edge_labels
-            .all()
-            .filter(move |label| label.parent == Some(parent))
+        let subs = self.subs.get(&parent);
+        subs.into_iter().flat_map(RedBlackTreeMapSync::values)
     }
 
     /// The name of a property key, for messages and answers; `~undefined` when there never was one of that id.
@@ -236,48 +241,46 @@ impl Schema {
 
     pub(crate) fn put_property_key(&mut self, element: PropertyKey) -> Arc<PropertyKey> {
         let element = Arc::new(element);
-        Arc::make_mut(&mut self.property_keys).put(Arc::clone(&element));
+        self.property_keys.put(Arc::clone(&element));
         element
     }
 
     pub(crate) fn put_vertex_label(&mut self, element: VertexLabel) -> Arc<VertexLabel> {
         let element = Arc::new(element);
-        Arc::make_mut(&mut self.vertex_labels).put(Arc::clone(&element));
+        self.vertex_labels.put(Arc::clone(&element));
         element
     }
 
     pub(crate) fn put_edge_label(&mut self, element: EdgeLabel) -> Arc<EdgeLabel> {
         let element = Arc::new(element);
-        Arc::make_mut(&mut self.edge_labels).put(Arc::clone(&element));
+        if let Some(parent) = element.parent {
+            let mut subs = self.subs.get(&parent).cloned().unwrap_or_default();
+            subs.insert_mut(element.id, Arc::clone(&element));
+            self.subs.insert_mut(parent, subs);
+        }
+        self.edge_labels.put(Arc::clone(&element));
         element
     }
 
     pub(crate) fn put_index_label(&mut self, element: IndexLabel) -> Arc<IndexLabel> {
         let element = Arc::new(element);
-        place(
-            Arc::make_mut(&mut self.shown),
-            &element,
-            element.is_visible(),
-        );
-        place(Arc::make_mut(&mut self.kept), &element, element.is_usable());
-        Arc::make_mut(&mut self.index_labels).put(Arc::clone(&element));
+        place(&mut self.shown, &element, element.is_visible());
+        place(&mut self.kept, &element, element.is_usable());
+        self.index_labels.put(Arc::clone(&element));
         element
     }
 }
 
 /// Puts `element` into the list of its base, or takes it out when it does not belong.
-fn place(
-    lists: &mut FxHashMap<IndexBase, Vec<Arc<IndexLabel>>>,
-    element: &Arc<IndexLabel>,
-    belongs: bool,
-) {
-    let list = lists.entry(element.base).or_default();
+fn place(lists: &mut IndexLists, element: &Arc<IndexLabel>, belongs: bool) {
+    let mut list = lists.get(&element.base).cloned().unwrap_or_default();
     match list.binary_search_by_key(&element.id, |each| each.id) {
         Ok(at) if belongs => list[at] = Arc::clone(element),
         Ok(at) => drop(list.remove(at)),
         Err(at) if belongs => list.insert(at, Arc::clone(element)),
-        Err(_) => {}
+        Err(_) => return,
     }
+    lists.insert_mut(element.base, list);
 }
 
 /// Whether queries may rely on an index label: it is complete. One that is being built or rebuilt is not.
