@@ -1,4 +1,4 @@
-//! Named bounds of one graph. Every one is configurable (a query's is fixed:
+//! Named bounds of a server's graphs. Every one is configurable (a query's is fixed:
 //! [`crate::query::QUERY_CAPACITY`]); over one, the answer is a clear error or waiting.
 
 use varve_model::CommitVersion;
@@ -14,6 +14,8 @@ pub const STATES_PER_UPDATE_MAX: usize = CommitVersion::PER_MICROSECOND;
 /// Bounds on what one request, or all that wait, may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
+    /// Graphs of one server; one more is not created. Those that are there are opened, however many. Default 256.
+    pub graphs_max: usize,
     /// Edges that the deletion of one vertex may take with it in one commit (count); with more, its edges go before it
     /// in steps. Default 200,000.
     pub vertex_delete_edges_max: usize,
@@ -48,6 +50,7 @@ impl Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            graphs_max: 256,
             vertex_delete_edges_max: 200_000,
             vertex_delete_bytes_max: 256 << 20,
             commit_group_bytes_max: 4 << 20,

@@ -231,7 +231,8 @@ impl Registry {
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] for a name that is not 1 to [`GRAPH_NAME_BYTES_MAX`] letters, digits and `_`, the
     /// first a letter, or that no space may have ([`varve_kv::is_space_name`]);
-    /// [`ErrorKind::Existed`] when there is one of that name; [`ErrorKind::Busy`] after
+    /// [`ErrorKind::Existed`] when there is one of that name; [`ErrorKind::LimitExceeded`] when there
+    /// are [`Limits::graphs_max`](crate::Limits::graphs_max); [`ErrorKind::Busy`] after
     /// [`Registry::close`].
     pub fn create(&self, name: &str) -> Result<Arc<Graph>, GraphError> {
         check_name(name)?;
@@ -243,6 +244,7 @@ impl Registry {
         if let Some(error) = self.cannot_be_opened(name).filter(|_| !self.is_shared()) {
             return Err(error);
         }
+        self.check_room(name)?;
         let open = match self.is_shared() {
             true => self.open_first(name, &mut doomed)?,
             false => self.open_next(name, None, &mut doomed)?,

@@ -122,6 +122,8 @@ section! {
 section! {
     /// Bounds on what one request to a graph, or all that wait, may take.
     pub(crate) struct LimitsConfig {
+        /// Graphs of the server. Creating one more is answered 400; those that are there are opened, however many.
+        graphs_max: usize = 256,
         /// Edges that the deletion of one vertex may take with it in one commit. With more, its edges
         /// go before it in steps.
         vertex_delete_edges_max: usize = 200_000,
@@ -222,7 +224,7 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         name: "limits",
-        about: "Bounds on what one request to a graph, or all that wait, may take",
+        about: "Bounds on the graphs, and on what one request to a graph, or all that wait, may take",
         options: LimitsConfig::DOCS,
     },
     Section {
@@ -538,6 +540,7 @@ impl LimitsConfig {
             vertex_delete_bytes_max: self.vertex_delete_bytes_max,
             commit_group_bytes_max: self.commit_group_bytes_max,
             commit_queue_bytes_max: self.commit_queue_bytes_max,
+            graphs_max: self.graphs_max,
         }
     }
 }

@@ -63,6 +63,18 @@ impl Registry {
         Ok(newer.map(|(_, space)| space).collect())
     }
 
+    /// Refuses a graph over the limit.
+    pub(super) fn check_room(&self, name: &str) -> Result<(), GraphError> {
+        let (graphs, most) = (self.names().len(), self.options.limits.graphs_max);
+        if graphs < most {
+            return Ok(());
+        }
+        let message = format!(
+            "The graph '{name}' is not created: there are {graphs} graphs, and limits.graphs_max is {most}"
+        );
+        Err(GraphError::new(ErrorKind::LimitExceeded, message))
+    }
+
     /// Makes a graph where others may make one of that name at the same time. Lets others have `doomed` while it waits for them.
     pub(super) fn open_first(
         &self,
