@@ -146,6 +146,7 @@ impl Core {
         let stored = Stored::nothing_of(record);
         self.decide(|| self.log.put(&self.cluster, stamp, record, &stored))
             .await?;
+        self.confirm_term().await?;
         fail_point::CLUSTER_DECIDED.pass();
         let mut backoff = Backoff::new();
         let mut left: Option<Vec<usize>> = None;
@@ -162,8 +163,32 @@ impl Core {
             self.wait_again(&mut backoff).await?;
         }
         fail_point::CLUSTER_CARRIED.pass();
-        // Had the lease run out meanwhile, it must have been renewed before this counts.
-        Ok(self.held().await?)
+        Ok(())
+    }
+
+    /// Makes sure that the record that was just stored counts: whoever opens the space next reads the log after it has ended this
+    /// term, so a record that was stored while the term was this opening's is found. No clock is asked: a machine that was
+    /// stopped may not know. Nothing of the batch is carried out before, as the next server may not know of the record.
+    async fn confirm_term(&self) -> Result<(), NotStored> {
+        let mut backoff = Backoff::new();
+        loop {
+            match self.lease_table.look(&self.cluster).await {
+                Ok(row) if row.term == self.lease.row.term => return Ok(()),
+                Ok(row) => {
+                    let holder = holder(&row);
+                    let detail = lease::lost(&holder);
+                    self.lease.lost(holder);
+                    return Err(NotStored::Lost(Lost(detail)));
+                }
+                Err(failure) if failure.for_good() => {
+                    return Err(NotStored::Refused(failure.text().to_owned()));
+                }
+                Err(failure) => {
+                    tracing::warn!(space = %self.name, failure = failure.text(), "the lease's term is read again");
+                    self.wait_again(&mut backoff).await?;
+                }
+            }
+        }
     }
 
     /// Ends this opening, as a batch that was begun is refused. Whoever opens the space next carries it out before anything
@@ -201,9 +226,11 @@ impl Core {
     {
         let mut backoff = Backoff::new();
         let mut sure = true;
-        for tries in 1.. {
+        let mut tries = 0;
+        loop {
+            tries += 1;
             match request().await {
-                Ok(()) => break,
+                Ok(()) => return Ok(()),
                 Err(failure) => {
                     sure &= !matches!(failure, Failure::Unknown(_));
                     let refused = failure.for_good();
@@ -222,8 +249,6 @@ impl Core {
                 }
             }
         }
-        // An answer that came after the lease had run out counts if the term is still ours.
-        Ok(self.held().await?)
     }
 
     /// Renews the lease, with the numbers that it keeps.
@@ -423,20 +448,7 @@ impl Space for CassandraSpace {
         let sweeps = batch.sweeps().to_vec();
         let core = Arc::clone(&self.core);
         let written = self.bridge.wait(core.write(record, sweeps));
-        written.unwrap_or_else(|| Err(self.failed()))?;
-        // This thread may have been stopped since, and the clocks tell late of a machine that was.
-        if self.core.lease.holds() {
-            return Ok(());
-        }
-        let core = Arc::clone(&self.core);
-        match self.bridge.wait(async move { core.held().await }) {
-            Some(Ok(())) => Ok(()),
-            Some(Err(Lost(detail))) => Err(KvError::OutcomeUnknown {
-                space: self.core.name.to_string(),
-                detail,
-            }),
-            None => Err(self.failed()),
-        }
+        written.unwrap_or_else(|| Err(self.failed()))
     }
 
     fn sync(&self) -> Result<(), KvError> {

@@ -1,0 +1,85 @@
+//! What a leader that was stopped may still do once another process has its space.
+
+#![cfg(feature = "driver")]
+#![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
+
+mod node;
+
+use std::time::Duration;
+
+use node::{Scratch, asked};
+use varve_kv::{Batch, Durability, Engine, KvError, Leadership, Space};
+use varve_testkit::engine_suite::tables::{POINTS, TABLES, all_rows, point};
+
+/// Far longer than a test takes, so no clock of the leader says that its lease has run out, and it renews none meanwhile:
+/// as when a hypervisor has stopped its machine and both clocks with it.
+const LEASE: Duration = Duration::from_secs(3_600);
+
+/// Every batch replaces the rows of the one before it.
+fn write(space: &dyn Space, number: u64) -> Result<(), KvError> {
+    let mut batch = Batch::new();
+    for row in 0..24 {
+        batch.put(POINTS, &point(row), b"c", &point(number));
+    }
+    space.write(&batch, Durability::Sync)
+}
+
+/// The numbers of the batches whose rows a space shows.
+fn shown(space: &dyn Space) -> Vec<u64> {
+    let rows = all_rows(space, POINTS, None);
+    let numbers = rows
+        .iter()
+        .map(|(_, _, value)| u64::from_be_bytes(value[..].try_into().unwrap()));
+    let mut numbers: Vec<u64> = numbers.collect();
+    numbers.dedup();
+    numbers
+}
+
+/// The nodes let the lease run out.
+fn run_out(engine: &Scratch, leader: &dyn Space) {
+    let (keyspace, term) = (leader.incarnation(), leader.term());
+    let statement = format!(
+        "UPDATE \"{keyspace}\".varve_lease SET owner = null, address = null WHERE slot = 0 IF term = {term}"
+    );
+    assert_eq!(asked::<bool>(engine, &[statement]), [true]);
+}
+
+#[test]
+fn a_leader_whose_clocks_stood_still_acknowledges_nothing_once_another_has_its_space() {
+    let Some(engine) = Scratch::configured(|config| config.lease = LEASE) else {
+        return;
+    };
+    let other = engine.again();
+    let leader = engine.open("s", TABLES, true).unwrap();
+    write(&*leader, 1).unwrap();
+    run_out(&engine, &*leader);
+    let next = other.open("s", TABLES, false).unwrap();
+    assert_eq!(leader.leadership(), Leadership::Held, "by its own clocks");
+
+    let written = write(&*leader, 2);
+    assert!(
+        matches!(&written, Err(KvError::OutcomeUnknown { .. })),
+        "{written:?}"
+    );
+    assert_eq!(leader.leadership(), Leadership::Lost);
+    assert_eq!(shown(&*next), [1], "nothing of it is carried out");
+    drop(next);
+    let next = other.open("s", TABLES, false).unwrap();
+    assert_eq!(shown(&*next), [1], "its record does not count");
+    write(&*next, 3).unwrap();
+    assert_eq!(shown(&*next), [3]);
+}
+
+/// The lease may run out meanwhile: as long as nobody has taken it, whoever does will find the record.
+#[test]
+fn a_write_counts_as_long_as_the_term_is_the_writers() {
+    let Some(engine) = Scratch::configured(|config| config.lease = LEASE) else {
+        return;
+    };
+    let other = engine.again();
+    let leader = engine.open("s", TABLES, true).unwrap();
+    run_out(&engine, &*leader);
+    write(&*leader, 1).unwrap();
+    let next = other.open("s", TABLES, false).unwrap();
+    assert_eq!(shown(&*next), [1]);
+}
