@@ -214,7 +214,7 @@ const SECTIONS: &[Section] = &[
     },
     Section {
         name: "storage.cassandra",
-        about: "The Apache Cassandra cluster, for the engine `cassandra` (experimental), see [operating/cassandra.md](operating/cassandra.md)",
+        about: "The Apache Cassandra cluster, for the engine `cassandra` (experimental), see [cassandra.md](cassandra.md)",
         options: CassandraOptions::DOCS,
     },
     Section {
