@@ -1,4 +1,4 @@
-//! Ready-made lists of rows: the published ones, and those of the table of speed in the README.
+//! Ready-made lists of rows: the published ones, and those of the speed table in docs/performance.md.
 
 use clap::ValueEnum;
 
