@@ -1,10 +1,10 @@
-//! Pages that must say what the code says: the tables of REST resources, of the metadata repository's calls, of error codes
-//! and of fail points.
+//! Pages that must say what the code says (the tables of REST resources, of the metadata repository's calls, of error codes
+//! and of fail points), links between pages, and the size of pages.
 //!
 //! `VARVE_UPDATE_DOCS=1` writes the tables of resources and of fail points anew.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use varve_graph::ErrorKind;
 use varve_omrs::error::Message;
@@ -137,4 +137,99 @@ fn the_error_page_names_every_code() {
     listed.sort_unstable();
     known.sort_unstable();
     assert_eq!(listed, known);
+}
+
+/// Folders whose pages are checked for links, beside the root of the repository.
+const PAGE_FOLDERS: &[&str] = &["docs", "tests", "notebooks", "examples", "bench"];
+/// What the README may have at most: lines, and words as `wc -w` counts them.
+const README_MAX: (usize, usize) = (120, 800);
+/// Bytes that a report in `docs/bench` may have at most; `scripts/shorten-report.py` makes it shorter.
+const REPORT_BYTES_MAX: u64 = 200_000;
+
+fn root() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+}
+
+/// The files of a folder that end in `.extension`; those of its folders too when `deep`.
+fn files(folder: &Path, extension: &str, deep: bool) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).expect("a folder of the repository");
+    let mut found = Vec::new();
+    for path in entries.map(|entry| entry.expect("an entry").path()) {
+        if path.is_dir() && deep {
+            found.extend(files(&path, extension, deep));
+        } else if path.extension().is_some_and(|it| it == extension) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// The lines of a page outside its code blocks.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut code = false;
+    text.lines().filter(move |line| {
+        let fence = line.trim_start().starts_with("```");
+        code ^= fence;
+        !code && !fence
+    })
+}
+
+/// The anchors of a page's headings, as a renderer makes them.
+fn anchors(text: &str) -> Vec<String> {
+    let headings = prose(text).filter(|line| line.starts_with('#'));
+    let kept = |letter: &char| letter.is_alphanumeric() || matches!(letter, ' ' | '-' | '_');
+    headings
+        .map(|line| line.trim_start_matches('#').trim().to_lowercase())
+        .map(|title| title.chars().filter(kept).collect::<String>())
+        .map(|title| title.replace(' ', "-"))
+        .collect()
+}
+
+#[test]
+fn every_link_leads_to_a_file_and_a_heading() {
+    let mut pages = files(&root(), "md", false);
+    for folder in PAGE_FOLDERS {
+        pages.extend(files(&root().join(folder), "md", true));
+    }
+    let mut broken = Vec::new();
+    for page in &pages {
+        let text = fs::read_to_string(page).expect("a page");
+        let links = prose(&text).flat_map(|line| line.split("](").skip(1));
+        for link in links.filter_map(|rest| rest.split_once(')').map(|(link, _)| link)) {
+            if link.contains("://") {
+                continue;
+            }
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let target = match file {
+                "" => page.clone(),
+                file => page.parent().expect("a folder").join(file),
+            };
+            let leads = target.exists()
+                && (anchor.is_empty()
+                    || fs::read_to_string(&target)
+                        .is_ok_and(|text| anchors(&text).iter().any(|it| it == anchor)));
+            if !leads {
+                broken.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "broken links:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn the_readme_is_read_in_two_minutes() {
+    let text = fs::read_to_string(root().join("README.md")).expect("README.md");
+    let size = (text.lines().count(), text.split_whitespace().count());
+    assert!(
+        size.0 <= README_MAX.0 && size.1 <= README_MAX.1,
+        "README.md has {size:?} lines and words, at most {README_MAX:?} are allowed"
+    );
+}
+
+#[test]
+fn reports_are_small() {
+    for report in files(&page("bench"), "html", false) {
+        let bytes = report.metadata().expect("a report").len();
+        assert!(bytes < REPORT_BYTES_MAX, "{}: {bytes}", report.display());
+    }
 }
