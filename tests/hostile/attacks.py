@@ -111,6 +111,8 @@ def zero_window(address, until, many):
                     break
             except TimeoutError:
                 pass
+            except OSError:
+                break
     return 1
 
 

@@ -14,6 +14,16 @@ def connect(address):
     return connection
 
 
+def connect_patiently(address, tries=50):
+    """A connection, tried again while the server turns connections away."""
+    for _ in range(tries):
+        try:
+            return connect(address)
+        except OSError:
+            time.sleep(0.1)
+    return connect(address)
+
+
 def head(method, path, length=None, headers=""):
     length = "" if length is None else f"Content-Type: application/json\r\nContent-Length: {length}\r\n"
     return f"{method} {path} HTTP/1.1\r\nHost: localhost\r\n{length}{headers}\r\n".encode()
@@ -56,7 +66,7 @@ def once(address, method, path, body=None, headers=""):
 def timed(address, method, path, make_body, until, at_least):
     """Sends requests one after another until a time; their durations in seconds and the statuses that were not 2xx."""
     took, refused, number = [], {}, 0
-    connection = connect(address)
+    connection = connect_patiently(address)
     while time.monotonic() < until or len(took) < at_least:
         body = make_body(number) if make_body else None
         number += 1
@@ -64,7 +74,7 @@ def timed(address, method, path, make_body, until, at_least):
         try:
             status, _ = request(connection, method, path, body)
         except OSError:
-            status, connection = 0, connect(address)
+            status, connection = 0, connect_patiently(address)
         if 200 <= status < 300:
             took.append(time.monotonic() - start)
         else:

@@ -168,7 +168,8 @@ impl Log {
         let mut segments = survey.segments;
         let active = match end {
             Some(end) => {
-                settle::tell(&*disk, &options.space, &segments, &end);
+                let acknowledged = mark.map_or(0, |mark| mark.acknowledged);
+                settle::tell(&*disk, &options.space, &segments, &end, acknowledged);
                 settle::settle(&*disk, &mut segments, end)
             }
             None => begin(&folders, &mut mark, &mut segments),

@@ -20,7 +20,7 @@ pub mod weighted;
 
 pub use capacity::Capacity;
 pub use error::TraversalError;
-pub use path::{Parallel, Path, edges_of};
+pub use path::{Parallel, Path, edges_of, path_bytes};
 pub use search::{Hop, Measure, Search, VertexNumber};
 pub use step::{EdgeFilter, Step, VertexFilter};
 pub use tree::{Reached, Tree};

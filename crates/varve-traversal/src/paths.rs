@@ -5,6 +5,7 @@ use std::collections::hash_map::Entry;
 use rustc_hash::FxHashMap;
 use varve_view::Flow;
 
+use crate::path::path_bytes;
 use crate::{Capacity, Path, Search, Step, TraversalError, VertexNumber};
 
 /// A request for simple paths.
@@ -119,12 +120,14 @@ impl Finder<'_, '_> {
             };
             path.push(vertex);
             self.touch(1)?;
+            // What was read once is not read again: the search itself must end, too.
+            self.search.meter().row()?;
             let left = left - open.len() as u64;
             if left == 0 {
                 self.found.push(Path {
                     vertices: path.clone(),
                 });
-                self.search.meter().hold(size_of_val(&path[..]))?;
+                self.search.meter().hold(path_bytes(path.len()))?;
                 path.pop();
                 if self.found.len() as u64 >= self.ask.limit {
                     path.truncate(1);

@@ -1,8 +1,9 @@
 //! Shortest paths by number of edges, searched from both ends.
 
 use rustc_hash::FxHashSet;
-use varve_view::Flow;
+use varve_view::{Flow, Meter};
 
+use crate::path::path_bytes;
 use crate::{Capacity, Path, Search, Step, TraversalError, VertexNumber};
 
 /// What HugeGraph's texts call these searches.
@@ -98,7 +99,13 @@ impl Side {
     }
 
     /// All ways from a vertex of a layer to this side's end: each begins behind the vertex.
-    fn ways(&self, vertex: VertexNumber, layer: usize, most: usize) -> Vec<Vec<VertexNumber>> {
+    fn ways(
+        &self,
+        vertex: VertexNumber,
+        layer: usize,
+        most: usize,
+        meter: &Meter,
+    ) -> Result<Vec<Vec<VertexNumber>>, TraversalError> {
         let mut ways: Vec<Vec<VertexNumber>> = vec![Vec::new()];
         for parents in self.parents[..layer].iter().rev() {
             let mut longer = Vec::new();
@@ -108,7 +115,12 @@ impl Side {
                 let own = parents[start..]
                     .iter()
                     .take_while(|(child, _)| *child == at);
-                longer.extend(own.map(|(_, parent)| [&way[..], &[*parent]].concat()));
+                for (_, parent) in own {
+                    let longer_way = [&way[..], &[*parent]].concat();
+                    meter.row()?;
+                    meter.hold(size_of_val(&longer_way) + size_of_val(&longer_way[..]))?;
+                    longer.push(longer_way);
+                }
                 if longer.len() >= most {
                     break;
                 }
@@ -116,7 +128,7 @@ impl Side {
             longer.truncate(most);
             ways = longer;
         }
-        ways
+        Ok(ways)
     }
 }
 
@@ -162,7 +174,7 @@ pub fn shortest_paths(
             let is_met = |vertex| near.depth(vertex) == near.layer();
             far.grow(search, &back, ask.all, &is_met, &mut charge)?;
         }
-        let paths = joined(&near, &far, ask)?;
+        let paths = joined(&near, &far, ask, search.meter())?;
         if !paths.is_empty() || near.frontier.is_empty() || far.frontier.is_empty() {
             return Ok(paths);
         }
@@ -171,7 +183,12 @@ pub fn shortest_paths(
 }
 
 /// The paths through the vertices at which the last layers of both sides meet.
-fn joined(near: &Side, far: &Side, ask: &Shortest) -> Result<Vec<Path>, TraversalError> {
+fn joined(
+    near: &Side,
+    far: &Side,
+    ask: &Shortest,
+    meter: &Meter,
+) -> Result<Vec<Path>, TraversalError> {
     let (ahead, behind) = (near.parents.len(), far.parents.len());
     let meets = |vertex: &&VertexNumber| far.depth(**vertex) == far.layer();
     let meeting = near.frontier.iter().filter(meets);
@@ -182,13 +199,15 @@ fn joined(near: &Side, far: &Side, ask: &Shortest) -> Result<Vec<Path>, Traversa
     };
     let mut paths = Vec::new();
     for vertex in meeting {
-        let starts = near.ways(*vertex, ahead, most(paths.len()));
-        let ends = far.ways(*vertex, behind, most(paths.len()));
+        let starts = near.ways(*vertex, ahead, most(paths.len()), meter)?;
+        let ends = far.ways(*vertex, behind, most(paths.len()), meter)?;
         for start in &starts {
             for end in &ends {
                 let mut vertices: Vec<VertexNumber> = start.iter().rev().copied().collect();
                 vertices.push(*vertex);
                 vertices.extend(end);
+                meter.row()?;
+                meter.hold(path_bytes(vertices.len()))?;
                 paths.push(Path { vertices });
                 ask.capacity.check(paths.len() as u64, WHAT)?;
                 if !ask.all {

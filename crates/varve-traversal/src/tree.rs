@@ -6,6 +6,8 @@ use crate::{Path, Search, Step, TraversalError, VertexNumber};
 
 /// Bytes that one reached vertex takes.
 const REACHED_BYTES: usize = size_of::<Reached>();
+/// Bytes that a layer takes besides: its own, and the room that a list has at first.
+const LAYER_BYTES: usize = size_of::<Vec<Reached>>() + 4 * REACHED_BYTES;
 
 /// A vertex of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,6 +116,7 @@ impl Tree {
         let last = self.layers.last().map_or(&[][..], Vec::as_slice);
         let from: Vec<VertexNumber> = last.iter().map(|reached| reached.vertex).collect();
         let meter = search.meter();
+        meter.hold(LAYER_BYTES)?;
         let mut layer: Vec<Reached> = Vec::new();
         if most == 0 {
             return Ok(layer);

@@ -3,10 +3,11 @@
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use varve_model::{EdgeId, PropertyKeyId};
 use varve_view::Flow;
 
+use crate::path::{Pairs, path_bytes};
 use crate::{Capacity, Path, Search, Step, TraversalError, VertexNumber};
 
 /// What HugeGraph's texts call these searches.
@@ -101,7 +102,7 @@ pub fn lightest_paths(
         };
         if is_wanted {
             let path = path_to(&settled, source, next.vertex);
-            meter.hold(size_of_val(&path.vertices[..]))?;
+            meter.hold(path_bytes(path.vertices.len()))?;
             let weight = next.weight;
             paths.push(WeightedPath { path, weight });
         }
@@ -171,26 +172,24 @@ pub fn lightest_edges(
         reads: weight.into_iter().collect(),
         ..step.clone()
     };
-    let mut seen = FxHashSet::default();
-    let pairs = paths
-        .iter()
-        .flat_map(|found| found.path.vertices.windows(2));
-    let pairs = pairs.map(|pair| (pair[0], pair[1]));
-    let pairs: Vec<_> = pairs.filter(|pair| seen.insert(*pair)).collect();
-    let mut edges = Vec::with_capacity(pairs.len());
-    for (from, to) in pairs {
-        let (view, key) = (search.view(), search.key(from));
-        let (mut least, mut found) = (f64::INFINITY, None);
-        search.expand(&[from], &step, &mut |hop| {
-            if hop.to == to {
+    let pairs = Pairs::of(paths.iter().map(|found| &found.path), search.meter())?;
+    let mut lightest: FxHashMap<(VertexNumber, VertexNumber), (f64, EdgeId)> = FxHashMap::default();
+    for (from, ends) in &pairs.ends {
+        let (view, key) = (search.view(), search.key(*from));
+        search.expand(&[*from], &step, &mut |hop| {
+            if ends.contains(&hop.to) {
+                let pair = (*from, hop.to);
                 let weight = weight_of(hop.properties, weight)?;
-                if weight <= least {
-                    (least, found) = (weight, Some(view.edge_id(&key, hop.edge)?));
+                if lightest
+                    .get(&pair)
+                    .is_none_or(|(least, _)| weight <= *least)
+                {
+                    lightest.insert(pair, (weight, view.edge_id(&key, hop.edge)?));
                 }
             }
             Ok(Flow::Continue(()))
         })?;
-        edges.extend(found);
     }
-    Ok(edges)
+    let each = pairs.all.iter().filter_map(|pair| lightest.remove(pair));
+    Ok(each.map(|(_, edge)| edge).collect())
 }

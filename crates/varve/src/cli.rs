@@ -346,7 +346,8 @@ mod tests {
             for command in Cli::command().get_subcommands() {
                 let name = command.get_name();
                 assert!(completions.contains(name), "{shell}: {name}");
-                assert!(manual.contains(&format!("varve\\-{name}")), "{name}");
+                let escaped = name.replace('-', "\\-");
+                assert!(manual.contains(&format!("varve\\-{escaped}")), "{name}");
             }
             assert!(completions.contains("--listen"), "{shell}");
         }

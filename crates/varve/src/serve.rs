@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
     if !config.server.host.is_loopback() {
         tracing::warn!(
             host = %config.server.host,
-            "the server listens beyond this machine, and asks nobody who they are: whoever reaches it may read and change \
+            "the server listens on a non-loopback address without authentication: whoever reaches it can read and change \
              everything; listen on a loopback address, or let only a proxy or trusted clients reach it"
         );
     }

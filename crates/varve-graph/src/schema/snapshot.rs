@@ -1,10 +1,9 @@
 //! An immutable state of a graph's schema, cheap to share and quick to look up in.
 
-use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync, VectorSync};
-use rustc_hash::FxHasher;
 use varve_model::schema::IndexBase;
 use varve_model::{
     EdgeLabel, EdgeLabelId, IndexLabel, IndexLabelId, PropertyKey, PropertyKeyId, VertexLabel,
@@ -17,8 +16,8 @@ use crate::GraphError;
 /// Ids below this are looked up by position; greater ones, which only restored schemas have, in a tree.
 const DENSE_IDS: u32 = 1 << 16;
 
-/// A map whose copies share everything but the path to what was changed, so that a change costs the same however much there is.
-type Map<K, V> = HashTrieMapSync<K, V, BuildHasherDefault<FxHasher>>;
+/// A map whose copies share everything but the path to what was changed, so that a change costs the same however much there is. Seeded, since clients choose names.
+type Map<K, V> = HashTrieMapSync<K, V, RandomState>;
 /// Index labels by what they index, those of one base by ascending id. A base has few: each write keeps all of them up to date.
 type IndexLists = Map<IndexBase, Vec<Arc<IndexLabel>>>;
 

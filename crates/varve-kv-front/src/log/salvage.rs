@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use varve_kv::KvError;
 
-use super::format::{self, Head, LogId, file_name};
+use super::format::{self, Head, file_name};
 use super::mark::{self, Found};
 use super::reader::{Reader, Stop};
 use super::recover::{Survey, leads_to};
@@ -78,14 +78,9 @@ fn heads(folders: &Folders) -> io::Result<Vec<Head>> {
         Found::Mark(mark) => mark.first,
         Found::Absent | Found::Empty => {
             let first = Survey::first_of_earlier_builds(&*folders.log, &names)?;
-            first.unwrap_or(SegmentId(1))
+            first.unwrap_or_else(|| first_there(&names))
         }
-        // The first one there: nothing else says which were flushed, and replaying those again
-        // changes nothing.
-        Found::Damaged => {
-            let ids = names.iter().filter_map(|name| format::segment_of(name));
-            ids.min().unwrap_or(SegmentId(1))
-        }
+        Found::Damaged => first_there(&names),
     };
     let mut heads: Vec<Head> = Vec::new();
     for id in (first.0..).map(SegmentId) {
@@ -100,8 +95,7 @@ fn heads(folders: &Folders) -> io::Result<Vec<Head>> {
         let belongs = match (heads.first(), mark) {
             (Some(before), _) => head.log == before.log,
             (None, Found::Mark(mark)) => head.log == mark.log && head.base == mark.flushed,
-            (None, Found::Empty) => head.log == LogId::NONE,
-            (None, Found::Absent | Found::Damaged) => true,
+            (None, Found::Absent | Found::Empty | Found::Damaged) => true,
         };
         if !belongs {
             break;
@@ -109,4 +103,11 @@ fn heads(folders: &Folders) -> io::Result<Vec<Head>> {
         heads.push(head);
     }
     Ok(heads)
+}
+
+/// The first segment there, where nothing says which were flushed: replaying those again changes
+/// nothing.
+fn first_there(names: &[String]) -> SegmentId {
+    let ids = names.iter().filter_map(|name| format::segment_of(name));
+    ids.min().unwrap_or(SegmentId(1))
 }

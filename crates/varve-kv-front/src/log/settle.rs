@@ -16,8 +16,16 @@ const COPY_BYTES: usize = 1 << 20;
 pub(super) const KEPT: &str = ".dropped-";
 
 /// Tells what a start drops.
-pub(super) fn tell(disk: &dyn Disk, space: &str, segments: &[Head], end: &End) {
+pub(super) fn tell(disk: &dyn Disk, space: &str, segments: &[Head], end: &End, acknowledged: u64) {
     let behind = &end.behind;
+    let position = segments[end.segment].position(end.offset);
+    if acknowledged > position {
+        let lost = acknowledged - position;
+        tracing::warn!(
+            "graph {space}: the log ends at position {position}, but writes up to position {acknowledged} were \
+             acknowledged without a sync: the machine has lost {lost} bytes of them"
+        );
+    }
     if behind.bytes == 0 {
         return;
     }

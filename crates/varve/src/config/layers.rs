@@ -49,6 +49,8 @@ fn section_of_mut<'a>(table: &'a mut Table, name: &str) -> Option<&'a mut Table>
 /// `_` stands for all that begin so.
 const NOT_OPTIONS: &[&str] = &[
     "BIN",
+    // Cargo sets it for tests of this crate: what `build.rs` found.
+    "BUILT_COMMIT",
     "CASSANDRA_DIR",
     "CASSANDRA_EXTRA",
     "CASSANDRA_HEAP",
@@ -67,6 +69,7 @@ const NOT_OPTIONS: &[&str] = &[
     "FAIL_POINT",
     "FAIL_POINT_HITS",
     "FUZZ_",
+    "HOSTILE_",
     "IDLE_CONNECTIONS",
     "LIMITED_",
     "METADATA_CRASH_",
@@ -77,6 +80,7 @@ const NOT_OPTIONS: &[&str] = &[
     "SEED",
     "SERVERS_TRIES",
     "TEST_",
+    "TRAVERSAL_",
     "UPDATE_",
 ];
 

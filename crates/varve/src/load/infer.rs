@@ -252,6 +252,14 @@ pub(super) fn run(files: &[PathBuf]) -> Result<(), String> {
         .map(|file| Table::read(&source_of(file)?))
         .collect();
     let (mapping, schema) = guess(&tables?)?;
+    // Both or none.
+    for name in [MAPPING, SCHEMA] {
+        if Path::new(name).exists() {
+            return Err(format!(
+                "{name}: it exists; remove or rename it, then start again"
+            ));
+        }
+    }
     write_new(MAPPING, &mapping)?;
     write_new(SCHEMA, &schema)?;
     println!("{MAPPING} and {SCHEMA} are written: look through them, then");

@@ -13,6 +13,8 @@ use crate::hugegraph::graph::output;
 use crate::request::RequestContext;
 use crate::respond::Growing;
 
+/// How many items are written between two looks at the clock.
+const DEADLINE_EVERY: usize = 256;
 /// Bytes of a first buffer.
 const FIRST_BYTES: usize = 1_024;
 
@@ -45,7 +47,10 @@ impl<'a> Answer<'a> {
         mut write: impl FnMut(&mut JsonWriter, T) -> Result<(), ApiError>,
     ) -> Result<(), ApiError> {
         self.json().key(key).begin_array();
-        for item in items {
+        for (number, item) in items.into_iter().enumerate() {
+            if number % DEADLINE_EVERY == 0 {
+                self.context().check_deadline()?;
+            }
             write(&mut self.growing.json, item)?;
             self.growing.check()?;
         }

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use varve_traversal::neighbourhood::{self, KOut};
-use varve_traversal::{Parallel, Path, Search, Step, Tree, VertexNumber, edges_of};
+use varve_traversal::{Parallel, Path, Search, Step, Tree, VertexNumber, edges_of, path_bytes};
 
 use super::answer::Answer;
 use super::bodies::{FilterSteps, IdJson};
@@ -280,8 +280,11 @@ fn shown_tree(
     }
     let measure = search.measure();
     if shown.paths {
-        let path = |(layer, position): &(usize, usize)| tree.path(*layer, *position);
-        paths = results.iter().map(path).collect();
+        for (layer, position) in &results {
+            let held = ground.meter.hold(path_bytes(layer + 1));
+            held.map_err(|error| refused(context, error.into()))?;
+            paths.push(tree.path(*layer, *position));
+        }
         vertices = vertices_of(&paths);
         let found = edges_of(&mut search, &paths, step, Parallel::Last);
         edges = found.map_err(|error| refused(context, error))?;
