@@ -177,7 +177,7 @@ fn a_list_that_is_not_there_is_not_made_by_a_change() {
     };
     let refused = CassandraEngine::change_consistency(config).unwrap_err();
     let told = refused.to_string();
-    assert!(matches!(refused, KvError::Unavailable { .. }), "{told}");
+    assert!(matches!(refused, KvError::Missing { .. }), "{told}");
     assert!(
         told.contains("there is no keyspace") && told.contains(&keyspace),
         "{told}"

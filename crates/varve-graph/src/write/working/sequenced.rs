@@ -120,6 +120,8 @@ fn stored_parts(
             let Period { from, to } = span.period;
             parts.add(reached, from, None);
             parts.add(from, to, contents.get(span.version));
+            // Before more is copied: a part is a state or a gap behind one.
+            check_count(id, parts.0.len() / 2)?;
             reached = to;
         }
         parts.add(reached, within.to, None);
@@ -259,7 +261,7 @@ fn check_count(id: &ElementId, count: usize) -> Result<(), GraphError> {
     Err(GraphError::new(
         ErrorKind::LimitExceeded,
         format!(
-            "'{id}' has more than {STATES_PER_UPDATE_MAX} different states between the valid_from and the valid_to, the most that              one update may change: update shorter periods"
+            "'{id}' has more than {STATES_PER_UPDATE_MAX} different states between the valid_from and the valid_to, the most that one update may change: update shorter periods"
         ),
     ))
 }
