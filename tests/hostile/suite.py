@@ -171,6 +171,9 @@ def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     seconds, many = (20, 300) if arguments.long else (6, 100)
     wanted = arguments.only.split(",") if arguments.only else None
+    unknown = set(wanted or []) - {attack.__name__ for attack in attacks.ALL_ATTACKS}
+    if unknown:
+        parser.error(f"no attack is called {', '.join(sorted(unknown))}")
     print("| attack | clients | MiB before | MiB peak | `/versions` ms, quiet → under attack | point read | batch |")
     print("|---|---|---|---|---|---|---|")
     failed = []

@@ -89,7 +89,7 @@ section! {
         /// on: inflated bodies and their values.
         max_read_request_bytes: usize = 64 * MIB,
         /// The same for write requests.
-        max_write_request_bytes: usize = 256 * MIB,
+        max_write_request_bytes: usize = 192 * MIB,
         /// Requests of each kind that may wait for their turn; one more is answered 503 at once.
         max_waiting_requests: usize = 16_384,
         /// Time that a request waits for its turn before it is answered 503.
