@@ -17,7 +17,7 @@ const USAGE: &str = "usage: varve-conformance replay --url http://host:port \
 
 Replays the recorded HugeGraph exchanges against a server whose graph 'hugegraph' is empty.
 With '--order any', elements may be listed in an order of the storage engine's own.
-Ends with 0 when nothing unlisted differs and at least 95 % of what is in scope is equal (80 % of
+Ends with 0 when nothing unlisted differs and at least 95 % of what is in scope is equal (75 % of
 the traversers, whose recording was made to show defects).";
 
 #[derive(Default)]

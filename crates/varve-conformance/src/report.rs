@@ -9,7 +9,7 @@ use crate::tables::DifferenceKind;
 /// the listed ones show the same defect: filters of k-out and k-neighbor that are ignored.
 pub const EQUAL_PERCENT_MIN: f64 = 95.0;
 /// The same of [`crate::TRAVERSERS`], which was made to show defects: each is told in its list.
-pub const TRAVERSERS_EQUAL_PERCENT_MIN: f64 = 80.0;
+pub const TRAVERSERS_EQUAL_PERCENT_MIN: f64 = 75.0;
 
 /// The numbers of a replay.
 #[derive(Clone, Debug, PartialEq)]
