@@ -20,7 +20,7 @@ use crate::server::{Client, Server, VARVE, run, shown};
 /// Concurrent writers.
 const WRITERS: usize = 3;
 /// How long the load goes on if the place is not reached.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(300);
 /// The most times that a place of every commit is passed before it acts.
 const HITS_OFTEN: u64 = 120;
 /// The same for a place of rarer work.
