@@ -1,4 +1,5 @@
-//! What requests may take of memory: bodies as they are inflated and read, and answers until they are taken.
+//! What requests may take of memory: bodies as they are inflated and read, and answers until they
+//! are taken.
 
 use std::io::Read;
 use std::time::{Duration, Instant};
@@ -126,6 +127,21 @@ fn a_stream_that_takes_nothing_ends_its_connection() {
     assert_eq!(server.get("/versions").status, 200);
 }
 
+/// Whether the answer to the request of [`with_closed_window`] begins with status 200.
+fn is_answered(client: &mut Client) -> bool {
+    let mut head = [0; 9];
+    loop {
+        client.stream.read_exact(&mut head).unwrap();
+        let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+        let mut payload = vec![0; length];
+        client.stream.read_exact(&mut payload).unwrap();
+        // HEADERS of the answer: 200 has an index, 503 is a literal status.
+        if head[3] == 1 {
+            return payload[0] == 0x88;
+        }
+    }
+}
+
 #[test]
 fn an_answer_of_http2_counts_however_small() {
     let server = TestServer::start(ServerConfig {
@@ -133,20 +149,13 @@ fn an_answer_of_http2_counts_however_small() {
         max_held_answer_bytes: 150,
         ..ServerConfig::default()
     });
-    let held = with_closed_window(&server, "/versions");
-    await_that("what is held leaves no room", || {
-        let mut other = with_closed_window(&server, "/versions");
-        // HEADERS of the answer: 503 is a literal status, and 200 has an index.
-        let mut head = [0; 9];
-        loop {
-            other.stream.read_exact(&mut head).unwrap();
-            let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
-            let mut payload = vec![0; length];
-            other.stream.read_exact(&mut payload).unwrap();
-            if head[3] == 1 {
-                break payload[0] != 0x88;
-            }
-        }
-    });
+    let mut held = with_closed_window(&server, "/versions");
+    // A second request before this one is answered could take the room first.
+    assert!(is_answered(&mut held));
+    let mut other = with_closed_window(&server, "/versions");
+    assert!(!is_answered(&mut other), "what is held leaves no room");
     drop(held);
+    await_that("the share is given back", || {
+        is_answered(&mut with_closed_window(&server, "/versions"))
+    });
 }
