@@ -383,6 +383,35 @@ pub fn decode_element(bytes: &[u8]) -> Result<ElementId, DecodeError> {
     }
 }
 
+/// Partition and clustering key of the current row of the element whose key fills `bytes`, as [`current`] gives them; an
+/// edge's on its source's side. Decodes nothing.
+///
+/// # Errors
+/// When the bytes hold anything else.
+pub fn current_of(bytes: &[u8]) -> Result<(Vec<u8>, Vec<u8>), DecodeError> {
+    let error = || DecodeError::new("an element key", bytes, 0);
+    let (kind, body) = bytes.split_first().ok_or_else(error)?;
+    let (vertex, rest) = vertex_id_len(body)
+        .and_then(|length| body.split_at_checked(length))
+        .ok_or_else(error)?;
+    let clustering = match *kind {
+        ELEMENT_VERTEX if rest.is_empty() => VERTEX_CLUSTERING.to_vec(),
+        ELEMENT_EDGE => {
+            let clustering = [&[OUT], rest].concat();
+            let is_whole = edge_clustering_len(&clustering) == Some(clustering.len());
+            is_whole.then_some(clustering).ok_or_else(error)?
+        }
+        _ => return Err(error()),
+    };
+    Ok((vertex.to_vec(), clustering))
+}
+
+/// Whether an element key is a vertex's.
+#[must_use]
+pub fn is_vertex_element(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&ELEMENT_VERTEX)
+}
+
 const ORDERED_TEXT_VERTEX: u8 = 0x03;
 
 /// Appends an element key as the entries of derived indexes end with one: texts by their bytes, whatever their length, and

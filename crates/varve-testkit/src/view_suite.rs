@@ -7,6 +7,8 @@ use varve_view::{Expand, Flow, GraphView, Meter, ViewError};
 
 use crate::Random;
 
+mod scans;
+
 /// What a visitor of neighbours is shown, in terms that two views share.
 type Seen = (
     usize,
@@ -23,6 +25,8 @@ type Seen = (
 pub struct Questions<'a> {
     /// Vertices to start from, known and unknown.
     pub vertices: &'a [VertexId],
+    /// Vertex labels, and such as no vertex has.
+    pub vertex_labels: &'a [VertexLabelId],
     /// Edge labels, with parents and such as no edge has.
     pub labels: &'a [EdgeLabelId],
     /// Properties of edges and vertices.
@@ -71,6 +75,7 @@ pub fn compare(
         same(&what, degrees(model)?, degrees(view)?)?;
         let found = |view| vertices(view, &from, &properties);
         same(&format!("vertices {from:?}"), found(model)?, found(view)?)?;
+        scans::compare(view, model, questions, random)?;
     }
     Ok(())
 }

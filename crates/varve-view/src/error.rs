@@ -23,6 +23,9 @@ pub enum ViewError {
     /// The client is gone, or asked for the end of the query.
     #[error("The query was cancelled")]
     Cancelled,
+    /// No index serves the conditions or the order of a scan. Holds the reason.
+    #[error("{0}")]
+    NoIndex(String),
     /// The store failed or is damaged. Holds the error of the crate that implements the view.
     #[error(transparent)]
     Store(Box<dyn Error + Send + Sync>),

@@ -6,8 +6,10 @@
 
 mod error;
 mod meter;
+mod scan;
 mod view;
 
 pub use error::ViewError;
 pub use meter::{CancelToken, Meter, MeterLimits};
+pub use scan::{Elements, Found, Place, ScanAsk, ScanOrder, ScannedEdge};
 pub use view::{Expand, Flow, GraphView, Neighbour, VertexFound};

@@ -6,7 +6,7 @@ use varve_model::{
     Condition, Direction, EdgeId, EdgeLabelId, Properties, PropertyKeyId, VertexId, VertexLabelId,
 };
 
-use crate::{Meter, ViewError};
+use crate::{Found, Meter, Place, ScanAsk, ViewError};
 
 /// What a visitor answers: go on, or stop here.
 pub type Flow = ControlFlow<()>;
@@ -98,6 +98,36 @@ pub trait GraphView: Send + Sync {
         meter: &Meter,
         found: &mut dyn FnMut(usize, VertexFound<'_>),
     ) -> Result<(), ViewError>;
+
+    /// Visits the elements asked for from a place on, until `demand` of them (at least one) were
+    /// visited or the visitor breaks. Returns where to go on, or `None` when no more will come. Each
+    /// element comes once; the elements of one scan in pieces are those of one in a whole.
+    ///
+    /// With conditions or an order, each label that can have such elements must have an index that
+    /// narrows by a condition or has the order. The other conditions are checked on each element.
+    ///
+    /// # Errors
+    /// [`ViewError::NoIndex`]; as [`GraphView::neighbours`]; and when the place is not of this ask.
+    fn scan(
+        &self,
+        ask: &ScanAsk<'_>,
+        from: Option<&Place>,
+        demand: usize,
+        meter: &Meter,
+        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
+    ) -> Result<Option<Place>, ViewError>;
+
+    /// About how many elements [`GraphView::scan`] would look at, counted up to `most`; `None` when
+    /// no index serves it. Costs about as many rows.
+    ///
+    /// # Errors
+    /// As [`GraphView::neighbours`].
+    fn estimate(
+        &self,
+        ask: &ScanAsk<'_>,
+        most: u64,
+        meter: &Meter,
+    ) -> Result<Option<u64>, ViewError>;
 
     /// Whether properties that this view has read satisfy all conditions.
     fn satisfies(&self, conditions: &[Condition], properties: &Properties) -> bool;

@@ -9,6 +9,9 @@ use varve_model::{Cardinality, Condition, DataType, IndexLabel, Predicate, Prope
 
 use super::intervals::{behind, intersect, intervals, ordered_as};
 use super::plan::{Alternative, ElementLabel, Entries, Leg, Source};
+use varve_view::ScanOrder;
+
+use super::intervals::all_values;
 use crate::index::tokenizer;
 use crate::schema::{Schema, is_queryable};
 
@@ -59,6 +62,80 @@ pub(super) fn usable(
     usable
 }
 
+/// The alternatives that the indexes on `base` offer to walk the elements by the value of a number or date.
+pub(super) fn in_order(
+    schema: &Schema,
+    base: IndexBase,
+    label: ElementLabel,
+    conditions: &[Condition],
+    order: ScanOrder,
+) -> Usable {
+    let indexes = match base {
+        IndexBase::Vertex(id) => schema.indexes_of_vertex_label(id),
+        IndexBase::Edge(id) => schema.indexes_of_edge_label(id),
+        IndexBase::Olap => &[],
+    };
+    let mut usable = Usable::default();
+    for index in indexes.iter().filter(|index| is_queryable(index)) {
+        let Some(entries) = ordered_entries(schema, index, conditions, order) else {
+            continue;
+        };
+        let legs = entries.into_iter().map(|entries| Leg {
+            source: Source::Entries(entries),
+            label: Some(label),
+            searched: Vec::new(),
+        });
+        usable.alternatives.push(Alternative {
+            legs: legs.collect(),
+            covered: 1,
+        });
+    }
+    usable
+}
+
+/// The entries of one index by the value of a property. The fields before it must each have one value.
+fn ordered_entries(
+    schema: &Schema,
+    index: &Arc<IndexLabel>,
+    conditions: &[Condition],
+    order: ScanOrder,
+) -> Option<Vec<Entries>> {
+    let data_type = data_type(schema, order.key);
+    if is_collection(schema, order.key) || !data_type.is_rangeable() {
+        return None;
+    }
+    let before = index.fields.iter().position(|field| *field == order.key)?;
+    let mut given = Vec::with_capacity(before);
+    for field in &index.fields[..before] {
+        let values = equal_values(schema, *field, conditions)?;
+        given.push(<[Vec<u8>; 1]>::try_from(values).ok()?.concat());
+    }
+    let (first, prefix, values) = match index.index_type {
+        IndexType::Range => (Vec::new(), Vec::new(), 1),
+        IndexType::Shard => (Vec::new(), given.concat(), index.fields.len()),
+        IndexType::Secondary => {
+            let (first, further) = given.split_first()?;
+            (first.clone(), further.concat(), index.fields.len() - 1)
+        }
+        IndexType::Search | IndexType::Unique => return None,
+    };
+    let narrowed = ranges_of(schema, order.key, conditions).map(|(ranges, _)| ranges);
+    let mut ranges = narrowed.unwrap_or_else(|| vec![all_values(data_type)]);
+    ranges.sort_by(|a, b| a.from.cmp(&b.from));
+    if order.descending {
+        ranges.reverse();
+    }
+    let partitions = partitions(index, &[first]);
+    let entries = ranges.iter().map(|range| Entries {
+        partitions: partitions.clone(),
+        range: behind(&prefix, range),
+        values,
+        reverse: order.descending,
+        check: Some(Arc::clone(index)),
+    });
+    Some(entries.collect())
+}
+
 fn searched_collections(schema: &Schema, indexes: &[Arc<IndexLabel>]) -> Vec<PropertyKeyId> {
     let searches = indexes
         .iter()
@@ -96,6 +173,7 @@ fn sources(
                 partitions: partitions.clone(),
                 range,
                 values: 1,
+                reverse: false,
                 check: Some(Arc::clone(index)),
             });
             Some((entries.collect(), covered))
@@ -124,6 +202,7 @@ fn search_sources(
         partitions: partitions(index, &firsts),
         range: ClusteringRange::all(),
         values: 0,
+        reverse: false,
         check: None,
     };
     Some((vec![entries], 1))
@@ -145,6 +224,7 @@ fn secondary_sources(
             partitions: partitions(index, std::slice::from_ref(value)),
             range: range.clone(),
             values: further.len(),
+            reverse: false,
             check: Some(Arc::clone(index)),
         }));
     }
@@ -166,6 +246,7 @@ fn shard_sources(
         partitions: partitions.clone(),
         range,
         values: index.fields.len(),
+        reverse: false,
         check: Some(Arc::clone(index)),
     });
     Some((entries.collect(), covered))

@@ -32,6 +32,9 @@ pub(super) struct Delivery {
     /// Whether no limit was asked for, so that reaching the capacity is an error.
     all: bool,
     paging: bool,
+    /// How many candidates are looked at behind the last element of a page, and in all.
+    look_ahead: u64,
+    capacity: u64,
     delivered: u64,
     /// Candidates looked at, and of those the ones after the last that was handed out.
     examined: u64,
@@ -80,6 +83,8 @@ impl Delivery {
             },
             all,
             paging,
+            look_ahead: LOOK_AHEAD,
+            capacity: QUERY_CAPACITY,
             delivered: 0,
             examined: 0,
             looked_ahead: 0,
@@ -88,6 +93,25 @@ impl Delivery {
             leg: 0,
             position: Vec::new(),
         })
+    }
+
+    /// A page of `demand` elements, after which it is not known whether there are more. Whoever asks bounds what it costs.
+    pub(super) fn piece(demand: usize) -> Self {
+        Self {
+            skip: 0,
+            limit: u64::try_from(demand).unwrap_or(u64::MAX),
+            all: false,
+            paging: true,
+            look_ahead: 0,
+            capacity: u64::MAX,
+            delivered: 0,
+            examined: 0,
+            looked_ahead: 0,
+            more: false,
+            over: false,
+            leg: 0,
+            position: Vec::new(),
+        }
     }
 
     pub(super) fn asks_for_nothing(&self) -> bool {
@@ -159,11 +183,11 @@ impl Delivery {
         }
         self.examined += candidates;
         let ended = if self.delivered < self.limit || self.all {
-            self.over |= self.examined > QUERY_CAPACITY;
+            self.over |= self.examined > self.capacity;
             self.over
         } else {
             self.looked_ahead += candidates;
-            !self.paging || self.looked_ahead > LOOK_AHEAD
+            !self.paging || self.looked_ahead > self.look_ahead
         };
         self.more |= ended;
         if ended {

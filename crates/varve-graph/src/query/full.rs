@@ -8,27 +8,24 @@
 
 use varve_encoding::key::{self, VERTEX_CLUSTERING};
 use varve_encoding::row::{Header, decides_always};
-use varve_encoding::tables::{EDGE, EVENT, VERTEX};
-use varve_kv::{Flow, Row, TableId};
-use varve_model::{Direction, EdgeId, VertexId};
+use varve_encoding::tables::{EVENT, VERTEX};
+use varve_kv::{Flow, Row};
 
 use super::delivery::FETCH_MAX;
 use super::plan::Leg;
-use super::run::{EdgeVisitor, Run, VertexVisitor, flow_of};
+use super::resolver::RowKey;
+use super::run::{FoundRow, RowVisitor, Run, flow_of};
 use crate::GraphError;
 
 const CURRENT: u8 = 0;
 const EVENTS: u8 = 1;
-
-/// Keys of a current row.
-type Keys = (Vec<u8>, Vec<u8>);
 
 /// How far a walk has come.
 #[derive(Debug, Clone)]
 struct Place {
     phase: u8,
     /// The last row passed.
-    after: Option<Keys>,
+    after: Option<RowKey>,
 }
 
 impl Place {
@@ -68,86 +65,39 @@ fn is_vertex(clustering: &[u8]) -> bool {
     clustering == VERTEX_CLUSTERING
 }
 
-fn is_out_edge(clustering: &[u8]) -> bool {
-    clustering.starts_with(&key::direction_prefix(Direction::Out))
-}
-
 impl Run<'_> {
-    pub(super) fn all_vertices(
+    /// Every element of the run's table.
+    pub(super) fn all(
         &mut self,
         leg: &Leg,
         after: &[u8],
-        visit: &mut VertexVisitor<'_>,
+        visit: &mut RowVisitor<'_>,
     ) -> Result<Flow, GraphError> {
         let mut position = Vec::new();
-        self.all(
-            VERTEX,
-            is_vertex,
-            after,
-            &mut |run, phase, batch| match batch {
-                Batch::Row(partition, clustering, content) => {
-                    write_position(phase, partition, clustering, &mut position);
-                    let id = key::decode_vertex_id(partition)?;
-                    let matches = run.vertex_matches(leg, content)?;
-                    Ok(run
-                        .delivery
-                        .offer(&position, matches, &mut || visit(&id, content)))
-                }
-                Batch::Unresolved(keys) => {
-                    let ids: Vec<VertexId> = keys
-                        .iter()
-                        .map(|(partition, _)| key::decode_vertex_id(partition))
-                        .collect::<Result<_, _>>()?;
-                    run.vertices(&ids, &mut |run, at, content| {
-                        write_position(phase, &keys[at].0, &keys[at].1, &mut position);
-                        let matches = run.vertex_matches(leg, content)?;
-                        Ok(run
-                            .delivery
-                            .offer(&position, matches, &mut || visit(&ids[at], content)))
-                    })
-                }
-            },
-        )
+        let wanted = match self.table {
+            VERTEX => is_vertex,
+            _ => key::is_out_edge,
+        };
+        self.walk_all(wanted, after, &mut |run, phase, batch| match batch {
+            Batch::Row(row) => {
+                write_position(phase, row.partition, row.clustering, &mut position);
+                run.row(leg, row, &position, visit)
+            }
+            Batch::Unresolved(keys) => run.elements(keys, &mut |run, at, content| {
+                let (partition, clustering) = &keys[at];
+                write_position(phase, partition, clustering, &mut position);
+                let row = FoundRow {
+                    partition,
+                    clustering,
+                    content,
+                };
+                run.row(leg, row, &position, visit)
+            }),
+        })
     }
 
-    pub(super) fn all_edges(
+    fn walk_all(
         &mut self,
-        leg: &Leg,
-        after: &[u8],
-        visit: &mut EdgeVisitor<'_>,
-    ) -> Result<Flow, GraphError> {
-        let mut position = Vec::new();
-        self.all(
-            EDGE,
-            is_out_edge,
-            after,
-            &mut |run, phase, batch| match batch {
-                Batch::Row(partition, clustering, content) => {
-                    write_position(phase, partition, clustering, &mut position);
-                    run.edge_row(leg, partition, clustering, content, &position, visit)
-                }
-                Batch::Unresolved(keys) => {
-                    let ids: Vec<EdgeId> = keys
-                        .iter()
-                        .map(|(partition, clustering)| {
-                            Ok(key::decode_edge(partition, clustering)?.0)
-                        })
-                        .collect::<Result<_, GraphError>>()?;
-                    run.edges(&ids, &mut |run, at, content| {
-                        write_position(phase, &keys[at].0, &keys[at].1, &mut position);
-                        let matches = run.edge_matches(leg, &ids[at], content)?;
-                        Ok(run
-                            .delivery
-                            .offer(&position, matches, &mut || visit(&ids[at], content)))
-                    })
-                }
-            },
-        )
-    }
-
-    fn all(
-        &mut self,
-        table: TableId,
         wanted: fn(&[u8]) -> bool,
         after: &[u8],
         take: &mut TakeBatch<'_>,
@@ -155,30 +105,29 @@ impl Run<'_> {
         let mut place = Place::parse(after);
         if place.phase == CURRENT {
             let flow = if self.resolver.scope().is_now() {
-                self.current_rows(table, wanted, place.after.take(), take)?
+                self.current_rows(wanted, place.after.take(), take)?
             } else {
-                self.current_elements(table, wanted, place.after.take(), take)?
+                self.current_elements(wanted, place.after.take(), take)?
             };
             if flow.is_break() || self.resolver.scope().is_now() {
                 return Ok(flow);
             }
         }
-        self.past_elements(table, wanted, place.after.take(), take)
+        self.past_elements(wanted, place.after.take(), take)
     }
 
     /// The present: rows that decide at any time are taken as they are, the few others are resolved one by one.
     fn current_rows(
         &mut self,
-        table: TableId,
         wanted: fn(&[u8]) -> bool,
-        mut after: Option<Keys>,
+        mut after: Option<RowKey>,
         take: &mut TakeBatch<'_>,
     ) -> Result<Flow, GraphError> {
         let reader = self.resolver.reader();
         loop {
             let mut outcome = Ok(Flow::Continue(()));
             let mut unsettled = None;
-            reader.scan_table(table, borrowed(after.as_ref()), &mut |row: Row<'_>| {
+            reader.scan_table(self.table, borrowed(after.as_ref()), &mut |row: Row<'_>| {
                 if let Err(error) = self.step() {
                     outcome = Err(error);
                     return Flow::Break(());
@@ -191,11 +140,14 @@ impl Run<'_> {
                     return Flow::Break(());
                 }
                 outcome = match Header::decode(row.value) {
-                    Ok((_, content)) => take(
-                        self,
-                        CURRENT,
-                        Batch::Row(row.partition, row.clustering, content),
-                    ),
+                    Ok((_, content)) => {
+                        let row = FoundRow {
+                            partition: row.partition,
+                            clustering: row.clustering,
+                            content,
+                        };
+                        take(self, CURRENT, Batch::Row(row))
+                    }
                     Err(error) => Err(error.into()),
                 };
                 flow_of(&outcome)
@@ -220,16 +172,15 @@ impl Run<'_> {
     /// The elements that have a current row, each as it was.
     fn current_elements(
         &mut self,
-        table: TableId,
         wanted: fn(&[u8]) -> bool,
-        mut after: Option<Keys>,
+        mut after: Option<RowKey>,
         take: &mut TakeBatch<'_>,
     ) -> Result<Flow, GraphError> {
         let reader = self.resolver.reader();
         loop {
-            let mut keys: Vec<Keys> = Vec::new();
+            let mut keys: Vec<RowKey> = Vec::new();
             let mut paused = Ok(());
-            reader.scan_table(table, borrowed(after.as_ref()), &mut |row: Row<'_>| {
+            reader.scan_table(self.table, borrowed(after.as_ref()), &mut |row: Row<'_>| {
                 paused = self.step();
                 if paused.is_err() {
                     return Flow::Break(());
@@ -261,9 +212,9 @@ impl Run<'_> {
     fn unresolved(
         &mut self,
         phase: u8,
-        keys: &[Keys],
+        keys: &[RowKey],
         found: usize,
-        last: &Keys,
+        last: &RowKey,
         take: &mut TakeBatch<'_>,
     ) -> Result<Flow, GraphError> {
         let before = self.delivery.examined();
@@ -278,14 +229,13 @@ impl Run<'_> {
     /// The elements that have events but no current row, each as it was.
     fn past_elements(
         &mut self,
-        table: TableId,
         wanted: fn(&[u8]) -> bool,
-        mut after: Option<Keys>,
+        mut after: Option<RowKey>,
         take: &mut TakeBatch<'_>,
     ) -> Result<Flow, GraphError> {
         let reader = self.resolver.reader();
         loop {
-            let mut keys: Vec<Keys> = Vec::new();
+            let mut keys: Vec<RowKey> = Vec::new();
             let mut damaged = None;
             let mut paused = Ok(());
             // After the oldest event of the last element: its clustering key ends in the greatest inverted version.
@@ -332,7 +282,7 @@ impl Run<'_> {
                 .iter()
                 .map(|(p, c)| (p.as_slice(), c.as_slice()))
                 .collect();
-            let mut current = reader.multi_get(table, &asked)?.into_iter();
+            let mut current = reader.multi_get(self.table, &asked)?.into_iter();
             keys.retain(|_| current.next().flatten().is_none());
             if self
                 .unresolved(EVENTS, &keys, found, &last, take)?
@@ -346,12 +296,12 @@ impl Run<'_> {
 
 /// What a walk comes to: a row that needs no resolution, or keys of elements to read.
 enum Batch<'a> {
-    Row(&'a [u8], &'a [u8], &'a [u8]),
-    Unresolved(&'a [Keys]),
+    Row(FoundRow<'a>),
+    Unresolved(&'a [RowKey]),
 }
 
 type TakeBatch<'a> = dyn FnMut(&mut Run<'_>, u8, Batch<'_>) -> Result<Flow, GraphError> + 'a;
 
-fn borrowed(keys: Option<&Keys>) -> Option<(&[u8], &[u8])> {
+fn borrowed(keys: Option<&RowKey>) -> Option<(&[u8], &[u8])> {
     keys.map(|(partition, clustering)| (partition.as_slice(), clustering.as_slice()))
 }

@@ -50,6 +50,15 @@ pub(super) fn intervals(
     }
 }
 
+/// The interval of all values that a number or date may have.
+pub(super) fn all_values(data_type: DataType) -> ClusteringRange {
+    let some = match data_type {
+        DataType::Float | DataType::Double => index::ordered(&Value::Double(0.0)),
+        _ => index::ordered(&Value::Long(0)),
+    };
+    ClusteringRange::prefix(&lowest(&some))
+}
+
 /// What lies in an interval of both lists, in the order of the first.
 pub(super) fn intersect(a: &[ClusteringRange], b: &[ClusteringRange]) -> Vec<ClusteringRange> {
     let pairs = a.iter().flat_map(|x| b.iter().map(move |y| (x, y)));

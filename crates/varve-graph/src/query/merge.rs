@@ -1,4 +1,4 @@
-//! Index entries of several partitions and tables as one ascending sequence without duplicates.
+//! Index entries of several partitions and tables as one sequence without duplicates, ascending or descending.
 
 use std::collections::VecDeque;
 
@@ -6,17 +6,20 @@ use varve_encoding::tables::{EVENT_INDEX, INDEX};
 use varve_kv::{ClusteringRange, Flow, KvError, Reader, ScanRequest, TableId};
 use varve_model::TemporalScope;
 
+use super::plan::Entries;
+
 /// How many partitions a merge may have before refills shrink: the bound on what it holds.
 const BUFFERED_KEYS_MAX: usize = 16_384;
 
 /// A merge of the clustering keys in one range of several partitions.
 ///
-/// Entries of the past are read up to where those of the present have been, and after them: a commit moves them from the
+/// Entries of the past are read up to where those of the present have been read, and after them: a commit moves them from the
 /// one to the other, and where a reader has no state of one moment, one that was still to come when the past was read, and
 /// gone when the present was, would be missed.
 pub(super) struct Merge<'a> {
     reader: &'a dyn Reader,
-    to: Option<Vec<u8>>,
+    /// Whether the greatest key comes first.
+    reverse: bool,
     sources: Vec<Source<'a>>,
 }
 
@@ -31,45 +34,43 @@ struct Source<'a> {
 /// The keys of one table.
 struct Stream {
     table: TableId,
-    /// Where the next refill starts.
-    from: Vec<u8>,
+    reverse: bool,
+    /// What is still to read.
+    rest: ClusteringRange,
     buffer: VecDeque<Vec<u8>>,
     ended: bool,
 }
 
 impl<'a> Merge<'a> {
-    /// A merge of `range` in each of `partitions` in the tables for `scope`; it starts right after `after`, or with it
-    /// when `again`.
+    /// A merge of the entries' range in each of their partitions in the tables for `scope`; it starts right after
+    /// `after`, or with it when `again`.
     pub(super) fn new(
         reader: &'a dyn Reader,
         scope: TemporalScope,
-        partitions: &'a [Vec<u8>],
-        range: &ClusteringRange,
+        entries: &'a Entries,
         after: Option<&[u8]>,
         again: bool,
     ) -> Self {
-        let mut from = range.from.clone();
-        if let Some(after) = after {
-            let mut next = after.to_vec();
-            if !again {
-                next.push(0);
-            }
-            from = from.max(next);
-        }
+        let reverse = entries.reverse;
+        let rest = match after {
+            None => entries.range.clone(),
+            Some(after) => beyond(&entries.range, after, reverse, again),
+        };
         let stream = |table| Stream {
             table,
-            from: from.clone(),
+            reverse,
+            rest: rest.clone(),
             buffer: VecDeque::new(),
             ended: false,
         };
-        let sources = partitions.iter().map(|partition| Source {
+        let sources = entries.partitions.iter().map(|partition| Source {
             partition,
             present: stream(INDEX),
             past: (!scope.is_now()).then(|| stream(EVENT_INDEX)),
         });
         Self {
             reader,
-            to: range.to.clone(),
+            reverse,
             sources: sources.collect(),
         }
     }
@@ -80,7 +81,7 @@ impl<'a> Merge<'a> {
         let per_stream = count.min(BUFFERED_KEYS_MAX / streams.max(1)).max(1);
         let wanted = keys.len() + count;
         while keys.len() < wanted {
-            let Some(key) = self.smallest(per_stream)? else {
+            let Some(key) = self.first(per_stream)? else {
                 break;
             };
             keys.push(key);
@@ -88,23 +89,45 @@ impl<'a> Merge<'a> {
         Ok(())
     }
 
-    fn smallest(&mut self, refill: usize) -> Result<Option<Vec<u8>>, KvError> {
+    fn first(&mut self, refill: usize) -> Result<Option<Vec<u8>>, KvError> {
         for source in &mut self.sources {
-            source.fill(self.reader, self.to.as_deref(), refill)?;
+            source.fill(self.reader, refill)?;
         }
         let streams = self.sources.iter().flat_map(Source::streams);
         let fronts = streams.filter_map(|stream| stream.buffer.front());
-        let Some(smallest) = fronts.min().cloned() else {
+        let first = match self.reverse {
+            true => fronts.max(),
+            false => fronts.min(),
+        };
+        let Some(first) = first.cloned() else {
             return Ok(None);
         };
         for source in &mut self.sources {
             let streams = std::iter::once(&mut source.present).chain(&mut source.past);
-            for stream in streams.filter(|stream| stream.buffer.front() == Some(&smallest)) {
+            for stream in streams.filter(|stream| stream.buffer.front() == Some(&first)) {
                 stream.buffer.pop_front();
             }
         }
-        Ok(Some(smallest))
+        Ok(Some(first))
     }
+}
+
+/// What of a range is left beyond `after`, in the order of a walk; with `after` itself when `again`.
+fn beyond(range: &ClusteringRange, after: &[u8], reverse: bool, again: bool) -> ClusteringRange {
+    // No key lies between a key and the key with a zero appended.
+    let with_zero = || [after, &[0]].concat();
+    let mut rest = range.clone();
+    if reverse {
+        let end = if again { with_zero() } else { after.to_vec() };
+        rest.to = Some(
+            rest.to
+                .map_or_else(|| end.clone(), |to| to.min(end.clone())),
+        );
+    } else {
+        let start = if again { after.to_vec() } else { with_zero() };
+        rest.from = rest.from.max(start);
+    }
+    rest
 }
 
 impl Source<'_> {
@@ -113,16 +136,12 @@ impl Source<'_> {
     }
 
     /// Reads on where all that was read is used up.
-    fn fill(
-        &mut self,
-        reader: &dyn Reader,
-        to: Option<&[u8]>,
-        count: usize,
-    ) -> Result<(), KvError> {
+    fn fill(&mut self, reader: &dyn Reader, count: usize) -> Result<(), KvError> {
         let (partition, present) = (self.partition, &mut self.present);
         let read_on = present.is_used_up();
         if read_on {
-            present.refill(reader, partition, to, count)?;
+            let rest = present.rest.clone();
+            present.refill(reader, partition, rest, count)?;
         }
         let Some(past) = &mut self.past else {
             return Ok(());
@@ -130,8 +149,13 @@ impl Source<'_> {
         // What the past has up to the end of the last piece of the present has been used up with it.
         past.ended &= !read_on;
         if past.is_used_up() {
-            let read_to = (!present.ended).then_some(&*present.from);
-            past.refill(reader, partition, read_to.or(to), count)?;
+            let mut range = past.rest.clone();
+            match (present.ended, past.reverse, &present.rest.to) {
+                (false, true, Some(to)) => range.from.clone_from(to),
+                (false, false, _) => range.to = Some(present.rest.from.clone()),
+                (true, ..) | (false, true, None) => {}
+            }
+            past.refill(reader, partition, range, count)?;
         }
         Ok(())
     }
@@ -142,17 +166,14 @@ impl Stream {
         self.buffer.is_empty() && !self.ended
     }
 
+    /// Reads the next keys of `range`, with which what is still to read begins.
     fn refill(
         &mut self,
         reader: &dyn Reader,
         partition: &[u8],
-        to: Option<&[u8]>,
+        range: ClusteringRange,
         count: usize,
     ) -> Result<(), KvError> {
-        let range = ClusteringRange {
-            from: self.from.clone(),
-            to: to.map(<[u8]>::to_vec),
-        };
         if range.is_empty() {
             self.ended = true;
             return Ok(());
@@ -161,7 +182,7 @@ impl Stream {
             table: self.table,
             partition,
             range: &range,
-            reverse: false,
+            reverse: self.reverse,
         };
         let buffer = &mut self.buffer;
         reader.scan(request, &mut |clustering, _| {
@@ -174,19 +195,24 @@ impl Stream {
         })?;
         self.ended = self.buffer.len() < count;
         // The end of a piece is where the next one begins, also if there was nothing in it.
-        let next = match (range.to, self.buffer.back()) {
-            (Some(to), _) if self.ended => to,
-            (_, Some(last)) => [last, &[0][..]].concat(),
-            (_, None) => return Ok(()),
-        };
-        self.from = next;
+        match (self.ended, self.reverse, self.buffer.back()) {
+            (true, true, _) => self.rest.to = Some(range.from),
+            (true, false, _) => {
+                if let Some(to) = range.to {
+                    self.rest.from = to;
+                }
+            }
+            (false, reverse, Some(last)) => self.rest = beyond(&self.rest, last, reverse, false),
+            (false, _, None) => {}
+        }
         Ok(())
     }
 }
 
-/// How many entries lie in `range` of `partition`, counted up to `most`.
+/// How many entries lie in `range` of `partition` of an index table, counted up to `most`.
 pub(super) fn count(
     reader: &dyn Reader,
+    table: TableId,
     partition: &[u8],
     range: &ClusteringRange,
     most: usize,
@@ -196,7 +222,7 @@ pub(super) fn count(
         return Ok(0);
     }
     let request = ScanRequest {
-        table: INDEX,
+        table,
         partition,
         range,
         reverse: false,

@@ -18,18 +18,24 @@ mod plan;
 mod planner;
 mod resolver;
 mod run;
+mod scan;
 mod sort_keys;
 #[cfg(test)]
 mod tests;
 
+use varve_encoding::key;
 use varve_encoding::row::{decode_edge, decode_vertex};
-use varve_kv::Flow;
-use varve_model::{Condition, Direction, Edge, EdgeLabelId, Vertex, VertexId, VertexLabelId};
+use varve_encoding::tables::{EDGE, VERTEX};
+use varve_kv::{Flow, TableId};
+use varve_model::{
+    Condition, Direction, Edge, EdgeId, EdgeLabelId, Vertex, VertexId, VertexLabelId,
+};
 
 pub use delivery::QUERY_CAPACITY;
 pub(crate) use filter::pick;
-pub use resolver::Resolver;
-pub use run::{EdgeVisitor, VertexVisitor};
+pub use resolver::{Resolver, RowKey};
+pub(crate) use run::FoundRow;
+pub(crate) use scan::{estimate, scan};
 
 use crate::GraphError;
 use crate::schema::Schema;
@@ -37,7 +43,7 @@ use delivery::Delivery;
 use filter::Filter;
 use page::Bookmark;
 use plan::{Page, Parts, Plan};
-use run::{Receiver, Run};
+use run::{RowVisitor, Run};
 
 /// Which vertices are asked for.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -71,6 +77,11 @@ pub struct EdgeQuery {
     pub page: Option<String>,
 }
 
+/// Receives vertices: id and content.
+pub type VertexVisitor<'a> = dyn FnMut(&VertexId, &[u8]) -> Flow + 'a;
+/// Receives edges: id and content.
+pub type EdgeVisitor<'a> = dyn FnMut(&EdgeId, &[u8]) -> Flow + 'a;
+
 /// The token of the next page; `None` at the end, and when no paging was asked for.
 pub type NextPage = Option<String>;
 
@@ -89,15 +100,14 @@ pub fn vertices(
 ) -> Result<NextPage, GraphError> {
     let delivery = Delivery::new("vertices", query.offset, query.limit, query.page.is_some())?;
     let asked = Asked {
+        table: VERTEX,
         conditions: &query.conditions,
         page: query.page.as_deref(),
     };
-    asked.answer(
-        resolver,
-        delivery,
-        planner::vertices(schema, query)?,
-        Receiver::Vertices(visit),
-    )
+    let parts = planner::vertices(schema, query)?;
+    asked.answer(resolver, delivery, parts, &mut |row| {
+        Ok(visit(&key::decode_vertex_id(row.partition)?, row.content))
+    })
 }
 
 /// Hands the edges of `query` to `visit` as id and content (see [`Resolver`]), until it breaks. Ids are the OUT form,
@@ -113,15 +123,15 @@ pub fn edges(
 ) -> Result<NextPage, GraphError> {
     let delivery = Delivery::new("edges", query.offset, query.limit, query.page.is_some())?;
     let asked = Asked {
+        table: EDGE,
         conditions: &query.conditions,
         page: query.page.as_deref(),
     };
-    asked.answer(
-        resolver,
-        delivery,
-        planner::edges(schema, query)?,
-        Receiver::Edges(visit),
-    )
+    let parts = planner::edges(schema, query)?;
+    asked.answer(resolver, delivery, parts, &mut |row| {
+        let (id, _) = key::decode_edge(row.partition, row.clustering)?;
+        Ok(visit(&id, row.content))
+    })
 }
 
 /// The vertices of `query`, decoded.
@@ -172,6 +182,7 @@ fn push<T, E>(found: &mut Result<Vec<T>, E>, element: Result<T, E>) -> Flow {
 
 /// What vertex and edge queries have in common.
 struct Asked<'a> {
+    table: TableId,
     conditions: &'a [Condition],
     page: Option<&'a str>,
 }
@@ -182,7 +193,7 @@ impl Asked<'_> {
         resolver: &dyn Resolver,
         delivery: Delivery,
         parts: Parts,
-        mut receiver: Receiver<'_, '_>,
+        visit: &mut RowVisitor<'_>,
     ) -> Result<NextPage, GraphError> {
         let token = self.page.filter(|token| !token.is_empty());
         let bookmark = token.map(Bookmark::parse).transpose()?;
@@ -202,11 +213,12 @@ impl Asked<'_> {
         };
         let mut run = Run {
             resolver,
+            table: self.table,
             filter: Filter::new(self.conditions),
             delivery,
             walked: 0,
         };
-        run.walk(&plan.legs, first, position, &mut receiver)?;
+        run.walk(&plan.legs, first, position, visit)?;
         let next = run.delivery.finish(plan.fingerprint, plan.choices)?;
         Ok(next.map(|bookmark| bookmark.to_token()))
     }

@@ -35,6 +35,11 @@ pub(super) struct Bookmark {
 
 impl Bookmark {
     pub(super) fn to_token(&self) -> String {
+        BASE64.encode(self.to_bytes())
+    }
+
+    /// What a token encodes.
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![FORMAT];
         bytes.extend_from_slice(&self.plan.to_be_bytes());
         let choices = u16::try_from(self.choices.len()).expect("the planner bounds the choices");
@@ -42,7 +47,7 @@ impl Bookmark {
         bytes.extend_from_slice(&self.choices);
         bytes.extend_from_slice(&self.leg.to_be_bytes());
         bytes.extend_from_slice(&self.position);
-        BASE64.encode(bytes)
+        bytes
     }
 
     /// Reads a token; a space in it stands for `+`, as URLs that were not encoded have it.
@@ -52,9 +57,17 @@ impl Bookmark {
     pub(super) fn parse(token: &str) -> Result<Self, GraphError> {
         let token = token.replace(' ', "+");
         match BASE64.decode(&token) {
-            Ok(bytes) => Self::take(&bytes).ok_or_else(|| invalid(&bytes)),
+            Ok(bytes) => Self::from_bytes(&bytes),
             Err(_) => Err(invalid(token.as_bytes())),
         }
+    }
+
+    /// Reads what [`Bookmark::to_bytes`] made.
+    ///
+    /// # Errors
+    /// As [`Bookmark::parse`].
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, GraphError> {
+        Self::take(bytes).ok_or_else(|| invalid(bytes))
     }
 
     fn take(bytes: &[u8]) -> Option<Self> {
@@ -73,8 +86,7 @@ impl Bookmark {
 
     /// The error for a token that is well formed but belongs to another query or an index that is gone.
     pub(super) fn refused(&self) -> GraphError {
-        let bytes = BASE64.decode(self.to_token()).unwrap_or_default();
-        invalid(&bytes)
+        invalid(&self.to_bytes())
     }
 }
 

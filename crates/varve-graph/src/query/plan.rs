@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use varve_encoding::tables::INDEX;
 use varve_kv::{ClusteringRange, Reader};
 use varve_model::{
     Condition, EdgeLabelId, IndexLabel, PropertyKeyId, TemporalScope, VertexId, VertexLabelId,
@@ -45,10 +46,8 @@ pub(super) enum Source {
         owner: VertexId,
         range: ClusteringRange,
     },
-    /// Every vertex.
-    AllVertices,
-    /// Every edge, from its source's side.
-    AllEdges,
+    /// Every vertex, or every edge from its source's side.
+    All,
 }
 
 /// Entries of an index: those in `range` of any of `partitions`, merged.
@@ -58,6 +57,8 @@ pub(super) struct Entries {
     pub(super) range: ClusteringRange,
     /// How many ordered values stand before the element key.
     pub(super) values: usize,
+    /// Whether the greatest entry comes first.
+    pub(super) reverse: bool,
     /// The index label, where an entry must be one that the element has: left-over entries of other values would show
     /// an element twice. `None` where the merge gives each element once.
     pub(super) check: Option<Arc<IndexLabel>>,
@@ -187,7 +188,8 @@ fn entries_of(alternative: &Alternative, reader: &dyn Reader) -> Result<usize, G
     for leg in &alternative.legs {
         if let Source::Entries(entries) = &leg.source {
             for partition in &entries.partitions {
-                counted += merge::count(reader, partition, &entries.range, ESTIMATE_MAX - counted)?;
+                let most = ESTIMATE_MAX - counted;
+                counted += merge::count(reader, INDEX, partition, &entries.range, most)?;
                 if counted >= ESTIMATE_MAX {
                     return Ok(counted);
                 }
@@ -203,7 +205,10 @@ fn fingerprint(legs: &[Leg], conditions: &[Condition], scope: TemporalScope) -> 
     let mut text = format!("{conditions:?}{scope:?}");
     for leg in legs {
         let _ = match &leg.source {
-            Source::Entries(entries) => write!(text, "{:?}{:?}", entries.partitions, entries.range),
+            Source::Entries(entries) => {
+                let order = if entries.reverse { "descending" } else { "" };
+                write!(text, "{:?}{:?}{order}", entries.partitions, entries.range)
+            }
             other => write!(text, "{other:?}"),
         };
         let _ = write!(text, "{:?}", leg.label);

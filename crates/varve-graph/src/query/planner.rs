@@ -28,7 +28,7 @@ pub(super) fn vertices(schema: &Schema, query: &VertexQuery) -> Result<Parts, Gr
     let conditions = &query.conditions;
     let Some(id) = query.label else {
         if conditions.is_empty() {
-            return Ok(vec![Alternative::only(vec![Leg::of(Source::AllVertices)])]);
+            return Ok(vec![Alternative::only(vec![Leg::of(Source::All)])]);
         }
         let labels = schema
             .all_vertex_labels()
@@ -46,7 +46,7 @@ pub(super) fn vertices(schema: &Schema, query: &VertexQuery) -> Result<Parts, Gr
         return Ok(vec![Alternative::only(vec![leg])]);
     }
     if conditions.is_empty() {
-        return vertex_label_listing(label);
+        return Ok(vec![Alternative::only(vec![vertex_label_listing(label)?])]);
     }
     let found = usable(
         schema,
@@ -64,7 +64,8 @@ pub(super) fn vertices(schema: &Schema, query: &VertexQuery) -> Result<Parts, Gr
     Ok(vec![part])
 }
 
-fn vertex_label_listing(label: &VertexLabel) -> Result<Parts, GraphError> {
+/// The walk over all vertices of a label.
+pub(super) fn vertex_label_listing(label: &VertexLabel) -> Result<Leg, GraphError> {
     use varve_encoding::index::{IndexId, partition};
     if !label.enable_label_index {
         return Err(label_index_disabled(&label.name, label.id.0));
@@ -73,13 +74,13 @@ fn vertex_label_listing(label: &VertexLabel) -> Result<Parts, GraphError> {
         partitions: vec![partition(IndexId::VertexLabel(label.id), 0, &[])],
         range: ClusteringRange::all(),
         values: 0,
+        reverse: false,
         check: None,
     };
-    let leg = Leg {
+    Ok(Leg {
         label: Some(ElementLabel::Vertex(label.id)),
         ..Leg::of(Source::Entries(entries))
-    };
-    Ok(vec![Alternative::only(vec![leg])])
+    })
 }
 
 fn label_index_disabled(name: &str, id: u32) -> GraphError {
@@ -88,7 +89,10 @@ fn label_index_disabled(name: &str, id: u32) -> GraphError {
 }
 
 /// The ids of the vertices whose primary keys the conditions all give.
-fn primary_key_ids(label: &VertexLabel, conditions: &[Condition]) -> Option<Vec<VertexId>> {
+pub(super) fn primary_key_ids(
+    label: &VertexLabel,
+    conditions: &[Condition],
+) -> Option<Vec<VertexId>> {
     if label.id_strategy != IdStrategy::PrimaryKey {
         return None;
     }
@@ -150,7 +154,7 @@ pub(super) fn edges(schema: &Schema, query: &EdgeQuery) -> Result<Parts, GraphEr
     }
     if labels.is_empty() {
         if conditions.is_empty() {
-            return Ok(vec![Alternative::only(vec![Leg::of(Source::AllEdges)])]);
+            return Ok(vec![Alternative::only(vec![Leg::of(Source::All)])]);
         }
         let labels = schema
             .all_edge_labels()
@@ -203,7 +207,7 @@ pub(super) fn edges(schema: &Schema, query: &EdgeQuery) -> Result<Parts, GraphEr
 
 /// A PARENT label stands for its SUB labels, and for edges of its own. Removed SUB labels had edges that the past shows;
 /// but they have no indexes any more, so no condition reaches them.
-fn with_sub_labels<'a>(
+pub(super) fn with_sub_labels<'a>(
     schema: &'a Schema,
     label: &'a Arc<EdgeLabel>,
     conditions: &[Condition],
@@ -219,7 +223,8 @@ fn with_sub_labels<'a>(
     labels
 }
 
-fn edge_label_listing(label: &EdgeLabel) -> Result<Leg, GraphError> {
+/// The walk over all edges of a label, without those of its sub labels.
+pub(super) fn edge_label_listing(label: &EdgeLabel) -> Result<Leg, GraphError> {
     if !label.enable_label_index {
         return Err(label_index_disabled(&label.name, label.id.0));
     }

@@ -1,9 +1,12 @@
 //! What a query needs of the reader of elements.
 
-use varve_kv::{ClusteringRange, Flow, Reader};
-use varve_model::{EdgeId, TemporalScope, VertexId};
+use varve_kv::{ClusteringRange, Flow, Reader, TableId};
+use varve_model::TemporalScope;
 
 use crate::GraphError;
+
+/// Partition and clustering key of an element's current row; an edge's on its source's side.
+pub type RowKey = (Vec<u8>, Vec<u8>);
 
 /// Reads elements at one point of both times, many with each call. All calls of one query see one committed state.
 ///
@@ -24,34 +27,33 @@ pub trait Resolver {
         Ok(())
     }
 
-    /// Visits those of `ids` that exist, in ascending position: `visit(position in ids, content)`.
+    /// Called before rows are looked at, with how many: what a query costs is counted here.
+    ///
+    /// # Errors
+    /// When the query may cost no more.
+    fn looked(&self, _rows: usize) -> Result<(), GraphError> {
+        Ok(())
+    }
+
+    /// Visits those elements of a table that exist, in ascending position: `visit(position in keys, content)`.
     ///
     /// # Errors
     /// When the engine fails or stored bytes are damaged.
-    fn visit_vertices(
+    fn visit_elements(
         &self,
-        ids: &[VertexId],
+        table: TableId,
+        keys: &[RowKey],
         visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
     ) -> Result<(), GraphError>;
 
-    /// Visits those of `ids` that exist, as [`Resolver::visit_vertices`].
+    /// Visits the edges of the vertex with the partition key `owner` that exist and whose clustering key lies in
+    /// `range`, ascending by that key: `visit(clustering key, content)`.
     ///
     /// # Errors
-    /// As [`Resolver::visit_vertices`].
-    fn visit_edges(
-        &self,
-        ids: &[EdgeId],
-        visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
-    ) -> Result<(), GraphError>;
-
-    /// Visits the edges of `owner` that exist and whose clustering key lies in `range`, ascending by that key:
-    /// `visit(clustering key, content)`.
-    ///
-    /// # Errors
-    /// As [`Resolver::visit_vertices`].
+    /// As [`Resolver::visit_elements`].
     fn visit_adjacent(
         &self,
-        owner: &VertexId,
+        owner: &[u8],
         range: &ClusteringRange,
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
     ) -> Result<(), GraphError>;

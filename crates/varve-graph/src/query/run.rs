@@ -1,30 +1,40 @@
 //! Walking the legs of a plan: fetching candidates, checking them, handing them out.
+//!
+//! A candidate is the keys of its row, an edge's on its source's side or on the side that is walked. Ids are decoded where
+//! an element is handed out.
 
-use varve_encoding::key;
 use varve_encoding::row::{edge_parts, vertex_parts};
-use varve_encoding::{DecodeError, index};
-use varve_kv::{ClusteringRange, Flow};
-use varve_model::{EdgeId, ElementId, PropertyKeyId, VertexId};
+use varve_encoding::tables::VERTEX;
+use varve_encoding::{DecodeError, index, key};
+use varve_kv::{ClusteringRange, Flow, TableId};
+use varve_model::{Direction, ElementId, PropertyKeyId, VertexId};
 
 use super::delivery::{Delivery, FETCH_MAX};
 use super::filter::{Filter, pick};
 use super::merge::Merge;
 use super::plan::{ElementLabel, Entries, Leg, Source};
-use super::resolver::Resolver;
+use super::resolver::{Resolver, RowKey};
 use crate::GraphError;
 
-/// Receives vertices: id and content.
-pub type VertexVisitor<'a> = dyn FnMut(&VertexId, &[u8]) -> Flow + 'a;
-/// Receives edges: id and content.
-pub type EdgeVisitor<'a> = dyn FnMut(&EdgeId, &[u8]) -> Flow + 'a;
+/// The row of an element that a query found.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FoundRow<'a> {
+    pub(crate) partition: &'a [u8],
+    pub(crate) clustering: &'a [u8],
+    pub(crate) content: &'a [u8],
+}
 
-/// Takes the element at a position of what was asked for.
-pub(super) type TakeElement<'a> =
-    dyn FnMut(&mut Run<'_>, usize, &[u8]) -> Result<Flow, GraphError> + 'a;
+/// Receives elements.
+pub(crate) type RowVisitor<'a> = dyn FnMut(FoundRow<'_>) -> Result<Flow, GraphError> + 'a;
+
+/// Takes the content of the element at a position of what was asked for.
+type TakeElement<'a> = dyn FnMut(&mut Run<'_>, usize, &[u8]) -> Result<Flow, GraphError> + 'a;
 
 /// What all legs of one query share.
 pub(super) struct Run<'a> {
     pub(super) resolver: &'a dyn Resolver,
+    /// The table of current rows: of vertices or of edges.
+    pub(super) table: TableId,
     pub(super) filter: Filter,
     pub(super) delivery: Delivery,
     /// Rows of a full scan since the last pause.
@@ -34,15 +44,10 @@ pub(super) struct Run<'a> {
 /// Rows of a full scan between two pauses.
 const PAUSE_EVERY: usize = 1024;
 
-/// Whom elements are handed to.
-pub(super) enum Receiver<'a, 'b> {
-    Vertices(&'a mut VertexVisitor<'b>),
-    Edges(&'a mut EdgeVisitor<'b>),
-}
-
 impl Run<'_> {
     /// Counts a row of a full scan, and pauses now and then.
     pub(super) fn step(&mut self) -> Result<(), GraphError> {
+        self.resolver.looked(1)?;
         self.walked += 1;
         match self.walked.is_multiple_of(PAUSE_EVERY) {
             true => self.resolver.pause(),
@@ -56,13 +61,13 @@ impl Run<'_> {
         legs: &[Leg],
         first: usize,
         position: &[u8],
-        receiver: &mut Receiver<'_, '_>,
+        visit: &mut RowVisitor<'_>,
     ) -> Result<(), GraphError> {
         let mut position = position.to_vec();
         for (at, leg) in legs.iter().enumerate().skip(first) {
             self.delivery
                 .begin(u32::try_from(at).unwrap_or(u32::MAX), &position);
-            if self.leg(leg, &position, receiver)?.is_break() {
+            if self.leg(leg, &position, visit)?.is_break() {
                 break;
             }
             position.clear();
@@ -74,34 +79,27 @@ impl Run<'_> {
         &mut self,
         leg: &Leg,
         after: &[u8],
-        receiver: &mut Receiver<'_, '_>,
+        visit: &mut RowVisitor<'_>,
     ) -> Result<Flow, GraphError> {
-        match (&leg.source, receiver) {
-            (Source::Vertices(ids), Receiver::Vertices(visit)) => {
-                self.listed(leg, ids, after, visit)
+        match &leg.source {
+            Source::Vertices(ids) => self.listed(leg, ids, after, visit),
+            Source::Entries(entries) => self.entries(leg, entries, after, visit),
+            Source::EdgesOfLabel { parent, label } => {
+                let prefix = key::edge_label_prefix(Direction::Out, *parent, Some(*label));
+                let sources = Entries {
+                    partitions: vec![index::partition(index::IndexId::EdgeLabel(*label), 0, &[])],
+                    range: ClusteringRange::all(),
+                    values: 0,
+                    reverse: false,
+                    check: None,
+                };
+                let range = ClusteringRange::prefix(&prefix);
+                self.by_source(leg, &sources, &range, after, visit)
             }
-            (Source::Entries(entries), receiver) => self.entries(leg, entries, after, receiver),
-            (Source::EdgesOfLabel { parent, label }, Receiver::Edges(visit)) => {
-                let prefix =
-                    key::edge_label_prefix(varve_model::Direction::Out, *parent, Some(*label));
-                let sources = index::partition(index::IndexId::EdgeLabel(*label), 0, &[]);
-                self.by_source(
-                    leg,
-                    &[sources],
-                    &ClusteringRange::prefix(&prefix),
-                    after,
-                    visit,
-                )
+            Source::Adjacent { owner, range } => {
+                self.adjacent(leg, &key::vertex_id(owner), range, after, &[], visit)
             }
-            (Source::Adjacent { owner, range }, Receiver::Edges(visit)) => {
-                self.adjacent(leg, owner, range, after, &[], visit)
-            }
-            (Source::AllVertices, Receiver::Vertices(visit)) => {
-                self.all_vertices(leg, after, visit)
-            }
-            (Source::AllEdges, Receiver::Edges(visit)) => self.all_edges(leg, after, visit),
-            // The planner makes no other pairs.
-            _ => Ok(Flow::Continue(())),
+            Source::All => self.all(leg, after, visit),
         }
     }
 
@@ -111,7 +109,7 @@ impl Run<'_> {
         leg: &Leg,
         ids: &[VertexId],
         after: &[u8],
-        visit: &mut VertexVisitor<'_>,
+        visit: &mut RowVisitor<'_>,
     ) -> Result<Flow, GraphError> {
         let mut done = after
             .first_chunk::<4>()
@@ -119,17 +117,20 @@ impl Run<'_> {
             .min(ids.len());
         while done < ids.len() {
             let batch = &ids[done..ids.len().min(done + FETCH_MAX as usize)];
-            let flow = self.vertices(batch, &mut |run, at, content| {
-                let matches = run.vertex_matches(leg, content)?;
-                let position = u32::try_from(done + at + 1)
-                    .unwrap_or(u32::MAX)
-                    .to_be_bytes();
-                Ok(run
-                    .delivery
-                    .offer(&position, matches, &mut || visit(&batch[at], content)))
-            })?;
-            if flow.is_break() {
-                return Ok(flow);
+            let row_key = |id| (key::vertex_id(id), key::VERTEX_CLUSTERING.to_vec());
+            let keys: Vec<RowKey> = batch.iter().map(row_key).collect();
+            let before = self.delivery.examined();
+            let position = |at: usize, out: &mut Vec<u8>| {
+                let passed = u32::try_from(done + at + 1).unwrap_or(u32::MAX);
+                out.extend_from_slice(&passed.to_be_bytes());
+            };
+            if self.fetch(leg, &keys, None, &position, visit)?.is_break() {
+                return Ok(Flow::Break(()));
+            }
+            let mut last = Vec::new();
+            position(batch.len() - 1, &mut last);
+            if self.missing(before, batch.len(), &last).is_break() {
+                return Ok(Flow::Break(()));
             }
             done += batch.len();
         }
@@ -142,32 +143,28 @@ impl Run<'_> {
         leg: &Leg,
         entries: &Entries,
         after: &[u8],
-        receiver: &mut Receiver<'_, '_>,
+        visit: &mut RowVisitor<'_>,
     ) -> Result<Flow, GraphError> {
         let after = (!after.is_empty()).then_some(after);
-        let reader = self.resolver.reader();
-        let mut merge = Merge::new(
-            reader,
-            self.resolver.scope(),
-            &entries.partitions,
-            &entries.range,
-            after,
-            false,
-        );
-        let mut keys = Vec::new();
+        let (reader, scope) = (self.resolver.reader(), self.resolver.scope());
+        let mut merge = Merge::new(reader, scope, entries, after, false);
+        let mut places = Vec::new();
         let mut count = self.delivery.fetch();
         loop {
-            keys.clear();
-            merge.next(usize::try_from(count).unwrap_or(1), &mut keys)?;
-            if keys.is_empty() {
+            places.clear();
+            merge.next(usize::try_from(count).unwrap_or(1), &mut places)?;
+            let Some(last) = places.last() else {
                 return Ok(Flow::Continue(()));
-            }
+            };
+            self.resolver.looked(places.len())?;
             let before = self.delivery.examined();
-            if self.candidates(leg, entries, &keys, receiver)?.is_break() {
+            let keys = self.candidates(entries, &places)?;
+            let check = Some((entries, places.as_slice()));
+            let position = |at: usize, out: &mut Vec<u8>| out.extend_from_slice(&places[at]);
+            if self.fetch(leg, &keys, check, &position, visit)?.is_break() {
                 return Ok(Flow::Break(()));
             }
-            let last = keys.last().map_or(&[][..], Vec::as_slice);
-            if self.missing(before, keys.len(), last).is_break() {
+            if self.missing(before, places.len(), last).is_break() {
                 return Ok(Flow::Break(()));
             }
             // What is checked away has to be fetched for: take more at a time.
@@ -175,59 +172,44 @@ impl Run<'_> {
         }
     }
 
-    fn candidates(
+    /// The keys of the rows that index entries lead to.
+    fn candidates(&self, entries: &Entries, places: &[Vec<u8>]) -> Result<Vec<RowKey>, GraphError> {
+        let each = places.iter().map(|place| {
+            let damaged = || DecodeError::new("an index entry", place, 0);
+            let element = index::element_key(place, entries.values).ok_or_else(damaged)?;
+            match key::is_vertex_element(element) == (self.table == VERTEX) {
+                true => Ok(key::current_of(element)?),
+                false => Err(damaged().into()),
+            }
+        });
+        each.collect()
+    }
+
+    /// Reads candidates and offers those that exist. `check` has the entries that led to them: an element must have its
+    /// entry where the index says so. `position` appends the position of a candidate.
+    fn fetch(
         &mut self,
         leg: &Leg,
-        entries: &Entries,
-        keys: &[Vec<u8>],
-        receiver: &mut Receiver<'_, '_>,
+        keys: &[RowKey],
+        check: Option<(&Entries, &[Vec<u8>])>,
+        position: &dyn Fn(usize, &mut Vec<u8>),
+        visit: &mut RowVisitor<'_>,
     ) -> Result<Flow, GraphError> {
-        let element = |key: &Vec<u8>| {
-            let damaged = || DecodeError::new("an index entry", key, 0);
-            key::decode_element(index::element_key(key, entries.values).ok_or_else(damaged)?)
-        };
-        match receiver {
-            Receiver::Vertices(visit) => {
-                let (mut ids, mut places) = (
-                    Vec::with_capacity(keys.len()),
-                    Vec::with_capacity(keys.len()),
-                );
-                for key in keys {
-                    if let ElementId::Vertex(id) = element(key)? {
-                        ids.push(id);
-                        places.push(key);
-                    }
-                }
-                self.vertices(&ids, &mut |run, at, content| {
-                    let id = &ids[at];
-                    let matches = run.vertex_matches(leg, content)?
-                        && run.vertex_has_entry(entries, id, content, places[at])?;
-                    Ok(run
-                        .delivery
-                        .offer(places[at], matches, &mut || visit(id, content)))
-                })
+        let mut place = Vec::new();
+        self.elements(keys, &mut |run, at, content| {
+            let row = FoundRow {
+                partition: &keys[at].0,
+                clustering: &keys[at].1,
+                content,
+            };
+            let mut matches = run.matches(leg, row)?;
+            if let (true, Some((entries, places))) = (matches, check) {
+                matches = run.has_entry(entries, row, &places[at])?;
             }
-            Receiver::Edges(visit) => {
-                let (mut ids, mut places) = (
-                    Vec::with_capacity(keys.len()),
-                    Vec::with_capacity(keys.len()),
-                );
-                for key in keys {
-                    if let ElementId::Edge(id) = element(key)? {
-                        ids.push(id);
-                        places.push(key);
-                    }
-                }
-                self.edges(&ids, &mut |run, at, content| {
-                    let id = &ids[at];
-                    let matches = run.edge_matches(leg, id, content)?
-                        && run.edge_has_entry(entries, id, content, places[at])?;
-                    Ok(run
-                        .delivery
-                        .offer(places[at], matches, &mut || visit(id, content)))
-                })
-            }
-        }
+            place.clear();
+            position(at, &mut place);
+            run.offer(&place, matches, row, visit)
+        })
     }
 
     /// The edges in `range` of each source vertex that an entry names; the position is the length of the source's key,
@@ -235,22 +217,14 @@ impl Run<'_> {
     fn by_source(
         &mut self,
         leg: &Leg,
-        partitions: &[Vec<u8>],
+        sources: &Entries,
         range: &ClusteringRange,
         after: &[u8],
-        visit: &mut EdgeVisitor<'_>,
+        visit: &mut RowVisitor<'_>,
     ) -> Result<Flow, GraphError> {
         let (resumed, mut edge_after) = split_by_source(after);
-        let reader = self.resolver.reader();
-        let all = ClusteringRange::all();
-        let mut merge = Merge::new(
-            reader,
-            self.resolver.scope(),
-            partitions,
-            &all,
-            resumed,
-            true,
-        );
+        let (reader, scope) = (self.resolver.reader(), self.resolver.scope());
+        let mut merge = Merge::new(reader, scope, sources, resumed, true);
         let mut keys = Vec::new();
         loop {
             keys.clear();
@@ -262,9 +236,11 @@ impl Run<'_> {
                 return Ok(Flow::Continue(()));
             }
             for source in &keys {
-                let ElementId::Vertex(owner) = key::decode_element(source)? else {
+                self.resolver.looked(1)?;
+                if !key::is_vertex_element(source) {
                     continue;
-                };
+                }
+                let (owner, _) = key::current_of(source)?;
                 let edge_after = if resumed == Some(source.as_slice()) {
                     edge_after
                 } else {
@@ -290,11 +266,11 @@ impl Run<'_> {
     fn adjacent(
         &mut self,
         leg: &Leg,
-        owner: &VertexId,
+        owner: &[u8],
         range: &ClusteringRange,
         after: &[u8],
         front: &[u8],
-        visit: &mut EdgeVisitor<'_>,
+        visit: &mut RowVisitor<'_>,
     ) -> Result<Flow, GraphError> {
         let mut range = range.clone();
         if !after.is_empty() {
@@ -304,14 +280,18 @@ impl Run<'_> {
         if range.is_empty() {
             return Ok(Flow::Continue(()));
         }
-        let partition = key::vertex_id(owner);
         let resolver = self.resolver;
         let mut position = front.to_vec();
         let mut outcome = Ok(Flow::Continue(()));
         resolver.visit_adjacent(owner, &range, &mut |clustering, content| {
             position.truncate(front.len());
             position.extend_from_slice(clustering);
-            outcome = self.edge_row(leg, &partition, clustering, content, &position, visit);
+            let row = FoundRow {
+                partition: owner,
+                clustering,
+                content,
+            };
+            outcome = self.row(leg, row, &position, visit);
             flow_of(&outcome)
         })?;
         outcome
@@ -324,113 +304,95 @@ impl Run<'_> {
             .passed((asked as u64).saturating_sub(offered), position)
     }
 
-    pub(super) fn edge_row(
+    /// Checks a row and offers it.
+    pub(super) fn row(
         &mut self,
         leg: &Leg,
-        partition: &[u8],
-        clustering: &[u8],
-        content: &[u8],
+        row: FoundRow<'_>,
         position: &[u8],
-        visit: &mut EdgeVisitor<'_>,
+        visit: &mut RowVisitor<'_>,
     ) -> Result<Flow, GraphError> {
-        let (id, _) = key::decode_edge(partition, clustering)?;
-        let matches = self.edge_matches(leg, &id, content)?;
-        Ok(self
-            .delivery
-            .offer(position, matches, &mut || visit(&id, content)))
+        let matches = self.matches(leg, row)?;
+        self.offer(position, matches, row, visit)
     }
 
-    /// Reads vertices and hands each to `take`, which may fail.
-    pub(super) fn vertices(
+    fn offer(
         &mut self,
-        ids: &[VertexId],
+        position: &[u8],
+        matches: bool,
+        row: FoundRow<'_>,
+        visit: &mut RowVisitor<'_>,
+    ) -> Result<Flow, GraphError> {
+        let mut failed = Ok(());
+        let flow = self.delivery.offer(position, matches, &mut || {
+            visit(row).unwrap_or_else(|error| {
+                failed = Err(error);
+                Flow::Break(())
+            })
+        });
+        failed.map(|()| flow)
+    }
+
+    /// Reads elements and hands each to `take`, which may fail.
+    pub(super) fn elements(
+        &mut self,
+        keys: &[RowKey],
         take: &mut TakeElement<'_>,
     ) -> Result<Flow, GraphError> {
         let resolver = self.resolver;
         let mut outcome = Ok(Flow::Continue(()));
-        resolver.visit_vertices(ids, &mut |at, content| {
+        resolver.visit_elements(self.table, keys, &mut |at, content| {
             outcome = take(self, at, content);
             flow_of(&outcome)
         })?;
         outcome
     }
 
-    /// Reads edges and hands each to `take`, which may fail.
-    pub(super) fn edges(
-        &mut self,
-        ids: &[EdgeId],
-        take: &mut TakeElement<'_>,
-    ) -> Result<Flow, GraphError> {
-        let resolver = self.resolver;
-        let mut outcome = Ok(Flow::Continue(()));
-        resolver.visit_edges(ids, &mut |at, content| {
-            outcome = take(self, at, content);
-            flow_of(&outcome)
-        })?;
-        outcome
-    }
-
-    pub(super) fn vertex_matches(&self, leg: &Leg, content: &[u8]) -> Result<bool, GraphError> {
-        let (label, properties) = vertex_parts(content)?;
-        if leg
-            .label
-            .is_some_and(|wanted| wanted != ElementLabel::Vertex(label))
-        {
-            return Ok(false);
-        }
-        let picked = pick(properties, self.filter.keys())?;
+    fn matches(&self, leg: &Leg, row: FoundRow<'_>) -> Result<bool, GraphError> {
+        let keys = self.filter.keys();
+        let picked = if self.table == VERTEX {
+            let (label, properties) = vertex_parts(row.content)?;
+            let label = ElementLabel::Vertex(label);
+            if leg.label.is_some_and(|wanted| wanted != label) {
+                return Ok(false);
+            }
+            pick(properties, keys)?
+        } else {
+            let damaged = || DecodeError::new("an edge key", row.clustering, 0);
+            let (_, label, _) = key::edge_parts(row.clustering).ok_or_else(damaged)?;
+            let label = ElementLabel::Edge(label);
+            if leg.label.is_some_and(|wanted| wanted != label) {
+                return Ok(false);
+            }
+            if keys.is_empty() {
+                return Ok(true);
+            }
+            pick(edge_parts(row.content)?.2, keys)?
+        };
         Ok(self.filter.holds(&picked, &leg.searched))
     }
 
-    pub(super) fn edge_matches(
-        &self,
-        leg: &Leg,
-        id: &EdgeId,
-        content: &[u8],
-    ) -> Result<bool, GraphError> {
-        if leg
-            .label
-            .is_some_and(|wanted| wanted != ElementLabel::Edge(id.label))
-        {
-            return Ok(false);
-        }
-        if self.filter.keys().is_empty() {
-            return Ok(true);
-        }
-        let (_, _, properties) = edge_parts(content)?;
-        let picked = pick(properties, self.filter.keys())?;
-        Ok(self.filter.holds(&picked, &leg.searched))
-    }
-
-    fn vertex_has_entry(
+    fn has_entry(
         &self,
         entries: &Entries,
-        id: &VertexId,
-        content: &[u8],
+        row: FoundRow<'_>,
         clustering: &[u8],
     ) -> Result<bool, GraphError> {
         let Some(check) = &entries.check else {
             return Ok(true);
         };
-        let (_, properties) = vertex_parts(content)?;
-        let picked = pick(properties, &sorted(&check.fields))?;
-        let of = crate::index::entries(check, &ElementId::Vertex(id.clone()), &picked);
-        Ok(of.iter().any(|entry| entries.has(entry, clustering)))
-    }
-
-    fn edge_has_entry(
-        &self,
-        entries: &Entries,
-        id: &EdgeId,
-        content: &[u8],
-        clustering: &[u8],
-    ) -> Result<bool, GraphError> {
-        let Some(check) = &entries.check else {
-            return Ok(true);
+        let fields = sorted(&check.fields);
+        let (id, picked) = if self.table == VERTEX {
+            let id = ElementId::Vertex(key::decode_vertex_id(row.partition)?);
+            (id, pick(vertex_parts(row.content)?.1, &fields)?)
+        } else {
+            let (id, _) = key::decode_edge(row.partition, row.clustering)?;
+            (
+                ElementId::Edge(id),
+                pick(edge_parts(row.content)?.2, &fields)?,
+            )
         };
-        let (_, _, properties) = edge_parts(content)?;
-        let picked = pick(properties, &sorted(&check.fields))?;
-        let of = crate::index::entries(check, &ElementId::Edge(id.clone()), &picked);
+        let of = crate::index::entries(check, &id, &picked);
         Ok(of.iter().any(|entry| entries.has(entry, clustering)))
     }
 }

@@ -106,13 +106,26 @@ impl View {
         looked: &mut dyn FnMut() -> Flow,
         visit: &mut dyn FnMut(Adjacent<'_>) -> Flow,
     ) -> Result<(), GraphError> {
-        let partition = key::vertex_id(vertex);
+        self.adjacent_in(&key::vertex_id(vertex), range, looked, visit)
+    }
+
+    /// As [`View::adjacent_counted`], of the vertex with this partition key.
+    ///
+    /// # Errors
+    /// As [`View::adjacent`].
+    pub fn adjacent_in(
+        &self,
+        partition: &[u8],
+        range: &ClusteringRange,
+        looked: &mut dyn FnMut() -> Flow,
+        visit: &mut dyn FnMut(Adjacent<'_>) -> Flow,
+    ) -> Result<(), GraphError> {
         let (reader, point) = (self.reader(), self.point());
         if self.scope().is_now() {
-            return present(reader, &partition, range, point, looked, visit);
+            return present(reader, partition, range, point, looked, visit);
         }
         let rows_first = !self.is_one_state();
-        past(reader, &partition, range, point, rows_first, looked, visit)
+        past(reader, partition, range, point, rows_first, looked, visit)
     }
 }
 

@@ -1,23 +1,33 @@
 //! A [`View`] as queries read it: [`GraphView`].
 
+use std::cell::RefCell;
+
 use varve_encoding::DecodeError;
 use varve_encoding::tables::VERTEX;
 use varve_encoding::{key, row};
-use varve_kv::{ClusteringRange, PartitionRange};
+use varve_kv::{ClusteringRange, PartitionRange, Reader, TableId};
 use varve_model::schema::EdgeLabelType;
-use varve_model::{Condition, Direction, EdgeId, EdgeLabelId, Properties, PropertyKeyId, VertexId};
-use varve_view::{Expand, Flow, GraphView, Meter, Neighbour, VertexFound, ViewError};
+use varve_model::{
+    Condition, Direction, EdgeId, EdgeLabelId, Properties, PropertyKeyId, TemporalScope, VertexId,
+};
+use varve_view::{
+    Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, Place, ScanAsk, ScannedEdge,
+    VertexFound, ViewError,
+};
 
 use super::adjacency::Adjacent;
-use super::many::{Place, read_elements};
+use super::many::{self, read_elements};
 use super::view::View;
-use crate::error::GraphError;
+use crate::error::{ErrorKind, GraphError};
 use crate::index::tokenizer;
-use crate::query::pick;
+use crate::query::{self, FoundRow, Resolver, RowKey, pick};
 
 impl From<GraphError> for ViewError {
     fn from(error: GraphError) -> Self {
-        Self::store(error)
+        match error.kind {
+            ErrorKind::NoIndex => Self::NoIndex(error.message),
+            _ => Self::store(error),
+        }
     }
 }
 
@@ -54,7 +64,7 @@ impl GraphView for View {
         });
         let scans: Vec<PartitionRange<'_>> = each.collect();
         let vertex = |scan: usize| scan / ranges.len();
-        let failed = std::cell::RefCell::new(None);
+        let failed = RefCell::new(None);
         // The vertex whose visits have ended before its ranges.
         let ended = std::cell::Cell::new(usize::MAX);
         let mut looked = |at| {
@@ -98,7 +108,7 @@ impl GraphView for View {
             meter.row()?;
         }
         let place = |key: &&[u8]| (key.to_vec(), key::VERTEX_CLUSTERING.to_vec());
-        let places: Vec<Place> = keys.iter().map(place).collect();
+        let places: Vec<many::Place> = keys.iter().map(place).collect();
         let mut failed = None;
         let mut show = |at, content: &[u8]| {
             let read = row::vertex_parts(content)
@@ -113,6 +123,36 @@ impl GraphView for View {
         };
         read_elements(self.reader(), VERTEX, &places, self.point(), &mut show)?;
         failed.map_or(Ok(()), |error| Err(damage(error)))
+    }
+
+    fn scan(
+        &self,
+        ask: &ScanAsk<'_>,
+        from: Option<&Place>,
+        demand: usize,
+        meter: &Meter,
+        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
+    ) -> Result<Option<Place>, ViewError> {
+        let metered = Metered::new(self, meter);
+        let mut show = |row: FoundRow<'_>| Ok(scanned(row, ask, visit)?);
+        let next = query::scan(&metered, self.schema(), ask, from, demand, &mut show);
+        metered.outcome(next)
+    }
+
+    fn estimate(
+        &self,
+        ask: &ScanAsk<'_>,
+        most: u64,
+        meter: &Meter,
+    ) -> Result<Option<u64>, ViewError> {
+        let metered = Metered::new(self, meter);
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        let counted = query::estimate(&metered, self.schema(), ask, most);
+        match metered.outcome(counted) {
+            Ok(counted) => Ok(Some(counted as u64)),
+            Err(ViewError::NoIndex(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     fn satisfies(&self, conditions: &[Condition], properties: &Properties) -> bool {
@@ -181,4 +221,111 @@ fn shown(
         properties: &pick(reader, properties)?,
     };
     Ok(visit(&neighbour))
+}
+
+/// Shows a scanned row to a visitor.
+fn scanned(
+    row: FoundRow<'_>,
+    ask: &ScanAsk<'_>,
+    visit: &mut dyn FnMut(&Found<'_>) -> Flow,
+) -> Result<Flow, DecodeError> {
+    if let Elements::Vertices(_) = ask.elements {
+        let (label, reader) = row::vertex_parts(row.content)?;
+        let properties = &pick(reader, ask.properties)?;
+        return Ok(visit(&Found::Vertex {
+            key: row.partition,
+            vertex: VertexFound { label, properties },
+        }));
+    }
+    let error = || DecodeError::new("an edge key", row.clustering, 0);
+    let (_, label, target) = key::edge_parts(row.clustering).ok_or_else(error)?;
+    let (source_label, target_label, reader) = row::edge_parts(row.content)?;
+    Ok(visit(&Found::Edge(ScannedEdge {
+        source: row.partition,
+        target,
+        edge: row.clustering,
+        label,
+        source_label,
+        target_label,
+        properties: &pick(reader, ask.properties)?,
+    })))
+}
+
+/// A view whose reads are charged to a meter.
+struct Metered<'a> {
+    view: &'a View,
+    meter: &'a Meter,
+    /// Why the meter ended the read.
+    ended: RefCell<Option<ViewError>>,
+}
+
+impl<'a> Metered<'a> {
+    fn new(view: &'a View, meter: &'a Meter) -> Self {
+        let ended = RefCell::new(None);
+        Self { view, meter, ended }
+    }
+
+    /// Counts rows; false when the meter ends the read.
+    fn count(&self, rows: usize) -> bool {
+        let mut ended = self.ended.borrow_mut();
+        if ended.is_none() {
+            *ended = (0..rows).find_map(|_| self.meter.row().err());
+        }
+        ended.is_none()
+    }
+
+    /// What a read came to: the meter's refusal goes before what it caused.
+    fn outcome<T>(self, read: Result<T, GraphError>) -> Result<T, ViewError> {
+        match self.ended.into_inner() {
+            Some(ended) => Err(ended),
+            None => Ok(read?),
+        }
+    }
+}
+
+impl Resolver for Metered<'_> {
+    fn reader(&self) -> &dyn Reader {
+        self.view.reader()
+    }
+
+    fn scope(&self) -> TemporalScope {
+        self.view.scope()
+    }
+
+    fn looked(&self, rows: usize) -> Result<(), GraphError> {
+        match self.count(rows) {
+            true => Ok(()),
+            false => Err(GraphError::new(
+                ErrorKind::Busy,
+                "The query may read no more",
+            )),
+        }
+    }
+
+    fn visit_elements(
+        &self,
+        table: TableId,
+        keys: &[RowKey],
+        visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
+    ) -> Result<(), GraphError> {
+        self.looked(keys.len())?;
+        self.view.visit_elements(table, keys, visit)
+    }
+
+    fn visit_adjacent(
+        &self,
+        owner: &[u8],
+        range: &ClusteringRange,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), GraphError> {
+        let mut looked = || match self.count(1) {
+            true => Flow::Continue(()),
+            false => Flow::Break(()),
+        };
+        self.view
+            .adjacent_in(owner, range, &mut looked, &mut |edge| {
+                visit(edge.clustering, edge.content)
+            })?;
+        self.looked(0)
+    }
 }

@@ -1,14 +1,12 @@
-//! Many elements by their ids: what queries read their candidates by.
+//! Many elements by the keys of their rows: what queries read their candidates by.
 
-use varve_encoding::key;
 use varve_encoding::row::Header;
-use varve_encoding::tables::{EDGE, VERTEX};
 use varve_kv::{ClusteringRange, Flow, Reader, TableId};
-use varve_model::{Direction, EdgeId, TemporalScope, VertexId};
+use varve_model::TemporalScope;
 
 use super::{View, resolve};
 use crate::error::GraphError;
-use crate::query::Resolver;
+use crate::query::{Resolver, RowKey};
 
 /// How many rows are asked of the engine together.
 const BATCH: usize = 256;
@@ -22,39 +20,15 @@ impl Resolver for View {
         Self::scope(self)
     }
 
-    fn visit_vertices(
+    fn visit_elements(
         &self,
-        ids: &[VertexId],
+        table: TableId,
+        keys: &[RowKey],
         visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
     ) -> Result<(), GraphError> {
-        for (start, batch) in batches(ids) {
-            let keys = batch
-                .iter()
-                .map(|id| (key::vertex_id(id), key::VERTEX_CLUSTERING.to_vec()));
+        for (number, batch) in keys.chunks(BATCH).enumerate() {
             if self
-                .visit_rows(VERTEX, &keys.collect::<Vec<_>>(), start, visit)?
-                .is_break()
-            {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn visit_edges(
-        &self,
-        ids: &[EdgeId],
-        visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
-    ) -> Result<(), GraphError> {
-        for (start, batch) in batches(ids) {
-            let keys = batch.iter().map(|id| {
-                (
-                    key::vertex_id(&id.source),
-                    key::edge_clustering(id, Direction::Out),
-                )
-            });
-            if self
-                .visit_rows(EDGE, &keys.collect::<Vec<_>>(), start, visit)?
+                .visit_rows(table, batch, number * BATCH, visit)?
                 .is_break()
             {
                 break;
@@ -65,20 +39,15 @@ impl Resolver for View {
 
     fn visit_adjacent(
         &self,
-        owner: &VertexId,
+        owner: &[u8],
         range: &ClusteringRange,
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
     ) -> Result<(), GraphError> {
-        self.adjacent(owner, range, &mut |edge| {
+        let mut looked = || Flow::Continue(());
+        self.adjacent_in(owner, range, &mut looked, &mut |edge| {
             visit(edge.clustering, edge.content)
         })
     }
-}
-
-fn batches<T>(ids: &[T]) -> impl Iterator<Item = (usize, &[T])> {
-    ids.chunks(BATCH)
-        .enumerate()
-        .map(|(at, batch)| (at * BATCH, batch))
 }
 
 impl View {
@@ -86,7 +55,7 @@ impl View {
     fn visit_rows(
         &self,
         table: TableId,
-        keys: &[(Vec<u8>, Vec<u8>)],
+        keys: &[RowKey],
         start: usize,
         visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
     ) -> Result<Flow, GraphError> {

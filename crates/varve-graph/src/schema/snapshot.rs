@@ -172,6 +172,16 @@ impl Schema {
         "index label"
     );
 
+    /// Every vertex label, removed ones too, by ascending id.
+    pub(crate) fn vertex_labels_ever(&self) -> impl Iterator<Item = &Arc<VertexLabel>> {
+        self.vertex_labels.all()
+    }
+
+    /// Every edge label, removed ones too, by ascending id.
+    pub(crate) fn edge_labels_ever(&self) -> impl Iterator<Item = &Arc<EdgeLabel>> {
+        self.edge_labels.all()
+    }
+
     /// How many changes led to this state since the graph was opened: equal numbers mean equal schemas.
     #[must_use]
     pub const fn version(&self) -> u64 {

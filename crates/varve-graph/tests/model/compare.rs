@@ -9,7 +9,7 @@ use varve_kv::{ClusteringRange, Flow};
 use varve_model::schema::Retention;
 use varve_model::{
     CommitVersion, Direction, Edge, EdgeLabelId, Element, ElementId, Instant, Period,
-    PropertyKeyId, TemporalScope, VertexId,
+    PropertyKeyId, TemporalScope, VertexId, VertexLabelId,
 };
 use varve_testkit::Random;
 use varve_testkit::model::{ModelView, Point};
@@ -187,6 +187,10 @@ fn graph_view(world: &World, view: &View, point: Point, vertices: BTreeSet<Verte
     let unknown = EdgeLabelId(9_999);
     let questions = Questions {
         vertices: &vertices.into_iter().collect::<Vec<_>>(),
+        vertex_labels: &(schema.vertex_labels.iter())
+            .map(|label| label.id)
+            .chain([VertexLabelId(9_999)])
+            .collect::<Vec<_>>(),
         labels: &labels
             .map(|label| label.id)
             .chain([unknown])

@@ -3,5 +3,6 @@
 
 mod building;
 mod replicas;
+mod scans;
 mod stories;
 mod world;

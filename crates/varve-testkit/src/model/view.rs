@@ -1,9 +1,14 @@
 //! The naive graph at one point of both times, as queries read it.
 
+use std::cmp::Ordering;
+
 use varve_model::{
     Condition, Direction, Edge, EdgeId, Properties, PropertyKeyId, Vertex, VertexId,
 };
-use varve_view::{Expand, Flow, GraphView, Meter, Neighbour, VertexFound, ViewError};
+use varve_view::{
+    Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, Place, ScanAsk, ScannedEdge,
+    VertexFound, ViewError,
+};
 
 use super::{Model, Point};
 
@@ -78,6 +83,77 @@ impl ModelView {
         }
         found.retain(|(direction, _)| ask.direction.is_none_or(|asked| asked == *direction));
         found
+    }
+
+    /// The positions of the elements that a scan shows, in its order.
+    fn scanned(&self, ask: &ScanAsk<'_>) -> Vec<usize> {
+        let wanted = |properties: &Properties| {
+            let ordered = ask
+                .order
+                .is_none_or(|order| properties.get(order.key).is_some());
+            ordered && self.satisfies(ask.conditions, properties)
+        };
+        let properties = |at: usize| match ask.elements {
+            Elements::Vertices(_) => &self.vertices[at].properties,
+            Elements::Edges(_) => &self.edges[at].properties,
+        };
+        let labelled = |at: usize| match ask.elements {
+            Elements::Vertices([]) | Elements::Edges([]) => true,
+            Elements::Vertices(labels) => labels.contains(&self.vertices[at].label),
+            Elements::Edges(labels) => {
+                let id = &self.edges[at].id;
+                labels.contains(&id.label) || labels.contains(&id.parent)
+            }
+        };
+        let count = match ask.elements {
+            Elements::Vertices(_) => self.vertices.len(),
+            Elements::Edges(_) => self.edges.len(),
+        };
+        let mut found: Vec<usize> = (0..count).collect();
+        found.retain(|at| labelled(*at) && wanted(properties(*at)));
+        if let Some(order) = ask.order {
+            found.sort_by(|a, b| {
+                let values = [*a, *b].map(|at| properties(at).get(order.key));
+                let compared = values[0].zip(values[1]).and_then(|(a, b)| a.compare(b));
+                compared.unwrap_or(Ordering::Equal)
+            });
+            if order.descending {
+                found.reverse();
+            }
+        }
+        found
+    }
+
+    fn show(
+        &self,
+        at: usize,
+        ask: &ScanAsk<'_>,
+        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
+    ) -> Flow {
+        match ask.elements {
+            Elements::Vertices(_) => {
+                let vertex = &self.vertices[at];
+                visit(&Found::Vertex {
+                    key: &self.key(&vertex.id),
+                    vertex: VertexFound {
+                        label: vertex.label,
+                        properties: &picked(&vertex.properties, ask.properties),
+                    },
+                })
+            }
+            Elements::Edges(_) => {
+                let edge = &self.edges[at];
+                visit(&Found::Edge(ScannedEdge {
+                    source: &self.key(&edge.id.source),
+                    target: &self.key(&edge.id.target),
+                    edge: &at.to_be_bytes(),
+                    label: edge.id.label,
+                    source_label: edge.source_label,
+                    target_label: edge.target_label,
+                    properties: &picked(&edge.properties, ask.properties),
+                }))
+            }
+        }
     }
 
     fn key(&self, id: &VertexId) -> Vec<u8> {
@@ -183,6 +259,43 @@ impl GraphView for ModelView {
             }
         }
         Ok(())
+    }
+
+    fn scan(
+        &self,
+        ask: &ScanAsk<'_>,
+        from: Option<&Place>,
+        demand: usize,
+        meter: &Meter,
+        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
+    ) -> Result<Option<Place>, ViewError> {
+        let wrong = |place: &Place| ViewError::store(WrongKey(place.bytes().to_vec()));
+        let first = match from {
+            None => 0,
+            Some(place) => {
+                let bytes = place.bytes().try_into().map_err(|_| wrong(place))?;
+                usize::from_be_bytes(bytes)
+            }
+        };
+        let found = self.scanned(ask);
+        for (shown, at) in found.iter().enumerate().skip(first) {
+            meter.row()?;
+            let flow = self.show(*at, ask, visit);
+            if flow.is_break() || shown + 1 - first >= demand.max(1) {
+                let place = Place::new((shown + 1).to_be_bytes().to_vec());
+                return Ok(Some(place).filter(|_| shown + 1 < found.len()));
+            }
+        }
+        Ok(None)
+    }
+
+    fn estimate(
+        &self,
+        ask: &ScanAsk<'_>,
+        most: u64,
+        _meter: &Meter,
+    ) -> Result<Option<u64>, ViewError> {
+        Ok(Some(most.min(self.scanned(ask).len() as u64)))
     }
 
     fn satisfies(&self, conditions: &[Condition], properties: &Properties) -> bool {

@@ -1,15 +1,17 @@
 //! What is refused and with which words, and which way serves a query.
 
-use varve_kv::{ClusteringRange, Flow, Reader};
+use varve_kv::{ClusteringRange, Flow, Reader, TableId};
 use varve_model::schema::SchemaStatus;
 use varve_model::{
-    Condition, Direction, EdgeId, EdgeLabelId, Element, Predicate, Properties, PropertyKeyId,
+    Condition, Direction, EdgeLabelId, Element, Predicate, Properties, PropertyKeyId,
     TemporalScope, Value, VertexId, VertexLabelId,
 };
 
 use super::world::*;
 use crate::query::plan::Source;
-use crate::query::{EdgeQuery, Resolver, VertexQuery, collect_edges, collect_vertices, planner};
+use crate::query::{
+    EdgeQuery, Resolver, RowKey, VertexQuery, collect_edges, collect_vertices, planner,
+};
 use crate::schema::Schema;
 use crate::{ErrorKind, GraphError};
 
@@ -422,25 +424,18 @@ impl Resolver for Over<'_> {
         Err(GraphError::new(ErrorKind::Busy, "over"))
     }
 
-    fn visit_vertices(
+    fn visit_elements(
         &self,
-        ids: &[VertexId],
+        table: TableId,
+        keys: &[RowKey],
         visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
     ) -> Result<(), GraphError> {
-        self.0.visit_vertices(ids, visit)
-    }
-
-    fn visit_edges(
-        &self,
-        ids: &[EdgeId],
-        visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
-    ) -> Result<(), GraphError> {
-        self.0.visit_edges(ids, visit)
+        self.0.visit_elements(table, keys, visit)
     }
 
     fn visit_adjacent(
         &self,
-        owner: &VertexId,
+        owner: &[u8],
         range: &ClusteringRange,
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
     ) -> Result<(), GraphError> {

@@ -22,7 +22,7 @@ use varve_model::{
 
 use crate::GraphError;
 use crate::index::{self, IndexEntry};
-use crate::query::Resolver;
+use crate::query::{Resolver, RowKey};
 use crate::schema::Schema;
 
 pub(super) const NAME: PropertyKeyId = PropertyKeyId(1);
@@ -468,30 +468,14 @@ impl Resolver for At<'_> {
         self.1
     }
 
-    fn visit_vertices(
+    fn visit_elements(
         &self,
-        ids: &[VertexId],
+        table: TableId,
+        keys: &[RowKey],
         visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
     ) -> Result<(), GraphError> {
-        for (at, id) in ids.iter().enumerate() {
-            let row = self
-                .0
-                .row(VERTEX, &key::vertex_id(id), key::VERTEX_CLUSTERING, self.1)?;
-            if row.is_some_and(|content| visit(at, &content).is_break()) {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn visit_edges(
-        &self,
-        ids: &[EdgeId],
-        visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
-    ) -> Result<(), GraphError> {
-        for (at, id) in ids.iter().enumerate() {
-            let (owner, clustering) = key::current(&ElementId::Edge(id.clone()));
-            let row = self.0.row(EDGE, &owner, &clustering, self.1)?;
+        for (at, (owner, clustering)) in keys.iter().enumerate() {
+            let row = self.0.row(table, owner, clustering, self.1)?;
             if row.is_some_and(|content| visit(at, &content).is_break()) {
                 break;
             }
@@ -501,17 +485,16 @@ impl Resolver for At<'_> {
 
     fn visit_adjacent(
         &self,
-        owner: &VertexId,
+        owner: &[u8],
         range: &ClusteringRange,
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
     ) -> Result<(), GraphError> {
-        let owner = key::vertex_id(owner);
         let mut keys = BTreeSet::new();
         let all = ClusteringRange::all();
         for table in [EDGE, EVENT] {
             let request = ScanRequest {
                 table,
-                partition: &owner,
+                partition: owner,
                 range: &all,
                 reverse: false,
             };
@@ -523,7 +506,7 @@ impl Resolver for At<'_> {
         }
         keys.remove(key::VERTEX_CLUSTERING);
         for clustering in keys.iter().filter(|key| range.contains(key)) {
-            let row = self.0.row(EDGE, &owner, clustering, self.1)?;
+            let row = self.0.row(EDGE, owner, clustering, self.1)?;
             if row.is_some_and(|content| visit(clustering, &content).is_break()) {
                 break;
             }

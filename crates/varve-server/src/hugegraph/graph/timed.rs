@@ -3,11 +3,11 @@
 
 use std::cell::Cell;
 
-use varve_graph::query::Resolver;
+use varve_graph::query::{Resolver, RowKey};
 use varve_graph::read::View;
 use varve_graph::{ErrorKind, GraphError};
-use varve_kv::{ClusteringRange, Flow, Reader};
-use varve_model::{EdgeId, TemporalScope, VertexId};
+use varve_kv::{ClusteringRange, Flow, Reader, TableId};
+use varve_model::TemporalScope;
 
 use crate::blocking::yield_to_others;
 use crate::request::RequestContext;
@@ -72,29 +72,20 @@ impl Resolver for Timed<'_> {
         self.check()
     }
 
-    fn visit_vertices(
+    fn visit_elements(
         &self,
-        ids: &[VertexId],
+        table: TableId,
+        keys: &[RowKey],
         visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
     ) -> Result<(), GraphError> {
         self.check()?;
-        self.spend(ids.len())?;
-        self.view.visit_vertices(ids, visit)
-    }
-
-    fn visit_edges(
-        &self,
-        ids: &[EdgeId],
-        visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
-    ) -> Result<(), GraphError> {
-        self.check()?;
-        self.spend(ids.len())?;
-        self.view.visit_edges(ids, visit)
+        self.spend(keys.len())?;
+        self.view.visit_elements(table, keys, visit)
     }
 
     fn visit_adjacent(
         &self,
-        owner: &VertexId,
+        owner: &[u8],
         range: &ClusteringRange,
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
     ) -> Result<(), GraphError> {
@@ -114,7 +105,7 @@ impl Resolver for Timed<'_> {
             }
         };
         self.view
-            .adjacent_counted(owner, range, &mut looked, &mut |edge| {
+            .adjacent_in(owner, range, &mut looked, &mut |edge| {
                 visit(edge.clustering, edge.content)
             })?;
         over

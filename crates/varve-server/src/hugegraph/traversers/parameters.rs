@@ -72,6 +72,9 @@ pub(super) fn refused(context: &RequestContext, error: TraversalError) -> ApiErr
         TraversalError::View(error @ ViewError::Memory { .. }) => {
             ApiError::limit_exceeded(format!("{error} (server.max_traversal_bytes)"))
         }
+        TraversalError::View(ViewError::NoIndex(message)) => {
+            varve_graph::GraphError::new(varve_graph::ErrorKind::NoIndex, message).into()
+        }
         TraversalError::View(ViewError::Store(error)) => {
             match error.downcast::<varve_graph::GraphError>() {
                 Ok(error) => (*error).into(),

@@ -1,0 +1,263 @@
+//! Scans of the graph view: which legs serve them, and walking those a piece at a time.
+//!
+//! They differ from listings in three ways. (1) They may ask for an order, which an index has. (2) A label that could
+//! have matches and has no index refuses the scan, where a listing leaves it out as HugeGraph does. (3) They have no
+//! capacity: the meter of the query bounds them.
+
+use std::sync::Arc;
+
+use varve_encoding::index::{IndexId, partition};
+use varve_encoding::tables::{EDGE, EVENT_INDEX, INDEX, VERTEX};
+use varve_kv::{ClusteringRange, Flow, TableId};
+use varve_model::schema::IndexBase;
+use varve_model::{
+    Condition, EdgeLabel, EdgeLabelId, PropertyKeyId, VertexId, VertexLabel, VertexLabelId,
+};
+use varve_view::{Elements, Place, ScanAsk};
+
+use super::alternatives::{in_order, usable};
+use super::delivery::Delivery;
+use super::filter::Filter;
+use super::merge;
+use super::page::Bookmark;
+use super::plan::{Alternative, ElementLabel, Leg, Page, Parts, Plan, Source};
+use super::planner;
+use super::resolver::Resolver;
+use super::run::{RowVisitor, Run};
+use crate::schema::{Schema, SchemaElement};
+use crate::{ErrorKind, GraphError};
+
+/// Hands the elements asked for to `visit`, as [`varve_view::GraphView::scan`] says.
+pub(crate) fn scan(
+    resolver: &dyn Resolver,
+    schema: &Schema,
+    ask: &ScanAsk<'_>,
+    from: Option<&Place>,
+    demand: usize,
+    visit: &mut RowVisitor<'_>,
+) -> Result<Option<Place>, GraphError> {
+    let bookmark = from.map(|place| Bookmark::from_bytes(place.bytes()));
+    let bookmark = bookmark.transpose()?;
+    let page = bookmark.as_ref().map_or(Page::First, Page::From);
+    let (scope, reader) = (resolver.scope(), resolver.reader());
+    let parts = parts(resolver, schema, ask)?;
+    let plan = Plan::choose(parts, ask.conditions, scope, reader, page)?;
+    let mut run = run(resolver, ask, demand.max(1));
+    let (first, position) = match &bookmark {
+        Some(bookmark) => (bookmark.leg as usize, bookmark.position.as_slice()),
+        None => (0, [].as_slice()),
+    };
+    run.walk(&plan.legs, first, position, visit)?;
+    let next = run.delivery.finish(plan.fingerprint, plan.choices)?;
+    Ok(next.map(|bookmark| Place::new(bookmark.to_bytes())))
+}
+
+/// About how many elements [`scan`] would look at, counted up to `most`.
+pub(crate) fn estimate(
+    resolver: &dyn Resolver,
+    schema: &Schema,
+    ask: &ScanAsk<'_>,
+    most: usize,
+) -> Result<usize, GraphError> {
+    let (scope, reader) = (resolver.scope(), resolver.reader());
+    let parts = parts(resolver, schema, ask)?;
+    let plan = Plan::choose(parts, ask.conditions, scope, reader, Page::None)?;
+    let mut counted = 0;
+    for leg in &plan.legs {
+        if counted >= most {
+            break;
+        }
+        match &leg.source {
+            Source::Vertices(ids) => counted += ids.len(),
+            Source::Entries(entries) => {
+                let past = (!scope.is_now()).then_some(EVENT_INDEX);
+                for table in [Some(INDEX), past].into_iter().flatten() {
+                    for partition in &entries.partitions {
+                        let left = most.saturating_sub(counted);
+                        let found = merge::count(reader, table, partition, &entries.range, left)?;
+                        resolver.looked(found)?;
+                        counted += found;
+                    }
+                }
+            }
+            Source::All | Source::EdgesOfLabel { .. } | Source::Adjacent { .. } => {
+                let mut run = run(resolver, ask, most - counted);
+                run.walk(std::slice::from_ref(leg), 0, &[], &mut |_| {
+                    counted += 1;
+                    Ok(Flow::Continue(()))
+                })?;
+            }
+        }
+    }
+    Ok(counted.min(most))
+}
+
+fn run<'a>(resolver: &'a dyn Resolver, ask: &ScanAsk<'_>, demand: usize) -> Run<'a> {
+    Run {
+        resolver,
+        table: table(ask),
+        filter: Filter::new(ask.conditions),
+        delivery: Delivery::piece(demand),
+        walked: 0,
+    }
+}
+
+fn table(ask: &ScanAsk<'_>) -> TableId {
+    match ask.elements {
+        Elements::Vertices(_) => VERTEX,
+        Elements::Edges(_) => EDGE,
+    }
+}
+
+/// A label whose elements a scan shows.
+struct OfLabel<'a> {
+    base: IndexBase,
+    label: ElementLabel,
+    name: &'a str,
+    properties: &'a [PropertyKeyId],
+    /// The index of its elements, if it has one.
+    index: Option<IndexId>,
+    /// Whether it was not removed.
+    is_visible: bool,
+    /// The walk over all its elements, or why there is none.
+    listing: Result<Leg, GraphError>,
+    /// The ids that the conditions give.
+    ids: Option<Vec<VertexId>>,
+}
+
+/// The parts of a scan's plan.
+fn parts(resolver: &dyn Resolver, schema: &Schema, ask: &ScanAsk<'_>) -> Result<Parts, GraphError> {
+    let is_plain = ask.conditions.is_empty() && ask.order.is_none();
+    let labels = match ask.elements {
+        Elements::Vertices([]) | Elements::Edges([]) if is_plain => {
+            return Ok(vec![Alternative::only(vec![Leg::of(Source::All)])]);
+        }
+        Elements::Vertices(ids) => vertex_labels(schema, ids, ask.conditions),
+        Elements::Edges(ids) => edge_labels(schema, ids),
+    };
+    let mut parts = Parts::new();
+    for label in labels {
+        parts.extend(label.part(resolver, schema, ask)?);
+    }
+    match ask.order {
+        Some(_) if parts.len() > 1 => Err(no_index("Only the elements of one label have an order")),
+        _ => Ok(parts),
+    }
+}
+
+/// These vertex labels, or all.
+fn vertex_labels<'a>(
+    schema: &'a Schema,
+    ids: &[VertexLabelId],
+    conditions: &[Condition],
+) -> Vec<OfLabel<'a>> {
+    let mut labels: Vec<_> = match ids {
+        [] => schema.vertex_labels_ever().collect(),
+        ids => ids
+            .iter()
+            .filter_map(|id| schema.vertex_label(*id))
+            .collect(),
+    };
+    labels.sort_by_key(|label| label.id);
+    labels.dedup_by_key(|label| label.id);
+    let of_label = |label: &'a Arc<VertexLabel>| OfLabel {
+        base: IndexBase::Vertex(label.id),
+        label: ElementLabel::Vertex(label.id),
+        name: &label.name,
+        properties: &label.properties,
+        index: label
+            .enable_label_index
+            .then_some(IndexId::VertexLabel(label.id)),
+        is_visible: label.is_visible(),
+        listing: planner::vertex_label_listing(label),
+        ids: planner::primary_key_ids(label, conditions),
+    };
+    labels.into_iter().map(of_label).collect()
+}
+
+/// These edge labels with their sub labels, or all.
+fn edge_labels<'a>(schema: &'a Schema, ids: &[EdgeLabelId]) -> Vec<OfLabel<'a>> {
+    let known = ids.iter().filter_map(|id| schema.edge_label(*id));
+    let mut labels: Vec<_> = match ids {
+        [] => schema.edge_labels_ever().collect(),
+        _ => known
+            .flat_map(|label| planner::with_sub_labels(schema, label, &[]))
+            .collect(),
+    };
+    labels.sort_by_key(|label| label.id);
+    labels.dedup_by_key(|label| label.id);
+    let of_label = |label: &'a Arc<EdgeLabel>| OfLabel {
+        base: IndexBase::Edge(label.id),
+        label: ElementLabel::Edge(label.id),
+        name: &label.name,
+        properties: &label.properties,
+        index: label
+            .enable_label_index
+            .then_some(IndexId::EdgeLabel(label.id)),
+        is_visible: label.is_visible(),
+        listing: planner::edge_label_listing(label),
+        ids: None,
+    };
+    labels.into_iter().map(of_label).collect()
+}
+
+impl OfLabel<'_> {
+    /// The ways to serve the scan on this label; `None` when none of its elements can match.
+    fn part(
+        self,
+        resolver: &dyn Resolver,
+        schema: &Schema,
+        ask: &ScanAsk<'_>,
+    ) -> Result<Option<Vec<Alternative>>, GraphError> {
+        if !self.is_visible && resolver.scope().is_now() {
+            return Ok(None);
+        }
+        let conditions = ask.conditions;
+        let mut keys = conditions.iter().map(|condition| condition.key);
+        let mut keys = keys.by_ref().chain(ask.order.map(|order| order.key));
+        if !keys.all(|key| self.properties.contains(&key)) {
+            return Ok(None);
+        }
+        let found = match (ask.order, self.ids) {
+            (None, _) if conditions.is_empty() => {
+                return self.listing.map(|leg| Some(Alternative::only(vec![leg])));
+            }
+            (None, Some(ids)) => {
+                let leg = Leg {
+                    label: Some(self.label),
+                    ..Leg::of(Source::Vertices(ids))
+                };
+                return Ok(Some(Alternative::only(vec![leg])));
+            }
+            (None, None) => usable(schema, self.base, self.label, conditions),
+            (Some(order), _) => in_order(schema, self.base, self.label, conditions, order),
+        };
+        if !found.alternatives.is_empty() {
+            return Ok(Some(found.alternatives));
+        }
+        match self.index {
+            Some(index) if !has_entries(resolver, index)? => Ok(None),
+            _ => Err(no_index(&format!(
+                "No index of label '{}' serves the conditions or the order",
+                self.name
+            ))),
+        }
+    }
+}
+
+/// Whether a label's index has an entry, so that the label may have elements.
+fn has_entries(resolver: &dyn Resolver, index: IndexId) -> Result<bool, GraphError> {
+    let partition = partition(index, 0, &[]);
+    let past = (!resolver.scope().is_now()).then_some(EVENT_INDEX);
+    for table in [Some(INDEX), past].into_iter().flatten() {
+        let all = ClusteringRange::all();
+        if merge::count(resolver.reader(), table, &partition, &all, 1)? > 0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn no_index(message: &str) -> GraphError {
+    GraphError::new(ErrorKind::NoIndex, message)
+}
