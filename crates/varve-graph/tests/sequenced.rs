@@ -6,18 +6,21 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use varve_encoding::tables::TABLES;
 use varve_graph::limits::STATES_PER_UPDATE_MAX;
 use varve_graph::read::HistoryPage;
+use varve_graph::schema::{NewPropertyKey, NewVertexLabel};
 use varve_graph::verify::verify;
 use varve_graph::write::{EndCheck, Gaps, Mutation, WritePeriod, WriteRequest};
 use varve_graph::{ErrorKind, Graph, GraphError, GraphOptions};
 use varve_kv::memory::MemoryEngine;
 use varve_kv::{Engine, Flow};
 use varve_model::{
-    Clock, CommitVersion, Element, ElementId, Instant, Period, PropertyKeyId, TemporalScope, Value,
-    Vertex, VertexId, VertexLabelId,
+    Clock, CommitVersion, DataType, Element, ElementId, Instant, Period, PropertyKeyId,
+    TemporalScope, Value, Vertex, VertexId, VertexLabelId,
 };
 
 const CITY: PropertyKeyId = PropertyKeyId(1);
 const MAIL: PropertyKeyId = PropertyKeyId(2);
+const SINCE: PropertyKeyId = PropertyKeyId(3);
+const LABEL: VertexLabelId = VertexLabelId(1);
 
 #[derive(Default)]
 struct HandClock(AtomicI64);
@@ -48,6 +51,32 @@ impl Story {
         Self { clock, graph }
     }
 
+    /// A vertex whose label has a time to live of 1,000 us.
+    fn with_ttl(start: Option<&str>) -> Self {
+        let story = Self::new();
+        let catalogue = story.graph.catalogue();
+        for (name, data_type) in [
+            ("city", DataType::Int),
+            ("mail", DataType::Int),
+            ("since", DataType::Date),
+        ] {
+            let key = NewPropertyKey {
+                data_type,
+                ..NewPropertyKey::named(name)
+            };
+            catalogue.create_property_key(key).expect("a key");
+        }
+        let label = NewVertexLabel {
+            properties: vec!["city".into(), "mail".into(), "since".into()],
+            ttl: 1,
+            ttl_start_time: start.map(str::to_owned),
+            ..NewVertexLabel::named("device")
+        };
+        let label = catalogue.create_vertex_label(label).expect("a label");
+        assert_eq!(label.id, LABEL);
+        story
+    }
+
     fn at(&self, micros: i64) {
         self.clock.0.store(micros, Ordering::SeqCst);
     }
@@ -74,7 +103,7 @@ impl Story {
         let properties = [(CITY, Value::Int(city))].into_iter().collect();
         let vertex = Vertex {
             id: VertexId::text("a"),
-            label: VertexLabelId(1),
+            label: LABEL,
             properties,
         };
         let fresh = false;
@@ -143,6 +172,31 @@ fn mail_of(mail: i32) -> Mutation {
         id: id(),
         ends: EndCheck::Skip,
         gaps: Gaps::Keep,
+        modify,
+    }
+}
+
+/// Writes a mail, and where there is no vertex also a city and since when.
+fn merged(mail: i32, since: Option<i64>) -> Mutation {
+    let modify = Box::new(move |state: Option<Element>| {
+        let properties = [(CITY, Value::Int(1))]
+            .into_iter()
+            .chain(since.map(|since| (SINCE, Value::Date(since))));
+        let mut vertex = match state {
+            Some(Element::Vertex(vertex)) => vertex,
+            _ => Vertex {
+                id: VertexId::text("a"),
+                label: LABEL,
+                properties: properties.collect(),
+            },
+        };
+        vertex.properties.set(MAIL, Value::Int(mail));
+        Ok(Element::Vertex(vertex))
+    });
+    Mutation::Modify {
+        id: id(),
+        ends: EndCheck::Skip,
+        gaps: Gaps::Fill,
         modify,
     }
 }
@@ -305,4 +359,65 @@ fn what_changes_nothing_is_not_written_if_so_asked() {
         versions.len() + 3,
         "if it is not asked for"
     );
+}
+
+/// Each heartbeat writes the same and lives for the time to live.
+#[test]
+fn a_change_reaches_every_heartbeat_and_moves_no_end() {
+    let story = Story::with_ttl(None);
+    story.at(10_000);
+    story.put(1, None, None);
+    story.at(10_600);
+    story.put(1, None, None);
+    story.at(10_700);
+    assert_eq!(
+        story.timeline(None),
+        [(10_000, 10_600, 1, 0), (10_600, 11_600, 1, 0)]
+    );
+    story.set_mail(9, Some(10_000), None).expect("stored");
+    assert_eq!(story.timeline(None), [(10_000, 11_600, 1, 9)]);
+    story.at(11_300);
+    story.set_mail(8, Some(11_000), None).expect("stored");
+    let after = [(10_000, 11_000, 1, 9), (11_000, 11_600, 1, 8)];
+    assert_eq!(story.timeline(None), after);
+    story.at(11_700);
+    assert_eq!(story.timeline(None), after);
+    story.check_stored();
+}
+
+#[test]
+fn a_time_to_live_starts_where_an_update_fills_a_gap() {
+    let story = Story::with_ttl(None);
+    story.at(10_000);
+    story.put(1, None, None);
+    story.at(10_500);
+    story.put(1, None, None);
+    // The state is made equal to what fills the gaps beside it.
+    story
+        .write(merged(9, None), (Some(8_000), None), false)
+        .expect("stored");
+    let after = [
+        (8_000, 9_000, 1, 9),
+        (10_000, 11_500, 1, 9),
+        (11_500, 12_500, 1, 9),
+    ];
+    assert_eq!(story.timeline(None), after);
+    story.check_stored();
+}
+
+#[test]
+fn an_update_writes_nothing_before_its_period() {
+    let story = Story::with_ttl(Some("since"));
+    story.at(10_000);
+    // The time to live was over at 6,000.
+    story
+        .write(merged(9, Some(5)), (None, Some(20_000)), false)
+        .expect("accepted");
+    assert_eq!(story.timeline(None), []);
+    // It ends at 16,000.
+    story
+        .write(merged(9, Some(15)), (Some(10_500), None), false)
+        .expect("stored");
+    assert_eq!(story.timeline(None), [(10_500, 16_000, 1, 9)]);
+    story.check_stored();
 }

@@ -28,8 +28,8 @@ pub(super) struct Ttl {
 }
 
 impl LabelRules<'_> {
-    /// Refuses a new element of a label that is being removed or gone: a request may have been read with an older schema
-    /// than the one that holds while it is stored.
+    /// Refuses a new element of a label that is being removed or gone: a request may have been read
+    /// with an older schema than the one that holds while it is stored.
     pub(super) fn check_label(
         &self,
         id: &ElementId,
@@ -90,7 +90,9 @@ impl LabelRules<'_> {
         Ok((retention, Some(Ttl { millis: ttl, start })))
     }
 
-    /// The period of a put, shortened by the label's time to live; `None` when it would be over before it starts.
+    /// The period of a put, shortened by the label's time to live; `None` when it would be over
+    /// before it starts. If the time to live was over before now, a put that starts with its commit
+    /// is stored as part of the past.
     pub(super) fn period_of(
         &self,
         id: &ElementId,

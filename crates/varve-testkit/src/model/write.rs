@@ -135,20 +135,18 @@ impl Model {
         }
         let mut events = Vec::new();
         for (id, fate) in work.outcomes {
-            let parts = match fate {
+            let mut own = match fate {
                 Fate::Deleted => {
                     events.push(self.plan_delete(id, request, period));
                     continue;
                 }
-                Fate::Parts(parts) => parts,
+                Fate::Put(element) => {
+                    let ttl = self.ttl(&element);
+                    let planned = self.plan_put(id, element, (request.from, to), ttl, now)?;
+                    Vec::from_iter(planned)
+                }
+                Fate::Parts(parts) => self.plan_parts(&id, parts, (request.from, start), now)?,
             };
-            let mut own = Vec::new();
-            for (part, state) in parts {
-                let Some(element) = state else { continue };
-                let from = request.from.map(|_| part.from);
-                let bounds = (from.or((part.from > start).then_some(part.from)), part.to);
-                own.extend(self.plan_put(id.clone(), element, bounds, now)?);
-            }
             if request.skip_unchanged {
                 own.retain(|planned| !self.says_nothing_new(planned, now));
             }
@@ -186,27 +184,56 @@ impl Model {
             .collect()
     }
 
-    /// A put, shortened by its label's time to live; `None` when it would be over before it starts.
+    /// The events of a sequenced update. A time to live shortens only a state that the update makes,
+    /// and no event begins before the update's period.
+    fn plan_parts(
+        &self,
+        id: &ElementId,
+        parts: Vec<Part>,
+        (request_from, start): (Option<Instant>, Instant),
+        now: Instant,
+    ) -> Result<Vec<Planned>, Refusal> {
+        let mut events = Vec::new();
+        for part in parts {
+            let Some(element) = part.state else { continue };
+            let Period { from, to } = part.period;
+            let from = (request_from.is_some() || from > start).then_some(from);
+            let ttl = self.ttl(&element).filter(|_| part.is_new);
+            let planned = self.plan_put(id.clone(), element, (from, to), ttl, now)?;
+            events.extend(planned.filter(|planned| planned.from == from));
+        }
+        Ok(events)
+    }
+
+    /// The time to live of an element's label, and the instant that its property starts it at.
+    fn ttl(&self, element: &Element) -> Option<(i64, Option<Instant>)> {
+        let rules = self.schema.rules(element);
+        let property = rules
+            .ttl_start_time
+            .and_then(|key| element.properties().get(key));
+        let start = match property {
+            Some(Value::Date(millis)) => Some(Instant::from_millis(*millis)),
+            _ => None,
+        };
+        (rules.ttl > 0).then_some((rules.ttl, start))
+    }
+
+    /// A put, shortened by a time to live; `None` when it would be over before it starts.
     fn plan_put(
         &self,
         id: ElementId,
         element: Element,
         (mut from, mut to): (Option<Instant>, Instant),
+        ttl: Option<(i64, Option<Instant>)>,
         now: Instant,
     ) -> Result<Option<Planned>, Refusal> {
         let rules = self.schema.rules(&element);
         if rules.retention == Retention::None && (from.is_some() || to < Instant::FOREVER) {
             return Err(Refusal::NoHistory);
         }
-        if rules.ttl > 0 {
-            let property = rules
-                .ttl_start_time
-                .and_then(|key| element.properties().get(key));
-            let start = match property {
-                Some(Value::Date(millis)) => Instant::from_millis(*millis),
-                _ => from.unwrap_or(now),
-            };
-            to = to.min(start.plus_micros(rules.ttl * 1_000));
+        if let Some((ttl, start)) = ttl {
+            let start = start.or(from).unwrap_or(now);
+            to = to.min(start.plus_micros(ttl * 1_000));
             if from.is_none() && to <= now {
                 from = Some(start);
             }
@@ -305,10 +332,39 @@ fn numbers(events: &[Planned]) -> Vec<u64> {
 
 /// What becomes of an element in the period of a request.
 enum Fate {
+    /// It has this state.
+    Put(Element),
     /// It has these states; in a part without one it is left as it is: nothing.
-    Parts(Vec<(Period, Option<Element>)>),
+    Parts(Vec<Part>),
     /// It does not exist.
     Deleted,
+}
+
+impl Fate {
+    fn parts(&self, period: Period) -> Vec<Part> {
+        match self {
+            Self::Put(element) => vec![Part {
+                period,
+                state: Some(element.clone()),
+                is_new: true,
+            }],
+            Self::Parts(parts) => parts.clone(),
+            Self::Deleted => vec![Part {
+                period,
+                state: None,
+                is_new: false,
+            }],
+        }
+    }
+}
+
+/// A part of a request's period.
+#[derive(Clone)]
+struct Part {
+    period: Period,
+    state: Option<Element>,
+    /// Whether the request makes the state.
+    is_new: bool,
 }
 
 struct Work<'a> {
@@ -323,15 +379,14 @@ struct Work<'a> {
 impl Work<'_> {
     /// The state at the start of the period.
     fn state(&self, id: &ElementId) -> Option<Element> {
-        self.parts(id).swap_remove(0).1
+        self.parts(id).swap_remove(0).state
     }
 
-    /// The states in the period, as earlier changes of the request left them; the first part begins where the period does.
-    fn parts(&self, id: &ElementId) -> Vec<(Period, Option<Element>)> {
-        match self.outcomes.get(id) {
-            Some(Fate::Parts(parts)) => return parts.clone(),
-            Some(Fate::Deleted) => return vec![(self.period, None)],
-            None => {}
+    /// The states in the period, as earlier changes of the request left them; the first part begins
+    /// where the period does.
+    fn parts(&self, id: &ElementId) -> Vec<Part> {
+        if let Some(fate) = self.outcomes.get(id) {
+            return fate.parts(self.period);
         }
         let starts: Vec<Instant> = self
             .model
@@ -344,32 +399,50 @@ impl Work<'_> {
                 valid: from,
                 ..self.at
             };
-            (Period { from, to }, self.model.state(id, at).cloned())
+            Part {
+                period: Period { from, to },
+                state: self.model.state(id, at).cloned(),
+                is_new: false,
+            }
         };
         starts.iter().copied().zip(ends).map(part).collect()
     }
 
-    /// Replaces each state that the element has in the period (without a period: the one that it has now, for ever) by what
-    /// `update` makes of it. Where it has none there is nothing to do, unless `update` makes something of nothing.
+    /// Replaces each state that the element has in the period (without a period: the one that it has
+    /// now, for ever) by what `update` makes of it. Where it has none there is nothing to do, unless
+    /// `update` makes something of nothing.
     fn update(
         &mut self,
         id: &ElementId,
         update: &dyn Fn(Option<Element>) -> Result<Option<Element>, Refusal>,
     ) -> Result<(), Refusal> {
-        let mut parts = self.parts(id);
         if !self.sequenced {
-            parts = vec![(self.period, parts.swap_remove(0).1)];
+            let state = update(self.state(id))?.ok_or(Refusal::Missing)?;
+            self.outcomes.insert(id.clone(), Fate::Put(state));
+            return Ok(());
         }
-        let mut updated: Vec<(Period, Option<Element>)> = Vec::new();
-        for (period, state) in parts {
-            let state = update(state)?;
+        let mut updated: Vec<Part> = Vec::new();
+        for part in self.parts(id) {
+            let state = update(part.state.clone())?;
+            let is_new = match (&part.state, &state) {
+                (_, None) => false,
+                (None, Some(_)) => true,
+                (Some(old), Some(new)) => part.is_new || !same_label(old, new),
+            };
+            let period = part.period;
             // Neighbours of one content are one state.
             match updated.last_mut() {
-                Some((before, same)) if *same == state => before.to = period.to,
-                _ => updated.push((period, state)),
+                Some(last) if last.state == state && last.is_new == is_new => {
+                    last.period.to = period.to;
+                }
+                _ => updated.push(Part {
+                    period,
+                    state,
+                    is_new,
+                }),
             }
         }
-        if updated.iter().all(|(_, state)| state.is_none()) {
+        if updated.iter().all(|part| part.state.is_none()) {
             return Err(Refusal::Missing);
         }
         self.outcomes.insert(id.clone(), Fate::Parts(updated));
@@ -377,8 +450,7 @@ impl Work<'_> {
     }
 
     fn put(&mut self, element: Element) {
-        let fate = Fate::Parts(vec![(self.period, Some(element.clone()))]);
-        self.outcomes.insert(element.id(), fate);
+        self.outcomes.insert(element.id(), Fate::Put(element));
     }
 
     fn apply(&mut self, change: &Change) -> Result<(), Refusal> {
@@ -488,13 +560,11 @@ impl Work<'_> {
         for label in self.model.schema.index_labels.iter().filter(unique) {
             let mut written: Vec<(&ElementId, Period, Vec<Value>)> = Vec::new();
             for (id, fate) in &self.outcomes {
-                let Fate::Parts(parts) = fate else { continue };
-                for (part, state) in parts {
-                    let values = state
-                        .as_ref()
-                        .and_then(|state| super::read::tuple(label, state));
-                    let from = part.from.max(period.from);
-                    let left = Period::new(from, part.to);
+                for part in fate.parts(self.period) {
+                    let state = part.state.as_ref();
+                    let values = state.and_then(|state| super::read::tuple(label, state));
+                    let from = part.period.from.max(period.from);
+                    let left = Period::new(from, part.period.to);
                     written.extend(values.zip(left).map(|(values, part)| (id, part, values)));
                 }
             }

@@ -127,7 +127,10 @@ impl<'a> Emission<'a> {
             };
             rules.check_label(id, &content, current.as_ref())?;
             let (retention, ttl) = rules.label_rules(id, &content)?;
-            let Some(period) = rules.period_of(id, retention, ttl)? else {
+            let ttl = ttl.filter(|_| part.is_new);
+            // A time to live that was over before now would begin it before the update's period.
+            let period = rules.period_of(id, retention, ttl)?;
+            let Some(period) = period.filter(|period| period.from == part.period.from) else {
                 continue;
             };
             if !self.is_unchanged(id, &period, &content)? {
@@ -181,7 +184,8 @@ impl<'a> Emission<'a> {
         self.all_new &= matches!(id, ElementId::Edge(_));
     }
 
-    /// Whether nothing is to be written since an element has this content throughout this period already.
+    /// Whether nothing is to be written since an element has this content throughout this period
+    /// already.
     fn is_unchanged(
         &self,
         id: &ElementId,

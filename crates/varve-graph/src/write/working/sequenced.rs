@@ -1,12 +1,14 @@
 //! Sequenced updates: a change with a period is applied to every state that the element has in it.
 //!
-//! SQL:2011 calls this `FOR PORTION OF`. Each state keeps what the change does not name, so a correction of the past brings no old
-//! value into the present. Decision: `docs/decisions/0013-sequenced-updates.md`.
+//! SQL:2011 calls this `FOR PORTION OF`. Each state keeps what the change does not name, so a
+//! correction of the past brings no old value into the present. Decision:
+//! `docs/decisions/0013-sequenced-updates.md`.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
+use varve_encoding::row;
 use varve_kv::{Flow, Reader};
 use varve_model::{CommitVersion, ElementId, Instant, Period};
 
@@ -23,6 +25,9 @@ pub(in crate::write) struct Part {
     pub(in crate::write) period: WritePeriod,
     /// `None` = it does not exist.
     pub(in crate::write) content: Option<Vec<u8>>,
+    /// Whether this request makes the state, so that its label's time to live starts here. A state
+    /// that is changed keeps its own end.
+    pub(in crate::write) is_new: bool,
 }
 
 impl Part {
@@ -43,21 +48,15 @@ impl WorkingSet<'_> {
     ) -> Result<(), GraphError> {
         let mut changed: Vec<Part> = Vec::new();
         for part in self.parts(at)? {
-            let content = match (part.content, gaps) {
-                (None, Gaps::Keep) => None,
-                (content, _) => {
-                    let id = &*self.elements[at].id;
-                    let state = content.map(|content| decode_element(id, &content));
-                    let new = content_of(&modify(state.transpose()?)?);
-                    Some(
-                        self.with_ends(id, keys, Cow::Owned(new), ends)?
-                            .into_owned(),
-                    )
-                }
+            let part = match (&part.content, gaps) {
+                (None, Gaps::Keep) => part,
+                _ => self.modify_part(at, keys, ends, part, modify)?,
             };
             match changed.last_mut() {
-                Some(last) if last.content == content => last.period.to = part.period.to,
-                _ => changed.push(Part { content, ..part }),
+                Some(last) if last.content == part.content && last.is_new == part.is_new => {
+                    last.period.to = part.period.to;
+                }
+                _ => changed.push(part),
             }
         }
         let states = changed.iter().filter(|part| part.content.is_some());
@@ -72,10 +71,49 @@ impl WorkingSet<'_> {
         Ok(())
     }
 
-    /// The states of the element at `at` within its period as earlier mutations of this request left them, gaps included.
+    /// Applies a change to the state of one part, or to its absence.
+    fn modify_part(
+        &self,
+        at: usize,
+        keys: u32,
+        ends: EndCheck,
+        part: Part,
+        modify: &Modifier,
+    ) -> Result<Part, GraphError> {
+        let id = &*self.elements[at].id;
+        let old = part.content.as_deref();
+        let state = old.map(|content| decode_element(id, content)).transpose()?;
+        let new = content_of(&modify(state)?);
+        let content = self
+            .with_ends(id, keys, Cow::Owned(new), ends)?
+            .into_owned();
+        let keeps_label = match (old, id) {
+            (None, _) => false,
+            // Its label is part of its id.
+            (Some(_), ElementId::Edge(_)) => true,
+            (Some(old), ElementId::Vertex(_)) => {
+                row::vertex_label(old)? == row::vertex_label(&content)?
+            }
+        };
+        Ok(Part {
+            period: part.period,
+            content: Some(content),
+            is_new: part.is_new || !keeps_label,
+        })
+    }
+
+    /// The states of the element at `at` within its period as earlier mutations of this request
+    /// left them, gaps included.
     fn parts(&mut self, at: usize) -> Result<Vec<Part>, GraphError> {
         let period = self.period;
-        let whole = |content| vec![Part { period, content }];
+        let whole = |content: Option<Vec<u8>>| {
+            let is_new = content.is_some();
+            vec![Part {
+                period,
+                content,
+                is_new,
+            }]
+        };
         Ok(
             match std::mem::replace(&mut self.elements[at].outcome, Outcome::Untouched) {
                 Outcome::Untouched => {
@@ -102,7 +140,7 @@ impl WorkingSet<'_> {
     }
 }
 
-/// The states of an element within a period as far as is stored, gaps included: neighbours differ.
+/// The stored states of an element within a period, gaps included: neighbours differ.
 ///
 /// # Errors
 /// [`ErrorKind::LimitExceeded`] when they are too many; or when the store fails or is damaged.
@@ -196,6 +234,7 @@ impl Parts {
                     to: Some(to),
                 },
                 content: content.map(<[u8]>::to_vec),
+                is_new: false,
             }),
         }
     }
