@@ -88,8 +88,8 @@ impl ClockWatch {
     }
 }
 
-/// What to tell of a graph whose newest commit is so far ahead of the clock, if it is worth that.
-pub(crate) fn told_ahead(ahead: Duration) -> Option<String> {
+/// The warning about a graph whose newest commit is so far ahead of the clock, if it is far enough.
+pub(crate) fn ahead_message(ahead: Duration) -> Option<String> {
     (ahead >= DIFFERENCE_TOLD).then(|| {
         let ahead = shown(ahead);
         format!(

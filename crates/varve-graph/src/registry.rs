@@ -10,8 +10,9 @@
 //! sees the new one: the graph is its oldest space without a mark. So a clear that failed or was cut short before its
 //! mark has done nothing, and its new space is removed.
 //!
-//! A name and a generation come again once all spaces of a graph are removed. So what is kept of a space beyond one call is its
-//! [`SpaceId`], which tells it from a later one of the same name that another server may have made.
+//! A name and a generation come again once all spaces of a graph are removed. So what is kept of a
+//! space beyond one call is its [`SpaceId`], which tells it from a later one of the same name that
+//! another server may have made.
 
 mod lease;
 mod making;
@@ -88,8 +89,10 @@ impl Registry {
     /// Opens all graphs that the engine holds, and removes what clears and drops before a crash or
     /// stop left. One that cannot be opened leaves the others in work ([`Registry::unopened`]).
     ///
+    /// A space that cannot be removed stops nobody: removing it is tried again.
+    ///
     /// # Errors
-    /// When the engine cannot be asked, or the disk is full or cannot be written.
+    /// When the engine cannot be asked, or cannot be reached.
     pub fn open(engine: Arc<dyn Engine>, options: GraphOptions) -> Result<Self, GraphError> {
         let registry = Self {
             engine,
@@ -113,14 +116,14 @@ impl Registry {
             match registry.open_oldest(&name, &generations, &mut doomed) {
                 Ok(Some(open)) => drop(registry.graphs.write().insert(name, open)),
                 Ok(None) => {}
-                Err(error) if is_for_good(&error) && error.kind != ErrorKind::Unwritable => {
+                Err(error) if is_for_good(&error) => {
                     registry.followed.write().insert(name.clone(), None);
                     let _ = registry.note_unopened(&name, error);
                 }
                 Err(error) => return Err(error),
             }
         }
-        registry.reap(&mut doomed)?;
+        registry.reap(&mut doomed);
         drop(doomed);
         Ok(registry)
     }
@@ -218,7 +221,8 @@ impl Registry {
         self.changes.load(Ordering::Acquire)
     }
 
-    /// Says that a graph has gone from its place, and takes it from whoever keeps it for their next request.
+    /// Says that a graph has gone from its place, and takes it from whoever keeps it for their next
+    /// request.
     fn end_leases(&self) {
         self.changes.fetch_add(1, Ordering::Release);
         for lease in self.leases.lock().iter().filter_map(Weak::upgrade) {
@@ -229,8 +233,8 @@ impl Registry {
     /// Creates an empty graph.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidArgument`] for a name that is not 1 to [`GRAPH_NAME_BYTES_MAX`] letters, digits and `_`, the
-    /// first a letter, or that no space may have ([`varve_kv::is_space_name`]);
+    /// [`ErrorKind::InvalidArgument`] for a name that is not 1 to [`GRAPH_NAME_BYTES_MAX`] letters,
+    /// digits and `_`, the first a letter, or that no space may have ([`varve_kv::is_space_name`]);
     /// [`ErrorKind::Existed`] when there is one of that name; [`ErrorKind::LimitExceeded`] when there
     /// are [`Limits::graphs_max`](crate::Limits::graphs_max); [`ErrorKind::Busy`] after
     /// [`Registry::close`].
@@ -244,10 +248,12 @@ impl Registry {
         if let Some(error) = self.cannot_be_opened(name).filter(|_| !self.is_shared()) {
             return Err(error);
         }
-        self.check_room(name)?;
         let open = match self.is_shared() {
             true => self.open_first(name, &mut doomed)?,
-            false => self.open_next(name, None, &mut doomed)?,
+            false => {
+                self.check_room(name)?;
+                self.open_next(name, None, &mut doomed)?
+            }
         };
         let graph = Arc::clone(&open.graph);
         self.graphs.write().insert(name.to_owned(), open);
@@ -271,8 +277,8 @@ impl Registry {
         }
     }
 
-    /// Writes a copy of the graph's committed state to the new folder `folder`. No graph is cleared or dropped meanwhile,
-    /// so the copy is never of one that a start would take for gone.
+    /// Writes a copy of the graph's committed state to the new folder `folder`. No graph is cleared or
+    /// dropped meanwhile, so the copy is never of one that a start would take for gone.
     ///
     /// # Errors
     /// As [`Registry::get`], or when the copy cannot be written.
@@ -281,8 +287,9 @@ impl Registry {
         Ok(self.get(name)?.space().checkpoint(folder)?)
     }
 
-    /// Removes everything in a graph: data, history, schema, tasks, variables. Ids restart. Returns the empty graph. Who asks
-    /// while it is being cleared, perhaps once more, waits for that and causes no second clear.
+    /// Removes everything in a graph: data, history, schema, tasks, variables. Ids restart. Returns the
+    /// empty graph. Who asks while it is being cleared, perhaps once more, waits for that and causes no
+    /// second clear.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] when there is none of that name.
@@ -291,8 +298,8 @@ impl Registry {
         self.clear_generation(name, asked_for)
     }
 
-    /// Clears a graph that was of this generation when that was asked for. If it is not any more, all that was in it then is
-    /// gone already.
+    /// Clears a graph that was of this generation when that was asked for. If it is not any more, all
+    /// that was in it then is gone already.
     fn clear_generation(&self, name: &str, generation: u32) -> Result<Arc<Graph>, GraphError> {
         let mut doomed = self.doomed.lock();
         let old = self.open_of(name)?;
@@ -302,8 +309,9 @@ impl Registry {
         // The new space is there already, so a crash after the mark finds the graph empty, not gone.
         let open = self.open_next(name, Some(&old), &mut doomed)?;
         if let Err(error) = mark_dropped(&**old.graph.space()) {
-            // Where the mark may be stored, the new space must stay: it is what the next start then finds. Where it is not,
-            // the new space must go: it would be taken for the graph once that has moved on to a newer one.
+            // Where the mark may be stored, the new space must stay: it is what the next start then
+            // finds. Where it is not, the new space must go: it would be taken for the graph once
+            // that has moved on to a newer one.
             if !matches!(error.kind, ErrorKind::Storage | ErrorKind::OutcomeUnknown) {
                 self.give_up(open, &mut doomed);
             }
@@ -318,16 +326,19 @@ impl Registry {
         old.graph.tasks().stop();
         drop(old);
         fail_point::GRAPH_SWAPPED.pass();
-        self.reap_changed(&mut doomed)?;
+        self.reap_changed(name, &mut doomed)?;
         Ok(graph)
     }
 
-    /// Removes a graph with everything in it.
+    /// Removes a graph with everything in it; on an embedded engine also one that cannot be opened.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] when there is none of that name.
     pub fn drop_graph(&self, name: &str) -> Result<(), GraphError> {
         let mut doomed = self.doomed.lock();
+        if !self.is_shared() && self.why_unopened(name).is_some() {
+            return self.drop_unopened(name, &mut doomed);
+        }
         let old = self.open_of(name)?;
         self.clear_the_way(name, &mut doomed)?;
         mark_dropped(&**old.graph.space())?;
@@ -339,11 +350,11 @@ impl Registry {
         old.graph.tasks().stop();
         drop(old);
         fail_point::GRAPH_SWAPPED.pass();
-        self.reap_changed(&mut doomed)
+        self.reap_changed(name, &mut doomed)
     }
 
-    /// Ends the tasks of all graphs and lets the graphs go: each closes when its last request has let it go. Afterwards
-    /// there are no graphs, and none is made or taken here any more.
+    /// Ends the tasks of all graphs and lets the graphs go: each closes when its last request has let
+    /// it go. Afterwards there are no graphs, and none is made or taken here any more.
     pub fn close(&self) {
         let mut doomed = self.doomed.lock();
         self.closed.store(true, Ordering::Relaxed);
@@ -354,7 +365,7 @@ impl Registry {
         drop(graphs);
         self.end_leases();
         // What cannot be removed now carries the mark, so the next start removes it.
-        let _ = self.reap(&mut doomed);
+        self.reap(&mut doomed);
     }
 
     fn is_closed(&self) -> bool {
@@ -405,177 +416,4 @@ fn existed(name: &str) -> GraphError {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use varve_encoding::tables::{META, TABLES};
-    use varve_kv::{Batch, Durability, MemoryEngine};
-    use varve_model::time::SystemClock;
-    use varve_testkit::faulty::{Fault, FaultyEngine};
-
-    fn open(engine: &Arc<MemoryEngine>) -> Registry {
-        let engine: Arc<dyn Engine> = Arc::<MemoryEngine>::clone(engine);
-        Registry::open(engine, GraphOptions::new(Arc::new(SystemClock))).unwrap()
-    }
-
-    fn put(graph: &Graph) {
-        let mut batch = Batch::new();
-        batch.put(META, b"v", b"x", b"1");
-        graph.space().write(&batch, Durability::Sync).unwrap();
-    }
-
-    fn holds_data(graph: &Graph) -> bool {
-        graph.space().get(META, b"v", b"x").unwrap().is_some()
-    }
-
-    #[test]
-    fn names_are_checked() {
-        let registry = open(&Arc::new(MemoryEngine::new()));
-        for good in ["a", "hugegraph", "A_1", &"a".repeat(40)] {
-            registry.create(good).unwrap();
-        }
-        for bad in ["", "1a", "_a", "a-b", "ä", "a/b", "LOCK", &"a".repeat(41)] {
-            assert_eq!(
-                registry.create(bad).err().unwrap().kind,
-                ErrorKind::InvalidArgument,
-                "{bad}"
-            );
-        }
-        assert_eq!(registry.create("a").err().unwrap().kind, ErrorKind::Existed);
-        assert_eq!(
-            registry.get("none").err().unwrap().message,
-            "Graph 'none' does not exist"
-        );
-    }
-
-    #[test]
-    fn clearing_leaves_old_readers_alone_and_new_ones_see_nothing() {
-        let engine = Arc::new(MemoryEngine::new());
-        let registry = open(&engine);
-        let old = registry.create("g").unwrap();
-        put(&old);
-        let new = registry.clear("g").unwrap();
-        assert!(holds_data(&old) && !holds_data(&new));
-        assert_eq!(engine.spaces().unwrap(), ["_1_g", "g"]);
-        put(&new);
-        drop((old, new));
-        registry.clear("g").unwrap();
-        assert_eq!(
-            engine.spaces().unwrap(),
-            ["_2_g"],
-            "what nobody uses is removed"
-        );
-        drop(registry);
-        assert_eq!(open(&engine).names(), ["g"]);
-    }
-
-    #[test]
-    fn closing_lets_all_graphs_go() {
-        let engine = Arc::new(MemoryEngine::new());
-        let registry = open(&engine);
-        put(&registry.create("g").unwrap());
-        registry.close();
-        assert!(registry.names().is_empty());
-        assert!(
-            holds_data(&open(&engine).get("g").unwrap()),
-            "the space is free to be opened"
-        );
-    }
-
-    #[test]
-    fn a_clear_that_did_not_come_to_its_mark_did_nothing() {
-        let engine = Arc::new(MemoryEngine::new());
-        let registry = open(&engine);
-        put(&registry.create("g").unwrap());
-        drop(registry);
-        drop(engine.open("_1_g", TABLES, true).unwrap());
-        let registry = open(&engine);
-        assert!(holds_data(&registry.get("g").unwrap()));
-        assert_eq!(engine.spaces().unwrap(), ["g"]);
-    }
-
-    #[test]
-    fn a_clear_that_failed_loses_nothing_at_the_next_start() {
-        let memory = Box::new(MemoryEngine::new());
-        let (engine, faults) = FaultyEngine::new(memory);
-        let engine: Arc<dyn Engine> = Arc::new(engine);
-        let options = GraphOptions::new(Arc::new(SystemClock));
-        let registry = Registry::open(Arc::clone(&engine), options.clone()).unwrap();
-        put(&registry.create("g").unwrap());
-        faults.fail_writes_from(1, Fault::DiskFull);
-        let error = registry.clear("g").err().expect("the disk is full");
-        assert_eq!(error.kind, ErrorKind::Unwritable);
-        faults.heal();
-        assert!(holds_data(&registry.get("g").unwrap()));
-        drop(registry);
-        let registry = Registry::open(Arc::clone(&engine), options.clone()).unwrap();
-        assert!(holds_data(&registry.get("g").unwrap()));
-    }
-
-    #[test]
-    fn a_clear_that_is_asked_for_twice_clears_once() {
-        let engine = Arc::new(MemoryEngine::new());
-        let registry = open(&engine);
-        put(&registry.create("g").unwrap());
-        let new = registry.clear_generation("g", 0).unwrap();
-        put(&new);
-        // The second caller asked before the first one's clear was done.
-        let same = registry.clear_generation("g", 0).unwrap();
-        assert!(Arc::ptr_eq(&new, &same) && holds_data(&same));
-        drop((new, same));
-        assert!(!holds_data(&registry.clear("g").unwrap()));
-    }
-
-    #[test]
-    fn what_a_refused_clear_has_made_is_never_taken_for_the_graph() {
-        let (engine, faults) = FaultyEngine::new(Box::new(MemoryEngine::new()));
-        let engine: Arc<dyn Engine> = Arc::new(engine);
-        let options = GraphOptions::new(Arc::new(SystemClock));
-        let registry = Registry::open(Arc::clone(&engine), options.clone()).unwrap();
-        put(&registry.create("g").unwrap());
-        faults.fail_write(1, Fault::Away);
-        let error = registry.clear("g").err().expect("the store is away");
-        assert_eq!(error.kind, ErrorKind::Busy);
-        assert!(holds_data(&registry.get("g").unwrap()));
-        put(&registry.clear("g").unwrap());
-        drop(registry);
-        let registry = Registry::open(engine, options).unwrap();
-        assert!(holds_data(&registry.get("g").unwrap()));
-    }
-
-    #[test]
-    fn a_clear_of_unknown_outcome_leaves_the_graph_whole_or_empty() {
-        for (fault, whole) in [(Fault::IoLost, true), (Fault::IoStored, false)] {
-            let memory = Box::new(MemoryEngine::new());
-            let (engine, faults) = FaultyEngine::new(memory);
-            let engine: Arc<dyn Engine> = Arc::new(engine);
-            let options = GraphOptions::new(Arc::new(SystemClock));
-            let registry = Registry::open(Arc::clone(&engine), options.clone()).unwrap();
-            put(&registry.create("g").unwrap());
-            faults.fail_write(1, fault);
-            assert!(registry.clear("g").is_err(), "the mark fails");
-            drop(registry);
-            let registry = Registry::open(engine, options).unwrap();
-            assert_eq!(holds_data(&registry.get("g").unwrap()), whole, "{fault:?}");
-        }
-    }
-
-    #[test]
-    fn a_dropped_graph_stays_dropped_while_it_is_still_used_and_after_a_restart() {
-        let engine = Arc::new(MemoryEngine::new());
-        let registry = open(&engine);
-        let used = registry.create("g").unwrap();
-        registry.drop_graph("g").unwrap();
-        assert!(registry.get("g").is_err());
-        let again = registry.create("g").unwrap();
-        put(&again);
-        assert!(!holds_data(&used));
-        registry.create("h").unwrap();
-        let held = registry.get("h").unwrap();
-        registry.drop_graph("h").unwrap();
-        drop((used, again, held, registry));
-        let registry = open(&engine);
-        assert_eq!(registry.names(), ["g"]);
-        assert!(holds_data(&registry.get("g").unwrap()));
-        assert_eq!(engine.spaces().unwrap(), ["_1_g"]);
-    }
-}
+mod tests;

@@ -1,5 +1,6 @@
 //! An engine that fails on demand, with the meaning of each failure as [`KvError`] documents it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -40,6 +41,9 @@ struct Orders {
     write: Option<(u64, Fault, bool)>,
     read: Option<(u64, Fault, bool)>,
     writes_seen: u64,
+    /// Spaces that cannot be opened, and that cannot be removed, until [`Faults::heal`].
+    opening: BTreeMap<String, Fault>,
+    removal: BTreeMap<String, Fault>,
 }
 
 impl Faults {
@@ -58,17 +62,37 @@ impl Faults {
         self.state.lock().read = Some((n.saturating_sub(1), fault, false));
     }
 
+    /// Opening that space fails, until [`Faults::heal`].
+    pub fn fail_opening(&self, space: &str, fault: Fault) {
+        self.state.lock().opening.insert(space.to_owned(), fault);
+    }
+
+    /// Removing that space fails, until [`Faults::heal`].
+    pub fn fail_removal(&self, space: &str, fault: Fault) {
+        self.state.lock().removal.insert(space.to_owned(), fault);
+    }
+
     /// Nothing fails any more. A space whose writes are refused until it is opened again stays so.
     pub fn heal(&self) {
         let mut state = self.state.lock();
         state.write = None;
         state.read = None;
+        state.opening.clear();
+        state.removal.clear();
     }
 
     /// How many writes and syncs were called so far, failed ones included.
     #[must_use]
     pub fn writes_seen(&self) -> u64 {
         self.state.lock().writes_seen
+    }
+
+    fn on_opening(&self, space: &str) -> Result<(), KvError> {
+        fault_of(&self.state.lock().opening, space)
+    }
+
+    fn on_removal(&self, space: &str) -> Result<(), KvError> {
+        fault_of(&self.state.lock().removal, space)
     }
 
     fn on_write(&self) -> Option<Fault> {
@@ -82,6 +106,13 @@ impl Faults {
             Some(fault) => Err(error_of(fault, space)),
             None => Ok(()),
         }
+    }
+}
+
+fn fault_of(faults: &BTreeMap<String, Fault>, space: &str) -> Result<(), KvError> {
+    match faults.get(space) {
+        Some(fault) => Err(error_of(*fault, space)),
+        None => Ok(()),
     }
 }
 
@@ -171,6 +202,7 @@ impl Engine for FaultyEngine {
         tables: &'static [TableSpec],
         create: bool,
     ) -> Result<Arc<dyn Space>, KvError> {
+        self.faults.on_opening(name)?;
         Ok(Arc::new(FaultySpace {
             name: name.to_owned(),
             inner: self.inner.open(name, tables, create)?,
@@ -180,10 +212,12 @@ impl Engine for FaultyEngine {
     }
 
     fn drop_space(&self, name: &str) -> Result<(), KvError> {
+        self.faults.on_removal(name)?;
         self.inner.drop_space(name)
     }
 
     fn drop_this(&self, space: &SpaceId) -> Result<(), KvError> {
+        self.faults.on_removal(&space.name)?;
         self.inner.drop_this(space)
     }
 }

@@ -1,7 +1,7 @@
 //! `varve serve`: opens the data, starts the listeners, runs until a signal.
 //!
-//! Where the data is reached over a network it may not be there yet. Then the server listens first, answers 503, and goes on
-//! asking; the sockets pass to the real server without a connection lost.
+//! Where the data is reached over a network it may not be there yet. Then the server listens first,
+//! answers 503, and goes on asking; the sockets pass to the real server without a connection lost.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -51,6 +51,7 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
         Some(_) => Data::open_once_there(&config)?,
         None => Data::open(&config)?,
     };
+    log_changes(&graphs);
     let maintenance = Maintenance::start(
         Arc::clone(&graphs),
         config.maintenance.options(),
@@ -194,14 +195,8 @@ impl Early {
     }
 }
 
-/// How often a server looks who leads the graphs that it does not lead.
-const TEND_EVERY: Duration = Duration::from_millis(500);
-
-/// Looks after who leads the graphs, where several servers do.
-fn tend(graphs: &Arc<Registry>) -> Result<Option<Tending>, CommandError> {
-    if !graphs.is_shared() {
-        return Ok(None);
-    }
+/// Logs what changes about the graphs.
+fn log_changes(graphs: &Registry) {
     graphs.observe(|graph, change| match change {
         Change::Leads { term } => tracing::info!(graph, term, "this server leads the graph now"),
         Change::Lost => tracing::warn!(
@@ -212,10 +207,20 @@ fn tend(graphs: &Arc<Registry>) -> Result<Option<Tending>, CommandError> {
             tracing::warn!(
                 graph,
                 detail,
-                "what was dropped or cleared is still there; tried again"
+                "what was dropped or cleared is still there; removing it is tried again"
             );
         }
     });
+}
+
+/// How often a server looks who leads the graphs that it does not lead.
+const TEND_EVERY: Duration = Duration::from_millis(500);
+
+/// Looks after who leads the graphs, where several servers do.
+fn tend(graphs: &Arc<Registry>) -> Result<Option<Tending>, CommandError> {
+    if !graphs.is_shared() {
+        return Ok(None);
+    }
     let tending = Tending::start(Arc::clone(graphs), TEND_EVERY, |graph, error| {
         tracing::warn!(graph, %error, "who leads cannot be told, or it cannot be taken; tried again");
     })?;

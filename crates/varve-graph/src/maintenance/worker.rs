@@ -8,7 +8,7 @@ use std::time::{Duration, Instant as MonotonicInstant};
 use parking_lot::{Condvar, Mutex};
 
 use super::{sweep, tidy};
-use crate::clock_watch::{ClockWatch, told_ahead};
+use crate::clock_watch::{ClockWatch, ahead_message};
 use crate::error::GraphError;
 use crate::graph::Graph;
 use crate::registry::Registry;
@@ -43,7 +43,7 @@ struct Signal {
     changed: Condvar,
 }
 
-/// What upkeep tells.
+/// What upkeep reports.
 #[derive(Debug)]
 pub enum Finding<'f> {
     /// A step of it failed for a graph; it is tried again with the next round.
@@ -53,7 +53,7 @@ pub enum Finding<'f> {
         /// Why.
         error: &'f GraphError,
     },
-    /// A graph's newest commit is ahead of the clock. Told once, until the clock has caught up.
+    /// A graph's newest commit is ahead of the clock. Reported once until the clock has caught up.
     AheadOfClock {
         /// The graph's name.
         graph: &'f str,
@@ -67,7 +67,7 @@ pub enum Finding<'f> {
     },
 }
 
-/// Told of what upkeep finds.
+/// Called with what upkeep finds.
 type Report<'r> = &'r dyn Fn(Finding<'_>);
 
 /// Upkeep of all graphs of a registry. Dropping it stops the thread after the step it is in.
@@ -77,7 +77,7 @@ pub struct Maintenance {
 }
 
 impl Maintenance {
-    /// Starts the thread. `report` is told of what it finds.
+    /// Starts the thread. `report` is called with what it finds.
     ///
     /// # Errors
     /// When no thread can be had.
@@ -113,7 +113,8 @@ fn run(registry: &Registry, options: MaintenanceOptions, signal: &Signal, report
     let mut watch = ClockWatch::new(clock.now(), MonotonicInstant::now());
     let mut ahead = BTreeSet::new();
     let mut swept = MonotonicInstant::now();
-    // Tasks are looked at in the first round too, for they are few: a server that is often restarted forgets them as well.
+    // Tasks are few and are looked at in the first round too: a server that is often restarted forgets
+    // them as well.
     let mut first = true;
     loop {
         {
@@ -134,10 +135,11 @@ fn run(registry: &Registry, options: MaintenanceOptions, signal: &Signal, report
             let Ok(graph) = registry.get(&name) else {
                 continue;
             };
-            tell_ahead(&graph, &mut ahead, report);
+            report_ahead(&graph, &mut ahead, report);
             let kept = options.tasks_kept.filter(|_| sweeping || first);
             look_after(&graph, options.tidy_limit, sweeping, kept, report);
         }
+        registry.retry_removals();
         first = false;
         if sweeping {
             swept = MonotonicInstant::now();
@@ -145,11 +147,12 @@ fn run(registry: &Registry, options: MaintenanceOptions, signal: &Signal, report
     }
 }
 
-/// Tells once of a graph whose newest commit is ahead of the clock; `told` are those that were told of.
-fn tell_ahead(graph: &Graph, told: &mut BTreeSet<String>, report: Report<'_>) {
-    match told_ahead(graph.ahead_of_clock()) {
+/// Reports a graph whose newest commit is ahead of the clock, once until the clock has caught up.
+/// `reported`: the graphs that were.
+fn report_ahead(graph: &Graph, reported: &mut BTreeSet<String>, report: Report<'_>) {
+    match ahead_message(graph.ahead_of_clock()) {
         Some(detail) => {
-            if told.insert(graph.name().to_owned()) {
+            if reported.insert(graph.name().to_owned()) {
                 let graph = graph.name();
                 report(Finding::AheadOfClock {
                     graph,
@@ -158,7 +161,7 @@ fn tell_ahead(graph: &Graph, told: &mut BTreeSet<String>, report: Report<'_>) {
             }
         }
         None => {
-            told.remove(graph.name());
+            reported.remove(graph.name());
         }
     }
 }
@@ -201,7 +204,7 @@ mod tests {
     use crate::graph::GraphOptions;
 
     #[test]
-    fn a_graph_ahead_of_the_clock_is_told_of_once_until_the_clock_has_caught_up() {
+    fn a_graph_ahead_of_the_clock_is_reported_once_until_the_clock_has_caught_up() {
         let clock = Arc::new(ManualClock::new(Instant(100_000_000)));
         let options = GraphOptions::new(Arc::clone(&clock) as _);
         let registry = Registry::open(Arc::new(MemoryEngine::new()), options).expect("open");
@@ -217,7 +220,7 @@ mod tests {
                 details.borrow_mut().push(detail.to_owned());
             }
         };
-        let mut told = BTreeSet::new();
+        let mut reported = BTreeSet::new();
         for step in [
             0,
             -1_000_000,
@@ -227,7 +230,7 @@ mod tests {
             -90_000_000,
         ] {
             clock.step(step);
-            tell_ahead(&graph, &mut told, &report);
+            report_ahead(&graph, &mut reported, &report);
         }
         let details = details.into_inner();
         assert_eq!(details.len(), 2, "{details:?}");

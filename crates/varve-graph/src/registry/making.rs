@@ -1,9 +1,10 @@
 //! Which space is a graph's: making one, and telling it from those that other servers make or have left.
 //!
-//! Where the engine is shared, listing the spaces and making one are two steps, and any server may do anything between them. So who
-//! makes a space takes its generation from the listing that said that there is none, makes sure that the space is nobody
-//! else's, and lists once more: of two servers that make one graph at once the later sees the space of the earlier and gives
-//! its own up, with the mark. Should it end before that, two spaces without a mark are left, and nothing was ever written
+//! Where the engine is shared, listing the spaces and making one are two steps, and any server may do
+//! anything between them. So who makes a space takes its generation from the listing that said that
+//! there is none, makes sure that the space is nobody else's, and lists once more: of two servers
+//! that make one graph at once the later sees the space of the earlier and gives its own up, with the
+//! mark. Should it end before that, two spaces without a mark are left, and nothing was ever written
 //! to one of them: the other is the graph.
 
 use std::hash::{BuildHasher, RandomState};
@@ -32,10 +33,10 @@ struct Listed {
 }
 
 impl Registry {
-    fn listed(&self, name: &str) -> Result<Listed, GraphError> {
-        let spaces = self.engine.space_ids()?;
+    /// All spaces of that graph, by generation.
+    fn all_of(&self, name: &str) -> Result<Vec<(u32, SpaceId)>, GraphError> {
         let mut all: Vec<(u32, SpaceId)> = Vec::new();
-        for space in spaces {
+        for space in self.engine.space_ids()? {
             let generation = match parse_space_name(&space.name) {
                 Some((graph, generation)) if graph == name => generation,
                 _ => continue,
@@ -43,6 +44,17 @@ impl Registry {
             all.push((generation, space));
         }
         all.sort_unstable();
+        Ok(all)
+    }
+
+    /// All spaces of that graph, oldest first.
+    pub(super) fn spaces_of(&self, name: &str) -> Result<Vec<SpaceId>, GraphError> {
+        let all = self.all_of(name)?.into_iter();
+        Ok(all.map(|(_, space)| space).collect())
+    }
+
+    fn listed(&self, name: &str) -> Result<Listed, GraphError> {
+        let mut all = self.all_of(name)?;
         let next = all.last().map_or(0, |(newest, _)| newest + 1);
         let marked = self.marked.lock();
         all.retain(|(_, space)| !marked.contains(space));
@@ -75,7 +87,8 @@ impl Registry {
         Err(GraphError::new(ErrorKind::LimitExceeded, message))
     }
 
-    /// Makes a graph where others may make one of that name at the same time. Lets others have `doomed` while it waits for them.
+    /// Makes a graph where others may make one of that name at the same time. Lets others have
+    /// `doomed` while it waits for them.
     pub(super) fn open_first(
         &self,
         name: &str,
@@ -91,6 +104,7 @@ impl Registry {
             if !listed.unmarked.is_empty() {
                 return Err(existed(name));
             }
+            self.check_room(name)?;
             match self.open_alone(name, listed.next, None, doomed) {
                 Err(error) if error.kind == ErrorKind::Elsewhere => return Err(existed(name)),
                 Err(error) if says_another_is_at_it(&error) || is_in_use(&error) => {
@@ -109,8 +123,9 @@ impl Registry {
         Err(error)
     }
 
-    /// Opens an empty space in the place of `old`. What failed changes have left is removed first, so that there is never
-    /// an older space without a mark than the graph's own; if it cannot be removed, neither can this go on.
+    /// Opens an empty space in the place of `old`. What failed changes have left is removed first, so
+    /// that there is never an older space without a mark than the graph's own; if it cannot be removed,
+    /// neither can this go on.
     pub(super) fn open_next(
         &self,
         name: &str,
@@ -177,7 +192,7 @@ impl Registry {
                 if !self.is_shared() {
                     doom(doomed, space);
                 }
-                let _ = self.reap(doomed);
+                self.reap(doomed);
                 Err(error)
             }
         }
@@ -200,7 +215,8 @@ impl Registry {
         Err(another_is_at_it(name))
     }
 
-    /// Whether a space that was just made is the only one of its graph without a mark, but for the one whose place it takes.
+    /// Whether a space that was just made is the only one of its graph without a mark, but for the one
+    /// whose place it takes.
     fn is_alone(&self, open: &Open, old: Option<&Open>) -> Result<bool, GraphError> {
         if !self.is_shared() {
             return Ok(true);
@@ -224,12 +240,15 @@ impl Registry {
             }
         }
         drop(open);
-        // What cannot be removed now is tried again.
-        let _ = self.reap(doomed);
+        self.reap(doomed);
     }
 
-    /// Opens a graph: its oldest space without a mark. Those that have one are doomed, and so are others without: they are what
-    /// a change left that did not come to its mark. `None` when all have one.
+    /// Opens a graph: its oldest space without a mark. Those that have one are doomed, and so are
+    /// others without: they are what a change left that did not come to its mark. `None` when all have
+    /// one.
+    ///
+    /// Of one that is damaged it cannot be told whether it has the mark. But nothing is written to a
+    /// space before all older ones have it; so if a newer one has content, that is the graph.
     pub(super) fn open_oldest(
         &self,
         name: &str,
@@ -237,20 +256,32 @@ impl Registry {
         doomed: &mut Vec<Doomed>,
     ) -> Result<Option<Open>, GraphError> {
         let mut found: Option<(u32, Arc<dyn Space>)> = None;
+        let mut damaged: Vec<(&SpaceId, KvError)> = Vec::new();
         for (generation, space) in generations {
             if found.is_some() && !self.is_shared() {
                 doom(doomed, space.clone());
                 continue;
             }
-            // What another process has removed since it was listed must not come back as an empty graph.
-            let opened = self.engine.open(&space.name, TABLES, !self.is_shared())?;
-            let space = SpaceId {
-                incarnation: opened.incarnation(),
-                ..space.clone()
+            let (opened, is_marked) = match self.open_stored(space) {
+                Err(error @ KvError::Corruption { .. }) if !self.is_shared() => {
+                    damaged.push((space, error));
+                    continue;
+                }
+                opened => opened?,
             };
-            if is_marked(&*opened)? {
+            if is_marked {
+                let space = SpaceId {
+                    incarnation: opened.incarnation(),
+                    ..space.clone()
+                };
                 self.note_marked(space, doomed);
                 continue;
+            }
+            if !damaged.is_empty() && !has_content(&*opened)? {
+                break;
+            }
+            for (dropped, _) in damaged.drain(..) {
+                doom(doomed, dropped.clone());
             }
             if self.is_shared() {
                 // A mark that the last leader sent and that comes late must not count any more.
@@ -261,6 +292,9 @@ impl Registry {
                 Some(older) => self.choose(name, older, (*generation, opened), doomed)?,
             });
         }
+        if let Some((_, error)) = damaged.into_iter().next() {
+            return Err(error.into());
+        }
         let open = |(generation, opened)| {
             let graph = Graph::open(name, opened, &self.options)?;
             Ok(Open { graph, generation })
@@ -268,7 +302,16 @@ impl Registry {
         found.map(open).transpose()
     }
 
-    /// Which of two spaces without a mark, both open here, is the graph. The other gets the mark: nothing was ever written to it.
+    /// Opens a space, and looks whether it has the mark.
+    fn open_stored(&self, space: &SpaceId) -> Result<(Arc<dyn Space>, bool), KvError> {
+        // What another process has removed since it was listed must not come back as an empty graph.
+        let opened = self.engine.open(&space.name, TABLES, !self.is_shared())?;
+        let is_marked = is_marked(&*opened)?;
+        Ok((opened, is_marked))
+    }
+
+    /// Which of two spaces without a mark, both open here, is the graph. The other gets the mark:
+    /// nothing was ever written to it.
     fn choose(
         &self,
         name: &str,
@@ -330,8 +373,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Removes what lies below a graph that is open here: what a server left that made the same graph a little later, and ended
-    /// before it saw so. Nobody may take that for the graph.
+    /// Removes what lies below a graph that is open here: what a server left that made the same graph a
+    /// little later, and ended before it saw so. Nobody may take that for the graph.
     pub(super) fn clear_below(&self, name: &str) -> Result<(), GraphError> {
         let Some(mut doomed) = self.doomed.try_lock() else {
             return Ok(());

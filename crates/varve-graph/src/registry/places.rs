@@ -29,7 +29,7 @@ pub enum Place {
     Unknown,
 }
 
-/// What changed in who leads a graph.
+/// What changed in who leads a graph, or in what is stored of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Change {
     /// This server has taken it.
@@ -65,7 +65,7 @@ impl Registry {
         self.engine.capabilities().shared
     }
 
-    /// Has `observer` told of every change in who leads which graph; the first one stays.
+    /// Has `observer` told of every [`Change`]; the first one stays.
     pub fn observe(&self, observer: impl Fn(&str, Change) + Send + Sync + 'static) {
         // A second one has nothing to say: the first is told all.
         let _ = self.observer.set(Box::new(observer));
@@ -144,8 +144,7 @@ impl Registry {
             }
         }
         if let Some(mut doomed) = self.doomed.try_lock() {
-            // What cannot be removed now is tried again.
-            let _ = self.reap(&mut doomed);
+            self.reap(&mut doomed);
         }
     }
 
@@ -295,8 +294,7 @@ impl Registry {
                 place
             }
         };
-        // What cannot be removed now is tried again.
-        let _ = self.reap(&mut doomed);
+        self.reap(&mut doomed);
         Ok(place)
     }
 

@@ -1,8 +1,9 @@
 //! Which spaces are to be removed, and their removal.
 //!
-//! Where the engine is shared, another server may have removed a space since it was looked at, and made one of the same name,
-//! which is a graph with all its data. So what is to be removed is a [`SpaceId`], not a name; it is removed for good reason only:
-//! it has the mark, which never goes, or the graph is open here in an older space without one.
+//! Where the engine is shared, another server may have removed a space since it was looked at, and
+//! made one of the same name, which is a graph with all its data. So what is to be removed is a
+//! [`SpaceId`], not a name; it is removed for good reason only: it has the mark, which never goes,
+//! or the graph is open here in an older space without one.
 
 use varve_encoding::tables::{COUNTER, META, TABLES};
 use varve_kv::{Batch, Durability, Flow, KvError, Row, Space, SpaceId, TableId};
@@ -14,8 +15,8 @@ use crate::error::GraphError;
 const SETTINGS: &[u8] = b"s";
 /// Clustering of the mark that a space is to be removed.
 const DROPPED: &[u8] = b"dropped";
-/// A removal that was refused so often is told of; and again whenever it has been refused twice as often.
-const REFUSALS_TOLD: u32 = 8;
+/// So often a space may still be in use before that is reported, and again at twice as often.
+const IN_USE_REPORTED: u32 = 8;
 
 /// A space that is to be removed.
 #[derive(Debug)]
@@ -26,9 +27,15 @@ pub(super) struct Doomed {
 }
 
 impl Registry {
-    /// Removes the doomed spaces that nobody uses any more.
-    pub(super) fn reap(&self, doomed: &mut Vec<Doomed>) -> Result<(), GraphError> {
-        let mut failed = None;
+    /// Removes the doomed spaces that nobody uses any more. What cannot be removed stays, and is
+    /// tried again with the next call.
+    pub(super) fn reap(&self, doomed: &mut Vec<Doomed>) {
+        self.reap_telling(doomed, &mut |_, _| {});
+    }
+
+    /// As [`Registry::reap`]; `failed` is called for each space that could not be removed for another
+    /// reason than that somebody uses it.
+    fn reap_telling(&self, doomed: &mut Vec<Doomed>, failed: &mut dyn FnMut(&SpaceId, KvError)) {
         doomed.retain_mut(|doomed| {
             let space = &doomed.space;
             if self.is_shared() && !self.marked.lock().contains(space) {
@@ -45,47 +52,86 @@ impl Registry {
                 return false;
             };
             doomed.refusals = doomed.refusals.saturating_add(1);
-            self.tell_refusal(doomed, &error);
-            let in_the_way = matches!(
+            let in_use = matches!(
                 error,
                 KvError::Unavailable { .. } | KvError::InUse { .. } | KvError::Led { .. }
             );
-            if !in_the_way {
-                failed = Some(error);
+            self.report_refusal(doomed, in_use, &error);
+            if !in_use {
+                failed(&doomed.space, error);
             }
             true
         });
-        failed.map_or(Ok(()), |error| Err(error.into()))
     }
 
-    /// As [`Registry::reap`], after a change that is stored: where spaces are removed later by whoever sees them, it did not fail
-    /// because that cannot be done now.
-    pub(super) fn reap_changed(&self, doomed: &mut Vec<Doomed>) -> Result<(), GraphError> {
-        match self.reap(doomed) {
-            Err(_) if self.is_shared() => Ok(()),
-            reaped => reaped.map_err(|error| {
-                error.after_part("The graph's data is gone, but its files cannot be removed yet")
-            }),
+    /// Tries again to remove what could not be removed. Does nothing where the engine is shared: there
+    /// [`Registry::tend`] does it.
+    pub fn retry_removals(&self) {
+        if self.is_shared() {
+            return;
+        }
+        if let Some(mut doomed) = self.doomed.try_lock() {
+            self.reap(&mut doomed);
         }
     }
 
-    /// Tells of a space that cannot be removed for long: mostly somebody still uses it.
-    fn tell_refusal(&self, doomed: &Doomed, error: &KvError) {
+    /// As [`Registry::reap`], after a change of `name` that is stored: where spaces are removed later
+    /// by whoever sees them, it did not fail because that cannot be done now.
+    pub(super) fn reap_changed(
+        &self,
+        name: &str,
+        doomed: &mut Vec<Doomed>,
+    ) -> Result<(), GraphError> {
+        let mut failure = None;
+        self.reap_telling(doomed, &mut |space, error| {
+            if is_of(name, &space.name) && !self.is_shared() {
+                failure = Some(error);
+            }
+        });
+        failure.map_or(Ok(()), |error| {
+            let part = "The graph's data is gone, but its files cannot be removed yet";
+            Err(GraphError::from(error).after_part(part))
+        })
+    }
+
+    /// Removes a graph that cannot be opened, so cannot get the mark: the newest space first, so that
+    /// after a crash no space of a failed clear is taken for the graph.
+    pub(super) fn drop_unopened(
+        &self,
+        name: &str,
+        doomed: &mut Vec<Doomed>,
+    ) -> Result<(), GraphError> {
+        self.reap(doomed);
+        for space in self.spaces_of(name)?.into_iter().rev() {
+            self.engine.drop_space(&space.name)?;
+            self.marked.lock().remove(&space);
+            doomed.retain(|doomed| doomed.space.name != space.name);
+        }
+        self.followed.write().remove(name);
+        self.unopened.forget(name);
+        Ok(())
+    }
+
+    /// Reports a space that cannot be removed: at once, unless somebody still uses it, and again
+    /// whenever it was refused twice as often.
+    fn report_refusal(&self, doomed: &Doomed, in_use: bool, error: &KvError) {
         let refusals = doomed.refusals;
-        if refusals < REFUSALS_TOLD || !refusals.is_power_of_two() {
+        let too_few = in_use && refusals < IN_USE_REPORTED;
+        if too_few || !refusals.is_power_of_two() {
             return;
         }
         let Doomed { space, .. } = doomed;
         let name = parse_space_name(&space.name).map_or(&*space.name, |(name, _)| name);
         let detail = format!(
-            "space '{}' was not removed, {refusals} times by now: {error}",
+            "space '{}' was not removed in {refusals} attempts: {error}",
             space.name
         );
         self.changed(name, Change::NotRemoved { detail });
     }
 
-    /// Removes what failed changes have left, before a graph gets its mark or a new space. Where other servers may have left
-    /// something too, that is looked for; as long as it is there the graph cannot be changed: it would be taken for the graph.
+    /// Removes what failed changes have left, before a graph gets its mark or a new space. Where other
+    /// servers may have left something too, that is looked for; as long as a space without the mark is
+    /// there the graph cannot be changed: that space would be taken for the graph.
     pub(super) fn clear_the_way(
         &self,
         name: &str,
@@ -94,9 +140,7 @@ impl Registry {
         let held = self.graphs.read().get(name).cloned();
         if let Some(held) = held.filter(|_| self.is_shared()) {
             // Before the listing: what comes to be a space meanwhile is in that.
-            let is_of_graph =
-                |space: &str| parse_space_name(space).is_some_and(|(graph, _)| graph == name);
-            self.engine.clear_begun(&is_of_graph)?;
+            self.engine.clear_begun(&|space| is_of(name, space))?;
             let newer = self.newer_than(name, held.generation)?;
             if !newer.is_empty() {
                 // A mark of which it is not known whether it is stored must not count once they are gone.
@@ -106,8 +150,19 @@ impl Registry {
                 self.discard(name, &space, doomed)?;
             }
         }
-        self.reap(doomed)
+        let mut in_the_way = None;
+        self.reap_telling(doomed, &mut |space, error| {
+            if is_of(name, &space.name) && !self.marked.lock().contains(space) {
+                in_the_way = Some(error);
+            }
+        });
+        in_the_way.map_or(Ok(()), |error| Err(error.into()))
     }
+}
+
+/// Whether a space is that graph's.
+fn is_of(name: &str, space: &str) -> bool {
+    parse_space_name(space).is_some_and(|(graph, _)| graph == name)
 }
 
 /// Adds a space to those that are to be removed.

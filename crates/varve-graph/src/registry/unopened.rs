@@ -5,7 +5,7 @@
 //! The others are served. Requests about such a graph fail at once. Where the engine is shared, the
 //! thread that tends the graphs tries again, ever more seldom, since whoever mends it mends it from
 //! outside; another server that can open it leads it as any other graph. An embedded engine has it
-//! tried again with the next start.
+//! tried again with the next start, and lets it be dropped.
 
 use std::collections::BTreeMap;
 

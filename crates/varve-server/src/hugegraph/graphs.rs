@@ -1,7 +1,7 @@
 //! `/graphs`: which graphs there are; creating, clearing and dropping them; their modes and upkeep.
 
-use http::StatusCode;
 use serde::Deserialize;
+use varve_graph::ErrorKind;
 use varve_graph::schema::{GraphMode, ReadMode};
 
 use crate::errors::{ApiError, HandlerResult};
@@ -165,17 +165,15 @@ fn confirm(context: &RequestContext, wanted: &str) -> Result<(), ApiError> {
 
 fn drop_graph(context: &RequestContext) -> HandlerResult {
     confirm(context, DROP_CONFIRMATION)?;
-    context
-        .graph()
-        .map_err(|error| match error.status() == StatusCode::NOT_FOUND {
-            true => {
-                let name = context.graph_name();
-                ApiError::illegal_argument(format!("The graph '{name}' doesn't exist"))
-            }
-            false => error,
-        })?;
-    context.state().graphs().drop_graph(context.graph_name())?;
-    tracing::info!(graph = context.graph_name(), "graph dropped");
+    let name = context.graph_name();
+    let dropped = context.state().graphs().drop_graph(name);
+    dropped.map_err(|error| match error.kind {
+        ErrorKind::NotFound => {
+            ApiError::illegal_argument(format!("The graph '{name}' doesn't exist"))
+        }
+        _ => ApiError::from(error),
+    })?;
+    tracing::info!(graph = name, "graph dropped");
     Ok(Response::no_content())
 }
 

@@ -149,12 +149,10 @@ fn a_damaged_graph_does_not_stop_the_others() {
     let server = Server::on(&data);
     let key = r#"{"name":"n","data_type":"INT"}"#;
     server.must("POST", "/graphs/hugegraph/schema/propertykeys", key);
-    let drop = "/graphs/bad?confirm_message=I%27m+sure+to+drop+the+graph";
     for (method, path, body) in [
         ("GET", "/graphs/bad/schema", ""),
         ("POST", "/graphs/bad/schema/propertykeys", key),
         ("POST", "/graphs/bad", "{}"),
-        ("DELETE", drop, ""),
     ] {
         let (status, answer) = server.ask(method, path, body);
         let message = answer["message"].as_str().unwrap_or_default();
@@ -193,6 +191,21 @@ fn a_damaged_graph_does_not_stop_the_others() {
     let (code, text) = run(&["backup", shown(&target), "--data-dir", shown(&data)]);
     assert!(code == 3 && text.contains("left out bad:"), "{text}");
     assert!(target.join("graphs/hugegraph").exists() && !target.join("graphs/bad").exists());
+}
+
+#[test]
+fn a_damaged_graph_can_be_dropped() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let data = dir.path().join("data");
+    with_a_damaged_graph(&data);
+    let server = Server::on(&data);
+    let drop = "/graphs/bad?confirm_message=I%27m+sure+to+drop+the+graph";
+    let (status, answer) = server.ask("DELETE", drop, "");
+    assert_eq!(status, 204, "{answer}");
+    assert!(!data.join("graphs/bad").exists());
+    assert_eq!(server.must("GET", "/health", "")["status"], "UP");
+    server.must("POST", "/graphs/bad", "{}");
+    server.must("GET", "/graphs/bad/schema", "");
 }
 
 #[test]

@@ -216,7 +216,7 @@ fn a_removal_that_is_refused_for_long_is_told_of() {
     assert_eq!(told.len(), 2, "{told:?}");
     let (graph, change) = &told[0];
     let text = format!("{change:?}");
-    assert!(graph == "g" && text.contains("8 times"), "{text}");
+    assert!(graph == "g" && text.contains("8 attempts"), "{text}");
 }
 
 /// Two servers and two graphs, of which nobody can open one any more.
