@@ -154,7 +154,10 @@ impl<'a> Check<'a> {
 
 /// Whether an error is about the very bytes that were to be read, so that others may be readable.
 fn is_damage(error: &KvError) -> bool {
-    matches!(error, KvError::Corruption { .. } | KvError::Io { .. })
+    matches!(
+        error,
+        KvError::Corruption { .. } | KvError::Unreadable { .. } | KvError::Io { .. }
+    )
 }
 
 /// Why a row could not be checked to the end.

@@ -31,8 +31,8 @@ pub struct RocksEngine {
 }
 
 impl RocksEngine {
-    /// Takes over the data directory, creating it if it is missing, and removes what is left of dropped spaces. Opens
-    /// no space.
+    /// Takes over the data directory, creating it if it is missing, and removes what is left of dropped
+    /// spaces. Opens no space.
     ///
     /// # Errors
     /// [`KvError::Unavailable`] when another process uses the directory or the settings cannot work; else when the
@@ -104,7 +104,6 @@ impl RocksEngine {
         tables: &'static [TableSpec],
         create: bool,
     ) -> Result<Arc<RocksSpace>, KvError> {
-        check_space_name(name)?;
         let mark = OpenMark::set(name, &self.open)?;
         let path = self.directory.path_of(name);
         let found = self
@@ -207,6 +206,7 @@ impl RocksEngine {
         name: &str,
         tables: &'static [TableSpec],
     ) -> Result<LogRecovery, KvError> {
+        check_space_name(name)?;
         let path = self.directory.path_of(name);
         front_log::finish_removal(name, &path)?;
         let log = front_log::path(&path);
@@ -260,6 +260,7 @@ impl Engine for RocksEngine {
         tables: &'static [TableSpec],
         create: bool,
     ) -> Result<Arc<dyn Space>, KvError> {
+        check_space_name(name)?;
         let path = self.directory.path_of(name);
         front_log::finish_removal(name, &path)?;
         let log_goes = match &self.shared.front {

@@ -3,20 +3,34 @@
 use rust_rocksdb::{Error, ErrorKind};
 use varve_kv::KvError;
 
-/// What an error means for the caller of the seam. RocksDB hands out text only, so its fixed parts are looked for.
+/// The system's words for a process without the right to open a file.
+const NOT_PERMITTED: [&str; 2] = ["Permission denied", "Operation not permitted"];
+
+/// What an error of a read means for the caller of the seam. RocksDB hands out text only, so its
+/// fixed parts are looked for.
 pub(crate) fn kv_error(space: &str, error: &Error) -> KvError {
-    let detail = error.to_string();
+    classify(
+        space,
+        error.to_string(),
+        error.kind() == ErrorKind::Corruption,
+    )
+}
+
+fn classify(space: &str, detail: String, is_corruption: bool) -> KvError {
     let space = space.to_owned();
     let says = |words: &[&str]| words.iter().any(|word| detail.contains(word));
     if says(&["No space left on device", "Disk quota exceeded"]) {
         KvError::DiskFull { space, detail }
-    } else if says(&[
-        "Read-only file system",
-        "Permission denied",
-        "Operation not permitted",
-    ]) {
+    } else if says(&["Read-only file system"]) {
         KvError::ReadOnly { space, detail }
-    } else if error.kind() == ErrorKind::Corruption {
+    } else if says(&NOT_PERMITTED) {
+        KvError::Unreadable {
+            space,
+            detail: format!(
+                "{detail}. This is not damage: check the owner and rights of the files"
+            ),
+        }
+    } else if is_corruption {
         KvError::Corruption { space, detail }
     } else if says(&["No such file or directory"]) {
         KvError::Corruption {
@@ -25,6 +39,17 @@ pub(crate) fn kv_error(space: &str, error: &Error) -> KvError {
         }
     } else {
         KvError::Io { space, detail }
+    }
+}
+
+/// The same for an error of a write.
+pub(crate) fn write_error(space: &str, error: &Error) -> KvError {
+    match kv_error(space, error) {
+        KvError::Unreadable { space, .. } => KvError::ReadOnly {
+            space,
+            detail: error.to_string(),
+        },
+        other => other,
     }
 }
 
@@ -67,7 +92,8 @@ pub(crate) fn file_error(space: &str, doing: &str, error: &std::io::Error) -> Kv
 /// The system's words for a process, or a machine, without file descriptors.
 const NO_DESCRIPTORS: &str = "Too many open files";
 
-/// The error of a step that leaves the store as it was when it fails: what fails for want of file descriptors passes.
+/// The error of a step that leaves the store as it was when it fails: what fails for want of file
+/// descriptors passes.
 pub(crate) fn passing(error: KvError) -> KvError {
     match error {
         KvError::Io { space, detail } if detail.contains(NO_DESCRIPTORS) => KvError::Busy {
@@ -77,5 +103,25 @@ pub(crate) fn passing(error: KvError) -> KvError {
             ),
         },
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_that_may_not_be_read_is_not_told_as_damage() {
+        let of = |text: &str| classify("s", text.to_owned(), text.starts_with("Corruption"));
+        let error = of("Corruption: Can't access /000012.sst: IO error: Permission denied");
+        assert!(matches!(error, KvError::Unreadable { .. }), "{error}");
+        assert!(error.to_string().contains("not damage"), "{error}");
+        let error = of("IO error: No such file or directory: 000012.sst");
+        assert!(matches!(error, KvError::Corruption { .. }), "{error}");
+        assert!(error.to_string().contains("a file is missing"), "{error}");
+        let error = of("Corruption: block checksum mismatch in 000012.sst");
+        assert!(matches!(error, KvError::Corruption { .. }), "{error}");
+        let error = of("IO error: While pread: Input/output error");
+        assert!(matches!(error, KvError::Io { .. }), "{error}");
     }
 }

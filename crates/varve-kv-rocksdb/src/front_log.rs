@@ -17,6 +17,8 @@ use crate::errors::file_error;
 const LOG: &str = "front-log";
 /// The same once nothing in it is needed.
 const LEFT_OVER: &str = "front-log.flushed";
+/// The same of an earlier build, which had removed the mark by then.
+const LEFT_OVER_EARLIER: &str = "front-log.old";
 /// The same, before a number, once it was damaged and the space goes on without it.
 const DAMAGED: &str = "front-log.damaged-";
 
@@ -60,6 +62,8 @@ pub(crate) fn remove(space: &str, space_dir: &Path) -> Result<(), KvError> {
 /// # Errors
 /// When what is left cannot be removed.
 pub(crate) fn finish_removal(space: &str, space_dir: &Path) -> Result<(), KvError> {
+    absent(fs::remove_dir_all(space_dir.join(LEFT_OVER_EARLIER)))
+        .map_err(|error| not_removed(space, &error))?;
     let (log, left_over) = (path(space_dir), space_dir.join(LEFT_OVER));
     if !left_over.exists() {
         return Ok(());

@@ -12,7 +12,7 @@ use rust_rocksdb::event_listener::{
 };
 use varve_kv::KvError;
 
-use crate::errors::{file_error, kv_error};
+use crate::errors::{file_error, write_error};
 use crate::manifest;
 
 /// Room that recovery needs besides the memtables it flushes: a new log and manifest.
@@ -70,7 +70,7 @@ impl EventListener for Listener {
             .background_errors
             .fetch_add(1, Ordering::Relaxed);
         if let Err(error) = status.result() {
-            match kv_error("", error) {
+            match write_error("", error) {
                 KvError::DiskFull { .. } => self.events.disk_full.store(true, Ordering::Release),
                 other => {
                     let mut failed = self.events.failed.lock();
@@ -174,7 +174,7 @@ impl Health {
 
     /// Turns the error of a write into the seam's, and remembers it if nothing may be written after it.
     pub(crate) fn write_failed(&self, error: &rust_rocksdb::Error) -> KvError {
-        self.remember(kv_error(&self.space, error))
+        self.remember(write_error(&self.space, error))
     }
 
     /// The same for an error of the file system outside RocksDB.

@@ -20,6 +20,7 @@
 //! Options and the figures behind them: `docs/decisions/0003-rocksdb-options.md`.
 
 mod batch;
+mod checksums;
 mod config;
 mod directory;
 mod engine;

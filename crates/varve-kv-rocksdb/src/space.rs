@@ -14,6 +14,7 @@ use varve_kv::fail_point::{self, FailPoint};
 use varve_kv::{Batch, Durability, KvError, Op, Snapshot, Space, Statistic, TableId, TableSpec};
 
 use crate::batch::Encoder;
+use crate::checksums;
 use crate::engine::OpenMark;
 use crate::errors::{file_error, kv_error};
 use crate::health::Health;
@@ -22,7 +23,6 @@ use crate::options::Shared;
 use crate::snapshot::OwnedSnapshot;
 use crate::statistics;
 use crate::view::{View, read_by_view};
-use crate::wal;
 
 /// A buffer for a batch's bytes is kept for the next batch up to this size.
 const BATCH_BUFFER_KEPT_BYTES: usize = 4 << 20;
@@ -300,10 +300,7 @@ impl Space for RocksSpace {
     }
 
     fn verify_checksums(&self) -> Result<(), KvError> {
-        self.db
-            .verify_file_checksums()
-            .map_err(|error| self.failed(&error))?;
-        wal::check(&self.name, self.db.path())
+        checksums::verify(self)
     }
 
     fn statistics(&self) -> Vec<Statistic> {

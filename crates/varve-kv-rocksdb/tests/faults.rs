@@ -232,6 +232,29 @@ fn a_flipped_byte_in_a_sorted_file_is_found_and_named() {
     }
 }
 
+#[test]
+fn every_damaged_file_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let (engine_, space) = filled(dir.path(), 3_000);
+    space.compact().unwrap();
+    drop((space, engine_));
+    let ssts = files(dir.path(), "sst");
+    assert!(ssts.len() >= 3);
+    for file in &ssts {
+        let mut bytes = fs::read(file).unwrap();
+        // In the first block of rows.
+        bytes[20] ^= 1;
+        fs::write(file, bytes).unwrap();
+    }
+    let engine = engine(dir.path()).unwrap();
+    let error = open(&engine).unwrap().verify_checksums().unwrap_err();
+    assert!(matches!(error, KvError::Corruption { .. }), "{error}");
+    for file in &ssts {
+        let name = file.file_name().unwrap().to_str().unwrap();
+        assert!(error.to_string().contains(name), "{name}: {error}");
+    }
+}
+
 /// The rows that can be read, in order; reading may end with an error, but not with other rows.
 fn sound_rows(space: &dyn Space) -> Vec<(Vec<u8>, Vec<u8>, Vec<u8>)> {
     let mut rows = Vec::new();

@@ -186,3 +186,31 @@ fn a_removal_of_a_log_that_was_interrupted_is_finished() {
     assert!(all_there(&*open(&engine(dir, on())).unwrap()));
     assert!(!left_over.exists());
 }
+
+#[test]
+fn what_an_earlier_build_left_of_a_log_is_removed() {
+    let _alone = alone();
+    let image = crashed();
+    let left_over = image.path().join("s/front-log.old");
+    fs::create_dir(&left_over).unwrap();
+    fs::write(left_over.join("00000001.front"), b"x").unwrap();
+    let engine = engine(image.path(), on());
+    assert!(all_there(&*open(&engine).unwrap()));
+    assert!(!left_over.exists());
+}
+
+#[test]
+fn nothing_is_removed_where_a_name_is_refused() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let other = dir.path().join("other/front-log.flushed");
+    fs::create_dir_all(&other).unwrap();
+    let engine = engine(&dir.path().join("data"), on());
+    for opened in [
+        engine.open("../other", TABLES, false).map(drop),
+        engine.recover_log("../other", TABLES).map(drop),
+    ] {
+        assert!(matches!(opened, Err(KvError::InvalidName { .. })));
+    }
+    assert!(other.exists());
+}

@@ -29,6 +29,14 @@ pub enum KvError {
         /// The engine's words, with the file's name where it is known.
         detail: String,
     },
+    /// The process may not read the files. Nothing is known to be damaged.
+    #[error("the files of '{space}' cannot be read: {detail}")]
+    Unreadable {
+        /// Which space.
+        space: String,
+        /// The engine's words, and what to do.
+        detail: String,
+    },
     /// The engine cannot keep up, and no room came within the time that a request may wait. Nothing of the batch was
     /// stored; the same call may be tried again.
     #[error("'{space}' takes no more requests for the moment: {detail}")]

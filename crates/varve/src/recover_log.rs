@@ -24,20 +24,24 @@ pub(crate) fn run(arguments: &RecoverLogArguments) -> Result<ExitCode, CommandEr
         return Err(format!("{data_dir}: not a data folder of varve").into());
     }
     let engine = RocksEngine::open(&data::rocksdb_options(&config))?;
-    let mut is_known = false;
+    let (mut is_known, mut failed) = (false, 0_usize);
     for space in engine.spaces()? {
         let graph = graph_of_space(&space).unwrap_or(&space);
         if arguments.graph.as_deref().is_some_and(|only| only != graph) {
             continue;
         }
         is_known = true;
-        match engine.recover_log(&space, TABLES)? {
-            LogRecovery::Sound => println!("{space}: the log is sound, nothing was changed"),
-            LogRecovery::Recovered {
+        match engine.recover_log(&space, TABLES) {
+            Err(error) => {
+                failed += 1;
+                println!("{space}: not recovered: {error}");
+            }
+            Ok(LogRecovery::Sound) => println!("{space}: the log is sound, nothing was changed"),
+            Ok(LogRecovery::Recovered {
                 damage,
                 salvaged,
                 aside,
-            } => {
+            }) => {
                 println!("{space}: {damage}");
                 let until = salvaged.end.map_or_else(String::new, |(file, byte)| {
                     format!(", up to byte {byte} of {}", file.display())
@@ -53,6 +57,7 @@ pub(crate) fn run(arguments: &RecoverLogArguments) -> Result<ExitCode, CommandEr
     }
     match &arguments.graph {
         Some(graph) if !is_known => Err(format!("there is no graph '{graph}'").into()),
+        _ if failed > 0 => Err(format!("{failed} logs could not be recovered").into()),
         _ => Ok(ExitCode::SUCCESS),
     }
 }

@@ -262,3 +262,30 @@ fn what_a_start_drops_of_a_log_is_told() {
         assert_eq!(count(&server, "hugegraph"), VERTICES, "{durability}");
     }
 }
+
+#[test]
+fn recovering_logs_goes_on_after_one_that_cannot_be_recovered() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let data = dir.path();
+    let server = Server::on(data);
+    for graph in ["a", "b"] {
+        server.must("POST", &format!("/graphs/{graph}"), "{}");
+    }
+    server.kill();
+    for graph in ["a", "b"] {
+        let (path, content, _) = last_segment(data, graph);
+        fs::write(path, &content[..10]).expect("written");
+    }
+    fs::remove_file(data.join("graphs/a/CURRENT")).expect("removed");
+    let (code, said) = run(&["recover-log", "--data-dir", shown(data)]);
+    assert_eq!(code, 1, "{said}");
+    for wanted in [
+        "a: not recovered",
+        "b: ",
+        "hugegraph: the log is sound",
+        "1 logs could not be recovered",
+    ] {
+        assert!(said.contains(wanted), "{wanted}: {said}");
+    }
+    assert!(data.join("graphs/b/front-log.damaged-1").exists(), "{said}");
+}
