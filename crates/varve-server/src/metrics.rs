@@ -34,8 +34,10 @@ pub struct Metrics {
     pub connections_accepted: AtomicU64,
     /// Connections refused since too many were open.
     pub connections_refused: AtomicU64,
-    /// Connections cut for being slow or idle.
+    /// Connections cut for being slow or idle, or since their client was gone.
     pub connections_cut: AtomicU64,
+    /// Reads whose clients were gone before the answer was there.
+    pub reads_abandoned: AtomicU64,
     /// Failures to accept, such as being out of file descriptors.
     pub accept_errors: AtomicU64,
     sources: RwLock<Vec<Source>>,
@@ -124,6 +126,7 @@ impl Metrics {
             connections_accepted: AtomicU64::new(0),
             connections_refused: AtomicU64::new(0),
             connections_cut: AtomicU64::new(0),
+            reads_abandoned: AtomicU64::new(0),
             accept_errors: AtomicU64::new(0),
             sources: RwLock::new(Vec::new()),
         }

@@ -11,6 +11,7 @@ use serde::de::{DeserializeOwned, DeserializeSeed};
 use tokio::sync::OwnedSemaphorePermit;
 use varve_graph::Graph;
 use varve_graph::registry::Leased;
+use varve_view::CancelToken;
 
 use crate::blocking::Turn;
 use crate::errors::ApiError;
@@ -34,6 +35,9 @@ pub struct RequestContext {
     pub(crate) deadline: Instant,
     /// Whether its work has begun; `None` for what runs in place and ends there.
     pub(crate) turn: Option<Arc<Turn>>,
+    /// Cancelled when nobody waits for the answer any more; `None` for writes and for what runs in
+    /// place.
+    pub(crate) cancel: Option<CancelToken>,
     /// Whether it came over HTTP/2.
     pub(crate) is_http2: bool,
     /// The shares of memory of its body as it was sent, and of what is made of it.
@@ -55,6 +59,7 @@ impl RequestContext {
             query: OnceCell::new(),
             deadline,
             turn: None,
+            cancel: None,
             is_http2: self.is_http2,
             memory: [None, None],
         }
@@ -190,9 +195,15 @@ impl RequestContext {
             .timed_out(self.state().time_limit(self.route()))
     }
 
-    /// 503 once the request's time is over: for loops in long work.
+    /// Ends a long read once nobody waits for its answer.
+    pub(crate) fn cancel_token(&self) -> CancelToken {
+        self.cancel.clone().unwrap_or_default()
+    }
+
+    /// 503 once the request's time is over or nobody waits for its answer: for loops in long work.
     pub fn check_deadline(&self) -> Result<(), ApiError> {
-        if Instant::now() < self.deadline {
+        let is_cancelled = self.cancel.as_ref().is_some_and(CancelToken::is_cancelled);
+        if !is_cancelled && Instant::now() < self.deadline {
             Ok(())
         } else {
             Err(self.too_late())

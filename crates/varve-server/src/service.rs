@@ -1,11 +1,14 @@
-//! One request from head to answer: find the route, check, admit, receive the body, run the handler, compress, count.
+//! One request from head to answer: find the route, check, receive the body, run the handler
+//! (`run`), compress, count.
 
-use std::future::{Future, poll_fn};
+mod run;
+
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::Bytes;
 use http::header::{self, HeaderValue};
@@ -16,37 +19,27 @@ use hyper::body::Incoming;
 
 use crate::admin;
 use crate::admission::SMALL_BODY_BYTES;
-use crate::blocking::Turn;
 use crate::body;
-use crate::errors::{ApiError, HandlerResult};
+use crate::errors::HandlerResult;
 use crate::global::wadl;
 use crate::negotiate;
 use crate::origin;
 use crate::parameters;
 use crate::request::RequestContext;
 use crate::respond::{Body, Response};
-use crate::route::{Class, Handler, HandlerFuture, Route};
+use crate::route::{Class, Handler, Route};
 use crate::router::{Captures, Found, PathForm};
 use crate::runtime::ConnectionState;
 use crate::sharing;
 use crate::state::{AppState, WorkerHandle};
+pub(crate) use run::run;
+use run::{run_inline, waits};
 
 /// Answers up to this size are compressed in place; larger ones on the pool.
 const COMPRESS_INLINE_BYTES: usize = 128 * 1024;
 
 /// Answers up to this size are not counted, but for those of HTTP/2, of which one connection may have many.
 const SMALL_ANSWER_BYTES: usize = 16 * 1024;
-
-/// Bodies up to this size are read in place where the handler runs in place; larger ones on the
-/// pool.
-const INLINE_BODY_BYTES: usize = 16 * 1024;
-
-/// How long after its deadline a write that has begun may still say what has become of it.
-const OUTCOME_WAIT: Duration = Duration::from_millis(500);
-
-/// What is said of a write that has begun and does not end in time.
-const TIME_OVER: &str = "The request's time was over before it was known whether its write is stored. Read what it was \
-                         to change before sending it again";
 
 type HttpResponse = http::Response<Body>;
 
@@ -283,6 +276,7 @@ impl Exchange {
                     .state
                     .time_limit(worker.state.router().routes()[self.route]),
             turn: None,
+            cancel: None,
             is_http2: self.version == Version::HTTP_2,
             memory: [None, None],
         }
@@ -383,21 +377,6 @@ impl Exchange {
     }
 }
 
-/// Whether the handler may have to wait for the storage engine: then it does not run on a thread that serves others.
-fn waits(state: &AppState, route: &Route) -> bool {
-    state.reads_wait() && route.class != Class::Control
-}
-
-fn run_inline(
-    state: &AppState,
-    handler: fn(&RequestContext) -> HandlerResult,
-    context: &RequestContext,
-) -> HandlerResult {
-    // A panic leaves only the request's own values half-made; shared state is behind locks and atomics.
-    catch_unwind(AssertUnwindSafe(|| handler(context)))
-        .unwrap_or_else(|panic| Err(state.panicked(&*panic)))
-}
-
 fn run_brief(
     state: &AppState,
     handler: fn(&RequestContext) -> Option<HandlerResult>,
@@ -432,94 +411,15 @@ async fn work(
     };
     context.body = received.bytes;
     context.memory[0] = received.share;
+    if route.class != Class::Write && !context.is_http2 {
+        connection.read_began();
+    }
     if let Some(graph) = sharing::graph_of(state, &context) {
         return sharing::work(state, route, context, graph).await;
     }
     // The time limit is for the work; how long a body may take has a limit of its own.
     context.deadline = Instant::now() + state.time_limit(route);
     run(state, route, context).await
-}
-
-/// Opens the body, which has arrived, and runs the handler.
-pub(crate) async fn run(
-    state: &AppState,
-    route: &'static Route,
-    mut context: RequestContext,
-) -> HandlerResult {
-    let encoding = negotiate::body_encoding(&context.headers)?;
-    let opened = body::open(state, route, encoding, context.body).await?;
-    context.body = opened.bytes;
-    context.memory[1] = opened.share;
-    let deadline = context.deadline;
-    let turn = Turn::until(deadline);
-    context.turn = Some(Arc::clone(&turn));
-    let running: HandlerFuture = match route.handler {
-        Handler::Inline(handler)
-            if !waits(state, route) && context.body.len() <= INLINE_BODY_BYTES =>
-        {
-            return run_inline(state, handler, &context);
-        }
-        Handler::Async(handler) => handler(context),
-        Handler::Inline(handler)
-        | Handler::Pooled(handler)
-        | Handler::Brief { full: handler, .. } => {
-            let worker = Arc::clone(&context.worker);
-            let turn = Arc::clone(&turn);
-            Box::pin(async move {
-                worker
-                    .state
-                    .run_request(route, (deadline, &turn), move || handler(&context))
-                    .await?
-            })
-        }
-    };
-    in_turn(state, route, (deadline, &turn), running).await
-}
-
-/// Waits for the request's turn and then for its end. What ends without waiting takes no slot and no timer: it is as
-/// good as work in place, of which a core does one at a time.
-async fn in_turn(
-    state: &AppState,
-    route: &Route,
-    (deadline, turn): (Instant, &Turn),
-    mut running: HandlerFuture,
-) -> HandlerResult {
-    let _slot = match state.admission().gate(route.class) {
-        None => None,
-        Some(gate) if gate.has_room() => {
-            if let Some(result) = poll_once(state, &mut running).await {
-                return result;
-            }
-            // What has begun goes on: at most one request for each core exceeds the budget so.
-            gate.try_enter()
-        }
-        Some(gate) => Some(gate.enter().await?),
-    };
-    let deadline = tokio::time::Instant::from_std(deadline);
-    let in_time = tokio::time::timeout_at(deadline, catch(state, &mut running)).await;
-    if let Ok(result) = in_time {
-        return result;
-    }
-    if turn.give_up() || route.class != Class::Write {
-        return Err(state.timed_out(state.time_limit(route)));
-    }
-    // Waits within it end at the deadline too, and say then what has become of it.
-    tokio::time::timeout(OUTCOME_WAIT, catch(state, &mut running))
-        .await
-        .unwrap_or_else(|_| Err(ApiError::outcome_unknown_as(TIME_OVER)))
-}
-
-/// The result of a handler, if it needs not wait for it.
-async fn poll_once(state: &AppState, running: &mut HandlerFuture) -> Option<HandlerResult> {
-    poll_fn(|context| {
-        let polled = catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(context)));
-        Poll::Ready(match polled {
-            Ok(Poll::Ready(result)) => Some(result),
-            Ok(Poll::Pending) => None,
-            Err(panic) => Some(Err(state.panicked(&*panic))),
-        })
-    })
-    .await
 }
 
 fn compress_small(state: &AppState, mut response: Response) -> Response {
@@ -539,17 +439,6 @@ async fn compress_large(state: &AppState, mut response: Response) -> Response {
         response.gzipped = true;
     }
     response
-}
-
-/// Polls a handler's future; a panic in it becomes a 500.
-async fn catch(state: &AppState, future: &mut HandlerFuture) -> HandlerResult {
-    poll_fn(
-        |context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
-            Ok(poll) => poll,
-            Err(panic) => Poll::Ready(Err(state.panicked(&*panic))),
-        },
-    )
-    .await
 }
 
 /// Keeps the compiler honest about what a waiting request costs a connection that has none.

@@ -232,8 +232,13 @@ pub(super) fn counter_list(state: &AppState) -> Vec<(&'static str, &'static str,
         ),
         (
             "varve_connections_cut_total",
-            "Connections cut for being slow or idle.",
+            "Connections cut for being slow or idle, or since their client was gone.",
             value(&metrics.connections_cut),
+        ),
+        (
+            "varve_reads_abandoned_total",
+            "Reads whose clients were gone before the answer was there.",
+            value(&metrics.reads_abandoned),
         ),
         (
             "varve_accept_errors_total",

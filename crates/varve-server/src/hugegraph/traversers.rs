@@ -1,7 +1,8 @@
 //! `…/traversers/…`: HugeGraph's traversers, over `varve-traversal`.
 //!
-//! Every traverser takes `as_of` and `as_of_tx`, and runs on the pool for long reads. Its reads end
-//! with the request's time, at `server.max_traversal_rows` and at `server.max_traversal_bytes`.
+//! Every traverser takes `as_of` and `as_of_tx`, and runs on the pool for long reads, where it lets
+//! short reads go first. It ends with the request's time, when the client is gone, at
+//! `server.max_traversal_rows` and at `server.max_traversal_bytes`.
 
 mod answer;
 mod bodies;

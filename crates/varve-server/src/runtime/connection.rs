@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::task::{Context, Poll, Waker, ready};
@@ -12,7 +12,7 @@ use hyper::rt::{Executor, Read, ReadBufCursor, Write};
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::TokioIo;
 use smallvec::SmallVec;
-use tokio::io::{AsyncRead, ReadBuf};
+use tokio::io::{AsyncRead, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::bad_head;
@@ -28,6 +28,10 @@ const LINGER_BYTES: usize = 256 * 1024 * 1024;
 
 /// Time for that.
 const LINGER_MS: u64 = 2_000;
+
+/// How long a read goes on for a client that has closed its side of an HTTP/1 connection. It may
+/// have closed only its sending side, and still wait for the answer.
+const GONE_MS: u64 = 2_000;
 
 /// Pieces of an answer that together are no longer than this are joined before they are written.
 const JOINED_BYTES: usize = 1024;
@@ -53,6 +57,10 @@ pub(crate) struct ConnectionState {
     idle_since: AtomicU64,
     linger: AtomicBool,
     linger_since: AtomicU64,
+    /// Since when a read is in work whose client may go away; HTTP/1 only.
+    read_since: AtomicU64,
+    /// Since when the client of that read has closed its side.
+    gone_since: AtomicU64,
     /// Whether an answer was not taken in time.
     late: AtomicBool,
     stop: AtomicBool,
@@ -85,6 +93,9 @@ impl Handle {
         let overdue = self.state.is_overdue(limits);
         if overdue {
             self.state.cut.store(true, Ordering::Relaxed);
+        }
+        // A connection whose read has been in work for a while looks whether its client is there.
+        if overdue || self.state.is_reading() {
             self.wake();
         }
         overdue
@@ -155,9 +166,22 @@ impl ConnectionState {
         self.requests.store(requests + 1, Ordering::Relaxed);
     }
 
+    /// A read has begun that may take long, over HTTP/1.
+    pub(crate) fn read_began(&self) {
+        self.read_since.store(self.now().max(1), Ordering::Relaxed);
+    }
+
+    /// Whether a read has been in work since before the clock moved on last.
+    fn is_reading(&self) -> bool {
+        let since = self.read_since.load(Ordering::Relaxed);
+        since != 0 && since < self.now()
+    }
+
     /// A request's answer was handed over, or the request was given up.
     pub(crate) fn request_ended(&self) {
         self.idle_since.store(self.now(), Ordering::Relaxed);
+        self.read_since.store(0, Ordering::Relaxed);
+        self.gone_since.store(0, Ordering::Relaxed);
         let requests = self.requests.load(Ordering::Relaxed);
         self.requests.store(requests - 1, Ordering::Relaxed);
     }
@@ -192,6 +216,7 @@ impl ConnectionState {
         self.late.load(Ordering::Relaxed)
             || over(&self.write_since, limits.write)
             || over(&self.linger_since, LINGER_MS)
+            || over(&self.gone_since, GONE_MS)
             || (waiting && over(&self.head_since, limits.head))
             || (waiting
                 && self.head_since.load(Ordering::Relaxed) == 0
@@ -284,6 +309,22 @@ impl Socket {
         Some(Poll::Ready(Ok(bytes.len())))
     }
 
+    /// Marks a client that has closed its side while a read is in work for it. hyper does not read
+    /// meanwhile, so it does not notice.
+    fn look_for_client(&self, context: &mut Context<'_>) {
+        if !self.state.is_reading() || self.state.gone_since.load(Ordering::Relaxed) != 0 {
+            return;
+        }
+        // Costs no system call: the runtime is told of the end together with what can be read.
+        let ready = pin!(self.stream.inner().ready(Interest::READABLE));
+        if let Poll::Ready(Ok(ready)) = ready.poll(context)
+            && ready.is_read_closed()
+        {
+            let now = self.state.now().max(1);
+            self.state.gone_since.store(now, Ordering::Relaxed);
+        }
+    }
+
     fn wrote(&self, written: &Poll<io::Result<usize>>) {
         let mark = if written.is_pending() {
             self.state.now().max(1)
@@ -331,6 +372,7 @@ impl Write for Socket {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.look_for_client(context);
         Pin::new(&mut self.stream).poll_flush(context)
     }
 

@@ -5,6 +5,7 @@ mod described;
 mod elements;
 mod fixture;
 mod global;
+mod gone;
 mod graphs;
 mod harness;
 mod limits;

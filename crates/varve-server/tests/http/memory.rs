@@ -26,7 +26,7 @@ fn post_gzip(server: &TestServer, body: &[u8]) -> Answer {
 }
 
 /// Waits until something is so, which other threads bring about.
-fn await_that(what: &str, is_so: impl Fn() -> bool) {
+pub(crate) fn await_that(what: &str, is_so: impl Fn() -> bool) {
     let started = Instant::now();
     while !is_so() {
         assert!(started.elapsed() < Duration::from_secs(20), "{what}");
@@ -100,7 +100,7 @@ fn answers_that_are_not_taken_leave_no_room_for_others() {
 }
 
 /// A connection of HTTP/2 that has asked for a path and lets no byte of an answer come.
-fn with_closed_window(server: &TestServer, path: &str) -> Client {
+pub(crate) fn with_closed_window(server: &TestServer, path: &str) -> Client {
     let mut client = server.connect();
     client.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
     // SETTINGS: an initial window (4) of 0 bytes.

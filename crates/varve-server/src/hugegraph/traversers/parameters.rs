@@ -6,8 +6,9 @@ use varve_graph::read::View;
 use varve_graph::schema::Schema;
 use varve_model::{Direction, VertexId};
 use varve_traversal::{Capacity, Search, Step, TraversalError, VertexNumber};
-use varve_view::{CancelToken, Meter, MeterLimits, ViewError};
+use varve_view::{Meter, MeterLimits, ViewError};
 
+use crate::blocking::yield_to_others;
 use crate::errors::ApiError;
 use crate::hugegraph::graph::{Target, direction, named, parse_vertex_id, scope};
 use crate::request::{Query, RequestContext};
@@ -45,7 +46,7 @@ impl Ground {
         Ok(Self {
             target,
             view,
-            meter: Meter::new(limits, CancelToken::default()),
+            meter: Meter::new(limits, context.cancel_token()).pausing(yield_to_others),
             began,
         })
     }

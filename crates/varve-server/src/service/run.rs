@@ -1,0 +1,182 @@
+//! The work of one request whose body has arrived: its handler, in its turn and within its time.
+
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use varve_view::CancelToken;
+
+use crate::blocking::Turn;
+use crate::body;
+use crate::errors::{ApiError, HandlerResult};
+use crate::negotiate;
+use crate::request::RequestContext;
+use crate::route::{Class, Handler, HandlerFuture, Route};
+use crate::state::AppState;
+
+/// Bodies up to this size are read in place where the handler runs in place; larger ones on the
+/// pool.
+const INLINE_BODY_BYTES: usize = 16 * 1024;
+
+/// How long after its deadline a write that has begun may still say what has become of it.
+const OUTCOME_WAIT: Duration = Duration::from_millis(500);
+
+/// What is said of a write that has begun and does not end in time.
+const TIME_OVER: &str = "The request's time was over before it was known whether its write is stored. Read what it was \
+                         to change before sending it again";
+
+/// Opens the body, which has arrived, and runs the handler.
+pub(crate) async fn run(
+    state: &AppState,
+    route: &'static Route,
+    mut context: RequestContext,
+) -> HandlerResult {
+    let encoding = negotiate::body_encoding(&context.headers)?;
+    let opened = body::open(state, route, encoding, context.body).await?;
+    context.body = opened.bytes;
+    context.memory[1] = opened.share;
+    let turn = Turn::until(context.deadline);
+    context.turn = Some(Arc::clone(&turn));
+    let mut ends = Ends::of(state, route, &mut context);
+    let result = begun(state, route, context, &turn).await;
+    ends.is_answered = true;
+    result
+}
+
+/// Runs the handler of a request whose body is open.
+async fn begun(
+    state: &AppState,
+    route: &'static Route,
+    context: RequestContext,
+    turn: &Arc<Turn>,
+) -> HandlerResult {
+    let deadline = context.deadline;
+    let running: HandlerFuture = match route.handler {
+        Handler::Inline(handler)
+            if !waits(state, route) && context.body.len() <= INLINE_BODY_BYTES =>
+        {
+            return run_inline(state, handler, &context);
+        }
+        Handler::Async(handler) => handler(context),
+        Handler::Inline(handler)
+        | Handler::Pooled(handler)
+        | Handler::Brief { full: handler, .. } => {
+            let worker = Arc::clone(&context.worker);
+            let turn = Arc::clone(turn);
+            Box::pin(async move {
+                worker
+                    .state
+                    .run_request(route, (deadline, &turn), move || handler(&context))
+                    .await?
+            })
+        }
+    };
+    in_turn(state, route, (deadline, turn), running).await
+}
+
+/// Waits for the request's turn and then for its end. What ends without waiting takes no slot and no timer: it is as
+/// good as work in place, of which a core does one at a time.
+async fn in_turn(
+    state: &AppState,
+    route: &Route,
+    (deadline, turn): (Instant, &Turn),
+    mut running: HandlerFuture,
+) -> HandlerResult {
+    let _slot = match state.admission().gate(route.class) {
+        None => None,
+        Some(gate) if gate.has_room() => {
+            if let Some(result) = poll_once(state, &mut running).await {
+                return result;
+            }
+            // What has begun goes on: at most one request for each core exceeds the budget so.
+            gate.try_enter()
+        }
+        Some(gate) => Some(gate.enter().await?),
+    };
+    let deadline = tokio::time::Instant::from_std(deadline);
+    let in_time = tokio::time::timeout_at(deadline, catch(state, &mut running)).await;
+    if let Ok(result) = in_time {
+        return result;
+    }
+    if turn.give_up() || route.class != Class::Write {
+        return Err(state.timed_out(state.time_limit(route)));
+    }
+    // Waits within it end at the deadline too, and say then what has become of it.
+    tokio::time::timeout(OUTCOME_WAIT, catch(state, &mut running))
+        .await
+        .unwrap_or_else(|_| Err(ApiError::outcome_unknown_as(TIME_OVER)))
+}
+
+/// The result of a handler, if it needs not wait for it.
+async fn poll_once(state: &AppState, running: &mut HandlerFuture) -> Option<HandlerResult> {
+    poll_fn(|context| {
+        let polled = catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(context)));
+        Poll::Ready(match polled {
+            Ok(Poll::Ready(result)) => Some(result),
+            Ok(Poll::Pending) => None,
+            Err(panic) => Some(Err(state.panicked(&*panic))),
+        })
+    })
+    .await
+}
+
+/// Ends the work of a read when nobody waits for its answer any more: its time is over, its
+/// connection is closed, or its stream is reset.
+struct Ends<'a> {
+    token: Option<CancelToken>,
+    abandoned: &'a AtomicU64,
+    is_answered: bool,
+}
+
+impl<'a> Ends<'a> {
+    fn of(state: &'a AppState, route: &Route, context: &mut RequestContext) -> Self {
+        // A write goes on to its end once it has begun, whoever waits for it.
+        context.cancel = (route.class != Class::Write).then(CancelToken::default);
+        Self {
+            token: context.cancel.clone(),
+            abandoned: &state.metrics().reads_abandoned,
+            is_answered: false,
+        }
+    }
+}
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        let Some(token) = &self.token else {
+            return;
+        };
+        token.cancel();
+        if !self.is_answered {
+            self.abandoned.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Whether the handler may have to wait for the storage engine: then it does not run on a thread that serves others.
+pub(super) fn waits(state: &AppState, route: &Route) -> bool {
+    state.reads_wait() && route.class != Class::Control
+}
+
+pub(super) fn run_inline(
+    state: &AppState,
+    handler: fn(&RequestContext) -> HandlerResult,
+    context: &RequestContext,
+) -> HandlerResult {
+    // A panic leaves only the request's own values half-made; shared state is behind locks and atomics.
+    catch_unwind(AssertUnwindSafe(|| handler(context)))
+        .unwrap_or_else(|panic| Err(state.panicked(&*panic)))
+}
+
+/// Polls a handler's future; a panic in it becomes a 500.
+async fn catch(state: &AppState, future: &mut HandlerFuture) -> HandlerResult {
+    poll_fn(
+        |context| match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+            Ok(poll) => poll,
+            Err(panic) => Poll::Ready(Err(state.panicked(&*panic))),
+        },
+    )
+    .await
+}
