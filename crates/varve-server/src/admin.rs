@@ -17,8 +17,8 @@ use crate::JsonWriter;
 use crate::errors::{ApiError, HandlerResult, without_folders};
 use crate::request::RequestContext;
 use crate::respond::Response;
-use crate::route::{Class, Handler, Route};
-use crate::state::{AppState, Door};
+use crate::route::{Class, Handler, Route, Scope};
+use crate::state::AppState;
 
 /// Jobs that are remembered; the oldest that ended are forgotten first.
 const JOBS_MAX: usize = 100;
@@ -30,12 +30,15 @@ const PROBLEMS_TOLD: usize = 100;
 /// The routes of this room.
 pub(crate) static ROUTES: &[Route] = &[
     Route::post("admin/backup", Handler::Inline(backup))
+        .administers(Scope::Administration)
         .of("admin", "AdminAPI")
         .class(Class::Control),
     Route::post("admin/verify", Handler::Inline(verification))
+        .administers(Scope::Administration)
         .of("admin", "AdminAPI")
         .class(Class::Control),
     Route::get("admin/jobs/{id}", Handler::Inline(job))
+        .reads(Scope::Administration)
         .of("admin", "AdminAPI")
         .class(Class::Control),
 ];
@@ -165,27 +168,6 @@ fn verification(context: &RequestContext) -> HandlerResult {
         json.end_array().end_object();
         Ok(json.finish())
     })
-}
-
-/// Refuses a route at a listener that does not serve it.
-pub(crate) fn check_door(state: &AppState, route: &Route, door: Door) -> Result<(), ApiError> {
-    let is_admin = route.pattern.starts_with("admin/");
-    let config = state.config();
-    match door {
-        Door::Admin if is_admin || route.class == Class::Control => Ok(()),
-        Door::Admin => Err(ApiError::resource_not_found(
-            "This listener (server.admin_listen) serves /admin, /health, /metrics and /versions",
-        )),
-        Door::Main if !is_admin => Ok(()),
-        Door::Main if !config.admin_listen.is_empty() => Err(ApiError::forbidden(
-            "/admin answers only at the listener that the option server.admin_listen names",
-        )),
-        Door::Main if config.host.is_loopback() => Ok(()),
-        Door::Main => Err(ApiError::forbidden(
-            "The server listens on an address that others reach: /admin needs a listener of its own, as in \
-             server.admin_listen=127.0.0.1:8081",
-        )),
-    }
 }
 
 /// Starts a job on a thread of its own and answers with its number.

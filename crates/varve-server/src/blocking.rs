@@ -14,7 +14,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -86,6 +86,8 @@ const GIVEN_UP: u8 = 2;
 pub(crate) struct Turn {
     state: AtomicU8,
     deadline: Instant,
+    /// Whether the work changes something.
+    changes: AtomicBool,
 }
 
 impl Turn {
@@ -94,7 +96,19 @@ impl Turn {
         Arc::new(Self {
             state: AtomicU8::new(WAITING),
             deadline,
+            changes: AtomicBool::new(false),
         })
+    }
+
+    /// Says that the work changes something: if it has begun when its time is over, its outcome is
+    /// unknown.
+    pub(crate) fn will_change(&self) {
+        self.changes.store(true, Ordering::Release);
+    }
+
+    /// Whether the work changes something.
+    pub(crate) fn changes(&self) -> bool {
+        self.changes.load(Ordering::Acquire)
     }
 
     /// Says that the work begins now. `false`: its deadline has passed or it was given up, and it
@@ -380,8 +394,6 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::AtomicBool;
-
     use super::*;
 
     fn later() -> Arc<Turn> {

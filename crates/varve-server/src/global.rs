@@ -13,7 +13,7 @@ use crate::errors::{ApiError, HandlerResult};
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
 use crate::respond::{ContentType, Response};
-use crate::route::{Class, Handler, Parameter, Route};
+use crate::route::{Class, Handler, Parameter, Route, Scope};
 use crate::router::DEFAULT_GRAPH_SPACE;
 use crate::version;
 
@@ -28,18 +28,34 @@ const TYPE: &[Parameter] = &[Parameter::text("type")];
 
 /// A route of this room: small, and never held back.
 const fn control(pattern: &'static str, handler: fn(&RequestContext) -> HandlerResult) -> Route {
-    Route::get(pattern, Handler::Inline(handler)).class(Class::Control)
+    Route::get(pattern, Handler::Inline(handler))
+        .reads(Scope::Server)
+        .class(Class::Control)
 }
 
 /// The routes of this room.
 pub(crate) static ROUTES: &[Route] = &[
-    control("", root).of("profile", "ProfileAPI"),
-    control("apis", apis).of("profile", "ProfileAPI"),
-    control("versions", versions).of("profile", "VersionAPI"),
-    control("openapi.json", openapi::get).of("profile", "OpenApi"),
-    control("health", health).of("profile", "HealthAPI"),
-    control("exception/trace", get_trace).of("resources", "ExceptionAPI"),
+    control("", root)
+        .without_graphs()
+        .of("profile", "ProfileAPI"),
+    control("apis", apis)
+        .without_graphs()
+        .of("profile", "ProfileAPI"),
+    control("versions", versions)
+        .without_graphs()
+        .of("profile", "VersionAPI"),
+    control("openapi.json", openapi::get)
+        .without_graphs()
+        .of("profile", "OpenApi"),
+    control("health", health)
+        .without_graphs()
+        .of("profile", "HealthAPI"),
+    control("exception/trace", get_trace)
+        .without_graphs()
+        .of("resources", "ExceptionAPI"),
     Route::put("exception/trace", Handler::Inline(put_trace))
+        .administers(Scope::Server)
+        .without_graphs()
         .of("resources", "ExceptionAPI")
         .class(Class::Control),
     control("graphspaces", graph_spaces).of("space", "GraphSpaceAPI"),
@@ -48,17 +64,33 @@ pub(crate) static ROUTES: &[Route] = &[
         .with(&[Parameter::text("prefix")]),
     control("graphspaces/{graphspace}", graph_space).of("space", "GraphSpaceAPI"),
     control("metrics", metrics::all)
+        .without_graphs()
         .of("metrics", "MetricsAPI")
         .with(TYPE)
         .text(),
-    control("metrics/system", metrics::system).of("metrics", "MetricsAPI"),
-    control("metrics/backend", metrics::backend).of("metrics", "MetricsAPI"),
-    control("metrics/gauges", metrics::gauges).of("metrics", "MetricsAPI"),
-    control("metrics/counters", metrics::counters).of("metrics", "MetricsAPI"),
-    control("metrics/histograms", metrics::histograms).of("metrics", "MetricsAPI"),
-    control("metrics/meters", metrics::meters).of("metrics", "MetricsAPI"),
-    control("metrics/timers", metrics::timers).of("metrics", "MetricsAPI"),
+    control("metrics/system", metrics::system)
+        .without_graphs()
+        .of("metrics", "MetricsAPI"),
+    control("metrics/backend", metrics::backend)
+        .without_graphs()
+        .of("metrics", "MetricsAPI"),
+    control("metrics/gauges", metrics::gauges)
+        .without_graphs()
+        .of("metrics", "MetricsAPI"),
+    control("metrics/counters", metrics::counters)
+        .without_graphs()
+        .of("metrics", "MetricsAPI"),
+    control("metrics/histograms", metrics::histograms)
+        .without_graphs()
+        .of("metrics", "MetricsAPI"),
+    control("metrics/meters", metrics::meters)
+        .without_graphs()
+        .of("metrics", "MetricsAPI"),
+    control("metrics/timers", metrics::timers)
+        .without_graphs()
+        .of("metrics", "MetricsAPI"),
     control("metrics/statistics", metrics::statistics)
+        .without_graphs()
         .of("metrics", "MetricsAPI")
         .with(TYPE)
         .text(),
@@ -102,7 +134,7 @@ fn root(context: &RequestContext) -> HandlerResult {
 /// The resources that clients of HugeGraph are told of.
 fn hugegraph_routes(context: &RequestContext) -> impl Iterator<Item = &'static Route> {
     let routes = context.state().router().routes().iter().copied();
-    routes.filter(|route| route.refusal.is_none())
+    routes.filter(|route| route.access.scope != Scope::Metadata)
 }
 
 /// Lists all resources with their parameters.

@@ -10,7 +10,7 @@
 //! # The way of a request
 //!
 //! `runtime` (accept, connection, time limits) → `service` (one request) → `router` (path and verb to a [`Route`]) →
-//! `negotiate` (types, compression) → `body` (size and time limits, [`admission`] budget) → the handler → compression,
+//! `access` (whether it may) → `negotiate` (types, compression) → `body` (size and time limits, [`admission`] budget) → the handler → compression,
 //! [`metrics`], answer.
 //!
 //! # Writing a handler
@@ -20,13 +20,16 @@
 //! parameter that the table does not list is 400.
 //!
 //! ```
-//! use varve_server::{ApiError, Handler, HandlerResult, JsonWriter, Parameter, RequestContext, Response, Route};
+//! use varve_server::{ApiError, Handler, HandlerResult, JsonWriter, Parameter, RequestContext, Response, Route, Scope};
 //!
 //! static ROUTES: &[Route] = &[
 //!     Route::get("graphs/{graph}/greeting/{name}", Handler::Inline(greet))
+//!         .reads(Scope::Graph)
 //!         .of("graph", "GreetingAPI")
 //!         .with(&[Parameter::new("limit", "long", "100")]),
-//!     Route::post("graphs/{graph}/greeting", Handler::Async(|context| Box::pin(store(context)))).batch(),
+//!     Route::post("graphs/{graph}/greeting", Handler::Async(|context| Box::pin(store(context))))
+//!         .writes(Scope::Graph)
+//!         .batch(),
 //! ];
 //!
 //! /// In place: microseconds, never waits.
@@ -66,14 +69,16 @@
 //!   work (bounded; over it the request waits, then 503); [`Handler::Async`] owns the context and may await.
 //! - Everything a handler returns as `Err` is an [`ApiError`]: its constructors name the cases of HugeGraph's error
 //!   table, so no handler names a status or a Java class. Panics become a 500 with a request id.
-//! - `Route::class` says which budget: GET reads, the rest writes; a POST that only reads says `.class(Class::Read)`.
-//!   `.batch()` raises the body limit, `.gzip()` compresses answers for clients that accept it.
+//! - `.reads(scope)`, `.writes(scope)`, `.changes_schema(scope)`, `.administers(scope)` or
+//!   `.queries(scope)` declares what a request does and to what; a route without it does not compile.
+//!   `access` checks it, and admission, forwarding and answers go by it. `.batch()` raises the body limit, `.gzip()` compresses answers for clients that accept it.
 //! - Long loops call [`RequestContext::check_deadline`] now and then.
 //!
 //! # What it must not know
 //!
 //! The bytes of keys and rows, and any engine's name but as text in answers.
 
+mod access;
 mod admin;
 pub mod admission;
 mod answers;
@@ -112,7 +117,9 @@ pub use json::JsonWriter;
 pub use omrs::{Metadata, OmrsConfig, RepositoryOf};
 pub use request::{Query, RequestContext};
 pub use respond::{ContentType, Response};
-pub use route::{Class, Handler, HandlerFuture, Parameter, Refusal, Route};
+pub use route::{
+    Access, Action, Class, Handler, HandlerFuture, Parameter, Refusal, Route, Scope, Undeclared,
+};
 pub use runtime::{Listeners, RunningServer, start, start_on};
 pub use section::OptionDoc;
 pub use state::{AppState, LockedGraphs, SetupError, in_memory};

@@ -4,7 +4,7 @@
 //! loopback address included. Three checks keep it out: `Host` must name this server, so that a
 //! page cannot read answers after its own name was made to resolve to this server (DNS rebinding);
 //! `Origin` and `Sec-Fetch-Site`, which browsers set and pages cannot, must not tell of another
-//! site on whatever may change something; and a body must have a type that no page can send
+//! site on whatever may change something (a method that is not safe, or a route that declares so); and a body must have a type that no page can send
 //! elsewhere without asking first (`negotiate`).
 
 use std::net::IpAddr;
@@ -25,8 +25,14 @@ pub(crate) fn check(config: &ServerConfig, parts: &Parts) -> Result<(), ApiError
     match parts.method {
         // Other sites' pages cannot read the answers: none allows it (`Access-Control-Allow-Origin`).
         Method::GET | Method::HEAD | Method::OPTIONS => Ok(()),
-        _ => check_page(config, host, &parts.headers),
+        _ => check_page_to(config, host, &parts.headers),
     }
+}
+
+/// Refuses what comes from a page of another site, whatever its method: some calls of the metadata
+/// repository change something by GET.
+pub(crate) fn check_page(config: &ServerConfig, parts: &Parts) -> Result<(), ApiError> {
+    check_page_to(config, own_host(config, parts)?, &parts.headers)
 }
 
 /// Host and port that the request is for, which are this server's; `None` if it names none.
@@ -61,7 +67,7 @@ fn own_host<'a>(
 }
 
 /// Refuses what a page of another site asks for.
-fn check_page(
+fn check_page_to(
     config: &ServerConfig,
     host: Option<Authority<'_>>,
     headers: &HeaderMap,

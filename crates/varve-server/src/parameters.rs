@@ -137,20 +137,23 @@ mod tests {
     use super::*;
     use crate::HandlerResult;
     use crate::request::RequestContext;
-    use crate::route::{Handler, Parameter};
+    use crate::route::{Handler, Parameter, Scope};
 
     fn never(_: &RequestContext) -> HandlerResult {
         unreachable!("only the route's table is read")
     }
 
-    const READ: Route = Route::get("read", Handler::Inline(never)).with(&[
-        Parameter::text("label"),
-        Parameter::text("as_of"),
-        Parameter::text("as_of_tx"),
-    ]);
+    const READ: Route = Route::get("read", Handler::Inline(never))
+        .reads(Scope::Server)
+        .with(&[
+            Parameter::text("label"),
+            Parameter::text("as_of"),
+            Parameter::text("as_of_tx"),
+        ]);
     const WRITE: Route = Route::post("write", Handler::Inline(never))
+        .writes(Scope::Server)
         .with(&[Parameter::text("valid_from"), Parameter::text("valid_to")]);
-    const TIMELESS: Route = Route::get("schema", Handler::Inline(never));
+    const TIMELESS: Route = Route::get("schema", Handler::Inline(never)).reads(Scope::Server);
 
     #[track_caller]
     fn refused(route: &Route, query: &str, message: &str) {
@@ -200,7 +203,9 @@ mod tests {
 
     #[test]
     fn resources_of_other_contracts_ignore_what_they_do_not_know_but_for_misspelt_times() {
-        const ANY: Route = Route::get("any", Handler::Inline(never)).any_query();
+        const ANY: Route = Route::get("any", Handler::Inline(never))
+            .reads(Scope::Server)
+            .any_query();
         assert!(check(&ANY, "limit=2&sort_by=incr&%zz=1&=1").is_ok());
         refused(
             &ANY,

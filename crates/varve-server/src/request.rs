@@ -13,10 +13,11 @@ use varve_graph::Graph;
 use varve_graph::registry::Leased;
 use varve_view::CancelToken;
 
+use crate::access;
 use crate::blocking::Turn;
 use crate::errors::ApiError;
 use crate::path;
-use crate::route::Route;
+use crate::route::{Action, Route};
 use crate::router::{Captures, PathForm};
 use crate::state::{AppState, WorkerHandle};
 
@@ -187,6 +188,17 @@ impl RequestContext {
     pub(crate) fn turn(&self) -> Arc<Turn> {
         let given = self.turn.as_ref().map(Arc::clone);
         given.unwrap_or_else(|| Turn::until(self.deadline))
+    }
+
+    /// Settles what a query does to this graph, once its handler has parsed it and before anything is
+    /// changed. 403 if it may not.
+    pub fn decide(&self, action: Action, graph: &str) -> Result<(), ApiError> {
+        debug_assert_eq!(self.route().access.action, Action::Query);
+        access::check_decided(self.state(), action, graph)?;
+        if let Some(turn) = self.turn.as_ref().filter(|_| action.changes()) {
+            turn.will_change();
+        }
+        Ok(())
     }
 
     /// 503 for a request that was given up before its work began.

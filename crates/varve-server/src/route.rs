@@ -1,4 +1,5 @@
-//! What a resource is: verb, pattern, handler, and what `/apis`, admission and negotiation must know of it.
+//! What a resource is: verb, pattern, handler, and what `/apis`, access, admission and negotiation
+//! must know of it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -56,6 +57,56 @@ impl Verb {
             Self::Delete => "DELETE",
         }
     }
+}
+
+/// What a request is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The server as a whole: versions, health, metrics, the list of graphs.
+    Server,
+    /// One graph. The path's first parameter, `{graph}`, names it; if there is none, the body does.
+    Graph,
+    /// The metadata repository.
+    Metadata,
+    /// `/admin`: backups and verification.
+    Administration,
+}
+
+/// What a request does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Reads, and changes nothing.
+    Read,
+    /// Changes elements, instances, variables or tasks.
+    Write,
+    /// Changes the schema of a graph or the types of the repository.
+    Schema,
+    /// Creates, clears, drops or configures what holds data; switches the server's behaviour.
+    Administer,
+    /// Reads or writes, as its body says. The handler settles it once it has parsed the body:
+    /// [`RequestContext::decide`].
+    Query,
+}
+
+impl Action {
+    /// Whether a request changes something.
+    pub const fn changes(self) -> bool {
+        matches!(self, Self::Write | Self::Schema | Self::Administer)
+    }
+
+    /// Whether a request may change something.
+    pub const fn may_change(self) -> bool {
+        !matches!(self, Self::Read)
+    }
+}
+
+/// What a route is about and does there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// What it is about.
+    pub scope: Scope,
+    /// What it does.
+    pub action: Action,
 }
 
 /// Which budget a request draws from.
@@ -129,6 +180,13 @@ pub struct Route {
     pub pattern: &'static str,
     /// The code.
     pub handler: Handler,
+    /// What a request is about and does there.
+    pub access: Access,
+    /// Whether it leaves the elements and the schema of its graph as they are, although its action
+    /// is not to read: a graph that can only be read takes it.
+    pub keeps_content: bool,
+    /// Whether it is answered while the graphs are not open yet.
+    pub without_graphs: bool,
     /// The group in `/apis`, e.g. `graph`.
     pub category: &'static str,
     /// The class in `/apis`, e.g. `VertexAPI`.
@@ -149,26 +207,77 @@ pub struct Route {
     pub gzip: bool,
     /// Whether answers may be `text/plain`.
     pub text: bool,
-    /// How failures are told, where that is not HugeGraph's way. Such a route is not HugeGraph's, and not in `/apis`.
+    /// How failures are told, where that is not HugeGraph's way.
     pub refusal: Option<Refusal>,
 }
 
-impl Route {
-    /// A route with the usual properties: GET reads, the rest writes, JSON both ways, no compression.
-    pub const fn new(verb: Verb, pattern: &'static str, handler: Handler) -> Self {
-        let class = if matches!(verb, Verb::Get) {
-            Class::Read
-        } else {
-            Class::Write
+/// A route whose access is not declared yet, which no table takes.
+#[derive(Debug)]
+pub struct Undeclared(Route);
+
+impl Undeclared {
+    /// Declares what a request is about and does there. What reads, and what may only read, draws
+    /// from the reads' budget, the rest from the writes'.
+    #[must_use]
+    pub const fn access(self, scope: Scope, action: Action) -> Route {
+        let Self(mut route) = self;
+        route.access = Access { scope, action };
+        route.class = match action {
+            Action::Read | Action::Query => Class::Read,
+            Action::Write | Action::Schema | Action::Administer => Class::Write,
         };
-        Self {
+        route
+    }
+
+    /// Declares that it reads.
+    #[must_use]
+    pub const fn reads(self, scope: Scope) -> Route {
+        self.access(scope, Action::Read)
+    }
+
+    /// Declares that it changes elements, instances, variables or tasks.
+    #[must_use]
+    pub const fn writes(self, scope: Scope) -> Route {
+        self.access(scope, Action::Write)
+    }
+
+    /// Declares that it changes a schema.
+    #[must_use]
+    pub const fn changes_schema(self, scope: Scope) -> Route {
+        self.access(scope, Action::Schema)
+    }
+
+    /// Declares that it administers.
+    #[must_use]
+    pub const fn administers(self, scope: Scope) -> Route {
+        self.access(scope, Action::Administer)
+    }
+
+    /// Declares that its body decides between reading and writing.
+    #[must_use]
+    pub const fn queries(self, scope: Scope) -> Route {
+        self.access(scope, Action::Query)
+    }
+}
+
+impl Route {
+    /// A route with the usual properties: JSON both ways, no compression.
+    #[expect(clippy::new_ret_no_self, reason = "its access must be declared first")]
+    pub const fn new(verb: Verb, pattern: &'static str, handler: Handler) -> Undeclared {
+        Undeclared(Self {
             verb,
             pattern,
             handler,
+            access: Access {
+                scope: Scope::Server,
+                action: Action::Administer,
+            },
+            keeps_content: false,
+            without_graphs: false,
             category: "resources",
             api: "ResourceAPI",
             parameters: &[],
-            class,
+            class: Class::Write,
             consumes: Consumes::Json,
             any_query: false,
             batch: false,
@@ -176,26 +285,26 @@ impl Route {
             gzip: false,
             text: false,
             refusal: None,
-        }
+        })
     }
 
     /// A GET route.
-    pub const fn get(pattern: &'static str, handler: Handler) -> Self {
+    pub const fn get(pattern: &'static str, handler: Handler) -> Undeclared {
         Self::new(Verb::Get, pattern, handler)
     }
 
     /// A POST route.
-    pub const fn post(pattern: &'static str, handler: Handler) -> Self {
+    pub const fn post(pattern: &'static str, handler: Handler) -> Undeclared {
         Self::new(Verb::Post, pattern, handler)
     }
 
     /// A PUT route.
-    pub const fn put(pattern: &'static str, handler: Handler) -> Self {
+    pub const fn put(pattern: &'static str, handler: Handler) -> Undeclared {
         Self::new(Verb::Put, pattern, handler)
     }
 
     /// A DELETE route.
-    pub const fn delete(pattern: &'static str, handler: Handler) -> Self {
+    pub const fn delete(pattern: &'static str, handler: Handler) -> Undeclared {
         Self::new(Verb::Delete, pattern, handler)
     }
 
@@ -214,10 +323,24 @@ impl Route {
         self
     }
 
-    /// Sets the budget: a POST that only reads (traversers) says [`Class::Read`].
+    /// Sets another budget than that of its action.
     #[must_use]
     pub const fn class(mut self, class: Class) -> Self {
         self.class = class;
+        self
+    }
+
+    /// Leaves the elements and the schema of its graph as they are, although it does not only read.
+    #[must_use]
+    pub const fn keeps_content(mut self) -> Self {
+        self.keeps_content = true;
+        self
+    }
+
+    /// Is answered while the graphs are not open yet.
+    #[must_use]
+    pub const fn without_graphs(mut self) -> Self {
+        self.without_graphs = true;
         self
     }
 

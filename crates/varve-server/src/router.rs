@@ -271,7 +271,7 @@ mod tests {
     use crate::errors::HandlerResult;
     use crate::request::RequestContext;
     use crate::respond::Response;
-    use crate::route::Handler;
+    use crate::route::{Handler, Scope};
 
     fn nothing(_: &RequestContext) -> HandlerResult {
         Ok(Response::no_content())
@@ -279,13 +279,13 @@ mod tests {
 
     const H: Handler = Handler::Inline(nothing);
     static TABLE: &[Route] = &[
-        Route::get("", H),
-        Route::get("graphs/{graph}", H),
-        Route::put("graphs/manage", H),
-        Route::get("graphs/{graph}/graph/vertices/{id}", H),
-        Route::put("graphs/{graph}/graph/vertices/batch", H),
-        Route::get("graphspaces/{graphspace}", H),
-        Route::get("graphspaces", H),
+        Route::get("", H).reads(Scope::Server),
+        Route::get("graphs/{graph}", H).reads(Scope::Server),
+        Route::put("graphs/manage", H).writes(Scope::Server),
+        Route::get("graphs/{graph}/graph/vertices/{id}", H).reads(Scope::Server),
+        Route::put("graphs/{graph}/graph/vertices/batch", H).writes(Scope::Server),
+        Route::get("graphspaces/{graphspace}", H).reads(Scope::Server),
+        Route::get("graphspaces", H).reads(Scope::Server),
     ];
 
     fn check(method: Method, path: &str, expected: &str) {
@@ -394,7 +394,7 @@ mod tests {
     #[test]
     #[should_panic(expected = "two routes for GET graphs/{x}")]
     fn doubled_routes_are_refused() {
-        static DOUBLED: &[Route] = &[Route::get("graphs/{x}", H)];
+        static DOUBLED: &[Route] = &[Route::get("graphs/{x}", H).reads(Scope::Server)];
         let _ = Router::new(&[TABLE, DOUBLED]);
     }
 }

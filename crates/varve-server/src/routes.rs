@@ -13,3 +13,46 @@ pub(crate) fn tables() -> Vec<&'static [Route]> {
     tables.extend(crate::omrs::tables());
     tables
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::route::{Action, Class, Scope, Verb};
+
+    #[test]
+    fn what_a_route_declares_fits_its_path() {
+        for route in tables().into_iter().flatten() {
+            let scope = match route.pattern.split('/').collect::<Vec<_>>()[..] {
+                ["graphs", "{graph}", ..] => Scope::Graph,
+                ["servers", ..] => Scope::Metadata,
+                ["admin", ..] => Scope::Administration,
+                _ => Scope::Server,
+            };
+            assert_eq!(route.access.scope, scope, "{}", route.pattern);
+        }
+    }
+
+    #[test]
+    fn what_changes_something_never_draws_from_the_budget_of_reads() {
+        for route in tables().into_iter().flatten() {
+            let (action, class) = (route.access.action, route.class);
+            assert!(
+                !action.changes() || class != Class::Read,
+                "{}",
+                route.pattern
+            );
+            assert!(
+                action.may_change() || class != Class::Write,
+                "{}",
+                route.pattern
+            );
+            // Of those that say DELETE and PUT none only reads.
+            let is_read = action == Action::Read;
+            assert!(
+                !is_read || !matches!(route.verb, Verb::Delete | Verb::Put),
+                "{}",
+                route.pattern
+            );
+        }
+    }
+}

@@ -17,7 +17,7 @@ use http::{HeaderMap, Method, Request, StatusCode, Uri, Version};
 use http_body::Body as _;
 use hyper::body::Incoming;
 
-use crate::admin;
+use crate::access;
 use crate::admission::SMALL_BODY_BYTES;
 use crate::body;
 use crate::errors::HandlerResult;
@@ -27,7 +27,7 @@ use crate::origin;
 use crate::parameters;
 use crate::request::RequestContext;
 use crate::respond::{Body, Response};
-use crate::route::{Class, Handler, Route};
+use crate::route::{Handler, Route};
 use crate::router::{Captures, Found, PathForm};
 use crate::runtime::ConnectionState;
 use crate::sharing;
@@ -234,17 +234,13 @@ impl Exchange {
                 self.route = index;
                 let route = state.router().routes()[index];
                 self.gzip = route.gzip && negotiate::accepts_gzip(&parts.headers);
-                let checked = admin::check_door(state, route, worker.door);
-                let checked = checked.and_then(|()| state.check_open(route));
+                let graph = captures.first().map(|graph| graph.text(parts.uri.path()));
+                let checked = access::check(state, worker.door, route, parts, graph);
                 let checked =
                     checked.and_then(|()| negotiate::check_types(route, &parts.headers, has_body));
                 let checked = checked.and_then(|()| {
                     let query = parts.uri.query();
                     query.map_or(Ok(()), |query| parameters::check(route, query))
-                });
-                let checked = checked.and_then(|()| {
-                    let graph = captures.first().map(|graph| graph.text(parts.uri.path()));
-                    state.check_writable(route, graph.unwrap_or_default())
                 });
                 match checked {
                     Ok(()) => Lookup::Found(route, captures, form),
@@ -331,7 +327,7 @@ impl Exchange {
         }
         let is_write = || {
             let route = state.router().routes().get(self.route);
-            route.is_some_and(|route| route.class == Class::Write)
+            route.is_some_and(|route| route.access.action.may_change())
         };
         let share = response.share.take();
         let mut share = share.unwrap_or_else(|| state.answers().share(is_write()));
@@ -411,7 +407,7 @@ async fn work(
     };
     context.body = received.bytes;
     context.memory[0] = received.share;
-    if route.class != Class::Write && !context.is_http2 {
+    if !route.access.action.changes() && !context.is_http2 {
         connection.read_began();
     }
     if let Some(graph) = sharing::graph_of(state, &context) {

@@ -23,7 +23,7 @@ pub(crate) use self::status::ROUTES;
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
 use crate::respond::Response;
-use crate::route::{Class, Route};
+use crate::route::{Route, Scope};
 use crate::service;
 use crate::state::AppState;
 
@@ -42,11 +42,11 @@ pub(crate) fn graph_of(state: &AppState, context: &RequestContext) -> Option<Str
         return None;
     }
     let route = context.route();
-    if route.refusal.is_some() {
-        return state.metadata().map(|metadata| metadata.graph.clone());
+    match route.access.scope {
+        Scope::Metadata => state.metadata().map(|metadata| metadata.graph.clone()),
+        Scope::Graph => Some(context.graph_name().to_owned()),
+        Scope::Server | Scope::Administration => None,
     }
-    let of_graph = route.pattern.starts_with("graphs/{graph}");
-    of_graph.then(|| context.graph_name().to_owned())
 }
 
 /// How an attempt to have another server do it failed.
@@ -91,7 +91,7 @@ pub(crate) async fn work(
                 match hand_on(state, route, &context, &graph, &leader, deadline).await {
                     Ok(response) => return Ok(response),
                     Err(Failed::NotBegun) => {}
-                    Err(Failed::Unknown) if route.class == Class::Read => {}
+                    Err(Failed::Unknown) if !route.access.action.may_change() => {}
                     Err(Failed::Unknown) => return Err(ApiError::outcome_unknown()),
                     Err(Failed::TooMuchHeld) => return Err(state.too_many_answers()),
                 }
@@ -148,12 +148,12 @@ fn settled(route: &Route, led: &Graph, result: HandlerResult) -> Option<HandlerR
         return Some(result);
     }
     // What was read may be what was there before another server wrote.
-    if route.class != Class::Write {
+    if !route.access.action.may_change() {
         return None;
     }
     match &result {
         // The engine has looked at its lease before it said that the write is stored.
-        Ok(_) if route.refusal.is_none() => Some(result),
+        Ok(_) if route.access.scope != Scope::Metadata => Some(result),
         Err(error) if error.status() == StatusCode::SERVICE_UNAVAILABLE => Some(result),
         Err(error) if error.status().is_client_error() => None,
         _ => Some(Err(ApiError::outcome_unknown())),
@@ -182,7 +182,7 @@ async fn hand_on(
             },
         };
         metrics.forwarded.fetch_add(1, Ordering::Relaxed);
-        let share = state.answers().share(route.class == Class::Write);
+        let share = state.answers().share(route.access.action.may_change());
         let peers = &context.worker.peers;
         tokio::select! {
             answer = peers.ask(&leader.address, context, &sent, share) => answer,
@@ -196,7 +196,7 @@ async fn hand_on(
     let answered = tokio::time::timeout_at(limit, work).await;
     let response = answered.unwrap_or_else(|_| {
         // The leader may be about to store it, and its own time ends later.
-        if route.class == Class::Write && may_be_done() {
+        if route.access.action.may_change() && may_be_done() {
             return Err(Failed::Unknown);
         }
         let limit = state.time_limit(route);

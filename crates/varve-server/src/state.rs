@@ -22,16 +22,6 @@ use crate::route::{Class, Route};
 use crate::router::Router;
 use crate::sharing::Peers;
 
-/// What is answered while the graphs are not open: about the server itself, and what hangs below `metrics`.
-const WITHOUT_GRAPHS: [&str; 6] = [
-    "",
-    "apis",
-    "health",
-    "versions",
-    "openapi.json",
-    "exception/trace",
-];
-
 /// Why a server could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
@@ -194,60 +184,14 @@ impl AppState {
         self.metadata.as_ref()
     }
 
-    /// 403 if the route would change the graph of a metadata repository behind its back. Compaction changes nothing.
-    pub(crate) fn check_writable(&self, route: &Route, graph: &str) -> Result<(), ApiError> {
-        let changes = route.class == Class::Write
-            && route.pattern.starts_with("graphs/{graph}")
-            && !route.pattern.ends_with("/compact");
-        if changes {
-            self.check_name_is_free(graph)
-        } else {
-            Ok(())
-        }
-    }
-
-    /// 403 if this is the graph of a metadata repository.
-    pub(crate) fn check_name_is_free(&self, graph: &str) -> Result<(), ApiError> {
-        match &self.metadata {
-            Some(metadata) if metadata.graph == graph => Err(ApiError::forbidden(format!(
-                "The graph '{graph}' belongs to the metadata repository and can only be read here"
-            ))),
-            _ if self.is_locked(graph) => Err(ApiError::forbidden(format!(
-                "The graph '{graph}' keeps a metadata repository, which is not enabled, and can only be read \
-                     (omrs.unlock_graphs)"
-            ))),
-            _ => Ok(()),
-        }
+    /// The graphs that keep other repositories.
+    pub(crate) fn locked_graphs(&self) -> &LockedGraphs {
+        &self.locked_graphs
     }
 
     /// Whether the graphs are yet to be opened.
     pub(crate) fn is_waiting(&self) -> bool {
         self.waiting
-    }
-
-    /// 503 if the route needs the graphs and they are not open yet.
-    #[track_caller]
-    pub(crate) fn check_open(&self, route: &Route) -> Result<(), ApiError> {
-        if !self.waiting
-            || WITHOUT_GRAPHS.contains(&route.pattern)
-            || route.pattern.starts_with("metrics")
-        {
-            return Ok(());
-        }
-        Err(ApiError::unavailable(
-            "The graphs are not open yet: the server waits for its store, and serves once it is there",
-            self.config.retry_after_seconds,
-        ))
-    }
-
-    fn is_locked(&self, graph: &str) -> bool {
-        match &self.locked_graphs {
-            LockedGraphs::These(names) => names.iter().any(|locked| locked == graph),
-            LockedGraphs::WithRepositories => {
-                let graph = self.graphs.get(graph);
-                graph.is_ok_and(|graph| graph.deriver().is_some())
-            }
-        }
     }
 
     /// Whether other servers lead some of the graphs.

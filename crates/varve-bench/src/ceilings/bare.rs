@@ -8,18 +8,22 @@ use varve_graph::{GraphOptions, Registry};
 use varve_kv::memory::MemoryEngine;
 use varve_model::time::SystemClock;
 use varve_server::{
-    AppState, Handler, HandlerResult, RequestContext, Response, Route, ServerConfig,
+    AppState, Handler, HandlerResult, RequestContext, Response, Route, Scope, ServerConfig,
 };
 
 static ANSWER: OnceLock<(u16, Vec<u8>)> = OnceLock::new();
 
 static ROUTES: &[Route] = &[
-    Route::get("bare/{a}/graph/vertices/{id}", Handler::Inline(answer)),
-    Route::get("bare/{a}/graph/edges/{id}", Handler::Inline(answer)),
-    Route::post("bare/{a}/graph/vertices", Handler::Inline(answer)),
-    Route::post("bare/{a}/graph/edges", Handler::Inline(answer)),
-    Route::post("bare/{a}/graph/vertices/batch", Handler::Inline(answer)).batch(),
-    Route::post("bare/{a}/graph/edges/batch", Handler::Inline(answer)).batch(),
+    Route::get("bare/{a}/graph/vertices/{id}", Handler::Inline(answer)).reads(Scope::Server),
+    Route::get("bare/{a}/graph/edges/{id}", Handler::Inline(answer)).reads(Scope::Server),
+    Route::post("bare/{a}/graph/vertices", Handler::Inline(answer)).writes(Scope::Server),
+    Route::post("bare/{a}/graph/edges", Handler::Inline(answer)).writes(Scope::Server),
+    Route::post("bare/{a}/graph/vertices/batch", Handler::Inline(answer))
+        .writes(Scope::Server)
+        .batch(),
+    Route::post("bare/{a}/graph/edges/batch", Handler::Inline(answer))
+        .writes(Scope::Server)
+        .batch(),
 ];
 
 fn answer(_: &RequestContext) -> HandlerResult {

@@ -4,12 +4,13 @@ use serde::Deserialize;
 use varve_graph::ErrorKind;
 use varve_graph::schema::{GraphMode, ReadMode};
 
+use crate::access;
 use crate::errors::{ApiError, HandlerResult};
 use crate::json::JsonWriter;
 use crate::negotiate::is_json;
 use crate::request::RequestContext;
 use crate::respond::Response;
-use crate::route::{Handler, Parameter, Route};
+use crate::route::{Handler, Parameter, Route, Scope};
 
 /// What a client must say to clear a graph.
 const CLEAR_CONFIRMATION: &str = "I'm sure to delete all data";
@@ -24,45 +25,61 @@ const fn of_graphs(route: Route) -> Route {
 
 /// The routes of this room.
 pub(crate) static ROUTES: &[Route] = &[
-    of_graphs(Route::get("graphs", Handler::Inline(list))),
-    of_graphs(Route::put("graphs/manage", Handler::Inline(manage))),
-    of_graphs(Route::get("graphs/{graph}", Handler::Inline(get))),
-    of_graphs(Route::post("graphs/{graph}", Handler::Pooled(create)))
+    of_graphs(Route::get("graphs", Handler::Inline(list)).reads(Scope::Server)),
+    of_graphs(Route::put("graphs/manage", Handler::Inline(manage)).administers(Scope::Server)),
+    of_graphs(Route::get("graphs/{graph}", Handler::Inline(get)).reads(Scope::Graph)),
+    of_graphs(Route::post("graphs/{graph}", Handler::Pooled(create)).administers(Scope::Graph))
         .text_body()
         .lengthy()
         .with(&[Parameter::text("clone_graph_name")]),
-    of_graphs(Route::delete("graphs/{graph}", Handler::Pooled(drop_graph)))
-        .lengthy()
-        .with(CONFIRMATION),
-    of_graphs(Route::delete(
-        "graphs/{graph}/clear",
-        Handler::Pooled(clear),
-    ))
+    of_graphs(
+        Route::delete("graphs/{graph}", Handler::Pooled(drop_graph)).administers(Scope::Graph),
+    )
     .lengthy()
     .with(CONFIRMATION),
-    of_graphs(Route::get("graphs/{graph}/conf", Handler::Inline(conf))),
-    of_graphs(Route::put(
-        "graphs/{graph}/compact",
-        Handler::Pooled(compact),
-    )),
-    of_graphs(Route::put(
-        "graphs/{graph}/snapshot_create",
-        Handler::Inline(no_snapshots),
-    )),
-    of_graphs(Route::put(
-        "graphs/{graph}/snapshot_resume",
-        Handler::Inline(no_snapshots),
-    )),
-    of_graphs(Route::get("graphs/{graph}/mode", Handler::Inline(get_mode))),
-    of_graphs(Route::put("graphs/{graph}/mode", Handler::Inline(put_mode))),
-    of_graphs(Route::get(
-        "graphs/{graph}/graph_read_mode",
-        Handler::Inline(get_read_mode),
-    )),
-    of_graphs(Route::put(
-        "graphs/{graph}/graph_read_mode",
-        Handler::Inline(put_read_mode),
-    )),
+    of_graphs(
+        Route::delete("graphs/{graph}/clear", Handler::Pooled(clear)).administers(Scope::Graph),
+    )
+    .lengthy()
+    .with(CONFIRMATION),
+    of_graphs(Route::get("graphs/{graph}/conf", Handler::Inline(conf)).reads(Scope::Graph)),
+    of_graphs(
+        Route::put("graphs/{graph}/compact", Handler::Pooled(compact))
+            .administers(Scope::Graph)
+            .keeps_content(),
+    ),
+    of_graphs(
+        Route::put(
+            "graphs/{graph}/snapshot_create",
+            Handler::Inline(no_snapshots),
+        )
+        .administers(Scope::Graph),
+    ),
+    of_graphs(
+        Route::put(
+            "graphs/{graph}/snapshot_resume",
+            Handler::Inline(no_snapshots),
+        )
+        .administers(Scope::Graph),
+    ),
+    of_graphs(Route::get("graphs/{graph}/mode", Handler::Inline(get_mode)).reads(Scope::Graph)),
+    of_graphs(
+        Route::put("graphs/{graph}/mode", Handler::Inline(put_mode)).administers(Scope::Graph),
+    ),
+    of_graphs(
+        Route::get(
+            "graphs/{graph}/graph_read_mode",
+            Handler::Inline(get_read_mode),
+        )
+        .reads(Scope::Graph),
+    ),
+    of_graphs(
+        Route::put(
+            "graphs/{graph}/graph_read_mode",
+            Handler::Inline(put_read_mode),
+        )
+        .administers(Scope::Graph),
+    ),
 ];
 
 fn list(context: &RequestContext) -> HandlerResult {
@@ -137,7 +154,7 @@ fn create_from_properties(context: &RequestContext) -> HandlerResult {
     let name = store
         .filter(|name| !name.is_empty())
         .unwrap_or(context.graph_name());
-    context.state().check_name_is_free(name)?;
+    access::check_not_of_repository(context.state(), name)?;
     context.state().graphs().create(name)?;
     tracing::info!(graph = name, "graph created");
     Ok(description(context, name))

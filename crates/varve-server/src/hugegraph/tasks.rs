@@ -7,7 +7,7 @@ use crate::errors::{ApiError, HandlerResult};
 use crate::json::JsonWriter;
 use crate::request::{Query, RequestContext};
 use crate::respond::Response;
-use crate::route::{Handler, Parameter, Route};
+use crate::route::{Handler, Parameter, Route, Scope};
 
 /// How many tasks a list has if the client does not say.
 const DEFAULT_LIMIT: i64 = 100;
@@ -18,6 +18,7 @@ const TASK_SERVER: &str = "server-1";
 /// The routes of this room.
 pub(crate) static ROUTES: &[Route] = &[
     Route::get("graphs/{graph}/tasks", Handler::Pooled(list))
+        .reads(Scope::Graph)
         .of("job", "TaskAPI")
         .with(&[
             Parameter::text("status"),
@@ -25,11 +26,15 @@ pub(crate) static ROUTES: &[Route] = &[
             Parameter::new("limit", "long", "100"),
             Parameter::text("page"),
         ]),
-    Route::get("graphs/{graph}/tasks/{id}", Handler::Inline(get)).of("job", "TaskAPI"),
+    Route::get("graphs/{graph}/tasks/{id}", Handler::Inline(get))
+        .reads(Scope::Graph)
+        .of("job", "TaskAPI"),
     Route::put("graphs/{graph}/tasks/{id}", Handler::Pooled(cancel))
+        .writes(Scope::Graph)
         .of("job", "TaskAPI")
         .with(&[Parameter::text("action")]),
     Route::delete("graphs/{graph}/tasks/{id}", Handler::Pooled(delete))
+        .writes(Scope::Graph)
         .of("job", "TaskAPI")
         .with(&[Parameter::new("force", "boolean", "false")]),
 ];

@@ -13,7 +13,7 @@ mod shortest;
 mod similarity;
 mod weighted;
 
-use crate::route::{Class, Handler, Parameter, Route};
+use crate::route::{Handler, Parameter, Route, Scope};
 
 const LONG: &str = "long";
 const BOOLEAN: &str = "boolean";
@@ -62,6 +62,7 @@ pub(crate) static ROUTES: &[Route] = &[
         "graphs/{graph}/traversers/kout",
         Handler::Pooled(neighbourhood::k_out),
     )
+    .reads(Scope::Graph)
     .of("traversers", "KoutAPI")
     .with(&[
         Parameter::text("source"),
@@ -80,13 +81,14 @@ pub(crate) static ROUTES: &[Route] = &[
         "graphs/{graph}/traversers/kout",
         Handler::Pooled(neighbourhood::k_out_of_body),
     )
+    .reads(Scope::Graph)
     .of("traversers", "KoutAPI")
-    .class(Class::Read)
     .with(&SCOPE),
     Route::get(
         "graphs/{graph}/traversers/kneighbor",
         Handler::Pooled(neighbourhood::k_neighbor),
     )
+    .reads(Scope::Graph)
     .of("traversers", "KneighborAPI")
     .with(&[
         Parameter::text("source"),
@@ -103,56 +105,63 @@ pub(crate) static ROUTES: &[Route] = &[
         "graphs/{graph}/traversers/kneighbor",
         Handler::Pooled(neighbourhood::k_neighbor_of_body),
     )
+    .reads(Scope::Graph)
     .of("traversers", "KneighborAPI")
-    .class(Class::Read)
     .with(&SCOPE),
     Route::get(
         "graphs/{graph}/traversers/sameneighbors",
         Handler::Pooled(similarity::same_neighbors),
     )
+    .reads(Scope::Graph)
     .of("traversers", "SameNeighborsAPI")
     .with(&PAIR),
     Route::post(
         "graphs/{graph}/traversers/sameneighbors",
         Handler::Pooled(similarity::same_neighbors_of_body),
     )
+    .reads(Scope::Graph)
     .of("traversers", "SameNeighborsAPI")
-    .class(Class::Read)
     .with(&SCOPE),
     Route::get(
         "graphs/{graph}/traversers/jaccardsimilarity",
         Handler::Pooled(similarity::jaccard),
     )
+    .reads(Scope::Graph)
     .of("traversers", "JaccardSimilarityAPI")
     .with(&[PAIR[0], PAIR[1], PAIR[2], PAIR[3], PAIR[4], AS_OF, AS_OF_TX]),
     Route::get(
         "graphs/{graph}/traversers/adamicadar",
         Handler::Pooled(similarity::adamic_adar),
     )
+    .reads(Scope::Graph)
     .of("traversers", "AdamicAdarAPI")
     .with(&PAIR),
     Route::get(
         "graphs/{graph}/traversers/resourceallocation",
         Handler::Pooled(similarity::resource_allocation),
     )
+    .reads(Scope::Graph)
     .of("traversers", "ResourceAllocationAPI")
     .with(&PAIR),
     Route::get(
         "graphs/{graph}/traversers/shortestpath",
         Handler::Pooled(shortest::one),
     )
+    .reads(Scope::Graph)
     .of("traversers", "ShortestPathAPI")
     .with(&PATH),
     Route::get(
         "graphs/{graph}/traversers/allshortestpaths",
         Handler::Pooled(shortest::all),
     )
+    .reads(Scope::Graph)
     .of("traversers", "AllShortestPathsAPI")
     .with(&PATH),
     Route::get(
         "graphs/{graph}/traversers/weightedshortestpath",
         Handler::Pooled(weighted::between),
     )
+    .reads(Scope::Graph)
     .of("traversers", "WeightedShortestPathAPI")
     .with(&[
         Parameter::text("source"),
@@ -173,6 +182,7 @@ pub(crate) static ROUTES: &[Route] = &[
         "graphs/{graph}/traversers/singlesourceshortestpath",
         Handler::Pooled(weighted::from_one),
     )
+    .reads(Scope::Graph)
     .of("traversers", "SingleSourceShortestPathAPI")
     .with(&[
         Parameter::text("source"),
@@ -193,6 +203,7 @@ pub(crate) static ROUTES: &[Route] = &[
         "graphs/{graph}/traversers/paths",
         Handler::Pooled(paths::simple),
     )
+    .reads(Scope::Graph)
     .of("traversers", "PathsAPI")
     .with(&[
         Parameter::text("source"),
@@ -210,6 +221,7 @@ pub(crate) static ROUTES: &[Route] = &[
         "graphs/{graph}/traversers/edgeexist",
         Handler::Pooled(paths::edge_exist),
     )
+    .reads(Scope::Graph)
     .of("traversers", "EdgeExistenceAPI")
     .with(&[
         Parameter::text("source"),

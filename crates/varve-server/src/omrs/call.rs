@@ -18,55 +18,75 @@ use crate::errors::{ApiError, HandlerResult, without_folders};
 use crate::health::Trouble;
 use crate::request::RequestContext;
 use crate::respond::{Body, ContentType, Response};
-use crate::route::Class;
+use crate::route::Action;
 use crate::router::PathForm;
 use crate::state::AppState;
 
 /// What the repository is called in messages where there is none.
 const NO_REPOSITORY: &str = "none";
 
-/// A line of a table of calls: `call!("method", verb "path below the user", Where, Response, |call| …)`. `Read` runs in place,
-/// `Search` and `Write` on the pool; a read of the past is a `Search`, since it may go through many states. Behind `anonymous` stands a path that names no user.
+/// A line of a table of calls: `call!("method", verb "path below the user", Kind, Response, |call| …)`.
+/// `Read` runs in place, the others on the pool: `Search`; `Past`, a search that must say as of when;
+/// `Write`; and `Types`, which changes types and has the longer time limit. A read of the past is a
+/// `Search`, since it may go through many states. Behind `anonymous` stands a path that names no user.
 macro_rules! call {
-    (anonymous $method:literal, $verb:ident $path:literal, $where:ident, $response:ident, $work:expr) => {
+    (anonymous $method:literal, $verb:ident $path:literal, $kind:ident, $response:ident, $work:expr) => {
         $crate::omrs::call::call!(
             @at concat!("servers/{serverName}/open-metadata/repository-services/", $path),
-            $method, $verb, $where, $response, $work
+            false, $method, $verb, $kind, $response, $work
         )
     };
-    ($method:literal, $verb:ident $path:literal, $where:ident, $response:ident, $work:expr) => {
+    ($method:literal, $verb:ident $path:literal, $kind:ident, $response:ident, $work:expr) => {
         $crate::omrs::call::call!(
             @at concat!("servers/{serverName}/open-metadata/repository-services/users/{userId}/", $path),
-            $method, $verb, $where, $response, $work
+            true, $method, $verb, $kind, $response, $work
         )
     };
-    (@at $pattern:expr, $method:literal, $verb:ident, $where:ident, $response:ident, $work:expr) => {
-        $crate::route::Route::$verb(
-            $pattern,
-            $crate::omrs::call::call!(@handler $where, |context| {
-                $crate::omrs::call::answer::<varve_omrs::requests::$response>(context, $method, $work)
-            }),
-        )
-        .class($crate::omrs::call::call!(@class $where))
-        .of("metadata", $method)
-        .any_query()
-        .refusing($crate::route::Refusal {
+    (@at $pattern:expr, $names_user:literal, $method:literal, $verb:ident, $kind:ident, $response:ident, $work:expr) => {{
+        const FORM: $crate::omrs::call::Form = $crate::omrs::call::Form {
             method: $method,
-            encode: $crate::omrs::call::refuse::<varve_omrs::requests::$response>,
-        })
-    };
+            names_user: $names_user,
+            needs_time: $crate::omrs::call::call!(@needs_time $kind),
+        };
+        let route = $crate::route::Route::$verb(
+            $pattern,
+            $crate::omrs::call::call!(@handler $kind, |context| {
+                $crate::omrs::call::answer::<varve_omrs::requests::$response>(context, &FORM, $work)
+            }),
+        );
+        $crate::omrs::call::call!(@access $kind, route)
+            .of("metadata", $method)
+            .any_query()
+            .refusing($crate::route::Refusal {
+                method: $method,
+                encode: $crate::omrs::call::refuse::<varve_omrs::requests::$response>,
+            })
+    }};
     (@handler Read, $handler:expr) => { $crate::route::Handler::Inline($handler) };
-    (@handler Search, $handler:expr) => { $crate::route::Handler::Pooled($handler) };
-    (@handler Write, $handler:expr) => { $crate::route::Handler::Pooled($handler) };
-    (@class Write) => { $crate::route::Class::Write };
-    (@class $read:ident) => { $crate::route::Class::Read };
+    (@handler $pooled:ident, $handler:expr) => { $crate::route::Handler::Pooled($handler) };
+    (@access Write, $route:expr) => { $route.writes($crate::route::Scope::Metadata) };
+    (@access Types, $route:expr) => { $route.changes_schema($crate::route::Scope::Metadata).lengthy() };
+    (@access $read:ident, $route:expr) => { $route.reads($crate::route::Scope::Metadata) };
+    (@needs_time Past) => { true };
+    (@needs_time $kind:ident) => { false };
 }
 
 pub(super) use call;
 
+/// What is fixed about a line of a table.
+pub(super) struct Form {
+    /// What the contract calls it.
+    pub(super) method: &'static str,
+    /// Whether the path has `{userId}`.
+    pub(super) names_user: bool,
+    /// Whether the body must say as of when.
+    pub(super) needs_time: bool,
+}
+
 /// A call that reached the repository it asks for.
 pub(super) struct Call<'a> {
     context: &'a RequestContext,
+    form: &'static Form,
     metadata: &'a Metadata,
     repository: Arc<Repository>,
 }
@@ -86,7 +106,7 @@ impl From<OmrsError> for Refused {
 }
 
 impl<'a> Call<'a> {
-    fn of(context: &'a RequestContext) -> Result<Self, Refused> {
+    fn of(context: &'a RequestContext, form: &'static Form) -> Result<Self, Refused> {
         if context.path_form() == PathForm::Enterprise {
             return Err(OmrsError::new(Message::NoEnterpriseRepository, &[]).into());
         }
@@ -98,8 +118,7 @@ impl<'a> Call<'a> {
             let words = OmrsError::of_parameter(Message::UnknownServer, "serverName", &[server]);
             return Err(words.into());
         }
-        let is_anonymous = !context.route().pattern.contains("{userId}");
-        if !is_anonymous && context.path_parameter("userId").trim().is_empty() {
+        if form.names_user && context.path_parameter("userId").trim().is_empty() {
             return Err(OmrsError::new(Message::NullUser, &[]).into());
         }
         let graphs = context.state().graphs();
@@ -110,6 +129,7 @@ impl<'a> Call<'a> {
         })?;
         Ok(Self {
             context,
+            form,
             metadata,
             repository,
         })
@@ -183,10 +203,10 @@ impl<'a> Call<'a> {
         self.optional_body()?.ok_or_else(missing)
     }
 
-    /// The body of a search. Below `/history` it must say as of when; elsewhere it may.
+    /// The body of a search. It may say as of when, and must if the call needs it.
     pub(super) fn search<T: Decode + Default + Search>(&self) -> Result<T, OmrsError> {
         let request: T = self.body()?;
-        if self.context.route().pattern.ends_with("/history") {
+        if self.form.needs_time {
             request.find().check_historical()?;
         }
         Ok(request)
@@ -227,10 +247,10 @@ search! {
 /// Answers a call: with what `work` found, or in the same class with what failed.
 pub(super) fn answer<R: OmrsResponse>(
     context: &RequestContext,
-    method: &'static str,
+    form: &'static Form,
     work: impl FnOnce(&Call<'_>) -> Result<R, OmrsError>,
 ) -> HandlerResult {
-    let response = match Call::of(context) {
+    let response = match Call::of(context, form) {
         Ok(call) => work(&call),
         Err(Refused::Told(error)) => Err(error),
         Err(Refused::TurnedAway(error)) => return Err(error),
@@ -240,7 +260,11 @@ pub(super) fn answer<R: OmrsResponse>(
             let state = context.state();
             state.note_trouble(trouble, context.uri(), &error.to_string());
         }
-        encode(&R::failed(error, method, repository_name(context.state())))
+        encode(&R::failed(
+            error,
+            form.method,
+            repository_name(context.state()),
+        ))
     };
     let body: Body = match response {
         Err(error) => failed(&error).into(),
@@ -274,8 +298,8 @@ fn trouble(error: &OmrsError) -> Option<Trouble> {
 
 /// What has been changed is told, however long it is: it is what was sent.
 fn answer_bytes_max(context: &RequestContext) -> usize {
-    match (context.state().metadata(), context.route().class) {
-        (Some(metadata), Class::Read) => metadata.repository.answer_bytes_max(),
+    match (context.state().metadata(), context.route().access.action) {
+        (Some(metadata), Action::Read) => metadata.repository.answer_bytes_max(),
         _ => usize::MAX,
     }
 }

@@ -60,60 +60,50 @@ pub(super) static ROUTES: &[Route] = &[
         let found = call.repository().get_attribute_type_def_by_name(call.path("name"))?;
         Ok(AttributeTypeDefResponse::ok(Some(found)))
     }),
-    call!("addTypeDefGallery", post "types", Write, VoidResponse, |call| {
+    call!("addTypeDefGallery", post "types", Types, VoidResponse, |call| {
         call.repository().add_type_def_gallery(call.needed_body("newTypes")?)?;
         Ok(VoidResponse::ok())
     })
-    .lengthy()
     .batch(),
-    call!("addTypeDef", post "types/typedef", Write, VoidResponse, |call| {
+    call!("addTypeDef", post "types/typedef", Types, VoidResponse, |call| {
         call.repository().add_type_def(call.needed_body("newTypeDef")?)?;
         Ok(VoidResponse::ok())
-    })
-    .lengthy(),
-    call!("addAttributeTypeDef", post "types/attribute-typedef", Write, VoidResponse, |call| {
+    }),
+    call!("addAttributeTypeDef", post "types/attribute-typedef", Types, VoidResponse, |call| {
         call.repository().add_attribute_type_def(call.needed_body("newAttributeTypeDef")?)?;
         Ok(VoidResponse::ok())
-    })
-    .lengthy(),
-    call!("verifyTypeDef", post "types/typedef/compatibility", Write, BooleanResponse, |call| {
+    }),
+    call!("verifyTypeDef", post "types/typedef/compatibility", Types, BooleanResponse, |call| {
         Ok(BooleanResponse::ok(call.repository().verify_type_def(call.needed_body("typeDef")?)?))
-    })
-    .lengthy(),
-    call!("verifyAttributeTypeDef", post "types/attribute-typedef/compatibility", Write, BooleanResponse, |call| {
+    }),
+    call!("verifyAttributeTypeDef", post "types/attribute-typedef/compatibility", Types, BooleanResponse, |call| {
         let def = call.needed_body("attributeTypeDef")?;
         Ok(BooleanResponse::ok(call.repository().verify_attribute_type_def(def)?))
-    })
-    .lengthy(),
-    call!("updateTypeDef", post "types/typedef/update", Write, TypeDefResponse, |call| {
+    }),
+    call!("updateTypeDef", post "types/typedef/update", Types, TypeDefResponse, |call| {
         let patch = call.needed_body::<TypeDefPatch>("typeDefPatch")?;
         Ok(TypeDefResponse::ok(Some(call.repository().update_type_def(patch)?)))
-    })
-    .lengthy(),
-    call!("deleteTypeDef", post "types/typedef/{guid}/delete", Write, VoidResponse, |call| {
+    }),
+    call!("deleteTypeDef", post "types/typedef/{guid}/delete", Types, VoidResponse, |call| {
         call.repository().delete_type_def(call.guid(), &obsolete_name(call)?)?;
         Ok(VoidResponse::ok())
     })
-    .lengthy()
     .with(&[Parameter::text("name")]),
-    call!("deleteAttributeTypeDef", post "types/attribute-typedef/{guid}/delete", Write, VoidResponse, |call| {
+    call!("deleteAttributeTypeDef", post "types/attribute-typedef/{guid}/delete", Types, VoidResponse, |call| {
         call.repository().delete_attribute_type_def(call.guid(), &obsolete_name(call)?)?;
         Ok(VoidResponse::ok())
     })
-    .lengthy()
     .with(&[Parameter::text("name")]),
-    call!("reIdentifyTypeDef", post "types/typedef/{guid}/identifier", Write, TypeDefResponse, |call| {
+    call!("reIdentifyTypeDef", post "types/typedef/{guid}/identifier", Types, TypeDefResponse, |call| {
         let request = call.body::<TypeDefReIdentifyRequest>()?;
         let def = call.repository().re_identify_type_def(call.guid(), &request)?;
         Ok(TypeDefResponse::ok(Some(def)))
-    })
-    .lengthy(),
-    call!("reIdentifyAttributeTypeDef", post "types/attribute-typedef/{guid}/identifier", Write, AttributeTypeDefResponse, |call| {
+    }),
+    call!("reIdentifyAttributeTypeDef", post "types/attribute-typedef/{guid}/identifier", Types, AttributeTypeDefResponse, |call| {
         let request = call.body::<TypeDefReIdentifyRequest>()?;
         let def = call.repository().re_identify_attribute_type_def(call.guid(), &request)?;
         Ok(AttributeTypeDefResponse::ok(Some(def)))
-    })
-    .lengthy(),
+    }),
 ];
 
 fn collection_id(call: &Call<'_>) -> Result<MetadataCollectionIdResponse, OmrsError> {

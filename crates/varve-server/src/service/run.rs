@@ -39,6 +39,9 @@ pub(crate) async fn run(
     context.body = opened.bytes;
     context.memory[1] = opened.share;
     let turn = Turn::until(context.deadline);
+    if route.access.action.changes() {
+        turn.will_change();
+    }
     context.turn = Some(Arc::clone(&turn));
     let mut ends = Ends::of(state, route, &mut context);
     let result = begun(state, route, context, &turn).await;
@@ -101,7 +104,7 @@ async fn in_turn(
     if let Ok(result) = in_time {
         return result;
     }
-    if turn.give_up() || route.class != Class::Write {
+    if turn.give_up() || !turn.changes() {
         return Err(state.timed_out(state.time_limit(route)));
     }
     // Waits within it end at the deadline too, and say then what has become of it.
@@ -134,7 +137,7 @@ struct Ends<'a> {
 impl<'a> Ends<'a> {
     fn of(state: &'a AppState, route: &Route, context: &mut RequestContext) -> Self {
         // A write goes on to its end once it has begun, whoever waits for it.
-        context.cancel = (route.class != Class::Write).then(CancelToken::default);
+        context.cancel = (!route.access.action.changes()).then(CancelToken::default);
         Self {
             token: context.cancel.clone(),
             abandoned: &state.metrics().reads_abandoned,

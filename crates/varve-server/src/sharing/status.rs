@@ -6,10 +6,11 @@ use crate::errors::HandlerResult;
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
 use crate::respond::Response;
-use crate::route::{Class, Handler, Route};
+use crate::route::{Class, Handler, Route, Scope};
 
 /// The routes of this room.
 pub(crate) static ROUTES: &[Route] = &[Route::get("cluster", Handler::Inline(cluster))
+    .reads(Scope::Server)
     .of("cluster", "ClusterAPI")
     .class(Class::Control)];
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use http::StatusCode;
 use varve_server::{
-    ApiError, AppState, Class, Handler, HandlerResult, Metadata, Parameter, RequestContext,
-    Response, Route, RunningServer, ServerConfig,
+    Action, ApiError, AppState, Handler, HandlerResult, Metadata, Parameter, RequestContext,
+    Response, Route, RunningServer, Scope, ServerConfig,
 };
 
 use crate::described;
@@ -19,33 +19,40 @@ use crate::described;
 const CLIENT_PATIENCE: Duration = Duration::from_secs(20);
 
 static ROUTES: &[Route] = &[
-    Route::get("test/panic", Handler::Inline(|_| panic!("on purpose"))),
+    Route::get("test/panic", Handler::Inline(|_| panic!("on purpose"))).reads(Scope::Server),
     Route::get(
         "test/panic-async",
         Handler::Async(|_| Box::pin(async { panic!("on purpose") })),
-    ),
+    )
+    .reads(Scope::Server),
     Route::get(
         "test/panic-pooled",
         Handler::Pooled(|_| panic!("on purpose")),
-    ),
+    )
+    .reads(Scope::Server),
     Route::get("test/list", Handler::Inline(list))
+        .reads(Scope::Server)
         .with(&[Parameter::new("count", "long", "2000")])
         .gzip(),
-    Route::post("test/echo", Handler::Inline(echo)),
+    Route::post("test/echo", Handler::Inline(echo)).writes(Scope::Server),
     Route::put(
         "test/echo",
         Handler::Async(|context| Box::pin(async move { echo(&context) })),
     )
+    .writes(Scope::Server)
     .batch(),
-    Route::delete("test/echo", Handler::Inline(|_| Ok(Response::no_content()))),
-    Route::post("test/typed", Handler::Inline(typed)),
-    Route::put("test/held", Handler::Pooled(held)),
-    Route::get("test/held", Handler::Pooled(held)),
+    Route::delete("test/echo", Handler::Inline(|_| Ok(Response::no_content())))
+        .writes(Scope::Server),
+    Route::post("test/typed", Handler::Inline(typed)).writes(Scope::Server),
+    Route::put("test/held", Handler::Pooled(held)).writes(Scope::Server),
+    Route::get("test/held", Handler::Pooled(held)).reads(Scope::Server),
     Route::get(
         "test/forever",
         Handler::Async(|_| Box::pin(std::future::pending())),
-    ),
-    Route::get("graphs/{graph}/test/{id}", Handler::Inline(parameters)).class(Class::Read),
+    )
+    .reads(Scope::Server),
+    Route::get("graphs/{graph}/test/{id}", Handler::Inline(parameters)).reads(Scope::Graph),
+    Route::post("graphs/{graph}/test/query", Handler::Pooled(query)).queries(Scope::Graph),
 ];
 
 /// Answers 2000 numbers, or as many as asked for.
@@ -77,6 +84,16 @@ fn parameters(context: &RequestContext) -> HandlerResult {
     let form = format!("{:?}", context.path_form());
     let values = [context.graph_name(), context.path_parameter("id"), &form];
     Ok(Response::of(StatusCode::OK, &values))
+}
+
+/// Reads or writes, as its body says.
+fn query(context: &RequestContext) -> HandlerResult {
+    let action = match context.json::<&str>()? {
+        "write" => Action::Write,
+        _ => Action::Read,
+    };
+    context.decide(action, context.graph_name())?;
+    Ok(Response::ok("true"))
 }
 
 /// Where `PUT /test/held` waits until [`Gate::open`].

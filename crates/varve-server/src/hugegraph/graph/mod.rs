@@ -33,7 +33,7 @@ pub(super) use predicate::{Reading, condition};
 pub(super) use submit::Target;
 pub(super) use time::scope;
 
-use crate::route::{Handler, Parameter, Route};
+use crate::route::{Handler, Parameter, Route, Scope};
 
 const SCOPE: [Parameter; 2] = [Parameter::text("as_of"), Parameter::text("as_of_tx")];
 const PERIOD: [Parameter; 2] = [Parameter::text("valid_from"), Parameter::text("valid_to")];
@@ -56,9 +56,11 @@ const EDGE: &str = "graphs/{graph}/graph/edges/{id}";
 /// The routes of this room.
 pub(crate) static ROUTES: &[Route] = &[
     Route::post(VERTICES, Handler::Async(|c| Box::pin(vertices::create(c))))
+        .writes(Scope::Graph)
         .of("graph", "VertexAPI")
         .with(&WRITE),
     Route::get(VERTICES, Handler::Pooled(listing::vertices))
+        .reads(Scope::Graph)
         .of("graph", "VertexAPI")
         .with(&[
             Parameter::text("label"),
@@ -75,6 +77,7 @@ pub(crate) static ROUTES: &[Route] = &[
         VERTICES_BATCH,
         Handler::Async(|c| Box::pin(vertices::create_batch(c))),
     )
+    .writes(Scope::Graph)
     .of("graph", "VertexAPI")
     .with(&WRITE)
     .batch(),
@@ -82,6 +85,7 @@ pub(crate) static ROUTES: &[Route] = &[
         VERTICES_BATCH,
         Handler::Async(|c| Box::pin(update::vertices(c))),
     )
+    .writes(Scope::Graph)
     .of("graph", "VertexAPI")
     .with(&WRITE)
     .batch(),
@@ -92,45 +96,54 @@ pub(crate) static ROUTES: &[Route] = &[
             full: vertices::get,
         },
     )
+    .reads(Scope::Graph)
     .of("graph", "VertexAPI")
     .with(&SCOPE),
     Route::put(VERTEX, Handler::Async(|c| Box::pin(update::vertex(c))))
+        .writes(Scope::Graph)
         .of("graph", "VertexAPI")
         .with(&[Parameter::text("action"), WRITE[0], WRITE[1], WRITE[2]]),
     Route::delete(VERTEX, Handler::Async(|c| Box::pin(vertices::delete(c))))
+        .writes(Scope::Graph)
         .of("graph", "VertexAPI")
         .with(&[Parameter::text("label"), PERIOD[0], PERIOD[1]]),
     Route::get(
         "graphs/{graph}/graph/vertices/history",
         Handler::Pooled(history::all_vertices),
     )
+    .reads(Scope::Graph)
     .of("graph", "HistoryAPI")
     .with(&ALL_HISTORIES),
     Route::get(
         "graphs/{graph}/graph/edges/history",
         Handler::Pooled(history::all_edges),
     )
+    .reads(Scope::Graph)
     .of("graph", "HistoryAPI")
     .with(&ALL_HISTORIES),
     Route::get(
         "graphs/{graph}/graph/vertices/{id}/history",
         Handler::Pooled(history::vertex),
     )
+    .reads(Scope::Graph)
     .of("graph", "HistoryAPI")
     .with(&HISTORY),
     Route::get(
         "graphs/{graph}/graph/vertices/{id}/timeline",
         Handler::Pooled(timeline::vertex),
     )
+    .reads(Scope::Graph)
     .of("graph", "HistoryAPI")
     .with(&TIMELINE),
     Route::delete(
         "graphs/{graph}/graph/vertices/{id}/history",
         Handler::Pooled(history::purge_vertex),
     )
+    .writes(Scope::Graph)
     .of("graph", "HistoryAPI")
     .with(&[Parameter::text("confirm_message")]),
     Route::post(EDGES, Handler::Async(|c| Box::pin(edges::create(c))))
+        .writes(Scope::Graph)
         .of("graph", "EdgeAPI")
         .with(&WRITE),
     Route::get(
@@ -140,6 +153,7 @@ pub(crate) static ROUTES: &[Route] = &[
             full: listing::edges,
         },
     )
+    .reads(Scope::Graph)
     .of("graph", "EdgeAPI")
     .with(&[
         Parameter::text("vertex_id"),
@@ -158,6 +172,7 @@ pub(crate) static ROUTES: &[Route] = &[
         EDGES_BATCH,
         Handler::Async(|c| Box::pin(edges::create_batch(c))),
     )
+    .writes(Scope::Graph)
     .of("graph", "EdgeAPI")
     .with(&[
         Parameter::new("check_vertex", BOOLEAN, "true"),
@@ -167,6 +182,7 @@ pub(crate) static ROUTES: &[Route] = &[
     ])
     .batch(),
     Route::put(EDGES_BATCH, Handler::Async(|c| Box::pin(update::edges(c))))
+        .writes(Scope::Graph)
         .of("graph", "EdgeAPI")
         .with(&WRITE)
         .batch(),
@@ -177,36 +193,43 @@ pub(crate) static ROUTES: &[Route] = &[
             full: edges::get,
         },
     )
+    .reads(Scope::Graph)
     .of("graph", "EdgeAPI")
     .with(&SCOPE),
     Route::put(EDGE, Handler::Async(|c| Box::pin(update::edge(c))))
+        .writes(Scope::Graph)
         .of("graph", "EdgeAPI")
         .with(&[Parameter::text("action"), WRITE[0], WRITE[1], WRITE[2]]),
     Route::delete(EDGE, Handler::Async(|c| Box::pin(edges::delete(c))))
+        .writes(Scope::Graph)
         .of("graph", "EdgeAPI")
         .with(&[Parameter::text("label"), PERIOD[0], PERIOD[1]]),
     Route::get(
         "graphs/{graph}/graph/edges/{id}/history",
         Handler::Pooled(history::edge),
     )
+    .reads(Scope::Graph)
     .of("graph", "HistoryAPI")
     .with(&HISTORY),
     Route::get(
         "graphs/{graph}/graph/edges/{id}/timeline",
         Handler::Pooled(timeline::edge),
     )
+    .reads(Scope::Graph)
     .of("graph", "HistoryAPI")
     .with(&TIMELINE),
     Route::delete(
         "graphs/{graph}/graph/edges/{id}/history",
         Handler::Pooled(history::purge_edge),
     )
+    .writes(Scope::Graph)
     .of("graph", "HistoryAPI")
     .with(&[Parameter::text("confirm_message")]),
     Route::post(
         "graphs/{graph}/graph/batch",
         Handler::Async(|c| Box::pin(batch::create(c))),
     )
+    .writes(Scope::Graph)
     .of("graph", "BatchAPI")
     .with(&[
         Parameter::new("check_vertex", BOOLEAN, "true"),
@@ -219,6 +242,7 @@ pub(crate) static ROUTES: &[Route] = &[
         "graphs/{graph}/traversers/vertices",
         Handler::Pooled(listing::vertices_by_id),
     )
+    .reads(Scope::Graph)
     .of("traversers", "VerticesAPI")
     .with(&[Parameter::text("ids"), SCOPE[0], SCOPE[1]])
     .gzip(),
@@ -226,6 +250,7 @@ pub(crate) static ROUTES: &[Route] = &[
         "graphs/{graph}/traversers/edges",
         Handler::Pooled(listing::edges_by_id),
     )
+    .reads(Scope::Graph)
     .of("traversers", "EdgesAPI")
     .with(&[Parameter::text("ids"), SCOPE[0], SCOPE[1]])
     .gzip(),
@@ -233,6 +258,7 @@ pub(crate) static ROUTES: &[Route] = &[
         "graphs/{graph}/traversers/vertices/shards",
         Handler::Inline(scan::shards),
     )
+    .reads(Scope::Graph)
     .of("traversers", "VerticesAPI")
     .with(&[Parameter::new("split_size", LONG, "0")])
     .gzip(),
@@ -240,6 +266,7 @@ pub(crate) static ROUTES: &[Route] = &[
         "graphs/{graph}/traversers/vertices/scan",
         Handler::Pooled(scan::vertices),
     )
+    .reads(Scope::Graph)
     .of("traversers", "VerticesAPI")
     .with(&SCAN)
     .gzip(),
@@ -247,6 +274,7 @@ pub(crate) static ROUTES: &[Route] = &[
         "graphs/{graph}/traversers/edges/shards",
         Handler::Inline(scan::shards),
     )
+    .reads(Scope::Graph)
     .of("traversers", "EdgesAPI")
     .with(&[Parameter::new("split_size", LONG, "0")])
     .gzip(),
@@ -254,6 +282,7 @@ pub(crate) static ROUTES: &[Route] = &[
         "graphs/{graph}/traversers/edges/scan",
         Handler::Pooled(scan::edges),
     )
+    .reads(Scope::Graph)
     .of("traversers", "EdgesAPI")
     .with(&SCAN)
     .gzip(),

@@ -67,3 +67,36 @@ fn the_graph_can_be_read_and_not_changed() {
     );
     assert_eq!(world.read(guid(&made)), made);
 }
+
+#[test]
+fn a_query_reads_the_graph_and_is_refused_once_it_turns_out_to_write() {
+    let world = World::new();
+    let server = &world.server;
+    let query = |graph: &str, body| verb_line("POST", &format!("/graphs/{graph}/test/query"), body);
+    let other = verb_line("POST", "/graphs/other", "{}");
+    assert_eq!(server.exchange(&other).status, 201);
+    for (graph, body, status) in [
+        ("metadata", r#""read""#, 200),
+        ("metadata", r#""write""#, 403),
+        ("other", r#""write""#, 200),
+    ] {
+        let answer = server.exchange(&query(graph, body));
+        assert_eq!(answer.status, status, "{graph} {body}: {}", answer.text());
+    }
+}
+
+/// The contract has calls that change something by GET, which a page can send without asking.
+#[test]
+fn pages_of_other_sites_change_nothing_by_get() {
+    let world = World::new();
+    let made = world.entity("Glossary", &[("qualifiedName", "g")]);
+    let id = guid(&made);
+    for (call, is_refused) in [("previous", true), ("restore", true), ("summary", false)] {
+        let request = format!(
+            "GET {USERS}/instances/entity/{id}/{call} HTTP/1.1\r\nhost: h\r\nsec-fetch-site: cross-site\r\n\r\n"
+        );
+        let answer = world.server.exchange(&request);
+        let says_so = answer.text().contains("Pages of other sites");
+        assert_eq!(says_so, is_refused, "{call}: {}", answer.text());
+    }
+}

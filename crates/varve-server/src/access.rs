@@ -1,0 +1,97 @@
+//! The one place that decides whether a request may do what its route declares ([`crate::Access`]).
+//!
+//! It looks at scope, action and graph, never at the text of a path. [`check`] runs between the
+//! router and everything else, before a body is read. [`check_decided`] runs for a query whose
+//! handler has found that it writes.
+
+use http::request::Parts;
+
+use crate::errors::ApiError;
+use crate::origin;
+use crate::route::{Action, Class, Route, Scope};
+use crate::state::{AppState, Door, LockedGraphs};
+
+/// Refuses a request that may not do what its route declares. `graph` is the name in its path.
+pub(crate) fn check(
+    state: &AppState,
+    door: Door,
+    route: &Route,
+    parts: &Parts,
+    graph: Option<&str>,
+) -> Result<(), ApiError> {
+    check_door(state, door, route)?;
+    if route.access.action.may_change() {
+        origin::check_page(state.config(), parts)?;
+    }
+    check_open(state, route)?;
+    match graph {
+        Some(graph) if route.access.scope == Scope::Graph && !route.keeps_content => {
+            check_decided(state, route.access.action, graph)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to change a graph that can only be read.
+pub(crate) fn check_decided(state: &AppState, action: Action, graph: &str) -> Result<(), ApiError> {
+    match action.changes() {
+        true => check_not_of_repository(state, graph),
+        false => Ok(()),
+    }
+}
+
+/// 403 if this is the graph of a metadata repository.
+pub(crate) fn check_not_of_repository(state: &AppState, graph: &str) -> Result<(), ApiError> {
+    match state.metadata() {
+        Some(metadata) if metadata.graph == graph => Err(ApiError::forbidden(format!(
+            "The graph '{graph}' belongs to the metadata repository and can only be read here"
+        ))),
+        _ if is_locked(state, graph) => Err(ApiError::forbidden(format!(
+            "The graph '{graph}' keeps a metadata repository, which is not enabled, and can only be read \
+             (omrs.unlock_graphs)"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn is_locked(state: &AppState, graph: &str) -> bool {
+    match state.locked_graphs() {
+        LockedGraphs::These(names) => names.iter().any(|locked| locked == graph),
+        LockedGraphs::WithRepositories => {
+            let graph = state.graphs().get(graph);
+            graph.is_ok_and(|graph| graph.deriver().is_some())
+        }
+    }
+}
+
+/// Refuses a route at a listener that does not serve it.
+fn check_door(state: &AppState, door: Door, route: &Route) -> Result<(), ApiError> {
+    let is_admin = route.access.scope == Scope::Administration;
+    let config = state.config();
+    match door {
+        Door::Admin if is_admin || route.class == Class::Control => Ok(()),
+        Door::Admin => Err(ApiError::resource_not_found(
+            "This listener (server.admin_listen) serves /admin, /health, /metrics and /versions",
+        )),
+        Door::Main if !is_admin => Ok(()),
+        Door::Main if !config.admin_listen.is_empty() => Err(ApiError::forbidden(
+            "/admin answers only at the listener that the option server.admin_listen names",
+        )),
+        Door::Main if config.host.is_loopback() => Ok(()),
+        Door::Main => Err(ApiError::forbidden(
+            "The server listens on an address that others reach: /admin needs a listener of its own, as in \
+             server.admin_listen=127.0.0.1:8081",
+        )),
+    }
+}
+
+/// 503 if the route needs the graphs and they are not open yet.
+fn check_open(state: &AppState, route: &Route) -> Result<(), ApiError> {
+    if !state.is_waiting() || route.without_graphs {
+        return Ok(());
+    }
+    Err(ApiError::unavailable(
+        "The graphs are not open yet: the server waits for its store, and serves once it is there",
+        state.config().retry_after_seconds,
+    ))
+}
