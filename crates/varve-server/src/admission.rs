@@ -1,20 +1,25 @@
-//! Back-pressure: requests over the budget wait up to a named time, and only then are answered 503.
+//! Back-pressure: a request over the budget waits, at most `admission_wait_ms`; then it gets 503.
 //!
-//! Reads and writes have budgets of their own, so that neither starves the other; each counts requests in work, the
-//! bytes of their bodies as they arrive, and as many bytes again for what is made of bodies. Work that runs in place needs no slot: a core does one such request at a time, and what it
-//! has not come to yet waits in the kernel's socket buffers.
+//! Reads and writes have separate budgets, so neither starves the other. Each budget has three parts:
+//! slots for requests in work, bytes of bodies that arrive, and bytes of what is parsed from them.
+//! Work that runs in place needs no slot: a core does one such request at a time, and further
+//! requests wait in the kernel's socket buffers.
+//!
+//! A body holds at most twice the bytes that have arrived of it. So bodies may have to grow while
+//! each holds a part of a full budget, and none could ever end. One of them at a time may then
+//! exceed the budget: it holds the **overdraft** until its request ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore, TryAcquireError};
 
 use crate::config::ServerConfig;
 use crate::errors::ApiError;
 use crate::route::Class;
 
-/// Bodies up to this size need no share of the byte budget: the number of connections bounds them well enough.
+/// Bodies up to this size are not charged: the number of connections bounds them.
 pub(crate) const SMALL_BODY_BYTES: usize = 16 * 1024;
 
 /// The budgets of one server.
@@ -60,12 +65,15 @@ impl Admission {
     }
 }
 
-/// One budget: slots for requests in work, bytes of bodies, and bytes of what is made of them. Whoever waits for the last holds the
-/// one before it, never the other way round, so that no two wait for each other.
+/// One budget. A request takes its parts in this order: bytes of its body, bytes of what is parsed,
+/// a slot. So no two requests wait for each other.
 #[derive(Debug)]
 pub struct Gate {
     slots: Arc<Semaphore>,
     bytes: Arc<Semaphore>,
+    /// One permit: for a body that exceeds the budget.
+    overdraft: Arc<Semaphore>,
+    /// Bytes of what is parsed from bodies.
     work: Arc<Semaphore>,
     slots_total: usize,
     bytes_total: usize,
@@ -82,6 +90,7 @@ impl Gate {
         Self {
             slots: Arc::new(Semaphore::new(slots)),
             bytes: Arc::new(Semaphore::new(bytes)),
+            overdraft: Arc::new(Semaphore::new(1)),
             work: Arc::new(Semaphore::new(bytes)),
             slots_total: slots,
             bytes_total: bytes,
@@ -94,7 +103,7 @@ impl Gate {
         }
     }
 
-    /// Whether a slot is free and nobody waits for it. Only looks, so that requests of several cores do not meet here.
+    /// Whether a slot is free and no request waits. Takes nothing, so cores do not contend here.
     pub(crate) fn has_room(&self) -> bool {
         self.waiting() == 0 && self.slots.available_permits() > 0
     }
@@ -104,19 +113,49 @@ impl Gate {
         Arc::clone(&self.slots).try_acquire_owned().ok()
     }
 
-    /// Takes a slot, waiting for one if need be.
+    /// Takes a slot, or waits for one.
     pub(crate) async fn enter(&self) -> Result<OwnedSemaphorePermit, ApiError> {
         self.acquire(&self.slots, 1).await
     }
 
-    /// Takes a share of the byte budget, waiting for it if need be.
-    pub(crate) async fn reserve(&self, bytes: usize) -> Result<OwnedSemaphorePermit, ApiError> {
+    /// Makes the share of a body cover `bytes`, better `wanted`. The first share waits for its turn;
+    /// a body that holds one already waits for more, or for the overdraft.
+    pub(crate) async fn grow(
+        &self,
+        share: &mut BodyShare,
+        bytes: usize,
+        wanted: usize,
+    ) -> Result<(), ApiError> {
+        let held = share.bytes();
+        if bytes <= held || share.overdraft.is_some() {
+            return Ok(());
+        }
         // The configuration keeps the budget below 4 GiB and no body larger than the budget.
-        let bytes = u32::try_from(bytes.min(self.bytes_total)).unwrap_or(u32::MAX);
-        self.acquire(&self.bytes, bytes).await
+        let count = |bytes: usize| u32::try_from(bytes.min(self.bytes_total)).unwrap_or(u32::MAX);
+        let (least, most) = (count(bytes - held), count(wanted.max(bytes) - held));
+        if let Ok(more) = Arc::clone(&self.bytes).try_acquire_many_owned(most) {
+            share.add(more);
+            return Ok(());
+        }
+        if held == 0 {
+            share.add(self.acquire(&self.bytes, least).await?);
+            return Ok(());
+        }
+        let more = Arc::clone(&self.bytes).acquire_many_owned(least);
+        let overdraft = Arc::clone(&self.overdraft).acquire_owned();
+        let either = async {
+            tokio::select! {
+                biased;
+                more = more => share.add(more?),
+                overdraft = overdraft => share.overdraft = Some(overdraft?),
+            }
+            Ok(())
+        };
+        self.wait_for(either).await
     }
 
-    /// Takes a share for what is made of a body, waiting for it if need be. 413 for one that no budget of this size can hold.
+    /// Takes a share for what is parsed from a body, or waits for it. 413 if the whole budget cannot
+    /// hold it.
     pub(crate) async fn reserve_work(
         &self,
         bytes: usize,
@@ -142,10 +181,19 @@ impl Gate {
             Err(TryAcquireError::Closed) => return Err(self.refuse()),
             Err(TryAcquireError::NoPermits) => {}
         }
+        self.wait_for(Arc::clone(from).acquire_many_owned(count))
+            .await
+    }
+
+    /// Counts a wait and bounds it.
+    async fn wait_for<T>(
+        &self,
+        turn: impl Future<Output = Result<T, AcquireError>>,
+    ) -> Result<T, ApiError> {
         let _waiting = Waiting::start(self).ok_or_else(|| self.refuse())?;
         self.waited.fetch_add(1, Ordering::Relaxed);
-        match tokio::time::timeout(self.wait, Arc::clone(from).acquire_many_owned(count)).await {
-            Ok(Ok(permit)) => Ok(permit),
+        match tokio::time::timeout(self.wait, turn).await {
+            Ok(Ok(value)) => Ok(value),
             Ok(Err(_)) | Err(_) => Err(self.refuse()),
         }
     }
@@ -186,7 +234,37 @@ impl Gate {
     }
 }
 
-/// Counts one waiting request for as long as it lives.
+/// What a body holds of the byte budget, given back when it is dropped.
+#[derive(Debug, Default)]
+pub(crate) struct BodyShare {
+    bytes: Option<OwnedSemaphorePermit>,
+    overdraft: Option<OwnedSemaphorePermit>,
+}
+
+impl BodyShare {
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        let bytes = self.bytes.as_ref();
+        bytes.map_or(0, OwnedSemaphorePermit::num_permits)
+    }
+
+    fn add(&mut self, more: OwnedSemaphorePermit) {
+        match &mut self.bytes {
+            None => self.bytes = Some(more),
+            Some(bytes) => bytes.merge(more),
+        }
+    }
+
+    /// Gives back what exceeds `bytes`.
+    pub(crate) fn shrink(&mut self, bytes: usize) {
+        let excess = self.bytes().saturating_sub(bytes);
+        if let Some(held) = &mut self.bytes {
+            drop(held.split(excess));
+        }
+    }
+}
+
+/// Counts one waiting request until it is dropped.
 struct Waiting<'a> {
     gate: &'a Gate,
 }

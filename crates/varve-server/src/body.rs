@@ -1,8 +1,9 @@
-//! A request's body: received, and opened for whoever works on it; bounded in size, in time and in the memory of all requests
-//! together.
+//! A request's body: received, then opened for its handler. Its size, its time and the memory of all
+//! bodies together are bounded.
 //!
-//! What a body takes depends on what is in it: some kilobytes of gzip may become many megabytes, and a list of small numbers
-//! takes many times its text. So a second share covers the inflated body and its values, and is taken before they are made.
+//! A body's content decides what memory it needs: some kilobytes of gzip may become many megabytes,
+//! and a list of small numbers needs many times its text. So a second share covers the inflated body
+//! and its values. It is taken before they are made.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -15,7 +16,7 @@ use hyper::body::Incoming;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 
-use crate::admission::{Gate, SMALL_BODY_BYTES};
+use crate::admission::{BodyShare, Gate, SMALL_BODY_BYTES};
 use crate::blocking::Lane;
 use crate::config::ServerConfig;
 use crate::errors::ApiError;
@@ -23,26 +24,33 @@ use crate::negotiate::{self, BodyEncoding};
 use crate::route::{Class, Route};
 use crate::state::AppState;
 
-/// Bodies up to this size after decompression are decompressed in place; larger ones on the pool.
+/// Bodies up to this size after decompression are inflated in place; larger ones on the pool.
 const INFLATE_INLINE_BYTES: usize = 64 * 1024;
 
-/// Bytes of a body for a resource about the server itself, which has no budget.
+/// Bytes of a body for a resource without a budget.
 const CONTROL_BODY_BYTES: usize = 64 * 1024;
 
-/// Bytes that each value takes once it is read from JSON, about.
+/// Bytes of memory of one value that is read from JSON, estimated.
 const VALUE_BYTES: usize = 32;
 
-/// How much larger than itself an inflated body and its values are, first guess.
+/// The first guess of an inflated body and its values, in multiples of the declared size.
 const FIRST_GUESS: usize = 4;
 
-/// A body and the share of the byte budget that it holds.
+/// A body as it was sent, and its share of the byte budget.
 #[derive(Debug, Default)]
-pub(crate) struct Held {
+pub(crate) struct Received {
+    pub(crate) bytes: Bytes,
+    pub(crate) share: BodyShare,
+}
+
+/// A body without compression, and the share of what is parsed from it.
+#[derive(Debug, Default)]
+pub(crate) struct Opened {
     pub(crate) bytes: Bytes,
     pub(crate) share: Option<OwnedSemaphorePermit>,
 }
 
-/// Bytes that the body of a request to this resource may have, as sent and inflated.
+/// The most bytes of a body of this resource, both as it was sent and inflated.
 pub(crate) fn limit(config: &ServerConfig, route: &Route) -> usize {
     match (route.class, route.batch) {
         (Class::Control, _) => CONTROL_BODY_BYTES.min(config.max_body_bytes),
@@ -51,13 +59,13 @@ pub(crate) fn limit(config: &ServerConfig, route: &Route) -> usize {
     }
 }
 
-/// A body as it was sent, ready to be worked on.
+/// Inflates a body if it is compressed, and charges what is parsed from it.
 pub(crate) async fn open(
     state: &AppState,
     route: &Route,
     encoding: BodyEncoding,
     bytes: Bytes,
-) -> Result<Held, ApiError> {
+) -> Result<Opened, ApiError> {
     let gate = state.admission().gate(route.class);
     match encoding {
         BodyEncoding::Gzip => inflate(state, route, gate, bytes).await,
@@ -65,24 +73,24 @@ pub(crate) async fn open(
     }
 }
 
-/// A body and the share that its values take.
-async fn charged(gate: Option<&Gate>, bytes: Bytes) -> Result<Held, ApiError> {
+/// Charges the values of a body.
+async fn charged(gate: Option<&Gate>, bytes: Bytes) -> Result<Opened, ApiError> {
     let share = match gate {
         Some(gate) if bytes.len() > SMALL_BODY_BYTES => {
             Some(gate.reserve_work(work_bytes(&bytes)).await?)
         }
         _ => None,
     };
-    Ok(Held { bytes, share })
+    Ok(Opened { bytes, share })
 }
 
-/// Inflates a body: in place if it turns out to be small, else on the pool, once there is room for it.
+/// Inflates a body: in place if the result is small, else on the pool, once the budget has room.
 async fn inflate(
     state: &AppState,
     route: &Route,
     gate: Option<&Gate>,
     packed: Bytes,
-) -> Result<Held, ApiError> {
+) -> Result<Opened, ApiError> {
     let limit = limit(state.config(), route);
     let is_larger = |error: &ApiError| error.status() == StatusCode::PAYLOAD_TOO_LARGE;
     if packed.len() <= INFLATE_INLINE_BYTES {
@@ -94,7 +102,7 @@ async fn inflate(
     let most = gate.map_or(limit, Gate::work_max);
     let declared = negotiate::declared_size(&packed).min(limit);
     let mut room = (FIRST_GUESS * declared).max(INFLATE_INLINE_BYTES).min(most);
-    // The second time what it takes is known, but for a body that declares too little: the third time then.
+    // The second pass knows the size; a body that declares too little needs a third one.
     loop {
         let mut share = match gate {
             Some(gate) => Some(gate.reserve_work(room).await?),
@@ -109,9 +117,9 @@ async fn inflate(
         let lane = Lane::of(route.class);
         match state.run_beside(lane, inflating).await? {
             Ok((bytes, needed)) if needed <= room => {
-                // What is left over is given back.
+                // The excess is given back.
                 drop(share.as_mut().and_then(|share| share.split(room - needed)));
-                return Ok(Held { bytes, share });
+                return Ok(Opened { bytes, share });
             }
             Ok((_, needed)) => room = needed,
             Err(error) if is_larger(&error) && most < limit => room = limit,
@@ -120,9 +128,9 @@ async fn inflate(
     }
 }
 
-/// What is made of a body while it is worked on, about: a copy of its texts, and its values.
+/// Bytes of what is parsed from a body, estimated: a copy of its texts, and its values.
 fn work_bytes(body: &[u8]) -> usize {
-    // In pieces whose counts fit a byte, which compilers make few instructions of.
+    // In pieces whose counts fit a byte: compilers vectorise that.
     let commas = |piece: &[u8]| piece.iter().map(|byte| u8::from(*byte == b',')).sum::<u8>();
     let values: usize = body
         .chunks(usize::from(u8::MAX))
@@ -131,67 +139,54 @@ fn work_bytes(body: &[u8]) -> usize {
     body.len() + values * VALUE_BYTES
 }
 
-/// Receives a body of at most `limit` bytes. Refuses one that says it is larger before reading any of it. The first `free`
-/// bytes need no share.
+/// Receives a body of at most `limit` bytes. Refuses one that announces more before reading any of
+/// it. The first `free` bytes are not charged.
+///
+/// What a body announces is not charged before it arrives: its share is at most twice what has
+/// arrived. So a client that announces much and sends little holds little.
 pub(crate) async fn receive(
     mut body: Incoming,
     limit: usize,
     free: usize,
     gate: Option<&Gate>,
     config: &ServerConfig,
-) -> Result<Held, ApiError> {
+) -> Result<Received, ApiError> {
     let hint = body.size_hint();
     if hint.lower() > limit as u64 {
         return Err(ApiError::body_too_large(limit));
     }
-    let mut received = Held::default();
+    let mut received = Received::default();
     // The hint is exact for a body with a length, and below the limit, so it fits.
-    let announced = hint.exact().map_or(0, |bytes| bytes as usize);
-    grow_share(&mut received.share, announced, free, gate).await?;
+    let most = hint.exact().map_or(limit, |bytes| bytes as usize);
     let deadline = Deadline::start(config);
     let Some(first) = next(&mut body, &deadline, 0).await? else {
         return Ok(received);
     };
-    if body.is_end_stream() {
-        if first.len() > limit {
-            return Err(ApiError::body_too_large(limit));
-        }
-        received.bytes = first;
-        return Ok(received);
-    }
-    let mut whole = BytesMut::with_capacity(announced.max(2 * first.len()).min(limit));
+    let is_whole = body.is_end_stream();
+    let mut whole = BytesMut::new();
     let mut piece = Some(first);
     while let Some(bytes) = piece {
-        if whole.len() + bytes.len() > limit {
+        let arrived = whole.len() + bytes.len();
+        if arrived > limit {
             return Err(ApiError::body_too_large(limit));
         }
-        grow_share(&mut received.share, whole.len() + bytes.len(), free, gate).await?;
+        let wanted = (2 * arrived).min(most);
+        if let Some(gate) = gate.filter(|_| arrived > free) {
+            gate.grow(&mut received.share, arrived, wanted).await?;
+        }
+        if is_whole {
+            received.bytes = bytes;
+            return Ok(received);
+        }
+        if whole.capacity() < arrived {
+            whole.reserve(wanted - whole.len());
+        }
         whole.extend_from_slice(&bytes);
         piece = next(&mut body, &deadline, whole.len()).await?;
     }
+    received.share.shrink(whole.len());
     received.bytes = whole.freeze();
     Ok(received)
-}
-
-/// Makes the share of the byte budget cover `bytes`. It grows in steps of the doubling size, so that a body of unknown
-/// length seldom waits.
-async fn grow_share(
-    share: &mut Option<OwnedSemaphorePermit>,
-    bytes: usize,
-    free: usize,
-    gate: Option<&Gate>,
-) -> Result<(), ApiError> {
-    let held = share
-        .as_ref()
-        .map_or(free, OwnedSemaphorePermit::num_permits);
-    let Some(gate) = gate.filter(|_| bytes > held) else {
-        return Ok(());
-    };
-    match share {
-        None => *share = Some(gate.reserve(bytes).await?),
-        Some(share) => share.merge(gate.reserve(bytes - held).await?),
-    }
-    Ok(())
 }
 
 struct Deadline {
@@ -209,7 +204,7 @@ impl Deadline {
         }
     }
 
-    /// The time by which the next piece must be here, given what came so far.
+    /// When the next piece must be here, after `received` bytes.
     fn after(&self, received: usize) -> Instant {
         let earned_ms = received as u64 * 1000 / self.bytes_per_second;
         self.start + self.grace + Duration::from_millis(earned_ms)

@@ -14,6 +14,7 @@ use varve_graph::registry::Leased;
 use varve_view::CancelToken;
 
 use crate::access;
+use crate::admission::BodyShare;
 use crate::blocking::Turn;
 use crate::errors::ApiError;
 use crate::path;
@@ -41,8 +42,10 @@ pub struct RequestContext {
     pub(crate) cancel: Option<CancelToken>,
     /// Whether it came over HTTP/2.
     pub(crate) is_http2: bool,
-    /// The shares of memory of its body as it was sent, and of what is made of it.
-    pub(crate) memory: [Option<OwnedSemaphorePermit>; 2],
+    /// The share of its body as it was sent.
+    pub(crate) body_share: BodyShare,
+    /// The share of what is parsed from its body.
+    pub(crate) work_share: Option<OwnedSemaphorePermit>,
 }
 
 impl RequestContext {
@@ -62,7 +65,8 @@ impl RequestContext {
             turn: None,
             cancel: None,
             is_http2: self.is_http2,
-            memory: [None, None],
+            body_share: BodyShare::default(),
+            work_share: None,
         }
     }
 

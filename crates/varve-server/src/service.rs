@@ -18,7 +18,7 @@ use http_body::Body as _;
 use hyper::body::Incoming;
 
 use crate::access;
-use crate::admission::SMALL_BODY_BYTES;
+use crate::admission::{BodyShare, SMALL_BODY_BYTES};
 use crate::body;
 use crate::errors::HandlerResult;
 use crate::global::wadl;
@@ -274,7 +274,8 @@ impl Exchange {
             turn: None,
             cancel: None,
             is_http2: self.version == Version::HTTP_2,
-            memory: [None, None],
+            body_share: BodyShare::default(),
+            work_share: None,
         }
     }
 
@@ -406,7 +407,7 @@ async fn work(
         }
     };
     context.body = received.bytes;
-    context.memory[0] = received.share;
+    context.body_share = received.share;
     if !route.access.action.changes() && !context.is_http2 {
         connection.read_began();
     }

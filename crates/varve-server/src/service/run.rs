@@ -37,7 +37,7 @@ pub(crate) async fn run(
     let encoding = negotiate::body_encoding(&context.headers)?;
     let opened = body::open(state, route, encoding, context.body).await?;
     context.body = opened.bytes;
-    context.memory[1] = opened.share;
+    context.work_share = opened.share;
     let turn = Turn::until(context.deadline);
     if route.access.action.changes() {
         turn.will_change();

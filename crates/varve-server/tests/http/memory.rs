@@ -63,6 +63,63 @@ fn a_body_is_refused_for_what_it_takes_once_it_is_read() {
     });
 }
 
+fn head_of_echo(bytes: usize) -> String {
+    format!(
+        "PUT /test/echo HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\ncontent-length: {bytes}\r\n\r\n"
+    )
+}
+
+#[test]
+fn a_client_that_announces_much_and_sends_little_holds_little() {
+    let server = TestServer::start(ServerConfig {
+        max_body_bytes: MIB,
+        max_batch_body_bytes: MIB,
+        max_write_request_bytes: MIB,
+        ..ServerConfig::default()
+    });
+    let sent = 40_000;
+    let mut slow = server.connect();
+    slow.send(&[head_of_echo(MIB).as_bytes(), &vec![b' '; sent]].concat());
+    let writes = server.state.admission().writes();
+    await_that("the first bytes have arrived", || {
+        writes.bytes_held() >= sent
+    });
+    assert!(writes.bytes_held() <= 2 * sent, "{}", writes.bytes_held());
+    let body = vec![b' '; MIB - 2 * sent];
+    let mut other = server.connect();
+    other.send(&[head_of_echo(body.len()).as_bytes(), &body].concat());
+    assert_eq!(other.receive().status, 200);
+}
+
+#[test]
+fn bodies_that_fill_the_budget_together_come_to_their_ends() {
+    const COUNT: usize = 4;
+    let server = TestServer::start(ServerConfig {
+        max_body_bytes: MIB,
+        max_batch_body_bytes: MIB,
+        max_write_request_bytes: MIB,
+        admission_wait_ms: 20_000,
+        ..ServerConfig::default()
+    });
+    let body = vec![b' '; MIB - 1];
+    let (first, rest) = body.split_at(MIB / COUNT);
+    let mut clients: Vec<Client> = (0..COUNT).map(|_| server.connect()).collect();
+    for client in &mut clients {
+        client.send(&[head_of_echo(body.len()).as_bytes(), first].concat());
+    }
+    let writes = server.state.admission().writes();
+    await_that("the budget is full", || writes.bytes_held() > MIB * 3 / 4);
+    std::thread::scope(|scope| {
+        for mut client in clients {
+            scope.spawn(move || {
+                client.send(rest);
+                assert_eq!(client.receive().status, 200);
+            });
+        }
+    });
+    await_that("all shares are given back", || writes.bytes_held() == 0);
+}
+
 #[test]
 fn a_gzip_body_that_declares_too_little_is_read_all_the_same() {
     let server = TestServer::with_defaults();
