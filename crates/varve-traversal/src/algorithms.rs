@@ -1,0 +1,27 @@
+//! Graph algorithms over a [`Projection`](crate::Projection): exact, and the same each time.
+//!
+//! Each is a function of a projection, its parameters and a meter. It looks at the deadline and the
+//! cancel token while it runs, and charges its arrays to the meter. Parallel edges count as often as
+//! they are, unless the algorithm says that it looks at the **simple graph**: each pair of different
+//! vertices that an edge joins once.
+
+mod centrality;
+mod cohesion;
+mod communities;
+mod components;
+mod count;
+mod louvain;
+mod pace;
+mod paths;
+mod rank;
+mod rings;
+
+pub use centrality::{Betweenness, Closeness, betweenness, closeness, degree, sampled, stress};
+pub use cohesion::{Triangles, core_numbers, triangles};
+pub use communities::{Communities, label_propagation};
+pub use components::{Components, strong, weak};
+pub use count::{Counts, count_edges, count_vertices};
+pub use louvain::{Louvain, LouvainAsk, louvain, modularity};
+pub use paths::{UNREACHED, distances, hops};
+pub use rank::{PageRank, Ranks, eigenvector, page_rank};
+pub use rings::{Rings, rings};

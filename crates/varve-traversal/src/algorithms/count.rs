@@ -1,0 +1,83 @@
+//! How many elements there are of each label.
+
+use std::collections::BTreeMap;
+
+use varve_model::{EdgeLabelId, VertexLabelId};
+use varve_view::{Elements, Flow, Found, GraphView, Meter, ScanAsk};
+
+use crate::TraversalError;
+
+/// Elements that are scanned in one piece.
+const PIECE: usize = 65_536;
+
+/// Elements by label; labels without elements are not in it.
+pub type Counts<L> = BTreeMap<L, u64>;
+
+/// Counts vertices by label. `progress` is told how many were counted.
+///
+/// # Errors
+/// As the view's reads.
+pub fn count_vertices(
+    view: &dyn GraphView,
+    meter: &Meter,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Counts<VertexLabelId>, TraversalError> {
+    let mut counts = Counts::new();
+    scan(
+        view,
+        Elements::Vertices(&[]),
+        meter,
+        progress,
+        &mut |found| {
+            if let Found::Vertex { vertex, .. } = found {
+                *counts.entry(vertex.label).or_insert(0) += 1;
+            }
+        },
+    )?;
+    Ok(counts)
+}
+
+/// Counts edges by label, as [`count_vertices`].
+///
+/// # Errors
+/// As [`count_vertices`].
+pub fn count_edges(
+    view: &dyn GraphView,
+    meter: &Meter,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Counts<EdgeLabelId>, TraversalError> {
+    let mut counts = Counts::new();
+    scan(view, Elements::Edges(&[]), meter, progress, &mut |found| {
+        if let Found::Edge(edge) = found {
+            *counts.entry(edge.label).or_insert(0) += 1;
+        }
+    })?;
+    Ok(counts)
+}
+
+fn scan(
+    view: &dyn GraphView,
+    elements: Elements<'_>,
+    meter: &Meter,
+    progress: &mut dyn FnMut(u64),
+    count: &mut dyn FnMut(&Found<'_>),
+) -> Result<(), TraversalError> {
+    let ask = ScanAsk {
+        elements,
+        conditions: &[],
+        order: None,
+        properties: &[],
+    };
+    let (mut from, mut counted) = (None, 0);
+    loop {
+        from = view.scan(&ask, from.as_ref(), PIECE, meter, &mut |found| {
+            count(found);
+            counted += 1;
+            Flow::Continue(())
+        })?;
+        progress(counted);
+        if from.is_none() {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Ranks by power iteration: PageRank and eigenvector centrality.
+
+use varve_view::Meter;
+
+use super::pace::{Pace, array};
+use crate::{Adjacency, Node, Projection, TraversalError};
+
+/// Parameters of PageRank (Page, Brin, Motwani and Winograd, 1999).
+#[derive(Debug, Clone, Copy)]
+pub struct PageRank<'a> {
+    /// The share of rank that jumps instead of following an edge, in (0, 1]. NetworkX names `1 - alpha` so.
+    pub alpha: f64,
+    /// Iterations, at most.
+    pub times: u32,
+    /// Ends when the ranks have changed by less than this in sum.
+    pub precision: f64,
+    /// Where jumps go to, in equal shares; empty = to all vertices.
+    pub sources: &'a [Node],
+}
+
+/// Ranks and how they were come to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ranks {
+    /// For each vertex.
+    pub ranks: Vec<f64>,
+    /// Iterations made.
+    pub iterations: u32,
+    /// By how much the last one changed the ranks, in sum.
+    pub last_change: f64,
+}
+
+/// The PageRank of each vertex; all sum to 1. An edge's share of its source's rank is its share of the
+/// weights of the source's edges. The rank of a vertex without edges jumps. The edges must be there
+/// from their targets ([`Projection::back`]).
+///
+/// # Errors
+/// Over the meter's bytes or its deadline.
+pub fn page_rank(
+    graph: &Projection,
+    ask: &PageRank<'_>,
+    meter: &Meter,
+) -> Result<Ranks, TraversalError> {
+    let count = graph.len();
+    let none = Adjacency::default();
+    let back = graph.back().unwrap_or(&none);
+    let begin = 1.0 / count.max(1) as f64;
+    let mut ranks = array(meter, begin, count)?;
+    let jumps = jumps(ask.sources, count, meter)?;
+    if let Some(jumps) = &jumps {
+        ranks.copy_from_slice(jumps);
+    }
+    // One over the sum of the weights of a vertex's outgoing edges; zero without edges.
+    let parts = parts(graph, back, meter)?;
+    let mut shares: Vec<f64> = array(meter, 0.0, count)?;
+    let mut next_shares: Vec<f64> = array(meter, 0.0, count)?;
+    let mut lost = 0.0;
+    for (at, rank) in ranks.iter().enumerate() {
+        shares[at] = rank * parts[at];
+        lost += if parts[at] == 0.0 { *rank } else { 0.0 };
+    }
+    let (mut iterations, mut last_change) = (0, f64::INFINITY);
+    let mut pace = Pace::new(meter);
+    while iterations < ask.times && last_change >= ask.precision && count > 0 {
+        let jumping = ask.alpha + (1.0 - ask.alpha) * lost;
+        let even = jumping / count as f64;
+        (lost, last_change) = (0.0, 0.0);
+        for node in graph.nodes() {
+            let at = node as usize;
+            let sum = gathered(back, node, &shares, &mut pace)?;
+            let jumped = jumps.as_ref().map_or(even, |jumps| jumping * jumps[at]);
+            let rank = jumped + (1.0 - ask.alpha) * sum;
+            last_change += (rank - ranks[at]).abs();
+            ranks[at] = rank;
+            next_shares[at] = rank * parts[at];
+            lost += if parts[at] == 0.0 { rank } else { 0.0 };
+        }
+        std::mem::swap(&mut shares, &mut next_shares);
+        iterations += 1;
+    }
+    Ok(Ranks {
+        ranks,
+        iterations,
+        last_change: if iterations == 0 { 0.0 } else { last_change },
+    })
+}
+
+/// The sum of values over a vertex's edges, by their weights.
+#[inline]
+fn gathered(
+    side: &Adjacency,
+    node: Node,
+    values: &[f64],
+    pace: &mut Pace<'_>,
+) -> Result<f64, TraversalError> {
+    let others = side.of_node(node);
+    pace.step(others.len() + 1)?;
+    let weights = side.weights_of(node);
+    Ok(match weights.is_empty() {
+        true => others.iter().map(|other| values[*other as usize]).sum(),
+        false => {
+            let pairs = others.iter().zip(weights);
+            pairs
+                .map(|(other, weight)| values[*other as usize] * weight)
+                .sum()
+        }
+    })
+}
+
+/// The share of each vertex in the jumps; `None` when all have the same.
+fn jumps(
+    sources: &[Node],
+    count: usize,
+    meter: &Meter,
+) -> Result<Option<Vec<f64>>, TraversalError> {
+    if sources.is_empty() {
+        return Ok(None);
+    }
+    let mut distinct = sources.to_vec();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let mut jumps = array(meter, 0.0, count)?;
+    for source in &distinct {
+        jumps[*source as usize] = 1.0 / distinct.len() as f64;
+    }
+    Ok(Some(jumps))
+}
+
+fn parts(graph: &Projection, back: &Adjacency, meter: &Meter) -> Result<Vec<f64>, TraversalError> {
+    let mut sums: Vec<f64> = array(meter, 0.0, graph.len())?;
+    let mut pace = Pace::new(meter);
+    for node in graph.nodes() {
+        pace.step(1)?;
+        for (source, weight) in back.weighted(node) {
+            sums[source as usize] += weight;
+        }
+    }
+    for sum in &mut sums {
+        *sum = if *sum > 0.0 { 1.0 / *sum } else { 0.0 };
+    }
+    Ok(sums)
+}
+
+/// Eigenvector centrality: the vector of length 1 that the edges turn into a multiple of itself, a
+/// vertex's value being the sum of those of the sources of its edges. Found by iteration of the
+/// adjacency matrix plus the unit matrix, so that it converges on bipartite graphs too; ends when no
+/// more than `precision` per vertex changes. A graph whose edges make no cycle has no such vector;
+/// then the last iterate is returned, and [`Ranks::last_change`] tells.
+///
+/// The edges must be there from their targets ([`Projection::back`]); if they are there from their
+/// sources too, both directions count.
+///
+/// # Errors
+/// As [`page_rank`].
+pub fn eigenvector(
+    graph: &Projection,
+    times: u32,
+    precision: f64,
+    meter: &Meter,
+) -> Result<Ranks, TraversalError> {
+    let count = graph.len();
+    let sides = graph.sides();
+    let mut ranks = array(meter, 1.0 / (count.max(1) as f64).sqrt(), count)?;
+    let mut next = array(meter, 0.0, count)?;
+    let (mut iterations, mut last_change) = (0, f64::INFINITY);
+    let mut pace = Pace::new(meter);
+    while iterations < times && last_change >= precision * count as f64 && count > 0 {
+        for node in graph.nodes() {
+            let mut sum = ranks[node as usize];
+            for side in &sides {
+                sum += gathered(side, node, &ranks, &mut pace)?;
+            }
+            next[node as usize] = sum;
+        }
+        let length = next.iter().map(|rank| rank * rank).sum::<f64>().sqrt();
+        last_change = 0.0;
+        for (rank, next) in ranks.iter_mut().zip(&next) {
+            let normed = next / length;
+            last_change += (normed - *rank).abs();
+            *rank = normed;
+        }
+        iterations += 1;
+    }
+    Ok(Ranks {
+        ranks,
+        iterations,
+        last_change: if iterations == 0 { 0.0 } else { last_change },
+    })
+}

@@ -1,0 +1,116 @@
+//! The keys of a projection's vertices.
+
+use std::cmp::Ordering;
+
+use varve_model::VertexLabelId;
+use varve_view::{Meter, ViewError};
+
+use super::Node;
+
+/// What a vertex takes beside its key: an end and a label.
+const VERTEX_BYTES: usize = 12;
+
+/// Vertex keys in ascending order, and the vertices' labels.
+#[derive(Debug, Default)]
+pub struct Vertices {
+    bytes: Vec<u8>,
+    /// Where each key ends in `bytes`.
+    ends: Vec<u64>,
+    labels: Vec<VertexLabelId>,
+}
+
+impl Vertices {
+    /// Vertices whose keys are their numbers, 4 bytes each.
+    pub(super) fn numbered(count: usize) -> Self {
+        let numbers = 0..Node::try_from(count).unwrap_or(Node::MAX);
+        Self {
+            bytes: numbers.clone().flat_map(Node::to_be_bytes).collect(),
+            ends: numbers.map(|number| 4 * (u64::from(number) + 1)).collect(),
+            labels: vec![VertexLabelId(0); count],
+        }
+    }
+
+    pub(super) fn push(
+        &mut self,
+        key: &[u8],
+        label: VertexLabelId,
+        meter: &Meter,
+    ) -> Result<(), ViewError> {
+        if self.len() >= Node::MAX as usize {
+            return Err(ViewError::Memory {
+                max: u64::from(Node::MAX),
+            });
+        }
+        meter.hold(key.len() + VERTEX_BYTES)?;
+        self.bytes.extend_from_slice(key);
+        self.ends.push(self.bytes.len() as u64);
+        self.labels.push(label);
+        Ok(())
+    }
+
+    /// Brings the keys into order. Engines mostly hand them out so.
+    pub(super) fn sort(&mut self) {
+        let mut order: Vec<Node> = self.numbers().collect();
+        if order.is_sorted_by_key(|number| self.key(*number)) {
+            return;
+        }
+        order.sort_unstable_by_key(|number| self.key(*number));
+        let mut sorted = Self::default();
+        for number in order {
+            sorted.bytes.extend_from_slice(self.key(number));
+            sorted.ends.push(sorted.bytes.len() as u64);
+            sorted.labels.push(self.label(number));
+        }
+        *self = sorted;
+    }
+
+    /// How many vertices there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The bytes that keys, ends and labels take.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.len() + self.len() * VERTEX_BYTES
+    }
+
+    /// The key of a vertex.
+    #[must_use]
+    pub fn key(&self, node: Node) -> &[u8] {
+        let at = node as usize;
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[start as usize..self.ends[at] as usize]
+    }
+
+    /// The label of a vertex.
+    #[must_use]
+    pub fn label(&self, node: Node) -> VertexLabelId {
+        self.labels[node as usize]
+    }
+
+    /// The number of the vertex with this key.
+    #[must_use]
+    pub fn find(&self, key: &[u8]) -> Option<Node> {
+        let (mut low, mut high) = (0, Node::try_from(self.len()).unwrap_or(Node::MAX));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.key(middle).cmp(key) {
+                Ordering::Equal => return Some(middle),
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
+            }
+        }
+        None
+    }
+
+    pub(super) fn numbers(&self) -> std::ops::Range<Node> {
+        0..Node::try_from(self.len()).unwrap_or(Node::MAX)
+    }
+}
