@@ -11,6 +11,9 @@ pub enum TraversalError {
     /// An edge's weight is negative or no number.
     #[error("The weight of an edge must be a number >= 0, but is {0}")]
     Weight(String),
+    /// An edge's weight is no number.
+    #[error("The weight of an edge must be a number, but is {0}")]
+    NotANumber(String),
     /// A read ended early.
     #[error(transparent)]
     View(#[from] ViewError),

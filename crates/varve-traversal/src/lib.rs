@@ -7,22 +7,30 @@
 
 pub mod algorithms;
 mod capacity;
+pub mod count;
+pub mod crosspoints;
+pub mod customized;
 mod error;
+pub mod fusiform;
 mod keys;
 pub mod neighbourhood;
 mod path;
 pub mod paths;
 pub mod projection;
+pub mod ranks;
+pub mod rings;
 mod search;
 pub mod shortest;
 pub mod similarity;
 mod step;
+pub mod template;
 mod tree;
+mod walks;
 pub mod weighted;
 
 pub use capacity::Capacity;
 pub use error::TraversalError;
-pub use path::{Parallel, Path, edges_of, path_bytes};
+pub use path::{Parallel, Path, Stepped, edges_of, edges_of_steps, path_bytes};
 pub use projection::{Adjacency, Node, Projection, ProjectionAsk};
 pub use search::{Hop, Measure, Search, VertexNumber};
 pub use step::{EdgeFilter, Step, VertexFilter};

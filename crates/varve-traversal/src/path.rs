@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use varve_model::{EdgeId, VertexId};
-use varve_view::{Flow, Meter};
+use varve_view::Flow;
 
 use crate::{Search, Step, TraversalError, VertexNumber};
 
@@ -45,32 +45,92 @@ pub fn path_bytes(vertices: usize) -> usize {
 /// Bytes that a pair of neighbours takes while an edge is looked for.
 const PAIR_BYTES: usize = 2 * size_of::<(VertexNumber, VertexNumber)>();
 
+/// A path, and which of a request's steps each of its edges was walked by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stepped {
+    /// The path.
+    pub path: Path,
+    /// Positions in the list of steps, one for each edge.
+    pub steps: Vec<usize>,
+}
+
 /// Neighbours on paths, between which edges are looked for.
+#[derive(Default)]
 pub(crate) struct Pairs {
     /// Each pair once, in the order in which the paths have them.
     pub(crate) all: Vec<(VertexNumber, VertexNumber)>,
-    /// What follows each vertex.
-    pub(crate) ends: FxHashMap<VertexNumber, FxHashSet<VertexNumber>>,
+    /// The key of each vertex that is left, and what follows it.
+    pub(crate) ends: FxHashMap<VertexNumber, (Vec<u8>, FxHashSet<VertexNumber>)>,
 }
 
 impl Pairs {
     pub(crate) fn of<'p>(
+        search: &Search<'_>,
         paths: impl Iterator<Item = &'p Path>,
-        meter: &Meter,
     ) -> Result<Self, TraversalError> {
-        let mut pairs = Self {
-            all: Vec::new(),
-            ends: FxHashMap::default(),
-        };
+        let mut pairs = Self::default();
         for path in paths {
             for pair in path.vertices.windows(2) {
-                if pairs.ends.entry(pair[0]).or_default().insert(pair[1]) {
-                    meter.hold(PAIR_BYTES)?;
-                    pairs.all.push((pair[0], pair[1]));
-                }
+                pairs.add(search, pair[0], pair[1])?;
             }
         }
         Ok(pairs)
+    }
+
+    fn add(
+        &mut self,
+        search: &Search<'_>,
+        from: VertexNumber,
+        to: VertexNumber,
+    ) -> Result<(), TraversalError> {
+        let held = |key: &[u8]| search.meter().hold(PAIR_BYTES + key.len());
+        let (_, ends) = match self.ends.entry(from) {
+            Entry::Occupied(place) => place.into_mut(),
+            Entry::Vacant(place) => {
+                let key = search.key(from);
+                held(&key)?;
+                place.insert((key, FxHashSet::default()))
+            }
+        };
+        if ends.insert(to) {
+            held(&[])?;
+            self.all.push((from, to));
+        }
+        Ok(())
+    }
+
+    /// The vertices that are left, in the order in which the paths have them.
+    pub(crate) fn starts(&self) -> Vec<VertexNumber> {
+        let mut seen = FxHashSet::default();
+        let starts = self.all.iter().map(|(from, _)| *from);
+        starts.filter(|from| seen.insert(*from)).collect()
+    }
+
+    /// One edge of the step for each pair, in order.
+    fn edges(
+        &self,
+        search: &mut Search<'_>,
+        step: &Step,
+        parallel: Parallel,
+    ) -> Result<Vec<EdgeId>, TraversalError> {
+        let mut found: FxHashMap<(VertexNumber, VertexNumber), EdgeId> = FxHashMap::default();
+        let view = search.view();
+        search.expand(&self.starts(), step, &mut |hop| {
+            let Some((key, ends)) = self.ends.get(&hop.from) else {
+                return Ok(Flow::Continue(()));
+            };
+            if ends.contains(&hop.to) {
+                let edge = view.edge_id(key, hop.edge)?;
+                match (parallel, found.entry((hop.from, hop.to))) {
+                    (_, Entry::Vacant(place)) => drop(place.insert(edge)),
+                    (Parallel::Last, Entry::Occupied(mut place)) => drop(place.insert(edge)),
+                    (Parallel::First, Entry::Occupied(_)) => {}
+                }
+            }
+            Ok(Flow::Continue(()))
+        })?;
+        let each = self.all.iter().filter_map(|pair| found.remove(pair));
+        Ok(each.collect())
     }
 }
 
@@ -85,23 +145,35 @@ pub fn edges_of(
     step: &Step,
     parallel: Parallel,
 ) -> Result<Vec<EdgeId>, TraversalError> {
-    let pairs = Pairs::of(paths.iter(), search.meter())?;
-    let mut found: FxHashMap<(VertexNumber, VertexNumber), EdgeId> = FxHashMap::default();
-    for (from, ends) in &pairs.ends {
-        let (view, key) = (search.view(), search.key(*from));
-        search.expand(&[*from], step, &mut |hop| {
-            if ends.contains(&hop.to) {
-                let edge = view.edge_id(&key, hop.edge)?;
-                match (parallel, found.entry((*from, hop.to))) {
-                    (_, Entry::Vacant(place)) => drop(place.insert(edge)),
-                    (Parallel::Last, Entry::Occupied(mut place)) => drop(place.insert(edge)),
-                    (Parallel::First, Entry::Occupied(_)) => {}
-                }
-            }
-            Ok(Flow::Continue(()))
-        })?;
+    let pairs = Pairs::of(search, paths.iter())?;
+    Ok(distinct(pairs.edges(search, step, parallel)?))
+}
+
+/// One edge for each pair of consecutive vertices of the paths and the step that was walked between
+/// them, each once; of parallel ones the last.
+///
+/// # Errors
+/// As the view.
+pub fn edges_of_steps<'p>(
+    search: &mut Search<'_>,
+    paths: impl Iterator<Item = &'p Stepped>,
+    steps: &[&Step],
+) -> Result<Vec<EdgeId>, TraversalError> {
+    let mut pairs: Vec<Pairs> = steps.iter().map(|_| Pairs::default()).collect();
+    for stepped in paths {
+        for (pair, step) in stepped.path.vertices.windows(2).zip(&stepped.steps) {
+            pairs[*step].add(search, pair[0], pair[1])?;
+        }
     }
-    let each = pairs.all.iter().filter_map(|pair| found.remove(pair));
+    let mut edges = Vec::new();
+    for (pairs, step) in pairs.iter().zip(steps) {
+        edges.extend(pairs.edges(search, step, Parallel::Last)?);
+    }
+    Ok(distinct(edges))
+}
+
+fn distinct(mut edges: Vec<EdgeId>) -> Vec<EdgeId> {
     let mut seen = HashSet::new();
-    Ok(each.filter(|edge| seen.insert(edge.clone())).collect())
+    edges.retain(|edge| seen.insert(edge.clone()));
+    edges
 }

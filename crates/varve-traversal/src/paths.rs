@@ -17,6 +17,8 @@ pub struct SimplePaths {
     pub capacity: Capacity,
     /// Most paths.
     pub limit: u64,
+    /// Whether only the paths with the fewest edges are wanted.
+    pub nearest: bool,
 }
 
 /// What HugeGraph's texts call these searches.
@@ -55,7 +57,12 @@ pub fn simple_paths(
         return Ok(Vec::new());
     }
     let mut finder = Finder {
-        back: step.reversed(),
+        // From the target every edge counts, or a way over a vertex of many edges would be missed.
+        back: Step {
+            max_degree: None,
+            skip_degree: None,
+            ..step.reversed()
+        },
         search,
         step,
         ask,
@@ -69,7 +76,8 @@ pub fn simple_paths(
     let mut path = vec![source];
     for length in 1..=ask.depth {
         finder.extend(&mut path, length)?;
-        if finder.found.len() as u64 >= ask.limit {
+        let is_enough = ask.nearest && !finder.found.is_empty();
+        if is_enough || finder.found.len() as u64 >= ask.limit {
             break;
         }
         finder.reach_further(length)?;
@@ -80,6 +88,31 @@ pub fn simple_paths(
         }
     }
     Ok(finder.found)
+}
+
+/// [`simple_paths`] of each source and each target, source by source. The capacity holds for each pair.
+///
+/// # Errors
+/// As [`simple_paths`].
+pub fn paths_of_pairs(
+    search: &mut Search<'_>,
+    sources: &[VertexNumber],
+    targets: &[VertexNumber],
+    step: &Step,
+    ask: &SimplePaths,
+) -> Result<Vec<Path>, TraversalError> {
+    let mut found = Vec::new();
+    for source in sources {
+        for target in targets {
+            let limit = ask.limit - found.len() as u64;
+            if limit == 0 {
+                return Ok(found);
+            }
+            let ask = SimplePaths { limit, ..*ask };
+            found.extend(simple_paths(search, *source, *target, step, &ask)?);
+        }
+    }
+    Ok(found)
 }
 
 impl Finder<'_, '_> {

@@ -1,6 +1,8 @@
 //! One traversal's state: the vertices it has met, and its way of reading.
 
-use varve_model::{Direction, EdgeLabelId, Properties, VertexId, VertexLabelId};
+use varve_model::{
+    Direction, EdgeLabelId, Properties, PropertyKeyId, Value, VertexId, VertexLabelId,
+};
 use varve_view::{Expand, Flow, GraphView, Meter, Neighbour, ViewError};
 
 use crate::keys::Keys;
@@ -135,10 +137,45 @@ impl<'v> Search<'v> {
     /// # Errors
     /// As the view.
     pub fn exists(&self, number: VertexNumber) -> Result<bool, TraversalError> {
-        let (mut exists, key) = (false, self.keys.get(number));
-        let found = &mut |_, _: varve_view::VertexFound<'_>| exists = true;
-        self.view.vertices(&[key], &[], self.meter, found)?;
-        Ok(exists)
+        Ok(self.existing(&[number])? == [number])
+    }
+
+    /// Those of the vertices that exist, in the order given.
+    ///
+    /// # Errors
+    /// As the view.
+    pub fn existing(&self, numbers: &[VertexNumber]) -> Result<Vec<VertexNumber>, TraversalError> {
+        let mut exist = vec![false; numbers.len()];
+        let keys: Vec<&[u8]> = numbers
+            .iter()
+            .map(|number| self.keys.get(*number))
+            .collect();
+        let found = &mut |at: usize, _: varve_view::VertexFound<'_>| exist[at] = true;
+        self.view.vertices(&keys, &[], self.meter, found)?;
+        let mut exist = exist.into_iter();
+        let existing = numbers.iter().filter(|_| exist.next() == Some(true));
+        Ok(existing.copied().collect())
+    }
+
+    /// A property of each of these vertices that has it, in the order given.
+    ///
+    /// # Errors
+    /// As the view.
+    pub(crate) fn values(
+        &self,
+        numbers: &[VertexNumber],
+        key: PropertyKeyId,
+    ) -> Result<Vec<Option<Value>>, TraversalError> {
+        let mut values = vec![None; numbers.len()];
+        let keys: Vec<&[u8]> = numbers
+            .iter()
+            .map(|number| self.keys.get(*number))
+            .collect();
+        let found = &mut |at: usize, vertex: varve_view::VertexFound<'_>| {
+            values[at] = vertex.properties.get(key).cloned();
+        };
+        self.view.vertices(&keys, &[key], self.meter, found)?;
+        Ok(values)
     }
 
     /// Follows a step from each vertex in turn, each with its edges in storage order. A break ends it.
@@ -162,6 +199,34 @@ impl<'v> Search<'v> {
             }
         }
         Ok(())
+    }
+
+    /// How many edges a step follows from these vertices, of which some may stand several times.
+    ///
+    /// # Errors
+    /// As the view.
+    pub(crate) fn count_edges(
+        &mut self,
+        from: &[VertexNumber],
+        step: &Step,
+    ) -> Result<u64, TraversalError> {
+        let mut count = 0;
+        if !step.edges.is_empty() || !step.vertices.is_empty() {
+            self.expand(from, step, &mut |_| {
+                count += 1;
+                Ok(Flow::Continue(()))
+            })?;
+            return Ok(count);
+        }
+        let keys: Vec<&[u8]> = from.iter().map(|number| self.keys.get(*number)).collect();
+        let most = step.max_degree.unwrap_or(u64::MAX);
+        let looked_at = most.max(step.skip_degree.unwrap_or(0));
+        let degrees = self
+            .view
+            .degrees(&keys, &ask(step, &[]), looked_at, self.meter)?;
+        let is_left = |degree: &u64| step.skip_degree.is_none_or(|skip| *degree < skip);
+        let counted = degrees.into_iter().filter(is_left);
+        Ok(counted.map(|degree| degree.min(most)).sum())
     }
 
     /// Those of the vertices that a step leaves: they pass its filters and are not too large.

@@ -182,6 +182,27 @@ pub fn shortest_paths(
     Ok(Vec::new())
 }
 
+/// One shortest path for each pair of these vertices that has one, from the earlier to the later of the
+/// list. The capacity holds for each pair.
+///
+/// # Errors
+/// As [`shortest_paths`].
+pub fn paths_between_all(
+    search: &mut Search<'_>,
+    vertices: &[VertexNumber],
+    step: &Step,
+    ask: &Shortest,
+) -> Result<Vec<Path>, TraversalError> {
+    let one = Shortest { all: false, ..*ask };
+    let mut found = Vec::new();
+    for (at, source) in vertices.iter().enumerate() {
+        for target in &vertices[at + 1..] {
+            found.extend(shortest_paths(search, *source, *target, step, &one)?);
+        }
+    }
+    Ok(found)
+}
+
 /// The paths through the vertices at which the last layers of both sides meet.
 fn joined(
     near: &Side,

@@ -4,10 +4,10 @@
 //! missing links via local information" (2009); Jaccard's index.
 
 use rustc_hash::FxHashSet;
-use varve_view::Expand;
+use varve_view::{Expand, Flow};
 
 use crate::neighbourhood::neighbours;
-use crate::{Search, Step, TraversalError, VertexNumber};
+use crate::{Capacity, Search, Step, TraversalError, Tree, VertexNumber};
 
 /// Edges of a common neighbour that count for its degree, as in HugeGraph.
 const DEGREE_MAX: u64 = 10_000;
@@ -58,6 +58,55 @@ pub fn jaccard(
     } else {
         common as f64 / all as f64
     })
+}
+
+/// Jaccard's index of a vertex and each vertex that is one or two steps away, highest first; of equals
+/// the nearer, then in storage order. At most `top`.
+///
+/// # Errors
+/// [`TraversalError::Capacity`] when more vertices are reached than may be, and failures of the view.
+pub fn jaccard_of_near(
+    search: &mut Search<'_>,
+    vertex: VertexNumber,
+    step: &Step,
+    top: usize,
+    capacity: Capacity,
+) -> Result<Vec<(VertexNumber, f64)>, TraversalError> {
+    let mut tree = Tree::new(vertex);
+    let (mut touched, mut ours) = (1, FxHashSet::default());
+    for layer in 0..2 {
+        tree.grow(search, step, u64::MAX)?;
+        touched += tree.last().len() as u64;
+        capacity.check_reached(touched)?;
+        if layer == 0 {
+            ours.extend(tree.reached());
+        }
+    }
+    let near: Vec<VertexNumber> = tree.reached().collect();
+    search
+        .meter()
+        .hold(near.len() * size_of::<(VertexNumber, f64)>())?;
+    let mut scores: Vec<(VertexNumber, f64)> = near.iter().map(|near| (*near, 0.0)).collect();
+    let mut theirs = FxHashSet::default();
+    let (mut at, mut common) = (0, 0);
+    search.expand(&near, step, &mut |hop| {
+        if near[at] != hop.from {
+            theirs.clear();
+            common = 0;
+            while near[at] != hop.from {
+                at += 1;
+            }
+        }
+        if hop.to != hop.from && theirs.insert(hop.to) {
+            common += usize::from(ours.contains(&hop.to));
+            let all = ours.len() + theirs.len() - common;
+            scores[at].1 = common as f64 / all as f64;
+        }
+        Ok(Flow::Continue(()))
+    })?;
+    scores.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    scores.truncate(top);
+    Ok(scores)
 }
 
 /// Which weight a common neighbour has.

@@ -172,24 +172,25 @@ pub fn lightest_edges(
         reads: weight.into_iter().collect(),
         ..step.clone()
     };
-    let pairs = Pairs::of(paths.iter().map(|found| &found.path), search.meter())?;
+    let pairs = Pairs::of(search, paths.iter().map(|found| &found.path))?;
     let mut lightest: FxHashMap<(VertexNumber, VertexNumber), (f64, EdgeId)> = FxHashMap::default();
-    for (from, ends) in &pairs.ends {
-        let (view, key) = (search.view(), search.key(*from));
-        search.expand(&[*from], &step, &mut |hop| {
-            if ends.contains(&hop.to) {
-                let pair = (*from, hop.to);
-                let weight = weight_of(hop.properties, weight)?;
-                if lightest
-                    .get(&pair)
-                    .is_none_or(|(least, _)| weight <= *least)
-                {
-                    lightest.insert(pair, (weight, view.edge_id(&key, hop.edge)?));
-                }
+    let view = search.view();
+    search.expand(&pairs.starts(), &step, &mut |hop| {
+        let Some((key, ends)) = pairs.ends.get(&hop.from) else {
+            return Ok(Flow::Continue(()));
+        };
+        if ends.contains(&hop.to) {
+            let pair = (hop.from, hop.to);
+            let weight = weight_of(hop.properties, weight)?;
+            if lightest
+                .get(&pair)
+                .is_none_or(|(least, _)| weight <= *least)
+            {
+                lightest.insert(pair, (weight, view.edge_id(key, hop.edge)?));
             }
-            Ok(Flow::Continue(()))
-        })?;
-    }
+        }
+        Ok(Flow::Continue(()))
+    })?;
     let each = pairs.all.iter().filter_map(|pair| lightest.remove(pair));
     Ok(each.map(|(_, edge)| edge).collect())
 }

@@ -233,6 +233,64 @@ fn weighted_and_simple_paths() {
 }
 
 #[test]
+fn rings_rays_and_crosspoints() {
+    let fixture = world();
+    let source = r#"source="1:marko"&max_depth=3"#;
+    let rings = get(&fixture, &format!("rings?{source}"));
+    let triangle = json!(["1:marko", "1:josh", "2:lop", "1:marko"]);
+    assert_eq!(rings["rings"], json!([{"objects": triangle}]));
+    assert_eq!(rings["vertices"], json!(["1:marko", "1:josh", "2:lop"]));
+    assert_eq!(rings["edges"].as_array().unwrap().len(), 3);
+    let tail = r#"source="1:vadas"&max_depth=4"#;
+    let none = get(&fixture, &format!("rings?{tail}"));
+    assert_eq!(none, json!({"rings": [], "vertices": [], "edges": []}));
+    let anywhere = get(&fixture, &format!("rings?{tail}&source_in_ring=false"));
+    assert_eq!(anywhere["rings"].as_array().unwrap().len(), 1);
+    let rays = get(
+        &fixture,
+        &format!("rays?{source}&limit=-1&with_vertex=true"),
+    );
+    assert_eq!(
+        rays["rays"],
+        json!([{"objects": ["1:marko", "1:vadas"]},
+               {"objects": ["1:marko", "1:josh", "1:peter"]},
+               {"objects": ["1:marko", "2:lop", "1:josh", "1:peter"]}])
+    );
+    assert_eq!(rays["vertices"][0]["properties"]["name"], "marko");
+    assert_eq!(rays["edges"].as_array().unwrap().len(), 5);
+    let crossing = get(
+        &fixture,
+        r#"crosspoints?source="1:marko"&target="1:josh"&max_depth=2&direction=OUT"#,
+    );
+    assert_eq!(
+        crossing,
+        json!({"crosspoints": [
+            {"crosspoint": "1:josh", "objects": ["1:marko", "1:josh"]},
+            {"crosspoint": "2:lop", "objects": ["1:marko", "2:lop", "1:josh"]}]})
+    );
+    for (rest, message) in [
+        (
+            format!("rings?{source}&capacity=2"),
+            "Exceed capacity '2' while finding rings",
+        ),
+        (
+            format!("rays?{source}&capacity=2"),
+            "Exceed capacity '2' while finding rays",
+        ),
+        (
+            r#"rays?source="1:marko"&max_depth=0"#.to_owned(),
+            "The max depth parameter must be > 0, but got 0",
+        ),
+        (
+            r#"crosspoints?source="1:marko"&target="1:josh"&max_depth=0"#.to_owned(),
+            "The depth must be in (0, 5000], but got: 0",
+        ),
+    ] {
+        fixture.refuses("GET", &path(&rest), "", 400, message);
+    }
+}
+
+#[test]
 fn traversers_see_both_times() {
     let fixture = world();
     let walk = r#"kout?source="1:marko"&max_depth=1&label=knows"#;

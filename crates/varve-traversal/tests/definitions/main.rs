@@ -3,6 +3,10 @@
 //! `VARVE_TRAVERSAL_GRAPHS` sets how many graphs, `VARVE_TRAVERSAL_SEED` the first seed.
 
 mod naive;
+mod pairs;
+mod ranks;
+mod steps;
+mod walks;
 mod world;
 
 use std::collections::BTreeSet;
@@ -256,7 +260,7 @@ fn likeness_of_neighbourhoods() {
 fn simple_paths_shortest_first() {
     on_graphs(|world, random| {
         let meter = Meter::unlimited();
-        let step = world.step(random, false);
+        let step = world.step(random, true);
         let (source, target) = (world.vertex(random), world.vertex(random));
         let depth = 1 + random.below(6);
         let wanted = naive::simple_paths(world, &step, source, target, depth);
@@ -267,6 +271,7 @@ fn simple_paths_shortest_first() {
             depth: depth as u64,
             capacity: Capacity::NONE,
             limit: u64::MAX,
+            nearest: false,
         };
         let paths = simple_paths(&mut search, start, end, &step, &ask).expect("an answer");
         let got: Vec<Vec<usize>> = paths.iter().map(|path| places(&search, path)).collect();
@@ -278,6 +283,11 @@ fn simple_paths_shortest_first() {
         let few = simple_paths(&mut search, start, end, &step, &ask).expect("an answer");
         let few: Vec<Vec<usize>> = few.iter().map(|path| places(&search, path)).collect();
         assert_eq!(few, got[..got.len().min(ask.limit as usize)]);
+        (ask.limit, ask.nearest) = (u64::MAX, true);
+        let nearest = simple_paths(&mut search, start, end, &step, &ask).expect("an answer");
+        let nearest: Vec<Vec<usize>> = nearest.iter().map(|path| places(&search, path)).collect();
+        let shortest = got.iter().filter(|path| path.len() == got[0].len());
+        assert!(nearest.iter().eq(shortest), "{nearest:?} of {got:?}");
     });
 }
 

@@ -29,7 +29,7 @@ fn may_stand(world: &World, step: &Step, at: usize) -> bool {
 }
 
 /// The edges of a vertex in the step's direction and labels, in storage order.
-fn edges(world: &World, step: &Step, at: usize) -> Vec<(usize, Edge)> {
+fn edges(world: &World, step: &Step, at: usize) -> Vec<(usize, Edge, Direction)> {
     let mut found = Vec::new();
     for direction in [Direction::Out, Direction::In] {
         if step.direction.is_some_and(|asked| asked != direction) {
@@ -46,7 +46,7 @@ fn edges(world: &World, step: &Step, at: usize) -> Vec<(usize, Edge)> {
             (edge.id.label, edge.id.sort_values.clone(), other)
         });
         let ends = own.into_iter();
-        found.extend(ends.map(|edge| (place(edge.id.other(direction)), edge)));
+        found.extend(ends.map(|edge| (place(edge.id.other(direction)), edge, direction)));
     }
     found
 }
@@ -56,8 +56,8 @@ pub(crate) fn degree(world: &World, step: &Step, at: usize) -> usize {
     edges(world, step, at).len()
 }
 
-/// Where a step leads from a vertex, with repeats.
-pub(crate) fn next(world: &World, step: &Step, at: usize) -> Vec<usize> {
+/// The edges that a step follows from a vertex, with their other ends.
+pub(crate) fn hops(world: &World, step: &Step, at: usize) -> Vec<(usize, Edge, Direction)> {
     if !may_stand(world, step, at) {
         return Vec::new();
     }
@@ -76,10 +76,15 @@ pub(crate) fn next(world: &World, step: &Step, at: usize) -> Vec<usize> {
                     && satisfies(&filter.conditions, &edge.properties)
             })
     };
-    let ends = edges.into_iter().filter(|(_, edge)| passes(edge));
-    let ends = ends.map(|(other, _)| other);
-    ends.filter(|other| may_stand(world, step, *other))
+    let ends = edges.into_iter().filter(|(_, edge, _)| passes(edge));
+    ends.filter(|(other, ..)| may_stand(world, step, *other))
         .collect()
+}
+
+/// Where a step leads from a vertex, with repeats.
+pub(crate) fn next(world: &World, step: &Step, at: usize) -> Vec<usize> {
+    let hops = hops(world, step, at).into_iter();
+    hops.map(|(other, ..)| other).collect()
 }
 
 /// The distance of each vertex from the source; `None` = not reached.
@@ -126,26 +131,14 @@ pub(crate) fn walk_ends(
 
 /// Where a step leads from a vertex and what the edge weighs: its property, or 1.
 fn weighted(world: &World, step: &Step, at: usize) -> Vec<(usize, i64)> {
-    let ends = next(world, step, at);
-    let mut found = Vec::new();
-    for end in ends.into_iter().collect::<BTreeSet<usize>>() {
-        // The edges of one pair are told apart by restricting the step to one of them.
-        for (other, edge) in edges(world, step, at) {
-            let passes = step.edges.is_empty()
-                || step.edges.iter().any(|filter| {
-                    filter.label.is_none_or(|label| label == edge.id.label)
-                        && satisfies(&filter.conditions, &edge.properties)
-                });
-            if other == end && passes {
-                let weight = edge
-                    .properties
-                    .get(KEY)
-                    .and_then(varve_model::Value::as_i64);
-                found.push((end, weight.unwrap_or(1)));
-            }
-        }
-    }
-    found
+    let weight = |edge: &Edge| {
+        edge.properties
+            .get(KEY)
+            .and_then(varve_model::Value::as_i64)
+    };
+    let hops = hops(world, step, at).into_iter();
+    hops.map(|(other, edge, _)| (other, weight(&edge).unwrap_or(1)))
+        .collect()
 }
 
 /// The least weight of a path to each vertex, by Bellman and Ford; of a step without degree bounds.

@@ -4,19 +4,44 @@ use varve_graph::read::View;
 use varve_graph::schema::Schema;
 use varve_graph::{ErrorKind, GraphError};
 use varve_model::{EdgeId, VertexId};
+use varve_traversal::crosspoints::Crossing;
 use varve_traversal::{Path, Search, VertexNumber};
 
 use super::parameters::{Ground, refused};
 use crate::JsonWriter;
 use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::graph::output;
-use crate::request::RequestContext;
+use crate::request::{Query, RequestContext};
 use crate::respond::Growing;
 
 /// How many items are written between two looks at the clock.
 const DEADLINE_EVERY: usize = 256;
 /// Bytes of a first buffer.
 const FIRST_BYTES: usize = 1_024;
+
+/// What stands in an answer as elements rather than as ids.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Whole {
+    pub(super) vertices: bool,
+    pub(super) edges: bool,
+}
+
+impl Whole {
+    /// What the query parameters ask for.
+    pub(super) fn of(query: &Query) -> Result<Self, ApiError> {
+        Ok(Self {
+            vertices: query.boolean("with_vertex", false)?,
+            edges: query.boolean("with_edge", false)?,
+        })
+    }
+}
+
+/// The vertices of paths, each once, in the order in which they are met.
+pub(super) fn vertices_of(paths: &[Path]) -> Vec<VertexNumber> {
+    let mut seen = std::collections::HashSet::new();
+    let all = paths.iter().flat_map(|path| &path.vertices);
+    all.copied().filter(|vertex| seen.insert(*vertex)).collect()
+}
 
 /// A JSON object that grows member by member, within the limits of answers.
 pub(super) struct Answer<'a> {
@@ -80,11 +105,26 @@ impl<'a> Answer<'a> {
     ) -> Result<(), ApiError> {
         let context = self.context();
         self.list(key, paths, |json, path| {
-            json.begin_object().key("objects").begin_array();
-            for number in &path.vertices {
-                write_id(context, json, search, *number)?;
-            }
-            json.end_array().end_object();
+            json.begin_object();
+            write_objects(context, json, search, path)?;
+            json.end_object();
+            Ok(())
+        })
+    }
+
+    /// A list of paths, each with the vertex at which two walks meet.
+    pub(super) fn crossings(
+        &mut self,
+        key: &str,
+        search: &Search<'_>,
+        crossings: &[Crossing],
+    ) -> Result<(), ApiError> {
+        let context = self.context();
+        self.list(key, crossings, |json, crossing| {
+            json.begin_object().key("crosspoint");
+            write_id(context, json, search, crossing.crosspoint)?;
+            write_objects(context, json, search, &crossing.path)?;
+            json.end_object();
             Ok(())
         })
     }
@@ -120,6 +160,19 @@ impl<'a> Answer<'a> {
         })
     }
 
+    /// Ends the answer of a traverser of paths: their vertices, these edges, and what was looked at.
+    pub(super) fn with_elements(
+        mut self,
+        search: &Search<'_>,
+        paths: &[Path],
+        edges: &[EdgeId],
+        whole: Whole,
+    ) -> HandlerResult {
+        self.vertices(search, &vertices_of(paths), whole.vertices)?;
+        self.edges(edges, whole.edges)?;
+        self.measured(search)
+    }
+
     /// Ends the answer with what the traversal has looked at.
     pub(super) fn measured(mut self, search: &Search<'_>) -> HandlerResult {
         let measure = search.measure();
@@ -148,6 +201,21 @@ fn write_id(
 ) -> Result<(), ApiError> {
     let id = search.id(number).map_err(|error| refused(context, error))?;
     output::vertex_id(json, &id);
+    Ok(())
+}
+
+/// The member `objects`: the ids of a path's vertices.
+fn write_objects(
+    context: &RequestContext,
+    json: &mut JsonWriter,
+    search: &Search<'_>,
+    path: &Path,
+) -> Result<(), ApiError> {
+    json.key("objects").begin_array();
+    for number in &path.vertices {
+        write_id(context, json, search, *number)?;
+    }
+    json.end_array();
     Ok(())
 }
 

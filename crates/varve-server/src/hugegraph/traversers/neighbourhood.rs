@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 use varve_traversal::neighbourhood::{self, KOut};
-use varve_traversal::{Parallel, Path, Search, Step, Tree, VertexNumber, edges_of, path_bytes};
+use varve_traversal::{Parallel, Search, Step, Tree, VertexNumber, edges_of, path_bytes};
 
-use super::answer::Answer;
+use super::answer::{Answer, vertices_of};
 use super::bodies::{FilterSteps, IdJson};
 use super::parameters::{
     CAPACITY, Ground, LIMIT, NO_LIMIT, capacity, existing, limit, positive, refused, step,
@@ -299,11 +299,4 @@ fn shown_tree(
     answer.vertices(&search, &vertices, shown.vertices)?;
     answer.edges(&edges, shown.edges)?;
     answer.measured(&search)
-}
-
-/// The vertices of paths, each once, in the order in which they are met.
-pub(super) fn vertices_of(paths: &[Path]) -> Vec<VertexNumber> {
-    let mut seen = std::collections::HashSet::new();
-    let all = paths.iter().flat_map(|path| &path.vertices);
-    all.copied().filter(|vertex| seen.insert(*vertex)).collect()
 }

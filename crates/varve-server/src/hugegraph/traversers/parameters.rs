@@ -65,7 +65,9 @@ impl Ground {
 pub(super) fn refused(context: &RequestContext, error: TraversalError) -> ApiError {
     match error {
         TraversalError::Capacity(message) => ApiError::huge(message),
-        error @ TraversalError::Weight(_) => ApiError::illegal_argument(error.to_string()),
+        error @ (TraversalError::Weight(_) | TraversalError::NotANumber(_)) => {
+            ApiError::illegal_argument(error.to_string())
+        }
         TraversalError::View(ViewError::Deadline | ViewError::Cancelled) => context.too_late(),
         TraversalError::View(error @ ViewError::Rows { .. }) => {
             ApiError::limit_exceeded(format!("{error} (server.max_traversal_rows)"))

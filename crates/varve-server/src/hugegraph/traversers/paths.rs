@@ -1,8 +1,9 @@
-//! `…/traversers/paths` and `…/traversers/edgeexist`.
+//! `…/traversers/paths`, `crosspoints` and `edgeexist`.
 
 use varve_model::{Direction, EdgeId};
-use varve_traversal::Step;
+use varve_traversal::crosspoints::{self, Crosspoints};
 use varve_traversal::paths::{SimplePaths, simple_paths};
+use varve_traversal::{Search, Step, VertexNumber};
 use varve_view::Flow;
 
 use super::answer::Answer;
@@ -11,40 +12,73 @@ use super::parameters::{
 };
 use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::graph::named;
-use crate::request::RequestContext;
+use crate::request::{Query, RequestContext};
 
 /// Paths of an answer unless the client says otherwise.
-const PATHS_LIMIT: i64 = 10;
+pub(super) const PATHS_LIMIT: i64 = 10;
 /// Edges of an answer unless the client says otherwise.
 const EDGES_LIMIT: i64 = 100;
 /// The most edges of a path.
 const DEPTH_MAX: i64 = 5_000;
 
-/// All simple paths between two vertices.
-pub(super) fn simple(context: &RequestContext) -> HandlerResult {
-    let query = context.query()?;
-    let ground = Ground::of(context)?;
-    let step = step(query, ground.schema())?;
+/// The most edges of a path, checked.
+fn path_depth(query: &Query) -> Result<u64, ApiError> {
     let depth = query.integer("max_depth", 0)?;
     if !(1..=DEPTH_MAX).contains(&depth) {
         return Err(ApiError::illegal_argument(format!(
             "The depth must be in (0, {DEPTH_MAX}], but got: {depth}"
         )));
     }
-    let ask = SimplePaths {
-        depth: depth.unsigned_abs(),
-        capacity: capacity(query.integer("capacity", CAPACITY)?)?,
-        limit: limit(query.integer("limit", PATHS_LIMIT)?)?,
-    };
+    Ok(depth.unsigned_abs())
+}
+
+/// The source and the target of a request, which must exist.
+fn ends(context: &RequestContext, search: &mut Search<'_>) -> Result<[VertexNumber; 2], ApiError> {
+    let query = context.query()?;
     let source = vertex_of(query, "source", "source vertex")?;
     let target = vertex_of(query, "target", "target vertex")?;
+    Ok([
+        existing(context, search, &source, "source vertex")?,
+        existing(context, search, &target, "target vertex")?,
+    ])
+}
+
+/// All simple paths between two vertices.
+pub(super) fn simple(context: &RequestContext) -> HandlerResult {
+    let query = context.query()?;
+    let ground = Ground::of(context)?;
+    let step = step(query, ground.schema())?;
+    let ask = SimplePaths {
+        depth: path_depth(query)?,
+        capacity: capacity(query.integer("capacity", CAPACITY)?)?,
+        limit: limit(query.integer("limit", PATHS_LIMIT)?)?,
+        nearest: false,
+    };
     let mut search = ground.search();
-    let source = existing(context, &mut search, &source, "source vertex")?;
-    let target = existing(context, &mut search, &target, "target vertex")?;
+    let [source, target] = ends(context, &mut search)?;
     let paths = simple_paths(&mut search, source, target, &step, &ask);
     let paths = paths.map_err(|error| refused(context, error))?;
     let mut answer = Answer::start(context, &ground);
     answer.paths("paths", &search, &paths)?;
+    answer.measured(&search)
+}
+
+/// Where two vertices meet on equal walks.
+pub(super) fn crosspoints(context: &RequestContext) -> HandlerResult {
+    let query = context.query()?;
+    let ground = Ground::of(context)?;
+    let step = step(query, ground.schema())?;
+    let ask = Crosspoints {
+        depth: path_depth(query)?,
+        capacity: capacity(query.integer("capacity", CAPACITY)?)?,
+        limit: limit(query.integer("limit", PATHS_LIMIT)?)?,
+    };
+    let mut search = ground.search();
+    let [source, target] = ends(context, &mut search)?;
+    let found = crosspoints::crosspoints(&mut search, source, target, &step, &ask);
+    let found = found.map_err(|error| refused(context, error))?;
+    let mut answer = Answer::start(context, &ground);
+    answer.crossings("crosspoints", &search, &found)?;
     answer.measured(&search)
 }
 

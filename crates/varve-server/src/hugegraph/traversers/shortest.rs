@@ -3,8 +3,7 @@
 use varve_traversal::shortest::{Shortest, shortest_paths};
 use varve_traversal::{Parallel, Path, Search, edges_of};
 
-use super::answer::Answer;
-use super::neighbourhood::vertices_of;
+use super::answer::{Answer, Whole};
 use super::parameters::{
     CAPACITY, Ground, capacity, degrees_below_capacity, existing, positive, refused, step,
     vertex_of,
@@ -60,7 +59,7 @@ fn finish(
     context: &RequestContext,
     ground: &Ground,
     mut search: Search<'_>,
-    mut answer: Answer<'_>,
+    answer: Answer<'_>,
     paths: &[Path],
     parallel: Parallel,
 ) -> HandlerResult {
@@ -70,8 +69,5 @@ fn finish(
     let edges = edges_of(&mut search, paths, &step, parallel);
     let edges = edges.map_err(|error| refused(context, error))?;
     search.restore(measure);
-    let whole = query.boolean("with_vertex", false)?;
-    answer.vertices(&search, &vertices_of(paths), whole)?;
-    answer.edges(&edges, query.boolean("with_edge", false)?)?;
-    answer.measured(&search)
+    answer.with_elements(&search, paths, &edges, Whole::of(query)?)
 }

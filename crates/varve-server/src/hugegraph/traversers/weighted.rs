@@ -4,8 +4,7 @@ use varve_model::PropertyKeyId;
 use varve_traversal::weighted::{Lightest, WeightedPath, lightest_edges, lightest_paths};
 use varve_traversal::{Path, Search, Step};
 
-use super::answer::Answer;
-use super::neighbourhood::vertices_of;
+use super::answer::{Answer, Whole};
 use super::parameters::{
     CAPACITY, Ground, capacity, degrees_below_capacity, existing, limit, refused, step, vertex_of,
 };
@@ -97,7 +96,7 @@ fn path_members(
 fn finish(
     context: &RequestContext,
     mut search: Search<'_>,
-    mut answer: Answer<'_>,
+    answer: Answer<'_>,
     paths: &[WeightedPath],
     step: &Step,
     weight: Option<PropertyKeyId>,
@@ -108,8 +107,5 @@ fn finish(
     let edges = edges.map_err(|error| refused(context, error))?;
     search.restore(measure);
     let walked: Vec<Path> = paths.iter().map(|found| found.path.clone()).collect();
-    let whole = query.boolean("with_vertex", false)?;
-    answer.vertices(&search, &vertices_of(&walked), whole)?;
-    answer.edges(&edges, query.boolean("with_edge", false)?)?;
-    answer.measured(&search)
+    answer.with_elements(&search, &walked, &edges, Whole::of(query)?)
 }

@@ -1,0 +1,268 @@
+//! Which vertices a random walk from a vertex comes to, step by step or after some rounds.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+use varve_model::Direction;
+use varve_view::Meter;
+
+use crate::walks::Nexts;
+use crate::{Capacity, Search, Step, TraversalError, VertexNumber};
+
+/// Bytes that the rank of a vertex takes.
+const RANK_BYTES: usize = 2 * size_of::<(VertexNumber, Ranked)>();
+
+/// Paths to a vertex beyond this count as this: their shares are the same to the last bit.
+const PATHS_MAX: f64 = 1e300;
+
+/// Vertices with their ranks, in the order in which they are answered.
+pub type Ranks = Vec<(VertexNumber, f64)>;
+
+/// A step of a neighbour rank.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RankStep {
+    /// Where it leads.
+    pub step: Step,
+    /// How many vertices of its layer are answered, the highest ranks.
+    pub top: usize,
+}
+
+/// A rank, and over how many paths its vertex was reached.
+#[derive(Debug, Clone, Copy, Default)]
+struct Ranked {
+    rank: f64,
+    paths: f64,
+}
+
+/// The vertices of a layer, in the order in which they were met.
+#[derive(Debug, Default)]
+struct Layer {
+    order: Vec<VertexNumber>,
+    of: FxHashMap<VertexNumber, Ranked>,
+}
+
+impl Layer {
+    fn entry(
+        &mut self,
+        vertex: VertexNumber,
+        meter: &Meter,
+    ) -> Result<&mut Ranked, TraversalError> {
+        let order = &mut self.order;
+        if !self.of.contains_key(&vertex) {
+            meter.hold(RANK_BYTES)?;
+            order.push(vertex);
+        }
+        Ok(self.of.entry(vertex).or_default())
+    }
+
+    fn ranks(&self) -> Ranks {
+        let ranks = self.order.iter();
+        ranks
+            .map(|vertex| (*vertex, self.of[vertex].rank))
+            .collect()
+    }
+}
+
+/// Ranks of the vertices that each step leads to, first the source's own, 1. Each vertex gives `alpha`
+/// of its rank, in equal parts, to the edges that lead to new vertices (each once for each path that
+/// leads to it), to its neighbours in its own layer and to those in layers before, but for the source's.
+/// What a layer gives itself is passed on with the rest; what it gives back is not.
+///
+/// # Errors
+/// [`TraversalError::Capacity`] when more partial paths are made than may be, and failures of the view.
+pub fn neighbour_rank(
+    search: &mut Search<'_>,
+    source: VertexNumber,
+    steps: &[RankStep],
+    alpha: f64,
+    capacity: Capacity,
+) -> Result<Vec<Ranks>, TraversalError> {
+    let meter = search.meter();
+    let mut layers = vec![Layer::default()];
+    *layers[0].entry(source, meter)? = Ranked {
+        rank: 1.0,
+        paths: 1.0,
+    };
+    let mut made = 0.0;
+    for step in steps {
+        let last = layers.len() - 1;
+        let mut nexts = Nexts::edges(&step.step, None, 0.0);
+        nexts.read(search, layers[last].order.iter().copied())?;
+        // What the layer gives itself and the layers before: vertex and rank.
+        let (mut same, mut earlier) = (Vec::new(), Vec::new());
+        let mut parts: FxHashMap<VertexNumber, f64> = FxHashMap::default();
+        for vertex in &layers[last].order {
+            let own = layers[last].of[vertex];
+            let (mut known, mut degree) = (FxHashSet::default(), 0.0);
+            let (from_same, from_earlier) = (same.len(), earlier.len());
+            for next in nexts.of(*vertex) {
+                meter.row()?;
+                match layer_of(&layers, next.to) {
+                    Some(layer) if layer == last => {
+                        if known.insert(next.to) {
+                            same.push((next.to, 0.0));
+                        }
+                    }
+                    Some(0) => {}
+                    Some(layer) => {
+                        if known.insert(next.to) {
+                            earlier.push((layer, next.to, 0.0));
+                        }
+                    }
+                    None => {
+                        degree += own.paths;
+                        made += own.paths;
+                        // A number of paths beyond u64 is beyond any capacity.
+                        capacity.check(made as u64, "neighbor rank")?;
+                    }
+                }
+            }
+            degree += known.len() as f64;
+            meter.hold(known.len() * 4 * size_of::<(usize, VertexNumber, f64)>())?;
+            let share = alpha / degree;
+            for (_, given) in &mut same[from_same..] {
+                *given = own.rank * share;
+            }
+            for (_, _, given) in &mut earlier[from_earlier..] {
+                *given = own.rank * share;
+            }
+            meter.hold(2 * size_of::<(VertexNumber, f64)>())?;
+            parts.insert(*vertex, share);
+        }
+        for (vertex, given) in same {
+            layers[last].entry(vertex, meter)?.rank += given;
+        }
+        for (layer, vertex, given) in earlier {
+            layers[layer].entry(vertex, meter)?.rank += given;
+        }
+        let mut new = Layer::default();
+        for vertex in &layers[last].order {
+            let own = layers[last].of[vertex];
+            for next in nexts.of(*vertex) {
+                meter.row()?;
+                if layer_of(&layers, next.to).is_none() {
+                    let to = new.entry(next.to, meter)?;
+                    to.rank += own.paths * own.rank * parts[vertex];
+                    to.paths = (to.paths + own.paths).min(PATHS_MAX);
+                }
+            }
+        }
+        layers.push(new);
+    }
+    let tops = std::iter::once(usize::MAX).chain(steps.iter().map(|step| step.top));
+    let ranks = layers.iter().zip(tops);
+    Ok(ranks
+        .map(|(layer, top)| highest(layer.ranks(), top))
+        .collect())
+}
+
+/// The layer that a vertex is in, the last if in several.
+fn layer_of(layers: &[Layer], vertex: VertexNumber) -> Option<usize> {
+    layers
+        .iter()
+        .rposition(|layer| layer.of.contains_key(&vertex))
+}
+
+fn highest(mut ranks: Ranks, top: usize) -> Ranks {
+    ranks.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    ranks.truncate(top);
+    ranks
+}
+
+/// Which vertices a personal rank answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WithLabel {
+    /// Those of the source's label.
+    Same,
+    /// Those of the label at the other end of its edges.
+    Other,
+    /// Both.
+    Both,
+}
+
+/// A request for a personal rank.
+#[derive(Debug, Clone, Copy)]
+pub struct PersonalRank {
+    /// The direction in which edges leave the source.
+    pub direction: Direction,
+    /// The part of its rank that a vertex passes on.
+    pub alpha: f64,
+    /// Rounds.
+    pub rounds: u64,
+    /// Which vertices are answered.
+    pub with_label: WithLabel,
+    /// Whether the highest ranks come first, else as they are met.
+    pub sorted: bool,
+    /// Most vertices.
+    pub limit: usize,
+}
+
+/// Ranks of the vertices around a source after some rounds of a random walk that returns to it, over
+/// edges between two different labels. In a round each vertex passes `alpha` of its rank on in equal
+/// parts over its edges, one without edges keeps it, and the source is given `1 - alpha`. The source
+/// and its neighbours are not answered.
+///
+/// # Errors
+/// Failures of the view.
+pub fn personal_rank(
+    search: &mut Search<'_>,
+    source: VertexNumber,
+    step: &Step,
+    ask: &PersonalRank,
+) -> Result<Ranks, TraversalError> {
+    let meter = search.meter();
+    let towards = |direction| Step {
+        direction: Some(direction),
+        ..step.clone()
+    };
+    // The source's side and the other one: the vertices met, and where their edges lead.
+    let mut sides = [ask.direction, ask.direction.opposite()].map(|direction| {
+        (
+            Layer::default(),
+            Nexts::edges(&towards(direction), None, 0.0),
+        )
+    });
+    sides[0].0.entry(source, meter)?.rank = 1.0;
+    let mut near = FxHashSet::default();
+    for round in 0..ask.rounds {
+        let mut given: Vec<(usize, VertexNumber, f64)> = Vec::new();
+        for (side, (layer, nexts)) in sides.iter_mut().enumerate() {
+            nexts.read(search, layer.order.iter().copied())?;
+            for vertex in &layer.order {
+                let (rank, next) = (layer.of[vertex].rank, nexts.of(*vertex));
+                if next.is_empty() {
+                    meter.hold(size_of::<(usize, VertexNumber, f64)>())?;
+                    given.push((side, *vertex, rank));
+                }
+                for next in next {
+                    meter.row()?;
+                    meter.hold(size_of::<(usize, VertexNumber, f64)>())?;
+                    let degree = nexts.of(*vertex).len() as f64;
+                    given.push((1 - side, next.to, rank * ask.alpha / degree));
+                }
+            }
+        }
+        for (layer, _) in &mut sides {
+            layer.of.values_mut().for_each(|ranked| ranked.rank = 0.0);
+        }
+        meter.release(given.len() * size_of::<(usize, VertexNumber, f64)>());
+        for (side, vertex, rank) in given {
+            sides[side].0.entry(vertex, meter)?.rank += rank;
+        }
+        sides[0].0.entry(source, meter)?.rank += 1.0 - ask.alpha;
+        if round == 0 {
+            near.extend(sides[1].0.order.iter().copied());
+        }
+    }
+    near.insert(source);
+    let [(same, _), (other, _)] = &sides;
+    let mut ranks = match ask.with_label {
+        WithLabel::Same => same.ranks(),
+        WithLabel::Other => other.ranks(),
+        WithLabel::Both => [same.ranks(), other.ranks()].concat(),
+    };
+    ranks.retain(|(vertex, _)| !near.contains(vertex));
+    if ask.sorted {
+        return Ok(highest(ranks, ask.limit));
+    }
+    ranks.truncate(ask.limit);
+    Ok(ranks)
+}
