@@ -157,6 +157,17 @@ impl<'v> Search<'v> {
         Ok(existing.copied().collect())
     }
 
+    /// The label of a vertex, if it exists.
+    ///
+    /// # Errors
+    /// As the view.
+    pub fn label(&self, number: VertexNumber) -> Result<Option<VertexLabelId>, TraversalError> {
+        let (mut label, key) = (None, self.keys.get(number));
+        let found = &mut |_, vertex: varve_view::VertexFound<'_>| label = Some(vertex.label);
+        self.view.vertices(&[key], &[], self.meter, found)?;
+        Ok(label)
+    }
+
     /// A property of each of these vertices that has it, in the order given.
     ///
     /// # Errors

@@ -6,12 +6,17 @@
 
 mod answer;
 mod bodies;
+mod customized;
+mod fusiform;
 mod neighbourhood;
 mod parameters;
 mod paths;
+mod ranks;
 mod rings;
+mod several;
 mod shortest;
 mod similarity;
+mod sources;
 mod weighted;
 
 use crate::errors::HandlerResult;
@@ -100,6 +105,7 @@ pub(crate) static ROUTES: &[Route] = &[
     get("graphs/{graph}/traversers/jaccardsimilarity", "JaccardSimilarityAPI", similarity::jaccard, &[
         VERTEX, OTHER, DIRECTION, LABEL, MAX_DEGREE, AS_OF, AS_OF_TX,
     ]),
+    post("graphs/{graph}/traversers/jaccardsimilarity", "JaccardSimilarityAPI", similarity::jaccard_of_near),
     get("graphs/{graph}/traversers/adamicadar", "AdamicAdarAPI", similarity::adamic_adar, PAIR),
     get("graphs/{graph}/traversers/resourceallocation", "ResourceAllocationAPI", similarity::resource_allocation, PAIR),
     get("graphs/{graph}/traversers/shortestpath", "ShortestPathAPI", shortest::one, SHORTEST),
@@ -113,6 +119,15 @@ pub(crate) static ROUTES: &[Route] = &[
         WITH_VERTEX, WITH_EDGE, AS_OF, AS_OF_TX,
     ]),
     get("graphs/{graph}/traversers/paths", "PathsAPI", paths::simple, PATHS),
+    post("graphs/{graph}/traversers/paths", "PathsAPI", several::paths),
+    post("graphs/{graph}/traversers/multinodeshortestpath", "MultiNodeShortestPathAPI", several::shortest),
+    post("graphs/{graph}/traversers/customizedpaths", "CustomizedPathsAPI", customized::paths),
+    post("graphs/{graph}/traversers/templatepaths", "TemplatePathsAPI", customized::template),
+    post("graphs/{graph}/traversers/customizedcrosspoints", "CustomizedCrosspointsAPI", customized::crosspoints),
+    post("graphs/{graph}/traversers/fusiformsimilarity", "FusiformSimilarityAPI", fusiform::similar),
+    post("graphs/{graph}/traversers/neighborrank", "NeighborRankAPI", ranks::neighbour),
+    post("graphs/{graph}/traversers/personalrank", "PersonalRankAPI", ranks::personal),
+    post("graphs/{graph}/traversers/count", "CountAPI", ranks::count),
     get("graphs/{graph}/traversers/crosspoints", "CrosspointsAPI", paths::crosspoints, PATHS),
     get("graphs/{graph}/traversers/rings", "RingsAPI", rings::rings, &[
         SOURCE, DIRECTION, LABEL, MAX_DEPTH, Parameter::new("source_in_ring", BOOLEAN, "true"),

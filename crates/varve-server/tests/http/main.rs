@@ -18,4 +18,5 @@ mod sequenced;
 mod sharing;
 mod times;
 mod traversers;
+mod traversers_of_bodies;
 mod updates;

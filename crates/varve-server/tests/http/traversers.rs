@@ -7,7 +7,7 @@ use varve_server::ServerConfig;
 use crate::fixture::Fixture;
 
 /// Marko, vadas, josh and lop, an edge from josh to lop, and peter, who knows josh.
-fn world() -> Fixture {
+pub(crate) fn world() -> Fixture {
     with(ServerConfig::default())
 }
 
@@ -28,17 +28,17 @@ fn with(config: ServerConfig) -> Fixture {
     fixture
 }
 
-fn path(rest: &str) -> String {
+pub(crate) fn path(rest: &str) -> String {
     format!("../traversers/{rest}")
         .replace("1:", "1%3A")
         .replace('"', "%22")
 }
 
-fn get(fixture: &Fixture, rest: &str) -> Value {
+pub(crate) fn get(fixture: &Fixture, rest: &str) -> Value {
     without_measure(fixture.done("GET", &path(rest), ""))
 }
 
-fn post(fixture: &Fixture, name: &str, body: &Value) -> Value {
+pub(crate) fn post(fixture: &Fixture, name: &str, body: &Value) -> Value {
     without_measure(fixture.done("POST", &path(name), &body.to_string()))
 }
 

@@ -29,9 +29,10 @@ pub use time::parse_instant;
 pub(super) use ids::parse_vertex_id;
 pub(super) use input::{PropertiesJson, Raw};
 pub(super) use listing::{direction, named};
-pub(super) use predicate::{Reading, condition};
+pub(super) use predicate::{Reading, condition_of_any};
 pub(super) use submit::Target;
 pub(super) use time::scope;
+pub(super) use timed::Timed;
 
 use crate::route::{Handler, Parameter, Route, Scope};
 

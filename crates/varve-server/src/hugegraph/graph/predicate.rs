@@ -73,6 +73,26 @@ pub(crate) fn condition(
     })
 }
 
+/// [`condition`], for bodies in which a list stands for any of its values.
+pub(crate) fn condition_of_any(
+    schema: &Schema,
+    name: &str,
+    value: RawValue<'_>,
+    reading: Reading,
+) -> Result<Condition, ApiError> {
+    let key = schema.require_property_key(name)?;
+    match value {
+        RawValue::List(values) if key.cardinality == Cardinality::Single => {
+            let values = values.into_iter().map(|value| member(key, value));
+            Ok(Condition {
+                key: key.id,
+                predicate: Predicate::Within(values.collect::<Result<_, _>>()?),
+            })
+        }
+        value => condition(schema, name, value, reading),
+    }
+}
+
 /// A predicate as it was written, its values not converted.
 enum Asked<'a> {
     /// A comparison with one or two numbers (dates in milliseconds).

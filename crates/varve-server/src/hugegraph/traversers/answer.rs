@@ -5,6 +5,8 @@ use varve_graph::schema::Schema;
 use varve_graph::{ErrorKind, GraphError};
 use varve_model::{EdgeId, VertexId};
 use varve_traversal::crosspoints::Crossing;
+use varve_traversal::customized::WeighedPath;
+use varve_traversal::fusiform::Spindles;
 use varve_traversal::{Path, Search, VertexNumber};
 
 use super::parameters::{Ground, refused};
@@ -124,6 +126,90 @@ impl<'a> Answer<'a> {
             json.begin_object().key("crosspoint");
             write_id(context, json, search, crossing.crosspoint)?;
             write_objects(context, json, search, &crossing.path)?;
+            json.end_object();
+            Ok(())
+        })
+    }
+
+    /// An object of numbers, by the ids of their vertices.
+    pub(super) fn scores(
+        &mut self,
+        key: &str,
+        search: &Search<'_>,
+        scores: &[(VertexNumber, f64)],
+    ) -> Result<(), ApiError> {
+        self.json().key(key).begin_object();
+        self.score_members(search, scores)?;
+        self.json().end_object();
+        Ok(())
+    }
+
+    /// Numbers as members, by the ids of their vertices.
+    pub(super) fn score_members(
+        &mut self,
+        search: &Search<'_>,
+        scores: &[(VertexNumber, f64)],
+    ) -> Result<(), ApiError> {
+        for (number, (vertex, score)) in scores.iter().enumerate() {
+            if number % DEADLINE_EVERY == 0 {
+                self.context().check_deadline()?;
+            }
+            let id = search.id(*vertex);
+            let id = id.map_err(|error| refused(self.context(), error))?;
+            self.json().key(&id.to_string()).double(*score);
+            self.growing.check()?;
+        }
+        Ok(())
+    }
+
+    /// An object of the vertices that share neighbours with each source.
+    pub(super) fn spindles(
+        &mut self,
+        key: &str,
+        search: &Search<'_>,
+        spindles: &Spindles,
+        with_intermediary: bool,
+    ) -> Result<(), ApiError> {
+        let context = self.context();
+        self.json().key(key).begin_object();
+        for (source, similar) in spindles {
+            let id = search.id(*source);
+            let id = id.map_err(|error| refused(context, error))?;
+            self.list(&id.to_string(), similar, |json, similar| {
+                json.begin_object().key("id");
+                write_id(context, json, search, similar.vertex)?;
+                json.key("score").double(similar.score);
+                json.key("intermediaries").begin_array();
+                for number in similar.shared.iter().filter(|_| with_intermediary) {
+                    write_id(context, json, search, *number)?;
+                }
+                json.end_array().end_object();
+                Ok(())
+            })?;
+        }
+        self.json().end_object();
+        Ok(())
+    }
+
+    /// A list of paths with the weights of their edges.
+    pub(super) fn weighed(
+        &mut self,
+        key: &str,
+        search: &Search<'_>,
+        paths: &[WeighedPath],
+        with_weights: bool,
+    ) -> Result<(), ApiError> {
+        let context = self.context();
+        self.list(key, paths, |json, weighed| {
+            json.begin_object();
+            write_objects(context, json, search, &weighed.path.path)?;
+            if with_weights {
+                json.key("weights").begin_array();
+                for weight in &weighed.weights {
+                    json.double(*weight);
+                }
+                json.end_array();
+            }
             json.end_object();
             Ok(())
         })

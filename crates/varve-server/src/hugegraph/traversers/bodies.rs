@@ -11,7 +11,7 @@ use varve_traversal::{EdgeFilter, Step, VertexFilter};
 
 use super::parameters::{DEGREE, degrees};
 use crate::errors::ApiError;
-use crate::hugegraph::graph::{PropertiesJson, Raw, Reading, condition};
+use crate::hugegraph::graph::{PropertiesJson, Raw, Reading, condition_of_any};
 
 /// A direction in a body.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -59,7 +59,7 @@ pub(super) struct FilterSteps<'a> {
     vertex_steps: Vec<LabelFilter<'a>>,
 }
 
-const fn degree() -> i64 {
+pub(super) const fn degree() -> i64 {
     DEGREE
 }
 
@@ -128,7 +128,8 @@ fn with_sub_labels(schema: &Schema, label: EdgeLabelId) -> Vec<EdgeLabelId> {
     labels
 }
 
-fn conditions(
+/// What the properties of an element must satisfy: values, lists of which one must do, predicates.
+pub(super) fn conditions(
     schema: &Schema,
     properties: Option<PropertiesJson<'_>>,
 ) -> Result<Vec<Condition>, ApiError> {
@@ -138,8 +139,92 @@ fn conditions(
     };
     let members = properties.map_or_else(Vec::new, |properties| properties.0);
     let each = members.into_iter();
-    each.map(|(name, value)| condition(schema, &name, value, reading))
+    each.map(|(name, value)| condition_of_any(schema, &name, value, reading))
         .collect()
+}
+
+/// The ids of edge labels.
+pub(super) fn edge_labels(
+    schema: &Schema,
+    names: Option<Vec<Cow<'_, str>>>,
+) -> Result<Vec<EdgeLabelId>, ApiError> {
+    let names = names.unwrap_or_default().into_iter();
+    names
+        .map(|name| Ok(schema.require_edge_label(&name)?.id))
+        .collect()
+}
+
+/// Declares a step of a body, with members beside those that all steps have.
+macro_rules! step_body {
+    ($(#[$doc:meta])* $name:ident { $($(#[$attribute:meta])* $member:ident: $kind:ty,)* }) => {
+        $(#[$doc])*
+        #[derive(Debug, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub(super) struct $name<'a> {
+            #[serde(default)]
+            pub(super) direction: $crate::hugegraph::traversers::bodies::Way,
+            #[serde(default, borrow)]
+            pub(super) labels: Option<Vec<std::borrow::Cow<'a, str>>>,
+            #[serde(default, borrow)]
+            pub(super) properties: Option<$crate::hugegraph::graph::PropertiesJson<'a>>,
+            #[serde(default = "crate::hugegraph::traversers::bodies::degree", alias = "degree")]
+            pub(super) max_degree: i64,
+            #[serde(default)]
+            pub(super) skip_degree: Option<i64>,
+            $($(#[$attribute])* pub(super) $member: $kind,)*
+        }
+
+        impl $name<'_> {
+            /// The step, its names looked up in the schema.
+            pub(super) fn step(
+                self,
+                schema: &varve_graph::schema::Schema,
+            ) -> Result<varve_traversal::Step, $crate::errors::ApiError> {
+                $crate::hugegraph::traversers::bodies::PlainStep {
+                    direction: self.direction,
+                    labels: self.labels,
+                    properties: self.properties,
+                    max_degree: self.max_degree,
+                    skip_degree: self.skip_degree.unwrap_or(0),
+                }
+                .step(schema)
+            }
+        }
+    };
+}
+pub(super) use step_body;
+
+step_body! {
+    /// A step without members of its own.
+    StepBody {}
+}
+
+/// What all steps have.
+pub(super) struct PlainStep<'a> {
+    pub(super) direction: Way,
+    pub(super) labels: Option<Vec<Cow<'a, str>>>,
+    pub(super) properties: Option<PropertiesJson<'a>>,
+    pub(super) max_degree: i64,
+    pub(super) skip_degree: i64,
+}
+
+impl PlainStep<'_> {
+    pub(super) fn step(self, schema: &Schema) -> Result<Step, ApiError> {
+        let (max_degree, skip_degree) = degrees(self.max_degree, self.skip_degree)?;
+        let conditions = conditions(schema, self.properties)?;
+        let filter = (!conditions.is_empty()).then_some(EdgeFilter {
+            label: None,
+            conditions,
+        });
+        Ok(Step {
+            direction: self.direction.direction(),
+            labels: edge_labels(schema, self.labels)?,
+            max_degree,
+            skip_degree,
+            edges: filter.into_iter().collect(),
+            ..Step::default()
+        })
+    }
 }
 
 /// A vertex id in a body: a number, or a text.

@@ -7,8 +7,8 @@ use varve_traversal::{Parallel, Search, Step, Tree, VertexNumber, edges_of, path
 use super::answer::{Answer, vertices_of};
 use super::bodies::{FilterSteps, IdJson};
 use super::parameters::{
-    CAPACITY, Ground, LIMIT, NO_LIMIT, capacity, existing, limit, positive, refused, step,
-    vertex_of,
+    CAPACITY, Ground, LIMIT, NO_LIMIT, capacity, default_capacity, default_limit, existing, limit,
+    positive, refused, required, step, vertex_of,
 };
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
@@ -139,14 +139,6 @@ const fn yes() -> bool {
     true
 }
 
-const fn default_capacity() -> i64 {
-    CAPACITY
-}
-
-const fn default_limit() -> i64 {
-    LIMIT
-}
-
 /// What the answer of a POST form shows.
 #[derive(Debug, Clone, Copy)]
 struct Shown {
@@ -173,10 +165,8 @@ fn begin(
     source: Option<IdJson<'_>>,
     steps: Option<FilterSteps<'_>>,
 ) -> Result<(varve_model::VertexId, Step), ApiError> {
-    let missing =
-        |what: &str| ApiError::illegal_argument(format!("The {what} of request can't be null"));
-    let source = source.ok_or_else(|| missing("source"))?;
-    let steps = steps.ok_or_else(|| missing("steps"))?;
+    let source = required(source, "source")?;
+    let steps = required(steps, "steps")?;
     Ok((source.id()?, steps.step(ground.schema())?))
 }
 

@@ -145,6 +145,41 @@ pub(super) fn limit(value: i64) -> Result<u64, ApiError> {
     Ok(bounded(value, "limit")?.unwrap_or(u64::MAX))
 }
 
+/// How many of the best are answered; 0 for all.
+pub(super) fn top(value: i64) -> Result<Option<u64>, ApiError> {
+    match u64::try_from(value) {
+        Ok(top) => Ok(Some(top).filter(|top| *top > 0)),
+        Err(_) => Err(ApiError::illegal_argument(format!(
+            "The top must be >= 0, but got: {value}"
+        ))),
+    }
+}
+
+/// A part that is above 0 and at most 1; `what` names its request in the refusal.
+pub(super) fn alpha(value: f64, what: &str) -> Result<f64, ApiError> {
+    if value > 0.0 && value <= 1.0 {
+        return Ok(value);
+    }
+    Err(ApiError::illegal_argument(format!(
+        "The alpha of {what} must be in range (0, 1], but got '{value:?}'"
+    )))
+}
+
+/// A member of a body that must be there.
+pub(super) fn required<T>(member: Option<T>, name: &str) -> Result<T, ApiError> {
+    member.ok_or_else(|| ApiError::illegal_argument(format!("The {name} of request can't be null")))
+}
+
+/// [`CAPACITY`], for bodies without it.
+pub(super) const fn default_capacity() -> i64 {
+    CAPACITY
+}
+
+/// [`LIMIT`], for bodies without it.
+pub(super) const fn default_limit() -> i64 {
+    LIMIT
+}
+
 /// `max_degree` and `skip_degree`, as a step has them.
 pub(super) fn degrees(
     max_degree: i64,

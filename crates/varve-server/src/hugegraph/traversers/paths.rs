@@ -32,6 +32,21 @@ fn path_depth(query: &Query) -> Result<u64, ApiError> {
     Ok(depth.unsigned_abs())
 }
 
+/// [`path_depth`] of a body.
+pub(super) fn depth_of_request(depth: i64) -> Result<u64, ApiError> {
+    if !(1..=DEPTH_MAX).contains(&depth) {
+        return Err(ApiError::illegal_argument(format!(
+            "The depth of request must be in (0, {DEPTH_MAX}], but got: {depth}"
+        )));
+    }
+    Ok(depth.unsigned_abs())
+}
+
+/// [`PATHS_LIMIT`], for bodies without a limit.
+pub(super) const fn default_paths() -> i64 {
+    PATHS_LIMIT
+}
+
 /// The source and the target of a request, which must exist.
 fn ends(context: &RequestContext, search: &mut Search<'_>) -> Result<[VertexNumber; 2], ApiError> {
     let query = context.query()?;

@@ -7,9 +7,10 @@ use varve_traversal::similarity::{self, Weight};
 use varve_traversal::{Search, Step, VertexNumber};
 
 use super::answer::Answer;
-use super::bodies::{IdJson, Way};
+use super::bodies::{IdJson, StepBody, Way, edge_labels};
 use super::parameters::{
-    DEGREE, Ground, LIMIT, degrees, existing, limit, refused, step, vertex_of,
+    DEGREE, Ground, LIMIT, capacity, default_capacity, default_limit, degrees, existing, limit,
+    refused, required, step, top, vertex_of,
 };
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
@@ -68,10 +69,6 @@ const fn default_degree() -> i64 {
     DEGREE
 }
 
-const fn default_limit() -> i64 {
-    LIMIT
-}
-
 /// The common neighbours of several vertices.
 pub(super) fn same_neighbors_of_body(context: &RequestContext) -> HandlerResult {
     let body: SameNeighborsBody<'_> = context.json()?;
@@ -82,15 +79,10 @@ pub(super) fn same_neighbors_of_body(context: &RequestContext) -> HandlerResult 
             "vertex_list size can't be less than {LIST_MIN}"
         )));
     }
-    let names = body.labels.unwrap_or_default();
-    let labels = names.iter().map(|name| {
-        let label = ground.schema().require_edge_label(name)?;
-        Ok(label.id)
-    });
     let (max_degree, skip_degree) = degrees(body.max_degree, 0)?;
     let step = Step {
         direction: body.direction.direction(),
-        labels: labels.collect::<Result<_, ApiError>>()?,
+        labels: edge_labels(ground.schema(), body.labels)?,
         max_degree,
         skip_degree,
         ..Step::default()
@@ -122,6 +114,41 @@ pub(super) fn jaccard(context: &RequestContext) -> HandlerResult {
     let index = index.map_err(|error| refused(context, error))?;
     let mut answer = Answer::start(context, &ground);
     answer.json().key("jaccard_similarity").double(index);
+    answer.measured(&search)
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct JaccardBody<'a> {
+    #[serde(default, borrow)]
+    vertex: Option<IdJson<'a>>,
+    #[serde(default, borrow)]
+    step: Option<StepBody<'a>>,
+    #[serde(default = "default_top")]
+    top: i64,
+    #[serde(default = "default_capacity")]
+    capacity: i64,
+}
+
+const fn default_top() -> i64 {
+    100
+}
+
+/// Jaccard's index of a vertex and each vertex within two steps.
+pub(super) fn jaccard_of_near(context: &RequestContext) -> HandlerResult {
+    let body: JaccardBody<'_> = context.json()?;
+    let ground = Ground::of(context)?;
+    let id = required(body.vertex, "vertex")?.id()?;
+    let step = required(body.step, "step")?.step(ground.schema())?;
+    let top = top(body.top)?.unwrap_or(u64::MAX);
+    let top = usize::try_from(top).unwrap_or(usize::MAX);
+    let capacity = capacity(body.capacity)?;
+    let mut search = ground.search();
+    let vertex = existing(context, &mut search, &id, "vertex")?;
+    let scores = similarity::jaccard_of_near(&mut search, vertex, &step, top, capacity);
+    let scores = scores.map_err(|error| refused(context, error))?;
+    let mut answer = Answer::start(context, &ground);
+    answer.scores("jaccard_similarity", &search, &scores)?;
     answer.measured(&search)
 }
 
