@@ -71,6 +71,10 @@ pub fn compare(
         let what = format!("{ask:?} of {from:?}, at most {most} each");
         let shown = |view| neighbours(view, &from, &ask, most).map_err(|error| error.to_string());
         same(&what, shown(model)?, shown(view)?)?;
+        let mut ids: Vec<EdgeId> = shown(model)?.into_iter().map(|seen| seen.3).collect();
+        ids.extend(some_absent(&ids));
+        let found = |view| edges(view, &ids, &properties);
+        same(&format!("edges {ids:?}"), found(model)?, found(view)?)?;
         let degrees = |view| degrees(view, &from, &ask, most as u64);
         same(&what, degrees(model)?, degrees(view)?)?;
         let found = |view| vertices(view, &from, &properties);
@@ -78,6 +82,23 @@ pub fn compare(
         scans::compare(view, model, questions, random)?;
     }
     Ok(())
+}
+
+/// Edges that may not be: the first of these turned round, and with other sort values.
+fn some_absent(ids: &[EdgeId]) -> Vec<EdgeId> {
+    let Some(first) = ids.first() else {
+        return Vec::new();
+    };
+    let turned = EdgeId {
+        source: first.target.clone(),
+        target: first.source.clone(),
+        ..first.clone()
+    };
+    let sorted = EdgeId {
+        sort_values: "of no edge".into(),
+        ..first.clone()
+    };
+    vec![turned, sorted]
 }
 
 fn one_of<'a, T>(random: &mut Random, all: &'a [T]) -> &'a T {
@@ -187,6 +208,21 @@ fn vertices(
     let mut seen = Vec::new();
     view.vertices(&keys, properties, &Meter::unlimited(), &mut |at, found| {
         seen.push((at, found.label, widened(found.properties)));
+    })
+    .map_err(|error| error.to_string())?;
+    seen.sort_by_key(|(at, ..)| *at);
+    Ok(seen)
+}
+
+fn edges(
+    view: &dyn GraphView,
+    ids: &[EdgeId],
+    properties: &[PropertyKeyId],
+) -> Result<Vec<(usize, VertexLabelId, VertexLabelId, Properties)>, String> {
+    let mut seen = Vec::new();
+    view.edges(ids, properties, &Meter::unlimited(), &mut |at, found| {
+        let properties = widened(found.properties);
+        seen.push((at, found.source_label, found.target_label, properties));
     })
     .map_err(|error| error.to_string())?;
     seen.sort_by_key(|(at, ..)| *at);

@@ -25,6 +25,8 @@ pub struct Counted {
     pub gets: u64,
     /// Calls of [`Reader::multi_get`], whose rows count too.
     pub multi_gets: u64,
+    /// Calls of any of these: what waits for the engine one after the other.
+    pub calls: u64,
 }
 
 /// The controls of a [`WatchedEngine`].
@@ -130,8 +132,8 @@ struct WatchedSpace {
     reads: Arc<Reads>,
 }
 
-impl Reader for WatchedSpace {
-    fn get(
+impl WatchedSpace {
+    fn get_one(
         &self,
         table: TableId,
         partition: &[u8],
@@ -142,15 +144,43 @@ impl Reader for WatchedSpace {
         self.inner.get(table, partition, clustering)
     }
 
+    fn scan_one(
+        &self,
+        request: ScanRequest<'_>,
+        visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
+    ) -> Result<(), KvError> {
+        self.reads.on_read();
+        self.reads.count(|counted| counted.scans += 1);
+        self.inner.scan(request, &mut |clustering, value| {
+            self.reads.count(|counted| counted.rows += 1);
+            visit(clustering, value)
+        })
+    }
+}
+
+impl Reader for WatchedSpace {
+    fn get(
+        &self,
+        table: TableId,
+        partition: &[u8],
+        clustering: &[u8],
+    ) -> Result<Option<Vec<u8>>, KvError> {
+        self.reads.count(|counted| counted.calls += 1);
+        self.get_one(table, partition, clustering)
+    }
+
     fn multi_get(
         &self,
         table: TableId,
         keys: &[(&[u8], &[u8])],
     ) -> Result<Vec<Option<Vec<u8>>>, KvError> {
-        self.reads.count(|counted| counted.multi_gets += 1);
+        self.reads.count(|counted| {
+            counted.calls += 1;
+            counted.multi_gets += 1;
+        });
         let last_first = keys.iter().rev();
         let values =
-            last_first.map(|(partition, clustering)| self.get(table, partition, clustering));
+            last_first.map(|(partition, clustering)| self.get_one(table, partition, clustering));
         let mut values: Vec<Option<Vec<u8>>> = values.collect::<Result<_, _>>()?;
         values.reverse();
         Ok(values)
@@ -165,12 +195,8 @@ impl Reader for WatchedSpace {
         request: ScanRequest<'_>,
         visit: &mut dyn FnMut(&[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
-        self.reads.on_read();
-        self.reads.count(|counted| counted.scans += 1);
-        self.inner.scan(request, &mut |clustering, value| {
-            self.reads.count(|counted| counted.rows += 1);
-            visit(clustering, value)
-        })
+        self.reads.count(|counted| counted.calls += 1);
+        self.scan_one(request, visit)
     }
 
     fn scan_many(
@@ -179,10 +205,13 @@ impl Reader for WatchedSpace {
         ranges: &[PartitionRange<'_>],
         visit: &mut dyn FnMut(usize, &[u8], &[u8]) -> Flow,
     ) -> Result<(), KvError> {
-        self.reads.count(|counted| counted.scan_manys += 1);
+        self.reads.count(|counted| {
+            counted.calls += 1;
+            counted.scan_manys += 1;
+        });
         for (at, range) in ranges.iter().enumerate() {
             let request = range.request(table);
-            self.scan(request, &mut |clustering, value| {
+            self.scan_one(request, &mut |clustering, value| {
                 visit(at, clustering, value)
             })?;
         }

@@ -6,6 +6,7 @@ use rustc_hash::FxHashMap;
 use varve_view::Flow;
 
 use crate::path::path_bytes;
+use crate::walks::Nexts;
 use crate::{Capacity, Path, Search, Step, TraversalError, VertexNumber};
 
 /// A request for simple paths.
@@ -27,15 +28,14 @@ const WHAT: &str = "paths";
 /// A search for paths to one target.
 struct Finder<'s, 'v> {
     search: &'s mut Search<'v>,
-    step: &'s Step,
     back: Step,
     ask: &'s SimplePaths,
     target: VertexNumber,
     /// The distance to the target of each vertex that was reached from it.
     distance: FxHashMap<VertexNumber, u64>,
     frontier: Vec<VertexNumber>,
-    /// The distinct neighbours of vertices that paths go through.
-    next: FxHashMap<VertexNumber, Vec<VertexNumber>>,
+    /// The neighbours of vertices that paths go through.
+    nexts: Nexts,
     touched: u64,
     found: Vec<Path>,
 }
@@ -64,12 +64,11 @@ pub fn simple_paths(
             ..step.reversed()
         },
         search,
-        step,
         ask,
         target,
         distance: FxHashMap::from_iter([(target, 0)]),
         frontier: vec![target],
-        next: FxHashMap::default(),
+        nexts: Nexts::vertices(step),
         touched: 2,
         found: Vec::new(),
     };
@@ -183,18 +182,7 @@ impl Finder<'_, '_> {
         let Some(&from) = path.last() else {
             return Ok(Vec::new());
         };
-        if !self.next.contains_key(&from) {
-            let mut seen = rustc_hash::FxHashSet::default();
-            let (mut next, meter) = (Vec::new(), self.search.meter());
-            self.search.expand(&[from], self.step, &mut |hop| {
-                if seen.insert(hop.to) {
-                    meter.hold(size_of::<VertexNumber>())?;
-                    next.push(hop.to);
-                }
-                Ok(Flow::Continue(()))
-            })?;
-            self.next.insert(from, next);
-        }
+        self.nexts.read(self.search, [from])?;
         let may_lead = |vertex: &VertexNumber| match left {
             1 => *vertex == self.target,
             _ => {
@@ -202,7 +190,12 @@ impl Finder<'_, '_> {
                 near && *vertex != self.target && !path.contains(vertex)
             }
         };
-        let all = self.next[&from].iter().rev();
-        Ok(all.filter(|vertex| may_lead(vertex)).copied().collect())
+        let all = self.nexts.of(from).iter().rev().map(|next| next.to);
+        let leading: Vec<VertexNumber> = all.filter(may_lead).collect();
+        if left > 1 {
+            // Each of them is gone on from; they are read together.
+            self.nexts.read(self.search, leading.iter().copied())?;
+        }
+        Ok(leading)
     }
 }

@@ -12,4 +12,4 @@ mod view;
 pub use error::ViewError;
 pub use meter::{CancelToken, Meter, MeterLimits};
 pub use scan::{Elements, Found, Place, ScanAsk, ScanOrder, ScannedEdge};
-pub use view::{Expand, Flow, GraphView, Neighbour, VertexFound};
+pub use view::{EdgeFound, Expand, Flow, GraphView, Neighbour, VertexFound};

@@ -49,6 +49,17 @@ pub struct VertexFound<'a> {
     pub properties: &'a Properties,
 }
 
+/// An edge that exists.
+#[derive(Debug, Clone, Copy)]
+pub struct EdgeFound<'a> {
+    /// The label of its source.
+    pub source_label: VertexLabelId,
+    /// The label of its target.
+    pub target_label: VertexLabelId,
+    /// Those of the properties asked for that it has. Whole numbers may come as LONG.
+    pub properties: &'a Properties,
+}
+
 /// One committed state of a graph at one point of both times.
 ///
 /// A **vertex key** is a byte string that stands for a vertex id: equal keys are equal ids, and keys
@@ -128,6 +139,19 @@ pub trait GraphView: Send + Sync {
         most: u64,
         meter: &Meter,
     ) -> Result<Option<u64>, ViewError>;
+
+    /// Calls `found` for each of these edges that exists, with its position, in no order.
+    /// `properties` (ascending) says which properties are read.
+    ///
+    /// # Errors
+    /// As [`GraphView::neighbours`].
+    fn edges(
+        &self,
+        ids: &[EdgeId],
+        properties: &[PropertyKeyId],
+        meter: &Meter,
+        found: &mut dyn FnMut(usize, EdgeFound<'_>),
+    ) -> Result<(), ViewError>;
 
     /// Whether properties that this view has read satisfy all conditions.
     fn satisfies(&self, conditions: &[Condition], properties: &Properties) -> bool;

@@ -15,6 +15,10 @@ use crate::error::GraphError;
 
 /// Keys read at a time when the past must be merged with the present.
 const CHUNK: usize = 512;
+/// The same of each of many ranges that are read together.
+const CHUNK_OF_EACH: usize = 64;
+/// Ranges that are read together.
+const TOGETHER: usize = 64;
 
 /// An edge as an adjacency scan sees it.
 #[derive(Debug, Clone, Copy)]
@@ -69,12 +73,22 @@ impl View {
     ) -> Result<(), GraphError> {
         let (reader, point) = (self.reader(), self.point());
         if !self.scope().is_now() {
-            let rows_first = !self.is_one_state();
+            if !self.is_one_state() {
+                return past_together(reader, ranges, point, looked, visit);
+            }
             for (at, PartitionRange { partition, range }) in ranges.iter().copied().enumerate() {
                 let mut looked = || looked(at);
                 let mut visit = |edge: Adjacent<'_>| visit(at, edge);
                 let (looked, visit) = (&mut looked, &mut visit);
-                past(reader, partition, range, point, rows_first, looked, visit)?;
+                past(
+                    reader,
+                    partition,
+                    range,
+                    point,
+                    First::Events,
+                    looked,
+                    visit,
+                )?;
             }
             return Ok(());
         }
@@ -124,8 +138,11 @@ impl View {
         if self.scope().is_now() {
             return present(reader, partition, range, point, looked, visit);
         }
-        let rows_first = !self.is_one_state();
-        past(reader, partition, range, point, rows_first, looked, visit)
+        let first = match self.is_one_state() {
+            true => First::Events,
+            false => First::Rows,
+        };
+        past(reader, partition, range, point, first, looked, visit)
     }
 }
 
@@ -197,27 +214,80 @@ fn each_row(
     failed.map_or(Ok(()), Err)
 }
 
-/// Merges current rows and events, a chunk at a time; what of one side lies beyond the other's chunk is read again with
-/// the next. Where the reader has no state of one moment, rows must be read before events, as commits move from the one to
-/// the other: `rows_first`.
+/// What of a range is read first. Where the reader has no state of one moment, rows must be read
+/// before events, as commits move from the one to the other.
+enum First {
+    Events,
+    Rows,
+    /// Both were read, rows before events.
+    Read(Chunk, Chunk),
+}
+
+/// The part of a range that may hold edges; `None` if none may. The vertex's own events stand before
+/// those of its edges; there may be many, and they are long.
+fn of_edges(range: &ClusteringRange) -> Option<ClusteringRange> {
+    let is_before = |to: &Vec<u8>| to.as_slice() <= key::EDGES_FROM;
+    if range.to.as_ref().is_some_and(is_before) {
+        return None;
+    }
+    let mut range = range.clone();
+    if range.from.as_slice() < key::EDGES_FROM {
+        range.from = key::EDGES_FROM.to_vec();
+    }
+    Some(range)
+}
+
+/// Visits the edges of many ranges in the past. The beginnings of several ranges are read together.
+fn past_together(
+    reader: &dyn Reader,
+    ranges: &[PartitionRange<'_>],
+    point: Point,
+    looked: &mut dyn FnMut(usize) -> Flow,
+    visit: &mut dyn FnMut(usize, Adjacent<'_>) -> Flow,
+) -> Result<(), GraphError> {
+    let wanted = ranges.iter().enumerate();
+    let wanted = wanted.filter_map(|(at, of)| Some((at, of.partition, of_edges(of.range)?)));
+    let wanted: Vec<(usize, &[u8], ClusteringRange)> = wanted.collect();
+    for window in wanted.chunks(TOGETHER) {
+        let ranges = window
+            .iter()
+            .map(|(_, partition, range)| PartitionRange { partition, range });
+        let ranges: Vec<PartitionRange<'_>> = ranges.collect();
+        let rows = Chunk::of_rows_each(reader, &ranges)?;
+        let events = Chunk::of_events_each(reader, &ranges, point)?;
+        let read = rows.into_iter().zip(events).zip(window);
+        for ((rows, events), (at, partition, range)) in read {
+            let mut looked = || looked(*at);
+            let mut visit = |edge: Adjacent<'_>| visit(*at, edge);
+            let first = First::Read(rows, events);
+            past(
+                reader,
+                partition,
+                range,
+                point,
+                first,
+                &mut looked,
+                &mut visit,
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Merges current rows and events, a chunk at a time; what of one side lies beyond the other's chunk
+/// is read again with the next.
 fn past(
     reader: &dyn Reader,
     partition: &[u8],
     range: &ClusteringRange,
     point: Point,
-    rows_first: bool,
+    first: First,
     looked: &mut dyn FnMut() -> Flow,
     visit: &mut dyn FnMut(Adjacent<'_>) -> Flow,
 ) -> Result<(), GraphError> {
-    let mut range = range.clone();
-    // The vertex's own events stand before those of its edges; there may be many, and they are long.
-    let is_before = |to: &Vec<u8>| to.as_slice() <= key::EDGES_FROM;
-    if range.to.as_ref().is_some_and(is_before) {
+    let Some(mut range) = of_edges(range) else {
         return Ok(());
-    }
-    if range.from.as_slice() < key::EDGES_FROM {
-        range.from = key::EDGES_FROM.to_vec();
-    }
+    };
     let mut show = |clustering: &[u8], row: Option<&[u8]>, event: Option<&[u8]>| {
         if looked().is_break() {
             return Ok(Flow::Break(()));
@@ -230,20 +300,25 @@ fn past(
             None => Flow::Continue(()),
         })
     };
+    let rows_first = !matches!(first, First::Events);
+    let mut read = match first {
+        First::Read(rows, events) => Some((rows, events)),
+        First::Events | First::Rows => None,
+    };
     loop {
-        let first = match rows_first {
-            true => Some(Chunk::of_rows(reader, partition, &range)?),
-            false => None,
-        };
-        let events = Chunk::of_events(reader, partition, &range, point)?;
-        if events.entries.is_empty() && !rows_first {
-            return each_row(reader, partition, &range, &mut |clustering, row| {
-                show(clustering, Some(row), None)
-            });
-        }
-        let rows = match first {
-            Some(rows) => rows,
-            None => Chunk::of_rows(reader, partition, &range)?,
+        let (rows, events) = if let Some(read) = read.take() {
+            read
+        } else if rows_first {
+            let rows = Chunk::of_rows(reader, partition, &range)?;
+            (rows, Chunk::of_events(reader, partition, &range, point)?)
+        } else {
+            let events = Chunk::of_events(reader, partition, &range, point)?;
+            if events.entries.is_empty() {
+                return each_row(reader, partition, &range, &mut |clustering, row| {
+                    show(clustering, Some(row), None)
+                });
+            }
+            (Chunk::of_rows(reader, partition, &range)?, events)
         };
         // Beyond the last key of a full chunk there may be more on that side.
         let ends = [rows.end(), events.end()];
@@ -300,8 +375,9 @@ fn decided<'r>(
 }
 
 /// Keys of edges, ascending, and what is stored at them, in one buffer.
-#[derive(Default)]
 struct Chunk {
+    /// The most keys it may hold.
+    most: usize,
     bytes: Vec<u8>,
     entries: Vec<Entry>,
     /// Whether there is more behind.
@@ -314,13 +390,59 @@ struct Entry {
 }
 
 impl Chunk {
+    const fn new(most: usize) -> Self {
+        Self {
+            most,
+            bytes: Vec::new(),
+            entries: Vec::new(),
+            is_full: false,
+        }
+    }
+
+    /// Current rows of many ranges.
+    fn of_rows_each(
+        reader: &dyn Reader,
+        ranges: &[PartitionRange<'_>],
+    ) -> Result<Vec<Self>, GraphError> {
+        let mut chunks: Vec<Self> = ranges.iter().map(|_| Self::new(CHUNK_OF_EACH)).collect();
+        reader.scan_many(EDGE, ranges, &mut |at, clustering, row| {
+            if !chunks[at].add(clustering) {
+                return Flow::Break(());
+            }
+            chunks[at].put(row);
+            Flow::Continue(())
+        })?;
+        Ok(chunks)
+    }
+
+    /// The edges of many ranges that have events, as [`Chunk::of_events`].
+    fn of_events_each(
+        reader: &dyn Reader,
+        ranges: &[PartitionRange<'_>],
+        point: Point,
+    ) -> Result<Vec<Self>, GraphError> {
+        let mut chunks: Vec<Self> = ranges.iter().map(|_| Self::new(CHUNK_OF_EACH)).collect();
+        let mut damaged = None;
+        reader.scan_many(EVENT, ranges, &mut |at, clustering, event| {
+            if damaged.is_some() {
+                return Flow::Break(());
+            }
+            let added = chunks[at].add_event(clustering, event, point);
+            added.unwrap_or_else(|error| {
+                damaged = Some(error);
+                Flow::Break(())
+            })
+        })?;
+        damaged.map_or(Ok(chunks), |error: DecodeError| Err(error.into()))
+    }
+
     /// Current rows.
     fn of_rows(
         reader: &dyn Reader,
         partition: &[u8],
         range: &ClusteringRange,
     ) -> Result<Self, GraphError> {
-        let mut chunk = Self::default();
+        let mut chunk = Self::new(CHUNK);
         each_row(reader, partition, range, &mut |clustering, row| {
             if !chunk.add(clustering) {
                 return Ok(Flow::Break(()));
@@ -338,7 +460,7 @@ impl Chunk {
         range: &ClusteringRange,
         point: Point,
     ) -> Result<Self, GraphError> {
-        let mut chunk = Self::default();
+        let mut chunk = Self::new(CHUNK);
         let mut damaged = None;
         let request = ScanRequest {
             table: EVENT,
@@ -389,7 +511,7 @@ impl Chunk {
 
     /// Adds a key. False when it is one too many: it is read again with the next chunk.
     fn add(&mut self, key: &[u8]) -> bool {
-        self.is_full = self.entries.len() == CHUNK;
+        self.is_full = self.entries.len() == self.most;
         if !self.is_full {
             let key = self.append(key);
             self.entries.push(Entry { key, content: None });
@@ -423,6 +545,6 @@ impl Chunk {
 
     /// The last key, if there is more behind it.
     fn end(&self) -> Option<&[u8]> {
-        self.is_full.then(|| self.key(CHUNK - 1)).flatten()
+        self.is_full.then(|| self.key(self.most - 1)).flatten()
     }
 }

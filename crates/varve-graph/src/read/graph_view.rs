@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use varve_encoding::DecodeError;
-use varve_encoding::tables::VERTEX;
+use varve_encoding::tables::{EDGE, VERTEX};
 use varve_encoding::{key, row};
 use varve_kv::{ClusteringRange, PartitionRange, Reader, TableId};
 use varve_model::schema::EdgeLabelType;
@@ -11,12 +11,12 @@ use varve_model::{
     Condition, Direction, EdgeId, EdgeLabelId, Properties, PropertyKeyId, TemporalScope, VertexId,
 };
 use varve_view::{
-    Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, Place, ScanAsk, ScannedEdge,
+    EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, Place, ScanAsk, ScannedEdge,
     VertexFound, ViewError,
 };
 
 use super::adjacency::Adjacent;
-use super::many::{self, read_elements};
+use super::many::{self, Place as RowPlace};
 use super::view::View;
 use crate::error::{ErrorKind, GraphError};
 use crate::index::tokenizer;
@@ -121,7 +121,46 @@ impl GraphView for View {
                 Err(error) => failed = Some(error),
             }
         };
-        read_elements(self.reader(), VERTEX, &places, self.point(), &mut show)?;
+        self.elements(VERTEX, &places, &mut show)?;
+        failed.map_or(Ok(()), |error| Err(damage(error)))
+    }
+
+    fn edges(
+        &self,
+        ids: &[EdgeId],
+        properties: &[PropertyKeyId],
+        meter: &Meter,
+        found: &mut dyn FnMut(usize, EdgeFound<'_>),
+    ) -> Result<(), ViewError> {
+        for _ in ids {
+            meter.row()?;
+        }
+        let place = |id: &EdgeId| {
+            let clustering = key::edge_clustering(id, Direction::Out);
+            (key::vertex_id(&id.source), clustering)
+        };
+        let places: Vec<RowPlace> = ids.iter().map(place).collect();
+        let mut failed = None;
+        let mut show = |at, content: &[u8]| {
+            let read = row::edge_parts(content).and_then(|(source, target, reader)| {
+                Ok((source, target, pick(reader, properties)?))
+            });
+            match read {
+                Ok((source_label, target_label, properties)) => {
+                    let properties = &properties;
+                    found(
+                        at,
+                        EdgeFound {
+                            source_label,
+                            target_label,
+                            properties,
+                        },
+                    );
+                }
+                Err(error) => failed = Some(error),
+            }
+        };
+        self.elements(EDGE, &places, &mut show)?;
         failed.map_or(Ok(()), |error| Err(damage(error)))
     }
 

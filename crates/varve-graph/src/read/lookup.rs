@@ -1,10 +1,12 @@
 //! Many elements by the keys of their rows: what queries read their candidates by.
 
-use varve_encoding::row::Header;
+use std::borrow::Cow;
+
 use varve_kv::{ClusteringRange, Flow, Reader, TableId};
 use varve_model::TemporalScope;
 
-use super::{View, resolve};
+use super::View;
+use super::many::{Looked, decide, look_at};
 use crate::error::GraphError;
 use crate::query::{Resolver, RowKey};
 
@@ -65,29 +67,25 @@ impl View {
             .collect();
         let rows = self.reader().multi_get(table, &borrowed)?;
         let point = self.point();
-        for (at, (row, (partition, clustering))) in rows.iter().zip(&borrowed).enumerate() {
-            if let Some(row) = row {
-                let (header, content) = Header::decode(row)?;
-                if point.row_decides(&header) {
-                    if visit(start + at, content).is_break() {
-                        return Ok(Flow::Break(()));
-                    }
-                    continue;
+        let mut undecided = Vec::new();
+        let mut contents: Vec<Option<Cow<'_, [u8]>>> = Vec::with_capacity(rows.len());
+        for (at, row) in rows.iter().enumerate() {
+            contents.push(match look_at(at, row.as_deref(), point)? {
+                Looked::Content(content) => Some(Cow::Borrowed(content)),
+                Looked::Nothing => None,
+                Looked::Undecided(one) => {
+                    undecided.push(one);
+                    None
                 }
-            } else if point.scope.is_now() {
-                // Of the present, a missing row says that the element does not exist.
-                continue;
-            }
-            let row = row.as_deref();
-            let resolved = resolve(
-                self.reader(),
-                partition,
-                clustering,
-                row,
-                point.valid(),
-                point.version(),
-            )?;
-            if resolved.is_some_and(|resolved| visit(start + at, &resolved.content).is_break()) {
+            });
+        }
+        decide(self.reader(), keys, point, undecided, &mut |at, content| {
+            contents[at] = Some(Cow::Owned(content.to_vec()));
+        })?;
+        for (at, content) in contents.iter().enumerate() {
+            if let Some(content) = content
+                && visit(start + at, content).is_break()
+            {
                 return Ok(Flow::Break(()));
             }
         }

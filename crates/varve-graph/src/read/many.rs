@@ -26,15 +26,89 @@ impl View {
     ) -> Result<(), GraphError> {
         let place = |id: &VertexId| (key::vertex_id(id), key::VERTEX_CLUSTERING.to_vec());
         let places: Vec<Place> = ids.iter().map(place).collect();
-        read_elements(self.reader(), VERTEX, &places, self.point(), found)
+        self.elements(VERTEX, &places, found)
     }
+
+    /// Calls `found` with the position and content of each of the elements at these places of a
+    /// table that exists, in no order. Of a cluster the rows are asked for together, and so are the
+    /// events of those that the rows do not decide.
+    pub(crate) fn elements(
+        &self,
+        table: TableId,
+        places: &[Place],
+        found: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<(), GraphError> {
+        let (reader, point) = (self.reader(), self.point());
+        if self.is_one_state() {
+            return read_elements(reader, table, places, point, found);
+        }
+        for (number, places) in places.chunks(BATCH).enumerate() {
+            let keys: Vec<(&[u8], &[u8])> = places
+                .iter()
+                .map(|(partition, clustering)| (partition.as_slice(), clustering.as_slice()))
+                .collect();
+            let rows = reader.multi_get(table, &keys)?;
+            let mut found = |at, content: &[u8]| found(number * BATCH + at, content);
+            let mut undecided = Vec::new();
+            for (at, row) in rows.iter().enumerate() {
+                match look_at(at, row.as_deref(), point)? {
+                    Looked::Content(content) => found(at, content),
+                    Looked::Nothing => {}
+                    Looked::Undecided(one) => undecided.push(one),
+                }
+            }
+            decide(reader, places, point, undecided, &mut found)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a row says of an element.
+pub(super) enum Looked<'r> {
+    /// It exists, with this content.
+    Content(&'r [u8]),
+    /// It does not exist.
+    Nothing,
+    /// An event may say otherwise.
+    Undecided(Undecided),
+}
+
+/// Looks at the row of the element at a position.
+pub(super) fn look_at(
+    at: usize,
+    row: Option<&[u8]>,
+    point: Point,
+) -> Result<Looked<'_>, DecodeError> {
+    let (mut row_that_covers, is_over) = (None, false);
+    match row {
+        // Of the present, a missing row says that the element does not exist.
+        None if point.scope.is_now() => return Ok(Looked::Nothing),
+        None => {}
+        Some(stored) => {
+            let (header, content) = Header::decode(stored)?;
+            if point.row_decides(&header) {
+                return Ok(Looked::Content(content));
+            }
+            if covers(&header, point.valid(), point.version()) {
+                row_that_covers = Some(stored.to_vec());
+            }
+        }
+    }
+    Ok(Looked::Undecided(Undecided {
+        at,
+        row: row_that_covers,
+        is_over,
+    }))
 }
 
 /// The partition and clustering key of an element's row, of an edge on its source's side.
 pub(crate) type Place = (Vec<u8>, Vec<u8>);
 
+/// How many rows are asked of a cluster together.
+const BATCH: usize = 256;
+
 /// An element that its current row does not decide.
-struct Undecided {
+pub(super) struct Undecided {
     at: usize,
     /// The current row, if an event about the same time may have replaced it.
     row: Option<Vec<u8>>,
@@ -58,36 +132,26 @@ pub(crate) fn read_elements(
     }
     let mut undecided = Vec::new();
     for (at, (partition, clustering)) in places.iter().enumerate() {
-        let (mut row, mut is_decided, mut damaged) = (None, false, None);
-        reader.get_with(
-            table,
-            partition,
-            clustering,
-            &mut |stored| match Header::decode(stored) {
-                Ok((header, content)) if point.row_decides(&header) => {
-                    is_decided = true;
-                    found(at, content);
-                }
-                Ok((header, _)) if covers(&header, point.valid(), point.version()) => {
-                    row = Some(stored.to_vec());
-                }
-                Ok(_) => {}
-                Err(error) => damaged = Some(error),
-            },
-        )?;
-        if let Some(damaged) = damaged {
-            return Err(damaged.into());
+        let mut failed = None;
+        let mut look = |row: Option<&[u8]>| match look_at(at, row, point) {
+            Ok(Looked::Content(content)) => found(at, content),
+            Ok(Looked::Nothing) => {}
+            Ok(Looked::Undecided(one)) => undecided.push(one),
+            Err(error) => failed = Some(error),
+        };
+        let show = &mut |row: &[u8]| look(Some(row));
+        if !reader.get_with(table, partition, clustering, show)? {
+            look(None);
         }
-        if !is_decided {
-            let is_over = false;
-            undecided.push(Undecided { at, row, is_over });
+        if let Some(error) = failed {
+            return Err(error.into());
         }
     }
     decide(reader, places, point, undecided, found)
 }
 
 /// Looks for what decides among the events.
-fn decide(
+pub(super) fn decide(
     reader: &dyn Reader,
     places: &[Place],
     point: Point,
@@ -126,7 +190,7 @@ fn decide(
         if !header.period().covers(point.valid()) {
             return Flow::Continue(());
         }
-        let one = &mut undecided[number];
+        let one: &mut Undecided = &mut undecided[number];
         one.is_over = true;
         if header.kind == Kind::Put {
             found(one.at, content);

@@ -6,7 +6,7 @@ use varve_model::{
     Condition, Direction, Edge, EdgeId, Properties, PropertyKeyId, Vertex, VertexId,
 };
 use varve_view::{
-    Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, Place, ScanAsk, ScannedEdge,
+    EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, Place, ScanAsk, ScannedEdge,
     VertexFound, ViewError,
 };
 
@@ -296,6 +296,29 @@ impl GraphView for ModelView {
         _meter: &Meter,
     ) -> Result<Option<u64>, ViewError> {
         Ok(Some(most.min(self.scanned(ask).len() as u64)))
+    }
+
+    fn edges(
+        &self,
+        ids: &[EdgeId],
+        properties: &[PropertyKeyId],
+        meter: &Meter,
+        found: &mut dyn FnMut(usize, EdgeFound<'_>),
+    ) -> Result<(), ViewError> {
+        for (at, id) in ids.iter().enumerate() {
+            meter.row()?;
+            if let Some(edge) = self.edges.iter().find(|edge| edge.id == *id) {
+                found(
+                    at,
+                    EdgeFound {
+                        source_label: edge.source_label,
+                        target_label: edge.target_label,
+                        properties: &picked(&edge.properties, properties),
+                    },
+                );
+            }
+        }
+        Ok(())
     }
 
     fn satisfies(&self, conditions: &[Condition], properties: &Properties) -> bool {

@@ -1,13 +1,13 @@
 //! Answers of traversers: ids, elements, paths, and what the traversal has looked at.
 
-use varve_graph::read::View;
-use varve_graph::schema::Schema;
+use varve_graph::query::Resolver;
 use varve_graph::{ErrorKind, GraphError};
 use varve_model::{EdgeId, VertexId};
 use varve_traversal::crosspoints::Crossing;
 use varve_traversal::customized::WeighedPath;
 use varve_traversal::fusiform::Spindles;
 use varve_traversal::{Path, Search, VertexNumber};
+use varve_view::Flow;
 
 use super::parameters::{Ground, refused};
 use crate::JsonWriter;
@@ -18,6 +18,8 @@ use crate::respond::Growing;
 
 /// How many items are written between two looks at the clock.
 const DEADLINE_EVERY: usize = 256;
+/// Elements that are fetched together.
+const BATCH: usize = 256;
 /// Bytes of a first buffer.
 const FIRST_BYTES: usize = 1_024;
 
@@ -215,7 +217,8 @@ impl<'a> Answer<'a> {
         })
     }
 
-    /// The list `vertices`: elements if `whole`, else ids. Those that do not exist have no element.
+    /// The list `vertices`: elements if `whole`, else ids. Those that do not exist have no element:
+    /// edges may be stored without a check of their ends.
     pub(super) fn vertices(
         &mut self,
         search: &Search<'_>,
@@ -226,24 +229,54 @@ impl<'a> Answer<'a> {
             return self.ids("vertices", search, numbers.iter().copied());
         }
         let (context, ground) = (self.context(), self.ground);
-        self.list("vertices", numbers, |json, number| {
-            let id = search
-                .id(*number)
-                .map_err(|error| refused(context, error))?;
-            Ok(write_vertex(json, &ground.view, ground.schema(), &id)?)
-        })
+        self.json().key("vertices").begin_array();
+        for numbers in numbers.chunks(BATCH) {
+            context.check_deadline()?;
+            let ids = numbers.iter().map(|number| search.id(*number));
+            let ids = ids.collect::<Result<Vec<VertexId>, _>>();
+            let ids = ids.map_err(|error| refused(context, error))?;
+            let (growing, mut failed) = (&mut self.growing, None);
+            ground.view.visit_vertices(&ids, &mut |at, row| {
+                let json = &mut growing.json;
+                let written = output::vertex_row(json, ground.schema(), &ids[at], row);
+                go_on(written, growing, &mut failed)
+            })?;
+            failed.map_or(Ok(()), Err)?;
+        }
+        self.json().end_array();
+        Ok(())
     }
 
     /// The list `edges`: elements if `whole`, else ids.
     pub(super) fn edges(&mut self, edges: &[EdgeId], whole: bool) -> Result<(), ApiError> {
-        let ground = self.ground;
-        self.list("edges", edges, |json, id| {
-            if !whole {
+        if !whole {
+            return self.list("edges", edges, |json, id| {
                 output::edge_id(json, id);
-                return Ok(());
+                Ok(())
+            });
+        }
+        let (context, ground) = (self.context(), self.ground);
+        self.json().key("edges").begin_array();
+        for ids in edges.chunks(BATCH) {
+            context.check_deadline()?;
+            let (growing, mut failed, mut next) = (&mut self.growing, None, 0);
+            ground.view.visit_edges(ids, &mut |at, row| {
+                if at > next {
+                    return Flow::Break(());
+                }
+                next += 1;
+                let json = &mut growing.json;
+                let written = output::edge_row(json, ground.schema(), &ids[at], row);
+                go_on(written, growing, &mut failed)
+            })?;
+            failed.map_or(Ok(()), Err)?;
+            if let Some(id) = ids.get(next) {
+                let message = format!("Edge '{id}' was listed at its end but is not at its source");
+                return Err(GraphError::new(ErrorKind::Storage, message).into());
             }
-            Ok(write_edge(json, &ground.view, ground.schema(), id)?)
-        })
+        }
+        self.json().end_array();
+        Ok(())
     }
 
     /// Ends the answer of a traverser of paths: their vertices, these edges, and what was looked at.
@@ -305,33 +338,18 @@ fn write_objects(
     Ok(())
 }
 
-fn write_vertex(
-    json: &mut JsonWriter,
-    view: &View,
-    schema: &Schema,
-    id: &VertexId,
-) -> Result<(), GraphError> {
-    let mut written = Ok(());
-    // One that does not exist has no element: edges may be stored without a check of their ends.
-    view.with_vertex(id, &mut |row| {
-        written = output::vertex_row(json, schema, id, row);
-    })?;
-    written
-}
-
-fn write_edge(
-    json: &mut JsonWriter,
-    view: &View,
-    schema: &Schema,
-    id: &EdgeId,
-) -> Result<(), GraphError> {
-    let mut written = Ok(());
-    let found = view.with_edge(id, &mut |row| {
-        written = output::edge_row(json, schema, id, row);
-    })?;
-    if !found {
-        let message = format!("Edge '{id}' was listed at its end but is not at its source");
-        return Err(GraphError::new(ErrorKind::Storage, message));
+/// Whether more elements may be written after one that was `written`.
+fn go_on(
+    written: Result<(), GraphError>,
+    growing: &mut Growing<'_>,
+    failed: &mut Option<ApiError>,
+) -> Flow {
+    let written = written.map_err(ApiError::from);
+    match written.and_then(|()| growing.check()) {
+        Ok(()) => Flow::Continue(()),
+        Err(error) => {
+            *failed = Some(error);
+            Flow::Break(())
+        }
     }
-    written
 }
