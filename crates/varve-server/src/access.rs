@@ -19,7 +19,7 @@ pub(crate) fn check(
     parts: &Parts,
     graph: Option<&str>,
 ) -> Result<(), ApiError> {
-    check_door(state, door, route)?;
+    check_door(state, door, route, parts)?;
     if route.access.action.may_change() {
         origin::check_page(state.config(), parts)?;
     }
@@ -65,7 +65,7 @@ fn is_locked(state: &AppState, graph: &str) -> bool {
 }
 
 /// Refuses a route at a listener that does not serve it.
-fn check_door(state: &AppState, door: Door, route: &Route) -> Result<(), ApiError> {
+fn check_door(state: &AppState, door: Door, route: &Route, parts: &Parts) -> Result<(), ApiError> {
     let is_admin = route.access.scope == Scope::Administration;
     let config = state.config();
     match door {
@@ -77,7 +77,12 @@ fn check_door(state: &AppState, door: Door, route: &Route) -> Result<(), ApiErro
         Door::Main if !config.admin_listen.is_empty() => Err(ApiError::forbidden(
             "/admin answers only at the listener that the option server.admin_listen names",
         )),
-        Door::Main if config.host.is_loopback() => Ok(()),
+        // A proxy on this machine is a loopback client too; the name that its clients use is not.
+        Door::Main if config.host.is_loopback() && origin::is_for_loopback(parts) => Ok(()),
+        Door::Main if config.host.is_loopback() => Err(ApiError::forbidden(
+            "/admin answers to this machine alone: ask for it at localhost or at a loopback address, or give \
+             it a listener of its own, as in server.admin_listen=127.0.0.1:8081",
+        )),
         Door::Main => Err(ApiError::forbidden(
             "The server listens on an address that others reach: /admin needs a listener of its own, as in \
              server.admin_listen=127.0.0.1:8081",

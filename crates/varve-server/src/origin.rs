@@ -35,6 +35,17 @@ pub(crate) fn check_page(config: &ServerConfig, parts: &Parts) -> Result<(), Api
     check_page_to(config, own_host(config, parts)?, &parts.headers)
 }
 
+/// Whether the request names `localhost` or a loopback address as its host, and nothing else.
+pub(crate) fn is_for_loopback(parts: &Parts) -> bool {
+    let headers = parts.headers.get_all(HOST).iter();
+    let mut named = headers
+        .map(|header| header.to_str().unwrap_or_default())
+        .chain(parts.uri.authority().map(http::uri::Authority::as_str))
+        .peekable();
+    named.peek().is_some()
+        && named.all(|host| Authority::parse(host).is_some_and(Authority::is_loopback))
+}
+
 /// Host and port that the request is for, which are this server's; `None` if it names none.
 fn own_host<'a>(
     config: &ServerConfig,
@@ -151,6 +162,12 @@ impl<'a> Authority<'a> {
             || self.is_public(config)
     }
 
+    fn is_loopback(self) -> bool {
+        let address = self.name.parse::<IpAddr>();
+        self.name.eq_ignore_ascii_case("localhost")
+            || address.is_ok_and(|address| address.is_loopback())
+    }
+
     fn is_public(self, config: &ServerConfig) -> bool {
         let mut names = config.public_names.iter();
         names.any(|name| name.eq_ignore_ascii_case(self.name))
@@ -214,6 +231,32 @@ mod tests {
         assert_eq!(status("GET", &[]), 400);
         let twice = [("host", "localhost"), ("host", "localhost")];
         assert_eq!(status("GET", &twice), 400);
+    }
+
+    #[test]
+    fn a_loopback_host_is_told_from_all_others() {
+        let is_for_loopback = |hosts: &[&str]| {
+            let mut request = Request::builder().uri("/admin/backup");
+            for host in hosts {
+                request = request.header("host", *host);
+            }
+            let (parts, ()) = request.body(()).unwrap().into_parts();
+            super::is_for_loopback(&parts)
+        };
+        for own in ["localhost:8080", "127.0.0.1", "127.8.0.1:1", "[::1]:8080"] {
+            assert!(is_for_loopback(&[own]), "{own}");
+        }
+        for other in [
+            "graph.example.com",
+            "10.1.2.3:8080",
+            "0.0.0.0",
+            "[fd00::7]",
+            "",
+        ] {
+            assert!(!is_for_loopback(&[other]), "{other}");
+            assert!(!is_for_loopback(&["localhost", other]), "{other}");
+        }
+        assert!(!is_for_loopback(&[]));
     }
 
     #[test]

@@ -42,6 +42,15 @@ pub(crate) fn run(arguments: &ServeArguments) -> Result<ExitCode, CommandError> 
              everything; listen on a loopback address, or let only a proxy or trusted clients reach it"
         );
     }
+    if let Some(address) = config.server.admin_address()?
+        && !address.ip().is_loopback()
+    {
+        tracing::warn!(
+            %address,
+            "server.admin_listen is a non-loopback address and has no authentication: whoever reaches it can start backups \
+             and verifications; use a loopback address, or let only trusted clients reach it"
+        );
+    }
     let early = Early::listen(&mut config)?;
     let Data {
         engine,

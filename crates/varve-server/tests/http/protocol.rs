@@ -231,6 +231,29 @@ fn a_page_of_another_site_changes_nothing() {
 }
 
 #[test]
+fn admin_is_out_of_reach_through_a_proxy_on_this_machine() {
+    let server = TestServer::with_defaults();
+    let ask = |host: &str| {
+        let body = r#"{"graph":"hugegraph"}"#;
+        server.exchange(&format!(
+            "POST /admin/verify HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        ))
+    };
+    // The public name that clients of a proxy use.
+    let refused = ask("h");
+    assert_eq!(refused.status, 403);
+    assert!(
+        refused.text().contains("server.admin_listen"),
+        "{}",
+        refused.text()
+    );
+    let served = ask("localhost");
+    assert_eq!(served.status, 404, "there is no such graph");
+    assert!(served.text().contains("hugegraph"), "{}", served.text());
+}
+
+#[test]
 fn json_errors_are_plain_text() {
     let server = TestServer::with_defaults();
     let json = "content-type: application/json\r\n";

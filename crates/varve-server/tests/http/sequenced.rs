@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use varve_server::ServerConfig;
+
 use crate::fixture::Fixture;
 
 const T: &str = "vertices/%221%3At%22";
@@ -207,4 +209,31 @@ fn loading_the_same_again_makes_no_version_if_so_asked() {
     assert_eq!((versions("t"), versions("u")), (2, 3));
     let bad = fixture.send("POST", "vertices/batch?skip_unchanged=perhaps", "[]");
     assert_eq!(bad.status, 400);
+}
+
+/// Two pieces of an answer that grows do not fit the budget, though the whole answer would.
+#[test]
+fn a_timeline_is_charged_while_it_is_written() {
+    const BUDGET: usize = 300 * 1024;
+    let fixture = Fixture::with(ServerConfig {
+        max_answer_bytes: BUDGET,
+        max_held_answer_bytes: BUDGET,
+        ..ServerConfig::default()
+    });
+    let long = |letter: &str| letter.repeat(30_000);
+    for (year, letter) in ["a", "b", "c", "d", "e", "f", "g", "h", "i"]
+        .iter()
+        .enumerate()
+    {
+        put(
+            &fixture,
+            1,
+            &long(letter),
+            &format!("valid_from={}-01-01", 2000 + year),
+        );
+    }
+    let short = fixture.send("GET", &format!("{T}/timeline?limit=8"), "");
+    assert_eq!(short.status, 200);
+    let whole = fixture.send("GET", &format!("{T}/timeline?limit=9"), "");
+    assert_eq!(whole.status, 503, "{}", whole.body.len());
 }

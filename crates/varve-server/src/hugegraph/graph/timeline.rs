@@ -1,12 +1,14 @@
-//! `…/{id}/timeline`: the states of an element along valid time, without overlap, as they are known at one transaction time.
+//! `…/{id}/timeline`: the states of an element along valid time, without overlap, as of one
+//! transaction time.
 //!
 //! ```json
 //! {"states":[{"valid_from":"2026-11-21T22:00:00.000000Z","valid_to":null,"version":459000,"as_of_tx":"459000",
 //!   "recorded_at":"2026-11-21T22:00:00.000000Z","element":{…}}],"page":null}
 //! ```
-//! Ascending. Where no state is, the element does not exist. `version` is the version (of its history) that says so; the same one
-//! may come several times, where newer ones speak of the time between. `as_of_tx` asks for an earlier knowledge; `page` is what
-//! to ask for next, null at the end.
+//! Ascending. Where no state is, the element does not exist. `version` is the version of its history
+//! that decides there; the same one may come several times, where newer ones cover the time between.
+//! `as_of_tx` asks for an earlier transaction time; `page` is the token of the next page, null at the
+//! end.
 
 use varve_graph::element::not_there;
 use varve_graph::read::{Spell, Timeline, View};
@@ -21,7 +23,7 @@ use super::{output, time};
 use crate::JsonWriter;
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
-use crate::respond::Response;
+use crate::respond::Growing;
 
 /// States that are held at once: each may be as large as a body.
 const HELD_MAX: usize = 100;
@@ -55,31 +57,32 @@ fn list(context: &RequestContext, id: &ElementId) -> HandlerResult {
     };
     let target = Target::of(context)?;
     let view = target.graph.view(scope)?;
-    let mut json = JsonWriter::with_capacity(4 * output::ELEMENT_BYTES);
-    json.begin_object().key("states").begin_array();
+    let mut answer = Growing::with_capacity(context, 4 * output::ELEMENT_BYTES);
+    answer.json.begin_object().key("states").begin_array();
     let (mut left, mut next) = (limit, Some(from));
     while let Some(at) = next.filter(|_| left > 0) {
         let part = part(context, &view, id, at, left.min(HELD_MAX))?;
         left -= part.spells.len();
         next = part.next;
         for spell in part.spells {
-            if json.len() > context.state().config().max_answer_bytes {
+            if answer.is_full() {
                 (left, next) = (0, Some(spell.period.from));
                 break;
             }
-            write(&mut json, &target.schema, &spell);
+            write(&mut answer.json, &target.schema, &spell);
+            answer.keep()?;
         }
     }
     if left == limit && page.is_none() {
         return Err(not_there(id).into());
     }
-    json.end_array().key("page");
+    let json = answer.json.end_array().key("page");
     match next {
         Some(next) => json.string(&next.0.to_string()),
         None => json.null(),
     };
     json.end_object();
-    Ok(Response::ok(json.finish()))
+    Ok(answer.finish())
 }
 
 /// The first states from an instant on.
