@@ -21,7 +21,7 @@ mod query;
 mod turn;
 mod weight;
 
-pub use limits::Limits;
+pub use limits::{HeldBudget, Limits};
 pub use memory::Memory;
 pub use order::{Order, SortKey};
 pub use query::{Query, TypeLimit};

@@ -34,15 +34,15 @@ const SLICE: Duration = Duration::from_millis(20);
 const THREADS_FOR_ONE: usize = 4;
 
 thread_local! {
-    /// The queue that this thread serves.
+    /// The queue that this thread serves, if its work may let others go first.
     static SERVED: RefCell<Option<Arc<Queue>>> = const { RefCell::new(None) };
     /// When the slice of the work at hand began.
     static SLICE_BEGAN: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Lets what waits in the lane go first, if the work at hand has run for its slice. Nothing must be
-/// locked meanwhile. Does nothing on other threads than those of a lane.
-pub(crate) fn yield_to_others() {
+/// Lets what waits in the lane of reads go first, if the work at hand has run for its slice. Nothing
+/// must be locked meanwhile. Does nothing on other threads: a write may hold locks.
+pub fn yield_to_others() {
     let Some(began) = SLICE_BEGAN.get() else {
         return;
     };
@@ -207,8 +207,8 @@ impl BlockingPool {
     /// Starts the threads; `reads_wait`: their work mostly waits for a network.
     pub(crate) fn start(config: &ServerConfig, reads_wait: bool) -> std::io::Result<Self> {
         Ok(Self {
-            reads: Threads::start("varve-reads", config, reads_wait)?,
-            writes: Threads::start("varve-writes", config, reads_wait)?,
+            reads: Threads::start("varve-reads", config, reads_wait, true)?,
+            writes: Threads::start("varve-writes", config, reads_wait, false)?,
             wait: config.admission_wait(),
             retry_after_seconds: config.retry_after_seconds,
         })
@@ -268,7 +268,12 @@ impl BlockingPool {
 }
 
 impl Threads {
-    fn start(name: &str, config: &ServerConfig, reads_wait: bool) -> std::io::Result<Self> {
+    fn start(
+        name: &str,
+        config: &ServerConfig,
+        reads_wait: bool,
+        yields: bool,
+    ) -> std::io::Result<Self> {
         let count = config.blocking_thread_count(reads_wait);
         let queue = Arc::new(Queue {
             state: Mutex::default(),
@@ -281,7 +286,9 @@ impl Threads {
             thread::Builder::new()
                 .name(format!("{name}-{index}"))
                 .spawn(move || {
-                    SERVED.set(Some(Arc::clone(&queue)));
+                    if yields {
+                        SERVED.set(Some(Arc::clone(&queue)));
+                    }
                     queue.serve();
                 })?;
         }

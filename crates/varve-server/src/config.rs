@@ -52,7 +52,7 @@ section! {
         max_traversal_bytes: usize = 128 * MIB,
         /// Bytes of answers held at once, from when they are written until clients have taken them, those of other servers that
         /// are handed through included. Over it: 503 for reads; what writes are answered is counted and not refused. At
-        /// least `max_answer_bytes`.
+        /// least `max_answer_bytes`. Searches of the metadata repository hold as much again at most, all together.
         max_held_answer_bytes: usize = 256 * MIB,
         /// Requests that one HTTP/2 connection may have open at once.
         max_http2_streams: u32 = 100,

@@ -15,7 +15,7 @@ use varve_view::CancelToken;
 
 use crate::access;
 use crate::admission::BodyShare;
-use crate::blocking::Turn;
+use crate::blocking::{Turn, yield_to_others};
 use crate::errors::ApiError;
 use crate::path;
 use crate::route::{Action, Route};
@@ -216,8 +216,10 @@ impl RequestContext {
         self.cancel.clone().unwrap_or_default()
     }
 
-    /// 503 once the request's time is over or nobody waits for its answer: for loops in long work.
+    /// For loops in long work: lets short reads go first, then 503 once the request's time is over or
+    /// nobody waits for its answer.
     pub fn check_deadline(&self) -> Result<(), ApiError> {
+        yield_to_others();
         let is_cancelled = self.cancel.as_ref().is_some_and(CancelToken::is_cancelled);
         if !is_cancelled && Instant::now() < self.deadline {
             Ok(())

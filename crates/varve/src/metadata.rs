@@ -6,7 +6,8 @@ use varve_graph::Registry;
 use varve_omrs::OmrsError;
 use varve_omrs::graph_store::GraphStore;
 use varve_omrs::repository::{Options, Repository};
-use varve_omrs::search::Limits;
+use varve_omrs::search::{HeldBudget, Limits};
+use varve_server::blocking::yield_to_others;
 use varve_server::{LockedGraphs, Metadata, RepositoryOf};
 
 use crate::CommandError;
@@ -29,14 +30,15 @@ pub(crate) fn open(
         base_url: omrs.url_base(&config.server),
     };
     let limits = search_limits(config);
+    let answer_bytes_max = limits.answer_bytes_max;
     let name = options.metadata_collection_name.clone();
     let open = move |graph| -> Result<Arc<Repository>, OmrsError> {
         let repository = Repository::open(Arc::new(GraphStore::open(graph)), options.clone())?;
-        Ok(Arc::new(repository.with_limits(limits)))
+        Ok(Arc::new(repository.with_limits(limits.clone())))
     };
     let opened_later = graphs.is_shared() || graphs.why_unopened(&omrs.graph).is_some();
     let repository = match opened_later {
-        true => RepositoryOf::graph(name, limits.answer_bytes_max, open),
+        true => RepositoryOf::graph(name, answer_bytes_max, open),
         false => open(graphs.get(&omrs.graph)?)?.into(),
     };
     Ok(Some(Metadata {
@@ -47,10 +49,13 @@ pub(crate) fn open(
     }))
 }
 
-/// What one search may cost: no longer than a request may take, since nobody waits for its answer then.
+/// What one search may cost: no longer than a request may take, since nobody waits for its answer
+/// then. All together hold no more than answers may.
 fn search_limits(config: &Config) -> Limits {
     Limits {
         time_max: config.server.request_timeout(),
+        held_by_all: HeldBudget::new(config.server.max_held_answer_bytes),
+        pause: yield_to_others,
         ..Limits::default()
     }
 }
@@ -84,7 +89,12 @@ mod tests {
     #[test]
     fn a_search_takes_no_longer_than_a_request_may() {
         let mut config = Config::default();
-        assert_eq!(search_limits(&config), Limits::default());
+        let limits = search_limits(&config);
+        assert_eq!(limits.time_max, Limits::default().time_max);
+        assert_eq!(
+            limits.held_by_all.max(),
+            config.server.max_held_answer_bytes
+        );
         config.server.request_timeout_ms = 1_500;
         let limits = search_limits(&config);
         assert_eq!(limits.time_max, Duration::from_millis(1_500));

@@ -1,27 +1,79 @@
 //! What a search may cost.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// What one search or graph query may cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Limits {
     /// The most instances that it looks at.
     pub examined_max: usize,
-    /// The most bytes of instances that it holds at a time, about: those of its answer, and those that may yet belong there.
+    /// The most bytes of instances that it holds at a time, estimated: those of its answer, and the
+    /// candidates.
     pub held_bytes_max: usize,
+    /// What all searches together may hold.
+    pub held_by_all: Arc<HeldBudget>,
     /// The longest that it works.
     pub time_max: Duration,
-    /// The most bytes of an answer. Of one that is over it nothing is sent.
+    /// The most bytes of an answer. A larger one is not sent.
     pub answer_bytes_max: usize,
+    /// Called whenever a search looks at the clock: long searches let short work go first there.
+    pub pause: fn(),
 }
 
-/// Enough to page through a repository of millions of instances without having been there before; some ten seconds of work.
+/// Bytes that several searches hold together.
+#[derive(Debug)]
+pub struct HeldBudget {
+    held: AtomicUsize,
+    max: usize,
+}
+
+impl HeldBudget {
+    /// A budget of `max` bytes.
+    #[must_use]
+    pub fn new(max: usize) -> Arc<Self> {
+        Arc::new(Self {
+            held: AtomicUsize::new(0),
+            max,
+        })
+    }
+
+    /// The most bytes that may be held.
+    #[must_use]
+    pub fn max(&self) -> usize {
+        self.max
+    }
+
+    /// Bytes held now.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.held.load(Ordering::Relaxed)
+    }
+
+    /// Holds more. False if there is no room, and then nothing more is held.
+    pub(super) fn take(&self, bytes: usize) -> bool {
+        let before = self.held.fetch_add(bytes, Ordering::Relaxed);
+        let has_room = before.saturating_add(bytes) <= self.max;
+        if !has_room {
+            self.give_back(bytes);
+        }
+        has_room
+    }
+
+    pub(super) fn give_back(&self, bytes: usize) {
+        self.held.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+/// Enough to page through a repository of millions of instances without a page token; some ten
+/// seconds of work.
 const EXAMINED_MAX: usize = 5_000_000;
-/// Enough for some hundred thousand instances of usual size, and little enough for several such calls at a time.
+/// Enough for some hundred thousand instances of usual size.
 const HELD_BYTES_MAX: usize = 256 << 20;
-/// As long as a request may take unless the server is told otherwise.
+/// The server's default time limit of a request.
 const TIME_MAX: Duration = Duration::from_secs(30);
-/// More than a client reads at once without being prepared for it, and little enough for several such calls at a time.
+/// More than a client reads at once without being prepared for it.
 const ANSWER_BYTES_MAX: usize = 256 << 20;
 
 impl Default for Limits {
@@ -29,8 +81,10 @@ impl Default for Limits {
         Self {
             examined_max: EXAMINED_MAX,
             held_bytes_max: HELD_BYTES_MAX,
+            held_by_all: HeldBudget::new(usize::MAX),
             time_max: TIME_MAX,
             answer_bytes_max: ANSWER_BYTES_MAX,
+            pause: || {},
         }
     }
 }

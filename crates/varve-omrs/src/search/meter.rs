@@ -13,6 +13,9 @@ const CLOCK_EVERY: usize = 64;
 /// After how many bytes of texts that are not those of instances it is.
 const CLOCK_EVERY_BYTES: usize = 64 << 10;
 
+/// Bytes that a search takes from the budget of all at a time, so that searches seldom meet there.
+const CHARGED_STEP: usize = 256 << 10;
+
 /// Counts what one call looks at and holds, and says when it is too much.
 #[derive(Debug)]
 pub(crate) struct Meter {
@@ -20,6 +23,10 @@ pub(crate) struct Meter {
     began: Instant,
     examined: Cell<usize>,
     held: Cell<usize>,
+    /// Bytes taken of the budget of all searches: at least as many as were ever held.
+    charged: Cell<usize>,
+    /// Whether that budget had no room.
+    is_refused: Cell<bool>,
     /// Bytes of texts since the clock was looked at.
     texts: Cell<usize>,
     effort: Option<Arc<Effort>>,
@@ -29,10 +36,12 @@ impl Meter {
     /// One that begins now.
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
-            limits: *limits,
+            limits: limits.clone(),
             began: Instant::now(),
             examined: Cell::new(0),
             held: Cell::new(0),
+            charged: Cell::new(0),
+            is_refused: Cell::new(false),
             texts: Cell::new(0),
             effort: None,
         }
@@ -40,12 +49,10 @@ impl Meter {
 
     /// One of a query whose conditions are made already: it began with them.
     pub(crate) fn of_query(limits: &Limits, effort: Option<&Arc<Effort>>) -> Self {
-        let meter = Self::new(limits);
-        Self {
-            began: effort.map_or(meter.began, |effort| effort.began()),
-            effort: effort.cloned(),
-            ..meter
-        }
+        let mut meter = Self::new(limits);
+        meter.began = effort.map_or(meter.began, |effort| effort.began());
+        meter.effort = effort.cloned();
+        meter
     }
 
     /// How many more may be looked at.
@@ -94,6 +101,7 @@ impl Meter {
     }
 
     fn look(&self) -> Result<(), OmrsError> {
+        (self.limits.pause)();
         match self.began.elapsed() > self.limits.time_max {
             true => Err(OmrsError::took_too_long(self.limits.time_max)),
             false => Ok(()),
@@ -123,7 +131,23 @@ impl Meter {
     /// Counts bytes that are held from now on. False when they are too many.
     pub(crate) fn has_room_for(&self, bytes: usize) -> bool {
         self.held.set(self.held.get().saturating_add(bytes));
-        self.held.get() <= self.limits.held_bytes_max
+        self.held.get() <= self.limits.held_bytes_max && self.charge()
+    }
+
+    /// Takes what is held from the budget of all searches, in steps. False if it has no room.
+    fn charge(&self) -> bool {
+        let held = self.held.get();
+        let missing = held.saturating_sub(self.charged.get());
+        if missing == 0 {
+            return true;
+        }
+        let step = missing.next_multiple_of(CHARGED_STEP);
+        let has_room = self.limits.held_by_all.take(step);
+        match has_room {
+            true => self.charged.set(self.charged.get() + step),
+            false => self.is_refused.set(true),
+        }
+        has_room
     }
 
     /// Whether less than half of what may be held is held.
@@ -143,6 +167,13 @@ impl Meter {
 
     /// What is said when more would have to be held than may be: a `RepositoryErrorException`.
     pub(crate) fn too_much(&self) -> OmrsError {
+        if self.is_refused.get() {
+            let max = self.limits.held_by_all.max();
+            let words = format!(
+                "all searches together hold {max} bytes, and this one finds no room: try again, or ask for less"
+            );
+            return OmrsError::new(Message::StoreBusy, &[&words]);
+        }
         let words = self.limits.held_bytes_max.to_string();
         OmrsError::new(Message::TooMuchHeld, &[&words])
     }
@@ -150,5 +181,52 @@ impl Meter {
     fn too_many(&self) -> OmrsError {
         let words = self.limits.examined_max.to_string();
         OmrsError::new(Message::TooManyExamined, &[&words])
+    }
+}
+
+impl Drop for Meter {
+    fn drop(&mut self) {
+        self.limits.held_by_all.give_back(self.charged.get());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::HeldBudget;
+    use super::*;
+
+    #[test]
+    fn searches_share_one_budget_and_are_charged_as_they_grow() {
+        let budget = HeldBudget::new(4 * CHARGED_STEP);
+        let limits = Limits {
+            held_by_all: Arc::clone(&budget),
+            ..Limits::default()
+        };
+        let (one, other) = (Meter::new(&limits), Meter::new(&limits));
+        assert_eq!(budget.held(), 0, "nothing is taken up front");
+        assert!(one.hold(2 * CHARGED_STEP + 1).is_ok());
+        assert!(other.hold(1).is_ok());
+        assert_eq!(budget.held(), 4 * CHARGED_STEP);
+        let refused = other.hold(CHARGED_STEP).err().map(|error| error.message);
+        assert_eq!(refused, Some(Message::StoreBusy));
+        drop(one);
+        let third = Meter::new(&limits);
+        assert!(third.hold(2 * CHARGED_STEP).is_ok(), "what ended gave back");
+        drop((other, third));
+        assert_eq!(budget.held(), 0);
+    }
+
+    #[test]
+    fn a_search_pauses_where_it_looks_at_the_clock() {
+        thread_local! {
+            static PAUSES: Cell<usize> = const { Cell::new(0) };
+        }
+        let meter = Meter::new(&Limits {
+            pause: || PAUSES.set(PAUSES.get() + 1),
+            ..Limits::default()
+        });
+        assert!((0..3 * CLOCK_EVERY).all(|_| meter.examine().is_ok()));
+        assert!(meter.pass(CLOCK_EVERY_BYTES).is_ok());
+        assert_eq!(PAUSES.get(), 4);
     }
 }

@@ -394,21 +394,21 @@ fn what_would_cost_too_much_is_refused() {
             Message::TooManyExamined,
             Limits {
                 examined_max: 300,
-                ..default
+                ..default.clone()
             },
         ),
         (
             Message::TooMuchHeld,
             Limits {
                 held_bytes_max: 50 << 10,
-                ..default
+                ..default.clone()
             },
         ),
         (
             Message::TookTooLong,
             Limits {
                 time_max: Duration::ZERO,
-                ..default
+                ..default.clone()
             },
         ),
     ];

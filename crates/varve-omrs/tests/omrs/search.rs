@@ -281,7 +281,7 @@ fn more_than_may_be_held_is_refused_and_pages_are_not() {
             };
             let wanted = expected(&read, &types, &query);
             assert!(wanted.len() > 1000, "{}", wanted.len());
-            let searcher = Searcher::new(limits);
+            let searcher = Searcher::new(limits.clone());
             let error = searcher.find(&read, &types, &query, None).unwrap_err();
             assert_eq!(error.message, Message::TooMuchHeld, "{order:?}");
             assert_eq!(error.exception, Exception::RepositoryError);

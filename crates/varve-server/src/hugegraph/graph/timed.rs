@@ -1,5 +1,5 @@
-//! A view that gives up once its request's time is over or its effort is spent, so that a query which finds little in
-//! much ends too.
+//! A view that gives up once its request's time is over or its effort is spent, so that a query which
+//! finds little in much ends too.
 
 use std::cell::Cell;
 
@@ -9,7 +9,6 @@ use varve_graph::{ErrorKind, GraphError};
 use varve_kv::{ClusteringRange, Flow, Reader, TableId};
 use varve_model::TemporalScope;
 
-use crate::blocking::yield_to_others;
 use crate::request::RequestContext;
 
 /// How many edges of one vertex are looked at between two looks at the clock.
@@ -52,7 +51,6 @@ impl<'a> Timed<'a> {
 
     /// Lets others go first now and then, and fails when time is over.
     fn check(&self) -> Result<(), GraphError> {
-        yield_to_others();
         self.context
             .check_deadline()
             .map_err(|error| GraphError::new(ErrorKind::Busy, error.message()))
