@@ -622,7 +622,9 @@ fn one_connection_too_many_is_told_so() {
         (refused.status, refused.header("retry-after")),
         (503, Some("1"))
     );
-    let [first, second] = clients;
+    let [mut first, second] = clients;
+    let health = first.get("/health");
+    assert!(health.text().contains(r#""code":"busy""#), "{}", health.text());
     drop(first);
     while server.state.open_connections() > 1 {
         std::thread::yield_now();

@@ -1,5 +1,8 @@
 //! Layers, and what their errors say.
 
+use std::collections::BTreeMap;
+use std::path::Path;
+
 use super::*;
 
 fn load(
@@ -299,4 +302,52 @@ fn a_loopback_address_is_told_of_where_the_nodes_are_elsewhere() {
     }
     let mixed = ["127.0.0.1:9042", "10.0.0.5:9042"];
     assert!(told("", &mixed));
+}
+
+/// Folders of the repository with nothing of ours: what was built or fetched.
+const NOT_OURS: &[&str] = &["target", ".git", ".venv", "venv", "node_modules"];
+
+/// Every `VARVE_…` in the files of a folder, with the file.
+fn variables_named_in(folder: &Path, found: &mut BTreeMap<String, PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        // These name wrong variables on purpose.
+        let is_of_rules = path.ends_with("config/tests.rs") || path.ends_with("config/layers.rs");
+        if path.is_symlink() || is_of_rules || NOT_OURS.contains(&name.as_str()) {
+            continue;
+        }
+        if path.is_dir() {
+            variables_named_in(&path, found);
+            continue;
+        }
+        // What is not text names none.
+        let text = std::fs::read_to_string(&path).unwrap_or_default();
+        let is_of_name =
+            |letter: char| letter.is_ascii_uppercase() || letter.is_ascii_digit() || letter == '_';
+        for (at, prefix) in text.match_indices("VARVE_") {
+            let is_start = !text[..at].ends_with(is_of_name);
+            let rest = &text[at + prefix.len()..];
+            let end = rest.find(|letter| !is_of_name(letter));
+            let rest = &rest[..end.unwrap_or(rest.len())];
+            if is_start && !rest.is_empty() {
+                found.insert(format!("{prefix}{rest}"), path.clone());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_variable_that_the_repository_names_is_an_option_or_known_to_be_none() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut found = BTreeMap::new();
+    variables_named_in(&root, &mut found);
+    for known in ["VARVE_SERVER_PORT", "VARVE_BIN"] {
+        assert!(found.contains_key(known), "{known} is named somewhere");
+    }
+    for (name, path) in found {
+        if let Err(error) = layers::environment_key(&name, "") {
+            panic!("{}: {error}", path.display());
+        }
+    }
 }
