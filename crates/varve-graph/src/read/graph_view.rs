@@ -11,8 +11,8 @@ use varve_model::{
     Condition, Direction, EdgeId, EdgeLabelId, Properties, PropertyKeyId, TemporalScope, VertexId,
 };
 use varve_view::{
-    EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, Place, ScanAsk, ScannedEdge,
-    VertexFound, ViewError,
+    EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, Place, ScanAsk,
+    ScannedEdge, VertexFound, ViewError,
 };
 
 use super::adjacency::Adjacent;

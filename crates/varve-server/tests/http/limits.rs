@@ -624,7 +624,11 @@ fn one_connection_too_many_is_told_so() {
     );
     let [mut first, second] = clients;
     let health = first.get("/health");
-    assert!(health.text().contains(r#""code":"busy""#), "{}", health.text());
+    assert!(
+        health.text().contains(r#""code":"busy""#),
+        "{}",
+        health.text()
+    );
     drop(first);
     while server.state.open_connections() > 1 {
         std::thread::yield_now();

@@ -6,8 +6,8 @@ use varve_model::{
     Condition, Direction, Edge, EdgeId, Properties, PropertyKeyId, Vertex, VertexId,
 };
 use varve_view::{
-    EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, Place, ScanAsk, ScannedEdge,
-    VertexFound, ViewError,
+    EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, Place, ScanAsk,
+    ScannedEdge, VertexFound, ViewError,
 };
 
 use super::{Model, Point};
