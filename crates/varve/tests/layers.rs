@@ -18,6 +18,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("varve-kv-parted", &["varve-kv"]),
     ("varve-encoding", &["varve-kv", "varve-model"]),
     ("varve-view", &["varve-model"]),
+    ("varve-gremlin", &[]),
     (
         "varve-graph",
         &["varve-encoding", "varve-kv", "varve-model", "varve-view"],
