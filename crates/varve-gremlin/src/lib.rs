@@ -3,5 +3,18 @@
 //!
 //! The crate knows no graph and runs nothing.
 
+mod datetime;
+mod error;
+mod lexer;
+mod literals;
 mod names;
+mod parser;
+mod printer;
+mod script;
+mod signatures;
 pub mod tree;
+
+pub use error::{ErrorCode, ParseError, Result};
+pub use literals::{DECIMAL_SCALE_MAX, NUMBER_DIGITS_MAX};
+pub use parser::{NESTING_MAX, SCRIPT_BYTES_MAX, STEPS_MAX, parse_script, parse_traversal};
+pub use signatures::{predicate_forms, source_forms, step_forms};

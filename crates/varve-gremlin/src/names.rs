@@ -146,8 +146,8 @@ names! {
         NotRegex = "notRegex",
         /// HugeGraph's `Text.contains`: the value holds this word.
         TextContains = "textContains",
-        /// HugeGraph's search for any of several words.
-        TextContainsAny = "textContainsAny",
+        /// HugeGraph's `ConditionP.contains`: the collection has this member.
+        Contains = "contains",
     }
 }
 

@@ -1,0 +1,136 @@
+//! What is wrong with a text or with bytecode, and where.
+
+use std::fmt;
+
+use crate::tree::Span;
+
+/// The result of parsing.
+pub type Result<T> = std::result::Result<T, ParseError>;
+
+macro_rules! codes {
+    ($($(#[$note:meta])* $variant:ident = $text:literal),+ $(,)?) => {
+        /// Why something is no Gremlin of ours. The texts are stable.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum ErrorCode { $($(#[$note])* $variant),+ }
+
+        impl ErrorCode {
+            /// The code as clients and logs see it.
+            #[must_use]
+            pub const fn text(self) -> &'static str {
+                match self { $(ErrorCode::$variant => $text),+ }
+            }
+        }
+    };
+}
+
+codes! {
+    /// The text follows no rule of the grammar.
+    Syntax = "gremlin_syntax",
+    /// A literal has no value: a number out of range, a date that is none.
+    Literal = "gremlin_literal",
+    /// No step, terminal method or script method has this name.
+    NoSuchMethod = "gremlin_no_such_method",
+    /// A step or predicate takes no arguments of these kinds.
+    WrongArguments = "gremlin_wrong_arguments",
+    /// A closure or lambda.
+    Closure = "gremlin_closure",
+    /// `new` of anything but a vertex or a strategy.
+    New = "gremlin_new",
+    /// A class, interface, enum or method of the client's own.
+    Definition = "gremlin_definition",
+    /// `import` or `package`.
+    Import = "gremlin_import",
+    /// `"${…}"`.
+    Interpolation = "gremlin_interpolation",
+    /// A static member or a class of Java or Groovy.
+    Static = "gremlin_static",
+    /// `System.exit`.
+    Exit = "gremlin_exit",
+    /// A keyword of Groovy that scripts here do not have.
+    Keyword = "gremlin_keyword",
+    /// The text is longer than [`SCRIPT_BYTES_MAX`](crate::SCRIPT_BYTES_MAX).
+    TooLong = "gremlin_too_long",
+    /// Nested deeper than [`NESTING_MAX`](crate::NESTING_MAX).
+    TooDeep = "gremlin_too_deep",
+    /// More steps than [`STEPS_MAX`](crate::STEPS_MAX).
+    TooManySteps = "gremlin_too_many_steps",
+    /// Bytecode that is no traversal.
+    Bytecode = "gremlin_bytecode",
+}
+
+impl ErrorCode {
+    /// The name of the exception that Groovy throws in this case. Clients of HugeGraph know some.
+    #[must_use]
+    pub const fn groovy_exception(self) -> &'static str {
+        match self {
+            ErrorCode::NoSuchMethod | ErrorCode::WrongArguments => {
+                "groovy.lang.MissingMethodException"
+            }
+            ErrorCode::Static => "groovy.lang.MissingPropertyException",
+            ErrorCode::Exit => "java.lang.SecurityException",
+            _ => "org.codehaus.groovy.control.MultipleCompilationErrorsException",
+        }
+    }
+}
+
+/// What is wrong, and where.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ParseError {
+    /// Why.
+    pub code: ErrorCode,
+    /// The bytes of the text that are wrong.
+    pub span: Span,
+    /// The line, from 1. 0 for bytecode.
+    pub line: u32,
+    /// Characters of the line before the place.
+    pub column: u32,
+    /// What happened, and what to do.
+    pub message: String,
+}
+
+impl ParseError {
+    /// An error in a text. The place is counted here.
+    pub(crate) fn at(
+        text: &str,
+        code: ErrorCode,
+        span: Span,
+        message: impl Into<String>,
+    ) -> ParseError {
+        let mut end = (span.start as usize).min(text.len());
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let before = &text[..end];
+        let lines = before.bytes().filter(|byte| *byte == b'\n').count();
+        let line_start = before.rfind('\n').map_or(0, |place| place + 1);
+        let column = before[line_start..].chars().count();
+        ParseError {
+            code,
+            span,
+            line: u32::try_from(lines + 1).unwrap_or(u32::MAX),
+            column: u32::try_from(column).unwrap_or(u32::MAX),
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ParseError {
+            line,
+            column,
+            message,
+            ..
+        } = self;
+        if *line == 0 {
+            return out.write_str(message);
+        }
+        write!(
+            out,
+            "Query parsing failed at line {line}, character position at {column}, \
+             error message : {message}"
+        )
+    }
+}
+
+impl std::error::Error for ParseError {}

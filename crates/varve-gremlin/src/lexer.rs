@@ -1,0 +1,311 @@
+//! Text as tokens, one at a time. Newlines are no tokens: a token knows whether one is before it.
+
+use crate::error::{ErrorCode, ParseError, Result};
+use crate::tree::Span;
+
+/// A kind of token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Word,
+    Number,
+    /// Quoted; the content is between the quotes.
+    String,
+    Dot,
+    /// `..`
+    DotDot,
+    Comma,
+    Colon,
+    Semicolon,
+    LeftParen,
+    RightParen,
+    LeftBracket,
+    RightBracket,
+    LeftBrace,
+    RightBrace,
+    /// `->`
+    Arrow,
+    Assign,
+    /// An assignment with an operator, such as `+=`.
+    AssignWith,
+    Plus,
+    Minus,
+    PlusPlus,
+    MinusMinus,
+    Star,
+    StarStar,
+    Slash,
+    Percent,
+    Bang,
+    EqualEqual,
+    BangEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Spaceship,
+    LessLess,
+    AndAnd,
+    OrOr,
+    /// `|`, between the classes that a `catch` names.
+    Pipe,
+    Question,
+    Elvis,
+    End,
+}
+
+/// A token: its kind and its bytes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Token {
+    pub(crate) kind: Kind,
+    /// Whether a line ends between the token before and this one.
+    pub(crate) newline: bool,
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+}
+
+impl Token {
+    pub(crate) fn span(self) -> Span {
+        Span {
+            start: self.start,
+            end: self.end,
+        }
+    }
+}
+
+/// The place in a text behind the last token.
+#[derive(Clone, Copy)]
+pub(crate) struct Lexer<'s> {
+    text: &'s str,
+    place: usize,
+}
+
+/// Operators and separators of two or three bytes, longest first where one begins another.
+const LONG: &[(&[u8], Kind)] = &[
+    (b"**=", Kind::AssignWith),
+    (b"<=>", Kind::Spaceship),
+    (b"->", Kind::Arrow),
+    (b"..", Kind::DotDot),
+    (b"==", Kind::EqualEqual),
+    (b"!=", Kind::BangEqual),
+    (b"<=", Kind::LessEqual),
+    (b">=", Kind::GreaterEqual),
+    (b"<<", Kind::LessLess),
+    (b"&&", Kind::AndAnd),
+    (b"||", Kind::OrOr),
+    (b"?:", Kind::Elvis),
+    (b"++", Kind::PlusPlus),
+    (b"--", Kind::MinusMinus),
+    (b"**", Kind::StarStar),
+    (b"+=", Kind::AssignWith),
+    (b"-=", Kind::AssignWith),
+    (b"*=", Kind::AssignWith),
+    (b"/=", Kind::AssignWith),
+    (b"%=", Kind::AssignWith),
+];
+
+impl<'s> Lexer<'s> {
+    /// At the beginning of a text of less than 4 GiB.
+    pub(crate) fn new(text: &'s str) -> Lexer<'s> {
+        Lexer { text, place: 0 }
+    }
+
+    fn byte(&self, offset: usize) -> u8 {
+        self.text
+            .as_bytes()
+            .get(self.place + offset)
+            .copied()
+            .unwrap_or(0)
+    }
+
+    fn wrong(&self, code: ErrorCode, start: usize, message: impl Into<String>) -> ParseError {
+        let span = Span {
+            start: start as u32,
+            end: self.text.len().min(self.place.max(start + 1)) as u32,
+        };
+        ParseError::at(self.text, code, span, message)
+    }
+
+    /// The next token.
+    pub(crate) fn next(&mut self) -> Result<Token> {
+        let newline = self.skip_blank()?;
+        let start = self.place;
+        let first = self.byte(0);
+        let kind = match first {
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'$' => self.word(),
+            b'0'..=b'9' => self.number(),
+            b'"' | b'\'' => self.quoted(first)?,
+            _ if start >= self.text.len() => Kind::End,
+            _ if first >= 0x80 => self.foreign_word()?,
+            _ => self.punctuation(first)?,
+        };
+        Ok(Token {
+            kind,
+            newline,
+            start: start as u32,
+            end: self.place as u32,
+        })
+    }
+
+    /// Skips white space and comments; whether a line ended.
+    fn skip_blank(&mut self) -> Result<bool> {
+        let mut newline = false;
+        loop {
+            match self.byte(0) {
+                b'\n' | b'\r' => newline = true,
+                b' ' | b'\t' | 0x0C => {}
+                b'/' if self.byte(1) == b'/' => {
+                    let rest = &self.text.as_bytes()[self.place..];
+                    let length = rest.iter().position(|byte| *byte == b'\n');
+                    self.place += length.unwrap_or(rest.len());
+                    continue;
+                }
+                b'/' if self.byte(1) == b'*' => {
+                    let Some(length) = self.text[self.place + 2..].find("*/") else {
+                        let place = self.place;
+                        return Err(self.wrong(
+                            ErrorCode::Syntax,
+                            place,
+                            "a comment begins with /* and does not end",
+                        ));
+                    };
+                    newline |= self.text[self.place + 2..][..length].contains('\n');
+                    self.place += length + 4;
+                    continue;
+                }
+                _ => return Ok(newline),
+            }
+            self.place += 1;
+        }
+    }
+
+    fn word(&mut self) -> Kind {
+        loop {
+            match self.byte(0) {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'$' => self.place += 1,
+                0x80.. => match self.text[self.place..].chars().next() {
+                    Some(next) if next.is_alphanumeric() => self.place += next.len_utf8(),
+                    _ => return Kind::Word,
+                },
+                _ => return Kind::Word,
+            }
+        }
+    }
+
+    fn foreign_word(&mut self) -> Result<Kind> {
+        let next = self.text[self.place..].chars().next();
+        match next {
+            Some(next) if next.is_alphabetic() => Ok(self.word()),
+            Some(next) => Err(self.wrong(
+                ErrorCode::Syntax,
+                self.place,
+                format!("the character '{next}' has no meaning here"),
+            )),
+            None => Ok(Kind::End),
+        }
+    }
+
+    /// Digits, letters and underscores, a point before a digit, and the sign of an exponent. What
+    /// they mean, and whether they mean anything, is decided when the literal is read.
+    fn number(&mut self) -> Kind {
+        let hexadecimal = self.byte(0) == b'0' && matches!(self.byte(1), b'x' | b'X');
+        let mut point = false;
+        loop {
+            match self.byte(0) {
+                b'e' | b'E' if !hexadecimal => {
+                    self.place += 1;
+                    if matches!(self.byte(0), b'+' | b'-') {
+                        self.place += 1;
+                    }
+                }
+                b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.place += 1,
+                b'.' if !point && self.byte(1).is_ascii_digit() => {
+                    point = true;
+                    self.place += 1;
+                }
+                _ => return Kind::Number,
+            }
+        }
+    }
+
+    fn quoted(&mut self, quote: u8) -> Result<Kind> {
+        let start = self.place;
+        let triple = self.byte(1) == quote && self.byte(2) == quote;
+        self.place += if triple { 3 } else { 1 };
+        let bytes = self.text.as_bytes();
+        while let Some(byte) = bytes.get(self.place) {
+            match *byte {
+                b'\\' => self.place += 2,
+                byte if byte == quote => {
+                    if !triple {
+                        self.place += 1;
+                        return Ok(Kind::String);
+                    }
+                    if self.byte(1) == quote && self.byte(2) == quote {
+                        self.place += 3;
+                        return Ok(Kind::String);
+                    }
+                    self.place += 1;
+                }
+                b'$' if quote == b'"' && self.byte(1) == b'{' => {
+                    return Err(self.wrong(
+                        ErrorCode::Interpolation,
+                        self.place,
+                        "\"${…}\" in a string is not supported; write '$' in single quotes, or join strings with +",
+                    ));
+                }
+                _ => self.place += 1,
+            }
+        }
+        self.place = self.text.len();
+        Err(self.wrong(ErrorCode::Syntax, start, "a string does not end"))
+    }
+
+    fn punctuation(&mut self, first: u8) -> Result<Kind> {
+        let rest = &self.text.as_bytes()[self.place..];
+        let single = match first {
+            b'(' | b')' | b',' | b'[' | b']' | b'{' | b'}' | b';' | b':' => true,
+            b'.' => self.byte(1) != b'.',
+            _ => false,
+        };
+        if !single && let Some((text, kind)) = LONG.iter().find(|(text, _)| rest.starts_with(text))
+        {
+            self.place += text.len();
+            return Ok(*kind);
+        }
+        let kind = match first {
+            b'.' => Kind::Dot,
+            b',' => Kind::Comma,
+            b':' => Kind::Colon,
+            b';' => Kind::Semicolon,
+            b'(' => Kind::LeftParen,
+            b')' => Kind::RightParen,
+            b'[' => Kind::LeftBracket,
+            b']' => Kind::RightBracket,
+            b'{' => Kind::LeftBrace,
+            b'}' => Kind::RightBrace,
+            b'=' => Kind::Assign,
+            b'+' => Kind::Plus,
+            b'-' => Kind::Minus,
+            b'*' => Kind::Star,
+            b'/' => Kind::Slash,
+            b'%' => Kind::Percent,
+            b'!' => Kind::Bang,
+            b'<' => Kind::Less,
+            b'>' => Kind::Greater,
+            b'?' => Kind::Question,
+            b'|' => Kind::Pipe,
+            _ => {
+                return Err(self.wrong(
+                    ErrorCode::Syntax,
+                    self.place,
+                    format!(
+                        "the character '{}' has no meaning here",
+                        first.escape_ascii()
+                    ),
+                ));
+            }
+        };
+        self.place += 1;
+        Ok(kind)
+    }
+}

@@ -1,0 +1,372 @@
+//! Statements of scripts.
+
+use super::Parser;
+use crate::error::{ErrorCode, Result};
+use crate::lexer::Kind;
+use crate::tree::{Argument, Catch, Statement, StatementKind, Text};
+
+/// Words that begin a statement and are no name of a type.
+const NO_TYPES: &[&str] = &[
+    "return",
+    "new",
+    "in",
+    "else",
+    "import",
+    "package",
+    "class",
+    "interface",
+    "enum",
+    "trait",
+    "throw",
+    "assert",
+    "switch",
+    "do",
+    "case",
+    "null",
+    "true",
+    "false",
+];
+
+impl<'s> Parser<'s> {
+    /// The whole text.
+    pub(super) fn script(&mut self) -> Result<Vec<Statement>> {
+        let mut statements = Vec::new();
+        loop {
+            while self.take(Kind::Semicolon)? {}
+            if self.at(Kind::End) {
+                return Ok(statements);
+            }
+            statements.push(self.statement()?);
+        }
+    }
+
+    fn statement(&mut self) -> Result<Statement> {
+        self.deeper(Parser::statement_here)
+    }
+
+    fn statement_here(&mut self) -> Result<Statement> {
+        let start = self.current;
+        let word = if self.at(Kind::Word) {
+            self.text_of(start)
+        } else {
+            ""
+        };
+        let kind = match word {
+            "if" => self.conditional()?,
+            "for" => self.for_loop()?,
+            "while" => self.while_loop()?,
+            "try" => self.try_statement()?,
+            "return" => self.return_statement()?,
+            "break" | "continue" => {
+                self.advance()?;
+                self.end_of_statement()?;
+                if word == "break" {
+                    StatementKind::Break
+                } else {
+                    StatementKind::Continue
+                }
+            }
+            _ => {
+                let kind = self.simple()?;
+                self.end_of_statement()?;
+                kind
+            }
+        };
+        Ok(Statement {
+            kind,
+            span: self.span_from(start.start),
+        })
+    }
+
+    /// A definition or an expression.
+    fn simple(&mut self) -> Result<StatementKind> {
+        if let Some(name) = self.definition()? {
+            let value = if self.take(Kind::Assign)? {
+                Some(self.argument()?)
+            } else {
+                None
+            };
+            self.declare(name);
+            return Ok(StatementKind::Define {
+                name: name.into(),
+                value,
+            });
+        }
+        if self.at(Kind::Word) && self.second()?.kind == Kind::Assign {
+            // Declared before it is read: the name of a token may become a variable.
+            self.declare(self.text_of(self.current));
+        }
+        let expression = self.argument()?;
+        Ok(StatementKind::Expression(expression))
+    }
+
+    /// The name that `def x` or `Type x` defines, if one of them stands here.
+    fn definition(&mut self) -> Result<Option<&'s str>> {
+        let first = self.current;
+        let follows_word = || -> Result<bool> {
+            let second = self.second()?;
+            Ok(matches!(
+                second.kind,
+                Kind::Word | Kind::Less | Kind::LeftBracket
+            ))
+        };
+        if first.kind != Kind::Word || NO_TYPES.contains(&self.text_of(first)) || !follows_word()? {
+            return Ok(None);
+        }
+        let mark = self.mark();
+        let name = self.try_definition()?;
+        if name.is_none() {
+            self.return_to(mark);
+        }
+        Ok(name)
+    }
+
+    fn try_definition(&mut self) -> Result<Option<&'s str>> {
+        let first = self.advance()?;
+        let is_def = self.text_of(first) == "def";
+        if self.at(Kind::Less) && !self.skip_type_arguments()? {
+            return Ok(None);
+        }
+        if self.take(Kind::LeftBracket)? && !self.take(Kind::RightBracket)? {
+            return Ok(None);
+        }
+        if !self.at(Kind::Word) || self.current.newline || self.at_word("in") {
+            return Ok(None);
+        }
+        let token = self.advance()?;
+        if self.at(Kind::LeftParen) && is_def {
+            let message = "a script cannot define methods";
+            return Err(self.error(ErrorCode::Definition, token.span(), message));
+        }
+        let ends = matches!(
+            self.current.kind,
+            Kind::Assign | Kind::Semicolon | Kind::End | Kind::RightBrace | Kind::Colon
+        ) || self.at_word("in")
+            || self.current.newline;
+        Ok(ends.then(|| self.text_of(token)))
+    }
+
+    /// Skips `<A, B>`; whether it was one.
+    fn skip_type_arguments(&mut self) -> Result<bool> {
+        let mut open = 0_u32;
+        loop {
+            match self.current.kind {
+                Kind::Less => open += 1,
+                Kind::Greater => open -= 1,
+                Kind::Word | Kind::Comma | Kind::Dot | Kind::Question => {}
+                _ => return Ok(false),
+            }
+            self.advance()?;
+            if open == 0 {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// A statement ends at `;`, at the end of a line, of a block or of the text.
+    fn end_of_statement(&mut self) -> Result<()> {
+        if self.take(Kind::Semicolon)? || self.current.newline {
+            return Ok(());
+        }
+        match self.current.kind {
+            Kind::End | Kind::RightBrace => Ok(()),
+            // gremlin-lang lets queries follow each other without anything between.
+            Kind::Word if self.at_word("g") || self.at_word("else") => Ok(()),
+            _ => Err(self.unexpected("';' or a new line")),
+        }
+    }
+
+    /// `{ … }`, or one statement.
+    fn body(&mut self) -> Result<Vec<Statement>> {
+        if !self.at(Kind::LeftBrace) {
+            return Ok(if self.take(Kind::Semicolon)? {
+                Vec::new()
+            } else {
+                vec![self.statement()?]
+            });
+        }
+        self.block()
+    }
+
+    fn block(&mut self) -> Result<Vec<Statement>> {
+        self.expect(Kind::LeftBrace, "'{'")?;
+        let mut statements = Vec::new();
+        loop {
+            while self.take(Kind::Semicolon)? {}
+            if self.take(Kind::RightBrace)? {
+                return Ok(statements);
+            }
+            statements.push(self.statement()?);
+        }
+    }
+
+    fn condition(&mut self) -> Result<Argument> {
+        self.expect(Kind::LeftParen, "'('")?;
+        let condition = self.in_brackets(Parser::argument)?;
+        self.expect(Kind::RightParen, "')'")?;
+        Ok(condition)
+    }
+
+    fn conditional(&mut self) -> Result<StatementKind> {
+        self.advance()?;
+        let condition = self.condition()?;
+        let then = self.body()?;
+        let otherwise = if self.at_word("else") {
+            self.advance()?;
+            self.body()?
+        } else {
+            Vec::new()
+        };
+        Ok(StatementKind::If {
+            condition,
+            then,
+            otherwise,
+        })
+    }
+
+    fn while_loop(&mut self) -> Result<StatementKind> {
+        self.advance()?;
+        let condition = self.condition()?;
+        let body = self.body()?;
+        Ok(StatementKind::While { condition, body })
+    }
+
+    fn for_loop(&mut self) -> Result<StatementKind> {
+        self.advance()?;
+        self.expect(Kind::LeftParen, "'('")?;
+        if let Some(name) = self.loop_variable()? {
+            self.declare(name);
+            let items = self.in_brackets(Parser::argument)?;
+            self.expect(Kind::RightParen, "')'")?;
+            let body = self.body()?;
+            return Ok(StatementKind::ForIn {
+                name: name.into(),
+                items,
+                body,
+            });
+        }
+        let first = if self.at(Kind::Semicolon) {
+            None
+        } else {
+            let start = self.current.start;
+            let kind = self.simple()?;
+            let span = self.span_from(start);
+            Some(Box::new(Statement { kind, span }))
+        };
+        self.expect(Kind::Semicolon, "';'")?;
+        let condition = if self.at(Kind::Semicolon) {
+            None
+        } else {
+            Some(self.in_brackets(Parser::argument)?)
+        };
+        self.expect(Kind::Semicolon, "';'")?;
+        let each = if self.at(Kind::RightParen) {
+            None
+        } else {
+            Some(self.in_brackets(Parser::argument)?)
+        };
+        self.expect(Kind::RightParen, "')'")?;
+        let body = self.body()?;
+        Ok(StatementKind::For {
+            first,
+            condition,
+            each,
+            body,
+        })
+    }
+
+    /// The variable of `for (x in …)` or `for (Type x : …)`, with what follows it.
+    fn loop_variable(&mut self) -> Result<Option<&'s str>> {
+        let mark = self.mark();
+        let name = match self.definition()? {
+            Some(name) => name,
+            None if self.at(Kind::Word) => {
+                let token = self.advance()?;
+                self.text_of(token)
+            }
+            None => return Ok(None),
+        };
+        if self.at_word("in") || self.at(Kind::Colon) {
+            self.advance()?;
+            return Ok(Some(name));
+        }
+        self.return_to(mark);
+        Ok(None)
+    }
+
+    fn try_statement(&mut self) -> Result<StatementKind> {
+        self.advance()?;
+        let body = self.block()?;
+        let mut catches = Vec::new();
+        while self.at_word("catch") {
+            self.advance()?;
+            catches.push(self.catch()?);
+        }
+        let has_finally = self.at_word("finally");
+        if catches.is_empty() && !has_finally {
+            return Err(self.unexpected("catch or finally"));
+        }
+        let finally = if has_finally {
+            self.advance()?;
+            self.block()?
+        } else {
+            Vec::new()
+        };
+        Ok(StatementKind::Try {
+            body,
+            catches,
+            finally,
+        })
+    }
+
+    /// `(A | B name) { … }`, `(name) { … }`.
+    fn catch(&mut self) -> Result<Catch> {
+        self.expect(Kind::LeftParen, "'('")?;
+        let mut classes = Vec::new();
+        loop {
+            classes.push(self.class_name()?);
+            if !self.take(Kind::Pipe)? {
+                break;
+            }
+        }
+        let name = if self.at(Kind::Word) {
+            let token = self.advance()?;
+            self.text_of(token)
+        } else {
+            classes.pop().unwrap_or_default()
+        };
+        self.declare(name);
+        self.expect(Kind::RightParen, "')'")?;
+        let body = self.block()?;
+        Ok(Catch {
+            classes: classes.into_iter().map(Text::from).collect(),
+            name: name.into(),
+            body,
+        })
+    }
+
+    /// The last part of a class's name.
+    fn class_name(&mut self) -> Result<&'s str> {
+        let mut token = self.expect(Kind::Word, "a class")?;
+        while self.take(Kind::Dot)? {
+            token = self.expect(Kind::Word, "a class")?;
+        }
+        Ok(self.text_of(token))
+    }
+
+    fn return_statement(&mut self) -> Result<StatementKind> {
+        self.advance()?;
+        let nothing = self.current.newline
+            || matches!(
+                self.current.kind,
+                Kind::Semicolon | Kind::RightBrace | Kind::End
+            );
+        let value = if nothing {
+            None
+        } else {
+            Some(self.argument()?)
+        };
+        self.end_of_statement()?;
+        Ok(StatementKind::Return(value))
+    }
+}

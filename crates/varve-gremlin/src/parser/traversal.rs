@@ -1,0 +1,329 @@
+//! Traversals: a root, source instructions, steps, and what asks for the result.
+
+use super::Parser;
+use super::argument::is_strategy;
+use crate::error::{ErrorCode, Result};
+use crate::lexer::{Kind, Token};
+use crate::signatures;
+use crate::tree::{
+    Argument, Root, SourceInstruction, SourceName, Span, Step, StepName, Strategy, Terminal,
+    Traversal,
+};
+
+/// The class that errors name when a traversal has no such step.
+const TRAVERSAL_CLASS: &str =
+    "org.apache.tinkerpop.gremlin.process.traversal.dsl.graph.DefaultGraphTraversal";
+/// The class that errors name when a source has no such step.
+pub(super) const SOURCE_CLASS: &str =
+    "org.apache.tinkerpop.gremlin.process.traversal.dsl.graph.GraphTraversalSource";
+
+/// Methods of a finished traversal that are no steps: the script layer calls them.
+const TRAVERSAL_METHODS: &[&str] = &["toString", "size"];
+
+impl Traversal {
+    /// A nested traversal of these steps.
+    pub(crate) fn anonymous(steps: Vec<Step>, span: Span) -> Traversal {
+        Traversal {
+            root: Root::Anonymous,
+            source: Vec::new(),
+            steps,
+            terminal: None,
+            span,
+        }
+    }
+}
+
+/// Whether a step may be the first one of a source.
+pub(super) fn is_spawn(name: StepName) -> bool {
+    use StepName as N;
+    matches!(
+        name,
+        N::V | N::E
+            | N::AddV
+            | N::AddE
+            | N::MergeV
+            | N::MergeE
+            | N::Inject
+            | N::Io
+            | N::Call
+            | N::Union
+            | N::Match
+    )
+}
+
+/// A step as texts and bytecode both have it: `none()` of 3.7 and before is `discard()`.
+pub(crate) fn normal_step(name: StepName, arguments: Vec<Argument>, span: Span) -> Step {
+    let name = match name {
+        StepName::None if arguments.is_empty() => StepName::Discard,
+        name => name,
+    };
+    Step {
+        name,
+        arguments,
+        span,
+    }
+}
+
+/// What ends a chain of steps.
+enum Link {
+    Step(Step),
+    Terminal(Terminal),
+    /// A method of the script layer.
+    Method,
+}
+
+impl Parser<'_> {
+    /// Behind `__.`.
+    pub(super) fn anonymous(&mut self, start: u32) -> Result<Argument> {
+        let token = self.expect(Kind::Word, "a step")?;
+        let Some(name) = StepName::from_text(self.text_of(token)) else {
+            return Err(self.no_such_step("__", token)?);
+        };
+        let first = Token { start, ..token };
+        self.traversal(Root::Anonymous, first, name)
+    }
+
+    /// A traversal whose first step's name was taken.
+    pub(super) fn traversal(
+        &mut self,
+        root: Root,
+        token: Token,
+        name: StepName,
+    ) -> Result<Argument> {
+        let arguments = self.arguments()?;
+        self.traversal_from_call(root, token, name, arguments)
+    }
+
+    /// A traversal whose first step was read up to its arguments.
+    pub(super) fn traversal_from_call(
+        &mut self,
+        root: Root,
+        token: Token,
+        name: StepName,
+        arguments: Vec<Argument>,
+    ) -> Result<Argument> {
+        let height = self.height;
+        let step = self.checked_step(name, arguments, token)?;
+        self.chain(
+            Traversal {
+                root,
+                source: Vec::new(),
+                steps: vec![step],
+                terminal: None,
+                span: token.span(),
+            },
+            height,
+        )
+    }
+
+    /// A traversal from a source, whose first instruction's or step's name was taken. `height` is
+    /// the root's.
+    pub(super) fn source_traversal(
+        &mut self,
+        root: Root,
+        start: u32,
+        first: Token,
+        root_height: u16,
+    ) -> Result<Argument> {
+        let mut source = Vec::new();
+        let mut token = first;
+        let mut height = root_height;
+        while let Some(name) = SourceName::from_text(self.text_of(token)) {
+            source.push(self.source_instruction(name, token)?);
+            height = height.max(self.height);
+            if !self.at(Kind::Dot) {
+                return self.source_only(root, source, start, height);
+            }
+            let before = self.mark();
+            self.advance()?;
+            token = self.expect(Kind::Word, "a step")?;
+            if self.text_of(token) == "tx" {
+                self.return_to(before);
+                return self.source_only(root, source, start, height);
+            }
+        }
+        let spawn = StepName::from_text(self.text_of(token)).filter(|name| is_spawn(*name));
+        let Some(name) = spawn else {
+            return Err(self.no_such_step(SOURCE_CLASS, token)?);
+        };
+        let arguments = self.arguments()?;
+        height = height.max(self.height);
+        let step = self.checked_step(name, arguments, token)?;
+        self.chain(
+            Traversal {
+                root,
+                source,
+                steps: vec![step],
+                terminal: None,
+                span: Span { start, end: start },
+            },
+            height,
+        )
+    }
+
+    /// A configured source without steps: `h = g.withBulk(false)`.
+    fn source_only(
+        &mut self,
+        root: Root,
+        source: Vec<SourceInstruction>,
+        start: u32,
+        height: u16,
+    ) -> Result<Argument> {
+        self.node_above(height)?;
+        Ok(Argument::Traversal(Box::new(Traversal {
+            root,
+            source,
+            steps: Vec::new(),
+            terminal: None,
+            span: self.span_from(start),
+        })))
+    }
+
+    /// The steps that follow, and the terminal method.
+    fn chain(&mut self, mut traversal: Traversal, mut height: u16) -> Result<Argument> {
+        while self.at(Kind::Dot) {
+            let before = self.mark();
+            self.advance()?;
+            match self.link()? {
+                Link::Step(step) => {
+                    traversal.steps.push(step);
+                    height = height.max(self.height);
+                }
+                Link::Terminal(_) if traversal.root == Root::Anonymous => {
+                    self.return_to(before);
+                    let message =
+                        "a nested traversal cannot be ended with next(), toList() and the like";
+                    return Err(self.error(ErrorCode::Syntax, self.current.span(), message));
+                }
+                Link::Terminal(terminal) => {
+                    traversal.terminal = Some(terminal);
+                    height = height.max(self.height);
+                    break;
+                }
+                Link::Method => {
+                    self.return_to(before);
+                    break;
+                }
+            }
+        }
+        traversal.span = self.span_from(traversal.span.start);
+        self.node_above(height)?;
+        Ok(Argument::Traversal(Box::new(traversal)))
+    }
+
+    /// What follows a point in a chain of steps.
+    fn link(&mut self) -> Result<Link> {
+        let token = self.expect(Kind::Word, "a step")?;
+        let word = self.text_of(token);
+        if let Some(name) = StepName::from_text(word) {
+            let arguments = self.arguments()?;
+            return self.checked_step(name, arguments, token).map(Link::Step);
+        }
+        if TRAVERSAL_METHODS.contains(&word) {
+            return Ok(Link::Method);
+        }
+        let plain = match word {
+            "next" => Terminal::Next,
+            "tryNext" => Terminal::TryNext,
+            "hasNext" => Terminal::HasNext,
+            "toList" => Terminal::ToList,
+            "toSet" => Terminal::ToSet,
+            "toBulkSet" => Terminal::ToBulkSet,
+            "iterate" => Terminal::Iterate,
+            "explain" => Terminal::Explain,
+            _ => return Err(self.no_such_step(TRAVERSAL_CLASS, token)?),
+        };
+        let mut arguments = self.arguments()?;
+        match (plain, arguments.pop(), arguments.is_empty()) {
+            (plain, None, _) => Ok(Link::Terminal(plain)),
+            (Terminal::Next, Some(count), true) => {
+                Ok(Link::Terminal(Terminal::NextMany(Box::new(count))))
+            }
+            (_, last, _) => {
+                arguments.extend(last);
+                let forms = if word == "next" { "- I" } else { "-" };
+                let message = signatures::no_such_call(TRAVERSAL_CLASS, word, &arguments, forms);
+                Err(self.error(ErrorCode::WrongArguments, token.span(), message))
+            }
+        }
+    }
+
+    /// The error for a step that does not exist. Its arguments are read, so that it can name them.
+    pub(super) fn no_such_step(&mut self, class: &str, token: Token) -> Result<crate::ParseError> {
+        if !self.at(Kind::LeftParen) {
+            if self.at(Kind::LeftBrace) {
+                return Ok(self.closure(self.current.span()));
+            }
+            let word = crate::literals::shortened(self.text_of(token));
+            let message = format!("No such property: {word} for class: {class}");
+            return Ok(self.error(ErrorCode::NoSuchMethod, token.span(), message));
+        }
+        let arguments = self.arguments()?;
+        let word = crate::literals::shortened(self.text_of(token));
+        let message = signatures::no_such_call(class, word, &arguments, "");
+        Ok(self.error(ErrorCode::NoSuchMethod, token.span(), message))
+    }
+
+    fn checked_step(
+        &mut self,
+        name: StepName,
+        arguments: Vec<Argument>,
+        token: Token,
+    ) -> Result<Step> {
+        self.count_step()?;
+        let forms = signatures::step_forms(name);
+        // `none()` of 3.7 has no form of its own in 3.8.
+        let old = name == StepName::None && arguments.is_empty();
+        if !old && !signatures::match_forms(forms, &arguments) {
+            let message = signatures::no_such_call(TRAVERSAL_CLASS, name.text(), &arguments, forms);
+            return Err(self.error(ErrorCode::WrongArguments, token.span(), message));
+        }
+        Ok(normal_step(name, arguments, self.span_from(token.start)))
+    }
+
+    fn source_instruction(&mut self, name: SourceName, token: Token) -> Result<SourceInstruction> {
+        self.count_step()?;
+        let arguments = match name {
+            SourceName::WithStrategies | SourceName::WithoutStrategies => self.strategies()?,
+            _ => self.arguments()?,
+        };
+        let forms = signatures::source_forms(name);
+        if !signatures::match_forms(forms, &arguments) {
+            let message = signatures::no_such_call(SOURCE_CLASS, name.text(), &arguments, forms);
+            return Err(self.error(ErrorCode::WrongArguments, token.span(), message));
+        }
+        Ok(SourceInstruction {
+            name,
+            arguments,
+            span: self.span_from(token.start),
+        })
+    }
+
+    /// The strategies of `withStrategies` and `withoutStrategies`: there any word names a class.
+    fn strategies(&mut self) -> Result<Vec<Argument>> {
+        let mark = self.mark();
+        self.expect(Kind::LeftParen, "'('")?;
+        let mut strategies = Vec::new();
+        while self.at(Kind::Word)
+            && !self.at_word("new")
+            && !is_strategy(self.text_of(self.current))
+        {
+            let token = self.advance()?;
+            if !matches!(self.current.kind, Kind::Comma | Kind::RightParen) {
+                break;
+            }
+            strategies.push(Argument::Strategy(Box::new(Strategy {
+                name: self.text_of(token).into(),
+                configuration: Vec::new(),
+                span: token.span(),
+            })));
+            self.height = 1;
+            if self.take(Kind::RightParen)? {
+                return Ok(strategies);
+            }
+            self.advance()?;
+        }
+        self.return_to(mark);
+        self.arguments()
+    }
+}

@@ -1,0 +1,236 @@
+//! What the script layer knows by name: the methods and members of its values. The list is closed:
+//! a script that calls anything else is refused before it runs.
+
+use crate::tree::{Argument, StepName};
+
+/// Methods of graphs, sources, transactions, elements, collections, strings and numbers.
+const METHODS: &[&str] = &[
+    // Graphs, sources, transactions.
+    "traversal",
+    "schema",
+    "tx",
+    "begin",
+    "open",
+    "commit",
+    "rollback",
+    "close",
+    "isOpen",
+    "addVertex",
+    "vertices",
+    "edges",
+    "vertex",
+    "edge",
+    "name",
+    "graph",
+    "variables",
+    // Elements, properties, paths.
+    "value",
+    "values",
+    "property",
+    "properties",
+    "keys",
+    "key",
+    "label",
+    "id",
+    "addEdge",
+    "remove",
+    "inVertex",
+    "outVertex",
+    "sourceVertex",
+    "targetVertex",
+    "isPresent",
+    "orElse",
+    "get",
+    "objects",
+    "labels",
+    "ifPresent",
+    // Results of traversals.
+    "next",
+    "hasNext",
+    "toList",
+    "toSet",
+    "toBulkSet",
+    "tryNext",
+    "iterate",
+    "explain",
+    // Collections.
+    "size",
+    "isEmpty",
+    "contains",
+    "add",
+    "addAll",
+    "put",
+    "putAll",
+    "containsKey",
+    "containsValue",
+    "keySet",
+    "entrySet",
+    "getKey",
+    "getValue",
+    "getOrDefault",
+    "removeAll",
+    "clear",
+    "first",
+    "last",
+    "head",
+    "reverse",
+    "sort",
+    "sum",
+    "min",
+    "max",
+    "join",
+    "unique",
+    "flatten",
+    "indexOf",
+    "take",
+    "drop",
+    "plus",
+    "minus",
+    "intersect",
+    "subList",
+    "asList",
+    "count",
+    // Strings and numbers.
+    "toString",
+    "length",
+    "trim",
+    "toUpperCase",
+    "toLowerCase",
+    "startsWith",
+    "endsWith",
+    "replace",
+    "split",
+    "substring",
+    "concat",
+    "equals",
+    "compareTo",
+    "toInteger",
+    "toLong",
+    "toDouble",
+    "toFloat",
+    "toBigDecimal",
+    "intValue",
+    "longValue",
+    "doubleValue",
+    "floatValue",
+    "abs",
+    "round",
+    "hashCode",
+    "charAt",
+    "format",
+    // The bindings of the script, jobs.
+    "getVariable",
+    "setVariable",
+    "hasVariable",
+    "updateProgress",
+    "getMessage",
+    // HugeGraph's schema: makers of elements.
+    "propertyKey",
+    "vertexLabel",
+    "edgeLabel",
+    "indexLabel",
+    "create",
+    "ifNotExist",
+    "append",
+    "eliminate",
+    "checkExist",
+    "rebuild",
+    "userdata",
+    "enableLabelIndex",
+    "ttl",
+    "ttlStartTime",
+    // … of property keys.
+    "asText",
+    "asBoolean",
+    "asByte",
+    "asBlob",
+    "asDouble",
+    "asFloat",
+    "asLong",
+    "asInt",
+    "asDate",
+    "asUUID",
+    "asUuid",
+    "asObject",
+    "dataType",
+    "cardinality",
+    "valueSingle",
+    "valueList",
+    "valueSet",
+    "calcMax",
+    "calcMin",
+    "calcSum",
+    "calcOld",
+    "calcSet",
+    "calcList",
+    // … of vertex labels.
+    "idStrategy",
+    "useAutomaticId",
+    "useCustomizeStringId",
+    "useCustomizeNumberId",
+    "useCustomizeUuidId",
+    "usePrimaryKeyId",
+    "primaryKeys",
+    "nullableKeys",
+    // … of edge labels.
+    "link",
+    "sourceLabel",
+    "targetLabel",
+    "singleTime",
+    "multiTimes",
+    "sortKeys",
+    "frequency",
+    "asBase",
+    "asGeneral",
+    "asSub",
+    "withBase",
+    "edgeLabelType",
+    // … of index labels.
+    "onV",
+    "onE",
+    "on",
+    "by",
+    "secondary",
+    "range",
+    "search",
+    "shard",
+    "unique",
+    "indexType",
+    // HugeGraph's schema: look-ups.
+    "getPropertyKeys",
+    "getVertexLabels",
+    "getEdgeLabels",
+    "getIndexLabels",
+    "getPropertyKey",
+    "getVertexLabel",
+    "getEdgeLabel",
+    "getIndexLabel",
+    "getSchema",
+];
+
+/// Whether the script layer has this method for such a value. Kinds that show only at run time
+/// may have any of the methods, and any step: the value may be a traversal.
+pub(crate) fn is_method(receiver: &Argument, name: &str) -> bool {
+    match receiver {
+        Argument::Variable(variable) if variable == "g" => {
+            matches!(name, "tx" | "toString" | "close" | "getGraph" | "graph")
+        }
+        Argument::Variable(_) | Argument::Computed(_) => {
+            METHODS.contains(&name) || StepName::from_text(name).is_some()
+        }
+        _ => METHODS.contains(&name),
+    }
+}
+
+/// Members that reach into the host of a script engine, wherever they stand.
+const REFUSED_MEMBERS: &[&str] = &["class", "metaClass", "delegate", "owner", "thisObject"];
+
+/// What is wrong with reading this member, if anything.
+pub(crate) fn check_member(name: &str) -> Result<(), String> {
+    if REFUSED_MEMBERS.contains(&name) {
+        return Err(format!(
+            "No such property: {name}; scripts see values, not their classes"
+        ));
+    }
+    Ok(())
+}
