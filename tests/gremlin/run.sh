@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Runs TinkerPop's own scenarios as far as Varve has them: all their texts are parsed and printed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+for tool in java mvn; do
+  command -v "$tool" >/dev/null || { echo "skipped: no $tool"; exit 0; }
+done
+VARVE_GREMLIN_FEATURES="$(./features.sh)"
+export VARVE_GREMLIN_FEATURES
+exec ../../scripts/cargo.sh test --release --locked --workspace --test scenarios -- --ignored
