@@ -7,4 +7,4 @@ for tool in java mvn; do
 done
 VARVE_GREMLIN_FEATURES="$(./features.sh)"
 export VARVE_GREMLIN_FEATURES
-exec ../../scripts/cargo.sh test --release --locked --workspace --test scenarios -- --ignored
+exec ../../scripts/cargo.sh test --release --locked --workspace --test scenarios --test mutations -- --include-ignored

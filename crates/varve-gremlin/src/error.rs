@@ -80,7 +80,7 @@ pub struct ParseError {
     pub code: ErrorCode,
     /// The bytes of the text that are wrong.
     pub span: Span,
-    /// The line, from 1. 0 for bytecode.
+    /// The line, from 1. 0 for what is no text, such as bytecode.
     pub line: u32,
     /// Characters of the line before the place.
     pub column: u32,
@@ -109,6 +109,17 @@ impl ParseError {
             span,
             line: u32::try_from(lines + 1).unwrap_or(u32::MAX),
             column: u32::try_from(column).unwrap_or(u32::MAX),
+            message: message.into(),
+        }
+    }
+
+    /// An error in what is no text: bytecode, or a step that a script makes.
+    pub(crate) fn without_place(code: ErrorCode, message: impl Into<String>) -> ParseError {
+        ParseError {
+            code,
+            span: Span::default(),
+            line: 0,
+            column: 0,
             message: message.into(),
         }
     }

@@ -3,6 +3,8 @@
 //!
 //! The crate knows no graph and runs nothing.
 
+pub mod bytecode;
+mod calls;
 mod datetime;
 mod error;
 mod lexer;

@@ -237,6 +237,20 @@ fn operand(out: &mut Formatter<'_>, argument: &Argument) -> fmt::Result {
     }
 }
 
+fn is_number(argument: &Argument) -> bool {
+    matches!(
+        argument,
+        Argument::Byte(_)
+            | Argument::Short(_)
+            | Argument::Int(_)
+            | Argument::Long(_)
+            | Argument::BigInt(_)
+            | Argument::Float(_)
+            | Argument::Double(_)
+            | Argument::BigDecimal(_)
+    )
+}
+
 impl Display for Computed {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         match &self.kind {
@@ -287,8 +301,15 @@ impl Display for Computed {
                     write!(out, "{operator}{target}")
                 }
             }
-            // In parentheses a number keeps its sign to itself.
-            ComputedKind::Unary(operator, argument) => write!(out, "{operator}({argument})"),
+            ComputedKind::Unary(operator, argument) => {
+                write!(out, "{operator}")?;
+                // In parentheses a number keeps its sign to itself.
+                if is_number(argument) {
+                    write!(out, "({argument})")
+                } else {
+                    operand(out, argument)
+                }
+            }
             ComputedKind::Binary(operator, left, right) => {
                 operand(out, left)?;
                 write!(out, " {operator} ")?;

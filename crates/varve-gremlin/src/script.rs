@@ -222,6 +222,15 @@ pub(crate) fn is_method(receiver: &Argument, name: &str) -> bool {
     }
 }
 
+/// Whether this is a method of a graph or a source. The name of a graph may look like that of a
+/// class, so what is asked of it tells them apart.
+pub(crate) fn is_of_graph(name: &str) -> bool {
+    matches!(
+        name,
+        "traversal" | "schema" | "tx" | "addVertex" | "vertices" | "edges" | "vertex" | "edge"
+    ) || crate::parser::begins_traversal(name)
+}
+
 /// Members that reach into the host of a script engine, wherever they stand.
 const REFUSED_MEMBERS: &[&str] = &["class", "metaClass", "delegate", "owner", "thisObject"];
 

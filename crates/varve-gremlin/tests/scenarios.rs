@@ -1,65 +1,16 @@
 //! The texts of TinkerPop's own scenarios: each is parsed, printed, and parsed again.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+#[path = "support/encode.rs"]
+mod encode;
+#[path = "support/features.rs"]
+mod features;
 
-use varve_gremlin::parse_script;
+use features::{Scenario, scenarios};
+use varve_gremlin::bytecode::from_bytecode;
+use varve_gremlin::{parse_script, parse_traversal};
 
 /// The scenarios of gremlin-test 3.8.1.
 const SCENARIOS: usize = 2_061;
-
-fn feature_files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("the folder of features") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            feature_files(&path, found);
-        } else if path
-            .extension()
-            .is_some_and(|extension| extension == "feature")
-        {
-            found.push(path);
-        }
-    }
-}
-
-/// A scenario's name and the traversals in it: the one that fills the graph, and the one it tests.
-struct Scenario {
-    name: String,
-    texts: Vec<String>,
-}
-
-fn scenarios() -> Vec<Scenario> {
-    let folder = std::env::var("VARVE_GREMLIN_FEATURES").expect("VARVE_GREMLIN_FEATURES");
-    let mut files = Vec::new();
-    feature_files(Path::new(&folder), &mut files);
-    files.sort();
-    let mut scenarios: Vec<Scenario> = Vec::new();
-    for file in files {
-        let text = fs::read_to_string(&file).expect("UTF-8");
-        let mut lines = text.lines().map(str::trim);
-        let mut before = "";
-        while let Some(line) = lines.next() {
-            if let Some(name) = line.strip_prefix("Scenario: ") {
-                let (name, texts) = (name.to_owned(), Vec::new());
-                scenarios.push(Scenario { name, texts });
-            } else if line == "\"\"\"" {
-                let body: Vec<&str> = lines
-                    .by_ref()
-                    .take_while(|line| *line != "\"\"\"")
-                    .collect();
-                // Other texts are comments and pictures of trees.
-                if before.ends_with("the traversal of")
-                    || before.ends_with("the graph initializer of")
-                {
-                    let scenario = scenarios.last_mut().expect("a scenario before its text");
-                    scenario.texts.push(body.join("\n"));
-                }
-            }
-            before = line;
-        }
-    }
-    scenarios
-}
 
 #[test]
 #[ignore = "needs the feature files: run tests/gremlin/run.sh"]
@@ -96,4 +47,26 @@ fn all_texts_are_parsed_and_what_is_printed_is_the_same_tree() {
     );
     assert_eq!(scenarios.len(), SCENARIOS);
     assert!(texts >= SCENARIOS, "{texts}");
+}
+
+#[test]
+#[ignore = "needs the feature files: run tests/gremlin/run.sh"]
+fn the_bytecode_of_a_text_is_the_same_tree() {
+    let mut compared = 0;
+    for text in scenarios().iter().flat_map(|scenario| &scenario.texts) {
+        let Some(bytecode) = parse_traversal(text)
+            .ok()
+            .and_then(|tree| encode::encode(&tree))
+        else {
+            continue;
+        };
+        let tree = parse_script(text).expect("it was parsed");
+        let again = from_bytecode(bytecode).unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert!(
+            again == tree || text.contains("NaN") && again.to_string() == tree.to_string(),
+            "{text}\n{again}"
+        );
+        compared += 1;
+    }
+    assert!(compared > 1_500, "{compared}");
 }

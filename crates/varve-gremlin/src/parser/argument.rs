@@ -4,6 +4,7 @@
 use compact_str::CompactString;
 
 use super::Parser;
+use super::expression::binary_operator;
 use super::words::{bare_token, class_member, is_class};
 use crate::error::{ErrorCode, ParseError, Result};
 use crate::lexer::{Kind, Token};
@@ -204,10 +205,11 @@ impl<'s> Parser<'s> {
             "NaN" => Argument::Double(f64::NAN),
             "Infinity" => Argument::Double(f64::INFINITY),
             "new" => return self.constructor(token),
+            "__" => return Err(self.unexpected("'.' and a step")),
             _ if self.is_declared(word) => Argument::Variable(word.into()),
             _ if is_strategy(word) => self.strategy_named(token, word)?,
             _ => {
-                if self.value_ends()
+                if self.is_whole_argument(token)
                     && let Some(value) = bare_token(word)
                 {
                     return Ok(value);
@@ -218,18 +220,22 @@ impl<'s> Parser<'s> {
         })
     }
 
-    /// Whether what was read is the whole value: a token such as `desc` is no variable then.
-    fn value_ends(&self) -> bool {
-        matches!(
+    /// Whether this word is all of an argument. Else a word such as `desc` is a variable.
+    fn is_whole_argument(&self, word: Token) -> bool {
+        let goes_on = matches!(
             self.current.kind,
-            Kind::Comma
-                | Kind::RightParen
-                | Kind::RightBracket
-                | Kind::RightBrace
-                | Kind::Colon
-                | Kind::Semicolon
-                | Kind::End
-        )
+            Kind::Dot
+                | Kind::DotDot
+                | Kind::LeftBracket
+                | Kind::PlusPlus
+                | Kind::MinusMinus
+                | Kind::Assign
+                | Kind::AssignWith
+                | Kind::Question
+                | Kind::Elvis
+        ) || binary_operator(self.current.kind).is_some()
+            || self.at_word("in");
+        word.start == self.argument_start && (self.line_ends() || !goes_on)
     }
 
     fn word_before_dot(&mut self, token: Token, word: &'s str) -> Result<Argument> {
@@ -445,9 +451,7 @@ impl<'s> Parser<'s> {
                 ErrorCode::Keyword,
                 format!("'{word}' is not supported in scripts"),
             ),
-            _ if word.as_bytes()[0].is_ascii_uppercase()
-                && matches!(self.current.kind, Kind::Dot | Kind::LeftParen) =>
-            {
+            _ if word.as_bytes()[0].is_ascii_uppercase() && self.at(Kind::LeftParen) => {
                 return Err(self.refused_static(token, word));
             }
             _ => return Ok(()),
@@ -455,7 +459,7 @@ impl<'s> Parser<'s> {
         Err(self.error(code, token.span(), message))
     }
 
-    fn refused_static(&self, token: Token, class: &str) -> ParseError {
+    pub(super) fn refused_static(&self, token: Token, class: &str) -> ParseError {
         let message = format!(
             "No such property: {class} for class: Script; classes of Java and Groovy and their static members are not supported"
         );

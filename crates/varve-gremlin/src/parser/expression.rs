@@ -1,7 +1,8 @@
 //! Operators, and what follows a value: members, method calls, indexes.
 
 use super::Parser;
-use super::traversal::{SOURCE_CLASS, is_spawn};
+use super::traversal::is_spawn;
+use crate::calls::SOURCE_CLASS;
 use crate::error::{ErrorCode, Result};
 use crate::lexer::{Kind, Token};
 use crate::script;
@@ -13,7 +14,7 @@ use crate::tree::{
 /// How strongly operators bind: those of the same level from left to right.
 const LEVEL_RANGE: u8 = 5;
 
-fn binary_operator(kind: Kind) -> Option<(BinaryOperator, u8)> {
+pub(super) fn binary_operator(kind: Kind) -> Option<(BinaryOperator, u8)> {
     Some(match kind {
         Kind::OrOr => (BinaryOperator::Or, 1),
         Kind::AndAnd => (BinaryOperator::And, 2),
@@ -47,6 +48,7 @@ impl Parser<'_> {
     /// An expression with the operators that bind least: assignment and `? :`.
     fn assignment(&mut self) -> Result<Argument> {
         let start = self.current.start;
+        self.argument_start = start;
         let left = self.binary(0)?;
         match self.current.kind {
             Kind::Question | Kind::Elvis if !self.line_ends() => self.ternary(start, left),
@@ -256,11 +258,25 @@ impl Parser<'_> {
     /// What a point and a name behind a value are: a traversal, a call or a member.
     fn member(&mut self, start: Token, receiver: Argument) -> Result<Argument> {
         let height = self.height;
+        let receiver = match receiver {
+            // A traversal in parentheses goes on as one without.
+            Argument::Traversal(traversal) if self.goes_on(&traversal)? => {
+                return self.chain(*traversal, height);
+            }
+            other => other,
+        };
         self.advance()?;
         let token = match self.current.kind {
             Kind::Word | Kind::String => self.advance()?,
             _ => return Err(self.unexpected("a name")),
         };
+        if let Argument::Variable(name) = &receiver
+            && name.as_bytes()[0].is_ascii_uppercase()
+            && !self.is_declared(name)
+            && !script::is_of_graph(self.text_of(token))
+        {
+            return Err(self.refused_static(start, name));
+        }
         if token.kind == Kind::String {
             let text = crate::literals::string(self.text_of(token));
             let name = text.map_err(|wrong| self.literal(token.span(), wrong))?;
@@ -336,6 +352,11 @@ fn is_range_end(argument: &Argument) -> bool {
     )
 }
 
+/// Whether a traversal may begin with this method of a source.
+pub(crate) fn begins_traversal(word: &str) -> bool {
+    SourceName::from_text(word).is_some() || StepName::from_text(word).is_some_and(is_spawn)
+}
+
 /// Whether this method of this value begins a traversal from a source.
 fn starts_traversal(receiver: &Argument, word: &str) -> bool {
     let can_be_source = match receiver {
@@ -351,7 +372,5 @@ fn starts_traversal(receiver: &Argument, word: &str) -> bool {
         }
         _ => false,
     };
-    can_be_source
-        && (SourceName::from_text(word).is_some()
-            || StepName::from_text(word).is_some_and(is_spawn))
+    can_be_source && begins_traversal(word)
 }

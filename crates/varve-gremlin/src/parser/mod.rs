@@ -17,6 +17,10 @@ use crate::error::{ErrorCode, ParseError, Result};
 use crate::lexer::{Kind, Lexer, Token};
 use crate::tree::{Argument, Script, Span, Statement, StatementKind, Traversal};
 
+pub(crate) use expression::begins_traversal;
+pub(crate) use predicate::{all_of, any_of, negated, test};
+pub(crate) use words::class_member;
+
 /// The longest text that is parsed, in bytes.
 pub const SCRIPT_BYTES_MAX: usize = 1 << 20;
 /// The most levels of arguments, collections, operators and blocks inside each other.
@@ -76,6 +80,8 @@ pub(crate) struct Parser<'s> {
     declared: HashSet<&'s str>,
     /// Where the last token taken ends.
     last_end: u32,
+    /// Where the argument that is read now begins.
+    argument_start: u32,
 }
 
 /// A state that a failed attempt returns to.
@@ -110,6 +116,7 @@ impl<'s> Parser<'s> {
             brackets: 0,
             declared: HashSet::new(),
             last_end: 0,
+            argument_start: 0,
         })
     }
 

@@ -2,6 +2,7 @@
 
 use super::Parser;
 use super::argument::is_strategy;
+use crate::calls::{self, SOURCE_CLASS, TRAVERSAL_CLASS};
 use crate::error::{ErrorCode, Result};
 use crate::lexer::{Kind, Token};
 use crate::signatures;
@@ -9,13 +10,6 @@ use crate::tree::{
     Argument, Root, SourceInstruction, SourceName, Span, Step, StepName, Strategy, Terminal,
     Traversal,
 };
-
-/// The class that errors name when a traversal has no such step.
-const TRAVERSAL_CLASS: &str =
-    "org.apache.tinkerpop.gremlin.process.traversal.dsl.graph.DefaultGraphTraversal";
-/// The class that errors name when a source has no such step.
-pub(super) const SOURCE_CLASS: &str =
-    "org.apache.tinkerpop.gremlin.process.traversal.dsl.graph.GraphTraversalSource";
 
 /// Methods of a finished traversal that are no steps: the script layer calls them.
 const TRAVERSAL_METHODS: &[&str] = &["toString", "size"];
@@ -49,19 +43,6 @@ pub(super) fn is_spawn(name: StepName) -> bool {
             | N::Union
             | N::Match
     )
-}
-
-/// A step as texts and bytecode both have it: `none()` of 3.7 and before is `discard()`.
-pub(crate) fn normal_step(name: StepName, arguments: Vec<Argument>, span: Span) -> Step {
-    let name = match name {
-        StepName::None if arguments.is_empty() => StepName::Discard,
-        name => name,
-    };
-    Step {
-        name,
-        arguments,
-        span,
-    }
 }
 
 /// What ends a chain of steps.
@@ -129,7 +110,7 @@ impl Parser<'_> {
         let mut token = first;
         let mut height = root_height;
         while let Some(name) = SourceName::from_text(self.text_of(token)) {
-            source.push(self.source_instruction(name, token)?);
+            self.source_instruction(&mut source, name, token)?;
             height = height.max(self.height);
             if !self.at(Kind::Dot) {
                 return self.source_only(root, source, start, height);
@@ -179,8 +160,14 @@ impl Parser<'_> {
         })))
     }
 
+    /// Whether the point here is followed by what belongs to this traversal.
+    pub(super) fn goes_on(&self, traversal: &Traversal) -> Result<bool> {
+        let open = traversal.terminal.is_none() && !traversal.steps.is_empty();
+        Ok(open && !TRAVERSAL_METHODS.contains(&self.text_of(self.second()?)))
+    }
+
     /// The steps that follow, and the terminal method.
-    fn chain(&mut self, mut traversal: Traversal, mut height: u16) -> Result<Argument> {
+    pub(super) fn chain(&mut self, mut traversal: Traversal, mut height: u16) -> Result<Argument> {
         while self.at(Kind::Dot) {
             let before = self.mark();
             self.advance()?;
@@ -271,32 +258,24 @@ impl Parser<'_> {
         token: Token,
     ) -> Result<Step> {
         self.count_step()?;
-        let forms = signatures::step_forms(name);
-        // `none()` of 3.7 has no form of its own in 3.8.
-        let old = name == StepName::None && arguments.is_empty();
-        if !old && !signatures::match_forms(forms, &arguments) {
-            let message = signatures::no_such_call(TRAVERSAL_CLASS, name.text(), &arguments, forms);
-            return Err(self.error(ErrorCode::WrongArguments, token.span(), message));
-        }
-        Ok(normal_step(name, arguments, self.span_from(token.start)))
+        let made = calls::step(name, arguments, self.span_from(token.start));
+        made.map_err(|wrong| self.error(ErrorCode::WrongArguments, token.span(), wrong))
     }
 
-    fn source_instruction(&mut self, name: SourceName, token: Token) -> Result<SourceInstruction> {
+    fn source_instruction(
+        &mut self,
+        source: &mut Vec<SourceInstruction>,
+        name: SourceName,
+        token: Token,
+    ) -> Result<()> {
         self.count_step()?;
         let arguments = match name {
             SourceName::WithStrategies | SourceName::WithoutStrategies => self.strategies()?,
             _ => self.arguments()?,
         };
-        let forms = signatures::source_forms(name);
-        if !signatures::match_forms(forms, &arguments) {
-            let message = signatures::no_such_call(SOURCE_CLASS, name.text(), &arguments, forms);
-            return Err(self.error(ErrorCode::WrongArguments, token.span(), message));
-        }
-        Ok(SourceInstruction {
-            name,
-            arguments,
-            span: self.span_from(token.start),
-        })
+        let span = self.span_from(token.start);
+        calls::add_source(source, name, arguments, span)
+            .map_err(|wrong| self.error(ErrorCode::WrongArguments, token.span(), wrong))
     }
 
     /// The strategies of `withStrategies` and `withoutStrategies`: there any word names a class.
