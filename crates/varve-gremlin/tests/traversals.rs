@@ -303,6 +303,14 @@ fn forms_of_older_versions_are_read() {
     );
     let made = traversal("g.withStrategies(new SubgraphStrategy(vertices: __.hasLabel('a'))).V()");
     assert_eq!(built, made);
+    // Options are what with() sets, and none of them is nothing.
+    let source = |text: &str| parse_script(text).map(|script| script.to_string());
+    assert_eq!(
+        source("g.withStrategies(OptionsStrategy(a: 1)).V()"),
+        source("g.with('a', 1).V()")
+    );
+    assert_eq!(source("g.with('a').V()"), source("g.with('a', true).V()"));
+    assert_eq!(source("g.withStrategies(OptionsStrategy)"), source("g"));
 }
 
 #[test]

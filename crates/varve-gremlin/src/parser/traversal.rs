@@ -150,6 +150,15 @@ impl Parser<'_> {
         start: u32,
         height: u16,
     ) -> Result<Argument> {
+        if source.is_empty() {
+            // A strategy without entries configures nothing.
+            self.height = height;
+            return Ok(match root {
+                Root::Source(name) => Argument::Variable(name),
+                Root::Computed(computed) => *computed,
+                Root::Anonymous => Argument::Null,
+            });
+        }
         self.node_above(height)?;
         Ok(Argument::Traversal(Box::new(Traversal {
             root,
