@@ -251,6 +251,11 @@ fn predicates_are_joined_flat_and_negated_once() {
     );
     assert_eq!(predicate("eq(1).negate()"), predicate("not(eq(1))"));
     assert_eq!(predicate("P.not(not(eq(1)))"), predicate("eq(1)"));
+    assert_eq!(
+        predicate("(gt(1)).and(lt(3))"),
+        predicate("gt(1).and(lt(3))")
+    );
+    assert_eq!(code("g.V().is((gt(1)).value())"), ErrorCode::NoSuchMethod);
     assert_eq!(predicate("within(1, 2)"), predicate("within([1, 2])"));
     assert_eq!(predicate("within()"), predicate("within([])"));
     assert!(matches!(

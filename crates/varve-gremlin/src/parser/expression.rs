@@ -259,10 +259,12 @@ impl Parser<'_> {
     fn member(&mut self, start: Token, receiver: Argument) -> Result<Argument> {
         let height = self.height;
         let receiver = match receiver {
-            // A traversal in parentheses goes on as one without.
+            // In parentheses or not, a traversal or predicate goes on.
             Argument::Traversal(traversal) if self.goes_on(&traversal)? => {
                 return self.chain(*traversal, height);
             }
+            Argument::Predicate(predicate) => return self.joined(*predicate),
+            Argument::Strategy(_) => return Err(self.unexpected("',' or ')' behind a strategy")),
             other => other,
         };
         self.advance()?;

@@ -90,7 +90,7 @@ impl Parser<'_> {
     }
 
     /// `.and(p)`, `.or(p)` and `.negate()` behind a predicate.
-    fn joined(&mut self, first: Predicate) -> Result<Argument> {
+    pub(super) fn joined(&mut self, first: Predicate) -> Result<Argument> {
         let mut predicate = first;
         let mut height = self.height;
         while self.at(Kind::Dot) {
