@@ -34,11 +34,32 @@ impl DateTime {
         };
         let zone = Offset::from_seconds(offset).ok()?;
         let instant = zone.to_timestamp(date.to_datetime(time)).ok()?;
-        Some(DateTime {
+        Some(DateTime::from_timestamp(instant, offset))
+    }
+
+    /// The instant, written with an offset in seconds east of UTC.
+    #[must_use]
+    pub fn from_timestamp(instant: Timestamp, offset: i32) -> DateTime {
+        DateTime {
             seconds: instant.as_second() - i64::from(instant.subsec_nanosecond() < 0),
             nanoseconds: instant.subsec_nanosecond().rem_euclid(1_000_000_000) as u32,
             offset,
-        })
+        }
+    }
+
+    /// The date and time that clocks at its offset show. Years are within -9999 and 9999: an
+    /// instant beyond them becomes the first or last.
+    #[must_use]
+    pub fn local(&self) -> jiff::civil::DateTime {
+        let nanoseconds = i32::try_from(self.nanoseconds).unwrap_or(0);
+        let outer = if self.seconds < 0 {
+            Timestamp::MIN
+        } else {
+            Timestamp::MAX
+        };
+        let instant = Timestamp::new(self.seconds, nanoseconds).unwrap_or(outer);
+        let zone = Offset::from_seconds(self.offset).unwrap_or(Offset::UTC);
+        zone.to_datetime(instant)
     }
 }
 

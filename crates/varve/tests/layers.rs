@@ -19,6 +19,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("varve-encoding", &["varve-kv", "varve-model"]),
     ("varve-view", &["varve-model"]),
     ("varve-gremlin", &[]),
+    ("varve-graphson", &["varve-gremlin"]),
     (
         "varve-graph",
         &["varve-encoding", "varve-kv", "varve-model", "varve-view"],

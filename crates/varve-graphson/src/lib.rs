@@ -1,0 +1,17 @@
+//! Values of Gremlin on the wire: GraphSON 3.0 and GraphBinary 1.0, read and written.
+//!
+//! [`Value`] has every type of both formats. Bytecode becomes what
+//! [`varve_gremlin::bytecode`] takes by [`Value::into_gremlin`].
+
+mod budget;
+mod error;
+pub mod graphbinary;
+pub mod graphson;
+mod gremlin;
+mod json;
+mod number;
+mod value;
+
+pub use budget::{NESTING_MAX, VALUES_MAX};
+pub use error::{Result, WireError};
+pub use value::*;

@@ -1,0 +1,58 @@
+//! Bounds of numbers of any size, and UUIDs as text.
+
+use bigdecimal::BigDecimal;
+use varve_gremlin::{DECIMAL_SCALE_MAX, NUMBER_DIGITS_MAX};
+
+use crate::error::{Result, WireError};
+
+/// The most bytes of a BigInteger: those of a number with the most digits that a text may have.
+pub(crate) const BIG_BYTES_MAX: usize = NUMBER_DIGITS_MAX * 5 / 12;
+
+/// The text of a number, if it is not too long.
+pub(crate) fn checked_big<'t>(kind: &str, text: &'t str) -> Result<&'t str> {
+    // A sign, a point and an exponent come on top.
+    if text.len() > NUMBER_DIGITS_MAX + 12 {
+        let message = format!("it has more than {NUMBER_DIGITS_MAX} digits");
+        return Err(WireError::value(kind, message));
+    }
+    Ok(text)
+}
+
+/// The number, if its scale is within bounds.
+pub(crate) fn checked_decimal(kind: &str, value: BigDecimal) -> Result<BigDecimal> {
+    if value.fractional_digit_count().abs() > DECIMAL_SCALE_MAX {
+        let message = format!("its scale is beyond {DECIMAL_SCALE_MAX}");
+        return Err(WireError::value(kind, message));
+    }
+    Ok(value)
+}
+
+/// The UUID of 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+pub(crate) fn uuid(text: &str) -> Option<u128> {
+    let bytes = text.as_bytes();
+    let mut value = 0;
+    for (place, byte) in bytes.iter().enumerate() {
+        if matches!(place, 8 | 13 | 18 | 23) {
+            if *byte != b'-' {
+                return None;
+            }
+        } else {
+            let digit = char::from(*byte).to_digit(16)?;
+            value = value << 4 | u128::from(digit);
+        }
+    }
+    (bytes.len() == 36).then_some(value)
+}
+
+/// A UUID as text.
+pub(crate) fn uuid_text(value: u128) -> String {
+    let digits = format!("{value:032x}");
+    let groups = [
+        &digits[..8],
+        &digits[8..12],
+        &digits[12..16],
+        &digits[16..20],
+        &digits[20..],
+    ];
+    groups.join("-")
+}
