@@ -5,13 +5,19 @@
 
 mod budget;
 mod error;
+pub mod flat;
 pub mod graphbinary;
 pub mod graphson;
 mod gremlin;
 mod json;
+mod message;
 mod number;
 mod value;
 
 pub use budget::{NESTING_MAX, VALUES_MAX};
 pub use error::{Result, WireError};
+pub use message::{
+    Format, Request, Response, read_request, read_response, split_frame, write_request,
+    write_response,
+};
 pub use value::*;

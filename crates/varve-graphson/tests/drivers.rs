@@ -1,6 +1,9 @@
 //! What drivers send: values and bytecode as gremlinpython 3.8.1 writes them (`fixtures/make.py`).
 
-use varve_graphson::{Value, WireError, graphbinary, graphson};
+use varve_graphson::{
+    Format, Request, Response, Value, WireError, graphbinary, graphson, read_request,
+    read_response, split_frame, write_request, write_response,
+};
 use varve_gremlin::bytecode::from_bytecode;
 
 const FIXTURES: &str = include_str!("fixtures/gremlinpython.tsv");
@@ -36,7 +39,11 @@ fn fixtures() -> Vec<Fixture> {
         });
         Fixture { name, json, binary }
     };
-    FIXTURES.lines().map(fixture).collect()
+    FIXTURES
+        .lines()
+        .filter(|line| !line.starts_with("request "))
+        .map(fixture)
+        .collect()
 }
 
 #[test]
@@ -192,4 +199,111 @@ fn a_type_that_no_argument_has_is_an_error() {
         path.into_gremlin(),
         Err(WireError::Unsupported("Path".into()))
     );
+}
+
+/// The request of this name in both formats.
+fn requests(name: &str) -> [Request; 2] {
+    let line = FIXTURES
+        .lines()
+        .find_map(|line| line.strip_prefix("request ")?.strip_prefix(name));
+    let frames: Vec<Vec<u8>> = line
+        .expect("a request")
+        .trim()
+        .split('\t')
+        .map(bytes)
+        .collect();
+    let read = |frame: &[u8], expected: Format| {
+        let (format, message) = split_frame(frame).expect("a mime type");
+        assert_eq!(format, expected);
+        read_request(format, message).expect("a request")
+    };
+    [
+        read(&frames[0], Format::GraphSon),
+        read(&frames[1], Format::GraphBinary),
+    ]
+}
+
+#[test]
+fn requests_of_both_formats_are_read() {
+    let string = |text: &str| Value::String(text.into());
+    let map = |key: &str, value: Value| Value::Map(vec![(string(key), value)]);
+    for request in requests("eval") {
+        assert_eq!(request.id, 0x3f3c_0000_0000_4000_8000_0000_0000_5e6f);
+        assert_eq!(
+            (request.op.as_str(), request.processor.as_str()),
+            ("eval", "")
+        );
+        assert_eq!(request.argument("gremlin"), Some(&string("g.V(x)")));
+        assert_eq!(request.argument("bindings"), Some(&map("x", Value::Int(1))));
+        assert_eq!(
+            request.argument("aliases"),
+            Some(&map("g", string("gmodern")))
+        );
+        assert_eq!(request.argument("batchSize"), Some(&Value::Int(64)));
+        assert_eq!(request.argument("session"), None);
+    }
+    for request in requests("bytecode") {
+        assert_eq!(
+            (request.op.as_str(), request.processor.as_str()),
+            ("bytecode", "traversal")
+        );
+        let bytecode = request.argument("gremlin").cloned().expect("bytecode");
+        assert_eq!(script(bytecode), "g.V(1).out()");
+    }
+    for request in requests("authentication") {
+        assert_eq!(request.argument("sasl"), Some(&string("AHVzZXIAcGFzcw==")));
+    }
+    for request in requests("close") {
+        assert_eq!(request.argument("session"), Some(&string("a1")));
+    }
+}
+
+#[test]
+fn requests_and_responses_survive_both_formats() {
+    let [request, _] = requests("eval");
+    let response = Response {
+        id: Some(request.id),
+        code: 206,
+        message: "a \"b\"".into(),
+        attributes: vec![("exceptions".into(), Value::List(vec![Value::Null]))],
+        data: Value::List(vec![Value::Int(1)]),
+    };
+    let unread = Response {
+        id: None,
+        data: Value::Null,
+        ..response.clone()
+    };
+    for format in [Format::GraphSon, Format::GraphBinary] {
+        let mut bytes = Vec::new();
+        write_request(format, &request, &mut bytes);
+        assert_eq!(read_request(format, &bytes).as_ref(), Ok(&request));
+        for response in [&response, &unread] {
+            let mut bytes = Vec::new();
+            write_response(format, response, &mut bytes);
+            assert_eq!(read_response(format, &bytes).as_ref(), Ok(response));
+        }
+    }
+    let mut bytes = Vec::new();
+    write_response(Format::GraphSon, &unread, &mut bytes);
+    assert_eq!(
+        String::from_utf8_lossy(&bytes),
+        r#"{"requestId":null,"status":{"message":"a \"b\"","code":206,"attributes":{"@type":"g:Map","@value":["exceptions",{"@type":"g:List","@value":[null]}]}},"result":{"data":null,"meta":{"@type":"g:Map","@value":[]}}}"#
+    );
+}
+
+#[test]
+fn frames_that_are_cut_make_errors() {
+    for line in FIXTURES
+        .lines()
+        .filter_map(|line| line.strip_prefix("request "))
+    {
+        for frame in line.split('\t').skip(1).map(bytes) {
+            for end in 0..frame.len() {
+                let read = split_frame(&frame[..end])
+                    .and_then(|(format, message)| read_request(format, message));
+                assert!(read.is_err(), "{end}");
+            }
+        }
+    }
+    assert!(split_frame(b"\x03a/b{}").is_err());
 }

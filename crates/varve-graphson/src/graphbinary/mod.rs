@@ -10,6 +10,7 @@ use crate::value::Value;
 
 pub(crate) use read::Reader;
 pub use write::write;
+pub(crate) use write::{put_i32, put_map, put_string};
 
 /// Reads bytes that are one fully qualified value.
 ///

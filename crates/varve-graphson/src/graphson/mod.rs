@@ -32,6 +32,17 @@ pub(crate) fn text(bytes: &[u8]) -> Result<&str> {
     })
 }
 
+/// What stands in quotes for a value of these types.
+pub(crate) fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::Binary(bytes) => Some(temporal::bytes_text(bytes)),
+        Value::Duration(length) => Some(temporal::duration_text(*length)),
+        Value::Temporal(other) => Some(temporal::text(other).1),
+        Value::Address(address) => Some(address.to_string()),
+        _ => None,
+    }
+}
+
 pub(crate) fn reader() -> Reader {
     Reader {
         budget: Budget::new(NESTING_MAX),

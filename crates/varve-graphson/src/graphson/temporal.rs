@@ -104,6 +104,11 @@ fn bytes(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok().or_else(characters)
 }
 
+/// Bytes in base64.
+pub(super) fn bytes_text(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
 fn date_time(text: &str) -> Option<DateTime> {
     text.contains('T').then(|| DateTime::from_text(text))?
 }

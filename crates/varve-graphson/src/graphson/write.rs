@@ -1,8 +1,5 @@
 //! Values to GraphSON, straight into the bytes that are sent.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-
 use super::elements::NANOSECONDS;
 use super::temporal;
 use crate::json::write_string;
@@ -32,7 +29,7 @@ pub fn write(value: &Value, out: &mut Vec<u8>) {
         Value::Double(number) => float("g:Double", *number, out),
         Value::Char(one) => text("gx:Char", one.encode_utf8(&mut [0; 4]), out),
         Value::Uuid(uuid) => text("g:UUID", &uuid_text(*uuid), out),
-        Value::Binary(bytes) => text("gx:ByteBuffer", &STANDARD.encode(bytes), out),
+        Value::Binary(bytes) => text("gx:ByteBuffer", &temporal::bytes_text(bytes), out),
         Value::DateTime(instant) => {
             text(
                 "gx:OffsetDateTime",

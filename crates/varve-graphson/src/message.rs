@@ -1,0 +1,340 @@
+//! Requests and responses of the Gremlin protocol, in both formats.
+
+use crate::error::{Result, WireError};
+use crate::json::{Json, write_string};
+use crate::number::{uuid, uuid_text};
+use crate::value::{Text, Value, named};
+use crate::{graphbinary, graphson};
+
+/// The formats of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// GraphSON 3.0, or JSON without types, which it includes.
+    GraphSon,
+    /// GraphBinary 1.0.
+    GraphBinary,
+}
+
+impl Format {
+    /// The format that a mime type names, its parameters left out.
+    #[must_use]
+    pub fn from_mime(mime: &str) -> Option<Format> {
+        match mime.split(';').next().unwrap_or(mime).trim() {
+            "application/vnd.gremlin-v3.0+json"
+            | "application/vnd.gremlin-v2.0+json"
+            | "application/vnd.gremlin-v1.0+json"
+            | "application/json" => Some(Format::GraphSon),
+            "application/vnd.graphbinary-v1.0" => Some(Format::GraphBinary),
+            _ => None,
+        }
+    }
+
+    /// The mime type.
+    #[must_use]
+    pub const fn mime(self) -> &'static str {
+        match self {
+            Format::GraphSon => "application/vnd.gremlin-v3.0+json",
+            Format::GraphBinary => "application/vnd.graphbinary-v1.0",
+        }
+    }
+
+    /// Appends a value.
+    pub fn write(self, value: &Value, out: &mut Vec<u8>) {
+        match self {
+            Format::GraphSon => graphson::write(value, out),
+            Format::GraphBinary => graphbinary::write(value, out),
+        }
+    }
+}
+
+/// What a client asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// The UUID that answers name.
+    pub id: u128,
+    /// What to do: `eval`, `bytecode`, `authentication`, `close`.
+    pub op: Text,
+    /// Who does it: ``, `traversal`, `session`.
+    pub processor: Text,
+    /// Arguments by name, in order.
+    pub arguments: Vec<(Text, Value)>,
+}
+
+impl Request {
+    /// The argument of this name.
+    #[must_use]
+    pub fn argument(&self, name: &str) -> Option<&Value> {
+        let found = self.arguments.iter().find(|(key, _)| key == name);
+        found.map(|(_, value)| value)
+    }
+}
+
+/// Part of an answer: a status, and results if there are any.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Response {
+    /// The id of the request; absent if it could not be read.
+    pub id: Option<u128>,
+    /// 200, 204, 206, or the number of an error.
+    pub code: i32,
+    /// What went wrong; empty if nothing did.
+    pub message: Text,
+    /// Attributes of the status.
+    pub attributes: Vec<(Text, Value)>,
+    /// The results; null without.
+    pub data: Value,
+}
+
+/// Takes the mime type off a binary frame: its length in one byte, itself, and the message.
+///
+/// # Errors
+/// If the frame is shorter than it says, or the type is not known.
+pub fn split_frame(frame: &[u8]) -> Result<(Format, &[u8])> {
+    let (length, rest) = frame
+        .split_first()
+        .ok_or(WireError::Short("the mime type"))?;
+    let mime = rest
+        .get(..usize::from(*length))
+        .ok_or(WireError::Short("the mime type"))?;
+    let message = &rest[usize::from(*length)..];
+    let known = std::str::from_utf8(mime).ok().and_then(Format::from_mime);
+    let unknown = || WireError::Unsupported(String::from_utf8_lossy(mime).into_owned());
+    Ok((known.ok_or_else(unknown)?, message))
+}
+
+/// Reads a request.
+///
+/// # Errors
+/// If the bytes are none.
+pub fn read_request(format: Format, bytes: &[u8]) -> Result<Request> {
+    match format {
+        Format::GraphSon => request_from_json(bytes),
+        Format::GraphBinary => request_from_binary(bytes),
+    }
+}
+
+const REQUEST: &str = "request";
+
+fn request_from_json(bytes: &[u8]) -> Result<Request> {
+    let json = Json::read(graphson::text(bytes)?)?;
+    let Json::Object(mut members) = json else {
+        return Err(WireError::value(REQUEST, "it is no object"));
+    };
+    let mut reader = graphson::reader();
+    let mut member = |name| match Json::take(&mut members, name) {
+        None => Ok(Value::Null),
+        Some(json) => reader.value(json),
+    };
+    let id = match member("requestId")? {
+        Value::Uuid(id) => Some(id),
+        Value::String(text) => uuid(&text),
+        _ => None,
+    };
+    let mut text = |name| match member(name)? {
+        Value::String(text) => Ok(text),
+        Value::Null => Ok(Text::default()),
+        _ => Err(WireError::value(
+            REQUEST,
+            format!("its {name} is no string"),
+        )),
+    };
+    let (op, processor) = (text("op")?, text("processor")?);
+    let arguments = match member("args")? {
+        Value::Map(entries) => named(entries),
+        Value::Null => Some(Vec::new()),
+        _ => None,
+    };
+    Ok(Request {
+        id: id.ok_or_else(|| WireError::value(REQUEST, "its requestId is no UUID"))?,
+        op,
+        processor,
+        arguments: arguments
+            .ok_or_else(|| WireError::value(REQUEST, "its args are no map of strings"))?,
+    })
+}
+
+/// The first byte of a message in GraphBinary 1.0.
+const VERSION: u8 = 0x81;
+
+fn request_from_binary(bytes: &[u8]) -> Result<Request> {
+    let mut reader = graphbinary::Reader::new(bytes);
+    version(&mut reader)?;
+    let id = reader.u128()?;
+    let op = reader.string()?;
+    let processor = reader.string()?;
+    let arguments = named(reader.map()?);
+    reader.end()?;
+    Ok(Request {
+        id,
+        op,
+        processor,
+        arguments: arguments
+            .ok_or_else(|| WireError::value(REQUEST, "its args are no map of strings"))?,
+    })
+}
+
+fn version(reader: &mut graphbinary::Reader<'_>) -> Result<()> {
+    match reader.u8("the version")? {
+        VERSION => Ok(()),
+        other => Err(WireError::Unsupported(format!(
+            "GraphBinary version 0x{other:02X}"
+        ))),
+    }
+}
+
+/// Appends a request, as drivers do; tests of the server are drivers.
+pub fn write_request(format: Format, request: &Request, out: &mut Vec<u8>) {
+    match format {
+        Format::GraphSon => {
+            out.extend_from_slice(b"{\"requestId\":");
+            graphson::write(&Value::Uuid(request.id), out);
+            out.extend_from_slice(b",\"op\":");
+            write_string(&request.op, out);
+            out.extend_from_slice(b",\"processor\":");
+            write_string(&request.processor, out);
+            out.extend_from_slice(b",\"args\":");
+            graphson::write(&Value::Map(entries(&request.arguments)), out);
+            out.push(b'}');
+        }
+        Format::GraphBinary => {
+            out.push(VERSION);
+            out.extend_from_slice(&request.id.to_be_bytes());
+            graphbinary::put_string(&request.op, out);
+            graphbinary::put_string(&request.processor, out);
+            put_map(&request.arguments, out);
+        }
+    }
+}
+
+fn entries(named: &[(Text, Value)]) -> Vec<(Value, Value)> {
+    let entry = |(key, value): &(Text, Value)| (Value::String(key.clone()), value.clone());
+    named.iter().map(entry).collect()
+}
+
+fn put_map(named: &[(Text, Value)], out: &mut Vec<u8>) {
+    let entries = entries(named);
+    graphbinary::put_map(entries.iter().map(|(key, value)| (key, value)), out);
+}
+
+/// Appends a response.
+pub fn write_response(format: Format, response: &Response, out: &mut Vec<u8>) {
+    match format {
+        Format::GraphSon => {
+            out.extend_from_slice(b"{\"requestId\":");
+            match response.id {
+                Some(id) => write_string(&uuid_text(id), out),
+                None => out.extend_from_slice(b"null"),
+            }
+            out.extend_from_slice(b",\"status\":{\"message\":");
+            write_string(&response.message, out);
+            out.extend_from_slice(b",\"code\":");
+            out.extend_from_slice(itoa::Buffer::new().format(response.code).as_bytes());
+            out.extend_from_slice(b",\"attributes\":");
+            graphson::write(&Value::Map(entries(&response.attributes)), out);
+            out.extend_from_slice(b"},\"result\":{\"data\":");
+            graphson::write(&response.data, out);
+            out.extend_from_slice(b",\"meta\":");
+            graphson::write(&Value::Map(Vec::new()), out);
+            out.extend_from_slice(b"}}");
+        }
+        Format::GraphBinary => {
+            out.push(VERSION);
+            match response.id {
+                Some(id) => {
+                    out.push(0);
+                    out.extend_from_slice(&id.to_be_bytes());
+                }
+                None => out.push(1),
+            }
+            graphbinary::put_i32(response.code, out);
+            out.push(0);
+            graphbinary::put_string(&response.message, out);
+            put_map(&response.attributes, out);
+            put_map(&[], out);
+            graphbinary::write(&response.data, out);
+        }
+    }
+}
+
+const RESPONSE: &str = "response";
+
+/// Reads a response, as drivers do.
+///
+/// # Errors
+/// If the bytes are none.
+pub fn read_response(format: Format, bytes: &[u8]) -> Result<Response> {
+    match format {
+        Format::GraphSon => response_from_json(bytes),
+        Format::GraphBinary => response_from_binary(bytes),
+    }
+}
+
+fn response_from_json(bytes: &[u8]) -> Result<Response> {
+    let wrong = |message: &str| WireError::value(RESPONSE, message);
+    let Json::Object(mut members) = Json::read(graphson::text(bytes)?)? else {
+        return Err(wrong("it is no object"));
+    };
+    let mut reader = graphson::reader();
+    let id = match Json::take(&mut members, "requestId") {
+        Some(Json::String(text)) => {
+            Some(uuid(&text).ok_or_else(|| wrong("its requestId is no UUID"))?)
+        }
+        _ => None,
+    };
+    let Some(Json::Object(mut status)) = Json::take(&mut members, "status") else {
+        return Err(wrong("it has no status"));
+    };
+    let Some(Json::Object(mut result)) = Json::take(&mut members, "result") else {
+        return Err(wrong("it has no result"));
+    };
+    let mut member = |members: &mut Vec<_>, name| match Json::take(members, name) {
+        None => Ok(Value::Null),
+        Some(json) => reader.value(json),
+    };
+    let code = match member(&mut status, "code")? {
+        Value::Int(code) => code,
+        _ => return Err(wrong("its code is no number")),
+    };
+    let message = match member(&mut status, "message")? {
+        Value::String(message) => message,
+        _ => Text::default(),
+    };
+    let attributes = match member(&mut status, "attributes")? {
+        Value::Map(entries) => {
+            named(entries).ok_or_else(|| wrong("its attributes are no map of strings"))?
+        }
+        _ => Vec::new(),
+    };
+    Ok(Response {
+        id,
+        code,
+        message,
+        attributes,
+        data: member(&mut result, "data")?,
+    })
+}
+
+fn response_from_binary(bytes: &[u8]) -> Result<Response> {
+    let mut reader = graphbinary::Reader::new(bytes);
+    version(&mut reader)?;
+    let id = match reader.u8("a flag")? {
+        0 => Some(reader.u128()?),
+        _ => None,
+    };
+    let code = reader.i32()?;
+    let message = match reader.u8("a flag")? {
+        0 => reader.string()?,
+        _ => Text::default(),
+    };
+    let attributes = named(reader.map()?);
+    reader.map()?;
+    let data = reader.value()?;
+    reader.end()?;
+    let wrong = || WireError::value(RESPONSE, "its attributes are no map of strings");
+    Ok(Response {
+        id,
+        code,
+        message,
+        attributes: attributes.ok_or_else(wrong)?,
+        data,
+    })
+}
