@@ -388,6 +388,8 @@ fn a_wrong_call_names_the_step_what_it_was_given_and_what_it_takes() {
         "g.V().by(1)",
         "g.V().times()",
         "g.withBulk(1).V()",
+        "g.V().next('a')",
+        "g.V().toList(1)",
     ] {
         let code = code(text);
         assert!(

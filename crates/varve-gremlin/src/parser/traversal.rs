@@ -232,7 +232,9 @@ impl Parser<'_> {
         let mut arguments = self.arguments()?;
         match (plain, arguments.pop(), arguments.is_empty()) {
             (plain, None, _) => Ok(Link::Terminal(plain)),
-            (Terminal::Next, Some(count), true) => {
+            (Terminal::Next, Some(count), true)
+                if signatures::match_forms("I", std::slice::from_ref(&count)) =>
+            {
                 Ok(Link::Terminal(Terminal::NextMany(Box::new(count))))
             }
             (_, last, _) => {
