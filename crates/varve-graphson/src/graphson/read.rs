@@ -176,7 +176,7 @@ impl Reader {
             Some(Json::Array(operands)) => self.values(operands)?,
             Some(operand) => match (name.as_str(), self.value(operand)?) {
                 // What the operands of these are is a list in GraphSON.
-                ("between" | "inside" | "outside" | "and" | "or", Value::List(both)) => both,
+                (name, Value::List(members)) if takes_list(name) => members,
                 (_, operand) => vec![operand],
             },
         };
@@ -240,6 +240,14 @@ impl Reader {
             configuration,
         })
     }
+}
+
+/// Whether the operands of a predicate are one list in GraphSON.
+pub(super) fn takes_list(name: &str) -> bool {
+    matches!(
+        name,
+        "within" | "without" | "between" | "inside" | "outside" | "and" | "or"
+    )
 }
 
 fn lambda(kind: &str, json: Json<'_>) -> Result<Value> {

@@ -1,6 +1,7 @@
 //! Values to GraphSON, straight into the bytes that are sent.
 
 use super::elements::NANOSECONDS;
+use super::read::takes_list;
 use super::temporal;
 use crate::json::write_string;
 use crate::number::uuid_text;
@@ -119,7 +120,9 @@ fn write_structure(value: &Value, out: &mut Vec<u8>) {
             configuration,
         } => {
             let name = class.rsplit('.').next().unwrap_or(class);
-            open("g:", name, out);
+            let plain =
+                name.ends_with("Strategy") && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+            open("g:", if plain { name } else { "TraversalStrategy" }, out);
             out.extend_from_slice(b"{\"fqcn\":");
             write_string(class, out);
             out.extend_from_slice(b",\"conf\":{");
@@ -330,7 +333,7 @@ fn write_predicate(name: &str, operands: &[Value], out: &mut Vec<u8>) {
         write_string(name, out);
         out.extend_from_slice(b",\"value\":");
         match operands {
-            [one] if !matches!(name, "and" | "or") => write(one, out),
+            [one] if !takes_list(name) => write(one, out),
             several => typed("g:List", out, |out| list(several, out)),
         }
         out.push(b'}');
