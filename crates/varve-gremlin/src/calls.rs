@@ -58,6 +58,14 @@ pub(crate) fn add_source(
     if name == SourceName::With && arguments.len() == 1 {
         arguments.push(Argument::Bool(true));
     }
+    if name == SourceName::WithoutStrategies {
+        // Drivers send whole strategies; only their names count.
+        for argument in &mut arguments {
+            if let Argument::Strategy(strategy) = argument {
+                strategy.configuration.clear();
+            }
+        }
+    }
     if name == SourceName::WithStrategies {
         arguments.retain_mut(|argument| match argument {
             Argument::Strategy(strategy) if strategy.name == OPTIONS_STRATEGY => {

@@ -96,6 +96,15 @@ fn what_only_drivers_send_is_taken() {
         steps: vec![instruction("V", vec![])],
     };
     assert_eq!(read(bytecode), "g.withoutStrategies(CountStrategy).V()");
+    let configured = Value::Strategy {
+        class: "a.b.CountStrategy".into(),
+        configuration: vec![("a".into(), Value::Plain(Argument::Int(1)))],
+    };
+    let bytecode = Bytecode {
+        source: vec![instruction("withoutStrategies", vec![configured])],
+        steps: vec![instruction("V", vec![])],
+    };
+    assert_eq!(read(bytecode), "g.withoutStrategies(CountStrategy).V()");
 }
 
 #[test]
