@@ -3,8 +3,9 @@
 
 use crate::tree::{Argument, StepName};
 
-/// Methods of graphs, sources, transactions, elements, collections, strings and numbers.
-const METHODS: &[&str] = &[
+/// The methods of graphs, sources, transactions, elements, collections, strings and numbers:
+/// whoever runs scripts has exactly these, and the steps of traversals.
+pub const SCRIPT_METHODS: &[&str] = &[
     // Graphs, sources, transactions.
     "traversal",
     "schema",
@@ -216,9 +217,9 @@ pub(crate) fn is_method(receiver: &Argument, name: &str) -> bool {
             matches!(name, "tx" | "toString" | "close" | "getGraph" | "graph")
         }
         Argument::Variable(_) | Argument::Computed(_) => {
-            METHODS.contains(&name) || StepName::from_text(name).is_some()
+            SCRIPT_METHODS.contains(&name) || StepName::from_text(name).is_some()
         }
-        _ => METHODS.contains(&name),
+        _ => SCRIPT_METHODS.contains(&name),
     }
 }
 
