@@ -2,17 +2,14 @@
 
 use std::sync::Arc;
 
-use varve_encoding::key;
-use varve_encoding::tables::{EDGE, TABLES, VERTEX};
-use varve_graph::query::{Resolver, RowKey};
+use varve_encoding::tables::TABLES;
 use varve_graph::schema::{NewEdgeLabel, NewVertexLabel};
 use varve_graph::write::{EndCheck, Mutation, WriteRequest};
 use varve_graph::{Graph, GraphOptions};
 use varve_kv::{Engine, MemoryEngine};
 use varve_model::time::SystemClock;
 use varve_model::{
-    CommitVersion, Direction, Edge, EdgeId, EdgeLabelId, TemporalScope, Vertex, VertexId,
-    VertexLabelId,
+    CommitVersion, Edge, EdgeId, EdgeLabelId, TemporalScope, Vertex, VertexId, VertexLabelId,
 };
 use varve_testkit::{Reads, WatchedEngine};
 use varve_view::{Expand, Flow, GraphView, Meter};
@@ -176,16 +173,8 @@ fn a_thousand_elements_take_few_calls() {
             seen.push(at);
             Flow::Continue(())
         };
-        let of_vertex = |id: &VertexId| (key::vertex_id(id), key::VERTEX_CLUSTERING.to_vec());
-        let of_edge = |id: &EdgeId| {
-            let clustering = key::edge_clustering(id, Direction::Out);
-            (key::vertex_id(&id.source), clustering)
-        };
-        let keys: Vec<RowKey> = vertices.iter().map(of_vertex).collect();
-        view.visit_elements(VERTEX, &keys, &mut show)
-            .expect("vertices");
-        let keys: Vec<RowKey> = edges.iter().map(of_edge).collect();
-        view.visit_elements(EDGE, &keys, &mut show).expect("edges");
+        view.visit_vertices(&vertices, &mut show).expect("vertices");
+        view.visit_edges(&edges, &mut show).expect("edges");
         assert!(seen.iter().copied().eq((0..VERTICES).chain(0..VERTICES)));
         let mut found = 0;
         view.edges(&edges, &[], &Meter::unlimited(), &mut |_, _| found += 1)

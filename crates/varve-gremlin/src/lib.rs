@@ -3,10 +3,12 @@
 //!
 //! The crate knows no graph and runs nothing.
 
+pub mod bind;
 pub mod bytecode;
 mod calls;
 mod datetime;
 mod error;
+pub mod execute;
 mod lexer;
 mod literals;
 mod names;

@@ -77,6 +77,12 @@ impl ApiError {
         )
     }
 
+    /// 400 with the exception that a Gremlin script ended with, by its Java or Groovy name.
+    #[track_caller]
+    pub fn gremlin(exception: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, exception, message).with_cause(format!("[{exception}]"))
+    }
+
     /// 400 `ExistedException`: a schema element exists already.
     #[track_caller]
     pub fn existed(message: impl Into<Cow<'static, str>>) -> Self {

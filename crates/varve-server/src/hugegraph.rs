@@ -9,6 +9,9 @@ mod traversers;
 mod variables;
 
 pub use graph::parse_instant;
+pub(crate) use graph::{
+    commit_version as scope_version, instant as scope_instant, output, scope as graph_scope,
+};
 
 use crate::route::Route;
 

@@ -89,6 +89,7 @@ pub mod datum;
 mod engine_errors;
 pub mod errors;
 pub mod global;
+mod gremlin;
 mod health;
 pub mod hugegraph;
 pub mod json;

@@ -117,6 +117,11 @@ impl RequestContext {
         Ok(self.worker.leased(self.graph_name())?)
     }
 
+    /// The graph of that name, as [`RequestContext::leased`].
+    pub(crate) fn leased_named(&self, name: &str) -> Result<Arc<Leased>, ApiError> {
+        Ok(self.worker.leased(name)?)
+    }
+
     /// Whether the client came through `/graphspaces/DEFAULT/`.
     pub fn path_form(&self) -> PathForm {
         self.form
@@ -254,6 +259,12 @@ impl Query {
     pub fn get(&self, name: &str) -> Option<&str> {
         let found = self.pairs.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.as_str())
+    }
+
+    /// All parameters, in the order sent.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        let each = self.pairs.iter();
+        each.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// All values of a parameter that may be repeated.

@@ -7,6 +7,7 @@ pub(crate) fn tables() -> Vec<&'static [Route]> {
     let mut tables = vec![
         crate::global::ROUTES,
         crate::admin::ROUTES,
+        crate::gremlin::ROUTES,
         crate::sharing::ROUTES,
     ];
     tables.extend(crate::hugegraph::tables());

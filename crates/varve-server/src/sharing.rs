@@ -44,7 +44,10 @@ pub(crate) fn graph_of(state: &AppState, context: &RequestContext) -> Option<Str
     let route = context.route();
     match route.access.scope {
         Scope::Metadata => state.metadata().map(|metadata| metadata.graph.clone()),
-        Scope::Graph => Some(context.graph_name().to_owned()),
+        Scope::Graph => match context.graph_name() {
+            "" => crate::gremlin::graph_of(state, context),
+            name => Some(name.to_owned()),
+        },
         Scope::Server | Scope::Administration => None,
     }
 }

@@ -7,9 +7,11 @@
 mod error;
 mod meter;
 mod scan;
+mod schema;
 mod view;
 
 pub use error::ViewError;
 pub use meter::{CancelToken, Meter, MeterLimits};
 pub use scan::{Elements, Found, Place, ScanAsk, ScanOrder, ScannedEdge};
+pub use schema::SchemaView;
 pub use view::{EdgeFound, Expand, Flow, GraphView, Neighbour, VertexFound};

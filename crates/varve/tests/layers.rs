@@ -18,7 +18,8 @@ const EDGES: &[(&str, &[&str])] = &[
     ("varve-kv-parted", &["varve-kv"]),
     ("varve-encoding", &["varve-kv", "varve-model"]),
     ("varve-view", &["varve-model"]),
-    ("varve-gremlin", &[]),
+    ("varve-query", &["varve-model", "varve-view"]),
+    ("varve-gremlin", &["varve-model", "varve-query"]),
     ("varve-graphson", &["varve-gremlin"]),
     (
         "varve-graph",
@@ -33,9 +34,11 @@ const EDGES: &[(&str, &[&str])] = &[
         "varve-server",
         &[
             "varve-graph",
+            "varve-gremlin",
             "varve-kv",
             "varve-model",
             "varve-omrs",
+            "varve-query",
             "varve-traversal",
             "varve-view",
         ],

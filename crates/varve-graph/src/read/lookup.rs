@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use varve_encoding::key;
+use varve_encoding::tables::{EDGE, VERTEX};
 use varve_kv::{ClusteringRange, Flow, Reader, TableId};
-use varve_model::TemporalScope;
+use varve_model::{Direction, EdgeId, TemporalScope, VertexId};
 
 use super::View;
 use super::many::{Looked, decide, look_at};
@@ -53,6 +55,37 @@ impl Resolver for View {
 }
 
 impl View {
+    /// Visits those of many vertices that exist, in ascending position: `visit(position in ids, row)`.
+    ///
+    /// # Errors
+    /// When the engine fails or stored bytes are damaged.
+    pub fn visit_vertices(
+        &self,
+        ids: &[VertexId],
+        visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
+    ) -> Result<(), GraphError> {
+        let place = |id: &VertexId| (key::vertex_id(id), key::VERTEX_CLUSTERING.to_vec());
+        let keys: Vec<RowKey> = ids.iter().map(place).collect();
+        self.visit_elements(VERTEX, &keys, visit)
+    }
+
+    /// As [`View::visit_vertices`], of edges.
+    ///
+    /// # Errors
+    /// As [`View::visit_vertices`].
+    pub fn visit_edges(
+        &self,
+        ids: &[EdgeId],
+        visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
+    ) -> Result<(), GraphError> {
+        let place = |id: &EdgeId| {
+            let clustering = key::edge_clustering(id, Direction::Out);
+            (key::vertex_id(&id.source), clustering)
+        };
+        let keys: Vec<RowKey> = ids.iter().map(place).collect();
+        self.visit_elements(EDGE, &keys, visit)
+    }
+
     /// Visits those elements of one table that exist here; positions count from `start`.
     fn visit_rows(
         &self,

@@ -22,6 +22,7 @@ mod retention;
 mod snapshot;
 mod user_data;
 mod vertex_label;
+mod view;
 
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,7 @@ mod history;
 mod ids;
 mod input;
 mod listing;
-pub(super) mod output;
+pub(crate) mod output;
 mod periods;
 mod predicate;
 mod scan;
@@ -31,7 +31,7 @@ pub(super) use input::{PropertiesJson, Raw};
 pub(super) use listing::{direction, named};
 pub(super) use predicate::{Reading, condition_of_any};
 pub(super) use submit::Target;
-pub(super) use time::scope;
+pub(crate) use time::{commit_version, instant, scope};
 pub(super) use timed::Timed;
 
 use crate::route::{Handler, Parameter, Route, Scope};

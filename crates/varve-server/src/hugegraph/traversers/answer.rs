@@ -1,6 +1,5 @@
 //! Answers of traversers: ids, elements, paths, and what the traversal has looked at.
 
-use varve_graph::query::Resolver;
 use varve_graph::{ErrorKind, GraphError};
 use varve_model::{EdgeId, VertexId};
 use varve_traversal::crosspoints::Crossing;

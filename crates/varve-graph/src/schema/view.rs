@@ -1,0 +1,36 @@
+//! A [`Schema`] as queries read it: [`SchemaView`].
+
+use varve_model::{EdgeLabel, EdgeLabelId, PropertyKey, PropertyKeyId, VertexLabel, VertexLabelId};
+use varve_view::SchemaView;
+
+use super::Schema;
+
+impl SchemaView for Schema {
+    fn property_key(&self, id: PropertyKeyId) -> Option<&PropertyKey> {
+        Self::property_key(self, id).map(AsRef::as_ref)
+    }
+
+    fn property_key_named(&self, name: &str) -> Option<&PropertyKey> {
+        self.property_key_by_name(name).map(AsRef::as_ref)
+    }
+
+    fn property_keys(&self) -> Vec<PropertyKeyId> {
+        self.all_property_keys().map(|key| key.id).collect()
+    }
+
+    fn vertex_label(&self, id: VertexLabelId) -> Option<&VertexLabel> {
+        Self::vertex_label(self, id).map(AsRef::as_ref)
+    }
+
+    fn vertex_label_named(&self, name: &str) -> Option<&VertexLabel> {
+        self.vertex_label_by_name(name).map(AsRef::as_ref)
+    }
+
+    fn edge_label(&self, id: EdgeLabelId) -> Option<&EdgeLabel> {
+        Self::edge_label(self, id).map(AsRef::as_ref)
+    }
+
+    fn edge_label_named(&self, name: &str) -> Option<&EdgeLabel> {
+        self.edge_label_by_name(name).map(AsRef::as_ref)
+    }
+}

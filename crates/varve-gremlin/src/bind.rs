@@ -1,0 +1,64 @@
+//! Binds a tree to a plan: which step does what, with which arguments.
+
+mod arguments;
+mod by;
+mod math;
+mod predicates;
+mod source;
+mod steps;
+mod strings;
+
+use varve_query::plan::Plan;
+use varve_query::{QueryError, QueryOptions, Value};
+
+use crate::tree::{Argument, Text, Traversal};
+
+/// What a traversal becomes.
+#[derive(Debug, Default)]
+pub struct Bound {
+    /// The plan.
+    pub plan: Plan,
+    /// What it begins with.
+    pub options: QueryOptions,
+    /// What `with(key, value)` on the source says, in order.
+    pub with: Vec<(Text, Value)>,
+}
+
+/// Where variables have their values from.
+pub trait Variables {
+    /// The value of a variable; `None` if there is no such variable.
+    fn value(&self, name: &str) -> Option<Value>;
+}
+
+/// No variables.
+pub struct NoVariables;
+
+impl Variables for NoVariables {
+    fn value(&self, _: &str) -> Option<Value> {
+        None
+    }
+}
+
+/// Binds a traversal that starts from a source.
+///
+/// # Errors
+/// When a step is used in a way that makes no sense, or is not supported.
+pub fn bind(traversal: &Traversal, variables: &dyn Variables) -> Result<Bound, QueryError> {
+    let binder = Binder { variables };
+    let mut bound = binder.source(&traversal.source)?;
+    bound.plan = binder.plan(&traversal.steps)?;
+    Ok(bound)
+}
+
+/// The value of an argument that computes nothing.
+///
+/// # Errors
+/// When it is no value.
+pub fn value(argument: &Argument, variables: &dyn Variables) -> Result<Value, QueryError> {
+    Binder { variables }.value(argument)
+}
+
+/// Binds with the values of variables.
+struct Binder<'b> {
+    variables: &'b dyn Variables,
+}

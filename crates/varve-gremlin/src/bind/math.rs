@@ -1,0 +1,134 @@
+//! The expressions of `math()`.
+
+use varve_query::QueryError;
+use varve_query::plan::Math;
+
+/// How deep an expression may nest.
+const DEPTH_MAX: u32 = 100;
+
+/// Reads an expression: numbers, variables, `_`, `+ - * / % ^`, parentheses, functions.
+pub(super) fn expression(text: &str) -> Result<Math, QueryError> {
+    let mut reader = Reader {
+        text,
+        at: 0,
+        depth: 0,
+    };
+    let expression = reader.sum()?;
+    reader.skip();
+    match reader.at == text.len() {
+        true => Ok(expression),
+        false => Err(reader.refused()),
+    }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+    depth: u32,
+}
+
+impl<'t> Reader<'t> {
+    fn refused(&self) -> QueryError {
+        QueryError::invalid(format!(
+            "math() cannot read its expression at character {}: {}",
+            self.at, self.text
+        ))
+    }
+
+    fn skip(&mut self) {
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start().len();
+    }
+
+    fn peek(&mut self) -> Option<char> {
+        self.skip();
+        self.text[self.at..].chars().next()
+    }
+
+    fn take(&mut self, wanted: &[char]) -> Option<char> {
+        let found = self.peek().filter(|found| wanted.contains(found))?;
+        self.at += found.len_utf8();
+        Some(found)
+    }
+
+    fn sum(&mut self) -> Result<Math, QueryError> {
+        let mut left = self.product()?;
+        while let Some(operator) = self.take(&['+', '-']) {
+            let right = self.product()?;
+            left = Math::Binary(operator, Box::new(left), Box::new(right));
+        }
+        Ok(left)
+    }
+
+    fn product(&mut self) -> Result<Math, QueryError> {
+        let mut left = self.unary()?;
+        while let Some(operator) = self.take(&['*', '/', '%']) {
+            let right = self.unary()?;
+            left = Math::Binary(operator, Box::new(left), Box::new(right));
+        }
+        Ok(left)
+    }
+
+    fn unary(&mut self) -> Result<Math, QueryError> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(QueryError::invalid(format!(
+                "math() nests deeper than {DEPTH_MAX}"
+            )));
+        }
+        let read = match self.take(&['-', '+']) {
+            Some('-') => Math::Negate(Box::new(self.unary()?)),
+            Some(_) => self.unary()?,
+            None => self.power()?,
+        };
+        self.depth -= 1;
+        Ok(read)
+    }
+
+    fn power(&mut self) -> Result<Math, QueryError> {
+        let base = self.atom()?;
+        match self.take(&['^']) {
+            Some(operator) => {
+                let exponent = self.unary()?;
+                Ok(Math::Binary(operator, Box::new(base), Box::new(exponent)))
+            }
+            None => Ok(base),
+        }
+    }
+
+    fn atom(&mut self) -> Result<Math, QueryError> {
+        if self.take(&['(']).is_some() {
+            let inner = self.sum()?;
+            return match self.take(&[')']) {
+                Some(_) => Ok(inner),
+                None => Err(self.refused()),
+            };
+        }
+        match self.peek() {
+            Some(c) if c.is_ascii_digit() || c == '.' => {
+                let word = self.word(|c| c.is_ascii_digit() || c == '.');
+                word.parse().map(Math::Number).map_err(|_| self.refused())
+            }
+            Some(c) if c.is_alphabetic() || c == '_' => {
+                let word = self.word(|c| c.is_alphanumeric() || c == '_');
+                match word {
+                    "pi" | "π" => Ok(Math::Number(std::f64::consts::PI)),
+                    "e" => Ok(Math::Number(std::f64::consts::E)),
+                    name if varve_query::plan::MATH_FUNCTIONS.contains(&name) => {
+                        Ok(Math::Function(word.into(), Box::new(self.unary()?)))
+                    }
+                    name => Ok(Math::Variable(name.into())),
+                }
+            }
+            _ => Err(self.refused()),
+        }
+    }
+
+    fn word(&mut self, belongs: impl Fn(char) -> bool) -> &'t str {
+        self.skip();
+        let rest = &self.text[self.at..];
+        let length = rest.find(|c| !belongs(c)).unwrap_or(rest.len());
+        self.at += length;
+        &rest[..length]
+    }
+}

@@ -1,0 +1,141 @@
+//! Steps over texts and numbers.
+
+use std::sync::Arc;
+
+use varve_query::plan::{Function, Op};
+use varve_query::{QueryError, Value};
+
+use super::Binder;
+use super::arguments::scoped;
+use crate::tree::{Step, StepName};
+use varve_query::plan::Scope;
+
+impl Binder<'_> {
+    /// A step over texts; `None` if the step is none.
+    pub(super) fn string_step(&self, step: &Step) -> Result<Option<Op>, QueryError> {
+        let (scope, arguments) = scoped(step);
+        let arguments = match step.name {
+            StepName::Concat | StepName::Format => return Ok(None),
+            _ => self.values(arguments).unwrap_or_default(),
+        };
+        let text = |at: usize| match arguments.get(at) {
+            Some(Value::Text(text)) => text.to_string(),
+            _ => String::new(),
+        };
+        let of_text =
+            |make: Box<dyn Fn(&str) -> Value + Send + Sync>| texts(step.name.text(), scope, make);
+        Ok(Some(match step.name {
+            StepName::ToUpper => of_text(Box::new(|text| Value::text(&text.to_uppercase()))),
+            StepName::ToLower => of_text(Box::new(|text| Value::text(&text.to_lowercase()))),
+            StepName::Trim => of_text(Box::new(|text| Value::text(text.trim()))),
+            StepName::LTrim => of_text(Box::new(|text| Value::text(text.trim_start()))),
+            StepName::RTrim => of_text(Box::new(|text| Value::text(text.trim_end()))),
+            StepName::Length => of_text(Box::new(|text| {
+                Value::Int(i32::try_from(text.chars().count()).unwrap_or(i32::MAX))
+            })),
+            StepName::Replace => {
+                let (from, to) = (text(0), text(1));
+                if arguments.iter().any(Value::is_null) {
+                    return Ok(Some(Op::Identity));
+                }
+                of_text(Box::new(move |text| Value::text(&text.replace(&from, &to))))
+            }
+            StepName::Split => {
+                let separator = arguments
+                    .first()
+                    .is_some_and(Value::is_null)
+                    .then(|| text(0));
+                let separator = separator.map_or_else(|| Some(text(0)), |_| None);
+                of_text(Box::new(move |text| match &separator {
+                    Some(separator) => split(text, separator),
+                    None => Value::list(vec![Value::text(text)]),
+                }))
+            }
+            StepName::Substring => {
+                let bound = |at: usize| arguments.get(at).and_then(Value::as_long);
+                let (from, to) = (bound(0).unwrap_or(0), bound(1));
+                of_text(Box::new(move |text| substring(text, from, to)))
+            }
+            StepName::AsString => Op::Function(Function {
+                name: "asString",
+                apply: Arc::new(move |value| match (scope, value) {
+                    (_, Value::Null) => Err(QueryError::invalid("Can't parse null as String.")),
+                    (Scope::Local, Value::List(items)) => {
+                        let each = items.iter().map(|item| Value::text(&item.to_string()));
+                        Ok(Some(Value::list(each.collect())))
+                    }
+                    (_, value) => Ok(Some(Value::text(&value.to_string()))),
+                }),
+            }),
+            StepName::Reverse => Op::Function(Function {
+                name: "reverse",
+                apply: Arc::new(|value| {
+                    Ok(Some(match value {
+                        Value::Text(text) => Value::text(&text.chars().rev().collect::<String>()),
+                        Value::List(items) => Value::list(items.iter().rev().cloned().collect()),
+                        Value::Path(path) => {
+                            Value::list(path.objects.iter().rev().cloned().collect())
+                        }
+                        other => other.clone(),
+                    }))
+                }),
+            }),
+            _ => return Ok(None),
+        }))
+    }
+}
+
+/// A function of texts, or of each text of a list.
+fn texts(name: &'static str, scope: Scope, make: Box<dyn Fn(&str) -> Value + Send + Sync>) -> Op {
+    let refused = move |value: &Value| {
+        QueryError::invalid(format!(
+            "The {name}() step can only take string as argument, encountered {}",
+            value.type_name()
+        ))
+    };
+    Op::Function(Function {
+        name,
+        apply: Arc::new(move |value| match (scope, value) {
+            (_, Value::Null) => Ok(Some(Value::Null)),
+            (Scope::Global, Value::Text(text)) => Ok(Some(make(text))),
+            (Scope::Local, Value::List(items)) => {
+                let each = items.iter().map(|item| match item {
+                    Value::Text(text) => Ok(make(text)),
+                    Value::Null => Ok(Value::Null),
+                    other => Err(refused(other)),
+                });
+                Ok(Some(Value::list(each.collect::<Result<_, _>>()?)))
+            }
+            (Scope::Local, Value::Text(text)) => Ok(Some(make(text))),
+            (_, other) => Err(refused(other)),
+        }),
+    })
+}
+
+fn split(text: &str, separator: &str) -> Value {
+    let parts: Vec<Value> = match separator {
+        "" => text
+            .chars()
+            .map(|c| Value::text(c.encode_utf8(&mut [0; 4])))
+            .collect(),
+        separator => text.split(separator).map(Value::text).collect(),
+    };
+    Value::list(parts)
+}
+
+/// Characters from one position up to before another; negative ones count from the end.
+fn substring(text: &str, from: i64, to: Option<i64>) -> Value {
+    let count = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
+    let place = |at: i64| {
+        if at < 0 {
+            (count + at).max(0)
+        } else {
+            at.min(count)
+        }
+    };
+    let (from, to) = (place(from), to.map_or(count, place));
+    let from = usize::try_from(from).unwrap_or(0);
+    let to = usize::try_from(to).unwrap_or(0);
+    let taken = text.chars().skip(from).take(to.saturating_sub(from));
+    Value::text(&taken.collect::<String>())
+}

@@ -1,0 +1,168 @@
+//! Reads feature files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// One scenario.
+#[derive(Debug, Default)]
+pub(crate) struct Scenario {
+    pub(crate) name: String,
+    pub(crate) graph: String,
+    pub(crate) parameters: Vec<(String, String)>,
+    pub(crate) effects: Vec<(String, String)>,
+    pub(crate) text: String,
+    pub(crate) next: bool,
+    pub(crate) outcome: Outcome,
+}
+
+/// What a scenario expects.
+#[derive(Debug)]
+pub(crate) enum Outcome {
+    Empty,
+    Count(usize),
+    Rows {
+        rows: Vec<String>,
+        ordered: bool,
+        /// Every result is one of the rows.
+        of: bool,
+    },
+    Error(Option<String>),
+    Other(String),
+}
+
+impl Default for Outcome {
+    fn default() -> Self {
+        Self::Other("nothing".to_owned())
+    }
+}
+
+impl Scenario {
+    /// Whether its traversal writes.
+    pub(crate) fn writes(&self) -> bool {
+        let writes = [
+            "addV(",
+            "addE(",
+            "mergeV(",
+            "mergeE(",
+            ".drop()",
+            ".property(",
+        ];
+        writes.iter().any(|step| self.text.contains(step))
+    }
+}
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("the folder of features") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files(&path, found);
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "feature")
+        {
+            found.push(path);
+        }
+    }
+}
+
+/// All scenarios, in the order of their files.
+pub(crate) fn scenarios() -> Vec<Scenario> {
+    let folder = std::env::var("VARVE_GREMLIN_FEATURES").expect("VARVE_GREMLIN_FEATURES");
+    let mut paths = Vec::new();
+    files(Path::new(&folder), &mut paths);
+    paths.sort();
+    let mut all = Vec::new();
+    for path in paths {
+        read(&fs::read_to_string(path).expect("UTF-8"), &mut all);
+    }
+    all
+}
+
+fn read(text: &str, all: &mut Vec<Scenario>) {
+    let mut lines = text.lines().map(str::trim).peekable();
+    while let Some(line) = lines.next() {
+        if let Some(name) = line.strip_prefix("Scenario: ") {
+            all.push(Scenario {
+                name: name.to_owned(),
+                ..Scenario::default()
+            });
+            continue;
+        }
+        let Some(scenario) = all.last_mut() else {
+            continue;
+        };
+        let step = ["Given ", "And ", "When ", "Then ", "But "];
+        let Some(said) = step.iter().find_map(|word| line.strip_prefix(word)) else {
+            continue;
+        };
+        if let Some(graph) = said
+            .strip_prefix("the ")
+            .and_then(|rest| rest.strip_suffix(" graph"))
+        {
+            scenario.graph = graph.to_owned();
+        } else if let Some(rest) = said.strip_prefix("using the parameter ") {
+            if let Some((name, value)) = rest.split_once(" defined as ") {
+                let value = value.trim().trim_matches('"').replace("\\\"", "\"");
+                scenario.parameters.push((name.to_owned(), value));
+            }
+        } else if said.starts_with("using the side effect") {
+            let rest = said.trim_start_matches("using the side effect ");
+            if let Some((name, value)) = rest.split_once(" defined as ") {
+                let value = value.trim().trim_matches('"').replace("\\\"", "\"");
+                scenario.effects.push((name.to_owned(), value));
+            }
+        } else if said == "the traversal of" {
+            lines.next();
+            let body: Vec<&str> = lines
+                .by_ref()
+                .take_while(|line| *line != "\"\"\"")
+                .collect();
+            scenario.text = body.join("\n");
+        } else if said == "iterated next" {
+            scenario.next = true;
+        } else if said.starts_with("the result") || said.starts_with("the traversal will") {
+            outcome(scenario, said, &mut lines);
+        }
+    }
+}
+
+fn outcome<'l>(
+    scenario: &mut Scenario,
+    said: &str,
+    lines: &mut std::iter::Peekable<impl Iterator<Item = &'l str>>,
+) {
+    let mut rows = Vec::new();
+    while let Some(row) = lines.next_if(|line| line.starts_with('|')) {
+        let cell = row.trim_start_matches('|').trim_end_matches('|').trim();
+        rows.push(cell.replace("\\|", "|").replace("\\\\", "\\"));
+    }
+    if !rows.is_empty() {
+        rows.remove(0);
+    }
+    let text = said.split("text of ").nth(1);
+    scenario.outcome = match said {
+        "the result should be empty" => Outcome::Empty,
+        _ if said.starts_with("the result should have a count of ") => {
+            // Beside rows the count says nothing new.
+            if matches!(scenario.outcome, Outcome::Rows { .. }) {
+                return;
+            }
+            let count = said.rsplit(' ').next().unwrap_or("");
+            Outcome::Count(count.parse().expect("a count"))
+        }
+        "the result should be unordered" | "the result should be ordered" => Outcome::Rows {
+            rows,
+            ordered: said.ends_with(" ordered"),
+            of: false,
+        },
+        "the result should be of" => Outcome::Rows {
+            rows,
+            ordered: false,
+            of: true,
+        },
+        _ if said.starts_with("the traversal will raise") => {
+            Outcome::Error(text.map(|text| text.trim_matches('"').replace("\\\"", "\"")))
+        }
+        other => Outcome::Other(other.to_owned()),
+    };
+}

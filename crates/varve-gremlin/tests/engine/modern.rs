@@ -1,0 +1,219 @@
+//! TinkerPop's graph `modern`: four persons, two programs, six edges.
+
+use std::sync::Arc;
+
+use varve_model::schema::{
+    AggregateType, EdgeLabelType, Frequency, IdStrategy, Retention, SchemaStatus, WriteType,
+};
+use varve_model::{
+    Cardinality, DataType, Datum, Edge, EdgeId, EdgeLabel, EdgeLabelId, Properties, PropertyKey,
+    PropertyKeyId, Value as Stored, Vertex, VertexId, VertexLabel, VertexLabelId,
+};
+use varve_query::Value;
+use varve_query::value::{EdgeHandle, VertexHandle, Walked};
+use varve_testkit::model::ModelView;
+use varve_view::SchemaView;
+
+use crate::expected::Wanted;
+
+pub(crate) struct Modern {
+    pub(crate) view: ModelView,
+    pub(crate) schema: Names,
+}
+
+/// Property keys, vertex labels and edge labels, numbered from 1.
+pub(crate) struct Names {
+    keys: Vec<PropertyKey>,
+    vertices: Vec<VertexLabel>,
+    edges: Vec<EdgeLabel>,
+}
+
+const NAMES: [&str; 6] = ["marko", "vadas", "lop", "josh", "ripple", "peter"];
+/// Source, label, target, weight in hundredths.
+const EDGES: [(i64, u32, i64, u32); 6] = [
+    (1, 1, 2, 50),
+    (1, 1, 4, 100),
+    (1, 2, 3, 40),
+    (4, 2, 5, 100),
+    (4, 2, 3, 40),
+    (6, 2, 3, 20),
+];
+
+impl Modern {
+    pub(crate) fn new() -> Self {
+        let text = |text: &str| Stored::Text(text.to_owned());
+        let person = |id: i64, name: &str, age: i32| Vertex {
+            id: VertexId::Number(id),
+            label: VertexLabelId(1),
+            properties: [
+                (PropertyKeyId(1), text(name)),
+                (PropertyKeyId(2), Stored::Int(age)),
+            ]
+            .into_iter()
+            .collect(),
+        };
+        let program = |id: i64, name: &str| Vertex {
+            id: VertexId::Number(id),
+            label: VertexLabelId(2),
+            properties: [
+                (PropertyKeyId(1), text(name)),
+                (PropertyKeyId(3), text("java")),
+            ]
+            .into_iter()
+            .collect(),
+        };
+        let vertices = vec![
+            person(1, "marko", 29),
+            person(2, "vadas", 27),
+            program(3, "lop"),
+            person(4, "josh", 32),
+            program(5, "ripple"),
+            person(6, "peter", 35),
+        ];
+        let edge = |(source, label, target, weight): (i64, u32, i64, u32)| Edge {
+            id: edge_id(source, label, target),
+            source_label: label_of(source),
+            target_label: label_of(target),
+            properties: Properties::from_iter([(
+                PropertyKeyId(4),
+                Stored::Double(f64::from(weight) / 100.0),
+            )]),
+        };
+        Self {
+            view: ModelView::of(vertices, EDGES.into_iter().map(edge).collect()),
+            schema: Names::new(),
+        }
+    }
+
+    /// A vertex by its name.
+    pub(crate) fn vertex(&self, name: &str) -> Option<Value> {
+        let id = VertexId::Number(number_of(name)?);
+        Some(Value::Vertex(Arc::new(VertexHandle::new(id, None))))
+    }
+
+    /// An edge by its ends and its label: `marko-knows->vadas`.
+    pub(crate) fn edge(&self, text: &str) -> Option<Value> {
+        let (source, rest) = text.split_once('-')?;
+        let (label, target) = rest.split_once("->")?;
+        let label = if label == "knows" { 1 } else { 2 };
+        let id = edge_id(number_of(source)?, label, number_of(target)?);
+        let handle = EdgeHandle {
+            source_label: VertexLabelId(1),
+            target_label: VertexLabelId(1),
+            properties: Properties::new(),
+            label_name: "".into(),
+            id,
+        };
+        Some(Value::Edge(Arc::new(handle), Walked::No))
+    }
+
+    /// The value of a parameter.
+    pub(crate) fn parameter(&self, text: &str) -> Option<Value> {
+        Wanted::read(text, self)?.value()
+    }
+}
+
+fn number_of(name: &str) -> Option<i64> {
+    let at = NAMES.iter().position(|own| *own == name)?;
+    i64::try_from(at + 1).ok()
+}
+
+const fn label_of(id: i64) -> VertexLabelId {
+    VertexLabelId(if id == 3 || id == 5 { 2 } else { 1 })
+}
+
+fn edge_id(source: i64, label: u32, target: i64) -> EdgeId {
+    EdgeId {
+        source: VertexId::Number(source),
+        parent: EdgeLabelId(label),
+        label: EdgeLabelId(label),
+        sort_values: "".into(),
+        target: VertexId::Number(target),
+    }
+}
+
+impl Names {
+    fn new() -> Self {
+        let key = |id: u32, name: &str, data_type| PropertyKey {
+            id: PropertyKeyId(id),
+            name: name.to_owned(),
+            data_type,
+            cardinality: Cardinality::Single,
+            aggregate_type: AggregateType::None,
+            write_type: WriteType::Oltp,
+            status: SchemaStatus::Created,
+            user_data: Datum::Map(Vec::new()),
+        };
+        let vertex = |id: u32, name: &str| VertexLabel {
+            id: VertexLabelId(id),
+            name: name.to_owned(),
+            id_strategy: IdStrategy::CustomizeNumber,
+            properties: Vec::new(),
+            primary_keys: Vec::new(),
+            nullable_keys: Vec::new(),
+            ttl: 0,
+            ttl_start_time: None,
+            enable_label_index: true,
+            retention: Retention::All,
+            status: SchemaStatus::Created,
+            user_data: Datum::Map(Vec::new()),
+        };
+        let edge = |id: u32, name: &str| EdgeLabel {
+            id: EdgeLabelId(id),
+            name: name.to_owned(),
+            label_type: EdgeLabelType::Normal,
+            parent: None,
+            link: None,
+            frequency: Frequency::Single,
+            sort_keys: Vec::new(),
+            properties: Vec::new(),
+            nullable_keys: Vec::new(),
+            ttl: 0,
+            ttl_start_time: None,
+            enable_label_index: true,
+            retention: Retention::All,
+            status: SchemaStatus::Created,
+            user_data: Datum::Map(Vec::new()),
+        };
+        Self {
+            keys: vec![
+                key(1, "name", DataType::Text),
+                key(2, "age", DataType::Int),
+                key(3, "lang", DataType::Text),
+                key(4, "weight", DataType::Double),
+            ],
+            vertices: vec![vertex(1, "person"), vertex(2, "software")],
+            edges: vec![edge(1, "knows"), edge(2, "created")],
+        }
+    }
+}
+
+impl SchemaView for Names {
+    fn property_key(&self, id: PropertyKeyId) -> Option<&PropertyKey> {
+        self.keys.iter().find(|key| key.id == id)
+    }
+
+    fn property_key_named(&self, name: &str) -> Option<&PropertyKey> {
+        self.keys.iter().find(|key| key.name == name)
+    }
+
+    fn property_keys(&self) -> Vec<PropertyKeyId> {
+        self.keys.iter().map(|key| key.id).collect()
+    }
+
+    fn vertex_label(&self, id: VertexLabelId) -> Option<&VertexLabel> {
+        self.vertices.iter().find(|label| label.id == id)
+    }
+
+    fn vertex_label_named(&self, name: &str) -> Option<&VertexLabel> {
+        self.vertices.iter().find(|label| label.name == name)
+    }
+
+    fn edge_label(&self, id: EdgeLabelId) -> Option<&EdgeLabel> {
+        self.edges.iter().find(|label| label.id == id)
+    }
+
+    fn edge_label_named(&self, name: &str) -> Option<&EdgeLabel> {
+        self.edges.iter().find(|label| label.name == name)
+    }
+}

@@ -1,0 +1,25 @@
+//! Plans of queries and the operators that run them over the graph view.
+//!
+//! A language binds its text to a [`Plan`]. A [`Query`] runs the plan on one
+//! [`GraphView`](varve_view::GraphView): operators pull rows in batches, merge equal ones by a count,
+//! and read the graph for many rows at once. A child of a step (`where(…)`, `by(…)`) takes a whole
+//! batch too: each row is a *segment* of it, and what counts or sorts within a child does so by
+//! segment.
+
+#![allow(
+    clippy::mutable_key_type,
+    reason = "a vertex is its id; what is filled in later is not hashed"
+)]
+
+mod error;
+pub mod plan;
+mod predicate;
+mod rules;
+mod run;
+pub mod value;
+
+pub use error::QueryError;
+pub use plan::Plan;
+pub use predicate::{Custom, Predicate, Test};
+pub use run::{Query, QueryOptions};
+pub use value::Value;

@@ -1,0 +1,205 @@
+//! Rewrites plans into cheaper ones that give the same.
+
+use varve_model::{Condition, DataType, Predicate as Stored, Value as StoredValue};
+use varve_view::SchemaView;
+
+use crate::plan::{Expanded, Name, Op, Plan};
+use crate::predicate::{Predicate, Test};
+use crate::value::Token;
+use crate::{Value, plan};
+
+/// The plan with every rule applied. `paths`: whether values remember where they were.
+#[must_use]
+pub(crate) fn rewritten(plan: &Plan, schema: &dyn SchemaView, paths: bool) -> Plan {
+    let mut ops: Vec<Op> = plan
+        .ops
+        .iter()
+        .map(|op| within(op, schema, paths))
+        .collect();
+    if !paths {
+        edges_to_vertices(&mut ops);
+    }
+    filters_into_source(&mut ops, schema);
+    Plan::new(ops)
+}
+
+fn within(op: &Op, schema: &dyn SchemaView, paths: bool) -> Op {
+    let mut op = op.clone();
+    for child in op.children_mut() {
+        *child = rewritten(child, schema, paths);
+    }
+    op
+}
+
+/// `outE().inV()` is `out()`, unless the edge has a label.
+fn edges_to_vertices(ops: &mut Vec<Op>) {
+    let mut at = 0;
+    while at + 1 < ops.len() {
+        let fits = match (&ops[at], &ops[at + 1]) {
+            (
+                Op::Expand {
+                    direction,
+                    to: Expanded::Edges,
+                    ..
+                },
+                Op::EndVertex(end),
+            ) => matches!(
+                (direction, end),
+                (_, plan::End::Other)
+                    | (Some(varve_model::Direction::Out), plan::End::In)
+                    | (Some(varve_model::Direction::In), plan::End::Out)
+            ),
+            _ => false,
+        };
+        if fits {
+            ops.remove(at + 1);
+            if let Op::Expand { to, .. } = &mut ops[at] {
+                *to = Expanded::Vertices;
+            }
+        }
+        at += 1;
+    }
+}
+
+/// Filters behind a source say which labels and which index it reads.
+fn filters_into_source(ops: &mut Vec<Op>, schema: &dyn SchemaView) {
+    let mut at = 0;
+    while at < ops.len() {
+        if let Op::Source { ids: None, .. } = &ops[at] {
+            into_source(ops, at, schema);
+        }
+        at += 1;
+    }
+}
+
+fn into_source(ops: &mut Vec<Op>, at: usize, schema: &dyn SchemaView) {
+    // Filters do not depend on each other, so labels may come behind properties.
+    let mut next = at + 1;
+    let mut found: Vec<Condition> = Vec::new();
+    while next < ops.len() {
+        match &ops[next] {
+            Op::HasToken {
+                token: Token::Label,
+                predicate,
+            } => match names_of(predicate) {
+                Some(names) => {
+                    restrict(&mut ops[at], names);
+                    ops.remove(next);
+                }
+                None => next += 1,
+            },
+            Op::HasToken {
+                token: Token::Id,
+                predicate,
+            } => {
+                let wanted = ids_of(predicate);
+                let Op::Source { ids, labels, .. } = &mut ops[at] else {
+                    return;
+                };
+                // The filter stays: a source by ids does not look at labels.
+                if let (Some(wanted), None, None) = (wanted, &ids, &labels) {
+                    *ids = Some(wanted);
+                    return;
+                }
+                next += 1;
+            }
+            Op::HasProperty { key, predicate } => {
+                found.extend(condition(schema, key, predicate));
+                next += 1;
+            }
+            Op::HasKey(_) | Op::HasNot(_) => next += 1,
+            _ => break,
+        }
+    }
+    if let Op::Source { conditions, .. } = &mut ops[at] {
+        *conditions = found;
+    }
+}
+
+fn restrict(source: &mut Op, names: Vec<Name>) {
+    if let Op::Source { labels, .. } = source {
+        *labels = Some(match labels.take() {
+            Some(before) => before
+                .into_iter()
+                .filter(|name| names.contains(name))
+                .collect(),
+            None => names,
+        });
+    }
+}
+
+/// The texts that a predicate lets pass and no others.
+fn names_of(predicate: &Predicate) -> Option<Vec<Name>> {
+    match predicate {
+        Predicate::Test(Test::Eq, Value::Text(name)) => Some(vec![name.clone()]),
+        Predicate::Test(Test::Within, Value::List(items)) => {
+            let each = items.iter().map(|item| match item {
+                Value::Text(name) => Some(name.clone()),
+                _ => None,
+            });
+            each.collect()
+        }
+        _ => None,
+    }
+}
+
+fn ids_of(predicate: &Predicate) -> Option<Vec<Value>> {
+    match predicate {
+        Predicate::Test(Test::Eq, id) => Some(vec![id.clone()]),
+        Predicate::Test(Test::Within, Value::List(items)) => Some(items.as_ref().clone()),
+        _ => None,
+    }
+}
+
+/// A predicate as the storage understands it; `None` where it does not.
+fn condition(schema: &dyn SchemaView, key: &Name, predicate: &Predicate) -> Option<Condition> {
+    let key = schema.property_key_named(key)?;
+    if key.cardinality != varve_model::Cardinality::Single {
+        return None;
+    }
+    let value = |value: &Value| stored(value, key.data_type);
+    let predicate = match predicate {
+        Predicate::Test(Test::Eq, bound) => Stored::Eq(value(bound)?),
+        Predicate::Test(Test::Lt, bound) => Stored::Lt(value(bound)?),
+        Predicate::Test(Test::Lte, bound) => Stored::Lte(value(bound)?),
+        Predicate::Test(Test::Gt, bound) => Stored::Gt(value(bound)?),
+        Predicate::Test(Test::Gte, bound) => Stored::Gte(value(bound)?),
+        Predicate::Test(Test::Within, Value::List(items)) if !items.is_empty() => {
+            Stored::Within(items.iter().map(value).collect::<Option<_>>()?)
+        }
+        Predicate::And(parts) => match parts.as_slice() {
+            [
+                Predicate::Test(Test::Gte, low),
+                Predicate::Test(Test::Lt, high),
+            ] => Stored::Between(value(low)?, value(high)?),
+            [
+                Predicate::Test(Test::Gt, low),
+                Predicate::Test(Test::Lt, high),
+            ] => Stored::Inside(value(low)?, value(high)?),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(Condition {
+        key: key.id,
+        predicate,
+    })
+}
+
+/// A value as a property of this type has it, where it loses nothing.
+fn stored(value: &Value, data_type: DataType) -> Option<StoredValue> {
+    match (data_type, value) {
+        (DataType::Boolean, Value::Bool(value)) => Some(StoredValue::Boolean(*value)),
+        (DataType::Byte, number) => Some(StoredValue::Byte(i8::try_from(number.as_long()?).ok()?)),
+        (DataType::Int, number) => Some(StoredValue::Int(i32::try_from(number.as_long()?).ok()?)),
+        (DataType::Long, number) => Some(StoredValue::Long(number.as_long()?)),
+        (DataType::Double, Value::Double(number)) => Some(StoredValue::Double(*number)),
+        (DataType::Float, Value::Float(number)) => Some(StoredValue::Float(*number)),
+        (DataType::Text, Value::Text(text)) => Some(StoredValue::Text(text.to_string())),
+        (DataType::Date, Value::DateTime(instant)) if instant.micros % 1_000 == 0 => {
+            Some(StoredValue::Date(instant.millis()))
+        }
+        (DataType::Uuid, Value::Uuid(uuid)) => Some(StoredValue::Uuid(*uuid)),
+        _ => None,
+    }
+}

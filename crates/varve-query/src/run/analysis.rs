@@ -1,0 +1,148 @@
+//! What a plan needs: paths, properties, labels.
+
+use varve_model::{EdgeId, EdgeLabelId, PropertyKeyId};
+use varve_view::SchemaView;
+
+use super::row::Track;
+use super::source::Wanted;
+use crate::Value;
+use crate::plan::{By, ElementKind, Name, Op, Plan, Reduce, Scope};
+
+/// How much of their way rows must remember.
+pub(crate) fn track(plan: &Plan) -> Track {
+    let mut track = Track::Nothing;
+    plan.walk(&mut |op| {
+        track = track.max(match op {
+            Op::Path { .. } | Op::Tree { .. } | Op::SimplePath { .. } => Track::Path,
+            Op::Select { .. }
+            | Op::SelectChild { .. }
+            | Op::WhereLabels { .. }
+            | Op::Math { .. }
+            | Op::As(_) => Track::Labels,
+            Op::Dedup { labels, .. } if !labels.is_empty() => Track::Labels,
+            _ => Track::Nothing,
+        });
+    });
+    track
+}
+
+/// The properties that any step reads, or that the results show; ascending.
+pub(crate) fn projection(plan: &Plan, schema: &dyn SchemaView) -> Vec<PropertyKeyId> {
+    let mut all = gives_elements(&plan.ops);
+    let mut names: Vec<Name> = Vec::new();
+    plan.walk(&mut |op| {
+        match op {
+            Op::Values(keys)
+            | Op::Properties(keys)
+            | Op::ValueMap { keys, .. }
+            | Op::PropertyMap(keys)
+            | Op::ElementMap(keys) => {
+                all |= keys.is_empty();
+                names.extend(keys.iter().cloned());
+            }
+            Op::HasProperty { key, .. }
+            | Op::HasPropertyChild { key, .. }
+            | Op::HasKey(key)
+            | Op::HasNot(key) => names.push(key.clone()),
+            _ => {}
+        }
+        for by in op.readers() {
+            if let By::Key(key) = by {
+                names.push(key.clone());
+            }
+        }
+    });
+    if all {
+        return schema.property_keys();
+    }
+    let ids = names
+        .iter()
+        .filter_map(|name| schema.property_key_named(name));
+    let mut ids: Vec<PropertyKeyId> = ids.map(|key| key.id).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    ids
+}
+
+/// Whether the results may be elements, or hold some.
+fn gives_elements(ops: &[Op]) -> bool {
+    for op in ops.iter().rev() {
+        match op {
+            Op::Is(_)
+            | Op::Dedup { .. }
+            | Op::Range { .. }
+            | Op::Tail { .. }
+            | Op::Order { .. }
+            | Op::As(_)
+            | Op::Barrier => {}
+            Op::Reduce {
+                reduce: Reduce::Fold | Reduce::Min | Reduce::Max,
+                scope: Scope::Global,
+            } => {}
+            Op::Reduce { .. }
+            | Op::Values(_)
+            | Op::Id
+            | Op::Label
+            | Op::ValueMap { .. }
+            | Op::ElementMap(_)
+            | Op::Math { .. }
+            | Op::Loops(_)
+            | Op::Discard => return false,
+            Op::GroupCount {
+                key: By::Key(_) | By::Token(_),
+                into: None,
+            } => return false,
+            _ => return true,
+        }
+    }
+    true
+}
+
+/// What a source gives.
+pub(crate) fn wanted(
+    schema: &dyn SchemaView,
+    kind: ElementKind,
+    ids: &Option<Vec<Value>>,
+    labels: &Option<Vec<Name>>,
+) -> Wanted {
+    match (ids, labels, kind) {
+        (Some(ids), _, ElementKind::Vertex) => {
+            Wanted::VertexIds(ids.iter().filter_map(Value::as_vertex_id).collect())
+        }
+        (Some(ids), _, ElementKind::Edge) => {
+            Wanted::EdgeIds(ids.iter().filter_map(edge_id).collect())
+        }
+        (None, None, kind) => Wanted::of_kind(kind),
+        (None, Some(labels), ElementKind::Vertex) => {
+            let found = labels
+                .iter()
+                .filter_map(|name| schema.vertex_label_named(name));
+            let ids: Vec<_> = found.map(|label| label.id).collect();
+            match ids.is_empty() {
+                true => Wanted::None,
+                false => Wanted::Vertices(ids),
+            }
+        }
+        (None, Some(labels), ElementKind::Edge) => match edge_labels(schema, labels) {
+            Some(ids) => Wanted::Edges(ids),
+            None => Wanted::None,
+        },
+    }
+}
+
+fn edge_id(value: &Value) -> Option<EdgeId> {
+    match value {
+        Value::Edge(edge, _) => Some(edge.id.clone()),
+        Value::Text(text) => EdgeId::parse(text).ok(),
+        _ => None,
+    }
+}
+
+/// The edge labels with these names; `None` where there are names and the schema has none of them.
+pub(crate) fn edge_labels(schema: &dyn SchemaView, names: &[Name]) -> Option<Vec<EdgeLabelId>> {
+    let found = names
+        .iter()
+        .filter_map(|name| schema.edge_label_named(name));
+    let ids: Vec<EdgeLabelId> = found.map(|label| label.id).collect();
+    (names.is_empty() || !ids.is_empty()).then_some(ids)
+}

@@ -1,0 +1,253 @@
+//! Steps that send rows through children: `union`, `choose`, `coalesce`, `local`.
+
+use super::child::{Child, Reader};
+use super::context::{Context, SharedSegments};
+use super::each::drain;
+use super::row::Row;
+use super::{BATCH_MAX, BoxedOperator, Operator, Reset};
+use crate::predicate::Predicate;
+use crate::{QueryError, Value};
+
+/// The results of a child for each row, in the order of the rows.
+pub(crate) fn flat_map(
+    cx: &mut Context<'_>,
+    child: &mut Child,
+    first: bool,
+    local: bool,
+    rows: Vec<Row>,
+) -> Result<Vec<Row>, QueryError> {
+    let mut results = match first {
+        true => child.firsts(cx, &rows)?.into_iter().flatten().collect(),
+        false => child.results(cx, &rows)?,
+    };
+    results.sort_by_key(|row| row.segment);
+    let mut out = Vec::with_capacity(results.len());
+    for mut row in results {
+        let parent = &rows[row.segment as usize];
+        if !local {
+            row = Row {
+                sack: row.sack,
+                bulk: row.bulk,
+                ..parent.at(row.value, cx.track)
+            };
+        }
+        row.bulk = row.bulk.saturating_mul(parent.bulk);
+        row.segment = parent.segment;
+        out.push(row);
+    }
+    Ok(out)
+}
+
+/// The results of the first child that has some for a row.
+pub(crate) fn coalesce(
+    cx: &mut Context<'_>,
+    children: &mut [Child],
+    rows: Vec<Row>,
+    or_self: bool,
+) -> Result<Vec<Row>, QueryError> {
+    let mut found: Vec<Vec<Row>> = vec![Vec::new(); rows.len()];
+    for child in children {
+        let open: Vec<usize> = (0..rows.len()).filter(|at| found[*at].is_empty()).collect();
+        if open.is_empty() {
+            break;
+        }
+        let asked: Vec<Row> = open.iter().map(|at| rows[*at].clone()).collect();
+        let results = child.results(cx, &asked)?;
+        for mut row in results {
+            let at = open[row.segment as usize];
+            row.bulk = row.bulk.saturating_mul(rows[at].bulk);
+            row.segment = rows[at].segment;
+            found[at].push(row);
+        }
+    }
+    let mut out = Vec::new();
+    for (row, mut own) in rows.into_iter().zip(found) {
+        match own.is_empty() && or_self {
+            true => out.push(row),
+            false => out.append(&mut own),
+        }
+    }
+    Ok(out)
+}
+
+/// Which children a row goes to.
+pub(crate) enum Router {
+    /// To all.
+    All,
+    /// To the first if a child has a result, else to the second.
+    Exists(Child),
+    /// To those whose choice what is read meets; `first`: to the first of them.
+    Read {
+        reader: Reader,
+        choices: Vec<Pick>,
+        first: bool,
+    },
+}
+
+/// What a branch's result is compared with.
+pub(crate) enum Pick {
+    Value(Value),
+    Predicate(Predicate),
+    Child(Child),
+    /// There is a result, and it meets no other choice.
+    None,
+    /// There is no result.
+    Unproductive,
+    Any,
+}
+
+/// Sends rows to children that see the stream as a whole.
+pub(crate) struct Union {
+    pub(crate) input: BoxedOperator,
+    pub(crate) router: Router,
+    pub(crate) children: Vec<Child>,
+    /// Whether rows that go to no child go on.
+    pub(crate) passes: bool,
+    /// Whether a child must see all rows before it gives any.
+    pub(crate) gathers: bool,
+    pub(crate) segments: SharedSegments,
+    /// The child that is asked next.
+    pub(crate) current: usize,
+    pub(crate) ended: bool,
+}
+
+impl Union {
+    fn route(
+        &mut self,
+        cx: &mut Context<'_>,
+        rows: Vec<Row>,
+        out: &mut Vec<Row>,
+    ) -> Result<(), QueryError> {
+        let ways = ways(cx, &mut self.router, &rows, self.children.len())?;
+        for (row, ways) in rows.into_iter().zip(ways) {
+            if ways.is_empty() && self.passes {
+                out.push(row);
+                continue;
+            }
+            for way in ways {
+                self.children[way].route(row.clone());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The children that each row goes to.
+fn ways(
+    cx: &mut Context<'_>,
+    router: &mut Router,
+    rows: &[Row],
+    children: usize,
+) -> Result<Vec<Vec<usize>>, QueryError> {
+    match router {
+        Router::All => Ok(vec![Vec::new(); rows.len()]),
+        Router::Exists(child) => {
+            let exist = child.exist(cx, rows)?.into_iter();
+            Ok(exist
+                .map(|exists| usize::from(!exists))
+                .map(|way| {
+                    if way < children {
+                        vec![way]
+                    } else {
+                        Vec::new()
+                    }
+                })
+                .collect())
+        }
+        Router::Read {
+            reader,
+            choices,
+            first,
+        } => {
+            let read = reader.read(cx, rows)?;
+            let mut all = Vec::with_capacity(rows.len());
+            for value in read {
+                let mut ways = Vec::new();
+                let mut others = Vec::new();
+                for (at, choice) in choices.iter_mut().enumerate() {
+                    let meets = match (choice, &value) {
+                        (Pick::None, Some(_)) | (Pick::Unproductive, None) => {
+                            others.push(at);
+                            false
+                        }
+                        (Pick::None | Pick::Unproductive, _) => false,
+                        (Pick::Any, Some(_)) => true,
+                        (Pick::Value(wanted), Some(value)) => value.equals(wanted),
+                        (Pick::Predicate(predicate), Some(value)) => predicate.holds(value)?,
+                        (Pick::Child(child), Some(value)) => {
+                            child.exist(cx, &[Row::new(value.clone())])?[0]
+                        }
+                        (_, None) => false,
+                    };
+                    if meets && (!*first || ways.is_empty()) {
+                        ways.push(at);
+                    }
+                }
+                if ways.is_empty() {
+                    others.truncate(if *first { 1 } else { others.len() });
+                    ways = others;
+                }
+                all.push(ways);
+            }
+            Ok(all)
+        }
+    }
+}
+
+impl Operator for Union {
+    fn next(
+        &mut self,
+        cx: &mut Context<'_>,
+        demand: usize,
+    ) -> Result<Option<Vec<Row>>, QueryError> {
+        let mut out = Vec::new();
+        loop {
+            while self.current < self.children.len() {
+                match self.children[self.current].pull(cx, demand)? {
+                    Some(rows) if rows.is_empty() => {}
+                    Some(mut rows) => {
+                        out.append(&mut rows);
+                        return Ok(Some(out));
+                    }
+                    None => self.current += 1,
+                }
+            }
+            if self.ended {
+                return Ok((!out.is_empty()).then_some(out));
+            }
+            let rows = match self.gathers {
+                true => {
+                    self.ended = true;
+                    drain(self.input.as_mut(), cx)?
+                }
+                false => match self.input.next(cx, demand.min(BATCH_MAX))? {
+                    Some(rows) => rows,
+                    None => {
+                        self.ended = true;
+                        return Ok((!out.is_empty()).then_some(out));
+                    }
+                },
+            };
+            if matches!(self.router, Router::All) {
+                for child in &self.children {
+                    child.feed(rows.iter().cloned());
+                }
+            } else {
+                for child in &self.children {
+                    child.begin_routed(self.segments.count.get());
+                }
+                self.route(cx, rows, &mut out)?;
+            }
+            self.current = 0;
+        }
+    }
+
+    fn reset(&mut self, how: Reset) {
+        for child in &mut self.children {
+            child.reset(how);
+        }
+        self.current = self.children.len();
+        self.ended = false;
+        self.input.reset(how);
+    }
+}

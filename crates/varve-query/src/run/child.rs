@@ -1,0 +1,299 @@
+//! Children: plans that a step runs for its values, a whole batch at once.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use varve_model::{DataType, PropertyKeyId};
+
+use super::build::{Builder, chain};
+use super::context::{Context, Segments, SharedSegments};
+use super::element;
+use super::row::Row;
+use super::{BATCH_MAX, BoxedOperator, Operator, Reset};
+use crate::plan::{By, Name, Plan};
+use crate::value::Token;
+use crate::{QueryError, Value};
+
+type Queue = Rc<RefCell<VecDeque<Row>>>;
+
+/// Gives the rows that a parent hands to its child.
+struct Feed {
+    queue: Queue,
+    segments: SharedSegments,
+}
+
+impl Operator for Feed {
+    fn next(&mut self, _: &mut Context<'_>, demand: usize) -> Result<Option<Vec<Row>>, QueryError> {
+        let mut queue = self.queue.borrow_mut();
+        let mut rows = Vec::with_capacity(demand.min(queue.len()));
+        while rows.len() < demand {
+            match queue.pop_front() {
+                Some(row) if self.segments.is_closed(row.segment) => {}
+                Some(row) => rows.push(row),
+                None => break,
+            }
+        }
+        Ok((!rows.is_empty()).then_some(rows))
+    }
+
+    fn reset(&mut self, _: Reset) {
+        self.queue.borrow_mut().clear();
+    }
+}
+
+/// A plan that is run again and again.
+pub(crate) struct Child {
+    queue: Queue,
+    chain: BoxedOperator,
+    segments: SharedSegments,
+    /// Whether rows see the side effects of those before them, so that each must pass alone.
+    alone: bool,
+}
+
+impl Child {
+    /// A child that sees each value alone.
+    pub(crate) fn local(plan: &Plan, builder: &Builder<'_>) -> Result<Self, QueryError> {
+        Self::with_segments(plan, builder, Rc::new(Segments::default()))
+    }
+
+    /// A child that sees a part of the stream of its parent: only segments with a row count.
+    pub(crate) fn routed(plan: &Plan, builder: &Builder<'_>) -> Result<Self, QueryError> {
+        Self::with_segments(plan, builder, Rc::new(Segments::default()))
+    }
+
+    /// Begins to see parts of a stream of so many segments.
+    pub(crate) fn begin_routed(&self, count: u32) {
+        self.segments.begin_touched(count);
+    }
+
+    /// Hands over a part of the parent's stream.
+    pub(crate) fn route(&self, row: Row) {
+        self.segments.touch(row.segment);
+        self.queue.borrow_mut().push_back(row);
+    }
+
+    /// A child that sees the whole stream of its parent.
+    pub(crate) fn global(plan: &Plan, builder: &Builder<'_>) -> Result<Self, QueryError> {
+        Self::with_segments(plan, builder, Rc::clone(&builder.segments))
+    }
+
+    fn with_segments(
+        plan: &Plan,
+        builder: &Builder<'_>,
+        segments: SharedSegments,
+    ) -> Result<Self, QueryError> {
+        let queue = Queue::default();
+        let feed = Feed {
+            queue: Rc::clone(&queue),
+            segments: Rc::clone(&segments),
+        };
+        let chain = chain(plan, Box::new(feed), &builder.within(&segments))?;
+        Ok(Self {
+            queue,
+            chain,
+            segments,
+            alone: plan.has_effects(),
+        })
+    }
+
+    /// Hands over rows of the parent's stream; [`Child::pull`] gives what becomes of them.
+    pub(crate) fn feed(&self, rows: impl IntoIterator<Item = Row>) {
+        self.queue.borrow_mut().extend(rows);
+    }
+
+    /// The next results of what was handed over.
+    pub(crate) fn pull(
+        &mut self,
+        cx: &mut Context<'_>,
+        demand: usize,
+    ) -> Result<Option<Vec<Row>>, QueryError> {
+        self.chain.next(cx, demand)
+    }
+
+    /// Forgets everything, so that the child begins anew.
+    pub(crate) fn reset(&mut self, how: Reset) {
+        self.chain.reset(how);
+    }
+
+    /// Begins anew with each of these rows as a segment of its own.
+    pub(crate) fn begin(&mut self, rows: &[Row]) {
+        self.chain.reset(Reset::All);
+        #[allow(clippy::cast_possible_truncation, reason = "batches are small")]
+        self.segments.begin(rows.len() as u32);
+        let alone = rows.iter().enumerate().map(|(at, row)| Row {
+            bulk: 1,
+            #[allow(clippy::cast_possible_truncation, reason = "batches are small")]
+            segment: at as u32,
+            ..row.clone()
+        });
+        self.queue.borrow_mut().extend(alone);
+    }
+
+    /// The results for each row, each with the position of its row as its segment. Those of one row
+    /// keep their order.
+    pub(crate) fn results(
+        &mut self,
+        cx: &mut Context<'_>,
+        rows: &[Row],
+    ) -> Result<Vec<Row>, QueryError> {
+        let mut results = Vec::new();
+        if self.alone && (rows.len() > 1 || rows.iter().any(|row| row.bulk > 1)) {
+            for (at, row) in rows.iter().enumerate() {
+                for _ in 0..row.bulk {
+                    let alone = Row {
+                        bulk: 1,
+                        ..row.clone()
+                    };
+                    for mut result in self.results(cx, &[alone])? {
+                        #[allow(clippy::cast_possible_truncation, reason = "batches are small")]
+                        {
+                            result.segment = at as u32;
+                        }
+                        results.push(result);
+                    }
+                }
+            }
+            return Ok(results);
+        }
+        self.begin(rows);
+        while let Some(mut batch) = self.pull(cx, BATCH_MAX)? {
+            cx.meter.hold(batch.len() * Row::BYTES)?;
+            results.append(&mut batch);
+        }
+        cx.meter.release(results.len() * Row::BYTES);
+        Ok(results)
+    }
+
+    /// The results over groups of rows, each group as one segment.
+    pub(crate) fn over_groups(
+        &mut self,
+        cx: &mut Context<'_>,
+        groups: impl Iterator<Item = Vec<Row>>,
+    ) -> Result<Vec<Row>, QueryError> {
+        self.chain.reset(Reset::All);
+        let mut count = 0;
+        for rows in groups {
+            let segment = count;
+            self.feed(rows.into_iter().map(|row| Row { segment, ..row }));
+            count += 1;
+        }
+        self.segments.begin(count);
+        let mut results = Vec::new();
+        while let Some(mut batch) = self.pull(cx, BATCH_MAX)? {
+            results.append(&mut batch);
+        }
+        Ok(results)
+    }
+
+    /// The first result for each row.
+    pub(crate) fn firsts(
+        &mut self,
+        cx: &mut Context<'_>,
+        rows: &[Row],
+    ) -> Result<Vec<Option<Row>>, QueryError> {
+        self.begin(rows);
+        let mut firsts: Vec<Option<Row>> = vec![None; rows.len()];
+        let mut missing = rows.len();
+        while missing > 0 {
+            let Some(batch) = self.pull(cx, BATCH_MAX)? else {
+                break;
+            };
+            for row in batch {
+                let first = &mut firsts[row.segment as usize];
+                if first.is_none() {
+                    missing -= 1;
+                    self.segments.close(row.segment);
+                    *first = Some(row);
+                }
+            }
+        }
+        Ok(firsts)
+    }
+
+    /// Which rows have a result.
+    pub(crate) fn exist(
+        &mut self,
+        cx: &mut Context<'_>,
+        rows: &[Row],
+    ) -> Result<Vec<bool>, QueryError> {
+        let firsts = self.firsts(cx, rows)?;
+        Ok(firsts.iter().map(Option::is_some).collect())
+    }
+}
+
+/// A property key, resolved.
+#[derive(Debug, Clone)]
+pub(crate) struct Key {
+    pub(crate) name: Name,
+    /// `None` where the schema has none with this name.
+    pub(crate) id: Option<(PropertyKeyId, DataType)>,
+}
+
+/// What `by(…)` reads, ready to run.
+pub(crate) enum Reader {
+    Identity,
+    Key(Key),
+    Token(Token),
+    Keys,
+    Values,
+    Child(Child),
+}
+
+impl Reader {
+    pub(crate) fn new(by: &By, builder: &Builder<'_>) -> Result<Self, QueryError> {
+        Ok(match by {
+            By::Identity => Self::Identity,
+            By::Key(name) => Self::Key(builder.key(name)),
+            By::Token(token) => Self::Token(*token),
+            By::Keys => Self::Keys,
+            By::Values => Self::Values,
+            By::Child(plan) => Self::Child(Child::local(plan, builder)?),
+        })
+    }
+
+    /// All of these; [`Reader::Identity`] if there are none.
+    pub(crate) fn each(bys: &[By], builder: &Builder<'_>) -> Result<Vec<Self>, QueryError> {
+        match bys {
+            [] => Ok(vec![Self::Identity]),
+            bys => bys.iter().map(|by| Self::new(by, builder)).collect(),
+        }
+    }
+
+    /// What is read from each row; `None` where there is nothing.
+    pub(crate) fn read(
+        &mut self,
+        cx: &mut Context<'_>,
+        rows: &[Row],
+    ) -> Result<Vec<Option<Value>>, QueryError> {
+        if let Self::Child(child) = self {
+            let firsts = child.firsts(cx, rows)?;
+            return Ok(firsts.into_iter().map(|row| Some(row?.value)).collect());
+        }
+        if matches!(self, Self::Key(_) | Self::Token(Token::Label)) {
+            cx.fetch_rows(rows)?;
+        }
+        rows.iter().map(|row| self.simple(cx, &row.value)).collect()
+    }
+
+    /// What is read from one value that carries nothing.
+    pub(crate) fn read_value(
+        &mut self,
+        cx: &mut Context<'_>,
+        value: &Value,
+    ) -> Result<Option<Value>, QueryError> {
+        let read = self.read(cx, &[Row::new(value.clone())])?;
+        Ok(read.into_iter().next().flatten())
+    }
+
+    fn simple(&self, cx: &Context<'_>, value: &Value) -> Result<Option<Value>, QueryError> {
+        match self {
+            Self::Identity => Ok(Some(value.clone())),
+            Self::Key(key) => element::member(value, key),
+            Self::Token(token) => element::token(cx, value, *token),
+            Self::Keys => element::column(value, true).map(Some),
+            Self::Values => element::column(value, false).map(Some),
+            Self::Child(_) => Ok(None),
+        }
+    }
+}

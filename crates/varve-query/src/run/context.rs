@@ -1,0 +1,189 @@
+//! What all operators of one query share.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use indexmap::IndexMap;
+use varve_model::{EdgeLabelId, PropertyKeyId, VertexLabelId};
+use varve_view::{GraphView, Meter, SchemaView};
+
+use super::row::{Row, Track};
+use crate::plan::{Name, Operator};
+use crate::value::{VertexContent, VertexHandle};
+use crate::{QueryError, Value};
+
+/// What one query runs on.
+pub(crate) struct Context<'q> {
+    pub(crate) view: &'q dyn GraphView,
+    pub(crate) schema: &'q dyn SchemaView,
+    pub(crate) meter: &'q Meter,
+    pub(crate) track: Track,
+    /// Properties that any step reads, ascending.
+    pub(crate) projection: Vec<PropertyKeyId>,
+    pub(crate) effects: IndexMap<Name, Effect>,
+    pub(crate) random: Random,
+}
+
+/// A side effect: a value under a name.
+#[derive(Debug, Clone)]
+pub(crate) struct Effect {
+    pub(crate) value: Value,
+    /// How a step's value joins it; `None` = as the step says.
+    pub(crate) operator: Option<Operator>,
+}
+
+/// The segments of the child that is running. Operators of one child share it.
+#[derive(Debug, Default)]
+pub(crate) struct Segments {
+    pub(crate) count: std::cell::Cell<u32>,
+    /// Segments whose further rows nobody needs.
+    pub(crate) closed: RefCell<Vec<bool>>,
+    /// Segments that have a row, where only those count.
+    pub(crate) touched: RefCell<Option<Vec<bool>>>,
+}
+
+pub(crate) type SharedSegments = Rc<Segments>;
+
+impl Segments {
+    pub(crate) fn one() -> SharedSegments {
+        let segments = Self::default();
+        segments.count.set(1);
+        Rc::new(segments)
+    }
+
+    pub(crate) fn begin(&self, count: u32) {
+        self.count.set(count);
+        self.closed.borrow_mut().clear();
+    }
+
+    /// From now on only segments count that [`Segments::touch`] names.
+    pub(crate) fn begin_touched(&self, count: u32) {
+        self.begin(count);
+        *self.touched.borrow_mut() = Some(vec![false; count as usize]);
+    }
+
+    pub(crate) fn touch(&self, segment: u32) {
+        if let Some(touched) = self.touched.borrow_mut().as_mut()
+            && let Some(touched) = touched.get_mut(segment as usize)
+        {
+            *touched = true;
+        }
+    }
+
+    /// The segments for which a step that makes one value of all has to make one.
+    pub(crate) fn each(&self) -> Vec<u32> {
+        let all = 0..self.count.get();
+        match self.touched.borrow().as_ref() {
+            Some(touched) => all
+                .filter(|at| touched.get(*at as usize) == Some(&true))
+                .collect(),
+            None => all.collect(),
+        }
+    }
+
+    pub(crate) fn close(&self, segment: u32) {
+        let mut closed = self.closed.borrow_mut();
+        let at = segment as usize;
+        if closed.len() <= at {
+            closed.resize(at + 1, false);
+        }
+        closed[at] = true;
+    }
+
+    pub(crate) fn is_closed(&self, segment: u32) -> bool {
+        let closed = self.closed.borrow();
+        closed.get(segment as usize).copied().unwrap_or(false)
+    }
+}
+
+impl Context<'_> {
+    /// Reads the content of every vertex among these that is not read yet.
+    pub(crate) fn fetch<'r>(
+        &self,
+        values: impl Iterator<Item = &'r Value>,
+    ) -> Result<(), QueryError> {
+        let mut unread: Vec<&Arc<VertexHandle>> = Vec::new();
+        for value in values {
+            let vertex = match value {
+                Value::Vertex(vertex) => vertex,
+                Value::VertexProperty(property) => &property.vertex,
+                _ => continue,
+            };
+            if vertex.content().is_none() {
+                unread.push(vertex);
+            }
+        }
+        self.fill(&unread)
+    }
+
+    fn fill(&self, unread: &[&Arc<VertexHandle>]) -> Result<(), QueryError> {
+        if unread.is_empty() {
+            return Ok(());
+        }
+        let mut bytes = Vec::with_capacity(unread.len() * 12);
+        let mut ends = Vec::with_capacity(unread.len());
+        for vertex in unread {
+            self.view.put_vertex_key(vertex.id(), &mut bytes);
+            ends.push(bytes.len());
+        }
+        let mut from = 0;
+        let keys: Vec<&[u8]> = ends
+            .iter()
+            .map(|&end| {
+                let key = &bytes[from..end];
+                from = end;
+                key
+            })
+            .collect();
+        self.view
+            .vertices(&keys, &self.projection, self.meter, &mut |at, found| {
+                unread[at].fill(Some(VertexContent {
+                    label: found.label,
+                    properties: found.properties.clone(),
+                }));
+            })?;
+        for vertex in unread {
+            vertex.fill(None);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn fetch_rows(&self, rows: &[Row]) -> Result<(), QueryError> {
+        self.fetch(rows.iter().map(|row| &row.value))
+    }
+
+    /// The name of a vertex label; empty where the schema has none.
+    pub(crate) fn vertex_label(&self, id: VertexLabelId) -> &str {
+        self.schema
+            .vertex_label(id)
+            .map_or("", |label| label.name.as_str())
+    }
+
+    /// The name of an edge label; empty where the schema has none.
+    pub(crate) fn edge_label(&self, id: EdgeLabelId) -> &str {
+        self.schema
+            .edge_label(id)
+            .map_or("", |label| label.name.as_str())
+    }
+}
+
+/// Numbers that look random (SplitMix64).
+#[derive(Debug)]
+pub(crate) struct Random(pub(crate) u64);
+
+impl Random {
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// In `[0, 1)`.
+    #[allow(clippy::cast_precision_loss, reason = "53 bits are kept")]
+    pub(crate) fn fraction(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}

@@ -1,0 +1,129 @@
+//! Operators without state of their own: one over rows, one over batches.
+
+use super::context::Context;
+use super::row::Row;
+use super::{BoxedOperator, Operator, Reset};
+use crate::QueryError;
+
+/// Makes any number of rows from each.
+pub(crate) struct Each<F> {
+    pub(crate) input: BoxedOperator,
+    /// Whether the content of vertices is needed.
+    pub(crate) fetch: bool,
+    pub(crate) make: F,
+}
+
+impl<F> Operator for Each<F>
+where
+    F: FnMut(&mut Context<'_>, Row, &mut Vec<Row>) -> Result<(), QueryError>,
+{
+    fn next(
+        &mut self,
+        cx: &mut Context<'_>,
+        demand: usize,
+    ) -> Result<Option<Vec<Row>>, QueryError> {
+        let Some(rows) = self.input.next(cx, demand)? else {
+            return Ok(None);
+        };
+        if self.fetch {
+            cx.fetch_rows(&rows)?;
+        }
+        let mut out = Vec::with_capacity(rows.len());
+        for row in rows {
+            (self.make)(cx, row, &mut out)?;
+        }
+        Ok(Some(out))
+    }
+
+    fn reset(&mut self, how: Reset) {
+        self.input.reset(how);
+    }
+}
+
+/// Makes rows from a batch.
+pub(crate) struct Batch<F> {
+    pub(crate) input: BoxedOperator,
+    pub(crate) make: F,
+}
+
+impl<F> Operator for Batch<F>
+where
+    F: FnMut(&mut Context<'_>, Vec<Row>) -> Result<Vec<Row>, QueryError>,
+{
+    fn next(
+        &mut self,
+        cx: &mut Context<'_>,
+        demand: usize,
+    ) -> Result<Option<Vec<Row>>, QueryError> {
+        match self.input.next(cx, demand)? {
+            Some(rows) if rows.is_empty() => Ok(Some(rows)),
+            Some(rows) => (self.make)(cx, rows).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn reset(&mut self, how: Reset) {
+        self.input.reset(how);
+    }
+}
+
+/// Waits for all rows and makes others from those of each segment.
+pub(crate) struct Gather<F> {
+    pub(crate) input: BoxedOperator,
+    pub(crate) done: bool,
+    pub(crate) make: F,
+}
+
+impl<F> Operator for Gather<F>
+where
+    F: FnMut(&mut Context<'_>, Vec<Row>) -> Result<Vec<Row>, QueryError>,
+{
+    fn next(&mut self, cx: &mut Context<'_>, _: usize) -> Result<Option<Vec<Row>>, QueryError> {
+        if std::mem::replace(&mut self.done, true) {
+            return Ok(None);
+        }
+        let mut out = Vec::new();
+        for rows in by_segment(drain(self.input.as_mut(), cx)?) {
+            out.append(&mut (self.make)(cx, rows)?);
+        }
+        Ok(Some(out))
+    }
+
+    fn reset(&mut self, how: Reset) {
+        self.done = false;
+        self.input.reset(how);
+    }
+}
+
+/// All rows that an operator gives.
+pub(crate) fn drain(
+    input: &mut dyn Operator,
+    cx: &mut Context<'_>,
+) -> Result<Vec<Row>, QueryError> {
+    let mut all = Vec::new();
+    while let Some(mut rows) = input.next(cx, super::BATCH_MAX)? {
+        cx.meter.hold(rows.len() * Row::BYTES)?;
+        all.append(&mut rows);
+    }
+    cx.meter.release(all.len() * Row::BYTES);
+    Ok(all)
+}
+
+/// Rows of each segment that has some, ascending; the order of each stays.
+pub(crate) fn by_segment(mut rows: Vec<Row>) -> Vec<Vec<Row>> {
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    if rows.iter().all(|row| row.segment == rows[0].segment) {
+        return vec![rows];
+    }
+    rows.sort_by_key(|row| row.segment);
+    let mut parts: Vec<Vec<Row>> = Vec::new();
+    for row in rows {
+        match parts.last_mut() {
+            Some(part) if part[0].segment == row.segment => part.push(row),
+            _ => parts.push(vec![row]),
+        }
+    }
+    parts
+}

@@ -1,0 +1,155 @@
+//! What can be read from one value: ids, labels, properties, members of maps.
+
+use compact_str::CompactString;
+use varve_model::Properties;
+
+use super::child::Key;
+use super::context::Context;
+use crate::value::{Property, Token, VertexProperty};
+use crate::{QueryError, Value};
+
+/// The properties of an element that are read already.
+pub(crate) fn properties(value: &Value) -> Option<&Properties> {
+    match value {
+        Value::Vertex(vertex) => vertex.content()?.map(|content| &content.properties),
+        Value::Edge(edge, _) => Some(&edge.properties),
+        _ => None,
+    }
+}
+
+/// The value of one property of an element.
+pub(crate) fn property(value: &Value, key: &Key) -> Option<Value> {
+    let (id, data_type) = key.id?;
+    let stored = properties(value)?.get(id)?;
+    Some(Value::of_property(stored, data_type))
+}
+
+/// A property of an element, or a member of a map.
+pub(crate) fn member(value: &Value, key: &Key) -> Result<Option<Value>, QueryError> {
+    match value {
+        Value::Vertex(_) | Value::Edge(..) => Ok(property(value, key)),
+        Value::VertexProperty(_) | Value::Property(_) => Ok(None),
+        Value::Map(map) => Ok(map.get(&Value::Text(key.name.clone())).cloned()),
+        Value::Entry(entry) => {
+            let is_it = entry.0 == Value::Text(key.name.clone());
+            Ok(is_it.then(|| entry.1.clone()))
+        }
+        other => Err(QueryError::invalid(format!(
+            "The by(\"{}\") modulator can only be applied to a traverser that is an Element or a \
+             Map - it is being applied to [{other}] a {} class instead",
+            key.name,
+            other.type_name()
+        ))),
+    }
+}
+
+/// The id, label, key or value of something.
+pub(crate) fn token(
+    cx: &Context<'_>,
+    value: &Value,
+    token: Token,
+) -> Result<Option<Value>, QueryError> {
+    let refused = || {
+        QueryError::invalid(format!(
+            "{value} is a {}, which has no {token}",
+            value.type_name()
+        ))
+    };
+    Ok(match (token, value) {
+        (Token::Id, Value::Vertex(vertex)) => Some(Value::of_id(vertex.id())),
+        (Token::Id, Value::Edge(edge, _)) => Some(Value::text(&edge.id.to_string())),
+        (Token::Id, Value::VertexProperty(property)) => Some(Value::text(&property_id(property))),
+        (Token::Label, Value::Vertex(vertex)) => {
+            let label = vertex.label().map(|label| cx.vertex_label(label));
+            Some(Value::text(label.unwrap_or_default()))
+        }
+        (Token::Label, Value::Edge(edge, _)) => Some(Value::text(cx.edge_label(edge.label()))),
+        (Token::Label | Token::Key, Value::VertexProperty(property)) => {
+            Some(Value::Text(property.name.clone()))
+        }
+        (Token::Label | Token::Key, Value::Property(property)) => {
+            Some(Value::Text(property.name.clone()))
+        }
+        (Token::Value, Value::VertexProperty(property)) => Some(property.value.clone()),
+        (Token::Value, Value::Property(property)) => Some(property.value.clone()),
+        (Token::Key, Value::Entry(entry)) => Some(entry.0.clone()),
+        (Token::Value, Value::Entry(entry)) => Some(entry.1.clone()),
+        (_, Value::Map(map)) => map.get(&Value::Token(token)).cloned(),
+        _ => return Err(refused()),
+    })
+}
+
+/// The id of a vertex property: the vertex's, and the key.
+pub(crate) fn property_id(property: &VertexProperty) -> String {
+    format!("{}>{}", property.vertex.id(), property.name)
+}
+
+/// The keys or the values of a map; the labels or the objects of a path.
+pub(crate) fn column(value: &Value, keys: bool) -> Result<Value, QueryError> {
+    Ok(match (value, keys) {
+        (Value::Map(map), true) => Value::set(map.keys().cloned()),
+        (Value::Map(map), false) => Value::list(map.values().cloned().collect()),
+        (Value::Entry(entry), true) => entry.0.clone(),
+        (Value::Entry(entry), false) => entry.1.clone(),
+        (Value::Path(path), true) => {
+            let labels = path.labels.iter();
+            let set = |labels: &Vec<CompactString>| {
+                Value::set(labels.iter().map(|label| Value::Text(label.clone())))
+            };
+            Value::list(labels.map(set).collect())
+        }
+        (Value::Path(path), false) => Value::list(path.objects.clone()),
+        _ => {
+            return Err(QueryError::invalid(format!(
+                "The provided object does not have accessible {}: {}",
+                if keys { "keys" } else { "values" },
+                value.type_name()
+            )));
+        }
+    })
+}
+
+/// The properties of an element, as named pairs; `keys` empty = all, else in the order of `keys`.
+pub(crate) fn pairs(cx: &Context<'_>, value: &Value, keys: &[Key]) -> Vec<(CompactString, Value)> {
+    if !keys.is_empty() {
+        let named = keys.iter();
+        return named
+            .filter_map(|key| Some((key.name.clone(), property(value, key)?)))
+            .collect();
+    }
+    let Some(properties) = properties(value) else {
+        return Vec::new();
+    };
+    let each = properties.iter();
+    each.filter_map(|(id, stored)| {
+        let key = cx.schema.property_key(id)?;
+        Some((
+            CompactString::new(&key.name),
+            Value::of_property(stored, key.data_type),
+        ))
+    })
+    .collect()
+}
+
+/// The properties of an element as values of their own.
+pub(crate) fn property_values(cx: &Context<'_>, value: &Value, keys: &[Key]) -> Vec<Value> {
+    let pairs = pairs(cx, value, keys).into_iter();
+    let one = |(name, own): (CompactString, Value)| match value {
+        Value::Vertex(vertex) => {
+            let key = cx.schema.property_key_named(&name)?.id;
+            Some(Value::VertexProperty(std::sync::Arc::new(VertexProperty {
+                vertex: std::sync::Arc::clone(vertex),
+                key,
+                name,
+                value: own,
+            })))
+        }
+        Value::Edge(edge, _) => Some(Value::Property(std::sync::Arc::new(Property {
+            edge: std::sync::Arc::clone(edge),
+            name,
+            value: own,
+        }))),
+        _ => None,
+    };
+    pairs.filter_map(one).collect()
+}

@@ -1,0 +1,213 @@
+//! Steps that let some rows pass.
+
+use std::collections::HashSet;
+
+use super::child::{Child, Key, Reader};
+use super::context::Context;
+use super::element;
+use super::row::Row;
+use super::{BoxedOperator, Operator, Reset};
+use crate::plan::Name;
+use crate::predicate::Predicate;
+use crate::value::{Path, Token};
+use crate::{QueryError, Value};
+
+/// Whether an element has a property that satisfies a predicate.
+pub(crate) fn has_property(
+    value: &Value,
+    key: &Key,
+    predicate: &Predicate,
+) -> Result<bool, QueryError> {
+    match value {
+        Value::Vertex(_) | Value::Edge(..) => match element::property(value, key) {
+            Some(property) => predicate.holds(&property),
+            None => Ok(false),
+        },
+        Value::Map(map) => match map.get(&Value::Text(key.name.clone())) {
+            Some(member) => predicate.holds(member),
+            None => Ok(false),
+        },
+        Value::VertexProperty(_) | Value::Property(_) => Ok(false),
+        other => Err(QueryError::cast(other, "Element")),
+    }
+}
+
+/// Whether the id, label, key or value of something satisfies a predicate. Ids equal numbers of any
+/// width, and texts that read the same.
+pub(crate) fn has_token(
+    cx: &Context<'_>,
+    value: &Value,
+    token: Token,
+    predicate: &Predicate,
+) -> Result<bool, QueryError> {
+    match element::token(cx, value, token)? {
+        // An id that is asked for as a text is compared as one.
+        Some(own) if token == Token::Id && predicate.is_textual() => {
+            predicate.holds(&Value::text(&own.to_string()))
+        }
+        Some(own) => predicate.holds(&own),
+        None => Ok(false),
+    }
+}
+
+/// Keeps the rows at which `keep` holds.
+pub(crate) fn keep(rows: Vec<Row>, keep: &[bool], wanted: bool) -> Vec<Row> {
+    let kept = rows
+        .into_iter()
+        .zip(keep)
+        .filter(|(_, keep)| **keep == wanted);
+    kept.map(|(row, _)| row).collect()
+}
+
+/// Rows that pass all children, or one of them.
+pub(crate) fn junction(
+    cx: &mut Context<'_>,
+    children: &mut [Child],
+    all: bool,
+    rows: Vec<Row>,
+) -> Result<Vec<Row>, QueryError> {
+    let mut passed = vec![all; rows.len()];
+    for child in children {
+        // Only those that are not decided yet.
+        let open: Vec<usize> = (0..rows.len()).filter(|at| passed[*at] == all).collect();
+        if open.is_empty() {
+            break;
+        }
+        let asked: Vec<Row> = open.iter().map(|at| rows[*at].clone()).collect();
+        for (at, exists) in open.into_iter().zip(child.exist(cx, &asked)?) {
+            passed[at] = exists;
+        }
+    }
+    Ok(keep(rows, &passed, true))
+}
+
+/// Rows whose values compare with labelled values.
+pub(crate) fn where_labels(
+    cx: &mut Context<'_>,
+    start: Option<&Name>,
+    predicate: &Predicate,
+    readers: &mut [Reader],
+    rows: Vec<Row>,
+) -> Result<Vec<Row>, QueryError> {
+    let mut kept = Vec::with_capacity(rows.len());
+    for row in rows {
+        if passes(cx, start, predicate, readers, &row)? {
+            kept.push(row);
+        }
+    }
+    Ok(kept)
+}
+
+fn passes(
+    cx: &mut Context<'_>,
+    start: Option<&Name>,
+    predicate: &Predicate,
+    readers: &mut [Reader],
+    row: &Row,
+) -> Result<bool, QueryError> {
+    let own = match start {
+        Some(label) => scoped(cx, row, label),
+        None => Some(row.value.clone()),
+    };
+    let Some(own) = own else {
+        return Ok(false);
+    };
+    let Some(own) = readers[0].read_value(cx, &own)? else {
+        return Ok(false);
+    };
+    let mut next = 0;
+    let bound = predicate.bound_by(&mut |bound| {
+        let Value::Text(label) = bound else {
+            return Ok(Some(bound.clone()));
+        };
+        let Some(value) = scoped(cx, row, label) else {
+            return Ok(None);
+        };
+        next += 1;
+        let reader = &mut readers[next % readers.len().max(1)];
+        reader.read_value(cx, &value)
+    })?;
+    bound.map_or(Ok(false), |bound| bound.holds(&own))
+}
+
+/// What a label stands for: a member of the row's map, a side effect, or a labelled value.
+pub(crate) fn scoped(cx: &Context<'_>, row: &Row, label: &str) -> Option<Value> {
+    if let Value::Map(map) = &row.value
+        && let Some(member) = map.get(&Value::text(label))
+    {
+        return Some(member.clone());
+    }
+    if let Some(effect) = cx.effects.get(label) {
+        return Some(effect.value.clone());
+    }
+    row.labelled(label).last().map(|value| (*value).clone())
+}
+
+/// Rows whose value did not come before, in each segment.
+pub(crate) struct Dedup {
+    pub(crate) input: BoxedOperator,
+    pub(crate) labels: Vec<Name>,
+    pub(crate) reader: Reader,
+    pub(crate) seen: HashSet<(u32, Value), foldhash::fast::RandomState>,
+    pub(crate) held: usize,
+}
+
+impl Dedup {
+    fn of(&mut self, cx: &mut Context<'_>, rows: &[Row]) -> Result<Vec<Option<Value>>, QueryError> {
+        if self.labels.is_empty() {
+            return self.reader.read(cx, rows);
+        }
+        let mut values = Vec::with_capacity(rows.len());
+        for row in rows {
+            let mut parts = Vec::with_capacity(self.labels.len());
+            for label in &self.labels {
+                if let Some(value) = scoped(cx, row, label) {
+                    parts.extend(self.reader.read_value(cx, &value)?);
+                }
+            }
+            let complete = parts.len() == self.labels.len();
+            values.push(complete.then(|| Value::list(parts)));
+        }
+        Ok(values)
+    }
+}
+
+impl Operator for Dedup {
+    fn next(
+        &mut self,
+        cx: &mut Context<'_>,
+        demand: usize,
+    ) -> Result<Option<Vec<Row>>, QueryError> {
+        let Some(rows) = self.input.next(cx, demand)? else {
+            return Ok(None);
+        };
+        let values = self.of(cx, &rows)?;
+        let mut kept = Vec::with_capacity(rows.len());
+        for (mut row, value) in rows.into_iter().zip(values) {
+            let Some(value) = value else {
+                continue;
+            };
+            if self.seen.insert((row.segment, value)) {
+                row.bulk = 1;
+                kept.push(row);
+            }
+        }
+        let bytes = kept.len() * (size_of::<(u32, Value)>() + 48);
+        self.held += bytes;
+        cx.meter.hold(bytes)?;
+        Ok(Some(kept))
+    }
+
+    fn reset(&mut self, how: Reset) {
+        if how == Reset::All {
+            self.seen.clear();
+        }
+        self.input.reset(how);
+    }
+}
+
+/// Whether the objects of a path all differ.
+pub(crate) fn is_simple(path: &Path) -> bool {
+    let mut seen: HashSet<&Value, foldhash::fast::RandomState> = HashSet::default();
+    path.objects.iter().all(|object| seen.insert(object))
+}

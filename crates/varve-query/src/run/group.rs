@@ -1,0 +1,241 @@
+//! Steps that see all rows: order, groups, samples.
+
+use indexmap::IndexMap;
+
+use super::child::{Child, Reader};
+use super::context::Context;
+use super::row::{Row, Track};
+use crate::plan::{By, Op, Ordering, Plan, Scope};
+use crate::value::ValueMap;
+use crate::{QueryError, Value};
+
+/// What sorts, first things first.
+pub(crate) type Sorting = Vec<(Reader, Ordering)>;
+
+/// The rows of one segment, sorted. Rows without a value for some key do not come.
+pub(crate) fn sorted(
+    cx: &mut Context<'_>,
+    sorting: &mut Sorting,
+    rows: Vec<Row>,
+) -> Result<Vec<Row>, QueryError> {
+    let mut keys: Vec<Vec<Option<Value>>> = Vec::with_capacity(sorting.len());
+    let mut shuffled = false;
+    for (reader, ordering) in sorting.iter_mut() {
+        shuffled |= *ordering == Ordering::Shuffled;
+        keys.push(reader.read(cx, &rows)?);
+    }
+    let ways: Vec<Ordering> = sorting.iter().map(|(_, ordering)| *ordering).collect();
+    let mut places: Vec<usize> = (0..rows.len())
+        .filter(|at| keys.iter().all(|key| key[*at].is_some()))
+        .collect();
+    if shuffled {
+        for at in (1..places.len()).rev() {
+            #[allow(clippy::cast_possible_truncation, reason = "a remainder of a length")]
+            let other = (cx.random.next() % (at as u64 + 1)) as usize;
+            places.swap(at, other);
+        }
+    }
+    places.sort_by(|a, b| {
+        let mut each = keys.iter().zip(&ways);
+        let first = each.find_map(|(key, way)| {
+            let (a, b) = (key[*a].as_ref()?, key[*b].as_ref()?);
+            let order = match way {
+                Ordering::Ascending => a.order(b),
+                Ordering::Descending => b.order(a),
+                Ordering::Shuffled => std::cmp::Ordering::Equal,
+            };
+            order.is_ne().then_some(order)
+        });
+        first.unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let mut rows: Vec<Option<Row>> = rows.into_iter().map(Some).collect();
+    Ok(places
+        .into_iter()
+        .filter_map(|at| rows[at].take())
+        .collect())
+}
+
+/// The members of one value, sorted; what is no collection stays.
+pub(crate) fn sorted_within(
+    cx: &mut Context<'_>,
+    sorting: &mut Sorting,
+    value: &Value,
+) -> Result<Value, QueryError> {
+    let Some(items) = value.items() else {
+        return Ok(value.clone());
+    };
+    let rows = items.into_iter().map(Row::new).collect();
+    let items = sorted(cx, sorting, rows)?.into_iter().map(|row| row.value);
+    Ok(match value {
+        Value::Map(_) => {
+            let entry = |value| match value {
+                Value::Entry(entry) => Some((entry.0.clone(), entry.1.clone())),
+                _ => None,
+            };
+            Value::Map(std::sync::Arc::new(
+                items.filter_map(entry).collect::<ValueMap>(),
+            ))
+        }
+        _ => Value::list(items.collect()),
+    })
+}
+
+/// What becomes of the values of a group.
+pub(crate) enum Gathered {
+    /// A list of what is read.
+    List(Reader),
+    /// The first result of a child over the whole group.
+    First(Child),
+    /// The last result of a child.
+    Last(Child),
+}
+
+impl Gathered {
+    pub(crate) fn new(by: &By, builder: &super::build::Builder<'_>) -> Result<Self, QueryError> {
+        Ok(match by {
+            By::Child(plan) if reduces(plan) => Self::First(Child::local(plan, builder)?),
+            By::Child(plan) => Self::Last(Child::local(plan, builder)?),
+            other => Self::List(Reader::new(other, builder)?),
+        })
+    }
+}
+
+/// Whether a plan makes one value of a stream.
+fn reduces(plan: &Plan) -> bool {
+    plan.ops.iter().any(|op| {
+        op.gathers()
+            || matches!(
+                op,
+                Op::Dedup {
+                    scope: Scope::Global,
+                    ..
+                } | Op::Range { .. }
+            )
+    })
+}
+
+/// Rows by the value of a key; rows without one do not come.
+fn by_key(
+    cx: &mut Context<'_>,
+    key: &mut Reader,
+    rows: Vec<Row>,
+) -> Result<IndexMap<Value, Vec<Row>, foldhash::fast::RandomState>, QueryError> {
+    let keys = key.read(cx, &rows)?;
+    let mut groups: IndexMap<Value, Vec<Row>, _> = IndexMap::default();
+    for (row, key) in rows.into_iter().zip(keys) {
+        if let Some(key) = key {
+            groups.entry(key).or_default().push(row);
+        }
+    }
+    Ok(groups)
+}
+
+/// Groups of rows, as a map.
+pub(crate) fn group(
+    cx: &mut Context<'_>,
+    key: &mut Reader,
+    gathered: &mut Gathered,
+    rows: Vec<Row>,
+) -> Result<ValueMap, QueryError> {
+    let groups = by_key(cx, key, rows)?;
+    let mut map = ValueMap::default();
+    match gathered {
+        Gathered::List(reader) => {
+            for (key, rows) in groups {
+                let read = reader.read(cx, &rows)?;
+                let mut values = Vec::new();
+                for (row, value) in rows.iter().zip(read) {
+                    if let Some(value) = value {
+                        values.extend(std::iter::repeat_n(value, bulk(row)));
+                    }
+                }
+                map.insert(key, Value::list(values));
+            }
+        }
+        Gathered::First(child) | Gathered::Last(child) => {
+            let keys: Vec<Value> = groups.keys().cloned().collect();
+            let results = child.over_groups(cx, groups.into_values())?;
+            let mut values: Vec<Option<Value>> = vec![None; keys.len()];
+            let is_first = matches!(gathered, Gathered::First(_));
+            for row in results {
+                let value = &mut values[row.segment as usize];
+                if value.is_none() || !is_first {
+                    *value = Some(row.value);
+                }
+            }
+            for (key, value) in keys.into_iter().zip(values) {
+                if let Some(value) = value {
+                    map.insert(key, value);
+                }
+            }
+        }
+    }
+    Ok(map)
+}
+
+fn bulk(row: &Row) -> usize {
+    usize::try_from(row.bulk).unwrap_or(usize::MAX)
+}
+
+/// The sizes of groups of rows, as a map.
+pub(crate) fn group_count(
+    cx: &mut Context<'_>,
+    key: &mut Reader,
+    rows: &[Row],
+    counts: &mut IndexMap<Value, u64, foldhash::fast::RandomState>,
+) -> Result<(), QueryError> {
+    for (row, key) in rows.iter().zip(key.read(cx, rows)?) {
+        if let Some(key) = key {
+            let count = counts.entry(key).or_default();
+            *count = count.saturating_add(row.bulk);
+        }
+    }
+    Ok(())
+}
+
+/// Rows at random, each as likely as its weight says.
+pub(crate) fn sample(
+    cx: &mut Context<'_>,
+    count: u64,
+    by: &mut Reader,
+    rows: Vec<Row>,
+) -> Result<Vec<Row>, QueryError> {
+    let weights = match by {
+        Reader::Identity => vec![Some(Value::Int(1)); rows.len()],
+        reader => reader.read(cx, &rows)?,
+    };
+    let mut open: Vec<(Row, f64)> = Vec::with_capacity(rows.len());
+    for (row, weight) in rows.into_iter().zip(weights) {
+        if let Some(weight) = weight.as_ref().and_then(crate::value::number::Number::of) {
+            open.push((row, weight.to_f64()));
+        }
+    }
+    let mut picked = Vec::new();
+    while (picked.len() as u64) < count && !open.is_empty() {
+        #[allow(clippy::cast_precision_loss, reason = "a weight")]
+        let of = |(row, weight): &(Row, f64)| weight * row.bulk as f64;
+        let total: f64 = open.iter().map(of).sum();
+        let mut left = cx.random.fraction() * total;
+        let at = open.iter().position(|each| {
+            left -= of(each);
+            left < 0.0
+        });
+        let at = at.unwrap_or(open.len() - 1);
+        let mut row = open[at].0.clone();
+        row.bulk = 1;
+        picked.push(row);
+        match open[at].0.bulk {
+            1 => drop(open.remove(at)),
+            _ => open[at].0.bulk -= 1,
+        }
+    }
+    Ok(picked)
+}
+
+/// A row at the start of the rest of a query, of one segment.
+pub(crate) fn whole(value: Value, segment: u32, track: Track) -> Row {
+    Row {
+        segment,
+        ..Row::start(value, track)
+    }
+}

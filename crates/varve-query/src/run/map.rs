@@ -1,0 +1,450 @@
+//! Steps that make one value from another.
+
+use std::sync::Arc;
+
+use compact_str::CompactString;
+
+use super::build::{Builder, batch, calculation, each};
+use super::child::{Child, Key, Reader};
+use super::context::Context;
+use super::effect::joined;
+use super::row::Row;
+use super::{BoxedOperator, element};
+use crate::plan::{By, Name, Op, Plan, Pop, Tokens};
+use crate::value::{Path, Token, Tree, ValueMap};
+use crate::{QueryError, Value};
+
+/// A step that makes at most one value from each.
+pub(crate) fn values<F>(input: BoxedOperator, fetch: bool, mut make: F) -> BoxedOperator
+where
+    F: FnMut(&mut Context<'_>, &Value) -> Result<Option<Value>, QueryError> + 'static,
+{
+    each(input, fetch, move |cx, row, out| {
+        if let Some(value) = make(cx, &row.value)? {
+            out.push(row.at(value, cx.track));
+        }
+        Ok(())
+    })
+}
+
+/// A step that makes any number of values from each.
+fn many<F>(input: BoxedOperator, fetch: bool, mut make: F) -> BoxedOperator
+where
+    F: FnMut(&mut Context<'_>, &Value) -> Result<Vec<Value>, QueryError> + 'static,
+{
+    each(input, fetch, move |cx, row, out| {
+        for value in make(cx, &row.value)? {
+            out.push(row.at(value, cx.track));
+        }
+        Ok(())
+    })
+}
+
+pub(crate) fn operator(
+    op: &Op,
+    input: BoxedOperator,
+    builder: &Builder<'_>,
+) -> Result<BoxedOperator, QueryError> {
+    let keys =
+        |names: &[Name]| -> Vec<Key> { names.iter().map(|name| builder.key(name)).collect() };
+    Ok(match op {
+        Op::Identity => input,
+        Op::Id => token(input, Token::Id),
+        Op::Label => token(input, Token::Label),
+        Op::Key => token(input, Token::Key),
+        Op::Value => token(input, Token::Value),
+        Op::Values(names) => {
+            let keys = keys(names);
+            many(input, true, move |cx, value| {
+                is_element(value)?;
+                let pairs = element::pairs(cx, value, &keys).into_iter();
+                Ok(pairs.map(|(_, value)| value).collect())
+            })
+        }
+        Op::Properties(names) => {
+            let keys = keys(names);
+            many(input, true, move |cx, value| {
+                is_element(value)?;
+                Ok(element::property_values(cx, value, &keys))
+            })
+        }
+        Op::PropertyMap(names) => {
+            let keys = keys(names);
+            values(input, true, move |cx, value| {
+                let properties = element::property_values(cx, value, &keys);
+                Ok(Some(property_map(value, properties)))
+            })
+        }
+        Op::ValueMap {
+            keys: names,
+            tokens,
+            by,
+        } => {
+            let (keys, tokens) = (keys(names), *tokens);
+            let mut reader = match by {
+                Some(by) => Some(Reader::new(by, builder)?),
+                None => None,
+            };
+            values(input, true, move |cx, value| {
+                value_map(cx, value, &keys, tokens, reader.as_mut()).map(Some)
+            })
+        }
+        Op::ElementMap(names) => {
+            let keys = keys(names);
+            values(input, true, move |cx, value| {
+                Ok(Some(element_map(cx, value, &keys)?))
+            })
+        }
+        Op::Constant(constant) => {
+            let constant = constant.clone();
+            values(input, false, move |_, _| Ok(Some(constant.clone())))
+        }
+        Op::Unfold => many(input, false, |_, value| {
+            Ok(value.items().unwrap_or_else(|| vec![value.clone()]))
+        }),
+        Op::SelectColumn { keys } => {
+            let keys = *keys;
+            values(input, false, move |_, value| {
+                element::column(value, keys).map(Some)
+            })
+        }
+        Op::Index { map } => {
+            let map = *map;
+            values(input, false, move |_, value| Ok(Some(indexed(value, map))))
+        }
+        Op::Fail(message) => {
+            let message = message.to_string();
+            values(input, false, move |_, _| {
+                Err(QueryError::Fail(message.clone()))
+            })
+        }
+        Op::Function(function) => {
+            let apply = Arc::clone(&function.apply);
+            values(input, false, move |_, value| apply(value))
+        }
+        Op::Math { expression, by } => {
+            calculation(input, expression.clone(), Reader::each(by, builder)?)
+        }
+        other => carried(other, input, builder)?,
+    })
+}
+
+/// Steps that look at what a row carries.
+fn carried(
+    op: &Op,
+    input: BoxedOperator,
+    builder: &Builder<'_>,
+) -> Result<BoxedOperator, QueryError> {
+    Ok(match op.clone() {
+        Op::As(labels) => each(input, false, move |cx, mut row, out| {
+            row.label(&labels, cx.track);
+            out.push(row);
+            Ok(())
+        }),
+        Op::Select { pop, labels, by } => {
+            let mut readers = Reader::each(&by, builder)?;
+            each(input, false, move |cx, row, out| {
+                if let Some(value) = select(cx, &row, pop, &labels, &mut readers)? {
+                    out.push(row.at(value, cx.track));
+                }
+                Ok(())
+            })
+        }
+        Op::SelectChild { pop, child, by } => select_child(input, pop, &child, by, builder)?,
+        Op::Project { keys, by } => project(input, keys, Reader::each(&by, builder)?),
+        Op::Path { by, from, to } => {
+            let mut readers = Reader::each(&by, builder)?;
+            each(input, false, move |cx, row, out| {
+                let path = between(row.whole_path(), from.as_ref(), to.as_ref());
+                if let Some(path) = read_path(cx, path, &mut readers)? {
+                    out.push(row.at(Value::Path(Arc::new(path)), cx.track));
+                }
+                Ok(())
+            })
+        }
+        Op::Loops(name) => {
+            let rounds = builder
+                .rounds(name.as_ref())
+                .ok_or_else(|| QueryError::invalid("loops() is only known within repeat()"))?;
+            values(input, false, move |_, _| {
+                let rounds = i32::try_from(rounds.get()).unwrap_or(i32::MAX);
+                Ok(Some(Value::Int(rounds)))
+            })
+        }
+        Op::Sack => each(input, false, |cx, row, out| {
+            let sack = row.sack.as_deref().cloned().unwrap_or_default();
+            out.push(row.at(sack, cx.track));
+            Ok(())
+        }),
+        Op::SackWith { operator, by } => {
+            let mut reader = Reader::new(&by, builder)?;
+            batch(input, move |cx, rows| {
+                let read = reader.read(cx, &rows)?;
+                let mut out = Vec::with_capacity(rows.len());
+                for (mut row, value) in rows.into_iter().zip(read) {
+                    if let Some(value) = value {
+                        let sack = row.sack.as_deref().cloned().unwrap_or_default();
+                        row.sack = Some(Box::new(joined(operator, &sack, &value)?));
+                        out.push(row);
+                    }
+                }
+                Ok(out)
+            })
+        }
+        other => return Err(QueryError::Unsupported(format!("{other:?}"))),
+    })
+}
+
+fn token(input: BoxedOperator, token: Token) -> BoxedOperator {
+    let fetch = token == Token::Label;
+    values(input, fetch, move |cx, value| {
+        element::token(cx, value, token)
+    })
+}
+
+fn is_element(value: &Value) -> Result<(), QueryError> {
+    match value {
+        Value::Vertex(_) | Value::Edge(..) | Value::VertexProperty(_) => Ok(()),
+        other => Err(QueryError::cast(other, "Element")),
+    }
+}
+
+fn property_map(value: &Value, properties: Vec<Value>) -> Value {
+    let entry = |property: Value| match &property {
+        Value::VertexProperty(own) => {
+            let name = Value::Text(own.name.clone());
+            Some((name, Value::list(vec![property.clone()])))
+        }
+        Value::Property(own) => Some((Value::Text(own.name.clone()), property.clone())),
+        _ => None,
+    };
+    let _ = value;
+    Value::map(properties.into_iter().filter_map(entry))
+}
+
+fn value_map(
+    cx: &mut Context<'_>,
+    value: &Value,
+    keys: &[Key],
+    tokens: Tokens,
+    mut reader: Option<&mut Reader>,
+) -> Result<Value, QueryError> {
+    is_element(value)?;
+    let mut map = ValueMap::default();
+    for (wanted, token) in [(tokens.ids, Token::Id), (tokens.labels, Token::Label)] {
+        if let (true, Some(own)) = (wanted, element::token(cx, value, token)?) {
+            map.insert(Value::Token(token), own);
+        }
+    }
+    for (name, own) in element::pairs(cx, value, keys) {
+        let own = match value {
+            Value::Vertex(_) => Value::list(vec![own]),
+            _ => own,
+        };
+        let own = match &mut reader {
+            Some(reader) => reader.read_value(cx, &own)?,
+            None => Some(own),
+        };
+        if let Some(own) = own {
+            map.insert(Value::Text(name), own);
+        }
+    }
+    Ok(Value::Map(Arc::new(map)))
+}
+
+fn element_map(cx: &Context<'_>, value: &Value, keys: &[Key]) -> Result<Value, QueryError> {
+    is_element(value)?;
+    let mut map = ValueMap::default();
+    for token in [Token::Id, Token::Label] {
+        if let Some(own) = element::token(cx, value, token)? {
+            map.insert(Value::Token(token), own);
+        }
+    }
+    if let Value::Edge(edge, _) = value {
+        for (token, direction) in [
+            (Token::In, varve_model::Direction::In),
+            (Token::Out, varve_model::Direction::Out),
+        ] {
+            let end = edge.end(direction);
+            let mut own = ValueMap::default();
+            for part in [Token::Id, Token::Label] {
+                if let Some(part_value) = element::token(cx, &end, part)? {
+                    own.insert(Value::Token(part), part_value);
+                }
+            }
+            map.insert(Value::Token(token), Value::Map(Arc::new(own)));
+        }
+    }
+    let pairs = element::pairs(cx, value, keys).into_iter();
+    map.extend(pairs.map(|(name, own)| (Value::Text(name), own)));
+    Ok(Value::Map(Arc::new(map)))
+}
+
+fn indexed(value: &Value, map: bool) -> Value {
+    let items = value.items().unwrap_or_else(|| vec![value.clone()]);
+    let number = |at: usize| Value::Int(i32::try_from(at).unwrap_or(i32::MAX));
+    let numbered = items.into_iter().enumerate();
+    match map {
+        true => Value::map(numbered.map(|(at, item)| (number(at), item))),
+        false => {
+            let pair = |(at, item)| Value::list(vec![item, number(at)]);
+            Value::list(numbered.map(pair).collect())
+        }
+    }
+}
+
+/// The value or values of a label.
+fn labelled(cx: &Context<'_>, row: &Row, pop: Option<Pop>, label: &Name) -> Option<Value> {
+    if let Value::Map(map) = &row.value
+        && let Some(member) = map.get(&Value::Text(label.clone()))
+    {
+        return Some(member.clone());
+    }
+    if let Some(effect) = cx.effects.get(label) {
+        return Some(effect.value.clone());
+    }
+    let values = row.labelled(label);
+    if values.is_empty() {
+        return None;
+    }
+    let all = || Value::list(values.iter().map(|value| (*value).clone()).collect());
+    match pop {
+        Some(Pop::All) => Some(all()),
+        Some(Pop::Mixed) if values.len() > 1 => Some(all()),
+        Some(Pop::First) => values.first().map(|value| (*value).clone()),
+        _ => values.last().map(|value| (*value).clone()),
+    }
+}
+
+fn select(
+    cx: &mut Context<'_>,
+    row: &Row,
+    pop: Option<Pop>,
+    labels: &[Name],
+    readers: &mut [Reader],
+) -> Result<Option<Value>, QueryError> {
+    let mut map = ValueMap::default();
+    let count = readers.len();
+    for (at, label) in labels.iter().enumerate() {
+        let Some(value) = labelled(cx, row, pop, label) else {
+            return Ok(None);
+        };
+        let Some(value) = readers[at % count].read_value(cx, &value)? else {
+            return Ok(None);
+        };
+        if labels.len() == 1 {
+            return Ok(Some(value));
+        }
+        map.insert(Value::Text(label.clone()), value);
+    }
+    Ok(Some(Value::Map(Arc::new(map))))
+}
+
+fn select_child(
+    input: BoxedOperator,
+    pop: Option<Pop>,
+    child: &Plan,
+    by: Option<By>,
+    builder: &Builder<'_>,
+) -> Result<BoxedOperator, QueryError> {
+    let mut child = Child::local(child, builder)?;
+    let mut reader = Reader::new(&by.unwrap_or_default(), builder)?;
+    Ok(batch(input, move |cx, rows| {
+        let firsts = child.firsts(cx, &rows)?;
+        let mut out = Vec::with_capacity(rows.len());
+        for (row, first) in rows.into_iter().zip(firsts) {
+            let Some(name) = first.map(|first| first.value) else {
+                continue;
+            };
+            let found = match (&name, &row.value) {
+                (Value::Text(label), _) => labelled(cx, &row, pop, label),
+                (name, Value::Map(map)) => map.get(name).cloned(),
+                _ => None,
+            };
+            let Some(found) = found else {
+                continue;
+            };
+            if let Some(value) = reader.read_value(cx, &found)? {
+                out.push(row.at(value, cx.track));
+            }
+        }
+        Ok(out)
+    }))
+}
+
+fn project(input: BoxedOperator, keys: Vec<Name>, mut readers: Vec<Reader>) -> BoxedOperator {
+    batch(input, move |cx, rows| {
+        let mut maps: Vec<ValueMap> = vec![ValueMap::default(); rows.len()];
+        let count = readers.len();
+        for (at, key) in keys.iter().enumerate() {
+            let read = readers[at % count].read(cx, &rows)?;
+            for (map, value) in maps.iter_mut().zip(read) {
+                if let Some(value) = value {
+                    map.insert(Value::Text(key.clone()), value);
+                }
+            }
+        }
+        let pairs = rows.into_iter().zip(maps);
+        Ok(pairs
+            .map(|(row, map)| row.at(Value::Map(Arc::new(map)), cx.track))
+            .collect())
+    })
+}
+
+/// The part of a path from the first object with one label to the last with another.
+pub(crate) fn between(path: Path, from: Option<&Name>, to: Option<&Name>) -> Path {
+    let has = |label: &Name| {
+        let label = label.clone();
+        move |own: &Vec<CompactString>| own.contains(&label)
+    };
+    let start = from.and_then(|label| path.labels.iter().position(has(label)));
+    let end = to.and_then(|label| path.labels.iter().rposition(has(label)));
+    let (start, end) = (
+        start.unwrap_or(0),
+        end.map_or(path.objects.len(), |end| end + 1),
+    );
+    if start == 0 && end == path.objects.len() {
+        return path;
+    }
+    Path {
+        objects: path.objects[start.min(end)..end].to_vec(),
+        labels: path.labels[start.min(end)..end].to_vec(),
+    }
+}
+
+/// A path with what is read of its objects; `None` where there is nothing to read.
+pub(crate) fn read_path(
+    cx: &mut Context<'_>,
+    mut path: Path,
+    readers: &mut [Reader],
+) -> Result<Option<Path>, QueryError> {
+    let count = readers.len();
+    for (at, object) in path.objects.iter_mut().enumerate() {
+        match &mut readers[at % count] {
+            Reader::Identity => {}
+            reader => match reader.read_value(cx, object)? {
+                Some(value) => *object = value,
+                None => return Ok(None),
+            },
+        }
+    }
+    Ok(Some(path))
+}
+
+/// The tree of all paths.
+pub(crate) fn tree(
+    cx: &mut Context<'_>,
+    readers: &mut [Reader],
+    rows: &[Row],
+) -> Result<Value, QueryError> {
+    let mut root = Tree::default();
+    for row in rows {
+        if let Some(path) = read_path(cx, row.whole_path(), readers)? {
+            let mut below = &mut root;
+            for object in path.objects {
+                below = below.0.entry(object).or_default();
+            }
+        }
+    }
+    Ok(Value::Tree(Arc::new(root)))
+}

@@ -1,0 +1,124 @@
+//! A query that runs.
+
+use indexmap::IndexMap;
+use varve_view::{GraphView, Meter, SchemaView};
+
+use super::build::{self, Builder};
+use super::context::{Context, Effect, Random};
+use super::row::Track;
+use super::{BATCH_MAX, BoxedOperator, analysis};
+use crate::plan::{Name, Operator, Plan};
+use crate::{QueryError, Value, rules};
+
+/// What a query begins with.
+#[derive(Debug, Clone, Default)]
+pub struct QueryOptions {
+    /// Side effects that are there before the first step, and how steps join them.
+    pub side_effects: Vec<(Name, Value, Option<Operator>)>,
+    /// What every traverser carries at first.
+    pub sack: Option<Value>,
+    /// Whether every traverser remembers its path, asked for or not.
+    pub paths: bool,
+    /// What chance begins with.
+    pub seed: u64,
+    /// Leaves the plan as it is: for tests that compare.
+    pub as_written: bool,
+}
+
+/// A plan that runs on one view of a graph.
+pub struct Query<'q> {
+    cx: Context<'q>,
+    chain: BoxedOperator,
+}
+
+impl<'q> Query<'q> {
+    /// A query at its beginning.
+    ///
+    /// # Errors
+    /// When the plan makes no sense.
+    pub fn new(
+        plan: &Plan,
+        view: &'q dyn GraphView,
+        schema: &'q dyn SchemaView,
+        meter: &'q Meter,
+        options: QueryOptions,
+    ) -> Result<Self, QueryError> {
+        let track = match options.paths {
+            true => Track::Path,
+            false => analysis::track(plan),
+        };
+        let rewritten = match options.as_written {
+            true => plan.clone(),
+            false => rules::rewritten(plan, schema, track == Track::Path),
+        };
+        let builder = Builder::new(schema, track, options.sack.map(Box::new));
+        let chain = build::query(&rewritten, &builder)?;
+        let effect = |(name, value, operator)| (name, Effect { value, operator });
+        let cx = Context {
+            view,
+            schema,
+            meter,
+            track,
+            projection: analysis::projection(&rewritten, schema),
+            effects: options
+                .side_effects
+                .into_iter()
+                .map(effect)
+                .collect::<IndexMap<_, _>>(),
+            random: Random(options.seed),
+        };
+        Ok(Self { cx, chain })
+    }
+
+    /// The next results, each with how often it is there; `None` = no more. `demand`: how many are
+    /// needed at least, if that many come.
+    ///
+    /// # Errors
+    /// As the steps say.
+    pub fn next(&mut self, demand: usize) -> Result<Option<Vec<(Value, u64)>>, QueryError> {
+        let rows = self.chain.next(&mut self.cx, demand.clamp(1, BATCH_MAX))?;
+        Ok(rows.map(|rows| rows.into_iter().map(|row| (row.value, row.bulk)).collect()))
+    }
+
+    /// Reads label and properties of every vertex within these values, so that they can be shown.
+    ///
+    /// # Errors
+    /// When reading fails.
+    pub fn fill(&self, values: &[(Value, u64)]) -> Result<(), QueryError> {
+        let mut vertices = Vec::new();
+        for (value, _) in values {
+            gather_vertices(value, &mut vertices);
+        }
+        self.cx.fetch(vertices.into_iter())
+    }
+}
+
+/// Every vertex within a value.
+fn gather_vertices<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
+    match value {
+        Value::Vertex(_) | Value::VertexProperty(_) => out.push(value),
+        Value::List(items) => items.iter().for_each(|item| gather_vertices(item, out)),
+        Value::Set(items) => items.iter().for_each(|item| gather_vertices(item, out)),
+        Value::Map(map) => map.iter().for_each(|(key, value)| {
+            gather_vertices(key, out);
+            gather_vertices(value, out);
+        }),
+        Value::Entry(entry) => {
+            gather_vertices(&entry.0, out);
+            gather_vertices(&entry.1, out);
+        }
+        Value::Path(path) => path
+            .objects
+            .iter()
+            .for_each(|item| gather_vertices(item, out)),
+        Value::Tree(tree) => gather_tree(tree, out),
+        _ => {}
+    }
+}
+
+fn gather_tree<'v>(tree: &'v crate::value::Tree, out: &mut Vec<&'v Value>) {
+    for (key, below) in &tree.0 {
+        gather_vertices(key, out);
+        gather_tree(below, out);
+    }
+}

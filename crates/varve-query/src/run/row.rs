@@ -1,0 +1,183 @@
+//! What flows between operators: a value and what it carries.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use smallvec::SmallVec;
+
+use crate::Value;
+use crate::plan::Name;
+use crate::value::Path;
+
+/// How much of their way rows remember.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Track {
+    /// Nothing: equal values are one row.
+    Nothing,
+    /// Values with labels.
+    Labels,
+    /// Every value.
+    Path,
+}
+
+/// A value, how often it is there, and what it carries.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    pub(crate) value: Value,
+    /// How many traversers this row stands for.
+    pub(crate) bulk: u64,
+    /// Which row of its parent's batch a child's row belongs to; 0 outside children.
+    pub(crate) segment: u32,
+    pub(crate) path: Option<Rc<Step>>,
+    pub(crate) sack: Option<Box<Value>>,
+}
+
+/// One place of a path, linked to the place before.
+#[derive(Debug)]
+pub(crate) struct Step {
+    before: Option<Rc<Step>>,
+    value: Value,
+    labels: SmallVec<[Name; 1]>,
+}
+
+impl Drop for Step {
+    /// Long paths are taken apart in a loop: a call for each place would exhaust the stack.
+    fn drop(&mut self) {
+        let mut next = self.before.take();
+        while let Some(step) = next {
+            match Rc::try_unwrap(step) {
+                Ok(mut last) => next = last.before.take(),
+                Err(_) => break,
+            }
+        }
+    }
+}
+
+impl Row {
+    pub(crate) const fn new(value: Value) -> Self {
+        Self {
+            value,
+            bulk: 1,
+            segment: 0,
+            path: None,
+            sack: None,
+        }
+    }
+
+    /// The same traversers, at another value.
+    pub(crate) fn at(&self, value: Value, track: Track) -> Self {
+        let path = match track {
+            Track::Path => Some(Step::after(self.path.clone(), &value)),
+            _ => self.path.clone(),
+        };
+        Self {
+            value,
+            bulk: self.bulk,
+            segment: self.segment,
+            path,
+            sack: self.sack.clone(),
+        }
+    }
+
+    /// A row at the start of a path.
+    pub(crate) fn start(value: Value, track: Track) -> Self {
+        let mut row = Self::new(value);
+        if track == Track::Path {
+            row.path = Some(Step::after(None, &row.value));
+        }
+        row
+    }
+
+    /// Gives the present value labels.
+    pub(crate) fn label(&mut self, labels: &[Name], track: Track) {
+        let (before, mut all) = match &self.path {
+            Some(step) if track == Track::Path => (step.before.clone(), step.labels.clone()),
+            // In a path of labelled values the same value may get a second label.
+            _ => (self.path.clone(), SmallVec::new()),
+        };
+        for label in labels {
+            if !all.contains(label) {
+                all.push(label.clone());
+            }
+        }
+        self.path = Some(Rc::new(Step {
+            before,
+            value: self.value.clone(),
+            labels: all,
+        }));
+    }
+
+    /// The places of the path, last to first.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = &Step> {
+        std::iter::successors(self.path.as_deref(), |step| step.before.as_deref())
+    }
+
+    /// The values with a label, first to last.
+    pub(crate) fn labelled(&self, label: &str) -> Vec<&Value> {
+        let mut values: Vec<&Value> = self
+            .steps()
+            .filter(|step| step.labels.iter().any(|own| own == label))
+            .map(|step| &step.value)
+            .collect();
+        values.reverse();
+        values
+    }
+
+    /// The path as a value.
+    pub(crate) fn whole_path(&self) -> Path {
+        let mut path = Path::default();
+        for step in self.steps() {
+            path.objects.push(step.value.clone());
+            path.labels.push(step.labels.to_vec());
+        }
+        path.objects.reverse();
+        path.labels.reverse();
+        path
+    }
+
+    /// Bytes that the row takes, as far as they are its own.
+    pub(crate) const BYTES: usize = size_of::<Self>() + 64;
+}
+
+/// Equal rows as one, in the order of their first. Only for rows that remember nothing.
+pub(crate) fn merged(rows: Vec<Row>) -> Vec<Row> {
+    if rows.len() < 2 {
+        return rows;
+    }
+    let mut places: HashMap<(u32, &Value), usize, foldhash::fast::RandomState> = HashMap::default();
+    let mut bulks: Vec<u64> = Vec::with_capacity(rows.len());
+    let mut keep: Vec<bool> = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let next = bulks.len();
+        let own = row.path.is_some() || row.sack.is_some();
+        let place = match own {
+            true => next,
+            false => *places.entry((row.segment, &row.value)).or_insert(next),
+        };
+        keep.push(place == next);
+        match place == next {
+            true => bulks.push(row.bulk),
+            false => bulks[place] = bulks[place].saturating_add(row.bulk),
+        }
+    }
+    drop(places);
+    let mut bulks = bulks.into_iter();
+    let mut kept = Vec::with_capacity(bulks.len());
+    for (mut row, keep) in rows.into_iter().zip(keep) {
+        if keep {
+            row.bulk = bulks.next().unwrap_or(row.bulk);
+            kept.push(row);
+        }
+    }
+    kept
+}
+
+impl Step {
+    fn after(before: Option<Rc<Self>>, value: &Value) -> Rc<Self> {
+        Rc::new(Self {
+            before,
+            value: value.clone(),
+            labels: SmallVec::new(),
+        })
+    }
+}

@@ -1,0 +1,334 @@
+//! Where rows come from: scans and ids.
+
+use std::sync::Arc;
+
+use varve_model::{EdgeId, EdgeLabelId, VertexId, VertexLabelId};
+use varve_view::{Elements, Flow, Found, Place, ScanAsk, ScannedEdge, ViewError};
+
+use super::context::{Context, SharedSegments};
+use super::row::Row;
+use super::{BATCH_MAX, BoxedOperator, Operator, Reset};
+use crate::plan::ElementKind;
+use crate::value::{EdgeHandle, VertexContent, VertexHandle, Walked};
+use crate::{QueryError, Value};
+
+/// Nothing: what stands before the first step of a query that begins with values.
+pub(crate) struct Nothing;
+
+impl Operator for Nothing {
+    fn next(&mut self, _: &mut Context<'_>, _: usize) -> Result<Option<Vec<Row>>, QueryError> {
+        Ok(None)
+    }
+
+    fn reset(&mut self, _: Reset) {}
+}
+
+/// One row without a value: what stands before the first step of a query.
+pub(crate) struct Start {
+    sack: Option<Box<Value>>,
+    given: bool,
+}
+
+impl Start {
+    pub(crate) const fn new(sack: Option<Box<Value>>) -> Self {
+        Self { sack, given: false }
+    }
+}
+
+impl Operator for Start {
+    fn next(&mut self, _: &mut Context<'_>, _: usize) -> Result<Option<Vec<Row>>, QueryError> {
+        if std::mem::replace(&mut self.given, true) {
+            return Ok(None);
+        }
+        Ok(Some(vec![Row {
+            sack: self.sack.clone(),
+            ..Row::new(Value::Null)
+        }]))
+    }
+
+    fn reset(&mut self, _: Reset) {
+        self.given = false;
+    }
+}
+
+/// These values, and then what comes in.
+pub(crate) struct Inject {
+    pub(crate) input: BoxedOperator,
+    pub(crate) values: Vec<Value>,
+    pub(crate) sack: Option<Box<Value>>,
+    /// Whether what comes in is no value, as at the start of a query.
+    pub(crate) first: bool,
+    pub(crate) segments: SharedSegments,
+    pub(crate) given: bool,
+}
+
+impl Operator for Inject {
+    fn next(
+        &mut self,
+        cx: &mut Context<'_>,
+        demand: usize,
+    ) -> Result<Option<Vec<Row>>, QueryError> {
+        if std::mem::replace(&mut self.given, true) {
+            return match self.first {
+                true => Ok(None),
+                false => self.input.next(cx, demand),
+            };
+        }
+        let mut rows = Vec::new();
+        for segment in self.segments.each() {
+            for value in &self.values {
+                rows.push(Row {
+                    segment,
+                    sack: self.sack.clone(),
+                    ..Row::start(value.clone(), cx.track)
+                });
+            }
+        }
+        Ok(Some(rows))
+    }
+
+    fn reset(&mut self, how: Reset) {
+        self.given = false;
+        self.input.reset(how);
+    }
+}
+
+/// Which elements a source gives, resolved.
+pub(crate) enum Wanted {
+    /// No element can be meant.
+    None,
+    Vertices(Vec<VertexLabelId>),
+    Edges(Vec<EdgeLabelId>),
+    VertexIds(Vec<VertexId>),
+    EdgeIds(Vec<EdgeId>),
+}
+
+/// Elements, for each row that comes in.
+pub(crate) struct Source {
+    input: BoxedOperator,
+    wanted: Wanted,
+    conditions: Vec<varve_model::Condition>,
+    rows: std::vec::IntoIter<Row>,
+    current: Option<(Row, Option<Place>)>,
+}
+
+impl Source {
+    pub(crate) fn new(
+        input: BoxedOperator,
+        wanted: Wanted,
+        conditions: Vec<varve_model::Condition>,
+    ) -> Self {
+        Self {
+            input,
+            wanted,
+            conditions,
+            rows: Vec::new().into_iter(),
+            current: None,
+        }
+    }
+
+    fn by_ids(&self, cx: &mut Context<'_>, row: &Row) -> Result<Vec<Row>, QueryError> {
+        let found = match &self.wanted {
+            Wanted::VertexIds(ids) => {
+                let vertex =
+                    |id: &VertexId| Value::Vertex(Arc::new(VertexHandle::new(id.clone(), None)));
+                let vertices: Vec<Value> = ids.iter().map(vertex).collect();
+                cx.fetch(vertices.iter())?;
+                let exists = |value: &Value| match value {
+                    Value::Vertex(vertex) => vertex.content().flatten().is_some(),
+                    _ => false,
+                };
+                vertices.into_iter().filter(exists).collect()
+            }
+            Wanted::EdgeIds(ids) => edges_of_ids(cx, ids)?,
+            _ => Vec::new(),
+        };
+        Ok(found
+            .into_iter()
+            .map(|value| row.at(value, cx.track))
+            .collect())
+    }
+
+    /// As [`Source::look`]. Conditions that no index serves are left to the filters behind.
+    fn scan(
+        &mut self,
+        cx: &mut Context<'_>,
+        row: &Row,
+        from: Option<&Place>,
+        demand: usize,
+    ) -> Result<(Vec<Row>, Option<Place>), QueryError> {
+        match self.look(cx, row, from, demand) {
+            Err(QueryError::View(ViewError::NoIndex(_))) if !self.conditions.is_empty() => {
+                self.conditions.clear();
+                self.look(cx, row, from, demand)
+            }
+            looked => looked,
+        }
+    }
+
+    /// The next elements of a scan, and where it goes on.
+    fn look(
+        &self,
+        cx: &mut Context<'_>,
+        row: &Row,
+        from: Option<&Place>,
+        demand: usize,
+    ) -> Result<(Vec<Row>, Option<Place>), QueryError> {
+        let elements = match &self.wanted {
+            Wanted::Vertices(labels) => Elements::Vertices(labels),
+            Wanted::Edges(labels) => Elements::Edges(labels),
+            _ => return Ok((self.by_ids(cx, row)?, None)),
+        };
+        let ask = ScanAsk {
+            elements,
+            conditions: &self.conditions,
+            order: None,
+            properties: &cx.projection,
+        };
+        let mut rows = Vec::new();
+        let mut failed = None;
+        let (track, shared) = (cx.track, &*cx);
+        let place =
+            cx.view.scan(
+                &ask,
+                from,
+                demand,
+                cx.meter,
+                &mut |found| match value_of(shared, found) {
+                    Ok(value) => {
+                        rows.push(row.at(value, track));
+                        Flow::Continue(())
+                    }
+                    Err(error) => {
+                        failed = Some(error);
+                        Flow::Break(())
+                    }
+                },
+            )?;
+        match failed {
+            Some(error) => Err(error),
+            None => Ok((rows, place)),
+        }
+    }
+}
+
+impl Operator for Source {
+    fn next(
+        &mut self,
+        cx: &mut Context<'_>,
+        demand: usize,
+    ) -> Result<Option<Vec<Row>>, QueryError> {
+        if matches!(self.wanted, Wanted::None) {
+            return Ok(None);
+        }
+        if self.current.is_none() {
+            if self.rows.len() == 0 {
+                match self.input.next(cx, demand)? {
+                    Some(rows) => self.rows = rows.into_iter(),
+                    None => return Ok(None),
+                }
+            }
+            self.current = self.rows.next().map(|row| (row, None));
+        }
+        let Some((row, from)) = self.current.take() else {
+            return Ok(Some(Vec::new()));
+        };
+        let (rows, place) = self.scan(cx, &row, from.as_ref(), demand.clamp(1, BATCH_MAX))?;
+        self.current = place.map(|place| (row, Some(place)));
+        Ok(Some(rows))
+    }
+
+    fn reset(&mut self, how: Reset) {
+        self.rows = Vec::new().into_iter();
+        self.current = None;
+        self.input.reset(how);
+    }
+}
+
+fn value_of(cx: &Context<'_>, found: &Found<'_>) -> Result<Value, QueryError> {
+    let view = cx.view;
+    Ok(match found {
+        Found::Vertex { key, vertex } => {
+            let content = VertexContent {
+                label: vertex.label,
+                properties: vertex.properties.clone(),
+            };
+            let id = view.vertex_id(key)?;
+            Value::Vertex(Arc::new(VertexHandle::read(id, content)))
+        }
+        Found::Edge(edge) => Value::Edge(Arc::new(scanned(cx, edge)?), Walked::No),
+    })
+}
+
+fn scanned(cx: &Context<'_>, edge: &ScannedEdge<'_>) -> Result<EdgeHandle, QueryError> {
+    Ok(EdgeHandle {
+        label_name: cx.edge_label(edge.label).into(),
+        id: cx.view.edge_id(edge.source, edge.edge)?,
+        source_label: edge.source_label,
+        target_label: edge.target_label,
+        properties: edge.properties.clone(),
+    })
+}
+
+/// The edges with these ids, found at their sources.
+fn edges_of_ids(cx: &Context<'_>, ids: &[EdgeId]) -> Result<Vec<Value>, QueryError> {
+    let mut found = Vec::new();
+    for id in ids {
+        let mut key = Vec::new();
+        cx.view.put_vertex_key(&id.source, &mut key);
+        let ask = varve_view::Expand {
+            direction: Some(varve_model::Direction::Out),
+            labels: &[id.label],
+            properties: &cx.projection,
+        };
+        let mut failed = None;
+        let view = cx.view;
+        view.neighbours(
+            &[&key],
+            &ask,
+            cx.meter,
+            &mut |_, seen| match view.edge_id(&key, seen.edge) {
+                Ok(own) if own == *id => {
+                    let handle = EdgeHandle {
+                        label_name: cx.edge_label(own.label).into(),
+                        id: own,
+                        source_label: varve_model::VertexLabelId(0),
+                        target_label: seen.other_label,
+                        properties: seen.properties.clone(),
+                    };
+                    found.push(handle);
+                    Flow::Break(())
+                }
+                Ok(_) => Flow::Continue(()),
+                Err(error) => {
+                    failed = Some(error);
+                    Flow::Break(())
+                }
+            },
+        )?;
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+    }
+    let mut edges = Vec::with_capacity(found.len());
+    for mut edge in found {
+        if let Some(label) = cx
+            .schema
+            .edge_label(edge.label())
+            .and_then(|label| label.link)
+        {
+            edge.source_label = label.0;
+        }
+        edges.push(Value::Edge(Arc::new(edge), Walked::No));
+    }
+    Ok(edges)
+}
+
+impl Wanted {
+    pub(crate) const fn of_kind(kind: ElementKind) -> Self {
+        match kind {
+            ElementKind::Vertex => Self::Vertices(Vec::new()),
+            ElementKind::Edge => Self::Edges(Vec::new()),
+        }
+    }
+}

@@ -1,0 +1,477 @@
+//! The values of queries: numbers of every width, collections, elements, paths.
+//!
+//! Values are cheap to clone: what is large is shared. Elements are handles: a vertex knows its id,
+//! and its label and properties once a query has read them.
+
+mod equivalence;
+pub mod number;
+mod order;
+mod text;
+
+use std::sync::{Arc, OnceLock};
+
+use compact_str::CompactString;
+use indexmap::{IndexMap, IndexSet};
+use num_bigint::BigInt;
+use varve_model::{
+    Direction, EdgeId, EdgeLabelId, Properties, PropertyKeyId, VertexId, VertexLabelId,
+};
+
+pub use bigdecimal::BigDecimal;
+pub use order::Comparison;
+
+/// A map in the order of insertion.
+pub type ValueMap = IndexMap<Value, Value, foldhash::fast::RandomState>;
+/// A set in the order of insertion.
+pub type ValueSet = IndexSet<Value, foldhash::fast::RandomState>;
+
+/// One value.
+///
+/// `==` is *equivalence* as TinkerPop calls it, the relation of `dedup` and of map keys: `1`, `1L` and
+/// `1.0` differ, and NaN is itself. The relation of predicates is [`Value::equals`].
+#[derive(Debug, Clone, Default)]
+pub enum Value {
+    /// null
+    #[default]
+    Null,
+    /// A truth value.
+    Bool(bool),
+    /// 8 bits.
+    Byte(i8),
+    /// 16 bits.
+    Short(i16),
+    /// 32 bits.
+    Int(i32),
+    /// 64 bits.
+    Long(i64),
+    /// A whole number of any size.
+    BigInt(Arc<BigInt>),
+    /// 32 bits, IEEE.
+    Float(f32),
+    /// 64 bits, IEEE.
+    Double(f64),
+    /// A decimal number of any precision.
+    BigDecimal(Arc<BigDecimal>),
+    /// Text.
+    Text(CompactString),
+    /// Bytes.
+    Bytes(Arc<[u8]>),
+    /// A UUID, most significant byte first.
+    Uuid(u128),
+    /// An instant.
+    DateTime(DateTime),
+    /// A list.
+    List(Arc<Vec<Value>>),
+    /// A set.
+    Set(Arc<ValueSet>),
+    /// A map.
+    Map(Arc<ValueMap>),
+    /// One entry of a map.
+    Entry(Arc<(Value, Value)>),
+    /// A vertex.
+    Vertex(Arc<VertexHandle>),
+    /// An edge, and which way a query walked it.
+    Edge(Arc<EdgeHandle>, Walked),
+    /// A property of a vertex.
+    VertexProperty(Arc<VertexProperty>),
+    /// A property of an edge.
+    Property(Arc<Property>),
+    /// A path.
+    Path(Arc<Path>),
+    /// A tree of values.
+    Tree(Arc<Tree>),
+    /// A name with a meaning: `id`, `label`, `IN`, `OUT`.
+    Token(Token),
+}
+
+/// Names with a meaning, which are keys of maps that describe elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs, reason = "the names are the definition")]
+pub enum Token {
+    Id,
+    Label,
+    Key,
+    Value,
+    Out,
+    In,
+}
+
+/// An instant with the offset it was written with.
+#[derive(Debug, Clone, Copy)]
+pub struct DateTime {
+    /// Microseconds since 1970 UTC.
+    pub micros: i64,
+    /// Seconds east of UTC.
+    pub offset: i32,
+}
+
+/// Which way an edge was walked.
+#[derive(Debug, Clone, Copy, Default)]
+pub enum Walked {
+    /// Not from one of its ends.
+    #[default]
+    No,
+    /// From its source.
+    Out,
+    /// From its target.
+    In,
+}
+
+/// Label and properties of a vertex, as far as the query reads them.
+#[derive(Debug)]
+pub struct VertexContent {
+    /// The label.
+    pub label: VertexLabelId,
+    /// The properties that the query reads.
+    pub properties: Properties,
+}
+
+/// A vertex of the graph.
+#[derive(Debug)]
+pub struct VertexHandle {
+    id: VertexId,
+    label: Option<VertexLabelId>,
+    content: OnceLock<Option<VertexContent>>,
+}
+
+impl VertexHandle {
+    /// A vertex whose content is not read; its label is known where an edge tells it.
+    #[must_use]
+    pub const fn new(id: VertexId, label: Option<VertexLabelId>) -> Self {
+        Self {
+            id,
+            label,
+            content: OnceLock::new(),
+        }
+    }
+
+    /// A vertex that was read.
+    #[must_use]
+    pub fn read(id: VertexId, content: VertexContent) -> Self {
+        let handle = Self::new(id, Some(content.label));
+        handle.fill(Some(content));
+        handle
+    }
+
+    /// The id.
+    #[must_use]
+    pub const fn id(&self) -> &VertexId {
+        &self.id
+    }
+
+    /// The label, where it is known.
+    #[must_use]
+    pub fn label(&self) -> Option<VertexLabelId> {
+        self.label
+            .or_else(|| self.content.get()?.as_ref().map(|content| content.label))
+    }
+
+    /// What was read; `None` when the vertex does not exist. The outer `None`: not read yet.
+    #[must_use]
+    pub fn content(&self) -> Option<Option<&VertexContent>> {
+        self.content.get().map(Option::as_ref)
+    }
+
+    /// Keeps what was read, unless something is kept.
+    pub fn fill(&self, content: Option<VertexContent>) {
+        // Two reads of one view find the same.
+        let _ = self.content.set(content);
+    }
+}
+
+/// An edge of the graph.
+#[derive(Debug)]
+pub struct EdgeHandle {
+    /// The id.
+    pub id: EdgeId,
+    /// The label's name.
+    pub label_name: CompactString,
+    /// The label of its source.
+    pub source_label: VertexLabelId,
+    /// The label of its target.
+    pub target_label: VertexLabelId,
+    /// The properties that the query reads.
+    pub properties: Properties,
+}
+
+impl EdgeHandle {
+    /// The label.
+    #[must_use]
+    pub const fn label(&self) -> EdgeLabelId {
+        self.id.label
+    }
+
+    /// The vertex at the end that `direction` starts from.
+    #[must_use]
+    pub fn end(&self, direction: Direction) -> Value {
+        let label = match direction {
+            Direction::Out => self.source_label,
+            Direction::In => self.target_label,
+        };
+        let id = self.id.owner(direction).clone();
+        Value::Vertex(Arc::new(VertexHandle::new(id, Some(label))))
+    }
+}
+
+/// A property of a vertex.
+#[derive(Debug)]
+pub struct VertexProperty {
+    /// The vertex.
+    pub vertex: Arc<VertexHandle>,
+    /// Which property.
+    pub key: PropertyKeyId,
+    /// Its name.
+    pub name: CompactString,
+    /// Its value.
+    pub value: Value,
+}
+
+/// A property of an edge.
+#[derive(Debug)]
+pub struct Property {
+    /// The edge.
+    pub edge: Arc<EdgeHandle>,
+    /// Its name.
+    pub name: CompactString,
+    /// Its value.
+    pub value: Value,
+}
+
+/// The objects that a traverser was at, with the labels given to each.
+#[derive(Debug, Clone, Default)]
+pub struct Path {
+    /// The objects, first to last.
+    pub objects: Vec<Value>,
+    /// The labels of each object.
+    pub labels: Vec<Vec<CompactString>>,
+}
+
+/// Values, each with the values that followed it.
+#[derive(Debug, Clone, Default)]
+pub struct Tree(pub IndexMap<Value, Tree, foldhash::fast::RandomState>);
+
+impl Value {
+    /// A text.
+    #[must_use]
+    pub fn text(text: &str) -> Self {
+        Self::Text(CompactString::new(text))
+    }
+
+    /// A list.
+    #[must_use]
+    pub fn list(items: Vec<Self>) -> Self {
+        Self::List(Arc::new(items))
+    }
+
+    /// A set of these, without repeats.
+    pub fn set(items: impl IntoIterator<Item = Self>) -> Self {
+        Self::Set(Arc::new(items.into_iter().collect()))
+    }
+
+    /// A map; later entries replace earlier ones.
+    pub fn map(entries: impl IntoIterator<Item = (Self, Self)>) -> Self {
+        Self::Map(Arc::new(entries.into_iter().collect()))
+    }
+
+    /// A whole number as a LONG; larger ones become a BIGINT.
+    #[must_use]
+    pub fn count(number: u64) -> Self {
+        match i64::try_from(number) {
+            Ok(number) => Self::Long(number),
+            Err(_) => Self::BigInt(Arc::new(number.into())),
+        }
+    }
+
+    /// A vertex id as a value.
+    #[must_use]
+    pub fn of_id(id: &VertexId) -> Self {
+        match id {
+            VertexId::Number(number) => Self::Long(*number),
+            VertexId::Uuid(uuid) => Self::Uuid(*uuid),
+            VertexId::Text(text) => Self::Text(text.clone()),
+        }
+    }
+
+    /// The vertex id that this value names: a number, a UUID or a text.
+    #[must_use]
+    pub fn as_vertex_id(&self) -> Option<VertexId> {
+        match self {
+            Self::Text(text) if !text.is_empty() => Some(VertexId::Text(text.clone())),
+            Self::Uuid(uuid) => Some(VertexId::Uuid(*uuid)),
+            Self::Vertex(vertex) => Some(vertex.id.clone()),
+            _ => self.as_long().map(VertexId::Number),
+        }
+    }
+
+    /// A whole number of at most 64 bits.
+    #[must_use]
+    pub const fn as_long(&self) -> Option<i64> {
+        match *self {
+            Self::Byte(number) => Some(number as i64),
+            Self::Short(number) => Some(number as i64),
+            Self::Int(number) => Some(number as i64),
+            Self::Long(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// What kind of value this is, as error messages name it.
+    #[must_use]
+    pub const fn type_name(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "Boolean",
+            Self::Byte(_) => "Byte",
+            Self::Short(_) => "Short",
+            Self::Int(_) => "Integer",
+            Self::Long(_) => "Long",
+            Self::BigInt(_) => "BigInteger",
+            Self::Float(_) => "Float",
+            Self::Double(_) => "Double",
+            Self::BigDecimal(_) => "BigDecimal",
+            Self::Text(_) => "String",
+            Self::Bytes(_) => "ByteBuffer",
+            Self::Uuid(_) => "UUID",
+            Self::DateTime(_) => "OffsetDateTime",
+            Self::List(_) => "List",
+            Self::Set(_) => "Set",
+            Self::Map(_) => "Map",
+            Self::Entry(_) => "Map.Entry",
+            Self::Vertex(_) => "Vertex",
+            Self::Edge(..) => "Edge",
+            Self::VertexProperty(_) => "VertexProperty",
+            Self::Property(_) => "Property",
+            Self::Path(_) => "Path",
+            Self::Tree(_) => "Tree",
+            Self::Token(_) => "T",
+        }
+    }
+
+    /// Whether this is null.
+    #[must_use]
+    pub const fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// Whether this is a number.
+    #[must_use]
+    pub const fn is_number(&self) -> bool {
+        matches!(
+            self,
+            Self::Byte(_)
+                | Self::Short(_)
+                | Self::Int(_)
+                | Self::Long(_)
+                | Self::BigInt(_)
+                | Self::Float(_)
+                | Self::Double(_)
+                | Self::BigDecimal(_)
+        )
+    }
+
+    /// What a list, a set, a path, or a map (its entries) holds; `None` for anything else.
+    #[must_use]
+    pub fn items(&self) -> Option<Vec<Self>> {
+        match self {
+            Self::List(items) => Some(items.as_ref().clone()),
+            Self::Set(items) => Some(items.iter().cloned().collect()),
+            Self::Path(path) => Some(path.objects.clone()),
+            Self::Map(map) => {
+                let entry = |(key, value): (&Self, &Self)| {
+                    Self::Entry(Arc::new((key.clone(), value.clone())))
+                };
+                Some(map.iter().map(entry).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// A stored property value of a key with this type: stored whole numbers may come as LONG.
+    #[must_use]
+    pub fn of_property(value: &varve_model::Value, data_type: varve_model::DataType) -> Self {
+        use varve_model::{DataType, Value as Stored};
+        let each = |items: &[Stored]| -> Vec<Self> {
+            let each = items.iter();
+            each.map(|item| Self::of_property(item, data_type))
+                .collect()
+        };
+        #[allow(
+            clippy::cast_possible_truncation,
+            reason = "the key's type bounds what was stored"
+        )]
+        match value {
+            Stored::Boolean(value) => Self::Bool(*value),
+            Stored::Byte(value) => Self::Byte(*value),
+            Stored::Int(value) => Self::Int(*value),
+            Stored::Long(value) => match data_type {
+                DataType::Byte => Self::Byte(*value as i8),
+                DataType::Int => Self::Int(*value as i32),
+                _ => Self::Long(*value),
+            },
+            Stored::Float(value) => Self::Float(*value),
+            Stored::Double(value) => Self::Double(*value),
+            Stored::Text(text) => Self::text(text),
+            Stored::Blob(bytes) => Self::Bytes(Arc::from(bytes.as_slice())),
+            Stored::Date(millis) => Self::DateTime(DateTime::of_millis(*millis)),
+            Stored::Uuid(uuid) => Self::Uuid(*uuid),
+            Stored::Object(datum) => Self::of_datum(datum),
+            Stored::List(items) => Self::list(each(items)),
+            Stored::Set(items) => Self::set(each(items)),
+        }
+    }
+
+    /// A free-form value.
+    #[must_use]
+    pub fn of_datum(datum: &varve_model::Datum) -> Self {
+        use varve_model::Datum;
+        match datum {
+            Datum::Null => Self::Null,
+            Datum::Bool(value) => Self::Bool(*value),
+            Datum::Int(number) => Self::Long(*number),
+            Datum::Float(number) => Self::Double(*number),
+            Datum::Text(text) => Self::text(text),
+            Datum::List(items) => Self::list(items.iter().map(Self::of_datum).collect()),
+            Datum::Map(members) => Self::map(
+                members
+                    .iter()
+                    .map(|(name, value)| (Self::text(name), Self::of_datum(value))),
+            ),
+        }
+    }
+}
+
+impl DateTime {
+    /// An instant in UTC, from milliseconds since 1970.
+    #[must_use]
+    pub const fn of_millis(millis: i64) -> Self {
+        Self {
+            micros: millis.saturating_mul(1_000),
+            offset: 0,
+        }
+    }
+
+    /// Milliseconds since 1970 UTC.
+    #[must_use]
+    pub const fn millis(&self) -> i64 {
+        self.micros.div_euclid(1_000)
+    }
+}
+
+impl std::fmt::Display for Token {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Id => "id",
+            Self::Label => "label",
+            Self::Key => "key",
+            Self::Value => "value",
+            Self::Out => "OUT",
+            Self::In => "IN",
+        })
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}

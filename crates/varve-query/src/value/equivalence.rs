@@ -1,0 +1,118 @@
+//! Equivalence: which values `dedup`, groups and map keys take for one.
+
+use std::hash::{Hash, Hasher};
+use std::mem::discriminant;
+
+use super::{DateTime, Path, Tree, Value};
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Null, Self::Null) => true,
+            (Self::Bool(a), Self::Bool(b)) => a == b,
+            (Self::Byte(a), Self::Byte(b)) => a == b,
+            (Self::Short(a), Self::Short(b)) => a == b,
+            (Self::Int(a), Self::Int(b)) => a == b,
+            (Self::Long(a), Self::Long(b)) => a == b,
+            (Self::BigInt(a), Self::BigInt(b)) => a == b,
+            (Self::Float(a), Self::Float(b)) => bits32(*a) == bits32(*b),
+            (Self::Double(a), Self::Double(b)) => bits64(*a) == bits64(*b),
+            (Self::BigDecimal(a), Self::BigDecimal(b)) => a == b,
+            (Self::Text(a), Self::Text(b)) => a == b,
+            (Self::Bytes(a), Self::Bytes(b)) => a == b,
+            (Self::Uuid(a), Self::Uuid(b)) => a == b,
+            (Self::DateTime(a), Self::DateTime(b)) => a == b,
+            (Self::List(a), Self::List(b)) => a == b,
+            (Self::Set(a), Self::Set(b)) => a == b,
+            (Self::Map(a), Self::Map(b)) => a == b,
+            (Self::Entry(a), Self::Entry(b)) => a == b,
+            (Self::Vertex(a), Self::Vertex(b)) => a.id() == b.id(),
+            (Self::Edge(a, _), Self::Edge(b, _)) => a.id == b.id,
+            (Self::VertexProperty(a), Self::VertexProperty(b)) => {
+                a.vertex.id() == b.vertex.id() && a.key == b.key && a.value == b.value
+            }
+            (Self::Property(a), Self::Property(b)) => a.name == b.name && a.value == b.value,
+            (Self::Path(a), Self::Path(b)) => a == b,
+            (Self::Tree(a), Self::Tree(b)) => a == b,
+            (Self::Token(a), Self::Token(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Value {}
+
+impl Hash for Value {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        discriminant(self).hash(state);
+        match self {
+            Self::Null => {}
+            Self::Bool(value) => value.hash(state),
+            Self::Byte(value) => value.hash(state),
+            Self::Short(value) => value.hash(state),
+            Self::Int(value) => value.hash(state),
+            Self::Long(value) => value.hash(state),
+            Self::BigInt(value) => value.hash(state),
+            Self::Float(value) => bits32(*value).hash(state),
+            Self::Double(value) => bits64(*value).hash(state),
+            Self::BigDecimal(value) => value.hash(state),
+            Self::Text(value) => value.hash(state),
+            Self::Bytes(value) => value.hash(state),
+            Self::Uuid(value) => value.hash(state),
+            Self::DateTime(value) => value.micros.hash(state),
+            Self::List(items) => items.hash(state),
+            // Neither depends on the order of what it holds.
+            Self::Set(items) => items.len().hash(state),
+            Self::Map(map) => map.len().hash(state),
+            Self::Entry(entry) => entry.hash(state),
+            Self::Vertex(vertex) => vertex.id().hash(state),
+            Self::Edge(edge, _) => edge.id.hash(state),
+            Self::VertexProperty(property) => {
+                property.vertex.id().hash(state);
+                property.value.hash(state);
+            }
+            Self::Property(property) => {
+                property.name.hash(state);
+                property.value.hash(state);
+            }
+            Self::Path(path) => path.objects.hash(state),
+            Self::Tree(tree) => tree.0.len().hash(state),
+            Self::Token(token) => token.hash(state),
+        }
+    }
+}
+
+impl PartialEq for DateTime {
+    fn eq(&self, other: &Self) -> bool {
+        self.micros == other.micros
+    }
+}
+
+impl Eq for DateTime {}
+
+impl PartialEq for Path {
+    fn eq(&self, other: &Self) -> bool {
+        self.objects == other.objects && self.labels == other.labels
+    }
+}
+
+impl PartialEq for Tree {
+    fn eq(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+/// All NaN are one, and both zeros differ.
+fn bits32(value: f32) -> u32 {
+    match value.is_nan() {
+        true => f32::NAN.to_bits(),
+        false => value.to_bits(),
+    }
+}
+
+fn bits64(value: f64) -> u64 {
+    match value.is_nan() {
+        true => f64::NAN.to_bits(),
+        false => value.to_bits(),
+    }
+}

@@ -1,0 +1,287 @@
+//! Numbers of mixed widths: comparison and arithmetic as TinkerPop defines them.
+//!
+//! The result has the widest type of both; with a float it is a float, of 32 bits only if both fit
+//! there. Whole numbers that overflow widen up to LONG and are refused beyond.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use bigdecimal::BigDecimal;
+use num_bigint::BigInt;
+use num_traits::{FromPrimitive, ToPrimitive, Zero};
+
+use super::Value;
+use crate::QueryError;
+
+/// A number, with the width it has.
+#[derive(Debug, Clone)]
+pub(crate) enum Number {
+    /// Whole; the width in bits is 8, 16, 32 or 64.
+    Whole(i64, u8),
+    BigInt(Arc<BigInt>),
+    Float(f32),
+    Double(f64),
+    Decimal(Arc<BigDecimal>),
+}
+
+/// What two numbers are joined by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are the definition")]
+pub enum Arithmetic {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Min,
+    Max,
+}
+
+impl Number {
+    pub(crate) fn of(value: &Value) -> Option<Self> {
+        Some(match value {
+            Value::Byte(number) => Self::Whole(i64::from(*number), 8),
+            Value::Short(number) => Self::Whole(i64::from(*number), 16),
+            Value::Int(number) => Self::Whole(i64::from(*number), 32),
+            Value::Long(number) => Self::Whole(*number, 64),
+            Value::BigInt(number) => Self::BigInt(Arc::clone(number)),
+            Value::Float(number) => Self::Float(*number),
+            Value::Double(number) => Self::Double(*number),
+            Value::BigDecimal(number) => Self::Decimal(Arc::clone(number)),
+            _ => return None,
+        })
+    }
+
+    /// The number as a DOUBLE, rounded.
+    #[allow(clippy::cast_precision_loss, reason = "rounded, as said")]
+    pub(crate) fn to_f64(&self) -> f64 {
+        match self {
+            Self::Whole(number, _) => *number as f64,
+            Self::BigInt(number) => number.to_f64().unwrap_or(f64::NAN),
+            Self::Float(number) => f64::from(*number),
+            Self::Double(number) => *number,
+            Self::Decimal(number) => number.to_f64().unwrap_or(f64::NAN),
+        }
+    }
+
+    /// The exact value; `None` for NaN and infinities.
+    fn exact(&self) -> Option<BigDecimal> {
+        match self {
+            Self::Whole(number, _) => Some(BigDecimal::from(*number)),
+            Self::BigInt(number) => Some(BigDecimal::from(number.as_ref().clone())),
+            Self::Float(number) => BigDecimal::from_f32(*number),
+            Self::Double(number) => BigDecimal::from_f64(*number),
+            Self::Decimal(number) => Some(number.as_ref().clone()),
+        }
+    }
+
+    const fn is_float(&self) -> bool {
+        matches!(self, Self::Float(_) | Self::Double(_))
+    }
+
+    /// The order by value; `None` with NaN.
+    pub(crate) fn compare(&self, other: &Self) -> Option<Ordering> {
+        match (self, other) {
+            (Self::Whole(a, _), Self::Whole(b, _)) => Some(a.cmp(b)),
+            _ if self.is_float() && other.is_float() => self.to_f64().partial_cmp(&other.to_f64()),
+            _ => match (self.exact(), other.exact()) {
+                (Some(a), Some(b)) => Some(a.cmp(&b)),
+                _ => self.to_f64().partial_cmp(&other.to_f64()),
+            },
+        }
+    }
+
+    /// The order by value, NaN last.
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
+        self.compare(other).unwrap_or_else(|| {
+            let is_nan = |number: &Self| number.to_f64().is_nan();
+            is_nan(self).cmp(&is_nan(other))
+        })
+    }
+
+    fn value(self) -> Value {
+        match self {
+            Self::Whole(number, bits) => whole(number, bits),
+            Self::BigInt(number) => Value::BigInt(number),
+            Self::Float(number) => Value::Float(number),
+            Self::Double(number) => Value::Double(number),
+            Self::Decimal(number) => Value::BigDecimal(number),
+        }
+    }
+}
+
+/// A whole number in the narrowest type that has at least `bits` bits and holds it.
+fn whole(number: i64, bits: u8) -> Value {
+    if bits <= 8
+        && let Ok(number) = i8::try_from(number)
+    {
+        return Value::Byte(number);
+    }
+    if bits <= 16
+        && let Ok(number) = i16::try_from(number)
+    {
+        return Value::Short(number);
+    }
+    if bits <= 32
+        && let Ok(number) = i32::try_from(number)
+    {
+        return Value::Int(number);
+    }
+    Value::Long(number)
+}
+
+impl Arithmetic {
+    /// Joins two numbers; null beside a number leaves the number on the left, and null wins on the
+    /// left of nothing.
+    ///
+    /// # Errors
+    /// When one is no number, when a LONG overflows, and on division by zero.
+    pub fn apply(self, a: &Value, b: &Value) -> Result<Value, QueryError> {
+        if a.is_null() || b.is_null() {
+            return Ok(a.clone());
+        }
+        let number =
+            |value: &Value| Number::of(value).ok_or_else(|| QueryError::cast(value, "Number"));
+        let (x, y) = (number(a)?, number(b)?);
+        if matches!(self, Self::Min | Self::Max) {
+            let first = match self {
+                Self::Min => x.order(&y) != Ordering::Greater,
+                _ => x.order(&y) != Ordering::Less,
+            };
+            return Ok(widened(if first { &x } else { &y }, &x, &y));
+        }
+        match (&x, &y) {
+            (Number::Whole(p, m), Number::Whole(q, n)) => self.whole(*p, *q, (*m).max(*n)),
+            (Number::Float(p), Number::Float(q)) => Ok(Value::Float(self.float32(*p, *q))),
+            (Number::Float(p), Number::Whole(q, bits @ ..=32)) if *bits <= 16 =>
+            {
+                #[allow(clippy::cast_precision_loss, reason = "16 bits fit")]
+                Ok(Value::Float(self.float32(*p, *q as f32)))
+            }
+            (Number::Decimal(_), _) | (_, Number::Decimal(_)) => self.decimal(&x, &y),
+            _ if x.is_float() || y.is_float() => {
+                Ok(Value::Double(self.float64(x.to_f64(), y.to_f64())))
+            }
+            _ => self.big(&x, &y),
+        }
+    }
+
+    fn whole(self, a: i64, b: i64, bits: u8) -> Result<Value, QueryError> {
+        let result = match self {
+            Self::Add => a.checked_add(b),
+            Self::Subtract => a.checked_sub(b),
+            Self::Multiply => a.checked_mul(b),
+            Self::Divide if b == 0 => return Err(QueryError::arithmetic("/ by zero")),
+            Self::Divide => a.checked_div(b),
+            Self::Min => Some(a.min(b)),
+            Self::Max => Some(a.max(b)),
+        };
+        result
+            .map(|number| whole(number, bits))
+            .ok_or_else(|| QueryError::arithmetic("long overflow"))
+    }
+
+    fn float32(self, a: f32, b: f32) -> f32 {
+        match self {
+            Self::Add => a + b,
+            Self::Subtract => a - b,
+            Self::Multiply => a * b,
+            Self::Divide => a / b,
+            Self::Min => a.min(b),
+            Self::Max => a.max(b),
+        }
+    }
+
+    fn float64(self, a: f64, b: f64) -> f64 {
+        match self {
+            Self::Add => a + b,
+            Self::Subtract => a - b,
+            Self::Multiply => a * b,
+            Self::Divide => a / b,
+            Self::Min => a.min(b),
+            Self::Max => a.max(b),
+        }
+    }
+
+    fn decimal(self, a: &Number, b: &Number) -> Result<Value, QueryError> {
+        let (Some(x), Some(y)) = (a.exact(), b.exact()) else {
+            return Ok(Value::Double(self.float64(a.to_f64(), b.to_f64())));
+        };
+        if self == Self::Divide && y.is_zero() {
+            return Err(QueryError::arithmetic("Division by zero"));
+        }
+        let result = match self {
+            Self::Add => x + y,
+            Self::Subtract => x - y,
+            Self::Multiply => x * y,
+            Self::Divide => x / y,
+            Self::Min => x.min(y),
+            Self::Max => x.max(y),
+        };
+        Ok(Value::BigDecimal(Arc::new(result)))
+    }
+
+    fn big(self, a: &Number, b: &Number) -> Result<Value, QueryError> {
+        let of = |number: &Number| match number {
+            Number::Whole(number, _) => BigInt::from(*number),
+            Number::BigInt(number) => number.as_ref().clone(),
+            other => BigInt::from_f64(other.to_f64()).unwrap_or_default(),
+        };
+        let (x, y) = (of(a), of(b));
+        if self == Self::Divide && y.is_zero() {
+            return Err(QueryError::arithmetic("BigInteger divide by zero"));
+        }
+        let result = match self {
+            Self::Add => x + y,
+            Self::Subtract => x - y,
+            Self::Multiply => x * y,
+            Self::Divide => x / y,
+            Self::Min => x.min(y),
+            Self::Max => x.max(y),
+        };
+        Ok(Value::BigInt(Arc::new(result)))
+    }
+}
+
+/// One of two numbers in the wider type of both.
+fn widened(number: &Number, x: &Number, y: &Number) -> Value {
+    match (x, y, number) {
+        (Number::Whole(_, m), Number::Whole(_, n), Number::Whole(value, _)) => {
+            whole(*value, (*m).max(*n))
+        }
+        (Number::Decimal(_), _, _) | (_, Number::Decimal(_), _) => match number.exact() {
+            Some(exact) => Value::BigDecimal(Arc::new(exact)),
+            None => number.clone().value(),
+        },
+        (Number::Float(_), Number::Float(_), _) => number.clone().value(),
+        _ if x.is_float() || y.is_float() => Value::Double(number.to_f64()),
+        _ => number.clone().value(),
+    }
+}
+
+/// The mean of a sum over so many numbers: a DOUBLE, or a BIGDECIMAL of big numbers.
+pub(crate) fn mean(sum: &Value, count: u64) -> Option<Value> {
+    let number = Number::of(sum)?;
+    if count == 0 {
+        return None;
+    }
+    match number {
+        Number::BigInt(_) | Number::Decimal(_) => {
+            let exact = number.exact()?;
+            Some(Value::BigDecimal(Arc::new(exact / BigDecimal::from(count))))
+        }
+        #[allow(clippy::cast_precision_loss, reason = "a mean is rounded")]
+        _ => Some(Value::Double(number.to_f64() / count as f64)),
+    }
+}
+
+/// A number times a bulk.
+pub(crate) fn times(number: &Value, bulk: u64) -> Result<Value, QueryError> {
+    match bulk {
+        1 => Ok(number.clone()),
+        _ => {
+            let bulk = i64::try_from(bulk).unwrap_or(i64::MAX);
+            // The narrowest type, so that the number's own width decides.
+            Arithmetic::Multiply.apply(number, &whole(bulk, 8))
+        }
+    }
+}

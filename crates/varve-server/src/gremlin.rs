@@ -1,0 +1,100 @@
+//! `/gremlin`: scripts, answered in HugeGraph's flat JSON.
+//!
+//! Nothing that a client sends is run as code: a script is parsed into a tree, and each traversal
+//! of it runs on one view of one graph, within the request's time, `server.max_traversal_rows` and
+//! `server.max_traversal_bytes`.
+
+mod answer;
+mod host;
+mod request;
+
+use varve_gremlin::{ErrorCode, ParseError, execute, parse_script};
+use varve_query::QueryError;
+use varve_view::ViewError;
+
+use crate::errors::{ApiError, HandlerResult};
+use crate::request::RequestContext;
+use crate::route::{Action, Handler, Parameter, Route, Scope};
+use crate::state::AppState;
+use host::GraphHost;
+use request::GremlinRequest;
+
+/// The routes of this room.
+pub(crate) static ROUTES: &[Route] = &[
+    Route::get("gremlin", Handler::Pooled(get))
+        .queries(Scope::Graph)
+        .of("gremlin", "GremlinAPI")
+        .any_query()
+        .with(&[
+            Parameter::text("gremlin"),
+            Parameter::text("language"),
+            Parameter::text("as_of"),
+            Parameter::text("as_of_tx"),
+        ]),
+    Route::post("gremlin", Handler::Pooled(post))
+        .queries(Scope::Graph)
+        .of("gremlin", "GremlinAPI")
+        .with(&[Parameter::text("as_of"), Parameter::text("as_of_tx")]),
+];
+
+fn get(context: &RequestContext) -> HandlerResult {
+    answer(context, GremlinRequest::of_query(context.query()?)?)
+}
+
+fn post(context: &RequestContext) -> HandlerResult {
+    answer(context, GremlinRequest::of_body(context.body())?)
+}
+
+/// The graph that a request is about, as far as its aliases say: another server may lead it.
+pub(crate) fn graph_of(state: &AppState, context: &RequestContext) -> Option<String> {
+    let request = match context.body().is_empty() {
+        true => GremlinRequest::of_query(context.query().ok()?).ok()?,
+        false => GremlinRequest::of_body(context.body()).ok()?,
+    };
+    host::graph_named(state, &request.aliases, "g").ok()
+}
+
+fn answer(context: &RequestContext, request: GremlinRequest) -> HandlerResult {
+    let script = parse_script(&request.script).map_err(|error| unreadable(&error))?;
+    let mut host = GraphHost::new(context, request.aliases)?;
+    context.decide(Action::Read, &host.first_graph())?;
+    let results = execute::execute(&script, request.bindings, &mut host);
+    match results {
+        Ok(results) => answer::write(context, &host, &results),
+        Err(error) => Err(host
+            .refused
+            .take()
+            .unwrap_or_else(|| refused(context, error))),
+    }
+}
+
+/// A text that is no Gremlin, with the exception that clients of HugeGraph know.
+fn unreadable(error: &ParseError) -> ApiError {
+    let message = error.message.clone();
+    match error.code {
+        ErrorCode::Exit => ApiError::forbidden(message),
+        code => ApiError::gremlin(code.groovy_exception(), message),
+    }
+}
+
+/// Why a script gave no answer, as the client sees it.
+fn refused(context: &RequestContext, error: QueryError) -> ApiError {
+    match error {
+        QueryError::View(ViewError::Deadline | ViewError::Cancelled) => context.too_late(),
+        QueryError::View(error @ ViewError::Rows { .. }) => {
+            ApiError::limit_exceeded(format!("{error} (server.max_traversal_rows)"))
+        }
+        QueryError::View(error @ ViewError::Memory { .. }) => {
+            ApiError::limit_exceeded(format!("{error} (server.max_traversal_bytes)"))
+        }
+        QueryError::View(ViewError::NoIndex(message)) => ApiError::no_index(message),
+        QueryError::View(ViewError::Store(error)) => {
+            match error.downcast::<varve_graph::GraphError>() {
+                Ok(error) => (*error).into(),
+                Err(error) => ApiError::internal(error.to_string()),
+            }
+        }
+        error @ QueryError::Unsupported(_) => ApiError::not_supported(error.to_string()),
+        error => ApiError::illegal_argument(error.to_string()),
+    }
+}

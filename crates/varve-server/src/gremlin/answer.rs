@@ -1,0 +1,221 @@
+//! Results as HugeGraph's flat JSON.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use varve_graph::schema::Schema;
+use varve_model::value::{Uuid, date_text};
+use varve_query::Value;
+use varve_query::value::{DateTime, Tree, VertexHandle};
+
+use super::host::GraphHost;
+use crate::errors::HandlerResult;
+use crate::hugegraph::output;
+use crate::json::JsonWriter;
+use crate::request::RequestContext;
+use crate::respond::Growing;
+
+/// Bytes of a first buffer.
+const FIRST_BYTES: usize = 1_024;
+/// Results that are written between two looks at the clock.
+const DEADLINE_EVERY: usize = 256;
+
+/// The answer to a script with these results.
+pub(super) fn write(
+    context: &RequestContext,
+    host: &GraphHost<'_>,
+    results: &[(Value, u64)],
+) -> HandlerResult {
+    let empty = Schema::default();
+    let schema = host
+        .graph
+        .as_ref()
+        .map_or(&empty, |leased| leased.schema.as_ref());
+    let mut growing = Growing::with_capacity(context, FIRST_BYTES);
+    let json = growing.json.begin_object();
+    json.key("requestId")
+        .string(&Uuid(request_id()).to_string());
+    json.key("status").begin_object();
+    json.key("message").string("");
+    json.key("code").unsigned(200);
+    json.key("attributes").begin_object().end_object();
+    json.end_object();
+    json.key("result").begin_object();
+    json.key("data").begin_array();
+    let mut written = 0;
+    for (result, bulk) in results {
+        for _ in 0..*bulk {
+            if written % DEADLINE_EVERY == 0 {
+                context.check_deadline()?;
+            }
+            written += 1;
+            value(&mut growing.json, schema, result);
+            growing.check()?;
+        }
+    }
+    let json = growing.json.end_array();
+    json.key("meta").begin_object().end_object();
+    json.end_object().end_object();
+    Ok(growing.finish())
+}
+
+/// A random UUID of version 4.
+fn request_id() -> u128 {
+    use std::hash::{BuildHasher, RandomState};
+    let half = |salt: u64| u128::from(RandomState::new().hash_one(salt));
+    let random = (half(0) << 64) | half(1);
+    (random & !(0xf000 << 64) & !(0xc << 60)) | (0x4000 << 64) | (0x8 << 60)
+}
+
+fn value(json: &mut JsonWriter, schema: &Schema, value: &Value) {
+    match value {
+        Value::Null => {
+            json.null();
+        }
+        Value::Bool(truth) => {
+            json.boolean(*truth);
+        }
+        Value::Byte(number) => {
+            json.integer(i64::from(*number));
+        }
+        Value::Short(number) => {
+            json.integer(i64::from(*number));
+        }
+        Value::Int(number) => {
+            json.integer(i64::from(*number));
+        }
+        Value::Long(number) => {
+            json.integer(*number);
+        }
+        Value::BigInt(number) => {
+            json.raw(number.to_string().as_bytes());
+        }
+        Value::BigDecimal(number) => {
+            json.raw(number.to_plain_string().as_bytes());
+        }
+        Value::Float(number) => {
+            let _ = output::value(json, &varve_model::Value::Float(*number));
+        }
+        Value::Double(number) => {
+            let _ = output::value(json, &varve_model::Value::Double(*number));
+        }
+        Value::Text(text) => {
+            json.string(text);
+        }
+        Value::Bytes(bytes) => {
+            let text = base64::engine::general_purpose::STANDARD.encode(bytes);
+            json.string(&text);
+        }
+        Value::Uuid(uuid) => {
+            json.string(&Uuid(*uuid).to_string());
+        }
+        Value::DateTime(instant) => {
+            json.string(&instant_text(*instant));
+        }
+        Value::List(items) => list(json, schema, items.iter()),
+        Value::Set(items) => list(json, schema, items.iter()),
+        Value::Map(map) => {
+            json.begin_object();
+            for (key, member) in map.iter() {
+                json.key(&key_text(key));
+                self::value(json, schema, member);
+            }
+            json.end_object();
+        }
+        Value::Entry(entry) => {
+            json.begin_object().key(&key_text(&entry.0));
+            self::value(json, schema, &entry.1);
+            json.end_object();
+        }
+        Value::Vertex(vertex) => self::vertex(json, schema, vertex),
+        Value::Edge(edge, _) => {
+            let edge = varve_model::Edge {
+                id: edge.id.clone(),
+                source_label: edge.source_label,
+                target_label: edge.target_label,
+                properties: edge.properties.clone(),
+            };
+            output::edge(json, schema, &edge);
+        }
+        Value::VertexProperty(property) => {
+            let id = format!("{}>{}", property.vertex.id(), property.name);
+            json.begin_object().key("id").string(&id);
+            json.key("value");
+            self::value(json, schema, &property.value);
+            json.key("label").string(&property.name);
+            json.end_object();
+        }
+        Value::Property(property) => {
+            json.begin_object().key("key").string(&property.name);
+            json.key("value");
+            self::value(json, schema, &property.value);
+            json.end_object();
+        }
+        Value::Path(path) => {
+            json.begin_object().key("labels").begin_array();
+            for labels in &path.labels {
+                json.begin_array();
+                for label in labels {
+                    json.string(label);
+                }
+                json.end_array();
+            }
+            json.end_array().key("objects");
+            list(json, schema, path.objects.iter());
+            json.end_object();
+        }
+        Value::Tree(tree) => self::tree(json, schema, tree),
+        Value::Token(token) => {
+            json.string(&token.to_string());
+        }
+    }
+}
+
+fn list<'v>(json: &mut JsonWriter, schema: &Schema, items: impl Iterator<Item = &'v Value>) {
+    json.begin_array();
+    for item in items {
+        value(json, schema, item);
+    }
+    json.end_array();
+}
+
+fn tree(json: &mut JsonWriter, schema: &Schema, tree: &Tree) {
+    json.begin_array();
+    for (key, below) in &tree.0 {
+        json.begin_object().key("key");
+        value(json, schema, key);
+        json.key("value");
+        self::tree(json, schema, below);
+        json.end_object();
+    }
+    json.end_array();
+}
+
+/// A key of a map, as JSON has them: texts only.
+fn key_text(key: &Value) -> String {
+    match key {
+        Value::Vertex(vertex) => vertex.id().to_string(),
+        Value::Edge(edge, _) => edge.id.to_string(),
+        other => other.to_string(),
+    }
+}
+
+fn vertex(json: &mut JsonWriter, schema: &Schema, vertex: &Arc<VertexHandle>) {
+    let properties = vertex.content().flatten();
+    let whole = varve_model::Vertex {
+        id: vertex.id().clone(),
+        label: vertex.label().unwrap_or(varve_model::VertexLabelId(0)),
+        properties: properties
+            .map(|content| content.properties.clone())
+            .unwrap_or_default(),
+    };
+    output::vertex(json, schema, &whole);
+}
+
+/// Dates as the other answers have them; what has an offset or microseconds in ISO 8601.
+fn instant_text(instant: DateTime) -> String {
+    match instant.offset == 0 && instant.micros % 1_000 == 0 {
+        true => date_text(instant.millis()),
+        false => Value::DateTime(instant).to_string(),
+    }
+}

@@ -1,0 +1,177 @@
+//! The graphs that scripts work on, by the names that clients use for them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use varve_graph::read::View;
+use varve_graph::registry::Leased;
+use varve_gremlin::bind::Bound;
+use varve_gremlin::execute::{Host, Results, Source};
+use varve_model::TemporalScope;
+use varve_query::{Query, QueryError, Value};
+use varve_view::{Meter, MeterLimits};
+
+use crate::blocking::yield_to_others;
+use crate::errors::ApiError;
+use crate::hugegraph::{graph_scope, scope_instant, scope_version};
+use crate::request::RequestContext;
+use crate::route::Action;
+use crate::state::AppState;
+
+/// Results that one traversal may have, as HugeGraph bounds them.
+const RESULTS_MAX: usize = 800_000;
+/// What comes before the name of a graph in the name of its traversal source.
+const SOURCE_PREFIX: &str = "__g_";
+/// The graph space of every graph, which clients of 1.7 put before its name.
+const SPACE_PREFIX: &str = "DEFAULT-";
+/// The graph that `g` means where there are several and no alias says.
+const DEFAULT_GRAPH: &str = "hugegraph";
+
+/// Runs the traversals of one request.
+pub(super) struct GraphHost<'c> {
+    context: &'c RequestContext,
+    aliases: HashMap<String, String>,
+    scope: TemporalScope,
+    meter: Meter,
+    /// The graph of the last traversal.
+    pub(super) graph: Option<Arc<Leased>>,
+    /// Why a traversal was refused, in the words of the server.
+    pub(super) refused: Option<ApiError>,
+}
+
+impl<'c> GraphHost<'c> {
+    pub(super) fn new(
+        context: &'c RequestContext,
+        aliases: HashMap<String, String>,
+    ) -> Result<Self, ApiError> {
+        let config = context.state().config();
+        let limits = MeterLimits {
+            rows_max: config.max_traversal_rows,
+            bytes_max: config.max_traversal_bytes as u64,
+            deadline: Some(context.deadline()),
+        };
+        let host = Self {
+            context,
+            scope: graph_scope(context.query()?)?,
+            meter: Meter::new(limits, context.cancel_token()).pausing(yield_to_others),
+            graph: None,
+            refused: None,
+            aliases,
+        };
+        for (name, wanted) in &host.aliases {
+            if global(context.state(), wanted).is_none() {
+                return Err(ApiError::illegal_argument(format!(
+                    "Could not rebind [{name}] to [{wanted}] as [{wanted}] not in the Graph or \
+                     TraversalSource global bindings"
+                )));
+            }
+        }
+        Ok(host)
+    }
+
+    /// The graph that `g` means; empty if it means none.
+    pub(super) fn first_graph(&self) -> String {
+        graph_named(self.context.state(), &self.aliases, "g").unwrap_or_default()
+    }
+
+    /// The view that a traversal asks for.
+    fn view(&mut self, source: &Source, bound: &Bound) -> Result<(Arc<Leased>, View), ApiError> {
+        let (Source::Traversal(name) | Source::Graph(name)) = source;
+        let name = graph_named(self.context.state(), &self.aliases, name)?;
+        self.context.decide(Action::Read, &name)?;
+        let leased = self.context.leased_named(&name)?;
+        let mut scope = self.scope;
+        for (key, value) in &bound.with {
+            let text = value.to_string();
+            match key.as_str() {
+                "as_of" => scope.valid = Some(scope_instant("as_of", &text)?),
+                "as_of_tx" => scope.transaction = Some(scope_version(&text)?),
+                _ => {}
+            }
+        }
+        let view = leased.graph.view(scope)?;
+        self.graph = Some(Arc::clone(&leased));
+        Ok((leased, view))
+    }
+}
+
+/// The graph that a global name means: `X`, `__g_X`, `DEFAULT-X` or `__g_DEFAULT-X`.
+fn global(state: &AppState, name: &str) -> Option<String> {
+    let names = state.graphs().names();
+    let plain = name.strip_prefix(SOURCE_PREFIX).unwrap_or(name);
+    let inner = plain.strip_prefix(SPACE_PREFIX).unwrap_or(plain);
+    let mut meant = [name, plain, inner].into_iter();
+    let found = meant.find(|name| names.iter().any(|own| own == name));
+    found.map(str::to_owned)
+}
+
+/// The graph that a name in a script means: an alias or a global name; `g` and `graph` else mean
+/// the default graph, or the only one.
+pub(super) fn graph_named(
+    state: &AppState,
+    aliases: &HashMap<String, String>,
+    name: &str,
+) -> Result<String, ApiError> {
+    let wanted = aliases.get(name).map_or(name, String::as_str);
+    if let Some(graph) = global(state, wanted) {
+        return Ok(graph);
+    }
+    let graphs = state.graphs().names();
+    let default = match graphs.as_slice() {
+        [only] => Some(only.clone()),
+        _ => graphs.into_iter().find(|name| name == DEFAULT_GRAPH),
+    };
+    default
+        .filter(|_| matches!(wanted, "g" | "graph"))
+        .ok_or_else(|| missing(wanted))
+}
+
+fn missing(name: &str) -> ApiError {
+    ApiError::gremlin(
+        "groovy.lang.MissingPropertyException",
+        format!("No such property: {name}"),
+    )
+}
+
+impl Host for GraphHost<'_> {
+    fn run(
+        &mut self,
+        source: &Source,
+        bound: &Bound,
+        most: Option<u64>,
+    ) -> Result<Results, QueryError> {
+        let (leased, view) = self.view(source, bound).map_err(|error| {
+            let told = QueryError::invalid(error.message().to_owned());
+            self.refused = Some(error);
+            told
+        })?;
+        let schema = leased.schema.as_ref();
+        let options = bound.options.clone();
+        let mut query = Query::new(&bound.plan, &view, schema, &self.meter, options)?;
+        let mut results: Vec<(Value, u64)> = Vec::new();
+        let most = most.map_or(usize::MAX, |most| {
+            usize::try_from(most).unwrap_or(usize::MAX)
+        });
+        let mut count = 0_u64;
+        while results.len() < most {
+            let demand = most - results.len();
+            let Some(batch) = query.next(demand)? else {
+                break;
+            };
+            self.meter
+                .hold(batch.len() * size_of::<(Value, u64)>() * 2)?;
+            query.fill(&batch)?;
+            count = batch
+                .iter()
+                .fold(count, |count, (_, bulk)| count.saturating_add(*bulk));
+            results.extend(batch);
+            if count > RESULTS_MAX as u64 {
+                return Err(QueryError::invalid(format!(
+                    "The traversal has more than {RESULTS_MAX} results: add limit()"
+                )));
+            }
+        }
+        results.truncate(most);
+        Ok(results)
+    }
+}

@@ -1,0 +1,96 @@
+//! What a client sends to `/gremlin`: a script, values of its variables, names of its sources.
+
+use std::collections::HashMap;
+
+use compact_str::CompactString;
+use serde::Deserialize;
+use serde_json::Value as Json;
+use varve_query::Value;
+
+use crate::errors::ApiError;
+use crate::request::Query;
+
+/// A script and what it refers to.
+#[derive(Debug)]
+pub(super) struct GremlinRequest {
+    pub(super) script: String,
+    pub(super) bindings: HashMap<CompactString, Value>,
+    /// What names of sources and graphs stand for.
+    pub(super) aliases: HashMap<String, String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Body {
+    gremlin: Option<String>,
+    #[serde(default)]
+    bindings: Option<serde_json::Map<String, Json>>,
+    #[serde(default)]
+    aliases: Option<HashMap<String, String>>,
+    /// All are read alike.
+    #[serde(default, rename = "language")]
+    _language: Option<String>,
+}
+
+impl GremlinRequest {
+    pub(super) fn of_body(body: &[u8]) -> Result<Self, ApiError> {
+        let body: Body = serde_json::from_slice(body)
+            .map_err(|_| ApiError::illegal_argument("body could not be parsed"))?;
+        let script = body
+            .gremlin
+            .ok_or_else(|| ApiError::illegal_argument("no gremlin script supplied"))?;
+        let bindings = body.bindings.unwrap_or_default();
+        Ok(Self {
+            script,
+            bindings: bindings
+                .iter()
+                .map(|(name, value)| (CompactString::new(name), value_of(value)))
+                .collect(),
+            aliases: body.aliases.unwrap_or_default(),
+        })
+    }
+
+    pub(super) fn of_query(query: &Query) -> Result<Self, ApiError> {
+        let script = query
+            .get("gremlin")
+            .ok_or_else(|| ApiError::illegal_argument("The request query can't be empty"))?;
+        let mut bindings = HashMap::new();
+        let mut aliases = HashMap::new();
+        for (name, value) in query.iter() {
+            if let Some(name) = name.strip_prefix("bindings.") {
+                // What is no JSON is a text.
+                let value = serde_json::from_str(value)
+                    .map_or_else(|_| Value::text(value), |value| value_of(&value));
+                bindings.insert(CompactString::new(name), value);
+            } else if let Some(name) = name.strip_prefix("aliases.") {
+                aliases.insert(name.to_owned(), value.to_owned());
+            }
+        }
+        Ok(Self {
+            script: script.to_owned(),
+            bindings,
+            aliases,
+        })
+    }
+}
+
+/// A JSON value as a value of queries: whole numbers are as narrow as they can be.
+fn value_of(json: &Json) -> Value {
+    match json {
+        Json::Null => Value::Null,
+        Json::Bool(value) => Value::Bool(*value),
+        Json::Number(number) => match number.as_i64() {
+            Some(number) => match i32::try_from(number) {
+                Ok(number) => Value::Int(number),
+                Err(_) => Value::Long(number),
+            },
+            None => Value::Double(number.as_f64().unwrap_or(f64::NAN)),
+        },
+        Json::String(text) => Value::text(text),
+        Json::Array(items) => Value::list(items.iter().map(value_of).collect()),
+        Json::Object(members) => Value::map(
+            members
+                .iter()
+                .map(|(name, value)| (Value::text(name), value_of(value))),
+        ),
+    }
+}

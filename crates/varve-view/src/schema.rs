@@ -1,0 +1,29 @@
+//! The schema as queries read it.
+
+use varve_model::{EdgeLabel, EdgeLabelId, PropertyKey, PropertyKeyId, VertexLabel, VertexLabelId};
+
+/// Names and types of what a [`GraphView`](crate::GraphView) shows.
+///
+/// Elements may have labels and keys that the schema no longer has; they have no name then.
+pub trait SchemaView: Send + Sync {
+    /// The property key with this id.
+    fn property_key(&self, id: PropertyKeyId) -> Option<&PropertyKey>;
+
+    /// The property key with this name.
+    fn property_key_named(&self, name: &str) -> Option<&PropertyKey>;
+
+    /// All property keys, ascending.
+    fn property_keys(&self) -> Vec<PropertyKeyId>;
+
+    /// The vertex label with this id.
+    fn vertex_label(&self, id: VertexLabelId) -> Option<&VertexLabel>;
+
+    /// The vertex label with this name.
+    fn vertex_label_named(&self, name: &str) -> Option<&VertexLabel>;
+
+    /// The edge label with this id.
+    fn edge_label(&self, id: EdgeLabelId) -> Option<&EdgeLabel>;
+
+    /// The edge label with this name.
+    fn edge_label_named(&self, name: &str) -> Option<&EdgeLabel>;
+}
