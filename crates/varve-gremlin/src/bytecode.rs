@@ -74,7 +74,7 @@ pub enum Value {
 /// The name under which `Cardinality.list(x)` is wrapped in bytecode.
 const CARDINALITY_VALUE: &str = "CardinalityValueTraversal";
 
-/// Makes the script that the bytecode is: one traversal from `g`, or `g.tx().commit()` and the like.
+/// Makes the script that the bytecode is: one traversal from `g`, or `g.tx().commit()` and such.
 ///
 /// # Errors
 /// If it is no traversal, has a lambda, or exceeds a limit.

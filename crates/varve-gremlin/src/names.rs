@@ -1,4 +1,4 @@
-//! Closed sets of names: steps, source instructions, predicates and enum tokens, each with its text.
+//! Closed sets of names, each with its text: steps, source instructions, predicates, enum tokens.
 
 /// Declares an enum of names with `text`, `from_text` and `ALL`.
 macro_rules! names {

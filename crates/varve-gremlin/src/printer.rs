@@ -4,8 +4,9 @@
 use std::fmt::{self, Display, Formatter, Write};
 
 use crate::tree::{
-    Argument, BinaryOperator, Computed, ComputedKind, ElementLiteral, Predicate, PredicateName,
-    Root, Script, SourceInstruction, Statement, StatementKind, Step, Strategy, Terminal, Traversal,
+    Argument, BinaryOperator, Catch, Computed, ComputedKind, ElementLiteral, Predicate,
+    PredicateName, Root, Script, SourceInstruction, Statement, StatementKind, Step, Strategy,
+    Terminal, Traversal,
 };
 
 impl Display for Script {
@@ -85,13 +86,9 @@ impl Display for Statement {
             } => {
                 out.write_str("try ")?;
                 block(out, body)?;
-                for catch in catches {
-                    out.write_str(" catch (")?;
-                    separated(out, &catch.classes, " | ")?;
-                    let blank = if catch.classes.is_empty() { "" } else { " " };
-                    write!(out, "{blank}{}) ", catch.name)?;
-                    block(out, &catch.body)?;
-                }
+                catches
+                    .iter()
+                    .try_for_each(|catch| write!(out, " {catch}"))?;
                 if finally.is_empty() && !catches.is_empty() {
                     return Ok(());
                 }
@@ -101,6 +98,16 @@ impl Display for Statement {
             StatementKind::Break => out.write_str("break"),
             StatementKind::Continue => out.write_str("continue"),
         }
+    }
+}
+
+impl Display for Catch {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.write_str("catch (")?;
+        separated(out, &self.classes, " | ")?;
+        let blank = if self.classes.is_empty() { "" } else { " " };
+        write!(out, "{blank}{}) ", self.name)?;
+        block(out, &self.body)
     }
 }
 
@@ -251,6 +258,19 @@ fn is_number(argument: &Argument) -> bool {
     )
 }
 
+/// The name of a member: in quotes if it is no word.
+fn member(out: &mut Formatter<'_>, name: &str) -> fmt::Result {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    if name.bytes().all(is_part)
+        && !name.starts_with(|first: char| first.is_ascii_digit())
+        && !name.is_empty()
+    {
+        out.write_str(name)
+    } else {
+        quoted(out, name)
+    }
+}
+
 impl Display for Computed {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         match &self.kind {
@@ -268,18 +288,7 @@ impl Display for Computed {
             ComputedKind::Member { receiver, name } => {
                 operand(out, receiver)?;
                 out.write_char('.')?;
-                let plain = name
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-                    && name
-                        .bytes()
-                        .next()
-                        .is_some_and(|first| !first.is_ascii_digit());
-                if plain {
-                    out.write_str(name)
-                } else {
-                    quoted(out, name)
-                }
+                member(out, name)
             }
             ComputedKind::Index { receiver, index } => {
                 operand(out, receiver)?;

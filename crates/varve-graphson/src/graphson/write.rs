@@ -118,21 +118,7 @@ fn write_structure(value: &Value, out: &mut Vec<u8>) {
         Value::Strategy {
             class,
             configuration,
-        } => {
-            let name = class.rsplit('.').next().unwrap_or(class);
-            let plain =
-                name.ends_with("Strategy") && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
-            open("g:", if plain { name } else { "TraversalStrategy" }, out);
-            out.extend_from_slice(b"{\"fqcn\":");
-            write_string(class, out);
-            out.extend_from_slice(b",\"conf\":{");
-            array_body(configuration, out, |(key, value), out| {
-                write_string(key, out);
-                out.push(b':');
-                write(value, out);
-            });
-            out.extend_from_slice(b"}}}");
-        }
+        } => write_strategy(class, configuration, out),
         Value::Metrics(metrics) => write_metrics(metrics, out),
         Value::TraversalMetrics {
             nanoseconds,
@@ -320,6 +306,22 @@ fn write_tree(tree: &Tree, out: &mut Vec<u8>) {
         typed("g:Tree", out, |out| write_tree(branch, out));
         out.push(b'}');
     });
+}
+
+fn write_strategy(class: &str, configuration: &[(Text, Value)], out: &mut Vec<u8>) {
+    let name = class.rsplit('.').next().unwrap_or(class);
+    // The name comes from a request: only a plain one becomes part of the type.
+    let plain = name.ends_with("Strategy") && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    open("g:", if plain { name } else { "TraversalStrategy" }, out);
+    out.extend_from_slice(b"{\"fqcn\":");
+    write_string(class, out);
+    out.extend_from_slice(b",\"conf\":{");
+    array_body(configuration, out, |(key, value), out| {
+        write_string(key, out);
+        out.push(b':');
+        write(value, out);
+    });
+    out.extend_from_slice(b"}}}");
 }
 
 fn write_predicate(name: &str, operands: &[Value], out: &mut Vec<u8>) {
