@@ -244,7 +244,6 @@ fn graph_space(segments: &Segments, path: &str) -> Result<(PathForm, usize), Api
 fn missing_part(segments: &[Segment], path: &str) -> Option<&'static str> {
     let text = |index: usize| segments.get(index).map(|segment| segment.text(path));
     match (text(0)?, text(2), text(3)) {
-        ("gremlin", ..) => Some("Gremlin"),
         ("graphs", Some("cypher"), _) => Some("Cypher"),
         ("graphs", Some("jobs"), Some("gremlin")) => Some("Gremlin jobs"),
         ("graphs", Some("jobs"), Some("cypher")) => Some("Cypher jobs"),
@@ -366,7 +365,6 @@ mod tests {
     #[test]
     fn parts_that_are_not_there_yet_are_named() {
         for (path, part) in [
-            ("/gremlin", "Gremlin"),
             ("/graphs/g/cypher", "Cypher"),
             ("/graphspaces/DEFAULT/graphs/g/cypher/", "Cypher"),
             ("/graphs/g/jobs/gremlin", "Gremlin jobs"),

@@ -166,10 +166,11 @@ impl Fixture {
         Self { server }
     }
 
-    /// Sends a request to what lies below `graph/`, or with `../` beside it.
+    /// Sends a request to what lies below `graph/`, or with `../` beside it, or with `/` anywhere.
     pub(crate) fn send(&self, verb: &str, path: &str, body: &str) -> Answer {
         let path = match path.strip_prefix("../") {
             Some(beside) => format!("{GRAPH}/{beside}"),
+            None if path.starts_with('/') => path.to_owned(),
             None => format!("{GRAPH}/graph/{path}"),
         };
         self.server.exchange(&format!(

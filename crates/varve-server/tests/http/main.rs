@@ -7,6 +7,7 @@ mod fixture;
 mod global;
 mod gone;
 mod graphs;
+mod gremlin;
 mod harness;
 mod limits;
 mod listings;

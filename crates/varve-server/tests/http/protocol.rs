@@ -94,16 +94,16 @@ fn a_part_that_is_not_there_yet_says_so() {
             r#"{{"exception":"class jakarta.ws.rs.NotFoundException","message":"Not supported yet: {part}. GET /apis lists the resources that are there","cause":""}}"#
         )
     };
-    let gremlin = server.exchange(&post(
-        "/gremlin",
+    let jobs = server.exchange(&post(
+        "/graphs/hugegraph/jobs/gremlin",
         "content-type: application/json\r\n",
         r#"{"gremlin":"g.V()"}"#,
     ));
-    gremlin.is(404, &says("Gremlin"));
-    assert_eq!(gremlin.header("content-type"), Some("application/json"));
+    jobs.is(404, &says("Gremlin jobs"));
+    assert_eq!(jobs.header("content-type"), Some("application/json"));
     server
-        .get("/graphs/hugegraph/traversers/rings?source=1&max_depth=2")
-        .is(404, &says("this traverser"));
+        .get("/graphs/hugegraph/cypher?cypher=x")
+        .is(404, &says("Cypher"));
 }
 
 #[test]
