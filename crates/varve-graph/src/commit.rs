@@ -15,7 +15,9 @@ mod several;
 mod ticket;
 
 pub use committer::DurabilityMode;
-pub(crate) use committer::{Committer, CommitterOptions, Progress, Waited, stored_version};
+pub(crate) use committer::{
+    Committer, CommitterOptions, IDLE_MAX as COMMITTER_IDLE_MAX, Progress, Waited, stored_version,
+};
 pub(crate) use latch::{LatchKey, LatchSet, Latches};
 pub(crate) use prepared::{Commit, End, EndOf, Stamps};
 pub(crate) use promise::Promise;

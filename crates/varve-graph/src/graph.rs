@@ -16,8 +16,8 @@ use varve_model::{
 use crate::bodies::ElementBodies;
 use crate::clock_watch::{ahead, check_ahead};
 use crate::commit::{
-    Commit, Committer, CommitterOptions, DurabilityMode, LatchKey, Latches, Promise, end_of_commit,
-    stored_version,
+    COMMITTER_IDLE_MAX, Commit, Committer, CommitterOptions, DurabilityMode, LatchKey, Latches,
+    Promise, end_of_commit, stored_version,
 };
 use crate::error::{ErrorKind, GraphError};
 use crate::index::{Deriver, DeriverSource};
@@ -119,6 +119,7 @@ impl Graph {
                 durability: options.durability,
                 group_bytes_max: options.limits.commit_group_bytes_max,
                 queue_bytes_max: options.limits.commit_queue_bytes_max,
+                idle_max: COMMITTER_IDLE_MAX,
             },
         )?;
         committer.settle(told_past)?;

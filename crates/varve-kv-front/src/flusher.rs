@@ -1,8 +1,10 @@
-//! The flusher: one thread a space that brings frozen tables to the sorted files, oldest first.
+//! The flusher: a thread that brings the frozen tables of a space to the sorted files, oldest first.
+//! It is started with the first table that is frozen, and ends when none waits.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use varve_kv::{KvError, fail_point};
@@ -17,13 +19,13 @@ use crate::view::View;
 
 /// After a flush that failed for want of room or of file descriptors, the next try.
 const RETRY: Duration = Duration::from_secs(1);
-/// How often a flusher without work looks for some.
-const LOOK: Duration = Duration::from_secs(1);
-/// When memory is short, a table that has this part of its room taken is flushed although nobody writes to it.
+/// When memory is short, a table that has this part of its room taken is flushed although nobody
+/// writes to it.
 const WORTH_FREEING: usize = 64;
 /// The part of a flush that sorting is, about.
 pub(crate) const SORTED: f64 = 0.17;
-/// The part of a flush at which all rows are handed over, about: files are ended, synced and taken in after.
+/// The part of a flush at which all rows are handed over, about: files are ended, synced and taken in
+/// after.
 pub(crate) const HANDED_OVER: f64 = 0.85;
 /// How often the backlog of the sorted files is looked at while it is too large.
 const BACKLOG_LOOK: Duration = Duration::from_millis(50);
@@ -42,7 +44,14 @@ pub(crate) struct FlushState {
     enqueued: u64,
     flushed: u64,
     failures: u64,
+    /// The thread that flushes, or that did.
+    thread: Option<JoinHandle<()>>,
+    running: bool,
+    /// Nothing is flushed any more until the space is opened again.
+    given_up: bool,
     stop: bool,
+    /// Flushed tables that some reader still looks at: kept, so that no reader has to free one.
+    retired: Vec<Arc<Table>>,
     /// Why the last flush failed; none once one succeeded.
     failed: Option<KvError>,
     /// Why the active table could not be frozen; none once it was.
@@ -64,8 +73,10 @@ impl FlushState {
         self.enqueued += 1;
     }
 
-    pub(crate) fn stop(&mut self) {
+    /// Has the flusher end once what waits is flushed; the thread to wait for.
+    pub(crate) fn stop(&mut self) -> Option<JoinHandle<()>> {
         self.stop = true;
+        self.thread.take()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -173,26 +184,25 @@ pub(crate) fn ingest(base: &dyn Base, tables: usize, table: &Table) -> Result<()
     base.ingest(&sorted)
 }
 
-/// Flushes until it is told to stop and nothing waits, or what waits cannot be flushed. Should it ever panic, whoever
-/// waits for it is told so.
-pub(crate) fn run(shared: &Shared) {
+/// Flushes until nothing waits, or what waits cannot be flushed. Should it ever panic, whoever waits
+/// for it is told so.
+fn run(shared: &Shared) {
     let work = std::panic::AssertUnwindSafe(|| flush_all(shared));
     if std::panic::catch_unwind(work).is_err() {
-        shared.flush.lock().failed = Some(KvError::Io {
+        let mut state = shared.flush.lock();
+        state.running = false;
+        state.given_up = true;
+        state.failed = Some(KvError::Io {
             space: shared.config.name.clone(),
             detail: "the thread that flushes tables ended".to_owned(),
         });
+        drop(state);
         shared.changed.notify_all();
     }
 }
 
 fn flush_all(shared: &Shared) {
-    // Tables that some reader still looks at are kept, so that no reader has to free one.
-    let mut retired: Vec<Arc<Table>> = Vec::new();
-    loop {
-        let Some(frozen) = next(shared, &mut retired) else {
-            return;
-        };
+    while let Some(frozen) = next(shared) {
         let waited = wait_for_base(shared);
         let started = Instant::now();
         shared.flush.lock().began = Some(started);
@@ -216,16 +226,18 @@ fn flush_all(shared: &Shared) {
                 };
                 drop(state);
                 shared.forget(&frozen);
-                retired.push(frozen.table);
+                shared.flush.lock().retired.push(frozen.table);
+                shared.free_retired();
             }
             Err(error) => {
                 // Writers are held back by what is left, and all of it is.
                 frozen.table.set_flushed(0.0);
-                let gives_up = state.stop || !passes(&error);
+                state.given_up = state.stop || !passes(&error);
                 state.failed = Some(error);
                 state.failures += 1;
                 shared.changed.notify_all();
-                if gives_up {
+                if state.given_up {
+                    state.running = false;
                     return;
                 }
                 shared.changed.wait_for(&mut state, RETRY);
@@ -235,33 +247,79 @@ fn flush_all(shared: &Shared) {
     }
 }
 
-/// The oldest table that waits. Meanwhile looks now and then whether the active one should be frozen although nobody
-/// writes, and frees tables that no reader looks at any more. `None` to stop.
-fn next(shared: &Shared, retired: &mut Vec<Arc<Table>>) -> Option<Frozen> {
-    let look = (shared.config.options.age_max / 4).min(LOOK);
-    loop {
-        retired.retain(|table| Arc::strong_count(table) > 1);
-        let mut state = shared.flush.lock();
-        if let Some(oldest) = state.queue.front() {
-            return Some(oldest.clone());
+/// The oldest table that waits. `None` when the flusher ends.
+fn next(shared: &Shared) -> Option<Frozen> {
+    let mut state = shared.flush.lock();
+    let oldest = state.queue.front().cloned();
+    state.running = oldest.is_some();
+    oldest
+}
+
+impl Shared {
+    /// Starts the flusher if tables wait and it does not run.
+    pub(crate) fn start_flusher(&self, state: &mut FlushState) {
+        if state.running || state.given_up || state.queue.is_empty() {
+            return;
         }
-        if state.stop {
-            return None;
+        // It is being closed: the log has what waits.
+        let Some(own) = self.own.upgrade() else {
+            return;
+        };
+        let started = std::thread::Builder::new()
+            .name(format!("varve-flush-{}", self.config.name))
+            .spawn(move || run(&own));
+        match started {
+            Ok(thread) => {
+                state.running = true;
+                if let Some(ended) = state.thread.replace(thread) {
+                    // It waits for nothing any more, and answers for its own panics.
+                    let _ = ended.join();
+                }
+            }
+            // Tried again with the next look.
+            Err(error) => {
+                state.failed = Some(KvError::Busy {
+                    space: self.config.name.clone(),
+                    detail: format!("no thread to flush tables: {error}"),
+                });
+            }
         }
-        let waited = shared.changed.wait_for(&mut state, look);
+    }
+
+    /// What is done about once a second while nothing is flushed: freezes the active table if that is
+    /// due, and lets the base do what it has put off.
+    pub(crate) fn look(&self) {
+        self.free_retired();
+        let mut state = self.flush.lock();
+        self.start_flusher(&mut state);
+        if state.running || state.stop {
+            return;
+        }
         if state.backlog > 0.0 {
-            state.backlog = shared.base.backlog();
+            state.backlog = self.base.backlog();
         }
         let failed_before = state.not_frozen.is_some();
         drop(state);
-        if waited.timed_out() {
-            shared.base.settle();
-            shared.syncer.note();
+        self.base.settle();
+        self.syncer.note();
+        self.start_learner();
+        if failed_before || should_freeze(self) {
+            // If the log cannot be rotated, writes say so once the table has grown too large; the next
+            // look tries again.
+            let _ = self.freeze_now();
         }
-        if waited.timed_out() && (failed_before || should_freeze(shared)) {
-            // If the log cannot be rotated, writes say so once the table has grown too large; the next look tries again.
-            let _ = shared.freeze_now();
-        }
+    }
+
+    /// Frees the flushed tables that no reader looks at any more.
+    fn free_retired(&self) {
+        let mut state = self.flush.lock();
+        let retired = std::mem::take(&mut state.retired);
+        let (kept, free): (Vec<_>, Vec<_>) = retired
+            .into_iter()
+            .partition(|table| Arc::strong_count(table) > 1);
+        state.retired = kept;
+        drop(state);
+        drop(free);
     }
 }
 

@@ -31,6 +31,7 @@ mod sorted;
 mod space;
 mod table;
 mod view;
+mod watch;
 
 pub use base::{Base, RunRow, SortedTable};
 pub use memory::FrontMemoryEngine;
@@ -39,3 +40,4 @@ pub use record::{RECORD_BATCH, RECORD_NAMES, RECORD_VERSION};
 pub use recovery::recover_log;
 pub use rows::RowCache;
 pub use space::{FrontConfig, FrontSpace};
+pub use watch::Watch;

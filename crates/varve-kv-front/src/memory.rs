@@ -14,6 +14,7 @@ use crate::base::{Base, SortedTable};
 use crate::options::{Budget, FrontOptions};
 use crate::rows::RowCache;
 use crate::space::{FrontConfig, FrontSpace};
+use crate::watch::Watch;
 
 /// Memory for knowing which rows there are: the first four segments.
 const PRESENCE_BYTES: usize = 6 << 20;
@@ -52,6 +53,7 @@ pub struct FrontMemoryEngine {
     budget: Arc<Budget>,
     rows: Arc<RowCache>,
     presence: Arc<Budget>,
+    watch: Arc<Watch>,
     controls: Arc<FlushControls>,
 }
 
@@ -68,6 +70,7 @@ impl FrontMemoryEngine {
             // Small, so that rows push each other out.
             rows: Arc::new(RowCache::new(16 << 10)),
             presence: Arc::new(Budget::new(PRESENCE_BYTES)),
+            watch: Arc::default(),
             controls: Arc::default(),
         }
     }
@@ -107,6 +110,7 @@ impl Engine for FrontMemoryEngine {
             budget: Arc::clone(&self.budget),
             rows: Arc::clone(&self.rows),
             presence: Arc::clone(&self.presence),
+            watch: Arc::clone(&self.watch),
         };
         Ok(FrontSpace::open(
             config,

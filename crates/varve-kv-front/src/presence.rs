@@ -451,13 +451,12 @@ impl Presence {
         }
         if self.misses.fetch_add(1, Ordering::Relaxed) + 1 == LEARN_FROM {
             *self.learner.wanted.lock() = true;
-            self.learner.changed.notify_all();
         }
     }
 
-    /// Whether there is anything to [learn](Presence::learn).
-    pub(crate) fn is_partial(&self) -> bool {
-        self.is(State::Partial)
+    /// Whether there is anything to [learn](Presence::learn), and that is worth it.
+    pub(crate) fn wants_to_learn(&self) -> bool {
+        self.is(State::Partial) && *self.learner.wanted.lock()
     }
 
     /// Ends [`Presence::learn`].
@@ -471,19 +470,14 @@ impl Presence {
         self.learner.stop.load(Ordering::Acquire)
     }
 
-    /// Waits until it is worth it, then adds the keys of the sorted files, and lets the filter speak. `generation` is that
-    /// of the newest view, or of one that is about to be published. Its errors are those of reading; the filter stays
+    /// Adds the keys of the sorted files, and lets the filter speak. `generation` is that of the newest
+    /// view, or of one that is about to be published. Its errors are those of reading; the filter stays
     /// silent then.
     pub(crate) fn learn(
         &self,
         base: &dyn Base,
         generation: impl Fn() -> u64,
     ) -> Result<(), KvError> {
-        let mut wanted = self.learner.wanted.lock();
-        while !*wanted && !self.stopped() {
-            self.learner.changed.wait(&mut wanted);
-        }
-        drop(wanted);
         for (number, table) in self.tables.iter().enumerate() {
             if table.probed.is_some() {
                 self.learn_table(base, crate::space::table_id(number))?;

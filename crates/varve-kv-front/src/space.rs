@@ -1,8 +1,8 @@
 //! A space with a front table before its sorted files: writes, snapshots, maintenance.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 
 use arc_swap::ArcSwap;
@@ -19,6 +19,7 @@ use crate::record::{self, RecordReader};
 use crate::rows::RowCache;
 use crate::table::{Scratch, Table, partition_hash};
 use crate::view::{Moment, View, read_by_moment};
+use crate::watch::{Watch, Watched};
 
 /// What a space is opened with, beside the base.
 #[derive(Debug)]
@@ -37,19 +38,21 @@ pub struct FrontConfig {
     pub rows: Arc<RowCache>,
     /// Memory for knowing which rows there are, shared with other spaces.
     pub presence: Arc<Budget>,
+    /// What looks after it while it is idle, shared with other spaces.
+    pub watch: Arc<Watch>,
 }
 
-/// A space whose writes go to a log and a table in memory, and from there sorted to a [`Base`]. Dropping it flushes
-/// everything, so that the next opening has nothing to replay.
+/// A space whose writes go to a log and a table in memory, and from there sorted to a [`Base`]. Dropping
+/// it flushes everything, so that the next opening has nothing to replay.
 pub struct FrontSpace {
     shared: Arc<Shared>,
-    flusher: Option<JoinHandle<()>>,
-    /// Reads the keys of the sorted files for the filter of rows.
-    learner: Option<JoinHandle<()>>,
+    watched: Option<Watched>,
 }
 
 /// What the space and its flusher share.
 pub(crate) struct Shared {
+    /// Itself, for the threads that it starts.
+    pub(crate) own: Weak<Shared>,
     pub(crate) config: FrontConfig,
     pub(crate) base: Arc<dyn Base>,
     view: ArcSwap<View>,
@@ -62,6 +65,8 @@ pub(crate) struct Shared {
     pub(crate) flush: Mutex<FlushState>,
     /// The queue or the outcome of flushes changed.
     pub(crate) changed: Condvar,
+    /// Reads the keys of the sorted files for the filter of rows.
+    learner: Mutex<Option<JoinHandle<()>>>,
     /// Held while files are taken in, and while they must stay as they are.
     pub(crate) ingesting: Mutex<()>,
     /// Whether some of a table's files were taken in and others not. Changes only while `ingesting` is held.
@@ -97,9 +102,9 @@ impl FrontSpace {
             generation: 0,
             presence: Arc::clone(&presence),
         };
-        let name = format!("varve-flush-{}", config.name);
-        let space = config.name.clone();
-        let shared = Arc::new(Shared {
+        let watch = Arc::clone(&config.watch);
+        let shared = Arc::new_cyclic(|own| Shared {
+            own: Weak::clone(own),
             config,
             base,
             view: ArcSwap::from_pointee(view),
@@ -115,22 +120,17 @@ impl FrontSpace {
             }),
             flush: Mutex::default(),
             changed: Condvar::new(),
+            learner: Mutex::default(),
             ingesting: Mutex::default(),
             taken_in_partly: AtomicBool::new(false),
         });
-        let worker = Arc::clone(&shared);
-        let flusher = std::thread::Builder::new()
-            .name(name)
-            .spawn(move || flusher::run(&worker))
-            .map_err(|error| KvError::Io {
-                space,
-                detail: format!("no thread to flush tables: {error}"),
-            })?;
-        let learner = learner(&shared);
+        let watched = watch.add(&shared).map_err(|error| KvError::Io {
+            space: shared.config.name.clone(),
+            detail: format!("no thread to look after tables: {error}"),
+        })?;
         Ok(Arc::new(Self {
             shared,
-            flusher: Some(flusher),
-            learner,
+            watched: Some(watched),
         }))
     }
 
@@ -156,24 +156,6 @@ impl FrontSpace {
         self.shared.freeze(&mut self.shared.writer.lock())?;
         self.shared.wait_for_flushes()
     }
-}
-
-/// The thread that reads the keys of the sorted files, if there are any. Without it inserts are slower.
-fn learner(shared: &Arc<Shared>) -> Option<JoinHandle<()>> {
-    if !shared.presence.is_partial() {
-        return None;
-    }
-    let worker = Arc::clone(shared);
-    let learn = move || {
-        // What cannot be read is told to those who ask for it.
-        let _ = worker
-            .presence
-            .learn(&*worker.base, || worker.view().rows.generation());
-    };
-    std::thread::Builder::new()
-        .name(format!("varve-learn-{}", shared.config.name))
-        .spawn(learn)
-        .ok()
 }
 
 pub(crate) fn table_id(number: usize) -> varve_kv::TableId {
@@ -243,10 +225,13 @@ impl Shared {
             generation: view.generation,
             presence: Arc::clone(&view.presence),
         });
-        self.flush.lock().enqueue(Frozen {
+        let mut state = self.flush.lock();
+        state.enqueue(Frozen {
             table: full,
             segment,
         });
+        self.start_flusher(&mut state);
+        drop(state);
         self.changed.notify_all();
         fail_point::FRONT_FROZEN.pass();
         Ok(true)
@@ -255,6 +240,26 @@ impl Shared {
     /// As [`Shared::freeze`], for those that do not hold the writer.
     pub(crate) fn freeze_now(&self) -> Result<bool, KvError> {
         self.freeze(&mut self.writer.lock())
+    }
+
+    /// Starts the thread that reads the keys of the sorted files, once that is worth it. Without it
+    /// inserts are slower.
+    pub(crate) fn start_learner(&self) {
+        let mut learner = self.learner.lock();
+        if learner.is_some() || !self.presence.wants_to_learn() {
+            return;
+        }
+        let Some(own) = self.own.upgrade() else {
+            return;
+        };
+        let learn = move || {
+            // What cannot be read is told to those who ask for it.
+            let _ = own
+                .presence
+                .learn(&*own.base, || own.view().rows.generation());
+        };
+        let thread = std::thread::Builder::new().name(format!("varve-learn-{}", self.config.name));
+        *learner = thread.spawn(learn).ok();
     }
 
     /// Puts another view in the place of the present one.
@@ -424,17 +429,16 @@ impl Space for FrontSpace {
 
 impl Drop for FrontSpace {
     fn drop(&mut self) {
+        drop(self.watched.take());
         // If it fails, the log has everything.
         let _ = self.shared.freeze_now();
-        self.shared.flush.lock().stop();
+        let flusher = self.shared.flush.lock().stop();
         self.shared.changed.notify_all();
         self.shared.presence.stop();
-        if let Some(learner) = self.learner.take() {
-            let _ = learner.join();
-        }
-        if let Some(flusher) = self.flusher.take() {
-            // The thread answers for its own panics.
-            let _ = flusher.join();
+        let learner = self.shared.learner.lock().take();
+        for thread in [learner, flusher].into_iter().flatten() {
+            // The threads answer for their own panics.
+            let _ = thread.join();
         }
         let view = self.shared.view();
         let left = std::iter::once(&view.active).chain(&view.frozen);

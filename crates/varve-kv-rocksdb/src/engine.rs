@@ -177,6 +177,7 @@ impl RocksEngine {
             budget: Arc::clone(&self.shared.front_budget),
             rows: Arc::clone(&self.shared.rows),
             presence: Arc::clone(&self.shared.presence),
+            watch: Arc::clone(&self.shared.watch),
         };
         FrontSpace::open(config, space)
     }

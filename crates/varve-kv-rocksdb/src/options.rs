@@ -9,7 +9,7 @@ use rust_rocksdb::{
 };
 use rustix::process::{Resource, getrlimit};
 use varve_kv::{KvError, TableSpec};
-use varve_kv_front::{Budget, FrontOptions, RowCache};
+use varve_kv_front::{Budget, FrontOptions, RowCache, Watch};
 
 use crate::config::{FrontTable, MEMORY_BYTES_MIN, RocksConfig, Tuning};
 use crate::health::Listener;
@@ -65,10 +65,11 @@ const INFO_LOG_FILES: usize = 2;
 const OPEN_FILES_MIN: u32 = 64;
 const OPEN_FILES_MAX: u32 = 4_096;
 
-/// Bytes a second at which files that were merged are removed, in pieces of 64 MiB. Removed at once, gigabytes of them hold up all
-/// writing to the file system for a second.
+/// Bytes a second at which files that were compacted away are removed, in pieces of 64 MiB. Removed at
+/// once, gigabytes of them hold up all writing to the file system for a second.
 const REMOVED_BYTES_PER_SECOND: i64 = 512 << 20;
-/// Bytes of such files, in parts of those of the store, from which on RocksDB would remove them at once: they are never as many.
+/// Bytes of such files, in parts of those of the store, from which on RocksDB would remove them at once:
+/// they are never as many.
 const REMOVED_RATIO_MAX: f64 = 2.0;
 
 /// What all spaces of an engine share.
@@ -86,6 +87,10 @@ pub(crate) struct Shared {
     /// Single rows of the files, for what is read through a front table.
     pub(crate) rows: Arc<RowCache>,
     pub(crate) presence: Arc<Budget>,
+    /// Looks after idle front tables.
+    pub(crate) watch: Arc<Watch>,
+    /// Removes files; it has a thread.
+    removal: SstFileManager,
 }
 
 impl Shared {
@@ -156,6 +161,8 @@ impl Shared {
             front,
             rows: Arc::new(RowCache::new(row_share)),
             presence: Arc::new(Budget::new(presence_share)),
+            watch: Arc::default(),
+            removal: removal(),
             front_budget: Arc::new(Budget::new(front_share / FRONT_TABLES * (FRONT_TABLES - 1))),
         })
     }
@@ -189,10 +196,7 @@ impl Shared {
             environment.set_bottom_priority_background_threads(WHOLE_MERGES);
             options.set_env(&environment);
         }
-        let files = SstFileManager::new();
-        files.set_delete_rate_bytes_per_second(REMOVED_BYTES_PER_SECOND);
-        files.set_max_trash_db_ratio(REMOVED_RATIO_MAX);
-        options.set_sst_file_manager(&files);
+        options.set_sst_file_manager(&self.removal);
         options.set_max_subcompactions(MERGE_THREADS);
         options.set_allow_concurrent_memtable_write(!self.tuning.memtable_hashed);
         options.set_max_open_files(self.open_files);
@@ -257,8 +261,11 @@ impl Shared {
                 });
             }
         }
-        options.set_memtable_prefix_bloom_ratio(self.tuning.memtable_filter_share);
-        options.set_memtable_whole_key_filtering(filters_whole_keys(table));
+        // Nothing is written to memtables behind a front table, and each filter has its memory at once.
+        if self.front.is_none() {
+            options.set_memtable_prefix_bloom_ratio(self.tuning.memtable_filter_share);
+            options.set_memtable_whole_key_filtering(filters_whole_keys(table));
+        }
         let mut block = self.block_options(table);
         (self.tuning.alter_table)(&mut options, &mut block);
         options.set_block_based_table_factory(&block);
@@ -289,6 +296,14 @@ impl Shared {
         block.set_optimize_filters_for_memory(true);
         block
     }
+}
+
+/// What removes files at a bounded rate, for all spaces.
+fn removal() -> SstFileManager {
+    let files = SstFileManager::new();
+    files.set_delete_rate_bytes_per_second(REMOVED_BYTES_PER_SECOND);
+    files.set_max_trash_db_ratio(REMOVED_RATIO_MAX);
+    files
 }
 
 /// Whether a table's filters hold whole keys, besides the partition keys that they hold if the table is scanned. A new

@@ -1,10 +1,12 @@
 //! The committer: numbers commits, writes them in groups and publishes them, one group at a time.
 //!
-//! Without a sync to wait for, a commit that finds nobody writing is written in place, by the thread that prepared it:
-//! its rows and latches are still in that core's cache, and nobody has to be woken. What arrives meanwhile waits, and is
-//! written by the same thread next if it is little ([`LED_BYTES_MAX`]), else by the committer's own: who prepared a small
-//! commit may serve others. That thread also writes when syncs are to be waited for, and syncs at intervals; and when the
-//! engine says that a write may have to wait, unless who prepared it may.
+//! Without a sync to wait for, a commit that finds nobody writing is written in place, by the thread
+//! that prepared it: its rows and latches are still in that core's cache, and nobody has to be woken.
+//! What arrives meanwhile waits, and is written by the same thread next if it is little
+//! ([`LED_BYTES_MAX`]), else by the committer's own: who prepared a small commit may serve others. That
+//! thread also writes when syncs are to be waited for, and syncs at intervals; and when the engine says
+//! that a write may have to wait, unless who prepared it may. It is started when it is first needed,
+//! and ends when it had nothing to do for [`IDLE_MAX`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,8 +57,12 @@ pub(crate) struct CommitterOptions {
     pub(crate) group_bytes_max: usize,
     /// Bytes of batches that may wait; more is refused as busy.
     pub(crate) queue_bytes_max: usize,
+    /// How long the committer's own thread waits for work before it ends: [`IDLE_MAX`], but for tests.
+    pub(crate) idle_max: Duration,
 }
 
+/// See [`CommitterOptions::idle_max`]: writes that come one by one find the thread there.
+pub(crate) const IDLE_MAX: Duration = Duration::from_secs(5);
 /// Groups that one thread writes in place before it goes back to its own work.
 const LED_GROUPS_MAX: usize = 8;
 /// How far the stored version runs ahead where it is kept ahead, in microseconds.
@@ -83,8 +89,9 @@ struct State {
     /// The committer's own thread waits for the time to sync.
     timed: bool,
     stop: bool,
-    /// The committer's own thread has nothing to do any more.
-    ended: bool,
+    /// The committer's own thread, or the last one.
+    thread: Option<JoinHandle<()>>,
+    running: bool,
     failed: Option<CommitFailure>,
 }
 
@@ -103,11 +110,10 @@ struct Shared {
     ahead: Option<AtomicU64>,
 }
 
-/// The committer of one graph. Dropping it stores what waits, then ends the thread; where nobody knows how long a write takes,
-/// it goes on by itself after [`CLOSE_WAIT_MAX`].
+/// The committer of one graph. Dropping it stores what waits, then ends the thread; where nobody knows
+/// how long a write takes, it goes on by itself after [`CLOSE_WAIT_MAX`].
 pub(crate) struct Committer {
     shared: Arc<Shared>,
-    thread: Option<JoinHandle<()>>,
 }
 
 const COUNTER_PARTITION: &[u8] = &[0];
@@ -152,17 +158,7 @@ impl Committer {
             options,
             ahead,
         });
-        let worker = Arc::clone(&shared);
-        let thread = std::thread::Builder::new()
-            .name("varve-commit".into())
-            .spawn(move || worker.run_to_the_end())
-            .map_err(|error| {
-                GraphError::new(ErrorKind::Storage, format!("No commit thread: {error}"))
-            })?;
-        Ok(Self {
-            shared,
-            thread: Some(thread),
-        })
+        Ok(Self { shared })
     }
 
     /// Hands over a prepared commit.
@@ -192,8 +188,7 @@ impl Committer {
             if others <= led_bytes_max(may_wait) && self.shared.writes_in_place(may_wait) {
                 self.shared.lead(state, others, may_wait);
             } else {
-                drop(state);
-                self.shared.arrived.notify_one();
+                self.shared.wake(state);
             }
         }
         Ok(())
@@ -241,17 +236,20 @@ impl Drop for Committer {
         let shared = &self.shared;
         let mut state = shared.state.lock();
         state.stop = true;
-        shared.arrived.notify_one();
+        // Without a thread it may have something to end, too.
+        shared.wake(state);
+        state = shared.state.lock();
         if shared.space.isolation() == Isolation::Partition {
             let end = MonotonicInstant::now() + CLOSE_WAIT_MAX;
-            let going_on = |state: &mut State| !state.ended;
+            let going_on = |state: &mut State| state.running;
             shared.written.wait_while_until(&mut state, going_on, end);
-            if !state.ended {
+            if state.running {
                 return;
             }
         }
+        let thread = state.thread.take();
         drop(state);
-        if let Some(thread) = self.thread.take() {
+        if let Some(thread) = thread {
             // The thread answers for its own panics.
             let _ = thread.join();
         }
@@ -265,8 +263,9 @@ impl Shared {
             && (may_wait || !self.space.write_may_wait())
     }
 
-    /// Writes what waits, on a thread that prepared a commit: its own, `others` bytes that waited before, and a little more.
-    fn lead(&self, state: MutexGuard<'_, State>, others: usize, may_wait: bool) {
+    /// Writes what waits, on a thread that prepared a commit: its own, `others` bytes that waited
+    /// before, and a little more.
+    fn lead(self: &Arc<Self>, state: MutexGuard<'_, State>, others: usize, may_wait: bool) {
         let led = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let mut state = state;
             let mut others = others;
@@ -295,25 +294,12 @@ impl Shared {
     }
 
     /// Leaves what is still to do to the committer's own thread.
-    fn rest(&self, state: MutexGuard<'_, State>) {
+    fn rest(self: &Arc<Self>, state: MutexGuard<'_, State>) {
         let first_unsynced =
             matches!(self.options.durability, DurabilityMode::Interval(_)) && !state.timed;
-        let wanted = !state.queue.is_empty() || state.stop || first_unsynced;
-        drop(state);
-        if wanted {
-            self.arrived.notify_one();
+        if !state.queue.is_empty() || state.stop || first_unsynced {
+            self.wake(state);
         }
-    }
-
-    /// Runs; should that ever panic, every commit that waits or comes is refused and its latches are released, so that
-    /// nobody waits for ever.
-    fn run_to_the_end(&self) {
-        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.run()));
-        if ended.is_err() {
-            self.give_up();
-        }
-        self.state.lock().ended = true;
-        self.written.notify_all();
     }
 
     fn give_up(&self) {
@@ -331,71 +317,6 @@ impl Shared {
         self.written.notify_all();
         // Dropping a commit releases its latches and tells its caller.
         drop(left);
-    }
-
-    fn run(&self) {
-        loop {
-            let mut state = self.state.lock();
-            let due = self.wait_for_work(&mut state);
-            let ends = state.stop && state.queue.is_empty();
-            if due || (ends && state.unsynced_since.is_some()) {
-                state.unsynced_since = None;
-                drop(state);
-                if let Err(error) = self.space.sync() {
-                    self.fail(&error);
-                    // A sync that failed for want of space is tried again after another interval.
-                    let now = MonotonicInstant::now();
-                    self.state.lock().unsynced_since.get_or_insert(now);
-                }
-            } else if !state.queue.is_empty() {
-                let group = self.next_group(&mut state);
-                drop(state);
-                self.write_group(group);
-            }
-            if ends {
-                break;
-            }
-        }
-        self.take_back();
-    }
-
-    /// Stores the last version as it is, where it is kept ahead: the next start then numbers on from it.
-    fn take_back(&self) {
-        let Some(ahead) = &self.ahead else { return };
-        let state = self.state.lock();
-        let last = state.last;
-        let failed = state.failed.is_some();
-        drop(state);
-        if failed || ahead.load(Ordering::Acquire) <= last.0 {
-            return;
-        }
-        let mut batch = Batch::new();
-        put_version(&mut batch, last);
-        // Without it versions jump by the lead.
-        let _ = self.space.write(&batch, Durability::Buffered);
-    }
-
-    /// Waits for the time to sync, and then says so; or for commits that nobody else writes, or for the end.
-    fn wait_for_work(&self, state: &mut MutexGuard<'_, State>) -> bool {
-        loop {
-            let idle = state.writing || (state.queue.is_empty() && !state.stop);
-            state.timed = false;
-            match (self.options.durability, state.unsynced_since) {
-                (DurabilityMode::Interval(every), Some(since)) => {
-                    let due = since + every;
-                    if MonotonicInstant::now() >= due {
-                        return true;
-                    }
-                    if !idle {
-                        return false;
-                    }
-                    state.timed = true;
-                    self.arrived.wait_until(state, due);
-                }
-                _ if !idle => return false,
-                _ => self.arrived.wait(state),
-            }
-        }
     }
 
     /// Takes the next group out of the queue and gives its commits their versions.
@@ -561,3 +482,4 @@ mod group;
 mod progress;
 #[cfg(test)]
 mod tests;
+mod thread;

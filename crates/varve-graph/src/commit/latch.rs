@@ -4,13 +4,15 @@
 //! without need, which is harmless). A commit takes all its slots in ascending order, so commits never wait in a circle.
 //! Latches belong to the commit, not to a thread: the committer releases what another thread took.
 //!
-//! A batch takes some hundred to some thousand latches, so taking one that is free is one atomic operation, and there
-//! are so many slots that two batches on their way seldom share one. Vertices and unique values have slots of two bytes,
-//! shared or exclusive; edges are only ever latched exclusively, so theirs are single bits. Who must wait does so at one
-//! place for the whole table: that is rare.
+//! A batch takes some hundred to some thousand latches, so taking one that is free is one atomic
+//! operation, and there are so many slots that two batches on their way seldom share one. Vertices and
+//! unique values have slots of two bytes, shared or exclusive; edges are only ever latched exclusively,
+//! so theirs are single bits. Slots are made in segments when they are first needed, so that a graph
+//! that is hardly written has few. Who must wait does so at one place for the whole table: that is
+//! rare.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Condvar, Mutex};
 use rustc_hash::FxHashMap;
@@ -23,6 +25,8 @@ const SLOTS: u32 = 1 << 19;
 /// Slots for edges.
 const EDGE_SLOTS: u32 = 1 << 22;
 const BITS: u32 = u64::BITS;
+/// Slots, or words of edges' slots, that are made together.
+const SEGMENT: usize = 1 << 12;
 
 /// In a slot: it is held exclusively.
 const EXCLUSIVE: u16 = 1 << 15;
@@ -77,12 +81,29 @@ fn slot_of(key: &[u8]) -> u32 {
 /// The latch table of a graph.
 #[derive(Debug)]
 pub(crate) struct Latches {
-    slots: Box<[AtomicU16]>,
-    edges: Box<[AtomicU64]>,
+    slots: Segmented<AtomicU16>,
+    edges: Segmented<AtomicU64>,
     /// Threads that wait, or are about to look again before they do.
     waiting: AtomicUsize,
     parked: Mutex<()>,
     freed: Condvar,
+}
+
+/// So many numbers, all zero at first.
+#[derive(Debug)]
+struct Segmented<T>(Box<[OnceLock<Box<[T]>>]>);
+
+impl<T: Default> Segmented<T> {
+    fn new(count: usize) -> Self {
+        let segments = count.div_ceil(SEGMENT);
+        Self((0..segments).map(|_| OnceLock::new()).collect())
+    }
+
+    fn at(&self, number: u32) -> &T {
+        let number = number as usize;
+        let zeros = || (0..SEGMENT).map(|_| T::default()).collect();
+        &self.0[number / SEGMENT].get_or_init(zeros)[number % SEGMENT]
+    }
 }
 
 /// Latches held by one commit; released when dropped.
@@ -95,8 +116,8 @@ pub(crate) struct LatchSet {
 impl Latches {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self {
-            slots: (0..SLOTS).map(|_| AtomicU16::new(0)).collect(),
-            edges: (0..EDGE_SLOTS / BITS).map(|_| AtomicU64::new(0)).collect(),
+            slots: Segmented::new(SLOTS as usize),
+            edges: Segmented::new((EDGE_SLOTS / BITS) as usize),
             waiting: AtomicUsize::new(0),
             parked: Mutex::new(()),
             freed: Condvar::new(),
@@ -145,7 +166,7 @@ impl Latches {
             let (word, bit) = self.edge(slot);
             return word.fetch_or(bit, Ordering::AcqRel) & bit == 0;
         }
-        let slot = &self.slots[slot as usize];
+        let slot = self.slots.at(slot);
         let taken = if key.is_exclusive() {
             // Whoever else waited asks for it anew.
             slot.fetch_update(Ordering::AcqRel, Ordering::Acquire, |state| {
@@ -163,7 +184,7 @@ impl Latches {
     fn try_raise(&self, key: LatchKey) -> bool {
         // Whoever waits asks for it anew.
         let raised = |state| (state & !AWAITED == 1).then_some(EXCLUSIVE);
-        let slot = &self.slots[key.slot() as usize];
+        let slot = self.slots.at(key.slot());
         slot.fetch_update(Ordering::AcqRel, Ordering::Acquire, raised)
             .is_ok()
     }
@@ -174,15 +195,15 @@ impl Latches {
             let (word, bit) = self.edge(slot);
             word.fetch_and(!bit, Ordering::AcqRel);
         } else if key.is_exclusive() {
-            self.slots[slot as usize].fetch_and(!EXCLUSIVE, Ordering::AcqRel);
+            self.slots.at(slot).fetch_and(!EXCLUSIVE, Ordering::AcqRel);
         } else {
-            self.slots[slot as usize].fetch_sub(1, Ordering::AcqRel);
+            self.slots.at(slot).fetch_sub(1, Ordering::AcqRel);
         }
     }
 
     fn edge(&self, slot: u32) -> (&AtomicU64, u64) {
         let slot = slot - SLOTS;
-        (&self.edges[(slot / BITS) as usize], 1 << (slot % BITS))
+        (self.edges.at(slot / BITS), 1 << (slot % BITS))
     }
 
     /// Waits until `key` could be taken, and takes it. `false` if the time of this thread was over first.
@@ -193,7 +214,9 @@ impl Latches {
         let asks = key.is_exclusive() && key.slot() < SLOTS;
         let taken = loop {
             if asks {
-                self.slots[key.slot() as usize].fetch_or(AWAITED, Ordering::AcqRel);
+                self.slots
+                    .at(key.slot())
+                    .fetch_or(AWAITED, Ordering::AcqRel);
             }
             fence(Ordering::SeqCst);
             if self.try_lock(key) {
@@ -205,7 +228,9 @@ impl Latches {
         };
         if asks && !taken {
             // Whom it kept out looks again, and who else waits exclusively asks for it anew.
-            self.slots[key.slot() as usize].fetch_and(!AWAITED, Ordering::AcqRel);
+            self.slots
+                .at(key.slot())
+                .fetch_and(!AWAITED, Ordering::AcqRel);
             self.freed.notify_all();
         }
         drop(parked);

@@ -22,6 +22,8 @@ use crate::{ErrorKind, GraphError};
 /// The result text of a job that a restart cut short.
 const INTERRUPTED: &str = "The server stopped while the task was running; jobs are not run again, since their effects may have been stored already";
 
+/// How long a lane's thread waits for tasks before it ends.
+const IDLE_MAX: Duration = Duration::from_secs(5);
 /// Tasks looked at in one step when old ones are forgotten.
 const FORGET_CHUNK: usize = 500;
 
@@ -60,7 +62,9 @@ pub(super) struct State {
     ended_at_open: Vec<TaskSpec>,
     paused: bool,
     stopping: bool,
+    /// The threads of the lanes, or the last ones.
     threads: [Option<JoinHandle<()>>; Lane::ALL.len()],
+    running: [bool; Lane::ALL.len()],
 }
 
 /// An unfinished task.
@@ -389,31 +393,38 @@ impl Shared {
             .live
             .values()
             .any(|live| live.task.task_type.lane() == lane);
-        let started = state.threads[lane as usize].is_some();
-        if work && !started && !state.stopping && state.bodies.is_some() {
+        if work && !state.running[lane as usize] && !state.stopping && state.bodies.is_some() {
             let own = Arc::clone(shared);
             let name = match lane {
                 Lane::Schema => "varve-task-schema",
                 Lane::Job => "varve-task-job",
             };
             let thread = std::thread::Builder::new().name(name.to_owned());
-            // Without a thread the tasks wait; the next one submitted tries again.
-            state.threads[lane as usize] = thread.spawn(move || own.work(lane)).ok();
+            // Without one the tasks wait; the next one submitted tries again.
+            if let Ok(thread) = thread.spawn(move || own.work(lane)) {
+                state.running[lane as usize] = true;
+                let ended = state.threads[lane as usize].replace(thread);
+                let _ = ended.map(JoinHandle::join);
+            }
         }
         shared.changed.notify_all();
     }
 
-    /// A lane's thread: runs its tasks in the order of their ids until the graph is closed.
+    /// A lane's thread: runs its tasks in the order of their ids, and ends when there was none for
+    /// [`IDLE_MAX`], or the graph is closed.
     fn work(&self, lane: Lane) {
         let mut state = self.state.lock();
+        let mut waited_enough = false;
         loop {
-            if state.stopping {
+            let of_lane = |live: &Live| live.task.task_type.lane() == lane;
+            if state.stopping || waited_enough && !state.live.values().any(of_lane) {
+                state.running[lane as usize] = false;
                 return;
             }
             let bodies = state.bodies.clone().filter(|_| !state.paused);
             let next = state.next(lane);
             let (Some(bodies), Some(id)) = (bodies, next) else {
-                self.changed.wait(&mut state);
+                waited_enough = self.changed.wait_for(&mut state, IDLE_MAX).timed_out();
                 continue;
             };
             state = self.run_one(state, &*bodies, id);

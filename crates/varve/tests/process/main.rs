@@ -14,6 +14,8 @@ mod fail_points;
 mod faults;
 #[cfg(feature = "rocksdb")]
 mod folders;
+#[cfg(feature = "rocksdb")]
+mod idle;
 mod loading;
 #[cfg(feature = "rocksdb")]
 mod log_damage;

@@ -152,6 +152,7 @@ fn writes_once(count: usize, bytes: usize, may_wait: bool) -> Vec<Write> {
         durability: DurabilityMode::None,
         group_bytes_max: 4 << 20,
         queue_bytes_max: 64 << 20,
+        idle_max: IDLE_MAX,
     };
     let space = Arc::clone(&gated) as Arc<dyn Space>;
     let committer = Committer::start(space, Arc::new(SystemClock), options).expect("a committer");
@@ -253,6 +254,7 @@ fn a_group_of_which_nothing_is_left_uses_up_no_version() {
         durability: DurabilityMode::None,
         group_bytes_max: 4 << 20,
         queue_bytes_max: 64 << 20,
+        idle_max: IDLE_MAX,
     };
     let space = space.expect("a space");
     let committer = Committer::start(space, Arc::new(SystemClock), options).expect("a committer");
@@ -277,6 +279,7 @@ fn a_version_that_is_kept_ahead_is_above_all_that_were_given() {
         durability: DurabilityMode::None,
         group_bytes_max: 4 << 20,
         queue_bytes_max: 64 << 20,
+        idle_max: IDLE_MAX,
     };
     let clock = Arc::new(varve_testkit::ManualClock::new(Instant(5_000_000)));
     let start = || {
@@ -333,4 +336,52 @@ fn a_commit_with_several_versions_has_them_in_one_microsecond() {
     assert_eq!(group.versions[1], first.plus(1));
     assert_eq!(group.versions[2], CommitVersion::first_at(Instant(1001)));
     assert_eq!(group.last, Some(CommitVersion::first_at(Instant(1002))));
+}
+
+/// The thread ends after each pause, and no commit is left behind by one that ends.
+#[test]
+fn a_thread_that_ends_when_idle_is_started_again() {
+    for durability in [
+        DurabilityMode::Sync,
+        DurabilityMode::Interval(Duration::from_millis(1)),
+        DurabilityMode::None,
+    ] {
+        let space = MemoryEngine::new()
+            .open("s", TABLES, true)
+            .expect("a space");
+        let options = CommitterOptions {
+            durability,
+            group_bytes_max: 4 << 20,
+            queue_bytes_max: 64 << 20,
+            idle_max: Duration::from_micros(200),
+        };
+        let clock = Arc::new(SystemClock);
+        let committer = Committer::start(Arc::clone(&space), clock, options).expect("a committer");
+        let latches = Latches::new();
+        thread::scope(|scope| {
+            for name in ["a", "b"] {
+                let (committer, latches) = (&committer, &latches);
+                scope.spawn(move || {
+                    for number in 0..500_u64 {
+                        let (commit, ticket) = commit(latches, &format!("{name}{number}"), 10);
+                        committer.submit(commit).expect("taken");
+                        ticket.wait().expect("stored");
+                        thread::sleep(Duration::from_micros(number % 7 * 60));
+                    }
+                });
+            }
+        });
+        let begun = MonotonicInstant::now();
+        while committer.shared.state.lock().running && begun.elapsed() < AGAIN_MAX {
+            thread::sleep(Duration::from_millis(1));
+        }
+        assert!(!committer.shared.state.lock().running, "{durability}");
+        let last = committer.published();
+        drop(committer);
+        assert_eq!(stored_version(&*space).expect("read"), last);
+        for name in ["a0", "a499", "b499"] {
+            let row = space.get(META, &[0], name.as_bytes()).expect("read");
+            assert!(row.is_some(), "{name}");
+        }
+    }
 }

@@ -1,0 +1,140 @@
+//! The committer's own thread: it is started when there is work for it, and ends when there was none for
+//! some seconds.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant as MonotonicInstant;
+
+use parking_lot::MutexGuard;
+use varve_kv::{Batch, Durability};
+
+use super::{DurabilityMode, Shared, State, put_version};
+
+/// What the committer's own thread has to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Work {
+    /// To sync.
+    Sync,
+    /// To write commits, or to end.
+    Commits,
+    /// Nothing, for a long time.
+    None,
+}
+
+impl Shared {
+    /// Wakes the committer's own thread, or starts it. Without one, this thread does its work.
+    pub(super) fn wake(self: &Arc<Self>, mut state: MutexGuard<'_, State>) {
+        if state.running {
+            drop(state);
+            self.arrived.notify_one();
+            return;
+        }
+        let own = Arc::clone(self);
+        let started = std::thread::Builder::new()
+            .name("varve-commit".into())
+            .spawn(move || own.run_to_the_end());
+        state.running = true;
+        match started {
+            Ok(thread) => {
+                if let Some(ended) = state.thread.replace(thread) {
+                    // It waits for nothing any more, and answers for its own panics.
+                    let _ = ended.join();
+                }
+            }
+            Err(_) => {
+                drop(state);
+                self.run_to_the_end();
+            }
+        }
+    }
+
+    /// Runs; should that ever panic, every commit that waits or comes is refused and its latches are
+    /// released, so that nobody waits for ever.
+    fn run_to_the_end(&self) {
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.run()));
+        if ended.is_err() {
+            self.give_up();
+            self.state.lock().running = false;
+        }
+        self.written.notify_all();
+    }
+
+    fn run(&self) {
+        loop {
+            let mut state = self.state.lock();
+            let due = match self.wait_for_work(&mut state) {
+                Work::None => {
+                    state.running = false;
+                    return;
+                }
+                work => work == Work::Sync,
+            };
+            let ends = state.stop && state.queue.is_empty();
+            if due || (ends && state.unsynced_since.is_some()) {
+                state.unsynced_since = None;
+                drop(state);
+                if let Err(error) = self.space.sync() {
+                    self.fail(&error);
+                    // A sync that failed for want of space is tried again after another interval.
+                    let now = MonotonicInstant::now();
+                    self.state.lock().unsynced_since.get_or_insert(now);
+                }
+            } else if !state.queue.is_empty() {
+                let group = self.next_group(&mut state);
+                drop(state);
+                self.write_group(group);
+            }
+            if ends {
+                break;
+            }
+        }
+        self.take_back();
+        self.state.lock().running = false;
+    }
+
+    /// Stores the last version as it is, where it is kept ahead: the next start then numbers on from it.
+    fn take_back(&self) {
+        let Some(ahead) = &self.ahead else { return };
+        let state = self.state.lock();
+        let last = state.last;
+        let failed = state.failed.is_some();
+        drop(state);
+        if failed || ahead.load(Ordering::Acquire) <= last.0 {
+            return;
+        }
+        let mut batch = Batch::new();
+        put_version(&mut batch, last);
+        // Without it versions jump by the lead.
+        let _ = self.space.write(&batch, Durability::Buffered);
+    }
+
+    /// Waits for the time to sync; or for commits that nobody else writes, or for the end.
+    fn wait_for_work(&self, state: &mut MutexGuard<'_, State>) -> Work {
+        let mut waited_enough = false;
+        loop {
+            let idle = state.writing || (state.queue.is_empty() && !state.stop);
+            state.timed = false;
+            match (self.options.durability, state.unsynced_since) {
+                (DurabilityMode::Interval(every), Some(since)) => {
+                    let due = since + every;
+                    if MonotonicInstant::now() >= due {
+                        return Work::Sync;
+                    }
+                    if !idle {
+                        return Work::Commits;
+                    }
+                    state.timed = true;
+                    self.arrived.wait_until(state, due);
+                }
+                _ if !idle => return Work::Commits,
+                _ if waited_enough => return Work::None,
+                _ => {
+                    waited_enough = self
+                        .arrived
+                        .wait_for(state, self.options.idle_max)
+                        .timed_out()
+                }
+            }
+        }
+    }
+}

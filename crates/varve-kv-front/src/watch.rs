@@ -1,0 +1,110 @@
+//! The watch: one thread for all spaces that looks after those that are idle.
+//!
+//! It freezes tables that have become old, or that hold memory which others are short of, and begins
+//! work that was put off. A space whose tables are flushed costs a look a second and no thread.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::space::Shared;
+
+/// How often spaces are looked at, unless one has a shorter time.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// The thread and the spaces that it looks at. The thread ends with the last of them.
+#[derive(Default)]
+pub struct Watch {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    spaces: Vec<Arc<Entry>>,
+    running: bool,
+}
+
+/// A space that is watched; none once it is closed.
+struct Entry {
+    shared: Mutex<Option<Arc<Shared>>>,
+    every: Duration,
+}
+
+/// A space's place in the watch. Dropping it ends that, and waits for a look at the space.
+pub(crate) struct Watched {
+    watch: Arc<Watch>,
+    entry: Arc<Entry>,
+}
+
+impl Watch {
+    /// Adds a space.
+    ///
+    /// # Errors
+    /// When no thread can be had.
+    pub(crate) fn add(self: &Arc<Self>, shared: &Arc<Shared>) -> Result<Watched, std::io::Error> {
+        let entry = Arc::new(Entry {
+            shared: Mutex::new(Some(Arc::clone(shared))),
+            every: (shared.config.options.age_max / 4).min(LOOK),
+        });
+        let mut state = self.state.lock();
+        if !state.running {
+            let watch = Arc::clone(self);
+            std::thread::Builder::new()
+                .name("varve-watch".to_owned())
+                .spawn(move || watch.run())?;
+            state.running = true;
+        }
+        state.spaces.push(Arc::clone(&entry));
+        drop(state);
+        self.changed.notify_one();
+        Ok(Watched {
+            watch: Arc::clone(self),
+            entry,
+        })
+    }
+
+    fn run(&self) {
+        loop {
+            let mut state = self.state.lock();
+            let Some(every) = state.spaces.iter().map(|space| space.every).min() else {
+                state.running = false;
+                return;
+            };
+            if !self.changed.wait_for(&mut state, every).timed_out() {
+                // Others are watched now.
+                continue;
+            }
+            let spaces = state.spaces.clone();
+            drop(state);
+            for space in spaces {
+                if let Some(shared) = &*space.shared.lock() {
+                    // A space that fails so says so to its writers; the others are looked after.
+                    let _ = catch_unwind(AssertUnwindSafe(|| shared.look()));
+                }
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Watch {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let spaces = self.state.lock().spaces.len();
+        let mut shown = formatter.debug_struct("Watch");
+        shown.field("spaces", &spaces).finish_non_exhaustive()
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let mut state = self.watch.state.lock();
+        state
+            .spaces
+            .retain(|space| !Arc::ptr_eq(space, &self.entry));
+        drop(state);
+        self.watch.changed.notify_one();
+        *self.entry.shared.lock() = None;
+    }
+}

@@ -1,0 +1,65 @@
+//! What graphs cost that nobody uses.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::server::Server;
+
+const GRAPHS: usize = 20;
+/// How long threads may take to end, under whatever load the machine has.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The names of a server's threads.
+fn threads(server: &Server) -> Vec<String> {
+    let tasks = PathBuf::from(format!("/proc/{}/task", server.id()));
+    let entries = std::fs::read_dir(tasks).expect("a running process");
+    let name = |entry: std::io::Result<std::fs::DirEntry>| {
+        std::fs::read_to_string(entry.ok()?.path().join("comm")).ok()
+    };
+    entries.filter_map(name).collect()
+}
+
+#[test]
+fn idle_graphs_have_no_threads() {
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    let server = Server::on(dir.path());
+    let key = r#"{"name":"n","data_type":"INT"}"#;
+    let write = |number: usize, value: usize| {
+        let variable = format!("/graphs/g{number}/variables/v");
+        server.must("PUT", &variable, &format!("{{\"data\":{value}}}"));
+    };
+    server.must("POST", "/graphs/first", "{}");
+    let before = threads(&server).len();
+    for number in 0..GRAPHS {
+        server.must("POST", &format!("/graphs/g{number}"), "{}");
+        let keys = format!("/graphs/g{number}/schema/propertykeys");
+        server.must("POST", &keys, key);
+        // A schema change that runs as a task.
+        server.must("DELETE", &format!("{keys}/n"), "");
+        write(number, 1);
+    }
+    let begun = Instant::now();
+    let of_graphs = loop {
+        let of_graph = |name: &String| {
+            ["varve-commit", "varve-flush", "varve-task", "varve-learn"]
+                .iter()
+                .any(|start| name.starts_with(start))
+        };
+        let of_graphs = threads(&server)
+            .iter()
+            .filter(|name| of_graph(name))
+            .count();
+        if of_graphs == 0 || begun.elapsed() > PATIENCE {
+            break of_graphs;
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    };
+    assert_eq!(of_graphs, 0);
+    // Nor others of another name.
+    let after = threads(&server).len();
+    assert!(after < before + GRAPHS, "{before} threads, then {after}");
+    write(3, 2);
+    let answer = server.must("GET", "/graphs/g3/variables/v", "");
+    assert_eq!(answer["v"], 2, "{answer}");
+    assert!(server.terminate().0.success());
+}
