@@ -1,9 +1,10 @@
 //! `varve load`: brings CSV and JSON Lines files, or a dump, into a graph through the REST API.
 //!
-//! Rows become elements by a mapping file and the graph's schema, elements go out in batches on a few threads, and each
-//! acknowledged batch is noted with its byte range. A load that was interrupted goes on from there when it is started
-//! again; a batch that was stored but not noted is stored again, which changes nothing for elements with ids of their
-//! own. Rows that are refused are listed with file, line and reason, and do not stop the rest.
+//! Rows become elements by a mapping file and the graph's schema, elements go out in batches on a
+//! few threads, and each acknowledged batch is noted with its byte range. A load that was
+//! interrupted goes on from there when it is started again; a batch that was stored but not noted
+//! is stored again, which changes nothing for elements with ids of their own. Rows that are refused
+//! are listed with file, line and reason, and do not stop the rest.
 
 mod batches;
 mod catalogue;
@@ -14,6 +15,7 @@ mod element;
 mod infer;
 mod journal;
 mod mapping;
+mod outgoing;
 mod rows;
 mod schema;
 mod sender;
@@ -31,13 +33,13 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::CommandError;
 use crate::cli::LoadArguments;
 use crate::rest::GraphClient;
-use batches::Batches;
 use catalogue::Catalogue;
 use element::Element;
 use journal::{Done, Journal, Progress, Subject};
 use mapping::{Mapping, Source};
+use outgoing::Outgoing;
 use rows::{Row, Rows};
-use sender::{BadRow, Batch, Kind, Sender, Tally};
+use sender::{BadRow, HandOver, Kind, Sender, Tally};
 
 /// The exit code when everything was tried but some rows were refused.
 const SOME_REFUSED: u8 = 3;
@@ -183,7 +185,7 @@ fn load(
     let result = [Kind::Vertices, Kind::Edges]
         .into_iter()
         .try_for_each(|kind| {
-            sender.run(kind, threads, |batches| {
+            sender.run(kind, threads, |channels| {
                 let inputs = plan.inputs.iter().enumerate();
                 for (number, input) in inputs.filter(|(_, input)| input.kind == kind) {
                     let reader = Reader {
@@ -193,7 +195,7 @@ fn load(
                         batch_max: arguments.batch,
                         sender: &sender,
                     };
-                    reader.read(&Progress::of(number, &done), batches)?;
+                    reader.read(&Progress::of(number, &done), channels)?;
                 }
                 Ok(())
             })
@@ -311,13 +313,26 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn read(&self, progress: &Progress, batches: &SyncSender<Vec<Batch>>) -> Result<(), String> {
+    /// Hands the rows over to the sending threads.
+    fn read(&self, progress: &Progress, channels: &[SyncSender<HandOver>]) -> Result<(), String> {
         let mut rows = Rows::open(&self.input.source)?;
         if let Some((offset, line)) = progress.resume_at(rows.start()) {
             rows.seek(offset, line)?;
             self.sender.bar.inc(offset);
         }
-        let mut open = Batches::new(self.number, self.batch_max);
+        let mut outgoing = Outgoing::new(self.sender, channels, self.number, self.batch_max);
+        let read = self.read_rows(rows, progress, &mut outgoing);
+        // Rows before one that cannot be read are loaded.
+        outgoing.end_block();
+        read
+    }
+
+    fn read_rows(
+        &self,
+        rows: Rows,
+        progress: &Progress,
+        outgoing: &mut Outgoing<'_>,
+    ) -> Result<(), String> {
         for row in rows {
             let row =
                 row.map_err(|error| format!("{}: {error}", self.input.source.file.display()))?;
@@ -329,15 +344,11 @@ impl Reader<'_> {
             }
             let (line, next_line, bytes) = (row.line, row.next_line, row.bytes.clone());
             match self.element(row) {
-                Ok(Some(element)) => open.add(element, (line, next_line), bytes),
+                Ok(Some(element)) => outgoing.add(element, (line, next_line), bytes),
                 Ok(None) => {}
-                Err(reason) => open.add_bad(BadRow { line, reason }),
-            }
-            if open.are_full() {
-                hand_over(&mut open, batches);
+                Err(reason) => outgoing.add_bad(BadRow { line, reason }),
             }
         }
-        hand_over(&mut open, batches);
         Ok(())
     }
 
@@ -349,13 +360,5 @@ impl Reader<'_> {
             Kind::Vertices => element::vertex(&columns, source, self.catalogue).map(Some),
             Kind::Edges => element::edge(&columns, source, self.catalogue).map(Some),
         }
-    }
-}
-
-fn hand_over(open: &mut Batches, batches: &SyncSender<Vec<Batch>>) {
-    let taken = open.take();
-    if !taken.is_empty() {
-        // The threads that receive outlive this call, so there is always someone to take them.
-        let _ = batches.send(taken);
     }
 }

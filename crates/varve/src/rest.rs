@@ -1,15 +1,18 @@
 //! A small blocking client of the REST API, for the tools that work against a running server.
 //!
-//! `ureq` does the HTTP: blocking calls on a few threads are all that the tools need. With `https://` (a proxy before the
-//! server) it trusts the authorities that the system trusts; `SSL_CERT_FILE` names others.
+//! `ureq` does the HTTP: blocking calls on a few threads are all that the tools need. With
+//! `https://` (a proxy before the server) it trusts the authorities that the system trusts;
+//! `SSL_CERT_FILE` names others.
 
+use std::io::{self, Read as _};
 use std::time::{Duration, Instant};
 
+use flate2::read::MultiGzDecoder;
 use serde::Deserialize;
 use ureq::http::Request;
 use ureq::tls::{RootCerts, TlsConfig};
 
-/// The largest answer that is read, in bytes.
+/// The largest answer that is read, in bytes, before and after decompression.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
 /// How long one request may take, in seconds.
 const REQUEST_SECONDS_MAX: u64 = 120;
@@ -116,12 +119,16 @@ impl GraphClient {
         }
         .map_err(|error| no_answer(error.to_string()))?;
         let status = answer.status();
-        let text = answer
+        // HugeGraph compresses listings whatever the request accepts.
+        let encoding = answer.headers().get("content-encoding");
+        let is_gzip = encoding.is_some_and(|encoding| encoding == "gzip");
+        let bytes = answer
             .body_mut()
             .with_config()
             .limit(ANSWER_BYTES_MAX)
-            .read_to_string();
-        let text = text.map_err(|error| no_answer(error.to_string()))?;
+            .read_to_vec();
+        let bytes = bytes.map_err(|error| no_answer(error.to_string()))?;
+        let text = text_of(bytes, is_gzip).map_err(|error| no_answer(error.to_string()))?;
         if status.is_success() {
             return Ok(text);
         }
@@ -133,8 +140,8 @@ impl GraphClient {
         })
     }
 
-    /// As [`GraphClient::send`], but waits for a server that is busy (503, 429) or away. The request may reach the server
-    /// more than once, so it must be one that may.
+    /// As [`GraphClient::send`], but waits for a server that is busy (503, 429) or away. The
+    /// request may reach the server more than once, so it must be one that may.
     ///
     /// # Errors
     /// When the server stays busy or away for a minute, or refuses the request.
@@ -178,6 +185,25 @@ impl GraphClient {
     }
 }
 
+/// The text of an answer's body.
+///
+/// # Errors
+/// When it is damaged, not UTF-8, or longer than [`ANSWER_BYTES_MAX`].
+fn text_of(bytes: Vec<u8>, is_gzip: bool) -> io::Result<String> {
+    if !is_gzip {
+        return String::from_utf8(bytes).map_err(io::Error::other);
+    }
+    let mut text = String::new();
+    MultiGzDecoder::new(bytes.as_slice())
+        .take(ANSWER_BYTES_MAX + 1)
+        .read_to_string(&mut text)?;
+    if text.len() as u64 > ANSWER_BYTES_MAX {
+        let message = format!("the answer has more than {ANSWER_BYTES_MAX} bytes");
+        return Err(io::Error::other(message));
+    }
+    Ok(text)
+}
+
 /// Percent-encodes what is not a letter, a digit or one of `-._~`.
 pub(crate) fn encode(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
@@ -193,7 +219,38 @@ pub(crate) fn encode(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::encode;
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::{GraphClient, encode};
+
+    #[test]
+    fn a_compressed_answer_is_read() {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(b"[1,2]").expect("in memory");
+        let body = encoder.finish().expect("in memory");
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("its address");
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a client");
+            let asked = stream.read(&mut [0; 4096]).expect("a request");
+            let length = body.len();
+            write!(
+                stream,
+                "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {length}\r\n\r\n"
+            )
+            .expect("sent");
+            stream.write_all(&body).expect("sent");
+            asked
+        });
+        let client = GraphClient::new(&address.to_string(), "g");
+        let answer: Vec<i32> = client.get("/graphs/g/schema").expect("an answer");
+        assert_eq!(answer, [1, 2]);
+        assert!(server.join().expect("the server") > 0);
+    }
 
     #[test]
     fn ids_survive_a_path() {

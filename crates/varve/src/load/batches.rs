@@ -1,7 +1,7 @@
 //! Cuts rows into batches: as few as there can be.
 //!
-//! A request may hold rows of any valid time, but an element only for one. So the second state of an element goes to a
-//! second batch, the third to a third, and these are sent in this order.
+//! A request may hold rows of any valid time, but an element only for one. So the second state of
+//! an element goes to a second batch, the third to a third, and these are sent in this order.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -33,7 +33,8 @@ impl Batches {
         }
     }
 
-    /// Adds a row that became an element: its line and the one after it, and where it lies in its file.
+    /// Adds a row that became an element: its line and the one after it, and where it lies in its
+    /// file.
     pub(super) fn add(
         &mut self,
         element: Element,

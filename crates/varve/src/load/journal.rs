@@ -1,8 +1,10 @@
-//! What of the input is loaded already, kept beside the mapping file so that an interrupted load can go on.
+//! What of the input is loaded already, kept beside the mapping file so that an interrupted load
+//! can go on.
 //!
-//! One line for each piece of an acknowledged batch. Rows that were refused are in no piece, so that the next run tries
-//! them again. A line that was cut short by a crash counts as not written: its batch is sent
-//! again, which does no harm as elements are written whole under their own ids.
+//! One line for each piece of a block of rows, once all of the block is sent. Rows that were
+//! refused are in no piece, so that the next run tries them again. A line that was cut short by a
+//! crash counts as not written: its rows are sent again, which does no harm as elements are written
+//! whole under their own ids.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
@@ -44,7 +46,8 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Opens the journal at `path`; returns what is done already. An empty or missing journal starts a new load.
+    /// Opens the journal at `path`; returns what is done already. An empty or missing journal
+    /// starts a new load.
     ///
     /// # Errors
     /// When it cannot be read or written, or belongs to another load.
@@ -101,7 +104,8 @@ impl Journal {
 
     /// Removes the journal of a load that is complete.
     pub(crate) fn finish(self) {
-        // A journal that stays behind only makes the next load of the same files skip them, and says so.
+        // A journal that stays behind only makes the next load of the same files skip them, and
+        // says so.
         let _ = std::fs::remove_file(&self.path);
     }
 
@@ -134,7 +138,8 @@ impl Progress {
         Self { pieces }
     }
 
-    /// The end of what is done without a gap from the start, and its line; `None` if the start is not done.
+    /// The end of what is done without a gap from the start, and its line; `None` if the start is
+    /// not done.
     pub(crate) fn resume_at(&self, start: u64) -> Option<(u64, u64)> {
         let mut end = None;
         for piece in &self.pieces {

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
@@ -14,6 +15,8 @@ use super::element::Action;
 use super::journal::{Done, Journal};
 use crate::rest::{GraphClient, RestError};
 
+/// Hand-overs that wait for a sending thread.
+const WAITING_MAX: usize = 2;
 /// How HugeGraph's API says that the vertex of an edge does not exist.
 const NO_VERTEX: &str = "Invalid vertex id ";
 
@@ -63,6 +66,15 @@ pub(crate) struct Batch {
     pub(crate) bad: Vec<BadRow>,
 }
 
+/// Rows of one input without a gap, which may go to several sending threads. The journal has them
+/// once all are sent, as few pieces.
+#[derive(Debug, Default)]
+pub(crate) struct Block(Mutex<Vec<Done>>);
+
+/// Batches for one sending thread, in the order in which they must be sent, and the block that they
+/// are of.
+pub(crate) type HandOver = (Vec<Batch>, Arc<Block>);
+
 /// What is shared by the sending threads.
 pub(crate) struct Sender<'a> {
     /// The server.
@@ -102,22 +114,25 @@ pub(crate) struct Tally {
 }
 
 impl Sender<'_> {
-    /// Runs `produce` on this thread and sends what it produces on `threads` others; returns when all is sent.
+    /// Runs `produce` on this thread and sends what it produces on `threads` others, each with a
+    /// channel of its own; returns when all is sent. What goes into one channel is sent in its
+    /// order.
     pub(crate) fn run(
         &self,
         kind: Kind,
         threads: usize,
-        produce: impl FnOnce(&SyncSender<Vec<Batch>>) -> Result<(), String>,
+        produce: impl FnOnce(&[SyncSender<HandOver>]) -> Result<(), String>,
     ) -> Result<(), String> {
-        let (sender, receiver) = sync_channel::<Vec<Batch>>(2 * threads);
-        let receiver = Mutex::new(receiver);
         let produced = std::thread::scope(|scope| {
-            for _ in 0..threads {
-                scope.spawn(|| self.send_all(kind, &receiver));
-            }
-            // The channel is closed when `sender` is dropped, which ends the threads.
-            let sender = sender;
-            produce(&sender)
+            let channels: Vec<_> = (0..threads)
+                .map(|_| {
+                    let (sender, receiver) = sync_channel::<HandOver>(WAITING_MAX);
+                    scope.spawn(move || self.send_all(kind, &receiver));
+                    sender
+                })
+                .collect();
+            // The channels are closed when `channels` is dropped, which ends the threads.
+            produce(&channels)
         });
         match self.tally.lock().failure.clone() {
             Some(failure) => Err(failure),
@@ -130,18 +145,17 @@ impl Sender<'_> {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    fn send_all(&self, kind: Kind, receiver: &Mutex<Receiver<Vec<Batch>>>) {
-        loop {
-            let next = receiver.lock().recv();
-            let Ok(batches) = next else { return };
+    fn send_all(&self, kind: Kind, receiver: &Receiver<HandOver>) {
+        for (batches, block) in receiver {
             batches
                 .into_iter()
                 .take_while(|_| !self.is_stopped())
-                .for_each(|batch| self.send(kind, batch));
+                .for_each(|batch| self.send(kind, batch, &block));
+            self.note_block(block);
         }
     }
 
-    fn send(&self, kind: Kind, mut batch: Batch) {
+    fn send(&self, kind: Kind, mut batch: Batch, block: &Block) {
         let mut bad = std::mem::take(&mut batch.bad);
         let sent = match batch.action {
             _ if self.dry_run => {
@@ -153,7 +167,7 @@ impl Sender<'_> {
             Action::Delete => self.delete(kind, &mut batch.elements, &mut bad),
         };
         // Of a batch that failed a part may be stored.
-        self.note(&batch, &bad);
+        self.note(&batch, &bad, block);
         if let Err(failure) = sent {
             self.stop(failure.to_string());
         }
@@ -253,25 +267,39 @@ impl Sender<'_> {
         self.client.of_graph(&format!("{of_kind}{rest}"))
     }
 
-    /// Notes the rows that are stored and lists those that are refused.
-    fn note(&self, batch: &Batch, bad: &[BadRow]) {
+    /// Counts the rows that are stored and lists those that are refused.
+    fn note(&self, batch: &Batch, bad: &[BadRow], block: &Block) {
         let pieces = batch.stored();
         let mut tally = self.tally.lock();
         tally.stored += pieces.iter().map(|piece| piece.stored).sum::<u64>();
         tally.refused += bad.len() as u64;
-        let mut noted = tally.write_bad(&self.names[batch.input], bad);
-        if let Some(journal) = &mut tally.journal {
-            let mut pieces = pieces.iter();
-            noted = noted.and_then(|()| pieces.try_for_each(|piece| journal.note(*piece)));
-        }
+        let noted = tally.write_bad(&self.names[batch.input], bad);
         let over = tally.refused > self.max_errors;
         drop(tally);
+        block.0.lock().extend(pieces);
         let bytes = |element: &Sending| element.bytes.end - element.bytes.start;
         self.bar.inc(batch.elements.iter().map(bytes).sum());
         if let Err(failure) = noted {
             self.stop(failure);
         } else if over {
             self.stop(format!("more than {} bad rows", self.max_errors));
+        }
+    }
+
+    /// Notes what is stored of a block, if this was the last of it.
+    pub(super) fn note_block(&self, block: Arc<Block>) {
+        let Some(Block(pieces)) = Arc::into_inner(block) else {
+            return;
+        };
+        let pieces = joined(pieces.into_inner());
+        let mut tally = self.tally.lock();
+        let Some(journal) = &mut tally.journal else {
+            return;
+        };
+        let noted = pieces.into_iter().try_for_each(|piece| journal.note(piece));
+        drop(tally);
+        if let Err(failure) = noted {
+            self.stop(failure);
         }
     }
 
@@ -284,25 +312,33 @@ impl Sender<'_> {
 impl Batch {
     /// Where the rows lie whose elements are stored.
     fn stored(&self) -> Vec<Done> {
-        let mut pieces: Vec<Done> = Vec::new();
-        for element in self.elements.iter().filter(|element| element.stored) {
-            match pieces.last_mut() {
-                Some(piece) if piece.to == element.bytes.start => {
-                    piece.to = element.bytes.end;
-                    piece.next_line = element.next_line;
-                    piece.stored += 1;
-                }
-                _ => pieces.push(Done {
-                    input: self.input,
-                    from: element.bytes.start,
-                    to: element.bytes.end,
-                    next_line: element.next_line,
-                    stored: 1,
-                }),
-            }
-        }
-        pieces
+        let stored = self.elements.iter().filter(|element| element.stored);
+        let piece = |element: &Sending| Done {
+            input: self.input,
+            from: element.bytes.start,
+            to: element.bytes.end,
+            next_line: element.next_line,
+            stored: 1,
+        };
+        joined(stored.map(piece).collect())
     }
+}
+
+/// Pieces of one input in their order, those that touch as one.
+fn joined(mut pieces: Vec<Done>) -> Vec<Done> {
+    pieces.sort_unstable_by_key(|piece| piece.from);
+    let mut joined: Vec<Done> = Vec::new();
+    for piece in pieces {
+        match joined.last_mut() {
+            Some(last) if last.to == piece.from => {
+                last.to = piece.to;
+                last.next_line = piece.next_line;
+                last.stored += piece.stored;
+            }
+            _ => joined.push(piece),
+        }
+    }
+    joined
 }
 
 impl Tally {
@@ -328,5 +364,32 @@ impl Tally {
             text.push_str(&format!("{input}:{}: {reason}\n", row.line));
         }
         file.write_all(text.as_bytes()).map_err(failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_that_touch_become_one() {
+        let piece = |from: u64, to: u64| Done {
+            input: 0,
+            from,
+            to,
+            next_line: to,
+            stored: 1,
+        };
+        let joined = joined(vec![
+            piece(20, 30),
+            piece(0, 10),
+            piece(40, 50),
+            piece(10, 20),
+        ]);
+        let shown: Vec<_> = joined
+            .iter()
+            .map(|it| (it.from, it.to, it.next_line, it.stored))
+            .collect();
+        assert_eq!(shown, [(0, 30, 30, 3), (40, 50, 50, 1)]);
     }
 }

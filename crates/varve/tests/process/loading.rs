@@ -338,7 +338,14 @@ fn rows_of_different_periods_go_in_one_request() {
     let server = Server::in_memory();
     let schema = dir.path().join("schema.json");
     let mapping = format!("{PEOPLE}valid_from = \"since\"\n");
-    let more = ["--schema", shown(&schema), "--batch", "100"];
+    let more = [
+        "--schema",
+        shown(&schema),
+        "--batch",
+        "100",
+        "--threads",
+        "1",
+    ];
     let (code, text) = load(&server, dir.path(), &mapping, &more);
     assert!(
         code == 0 && text.contains("300 elements stored, 0 rows refused"),
@@ -353,6 +360,30 @@ fn rows_of_different_periods_go_in_one_request() {
         server.must("GET", &path, "")["properties"]["name"].clone()
     };
     assert_eq!((of(2001), of(2011)), ("Name 14".into(), "Name 15".into()));
+}
+
+#[test]
+fn many_threads_store_the_states_of_an_element_in_the_order_of_their_rows() {
+    const PEOPLE_MAX: usize = 40;
+    const STATES: usize = 60;
+    let dir = tempfile::tempdir().expect("a temporary folder");
+    files(dir.path());
+    let mut people = "id,name\n".to_owned();
+    for number in 0..PEOPLE_MAX * STATES {
+        let state = number / PEOPLE_MAX;
+        people.push_str(&format!("p{},state {state}\n", number % PEOPLE_MAX));
+    }
+    write(dir.path(), "people.csv", &people);
+    let server = Server::in_memory();
+    let schema = dir.path().join("schema.json");
+    let more = ["--schema", shown(&schema), "--batch", "3", "--threads", "8"];
+    let (code, text) = load(&server, dir.path(), PEOPLE, &more);
+    assert!(code == 0 && text.contains("2400 elements stored"), "{text}");
+    for person in 0..PEOPLE_MAX {
+        let path = format!("/graphs/hugegraph/graph/vertices/%22p{person}%22");
+        let name = &server.must("GET", &path, "")["properties"]["name"];
+        assert_eq!(*name, "state 59", "p{person}");
+    }
 }
 
 #[test]

@@ -1,0 +1,88 @@
+//! Spreads the rows of an input over the sending threads: all rows of an element go to one thread,
+//! so that its states are sent in their order.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+
+use super::batches::Batches;
+use super::element::Element;
+use super::sender::{BadRow, Block, HandOver, Sender};
+
+/// The rows that are on their way to the sending threads.
+pub(super) struct Outgoing<'a> {
+    sender: &'a Sender<'a>,
+    channels: &'a [SyncSender<HandOver>],
+    /// What is being filled, for each channel.
+    open: Vec<Batches>,
+    /// Where the next one goes that has no other rows.
+    next: usize,
+    block: Arc<Block>,
+    in_block: usize,
+    block_max: usize,
+}
+
+impl<'a> Outgoing<'a> {
+    /// None yet, of this input; a thread is handed so many rows at most.
+    pub(super) fn new(
+        sender: &'a Sender<'a>,
+        channels: &'a [SyncSender<HandOver>],
+        input: usize,
+        batch_max: usize,
+    ) -> Self {
+        let open = channels.iter().map(|_| Batches::new(input, batch_max));
+        Self {
+            sender,
+            channels,
+            open: open.collect(),
+            next: 0,
+            block: Arc::default(),
+            in_block: 0,
+            block_max: batch_max.saturating_mul(channels.len()),
+        }
+    }
+
+    /// Adds a row that became an element: its line and the one after it, and where it lies in its
+    /// file.
+    pub(super) fn add(&mut self, element: Element, lines: (u64, u64), bytes: Range<u64>) {
+        let channel = match element.identity {
+            Some(known) => usize::try_from(known % self.open.len() as u64).unwrap_or(0),
+            None => {
+                self.next = (self.next + 1) % self.open.len();
+                self.next
+            }
+        };
+        self.open[channel].add(element, lines, bytes);
+        self.added(channel);
+    }
+
+    /// Adds a row that did not.
+    pub(super) fn add_bad(&mut self, row: BadRow) {
+        self.open[0].add_bad(row);
+        self.added(0);
+    }
+
+    fn added(&mut self, channel: usize) {
+        self.in_block += 1;
+        if self.in_block >= self.block_max {
+            self.end_block();
+        } else if self.open[channel].are_full() {
+            self.hand_over(channel);
+        }
+    }
+
+    fn hand_over(&mut self, channel: usize) {
+        let taken = self.open[channel].take();
+        if !taken.is_empty() {
+            // The threads that receive outlive this call, so there is always someone to take them.
+            let _ = self.channels[channel].send((taken, Arc::clone(&self.block)));
+        }
+    }
+
+    /// Hands over what there is. To be called at the end of the input, too.
+    pub(super) fn end_block(&mut self) {
+        (0..self.open.len()).for_each(|channel| self.hand_over(channel));
+        self.in_block = 0;
+        self.sender.note_block(std::mem::take(&mut self.block));
+    }
+}
