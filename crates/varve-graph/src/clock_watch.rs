@@ -1,6 +1,8 @@
-//! Clocks that are wrong: how far a graph's newest commit may be ahead of the clock, and what is told of one that jumps.
+//! Clocks that are wrong: how far a graph's newest commit may be ahead of the clock, and what is
+//! told of one that jumps.
 //!
-//! Commit versions never go back, so a clock that was once far ahead fixes "now" there: see `docs/time.md`.
+//! Commit versions never go back, so a clock that was once far ahead fixes "now" there: see
+//! `docs/time.md`.
 
 use std::time::{Duration, Instant as MonotonicInstant};
 
@@ -11,7 +13,8 @@ use crate::error::{ErrorKind, GraphError};
 /// A difference between two clocks that is told.
 const DIFFERENCE_TOLD: Duration = Duration::from_secs(10);
 
-/// Refuses to open a graph whose newest commit version is further ahead of the clock than `ahead_max`; `None` = any is opened.
+/// Refuses to open a graph whose newest commit version is further ahead of the clock than
+/// `ahead_max`; `None` = any is opened.
 ///
 /// # Errors
 /// [`ErrorKind::Storage`], which says how far.
@@ -67,7 +70,8 @@ impl ClockWatch {
         Self { wall, passed }
     }
 
-    /// What to tell when the wall clock has moved otherwise than time has passed since the last look.
+    /// What to tell when the wall clock has moved otherwise than time has passed since the last
+    /// look.
     pub(crate) fn look(&mut self, wall: Instant, passed: MonotonicInstant) -> Option<String> {
         let went = wall.0.saturating_sub(self.wall.0);
         let took = passed.saturating_duration_since(self.passed).as_micros();

@@ -40,8 +40,8 @@ pub struct GraphOptions {
     pub limits: Limits,
     /// Where the time comes from.
     pub clock: Arc<dyn Clock>,
-    /// How far the newest commit version may be ahead of the clock when a graph is opened; further is refused. `None` (the
-    /// default): opened whatever the clock shows.
+    /// How far the newest commit version may be ahead of the clock when a graph is opened; further
+    /// is refused. `None` (the default): opened whatever the clock shows.
     pub clock_ahead_max: Option<Duration>,
     /// Where the derivers of graphs with derived indexes come from.
     pub derivers: Option<Arc<dyn DeriverSource>>,
@@ -63,9 +63,10 @@ impl GraphOptions {
 
 /// One graph.
 ///
-/// Isolation: a write is atomic and isolated from other writes to the same elements; reads through one [`View`] see one
-/// committed state. Two requests that each read through a view and then write may still interleave (write skew), unless
-/// the second is a [`write::Mutation::Modify`], which reads under latches.
+/// Isolation: a write is atomic and isolated from other writes to the same elements; reads through
+/// one [`View`] see one committed state. Two requests that each read through a view and then write
+/// may still interleave (write skew), unless the second is a [`write::Mutation::Modify`], which
+/// reads under latches.
 pub struct Graph {
     name: String,
     committer: Committer,
@@ -200,14 +201,15 @@ impl Graph {
         self.durability
     }
 
-    /// The instant that counts as now: the clock's, but never before a commit version that was given out, or told
-    /// to be past.
+    /// The instant that counts as now: the clock's, but never before a commit version that was
+    /// given out, or told to be past.
     #[must_use]
     pub fn now(&self) -> Instant {
         self.clock.now().max(self.committer.numbered().instant())
     }
 
-    /// How far what counts as now is ahead of the clock: now stands still until the clock has caught up.
+    /// How far what counts as now is ahead of the clock: now stands still until the clock has
+    /// caught up.
     #[must_use]
     pub fn ahead_of_clock(&self) -> Duration {
         ahead(self.committer.numbered().instant(), self.clock.now())
@@ -225,9 +227,11 @@ impl Graph {
         self.snowflake.next(self.now())
     }
 
-    /// Prepares `request` and hands it to the committer; the returned ticket tells when it is stored.
+    /// Prepares `request` and hands it to the committer; the returned ticket tells when it is
+    /// stored.
     ///
-    /// `None` when another commit is in the way and `contention` says not to wait; nothing has happened then.
+    /// `None` when another commit is in the way and `contention` says not to wait; nothing has
+    /// happened then.
     ///
     /// # Errors
     /// When the request is not acceptable (nothing happened), or the store fails.
@@ -256,12 +260,13 @@ impl Graph {
         }
     }
 
-    /// Runs `work` in a transaction and waits until what it changed is stored. `touched` is what it is sure to touch, known
-    /// beforehand. `work` may run again: when it touches what another commit is changing, or what was changed since it
-    /// began.
+    /// Runs `work` in a transaction and waits until what it changed is stored. `touched` is what it
+    /// is sure to touch, known beforehand. `work` may run again: when it touches what another
+    /// commit is changing, or what was changed since it began.
     ///
-    /// A graph that is written by transactions must take no requests ([`Graph::write`]) that delete vertices: they latch the edges
-    /// that a vertex takes along and not the vertices at their other ends, by which a transaction that has listed an edge holds it.
+    /// A graph that is written by transactions must take no requests ([`Graph::write`]) that delete
+    /// vertices: they latch the edges that a vertex takes along and not the vertices at their other
+    /// ends, by which a transaction that has listed an edge holds it.
     ///
     /// # Errors
     /// What `work` returns (nothing is changed then), or when the store fails.
@@ -273,8 +278,8 @@ impl Graph {
         write::transact(self, touched, work)
     }
 
-    /// The committed state of this moment, read at `scope`. A transaction time in `scope` is made past first, so that
-    /// the same question gets the same answer for ever.
+    /// The committed state of this moment, read at `scope`. A transaction time in `scope` is made
+    /// past first, so that the same question gets the same answer for ever.
     ///
     /// # Errors
     /// When `scope` asks for a transaction time that is still to come.
@@ -294,8 +299,8 @@ impl Graph {
         ))
     }
 
-    /// Calls `found` with the content of a vertex's row ([`row::vertex_parts`]); returns whether the vertex exists.
-    /// For the present this is one look-up, without a snapshot.
+    /// Calls `found` with the content of a vertex's row ([`row::vertex_parts`]); returns whether
+    /// the vertex exists. For the present this is one look-up, without a snapshot.
     ///
     /// # Errors
     /// As [`Graph::view`], or when the store fails or is damaged.
@@ -309,7 +314,8 @@ impl Graph {
         self.read_one(VERTEX, &partition, key::VERTEX_CLUSTERING, scope, found)
     }
 
-    /// Calls `found` with the content of an edge's row ([`row::edge_parts`]); returns whether the edge exists.
+    /// Calls `found` with the content of an edge's row ([`row::edge_parts`]); returns whether the
+    /// edge exists.
     ///
     /// # Errors
     /// As [`Graph::with_vertex`].
@@ -397,7 +403,8 @@ impl Graph {
         self.view(scope)?.history(id, page)
     }
 
-    /// What a view reads. Where there is no state of one moment, the past is read after the commits that the present showed.
+    /// What a view reads. Where there is no state of one moment, the past is read after the commits
+    /// that the present showed.
     fn snapshot(&self) -> Arc<dyn Snapshot> {
         let snapshot = Arc::clone(&self.space).snapshot();
         if self.has_states() {
@@ -407,13 +414,15 @@ impl Graph {
         Arc::new(Ordered::new(snapshot, &self.name, progress))
     }
 
-    /// Whether a snapshot is one state of the whole graph. Where it is not, rows are elsewhere, and asking for one takes long.
+    /// Whether a snapshot is one state of the whole graph. Where it is not, rows are elsewhere, and
+    /// asking for one takes long.
     pub(crate) fn has_states(&self) -> bool {
         self.space.isolation() == Isolation::Snapshot
     }
 
-    /// Makes the transaction time of `scope` past, and a version the end of its commit; [`CommitVersion::MAX`] becomes the present one. A snapshot has whole commits
-    /// only, so there the present needs no time.
+    /// Makes the transaction time of `scope` past, and a version the end of its commit;
+    /// [`CommitVersion::MAX`] becomes the present one. A snapshot has whole commits only, so there
+    /// the present needs no time.
     fn settle(&self, mut scope: TemporalScope) -> Result<TemporalScope, GraphError> {
         if scope.transaction == Some(CommitVersion::MAX) {
             let present = CommitVersion::last_at(self.now());
@@ -440,8 +449,9 @@ impl Graph {
         self.deriver.read().clone()
     }
 
-    /// Puts another deriver in the place of the one that the graph was opened with, and waits until every write that does
-    /// not know it has ended. What is stored keeps its entries: [`crate::index::rebuild_derived`] adds those that are missing.
+    /// Puts another deriver in the place of the one that the graph was opened with, and waits until
+    /// every write that does not know it has ended. What is stored keeps its entries:
+    /// [`crate::index::rebuild_derived`] adds those that are missing.
     pub fn set_deriver(&self, deriver: Option<Arc<dyn Deriver>>) {
         *self.deriver.write() = deriver;
         self.await_older_writes();
@@ -455,7 +465,8 @@ impl Graph {
     }
 
     pub(crate) fn reader(&self) -> &dyn Reader {
-        // A space reads the newest committed state; what a commit reads is held still by its latches.
+        // A space reads the newest committed state; what a commit reads is held still by its
+        // latches.
         let space: &dyn Space = &*self.space;
         space
     }
@@ -465,7 +476,8 @@ impl Graph {
         self.submit_new(commit)
     }
 
-    /// [`Graph::submit`] of a commit that writes no vertex that has a row: of one without a row nothing is known.
+    /// [`Graph::submit`] of a commit that writes no vertex that has a row: of one without a row
+    /// nothing is known.
     pub(crate) fn submit_new(&self, mut commit: Commit) -> Result<(), GraphError> {
         fail_point::COMMIT_PREPARED.pass();
         commit.now = commit.now.max(self.snowflake.reached());

@@ -1,14 +1,16 @@
 //! The graphs of a server: which there are, creating, clearing and dropping them.
 //!
-//! A graph is a space. Clearing a graph opens a new, empty space (its next *generation*) and takes it in the place of
-//! the old one at once: requests that still work on the old one end there undisturbed, and it is removed when the last
-//! of them has let it go, or at the next start. So neither clearing nor dropping waits for anybody, and a crash between
-//! leaves the graph whole, or empty, or gone, never half.
+//! A graph is a space. Clearing a graph opens a new, empty space (its next *generation*) and takes
+//! it in the place of the old one at once: requests that still work on the old one end there
+//! undisturbed, and it is removed when the last of them has let it go, or at the next start. So
+//! neither clearing nor dropping waits for anybody, and a crash between leaves the graph whole, or
+//! empty, or gone, never half.
 //!
-//! Space names: generation 0 is the graph's name; generation *n* is `_<n>_<name>`. Graph names begin with a letter, so
-//! the two cannot be mixed up. What is cleared or dropped is decided by a mark in the old space, stored before anybody
-//! sees the new one: the graph is its oldest space without a mark. So a clear that failed or was cut short before its
-//! mark has done nothing, and its new space is removed.
+//! Space names: generation 0 is the graph's name; generation *n* is `_<n>_<name>`. Graph names
+//! begin with a letter, so the two cannot be mixed up. What is cleared or dropped is decided by a
+//! mark in the old space, stored before anybody sees the new one: the graph is its oldest space
+//! without a mark. So a clear that failed or was cut short before its mark has done nothing, and
+//! its new space is removed.
 //!
 //! A name and a generation come again once all spaces of a graph are removed. So what is kept of a
 //! space beyond one call is its [`SpaceId`], which tells it from a later one of the same name that
@@ -171,7 +173,8 @@ impl Registry {
         names.into_iter().collect()
     }
 
-    /// The names of all graphs as they are stored now, ascending. Asks the engine where it is shared.
+    /// The names of all graphs as they are stored now, ascending. Asks the engine where it is
+    /// shared.
     ///
     /// # Errors
     /// When it cannot be asked.
@@ -191,7 +194,8 @@ impl Registry {
     /// The graph of that name.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] when there is none; [`ErrorKind::Elsewhere`] when another server leads it.
+    /// [`ErrorKind::NotFound`] when there is none; [`ErrorKind::Elsewhere`] when another server
+    /// leads it.
     pub fn get(&self, name: &str) -> Result<Arc<Graph>, GraphError> {
         let open = self
             .graphs
@@ -235,8 +239,8 @@ impl Registry {
     /// # Errors
     /// [`ErrorKind::InvalidArgument`] for a name that is not 1 to [`GRAPH_NAME_BYTES_MAX`] letters,
     /// digits and `_`, the first a letter, or that no space may have ([`varve_kv::is_space_name`]);
-    /// [`ErrorKind::Existed`] when there is one of that name; [`ErrorKind::LimitExceeded`] when there
-    /// are [`Limits::graphs_max`](crate::Limits::graphs_max); [`ErrorKind::Busy`] after
+    /// [`ErrorKind::Existed`] when there is one of that name; [`ErrorKind::LimitExceeded`] when
+    /// there are [`Limits::graphs_max`](crate::Limits::graphs_max); [`ErrorKind::Busy`] after
     /// [`Registry::close`].
     pub fn create(&self, name: &str) -> Result<Arc<Graph>, GraphError> {
         check_name(name)?;
@@ -277,8 +281,8 @@ impl Registry {
         }
     }
 
-    /// Writes a copy of the graph's committed state to the new folder `folder`. No graph is cleared or
-    /// dropped meanwhile, so the copy is never of one that a start would take for gone.
+    /// Writes a copy of the graph's committed state to the new folder `folder`. No graph is cleared
+    /// or dropped meanwhile, so the copy is never of one that a start would take for gone.
     ///
     /// # Errors
     /// As [`Registry::get`], or when the copy cannot be written.
@@ -287,9 +291,9 @@ impl Registry {
         Ok(self.get(name)?.space().checkpoint(folder)?)
     }
 
-    /// Removes everything in a graph: data, history, schema, tasks, variables. Ids restart. Returns the
-    /// empty graph. Who asks while it is being cleared, perhaps once more, waits for that and causes no
-    /// second clear.
+    /// Removes everything in a graph: data, history, schema, tasks, variables. Ids restart. Returns
+    /// the empty graph. Who asks while it is being cleared, perhaps once more, waits for that and
+    /// causes no second clear.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`] when there is none of that name.
@@ -298,15 +302,16 @@ impl Registry {
         self.clear_generation(name, asked_for)
     }
 
-    /// Clears a graph that was of this generation when that was asked for. If it is not any more, all
-    /// that was in it then is gone already.
+    /// Clears a graph that was of this generation when that was asked for. If it is not any more,
+    /// all that was in it then is gone already.
     fn clear_generation(&self, name: &str, generation: u32) -> Result<Arc<Graph>, GraphError> {
         let mut doomed = self.doomed.lock();
         let old = self.open_of(name)?;
         if old.generation != generation {
             return Ok(old.graph);
         }
-        // The new space is there already, so a crash after the mark finds the graph empty, not gone.
+        // The new space is there already, so a crash after the mark finds the graph empty, not
+        // gone.
         let open = self.open_next(name, Some(&old), &mut doomed)?;
         if let Err(error) = mark_dropped(&**old.graph.space()) {
             // Where the mark may be stored, the new space must stay: it is what the next start then
@@ -353,8 +358,8 @@ impl Registry {
         self.reap_changed(name, &mut doomed)
     }
 
-    /// Ends the tasks of all graphs and lets the graphs go: each closes when its last request has let
-    /// it go. Afterwards there are no graphs, and none is made or taken here any more.
+    /// Ends the tasks of all graphs and lets the graphs go: each closes when its last request has
+    /// let it go. Afterwards there are no graphs, and none is made or taken here any more.
     pub fn close(&self) {
         let mut doomed = self.doomed.lock();
         self.closed.store(true, Ordering::Relaxed);

@@ -1,4 +1,5 @@
-//! Checks a stored graph against the invariants of `docs/time.md`, while it serves: what `varve verify` runs.
+//! Checks a stored graph against the invariants of `docs/time.md`, while it serves: what `varve
+//! verify` runs.
 //!
 //! One committed state is read table by table, and threads check the rows. Where a part of a table
 //! cannot be read, the report says from where to where, and the walk goes on behind it. Memory
@@ -53,7 +54,8 @@ pub struct VerifyReport {
     pub pending: u64,
     /// Current rows whose time is up and that have not been tidied; harmless.
     pub untidied: u64,
-    /// Edges with an end that does not exist now; allowed, since ends need not be checked when an edge is written.
+    /// Edges with an end that does not exist now; allowed, since ends need not be checked when an
+    /// edge is written.
     pub dangling_edges: u64,
     /// How many problems there are.
     pub problem_count: u64,

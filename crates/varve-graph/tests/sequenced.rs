@@ -1,4 +1,5 @@
-//! Sequenced updates: what a change with a period does to the states in it, and what readers see of its commit.
+//! Sequenced updates: what a change with a period does to the states in it, and what readers see of
+//! its commit.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};

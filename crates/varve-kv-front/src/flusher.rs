@@ -1,5 +1,5 @@
-//! The flusher: a thread that brings the frozen tables of a space to the sorted files, oldest first.
-//! It is started with the first table that is frozen, and ends when none waits.
+//! The flusher: a thread that brings the frozen tables of a space to the sorted files, oldest
+//! first. It is started with the first table that is frozen, and ends when none waits.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ const RETRY: Duration = Duration::from_secs(1);
 const WORTH_FREEING: usize = 64;
 /// The part of a flush that sorting is, about.
 pub(crate) const SORTED: f64 = 0.17;
-/// The part of a flush at which all rows are handed over, about: files are ended, synced and taken in
-/// after.
+/// The part of a flush at which all rows are handed over, about: files are ended, synced and taken
+/// in after.
 pub(crate) const HANDED_OVER: f64 = 0.85;
 /// How often the backlog of the sorted files is looked at while it is too large.
 const BACKLOG_LOOK: Duration = Duration::from_millis(50);
@@ -83,7 +83,8 @@ impl FlushState {
         self.queue.len()
     }
 
-    /// Bytes of front tables flushed in a second: by the flush at work once it has got on, else lately.
+    /// Bytes of front tables flushed in a second: by the flush at work once it has got on, else
+    /// lately.
     pub(crate) fn rate(&self) -> f64 {
         if let (Some(began), Some(table)) = (self.began, self.oldest()) {
             let part = table.flushed();
@@ -184,8 +185,8 @@ pub(crate) fn ingest(base: &dyn Base, tables: usize, table: &Table) -> Result<()
     base.ingest(&sorted)
 }
 
-/// Flushes until nothing waits, or what waits cannot be flushed. Should it ever panic, whoever waits
-/// for it is told so.
+/// Flushes until nothing waits, or what waits cannot be flushed. Should it ever panic, whoever
+/// waits for it is told so.
 fn run(shared: &Shared) {
     let work = std::panic::AssertUnwindSafe(|| flush_all(shared));
     if std::panic::catch_unwind(work).is_err() {
@@ -286,8 +287,8 @@ impl Shared {
         }
     }
 
-    /// What is done about once a second while nothing is flushed: freezes the active table if that is
-    /// due, and lets the base do what it has put off.
+    /// What is done about once a second while nothing is flushed: freezes the active table if that
+    /// is due, and lets the base do what it has put off.
     pub(crate) fn look(&self) {
         self.free_retired();
         let mut state = self.flush.lock();
@@ -304,8 +305,8 @@ impl Shared {
         self.syncer.note();
         self.start_learner();
         if failed_before || should_freeze(self) {
-            // If the log cannot be rotated, writes say so once the table has grown too large; the next
-            // look tries again.
+            // If the log cannot be rotated, writes say so once the table has grown too large; the
+            // next look tries again.
             let _ = self.freeze_now();
         }
     }
@@ -332,10 +333,12 @@ fn should_freeze(shared: &Shared) -> bool {
             && active.bytes() >= options.table_bytes / WORTH_FREEING)
 }
 
-/// First the files, then the view without the table: whoever has an old view has the table and not the files.
+/// First the files, then the view without the table: whoever has an old view has the table and not
+/// the files.
 fn flush(shared: &Shared, frozen: &Frozen) -> Result<(), KvError> {
     let table = &frozen.table;
-    // One file holds a part of each batch, so a power loss after it must not find the log without the other part.
+    // One file holds a part of each batch, so a power loss after it must not find the log without
+    // the other part.
     shared.syncer.sync()?;
     let _ingesting = shared.ingesting.lock();
     shared.base.expect(shared.presence.take_new());

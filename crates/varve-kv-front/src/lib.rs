@@ -1,16 +1,18 @@
-//! What lies in front of an engine of sorted files, so that a write costs a hash and an append, not an ordered insertion
-//! among all keys of a table.
+//! What lies in front of an engine of sorted files, so that a write costs a hash and an append, not
+//! an ordered insertion among all keys of a table.
 //!
-//! The seam promises order within a partition only. So a hash finds a row's partition, and only that partition's few
-//! rows are kept in order; all rows are sorted once, when a full table is brought to the sorted files. The price: reads
-//! merge the tables in memory with the files, and recovery and back-pressure are ours.
+//! The seam promises order within a partition only. So a hash finds a row's partition, and only
+//! that partition's few rows are kept in order; all rows are sorted once, when a full table is
+//! brought to the sorted files. The price: reads merge the tables in memory with the files, and
+//! recovery and back-pressure are ours.
 //!
 //! - [`log`]: the write-ahead log. It makes a write durable before it is in any sorted file, and replays it after a crash.
 //! - [`FrontSpace`]: a space that writes to the log and to a table in memory, and flushes full tables to a [`Base`].
 //! - [`memory`]: the same before the in-memory engine, for tests.
 //!
-//! The road not taken: an ordered structure over all keys (RocksDB's memtable) costs some twenty cache misses a row for
-//! keys that come in random order. The figures are in `docs/decisions/0004-front-table.md`.
+//! The road not taken: an ordered structure over all keys (RocksDB's memtable) costs some twenty
+//! cache misses a row for keys that come in random order. The figures are in
+//! `docs/decisions/0004-front-table.md`.
 
 pub mod log;
 pub mod memory;

@@ -1,5 +1,5 @@
-//! The front table before the in-memory engine: for tests of the front table, and of what stands on it, without sorted
-//! files.
+//! The front table before the in-memory engine: for tests of the front table, and of what stands on
+//! it, without sorted files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Which rows there may be: a filter in memory over the keys of all tiers.
 //!
-//! Every insert asks for a row that is not there yet. Without this it asks every table in memory and then the filter of
-//! every sorted file, some three microseconds in all; here it is one cache line. Only rows are kept that their table
-//! says are [probed](varve_kv::TableSpec::probed).
+//! Every insert asks for a row that is not there yet. Without this it asks every table in memory
+//! and then the filter of every sorted file, some three microseconds in all; here it is one cache
+//! line. Only rows are kept that their table says are [probed](varve_kv::TableSpec::probed).
 //!
 //! **Never a false "absent".** A key is added before its batch is published, and none is ever removed. What the sorted
 //! files hold from before the space was opened is read by a thread of its own, once enough look-ups have been in vain;
@@ -10,9 +10,10 @@
 //! newer one has and an old one has not was added here. What an old one has and a newer one has not was deleted: so views
 //! of states from before it was through are never told that a row is absent.
 //!
-//! A split block Bloom filter (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, 2007): one bit
-//! in each of the eight words of one cache line. It grows by segments, each eight or sixteen times the last, or what memory is left;
-//! when that is used up the last one goes on filling, and says "absent" ever more seldom.
+//! A split block Bloom filter (Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom
+//! Filters, 2007): one bit in each of the eight words of one cache line. It grows by segments, each
+//! eight or sixteen times the last, or what memory is left; when that is used up the last one goes
+//! on filling, and says "absent" ever more seldom.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -34,22 +35,24 @@ const LANES: usize = 8;
 const BLOCK_BYTES: usize = LANES * size_of::<u64>();
 /// The least piece of memory that a system gives.
 const PAGE_BYTES: usize = 4 << 10;
-/// Bytes of the segments, in the order in which they are filled. They are few, since each is a look at a far-off place and
-/// one more that may be wrong: 9.1 GiB, 3 to 6 thousand million keys.
+/// Bytes of the segments, in the order in which they are filled. They are few, since each is a look
+/// at a far-off place and one more that may be wrong: 9.1 GiB, 3 to 6 thousand million keys.
 const SEGMENT_BYTES: [usize; 6] = [64 << 10, 1 << 20, 16 << 20, 128 << 20, 1 << 30, 8 << 30];
 /// The last segment has at least this part of the size that is its turn, one in so many.
 const LEAST: usize = 16;
 /// The part of the memory that the last, largest segment leaves for other spaces: one in so many.
 const RESERVE: usize = 16;
-/// Bits for each key before the next segment is begun: 6 of 100,000 absent keys are then taken for present ones. A segment
-/// whose errors stay when a larger one is filled must have few, or they are most of all errors. The last one has no next, and
-/// is of use until 4 of 1,000 are: at 12 bits a key.
+/// Bits for each key before the next segment is begun: 6 of 100,000 absent keys are then taken for
+/// present ones. A segment whose errors stay when a larger one is filled must have few, or they are
+/// most of all errors. The last one has no next, and is of use until 4 of 1,000 are: at 12 bits a
+/// key.
 const BITS_PER_KEY: usize = 24;
 /// The same in segments of up to [`SMALL_BYTES`], which cost little: 3 of a million.
 const BITS_PER_KEY_SMALL: usize = 40;
 const SMALL_BYTES: usize = 16 << 20;
-/// A segment of more bytes is made by a thread of its own, since its memory takes up to a second to come: when the last one
-/// is full but for one part in so many. Until it is there the last one goes on filling.
+/// A segment of more bytes is made by a thread of its own, since its memory takes up to a second to
+/// come: when the last one is full but for one part in so many. Until it is there the last one goes
+/// on filling.
 const AHEAD_PART: usize = 16;
 /// Keys whose places the processor is asked for together.
 const AT_ONCE: usize = 32;
@@ -102,7 +105,8 @@ pub(crate) struct Presence {
 struct Filling {
     /// The one that takes keys.
     takes: usize,
-    /// The last for which there is memory: that one, or the next, which another thread may still be making.
+    /// The last for which there is memory: that one, or the next, which another thread may still be
+    /// making.
     begun: Option<usize>,
 }
 
@@ -130,8 +134,8 @@ pub(crate) fn row_hash(partition_hash: u64, clustering: &[u8]) -> u64 {
     xxh3_64_with_seed(clustering, partition_hash)
 }
 
-/// What a segment has of the budget; it is given back when the segment is gone, also one that is still being made for a filter
-/// that is gone before.
+/// What a segment has of the budget; it is given back when the segment is gone, also one that is
+/// still being made for a filter that is gone before.
 #[derive(Debug)]
 struct Share {
     budget: Arc<Budget>,
@@ -215,7 +219,8 @@ fn bits(hash: u64) -> impl Iterator<Item = u64> {
 }
 
 impl Presence {
-    /// The filter of a space whose sorted files are `base` and whose log held `replayed`; it knows the latter.
+    /// The filter of a space whose sorted files are `base` and whose log held `replayed`; it knows
+    /// the latter.
     pub(crate) fn new(
         tables: &'static [TableSpec],
         base: &dyn Base,
@@ -281,7 +286,8 @@ impl Presence {
             && !self.has(row_hash(partition_hash(table, partition), clustering))
     }
 
-    /// Whether a row is known not to be in any tier of a view of `generation`. The hash is that of its partition.
+    /// Whether a row is known not to be in any tier of a view of `generation`. The hash is that of
+    /// its partition.
     #[inline]
     pub(crate) fn lacks(
         &self,
@@ -296,7 +302,8 @@ impl Presence {
             && !self.has(row_hash(hash, clustering))
     }
 
-    /// [`Presence::lacks`] of each of `rows`, or [`Presence::lacks_now`] where no generation is given.
+    /// [`Presence::lacks`] of each of `rows`, or [`Presence::lacks_now`] where no generation is
+    /// given.
     pub(crate) fn lacks_each(
         &self,
         rows: &[(TableId, &[u8], &[u8])],
@@ -470,9 +477,9 @@ impl Presence {
         self.learner.stop.load(Ordering::Acquire)
     }
 
-    /// Adds the keys of the sorted files, and lets the filter speak. `generation` is that of the newest
-    /// view, or of one that is about to be published. Its errors are those of reading; the filter stays
-    /// silent then.
+    /// Adds the keys of the sorted files, and lets the filter speak. `generation` is that of the
+    /// newest view, or of one that is about to be published. Its errors are those of reading; the
+    /// filter stays silent then.
     pub(crate) fn learn(
         &self,
         base: &dyn Base,
@@ -484,7 +491,8 @@ impl Presence {
             }
         }
         if !self.stopped() {
-            // The present generation too: the next files may be in the base already, and no view of them published.
+            // The present generation too: the next files may be in the base already, and no view of
+            // them published.
             self.from_generation
                 .store(generation() + 1, Ordering::Relaxed);
             let _ = self.state.compare_exchange(

@@ -42,8 +42,8 @@ pub struct FrontConfig {
     pub watch: Arc<Watch>,
 }
 
-/// A space whose writes go to a log and a table in memory, and from there sorted to a [`Base`]. Dropping
-/// it flushes everything, so that the next opening has nothing to replay.
+/// A space whose writes go to a log and a table in memory, and from there sorted to a [`Base`].
+/// Dropping it flushes everything, so that the next opening has nothing to replay.
 pub struct FrontSpace {
     shared: Arc<Shared>,
     watched: Option<Watched>,
@@ -57,7 +57,8 @@ pub(crate) struct Shared {
     pub(crate) base: Arc<dyn Base>,
     view: ArcSwap<View>,
     pub(crate) presence: Arc<Presence>,
-    /// Held while the view is replaced: by a writer that freezes, by the flusher that is done with a table.
+    /// Held while the view is replaced: by a writer that freezes, by the flusher that is done with
+    /// a table.
     replacing: Mutex<()>,
     writer: Mutex<Writer>,
     pub(crate) syncer: Syncer,
@@ -69,7 +70,8 @@ pub(crate) struct Shared {
     learner: Mutex<Option<JoinHandle<()>>>,
     /// Held while files are taken in, and while they must stay as they are.
     pub(crate) ingesting: Mutex<()>,
-    /// Whether some of a table's files were taken in and others not. Changes only while `ingesting` is held.
+    /// Whether some of a table's files were taken in and others not. Changes only while `ingesting`
+    /// is held.
     pub(crate) taken_in_partly: AtomicBool,
 }
 
@@ -134,7 +136,8 @@ impl FrontSpace {
         }))
     }
 
-    /// Loads no view: that is an operation that keeps the processor from waiting for the places of many rows at once.
+    /// Loads no view: that is an operation that keeps the processor from waiting for the places of
+    /// many rows at once.
     fn lacks(&self, table: TableId, partition: &[u8], clustering: &[u8]) -> bool {
         self.shared.presence.lacks_now(table, partition, clustering)
     }
@@ -162,7 +165,8 @@ pub(crate) fn table_id(number: usize) -> varve_kv::TableId {
     varve_kv::TableId(u8::try_from(number).expect("there are at most 256 tables"))
 }
 
-/// Opens the log and puts what it holds into a table; what is more than one table may have goes to the base at once.
+/// Opens the log and puts what it holds into a table; what is more than one table may have goes to
+/// the base at once.
 fn replay(config: &FrontConfig, base: &dyn Base) -> Result<(Log, Table), KvError> {
     let mut active = Table::new(0);
     let mut scratch = Scratch::default();
@@ -271,8 +275,8 @@ impl Shared {
 
     /// Removes the log of what was flushed.
     pub(crate) fn forget(&self, frozen: &Frozen) {
-        // What is left is removed with the next one, or by the next opening, which replays it to the same result. It
-        // takes syncs, so writers are not kept waiting for it.
+        // What is left is removed with the next one, or by the next opening, which replays it to
+        // the same result. It takes syncs, so writers are not kept waiting for it.
         let _ = self.remover.remove_through(frozen.segment);
         fail_point::FRONT_FORGOTTEN.pass();
     }
@@ -397,7 +401,8 @@ impl Space for FrontSpace {
 
     fn checkpoint(&self, dir: &Path) -> Result<(), KvError> {
         self.flush()?;
-        // Later writes wait in memory meanwhile: the copy has each flushed table wholly or not at all.
+        // Later writes wait in memory meanwhile: the copy has each flushed table wholly or not at
+        // all.
         let _still = self.shared.ingesting.lock();
         if self.shared.taken_in_partly.load(Ordering::Relaxed) {
             return Err(KvError::Busy {

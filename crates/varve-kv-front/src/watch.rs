@@ -1,7 +1,8 @@
 //! The watch: one thread for all spaces that looks after those that are idle.
 //!
-//! It freezes tables that have become old, or that hold memory which others are short of, and begins
-//! work that was put off. A space whose tables are flushed costs a look a second and no thread.
+//! It freezes tables that have become old, or that hold memory which others are short of, and
+//! begins work that was put off. A space whose tables are flushed costs a look a second and no
+//! thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

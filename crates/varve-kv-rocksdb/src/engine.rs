@@ -31,12 +31,12 @@ pub struct RocksEngine {
 }
 
 impl RocksEngine {
-    /// Takes over the data directory, creating it if it is missing, and removes what is left of dropped
-    /// spaces. Opens no space.
+    /// Takes over the data directory, creating it if it is missing, and removes what is left of
+    /// dropped spaces. Opens no space.
     ///
     /// # Errors
-    /// [`KvError::Unavailable`] when another process uses the directory or the settings cannot work; else when the
-    /// directory cannot be written.
+    /// [`KvError::Unavailable`] when another process uses the directory or the settings cannot
+    /// work; else when the directory cannot be written.
     pub fn open(config: &RocksConfig) -> Result<Self, KvError> {
         let shared = Shared::new(config)?;
         Ok(Self::of(DataDir::open(&config.data_dir)?, shared))

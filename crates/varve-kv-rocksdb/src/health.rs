@@ -1,4 +1,5 @@
-//! Whether a space may be written: what a failed write leaves behind, and the way out of a full disk.
+//! Whether a space may be written: what a failed write leaves behind, and the way out of a full
+//! disk.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -60,8 +61,8 @@ pub(crate) struct Listener {
 
 impl EventListener for Listener {
     fn on_flush_completed(&self, _job: &FlushJobInfo) {
-        // The log of what was flushed may be removed now, so the manifest must keep what it says. Without the note
-        // the store is no worse, only less well watched.
+        // The log of what was flushed may be removed now, so the manifest must keep what it says.
+        // Without the note the store is no worse, only less well watched.
         let _ = manifest::record(&self.path);
     }
 
@@ -86,8 +87,8 @@ impl EventListener for Listener {
         _status: &BackgroundErrorStatus,
         automatic: &mut bool,
     ) {
-        // RocksDB would try every few seconds without looking whether there is room, and a try that fails can end all
-        // recovery. The next write tries instead, when there is room.
+        // RocksDB would try every few seconds without looking whether there is room, and a try that
+        // fails can end all recovery. The next write tries instead, when there is room.
         *automatic = false;
     }
 
@@ -130,7 +131,8 @@ impl Health {
         &self.events
     }
 
-    /// To be called before each write: fails if the space accepts none, recovers if the disk was full and is not.
+    /// To be called before each write: fails if the space accepts none, recovers if the disk was
+    /// full and is not.
     pub(crate) fn before_write(
         &self,
         db: &DB,
@@ -151,8 +153,9 @@ impl Health {
         Ok(())
     }
 
-    /// Takes RocksDB out of its error state if there is room for what it then does. If not, the write itself finds
-    /// out whether it still works: RocksDB goes on writing when only a compaction found no room.
+    /// Takes RocksDB out of its error state if there is room for what it then does. If not, the
+    /// write itself finds out whether it still works: RocksDB goes on writing when only a
+    /// compaction found no room.
     fn recover(&self, db: &DB, memtable_bytes: u64) {
         let _guard = self.recovery.lock();
         if !self.events.disk_full.load(Ordering::Acquire) {
@@ -172,7 +175,8 @@ impl Health {
         }
     }
 
-    /// Turns the error of a write into the seam's, and remembers it if nothing may be written after it.
+    /// Turns the error of a write into the seam's, and remembers it if nothing may be written after
+    /// it.
     pub(crate) fn write_failed(&self, error: &rust_rocksdb::Error) -> KvError {
         self.remember(write_error(&self.space, error))
     }

@@ -1,13 +1,16 @@
-//! The storage seam on RocksDB: one RocksDB directory for each space, one column family for each table.
+//! The storage seam on RocksDB: one RocksDB directory for each space, one column family for each
+//! table.
 //!
-//! A row's key is `partition ++ clustering`; partition keys delimit themselves, so nothing stands between. All spaces
-//! share one block cache and one budget for memtables, both inside [`RocksConfig::memory_bytes`], so the memory of the
-//! engine is bounded by one setting however many graphs there are.
+//! A row's key is `partition ++ clustering`; partition keys delimit themselves, so nothing stands
+//! between. All spaces share one block cache and one budget for memtables, both inside
+//! [`RocksConfig::memory_bytes`], so the memory of the engine is bounded by one setting however
+//! many graphs there are.
 //!
-//! Durability: every batch is in RocksDB's log before `write` returns, in one write call, so it survives the end of the
-//! process. With [`Durability::Sync`](varve_kv::Durability::Sync) the log is synced too (`fdatasync`), so it survives
-//! power loss; everything written before it then does as well. Callers share syncs by writing several commits as one
-//! batch; large batches are also much cheaper for each row.
+//! Durability: every batch is in RocksDB's log before `write` returns, in one write call, so it
+//! survives the end of the process. With [`Durability::Sync`](varve_kv::Durability::Sync) the log
+//! is synced too (`fdatasync`), so it survives power loss; everything written before it then does
+//! as well. Callers share syncs by writing several commits as one batch; large batches are also
+//! much cheaper for each row.
 //!
 //! What each failure leaves behind:
 //! - A full disk refuses the write and keeps nothing of it. Each later write looks whether there is room again and, if

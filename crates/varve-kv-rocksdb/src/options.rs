@@ -21,21 +21,23 @@ const MIB: usize = 1 << 20;
 
 /// Share of the memory that memtables may take: three eighths. It is charged to the block cache.
 const MEMTABLE_SHARE: (usize, usize) = (3, 8);
-/// The same when there is a front table before them: they take nothing but what an older log replays.
+/// The same when there is a front table before them: they take nothing but what an older log
+/// replays.
 const MEMTABLE_SHARE_FRONT: (usize, usize) = (1, 16);
-/// Share of the memory for front tables: three eighths, or [`FRONT_MOST_HALVES`] if that is less. The rest
-/// is for knowing which rows there are.
+/// Share of the memory for front tables: three eighths, or [`FRONT_MOST_HALVES`] if that is less.
+/// The rest is for knowing which rows there are.
 const FRONT_SHARE: (usize, usize) = (3, 8);
 /// Share of the memory for single rows of the files, when there is a front table: an eighth.
 const ROW_SHARE: (usize, usize) = (1, 8);
-/// Share of the memory for knowing which rows there are, when there is a front table: five sixteenths, and what front tables
-/// leave of theirs. By default that is room for some 430 million. It is taken as rows come.
+/// Share of the memory for knowing which rows there are, when there is a front table: five
+/// sixteenths, and what front tables leave of theirs. By default that is room for some 430 million.
+/// It is taken as rows come.
 const PRESENCE_SHARE: (usize, usize) = (5, 16);
-/// Front tables of one space that the share has room for: one takes writes, another is flushed, a third waits or is being
-/// sorted. The larger they are, the fewer files have to be merged.
+/// Front tables of one space that the share has room for: one takes writes, another is flushed, a
+/// third waits or is being sorted. The larger they are, the fewer files have to be merged.
 const FRONT_TABLES: usize = 3;
-/// What all front tables may take at most, in halves of the size that one is flushed at: three tables of one space, and a
-/// half of one for other spaces.
+/// What all front tables may take at most, in halves of the size that one is flushed at: three
+/// tables of one space, and a half of one for other spaces.
 const FRONT_MOST_HALVES: usize = 7;
 /// Tables of a space that may wait to be flushed, the one that is being flushed included.
 const FROZEN_TABLES: usize = 1;
@@ -52,12 +54,14 @@ const MERGE_THREADS: u32 = 2;
 /// Levels, or runs, whose files are not compressed: the newest.
 const PLAIN_LEVELS: usize = 2;
 const PLAIN_LEVELS_TIERS: usize = 4;
-/// Threads for merges of everything, which take long: the others go on beside them. For the whole process.
+/// Threads for merges of everything, which take long: the others go on beside them. For the whole
+/// process.
 const WHOLE_MERGES: i32 = 1;
-/// Bounds what a start after a crash must replay: about 20 ms a MiB. The tables whose rows the oldest part holds are
-/// flushed when the log grows over it.
+/// Bounds what a start after a crash must replay: about 20 ms a MiB. The tables whose rows the
+/// oldest part holds are flushed when the log grows over it.
 const LOG_BYTES_MAX: u64 = 64 << 20;
-/// The log is written out in pieces of this size while it grows, so that a later sync has little to do.
+/// The log is written out in pieces of this size while it grows, so that a later sync has little to
+/// do.
 const SYNC_STEP_BYTES: u64 = MIB as u64;
 const INFO_LOG_BYTES: usize = MIB;
 const INFO_LOG_FILES: usize = 2;
@@ -65,11 +69,11 @@ const INFO_LOG_FILES: usize = 2;
 const OPEN_FILES_MIN: u32 = 64;
 const OPEN_FILES_MAX: u32 = 4_096;
 
-/// Bytes a second at which files that were compacted away are removed, in pieces of 64 MiB. Removed at
-/// once, gigabytes of them hold up all writing to the file system for a second.
+/// Bytes a second at which files that were compacted away are removed, in pieces of 64 MiB. Removed
+/// at once, gigabytes of them hold up all writing to the file system for a second.
 const REMOVED_BYTES_PER_SECOND: i64 = 512 << 20;
-/// Bytes of such files, in parts of those of the store, from which on RocksDB would remove them at once:
-/// they are never as many.
+/// Bytes of such files, in parts of those of the store, from which on RocksDB would remove them at
+/// once: they are never as many.
 const REMOVED_RATIO_MAX: f64 = 2.0;
 
 /// What all spaces of an engine share.
@@ -145,7 +149,8 @@ impl Shared {
         let cache = Cache::new_hyper_clock_cache(cache_bytes, 0);
         let memtables = WriteBufferManager::new_write_buffer_manager_with_cache(
             memtable_share,
-            // Writers are held back by each table's limits; a stall over all spaces could wait for an idle one.
+            // Writers are held back by each table's limits; a stall over all spaces could wait for
+            // an idle one.
             false,
             cache.clone(),
         );
@@ -172,7 +177,8 @@ impl Shared {
         self.memtables.get_usage()
     }
 
-    /// Whether files are merged in tiers: those of a front table are, the files of RocksDB's memtables in levels.
+    /// Whether files are merged in tiers: those of a front table are, the files of RocksDB's
+    /// memtables in levels.
     pub(crate) fn in_tiers(&self) -> bool {
         self.front.is_some() && self.tuning.tiers
     }
@@ -186,9 +192,11 @@ impl Shared {
         let mut options = Options::default();
         options.create_missing_column_families(true);
         options.set_paranoid_checks(true);
-        // Replay ends at the first bad record; that it is a torn end was made sure of before (module `wal`).
+        // Replay ends at the first bad record; that it is a torn end was made sure of before
+        // (module `wal`).
         options.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
-        // Of whole files: the checksums of blocks leave out some bytes that verification does not look at.
+        // Of whole files: the checksums of blocks leave out some bytes that verification does not
+        // look at.
         options.set_file_checksum_gen_factory(&FileChecksumGenFactory::crc32c());
         options.set_track_and_verify_wals_in_manifest(true);
         options.set_max_background_jobs(self.background_jobs);
@@ -261,7 +269,8 @@ impl Shared {
                 });
             }
         }
-        // Nothing is written to memtables behind a front table, and each filter has its memory at once.
+        // Nothing is written to memtables behind a front table, and each filter has its memory at
+        // once.
         if self.front.is_none() {
             options.set_memtable_prefix_bloom_ratio(self.tuning.memtable_filter_share);
             options.set_memtable_whole_key_filtering(filters_whole_keys(table));
@@ -306,8 +315,9 @@ fn removal() -> SstFileManager {
     files
 }
 
-/// Whether a table's filters hold whole keys, besides the partition keys that they hold if the table is scanned. A new
-/// row is looked up before it is written, and must be found absent without a search; history is only ever added to.
+/// Whether a table's filters hold whole keys, besides the partition keys that they hold if the
+/// table is scanned. A new row is looked up before it is written, and must be found absent without
+/// a search; history is only ever added to.
 fn filters_whole_keys(table: &TableSpec) -> bool {
     table.point_reads || !table.cold
 }

@@ -162,7 +162,8 @@ impl RocksSpace {
             .map_err(Encode::Failed)
     }
 
-    /// The road not taken, kept to be measured against: a call for each row. Knows no prefix deletes.
+    /// The road not taken, kept to be measured against: a call for each row. Knows no prefix
+    /// deletes.
     fn by_calls(&self, batch: &Batch) -> WriteBatch {
         let mut calls = WriteBatch::with_capacity_bytes(batch.byte_len());
         for op in batch.ops() {

@@ -32,8 +32,9 @@ fn open(engine: &RocksEngine) -> Result<Arc<dyn Space>, KvError> {
     engine.open("s", TABLES, true)
 }
 
-/// Copies the files of the space `s` as a crash of the machine would leave them: without closing it. Nobody writes
-/// meanwhile; a copy during which RocksDB's own threads changed the files is thrown away.
+/// Copies the files of the space `s` as a crash of the machine would leave them: without closing
+/// it. Nobody writes meanwhile; a copy during which RocksDB's own threads changed the files is
+/// thrown away.
 fn crash_image(from: &Path) -> tempfile::TempDir {
     for _ in 0..1_000 {
         let image = tempfile::tempdir().unwrap();
@@ -295,7 +296,8 @@ fn missing_files_are_refused_with_what_to_do() {
         // With no log left nobody knows what it was called.
         let named = text.contains(name) || kind == "log" && text.contains("the log is missing");
         assert!(named && text.contains("backup"), "{kind}: {text}");
-        // A refused store is still listed, and still refused by those who do not want to create one.
+        // A refused store is still listed, and still refused by those who do not want to create
+        // one.
         let engine = engine(image.path()).unwrap();
         assert_eq!(engine.spaces().unwrap(), ["s"]);
         assert!(engine.open("s", TABLES, false).is_err());
@@ -347,8 +349,8 @@ impl Disk {
         }
     }
 
-    /// Tries again while a file is open for writing, which a process that another test starts may have until it is its own
-    /// program.
+    /// Tries again while a file is open for writing, which a process that another test starts may
+    /// have until it is its own program.
     fn remount(&self, options: &str) {
         let done = (0..1_000).any(|_| {
             let status = Command::new("mount")
@@ -452,7 +454,8 @@ fn a_full_disk_and_a_crash_lose_nothing_acknowledged() {
 
 const LIMITED_DIR: &str = "VARVE_LIMITED_CHILD_DIR";
 
-/// Not a test of its own: runs where no file may grow past 4 MiB, which is neither a full disk nor a read-only one.
+/// Not a test of its own: runs where no file may grow past 4 MiB, which is neither a full disk nor
+/// a read-only one.
 #[test]
 #[ignore = "run by the next test in a process of its own"]
 fn child_with_limited_files() {

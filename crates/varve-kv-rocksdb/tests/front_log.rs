@@ -1,4 +1,5 @@
-//! The log of a front table: it is not lost unnoticed, and going without a front table loses nothing that is in it.
+//! The log of a front table: it is not lost unnoticed, and going without a front table loses
+//! nothing that is in it.
 
 #![allow(clippy::unwrap_used, reason = "a failed call is a failed test")]
 

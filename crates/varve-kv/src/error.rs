@@ -4,7 +4,8 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum KvError {
-    /// The disk is full. Nothing of the batch was stored; reads go on; writes work again when space returns.
+    /// The disk is full. Nothing of the batch was stored; reads go on; writes work again when space
+    /// returns.
     #[error("the disk that holds '{space}' is full: {detail}")]
     DiskFull {
         /// Which space.
@@ -12,8 +13,8 @@ pub enum KvError {
         /// The engine's words.
         detail: String,
     },
-    /// It cannot be written (read-only disk, missing rights). Nothing of the batch was stored; writes work again once that is
-    /// mended.
+    /// It cannot be written (read-only disk, missing rights). Nothing of the batch was stored;
+    /// writes work again once that is mended.
     #[error("'{space}' cannot be written: {detail}")]
     ReadOnly {
         /// Which space.
@@ -37,8 +38,8 @@ pub enum KvError {
         /// The engine's words, and what to do.
         detail: String,
     },
-    /// The engine cannot keep up, and no room came within the time that a request may wait. Nothing of the batch was
-    /// stored; the same call may be tried again.
+    /// The engine cannot keep up, and no room came within the time that a request may wait. Nothing
+    /// of the batch was stored; the same call may be tried again.
     #[error("'{space}' takes no more requests for the moment: {detail}")]
     Busy {
         /// Which space.
@@ -46,8 +47,8 @@ pub enum KvError {
         /// What is waited for.
         detail: String,
     },
-    /// What keeps the rows is outside of this process and cannot be reached, or answers too late. Nothing of the batch was
-    /// stored; the same call works again once it is back.
+    /// What keeps the rows is outside of this process and cannot be reached, or answers too late.
+    /// Nothing of the batch was stored; the same call works again once it is back.
     #[error("the store of '{space}' cannot be reached: {detail}")]
     Away {
         /// Which space.
@@ -55,8 +56,8 @@ pub enum KvError {
         /// What was tried, and how it failed.
         detail: String,
     },
-    /// Where a read looks, so many rows were removed, and are still kept as removed, that the store gives up. It stays so until the
-    /// store has cleared them away; other reads go on.
+    /// Where a read looks, so many rows were removed, and are still kept as removed, that the store
+    /// gives up. It stays so until the store has cleared them away; other reads go on.
     #[error("too many removed rows lie where '{space}' is read: {detail}")]
     Tombstones {
         /// Which space.
@@ -64,7 +65,8 @@ pub enum KvError {
         /// The store's words, and what to do.
         detail: String,
     },
-    /// A key, a row or the whole batch is larger than the engine takes. Nothing of the batch was stored.
+    /// A key, a row or the whole batch is larger than the engine takes. Nothing of the batch was
+    /// stored.
     #[error("too large for the store of '{space}': {detail}")]
     TooLarge {
         /// Which space.
@@ -72,8 +74,8 @@ pub enum KvError {
         /// What is too large, and the limit.
         detail: String,
     },
-    /// Any other failure of reading or writing. Whether a failed write was stored is unknown until the space is
-    /// opened again; after it no write is acknowledged any more.
+    /// Any other failure of reading or writing. Whether a failed write was stored is unknown until
+    /// the space is opened again; after it no write is acknowledged any more.
     #[error("reading or writing '{space}' failed: {detail}")]
     Io {
         /// Which space.
@@ -81,8 +83,9 @@ pub enum KvError {
         /// The engine's words.
         detail: String,
     },
-    /// Whether the batch is stored is decided by whoever opens the space next, perhaps this process: it may be found wholly there,
-    /// or not at all. Until then no write is acknowledged any more.
+    /// Whether the batch is stored is decided by whoever opens the space next, perhaps this
+    /// process: it may be found wholly there, or not at all. Until then no write is acknowledged
+    /// any more.
     #[error("whether a write to '{space}' is stored is not known yet: {detail}")]
     OutcomeUnknown {
         /// Which space.
@@ -116,7 +119,8 @@ pub enum KvError {
         /// Why, and what to do.
         detail: String,
     },
-    /// The space is open, or is being made or removed; it may be tried again later. Of engines that can be shared; others say
+    /// The space is open, or is being made or removed; it may be tried again later. Of engines that
+    /// can be shared; others say
     /// [`KvError::Unavailable`].
     #[error("space '{space}' is in use: {detail}")]
     InUse {

@@ -19,13 +19,16 @@ pub enum Fault {
     ReadOnly,
     /// The store cannot be reached: nothing is stored, later writes work again.
     Away,
-    /// The write fails and was stored nevertheless; later writes fail until the space is opened again.
+    /// The write fails and was stored nevertheless; later writes fail until the space is opened
+    /// again.
     IoStored,
     /// The write fails and was not stored; later writes fail until the space is opened again.
     IoLost,
-    /// The write is not stored, and whether it is was to be decided by whoever opens the space next; later writes fail until then.
+    /// The write is not stored, and whether it is was to be decided by whoever opens the space
+    /// next; later writes fail until then.
     Undecided,
-    /// The call finds damage. As a fault of a write, later writes fail until the space is opened again.
+    /// The call finds damage. As a fault of a write, later writes fail until the space is opened
+    /// again.
     Corruption,
 }
 

@@ -236,8 +236,8 @@ fn tend(graphs: &Arc<Registry>) -> Result<Option<Tending>, CommandError> {
     Ok(Some(tending))
 }
 
-/// Says what runs where. The address line is on standard output, so that a program that starts the server with port 0
-/// can read it.
+/// Says what runs where. The address line is on standard output, so that a program that starts the
+/// server with port 0 can read it.
 fn announce(config: &Config, address: &str, graphs: &Registry) {
     let memory_mib = data::memory_bytes(config) >> 20;
     let embedded = !matches!(&*config.storage.engine, "memory" | "cassandra");

@@ -1,12 +1,12 @@
 //! The committer: numbers commits, writes them in groups and publishes them, one group at a time.
 //!
-//! Without a sync to wait for, a commit that finds nobody writing is written in place, by the thread
-//! that prepared it: its rows and latches are still in that core's cache, and nobody has to be woken.
-//! What arrives meanwhile waits, and is written by the same thread next if it is little
-//! ([`LED_BYTES_MAX`]), else by the committer's own: who prepared a small commit may serve others. That
-//! thread also writes when syncs are to be waited for, and syncs at intervals; and when the engine says
-//! that a write may have to wait, unless who prepared it may. It is started when it is first needed,
-//! and ends when it had nothing to do for [`IDLE_MAX`].
+//! Without a sync to wait for, a commit that finds nobody writing is written in place, by the
+//! thread that prepared it: its rows and latches are still in that core's cache, and nobody has to
+//! be woken. What arrives meanwhile waits, and is written by the same thread next if it is little
+//! ([`LED_BYTES_MAX`]), else by the committer's own: who prepared a small commit may serve others.
+//! That thread also writes when syncs are to be waited for, and syncs at intervals; and when the
+//! engine says that a write may have to wait, unless who prepared it may. It is started when it is
+//! first needed, and ends when it had nothing to do for [`IDLE_MAX`].
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,7 +33,8 @@ pub enum DurabilityMode {
     /// When it is on stable storage; one sync for all commits that wait.
     #[default]
     Sync,
-    /// At once; what was acknowledged in the last interval may be lost with the power, not with the process.
+    /// At once; what was acknowledged in the last interval may be lost with the power, not with the
+    /// process.
     Interval(Duration),
     /// At once; how much may be lost with the power is the operating system's choice.
     None,
@@ -57,7 +58,8 @@ pub(crate) struct CommitterOptions {
     pub(crate) group_bytes_max: usize,
     /// Bytes of batches that may wait; more is refused as busy.
     pub(crate) queue_bytes_max: usize,
-    /// How long the committer's own thread waits for work before it ends: [`IDLE_MAX`], but for tests.
+    /// How long the committer's own thread waits for work before it ends: [`IDLE_MAX`], but for
+    /// tests.
     pub(crate) idle_max: Duration,
 }
 
@@ -67,13 +69,14 @@ pub(crate) const IDLE_MAX: Duration = Duration::from_secs(5);
 const LED_GROUPS_MAX: usize = 8;
 /// How far the stored version runs ahead where it is kept ahead, in microseconds.
 const LEAD_MICROS: i64 = 1_000_000;
-/// Bytes of others' commits that it writes in all these, at most. Single inserts have some hundred each, and writing so
-/// much takes less than a millisecond.
+/// Bytes of others' commits that it writes in all these, at most. Single inserts have some hundred
+/// each, and writing so much takes less than a millisecond.
 const LED_BYTES_MAX: usize = 64 << 10;
-/// The same for a thread that serves nobody else: some large batches, of which each would otherwise go to another core's
-/// cache.
+/// The same for a thread that serves nobody else: some large batches, of which each would otherwise
+/// go to another core's cache.
 const LED_BYTES_MAX_WAITING: usize = 1 << 20;
-/// How long a thread has written when it takes on no more of others: its own client waits for its answer.
+/// How long a thread has written when it takes on no more of others: its own client waits for its
+/// answer.
 const LED_TIME_MAX: Duration = Duration::from_millis(50);
 
 #[derive(Default)]
@@ -100,18 +103,20 @@ struct Shared {
     arrived: Condvar,
     written: Condvar,
     published: AtomicU64,
-    /// The newest version that was given out, or told to be past, as `state` has it: for those who do not wait for that.
+    /// The newest version that was given out, or told to be past, as `state` has it: for those who
+    /// do not wait for that.
     numbered: AtomicU64,
     space: Arc<dyn Space>,
     clock: Arc<dyn Clock>,
     options: CommitterOptions,
-    /// What is stored as the last version, where that is kept ahead: no version that was given out exceeds it once it is stored.
-    /// Another row in another partition with each group would cost a cluster more than most commits do.
+    /// What is stored as the last version, where that is kept ahead: no version that was given out
+    /// exceeds it once it is stored. Another row in another partition with each group would cost a
+    /// cluster more than most commits do.
     ahead: Option<AtomicU64>,
 }
 
-/// The committer of one graph. Dropping it stores what waits, then ends the thread; where nobody knows
-/// how long a write takes, it goes on by itself after [`CLOSE_WAIT_MAX`].
+/// The committer of one graph. Dropping it stores what waits, then ends the thread; where nobody
+/// knows how long a write takes, it goes on by itself after [`CLOSE_WAIT_MAX`].
 pub(crate) struct Committer {
     shared: Arc<Shared>,
 }
@@ -164,7 +169,8 @@ impl Committer {
     /// Hands over a prepared commit.
     ///
     /// # Errors
-    /// [`ErrorKind::Busy`] when too much waits, or an earlier write is decided by whoever opens the graph next;
+    /// [`ErrorKind::Busy`] when too much waits, or an earlier write is decided by whoever opens the
+    /// graph next;
     /// [`ErrorKind::Storage`] after a failed write. The commit's latches are released then.
     pub(crate) fn submit(&self, commit: Commit) -> Result<(), GraphError> {
         let mut state = self.shared.state.lock();
@@ -204,13 +210,14 @@ impl Committer {
         CommitVersion(self.shared.published.load(Ordering::Acquire))
     }
 
-    /// The newest version that a later commit cannot have: it was given out, stored or not, or told to be past.
+    /// The newest version that a later commit cannot have: it was given out, stored or not, or told
+    /// to be past.
     pub(crate) fn numbered(&self) -> CommitVersion {
         CommitVersion(self.shared.numbered.load(Ordering::Acquire))
     }
 
-    /// Makes `version` past: every later commit gets a greater one, and commits up to it that are being written are
-    /// waited for. A read as of `version` gives the same answer from now on.
+    /// Makes `version` past: every later commit gets a greater one, and commits up to it that are
+    /// being written are waited for. A read as of `version` gives the same answer from now on.
     ///
     /// # Errors
     /// [`ErrorKind::Busy`] when the time that this thread has is over first.
@@ -425,7 +432,8 @@ impl Shared {
         self.state.lock().failed = Some(CommitFailure { kind, message });
     }
 
-    /// What to tell the callers of a failed write. Unless nothing of it was stored, no later write is taken.
+    /// What to tell the callers of a failed write. Unless nothing of it was stored, no later write
+    /// is taken.
     fn fail(&self, error: &KvError) -> CommitFailure {
         let message: Arc<str> = error.to_string().into();
         match error {

@@ -1,15 +1,17 @@
-//! Latches: short, in-process protection of elements and unique values between reading and publication.
+//! Latches: short, in-process protection of elements and unique values between reading and
+//! publication.
 //!
-//! A fixed table of slots; a key maps to a slot by hash, so two keys may share one (they then wait for each other
-//! without need, which is harmless). A commit takes all its slots in ascending order, so commits never wait in a circle.
-//! Latches belong to the commit, not to a thread: the committer releases what another thread took.
+//! A fixed table of slots; a key maps to a slot by hash, so two keys may share one (they then wait
+//! for each other without need, which is harmless). A commit takes all its slots in ascending
+//! order, so commits never wait in a circle. Latches belong to the commit, not to a thread: the
+//! committer releases what another thread took.
 //!
 //! A batch takes some hundred to some thousand latches, so taking one that is free is one atomic
-//! operation, and there are so many slots that two batches on their way seldom share one. Vertices and
-//! unique values have slots of two bytes, shared or exclusive; edges are only ever latched exclusively,
-//! so theirs are single bits. Slots are made in segments when they are first needed, so that a graph
-//! that is hardly written has few. Who must wait does so at one place for the whole table: that is
-//! rare.
+//! operation, and there are so many slots that two batches on their way seldom share one. Vertices
+//! and unique values have slots of two bytes, shared or exclusive; edges are only ever latched
+//! exclusively, so theirs are single bits. Slots are made in segments when they are first needed,
+//! so that a graph that is hardly written has few. Who must wait does so at one place for the whole
+//! table: that is rare.
 
 use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering, fence};
 use std::sync::{Arc, OnceLock};
@@ -35,7 +37,8 @@ const AWAITED: u16 = 1 << 14;
 /// The most commits that hold a slot shared; the rest is the two flags.
 const SHARED_MAX: u16 = AWAITED - 1;
 
-/// What a latch protects, and how: the slot, edges' after the others, and in the lowest bit whether exclusively.
+/// What a latch protects, and how: the slot, edges' after the others, and in the lowest bit whether
+/// exclusively.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LatchKey(u32);
 
@@ -50,7 +53,8 @@ impl LatchKey {
         Self(slot_of(key) << 1 | 1)
     }
 
-    /// For an edge that will be changed; `key` is its source's partition key and its clustering key there.
+    /// For an edge that will be changed; `key` is its source's partition key and its clustering key
+    /// there.
     pub(crate) fn edge(key: &[u8]) -> Self {
         Self((SLOTS + (hash(key) & (EDGE_SLOTS - 1))) << 1 | 1)
     }
@@ -127,7 +131,8 @@ impl Latches {
     /// Takes every latch of `keys`, waiting for those that are taken.
     ///
     /// # Errors
-    /// [`ErrorKind::Busy`](crate::ErrorKind::Busy) when the time that this thread has is over first; none is held then.
+    /// [`ErrorKind::Busy`](crate::ErrorKind::Busy) when the time that this thread has is over
+    /// first; none is held then.
     pub(crate) fn acquire(self: &Arc<Self>, keys: Vec<LatchKey>) -> Result<LatchSet, GraphError> {
         let mut held = normalized(keys);
         let missed = held
@@ -206,9 +211,11 @@ impl Latches {
         (self.edges.at(slot / BITS), 1 << (slot % BITS))
     }
 
-    /// Waits until `key` could be taken, and takes it. `false` if the time of this thread was over first.
+    /// Waits until `key` could be taken, and takes it. `false` if the time of this thread was over
+    /// first.
     fn wait_for(&self, key: LatchKey) -> bool {
-        // Counted before the last look, so whoever frees the slot after that look sees that somebody waits.
+        // Counted before the last look, so whoever frees the slot after that look sees that
+        // somebody waits.
         self.waiting.fetch_add(1, Ordering::SeqCst);
         let mut parked = self.parked.lock();
         let asks = key.is_exclusive() && key.slot() < SLOTS;
@@ -264,8 +271,8 @@ fn normalized(mut keys: Vec<LatchKey>) -> Vec<LatchKey> {
 }
 
 impl LatchSet {
-    /// Takes one more latch exclusively without waiting. `false` when another commit holds it, or this one holds its
-    /// slot shared.
+    /// Takes one more latch exclusively without waiting. `false` when another commit holds it, or
+    /// this one holds its slot shared.
     pub(crate) fn try_add(&mut self, key: LatchKey) -> bool {
         if let Some(held) = self.held.iter().find(|held| held.slot() == key.slot()) {
             return held.is_exclusive();
@@ -277,8 +284,8 @@ impl LatchSet {
         taken
     }
 
-    /// Takes one more latch without waiting, also exclusively where this commit alone holds it shared. `false` when others
-    /// are in the way.
+    /// Takes one more latch without waiting, also exclusively where this commit alone holds it
+    /// shared. `false` when others are in the way.
     pub(crate) fn try_hold(&mut self, key: LatchKey) -> bool {
         let same = |held: &LatchKey| held.slot() == key.slot();
         let Some(at) = self.held.iter().position(same) else {
@@ -303,8 +310,8 @@ impl LatchSet {
         &self.held
     }
 
-    /// Takes more latches without waiting. `false` when another commit holds one of them, or this one holds a slot
-    /// shared that is asked for exclusively; those before it are held then.
+    /// Takes more latches without waiting. `false` when another commit holds one of them, or this
+    /// one holds a slot shared that is asked for exclusively; those before it are held then.
     pub(crate) fn try_add_all(&mut self, keys: Vec<LatchKey>) -> bool {
         let held = self
             .held

@@ -113,8 +113,8 @@ fn run(registry: &Registry, options: MaintenanceOptions, signal: &Signal, report
     let mut watch = ClockWatch::new(clock.now(), MonotonicInstant::now());
     let mut ahead = BTreeSet::new();
     let mut swept = MonotonicInstant::now();
-    // Tasks are few and are looked at in the first round too: a server that is often restarted forgets
-    // them as well.
+    // Tasks are few and are looked at in the first round too: a server that is often restarted
+    // forgets them as well.
     let mut first = true;
     loop {
         {

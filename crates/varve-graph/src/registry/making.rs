@@ -1,11 +1,12 @@
-//! Which space is a graph's: making one, and telling it from those that other servers make or have left.
+//! Which space is a graph's: making one, and telling it from those that other servers make or have
+//! left.
 //!
-//! Where the engine is shared, listing the spaces and making one are two steps, and any server may do
-//! anything between them. So who makes a space takes its generation from the listing that said that
-//! there is none, makes sure that the space is nobody else's, and lists once more: of two servers
-//! that make one graph at once the later sees the space of the earlier and gives its own up, with the
-//! mark. Should it end before that, two spaces without a mark are left, and nothing was ever written
-//! to one of them: the other is the graph.
+//! Where the engine is shared, listing the spaces and making one are two steps, and any server may
+//! do anything between them. So who makes a space takes its generation from the listing that said
+//! that there is none, makes sure that the space is nobody else's, and lists once more: of two
+//! servers that make one graph at once the later sees the space of the earlier and gives its own
+//! up, with the mark. Should it end before that, two spaces without a mark are left, and nothing
+//! was ever written to one of them: the other is the graph.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
@@ -20,7 +21,8 @@ use super::{Open, Registry, existed, parse_space_name, space_name};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
 
-/// How often a graph is tried to be made that another server makes or removes at the same time, and how long between.
+/// How often a graph is tried to be made that another server makes or removes at the same time, and
+/// how long between.
 const CREATE_TRIES: u32 = 50;
 const CREATE_WAIT: Duration = Duration::from_millis(200);
 
@@ -123,9 +125,9 @@ impl Registry {
         Err(error)
     }
 
-    /// Opens an empty space in the place of `old`. What failed changes have left is removed first, so
-    /// that there is never an older space without a mark than the graph's own; if it cannot be removed,
-    /// neither can this go on.
+    /// Opens an empty space in the place of `old`. What failed changes have left is removed first,
+    /// so that there is never an older space without a mark than the graph's own; if it cannot be
+    /// removed, neither can this go on.
     pub(super) fn open_next(
         &self,
         name: &str,
@@ -137,7 +139,8 @@ impl Registry {
         self.open_alone(name, generation, old, doomed)
     }
 
-    /// Makes the space of that generation, and gives it up if another server has made one meanwhile.
+    /// Makes the space of that generation, and gives it up if another server has made one
+    /// meanwhile.
     fn open_alone(
         &self,
         name: &str,
@@ -198,7 +201,8 @@ impl Registry {
         }
     }
 
-    /// Refuses a space that another server has made since the spaces were listed: its graph, or one that it has dropped.
+    /// Refuses a space that another server has made since the spaces were listed: its graph, or one
+    /// that it has dropped.
     fn check_fresh(
         &self,
         name: &str,
@@ -215,8 +219,8 @@ impl Registry {
         Err(another_is_at_it(name))
     }
 
-    /// Whether a space that was just made is the only one of its graph without a mark, but for the one
-    /// whose place it takes.
+    /// Whether a space that was just made is the only one of its graph without a mark, but for the
+    /// one whose place it takes.
     fn is_alone(&self, open: &Open, old: Option<&Open>) -> Result<bool, GraphError> {
         if !self.is_shared() {
             return Ok(true);
@@ -228,7 +232,8 @@ impl Registry {
         Ok(found == expected)
     }
 
-    /// Marks a space that was made in vain. Should that fail, whoever opens the graph next sees that it is empty.
+    /// Marks a space that was made in vain. Should that fail, whoever opens the graph next sees
+    /// that it is empty.
     pub(super) fn give_up(&self, open: Open, doomed: &mut Vec<Doomed>) {
         let space = open.space();
         match self.is_shared() {
@@ -244,11 +249,11 @@ impl Registry {
     }
 
     /// Opens a graph: its oldest space without a mark. Those that have one are doomed, and so are
-    /// others without: they are what a change left that did not come to its mark. `None` when all have
-    /// one.
+    /// others without: they are what a change left that did not come to its mark. `None` when all
+    /// have one.
     ///
-    /// Of one that is damaged it cannot be told whether it has the mark. But nothing is written to a
-    /// space before all older ones have it; so if a newer one has content, that is the graph.
+    /// Of one that is damaged it cannot be told whether it has the mark. But nothing is written to
+    /// a space before all older ones have it; so if a newer one has content, that is the graph.
     pub(super) fn open_oldest(
         &self,
         name: &str,
@@ -304,7 +309,8 @@ impl Registry {
 
     /// Opens a space, and looks whether it has the mark.
     fn open_stored(&self, space: &SpaceId) -> Result<(Arc<dyn Space>, bool), KvError> {
-        // What another process has removed since it was listed must not come back as an empty graph.
+        // What another process has removed since it was listed must not come back as an empty
+        // graph.
         let opened = self.engine.open(&space.name, TABLES, !self.is_shared())?;
         let is_marked = is_marked(&*opened)?;
         Ok((opened, is_marked))
@@ -337,7 +343,8 @@ impl Registry {
         Ok(kept)
     }
 
-    /// Marks a space that lies beside the graph's own, which is open here, so that it can be removed.
+    /// Marks a space that lies beside the graph's own, which is open here, so that it can be
+    /// removed.
     ///
     /// # Errors
     /// When another server has it open, or something was written to it.
@@ -373,8 +380,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Removes what lies below a graph that is open here: what a server left that made the same graph a
-    /// little later, and ended before it saw so. Nobody may take that for the graph.
+    /// Removes what lies below a graph that is open here: what a server left that made the same
+    /// graph a little later, and ended before it saw so. Nobody may take that for the graph.
     pub(super) fn clear_below(&self, name: &str) -> Result<(), GraphError> {
         let Some(mut doomed) = self.doomed.try_lock() else {
             return Ok(());

@@ -1,8 +1,10 @@
-//! Where the graphs of a shared engine are served: each has one leader, the server that has its space open.
+//! Where the graphs of a shared engine are served: each has one leader, the server that has its
+//! space open.
 //!
-//! A graph is open here, or another server leads it, or nobody does; then the first server that looks takes it. What is open
-//! here is let go of when the engine says that it was lost to another server: whatever is remembered of it is worth nothing
-//! then. All of it is asked of the engine anew; what is kept here is only where to ask first.
+//! A graph is open here, or another server leads it, or nobody does; then the first server that
+//! looks takes it. What is open here is let go of when the engine says that it was lost to another
+//! server: whatever is remembered of it is worth nothing then. All of it is asked of the engine
+//! anew; what is kept here is only where to ask first.
 
 use std::sync::Arc;
 
@@ -108,7 +110,8 @@ impl Registry {
             Err(error) => Some(self.not_told(name, known, error, false)?),
             Ok(place) => place,
         };
-        // Where somebody has it, this server perhaps, waiting helps, whatever became of earlier attempts.
+        // Where somebody has it, this server perhaps, waiting helps, whatever became of earlier
+        // attempts.
         if place.is_none()
             && let Some(error) = self.cannot_be_opened(name)
         {
@@ -117,8 +120,9 @@ impl Registry {
         place.map_or_else(|| self.lead(name), Ok)
     }
 
-    /// Looks at all graphs: learns of those that other servers have made, dropped or taken over, lets go of what is lost, and
-    /// takes what nobody leads. What fails with one is reported, with the graph's name.
+    /// Looks at all graphs: learns of those that other servers have made, dropped or taken over,
+    /// lets go of what is lost, and takes what nobody leads. What fails with one is reported, with
+    /// the graph's name.
     pub fn tend(&self, report: &dyn Fn(&str, &GraphError)) {
         let stored = match self.generations() {
             Ok(stored) => stored,
@@ -148,8 +152,8 @@ impl Registry {
         }
     }
 
-    /// The first look at all graphs. What others lead, or have just left, is no failure; nor is one that cannot be opened, which
-    /// is told with the first round of tending.
+    /// The first look at all graphs. What others lead, or have just left, is no failure; nor is one
+    /// that cannot be opened, which is told with the first round of tending.
     pub(super) fn look_at_all(&self) -> Result<(), GraphError> {
         for (name, generations) in self.generations()? {
             match self.look_again(&name, &generations) {
@@ -160,7 +164,8 @@ impl Registry {
         Ok(())
     }
 
-    /// Learns who leads a graph, and takes it if nobody does, unless it could not be opened not long ago.
+    /// Learns who leads a graph, and takes it if nobody does, unless it could not be opened not
+    /// long ago.
     pub(super) fn look_again(
         &self,
         name: &str,
@@ -200,11 +205,13 @@ impl Registry {
             self.unopened.forget(name);
             return Ok(Some(Place::Unknown));
         }
-        // Nobody who looks may take what lies below a graph that another leads: that one is to remove it.
+        // Nobody who looks may take what lies below a graph that another leads: that one is to
+        // remove it.
         for (_, space) in generations {
             match self.engine.leader(&space.name)? {
                 Some(leader) if leader.is_self || leader.address.is_empty() => {
-                    // This server is opening it, or one before it at the same place had it, and its time is not over yet.
+                    // This server is opening it, or one before it at the same place had it, and its
+                    // time is not over yet.
                     return Ok(Some(self.followed_by(name, None)));
                 }
                 Some(leader) => return Ok(Some(self.followed_by(name, Some(leader)))),
@@ -214,8 +221,8 @@ impl Registry {
         Ok(None)
     }
 
-    /// What it comes to that it was not told who leads a graph that was stored in these spaces: it cannot be opened, unless waiting
-    /// is enough. Noted `anew`, or only if nothing is known yet.
+    /// What it comes to that it was not told who leads a graph that was stored in these spaces: it
+    /// cannot be opened, unless waiting is enough. Noted `anew`, or only if nothing is known yet.
     fn not_told(
         &self,
         name: &str,
@@ -256,7 +263,8 @@ impl Registry {
 
     /// Opens a graph that nobody leads.
     fn lead(&self, name: &str) -> Result<Place, GraphError> {
-        // Whoever opens, makes or drops a graph may take a while; who asks meanwhile asks again. A server that stops takes none.
+        // Whoever opens, makes or drops a graph may take a while; who asks meanwhile asks again. A
+        // server that stops takes none.
         let doomed = self.doomed.try_lock();
         let Some(mut doomed) = doomed.filter(|_| !self.is_closed()) else {
             return Ok(self.followed_by(name, None));

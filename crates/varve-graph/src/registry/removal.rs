@@ -33,8 +33,8 @@ impl Registry {
         self.reap_telling(doomed, &mut |_, _| {});
     }
 
-    /// As [`Registry::reap`]; `failed` is called for each space that could not be removed for another
-    /// reason than that somebody uses it.
+    /// As [`Registry::reap`]; `failed` is called for each space that could not be removed for
+    /// another reason than that somebody uses it.
     fn reap_telling(&self, doomed: &mut Vec<Doomed>, failed: &mut dyn FnMut(&SpaceId, KvError)) {
         doomed.retain_mut(|doomed| {
             let space = &doomed.space;
@@ -64,7 +64,8 @@ impl Registry {
         });
     }
 
-    /// Tries again to remove what could not be removed. Does nothing where the engine is shared: there
+    /// Tries again to remove what could not be removed. Does nothing where the engine is shared:
+    /// there
     /// [`Registry::tend`] does it.
     pub fn retry_removals(&self) {
         if self.is_shared() {
@@ -75,8 +76,8 @@ impl Registry {
         }
     }
 
-    /// As [`Registry::reap`], after a change of `name` that is stored: where spaces are removed later
-    /// by whoever sees them, it did not fail because that cannot be done now.
+    /// As [`Registry::reap`], after a change of `name` that is stored: where spaces are removed
+    /// later by whoever sees them, it did not fail because that cannot be done now.
     pub(super) fn reap_changed(
         &self,
         name: &str,
@@ -94,8 +95,8 @@ impl Registry {
         })
     }
 
-    /// Removes a graph that cannot be opened, so cannot get the mark: the newest space first, so that
-    /// after a crash no space of a failed clear is taken for the graph.
+    /// Removes a graph that cannot be opened, so cannot get the mark: the newest space first, so
+    /// that after a crash no space of a failed clear is taken for the graph.
     pub(super) fn drop_unopened(
         &self,
         name: &str,
@@ -129,9 +130,9 @@ impl Registry {
         self.changed(name, Change::NotRemoved { detail });
     }
 
-    /// Removes what failed changes have left, before a graph gets its mark or a new space. Where other
-    /// servers may have left something too, that is looked for; as long as a space without the mark is
-    /// there the graph cannot be changed: that space would be taken for the graph.
+    /// Removes what failed changes have left, before a graph gets its mark or a new space. Where
+    /// other servers may have left something too, that is looked for; as long as a space without
+    /// the mark is there the graph cannot be changed: that space would be taken for the graph.
     pub(super) fn clear_the_way(
         &self,
         name: &str,
@@ -143,7 +144,8 @@ impl Registry {
             self.engine.clear_begun(&|space| is_of(name, space))?;
             let newer = self.newer_than(name, held.generation)?;
             if !newer.is_empty() {
-                // A mark of which it is not known whether it is stored must not count once they are gone.
+                // A mark of which it is not known whether it is stored must not count once they are
+                // gone.
                 unmark(&**held.graph.space())?;
             }
             for space in newer {
@@ -246,7 +248,8 @@ mod tests {
         graph.space().get(META, b"v", b"x").unwrap().is_some()
     }
 
-    /// Two servers: the second one has seen the mark of a graph that the first one has removed since, and made again.
+    /// Two servers: the second one has seen the mark of a graph that the first one has removed
+    /// since, and made again.
     fn with_a_name_that_came_again() -> (Arc<SharedMemory>, Registry, Registry) {
         let shared = SharedMemory::new();
         let (a, b) = (server(&shared, "a"), server(&shared, "b"));

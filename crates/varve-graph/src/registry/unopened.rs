@@ -48,8 +48,8 @@ impl UnopenedGraphs {
         graphs.insert(name.to_owned(), noted);
     }
 
-    /// Another server has it. Forgotten once that lasts: one that only tries to open it has it for a moment, too, and two servers
-    /// that cannot must not spur each other on.
+    /// Another server has it. Forgotten once that lasts: one that only tries to open it has it for
+    /// a moment, too, and two servers that cannot must not spur each other on.
     pub(super) fn is_led(&self, name: &str, term: u64) {
         if !self.0.read().contains_key(name) {
             return;

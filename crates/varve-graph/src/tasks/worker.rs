@@ -72,8 +72,8 @@ pub(super) struct Live {
     pub(super) task: Task,
     pub(super) input: Option<String>,
     pub(super) progress: TaskProgress,
-    /// The result of a task whose end could not be stored. Its record says RUNNING: after a restart it is treated as if
-    /// the process had died while it ran.
+    /// The result of a task whose end could not be stored. Its record says RUNNING: after a restart
+    /// it is treated as if the process had died while it ran.
     pub(super) unsaved: Option<String>,
 }
 
@@ -151,8 +151,8 @@ impl Tasks {
         self.shared.changed.notify_all();
     }
 
-    /// Asks running bodies to end, waits until they did and stops the threads. Schema tasks that ended early wait for the
-    /// next start. Tasks can be read afterwards, not run.
+    /// Asks running bodies to end, waits until they did and stops the threads. Schema tasks that
+    /// ended early wait for the next start. Tasks can be read afterwards, not run.
     pub fn stop(&self) {
         let threads = {
             let mut state = self.shared.state.lock();
@@ -165,7 +165,7 @@ impl Tasks {
             std::mem::take(&mut state.threads)
         };
         for thread in threads.into_iter().flatten() {
-            // A body that held the last handle of its graph drops it on its own thread, which cannot wait for itself.
+            // A body that held the last handle of its graph drops it on its own thread.
             if thread.thread().id() != std::thread::current().id() {
                 let _ = thread.join();
             }
@@ -176,8 +176,8 @@ impl Tasks {
     /// Cancels a task: at once when it waits, otherwise as soon as its body takes notice.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] when there is none of this id, [`ErrorKind::IllegalState`] when it ended or was cancelled
-    /// already, or when the change cannot be stored.
+    /// [`ErrorKind::NotFound`] when there is none of this id, [`ErrorKind::IllegalState`] when it
+    /// ended or was cancelled already, or when the change cannot be stored.
     pub fn cancel(&self, id: TaskId) -> Result<TaskDetail, GraphError> {
         let ended = || {
             let message = format!("Can't cancel task '{id}' which is completed or cancelling");
@@ -206,12 +206,12 @@ impl Tasks {
         self.detail(id)
     }
 
-    /// Removes a task's record. With `force`, one that has not ended is cancelled first and its record goes when its
-    /// body has ended.
+    /// Removes a task's record. With `force`, one that has not ended is cancelled first and its
+    /// record goes when its body has ended.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`] when there is none of this id, [`ErrorKind::InvalidArgument`] when it has not ended and
-    /// `force` is not set, or when the removal cannot be stored.
+    /// [`ErrorKind::NotFound`] when there is none of this id, [`ErrorKind::InvalidArgument`] when
+    /// it has not ended and `force` is not set, or when the removal cannot be stored.
     pub fn delete(&self, id: TaskId, force: bool) -> Result<(), GraphError> {
         let mut state = self.shared.state.lock();
         let Some(live) = state.live.get_mut(&id) else {
@@ -410,8 +410,7 @@ impl Shared {
         shared.changed.notify_all();
     }
 
-    /// A lane's thread: runs its tasks in the order of their ids, and ends when there was none for
-    /// [`IDLE_MAX`], or the graph is closed.
+    /// A lane's thread: runs its tasks by id until there was none for [`IDLE_MAX`].
     fn work(&self, lane: Lane) {
         let mut state = self.state.lock();
         let mut waited_enough = false;
@@ -482,7 +481,7 @@ impl Shared {
             _ if cancelled => (TaskStatus::Cancelled, None),
             (_, Err(_)) if stopping && lane == Lane::Schema => {
                 live.task.status = TaskStatus::Queued;
-                // If this cannot be stored the record says RUNNING and the task is restored as after a crash.
+                // If this cannot be stored the task is restored as after a crash.
                 let _ = self.save(live, Durability::Sync);
                 return;
             }
@@ -494,7 +493,8 @@ impl Shared {
         let _ = self.end(state, id, status, result);
     }
 
-    /// Ends a task: stores how, and takes it out of the queue. Returns what to tell the bodies if its body never ran.
+    /// Ends a task: stores how, and takes it out of the queue. Returns what to tell the bodies if
+    /// its body never ran.
     fn end(
         &self,
         state: &mut State,

@@ -1,4 +1,5 @@
-//! What an element's label says of a write: whether it may be used, and for how long what is written holds.
+//! What an element's label says of a write: whether it may be used, and for how long what is
+//! written holds.
 
 use varve_encoding::row::{self, Kind};
 use varve_encoding::value::ValueRef;
@@ -122,7 +123,8 @@ impl LabelRules<'_> {
 }
 
 impl LabelRules<'_> {
-    /// The end of a period that starts with the commit: once it has passed, nothing is left to be stored.
+    /// The end of a period that starts with the commit: once it has passed, nothing is left to be
+    /// stored.
     pub(super) fn end_of(&self, period: &EventPeriod) -> Option<End> {
         let at = period.to;
         if period.from.is_some() || at == Instant::FOREVER {

@@ -96,7 +96,8 @@ fn get(context: &RequestContext) -> HandlerResult {
     Ok(description(context, context.graph()?.name()))
 }
 
-/// What the body of a creation may say beside settings of the original's engines, which mean nothing here.
+/// What the body of a creation may say beside settings of the original's engines, which mean
+/// nothing here.
 #[derive(Deserialize, Default)]
 struct NewGraph {
     #[serde(default)]
@@ -105,8 +106,9 @@ struct NewGraph {
     description: Option<String>,
 }
 
-/// Creates a graph. JSON is the form of newer clients: the path names the graph. Older ones send properties as text, whose
-/// `store` names it; all other properties are settings of the original's engines.
+/// Creates a graph. JSON is the form of newer clients: the path names the graph. Older ones send
+/// properties as text, whose `store` names it; all other properties are settings of the original's
+/// engines.
 fn create(context: &RequestContext) -> HandlerResult {
     if let Some(model) = context
         .query()?

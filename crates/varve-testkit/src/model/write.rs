@@ -2,11 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use varve_model::schema::{IndexType, Retention};
+use varve_model::schema::Retention;
 use varve_model::{
     CommitVersion, Edge, Element, ElementId, Instant, Period, Properties, PropertyKeyId, Value,
     VertexId, VertexLabelId,
 };
+
+mod unique;
 
 use super::combine::{Strategy, append, combine_all};
 use super::{Event, Model, Point};
@@ -86,7 +88,8 @@ pub enum Refusal {
 /// What a request will do, once it has a commit version.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// Its events; those of one element have consecutive versions, in this order, the first the commit's first.
+    /// Its events; those of one element have consecutive versions, in this order, the first the
+    /// commit's first.
     pub events: Vec<Planned>,
 }
 
@@ -175,7 +178,8 @@ impl Model {
         })
     }
 
-    /// The start of a period, and the instants in it at which a state of the element may begin or end.
+    /// The start of a period, and the instants in it at which a state of the element may begin or
+    /// end.
     fn changes_within(&self, id: &ElementId, period: Period) -> BTreeSet<Instant> {
         let own = self.events.iter().filter(|event| event.id == *id);
         let boundaries = own.flat_map(|event| [event.period.from, event.period.to]);
@@ -184,8 +188,8 @@ impl Model {
             .collect()
     }
 
-    /// The events of a sequenced update. A time to live shortens only a state that the update makes,
-    /// and no event begins before the update's period.
+    /// The events of a sequenced update. A time to live shortens only a state that the update
+    /// makes, and no event begins before the update's period.
     fn plan_parts(
         &self,
         id: &ElementId,
@@ -408,9 +412,9 @@ impl Work<'_> {
         starts.iter().copied().zip(ends).map(part).collect()
     }
 
-    /// Replaces each state that the element has in the period (without a period: the one that it has
-    /// now, for ever) by what `update` makes of it. Where it has none there is nothing to do, unless
-    /// `update` makes something of nothing.
+    /// Replaces each state that the element has in the period (without a period: the one that it
+    /// has now, for ever) by what `update` makes of it. Where it has none there is nothing to do,
+    /// unless `update` makes something of nothing.
     fn update(
         &mut self,
         id: &ElementId,
@@ -538,7 +542,8 @@ impl Work<'_> {
         }
     }
 
-    /// A vertex is not there in the period, so none of its edges is. (For those that were not anyway this is idle.)
+    /// A vertex is not there in the period, so none of its edges is. (For those that were not
+    /// anyway this is idle.)
     fn delete_edges_of(&mut self, vertex: &VertexId) {
         let touches = |id: &ElementId| matches!(id, ElementId::Edge(edge) if edge.source == *vertex || edge.target == *vertex);
         let stored = self.model.ids().into_iter().filter(|id| touches(id));
@@ -552,50 +557,6 @@ impl Work<'_> {
         for id in written {
             self.outcomes.insert(id, Fate::Deleted);
         }
-    }
-
-    /// At no instant of `period` do two elements of a label hold the same values of a unique index.
-    fn check_unique(&self, period: Period) -> Result<(), Refusal> {
-        let unique = |label: &&varve_model::IndexLabel| label.index_type == IndexType::Unique;
-        for label in self.model.schema.index_labels.iter().filter(unique) {
-            let mut written: Vec<(&ElementId, Period, Vec<Value>)> = Vec::new();
-            for (id, fate) in &self.outcomes {
-                for part in fate.parts(self.period) {
-                    let state = part.state.as_ref();
-                    let values = state.and_then(|state| super::read::tuple(label, state));
-                    let from = part.period.from.max(period.from);
-                    let left = Period::new(from, part.period.to);
-                    written.extend(values.zip(left).map(|(values, part)| (id, part, values)));
-                }
-            }
-            for (at, (id, part, values)) in written.iter().enumerate() {
-                let twice = written[..at]
-                    .iter()
-                    .any(|(other, its, same)| other != id && same == values && its.overlaps(*part));
-                if twice || self.is_held(label, *part, values) {
-                    return Err(Refusal::Unique);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether an element that the request does not touch holds these values at any instant of `period`.
-    fn is_held(&self, label: &varve_model::IndexLabel, period: Period, values: &[Value]) -> bool {
-        let events = self.model.events.iter();
-        let boundaries = events.flat_map(|event| [event.period.from, event.period.to]);
-        let instants: BTreeSet<Instant> = std::iter::once(period.from)
-            .chain(boundaries.filter(|instant| period.covers(*instant)))
-            .collect();
-        instants.into_iter().any(|valid| {
-            let at = Point { valid, ..self.at };
-            let others = self.model.elements(at).into_iter();
-            others
-                .filter(|element| !self.outcomes.contains_key(&element.id()))
-                .any(|other| {
-                    super::read::tuple(label, &other).is_some_and(|its| its.as_slice() == values)
-                })
-        })
     }
 }
 

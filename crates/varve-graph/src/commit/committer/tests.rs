@@ -127,8 +127,9 @@ fn commit(latches: &Arc<Latches>, name: &str, bytes: usize) -> (Commit, Ticket) 
 /// How long it is done again: what is always slow is to fail, not to stay.
 const AGAIN_MAX: Duration = Duration::from_secs(20);
 
-/// The writes, when `count` commits of `bytes` each arrive while the thread `first`, which may wait or not, writes its own. Where
-/// they took so long to come that `first` rightly left them to others, it is done again.
+/// The writes, when `count` commits of `bytes` each arrive while the thread `first`, which may wait
+/// or not, writes its own. Where they took so long to come that `first` rightly left them to
+/// others, it is done again.
 fn writes(count: usize, bytes: usize, may_wait: bool) -> Vec<Write> {
     let begun = MonotonicInstant::now();
     loop {
@@ -270,7 +271,8 @@ fn a_group_of_which_nothing_is_left_uses_up_no_version() {
     assert_eq!(committer.published(), version);
 }
 
-/// Where another row with each group is dear, the last version is stored ahead, now and then; numbers are never used twice.
+/// Where another row with each group is dear, the last version is stored ahead, now and then;
+/// numbers are never used twice.
 #[test]
 fn a_version_that_is_kept_ahead_is_above_all_that_were_given() {
     let (engine, _) = varve_testkit::ReplicatedEngine::new(&[]);

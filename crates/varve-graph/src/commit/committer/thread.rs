@@ -1,5 +1,5 @@
-//! The committer's own thread: it is started when there is work for it, and ends when there was none for
-//! some seconds.
+//! The committer's own thread: it is started when there is work for it, and ends when there was
+//! none for some seconds.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -48,8 +48,8 @@ impl Shared {
         }
     }
 
-    /// Runs; should that ever panic, every commit that waits or comes is refused and its latches are
-    /// released, so that nobody waits for ever.
+    /// Runs; should that ever panic, every commit that waits or comes is refused and its latches
+    /// are released, so that nobody waits for ever.
     fn run_to_the_end(&self) {
         let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.run()));
         if ended.is_err() {
@@ -92,7 +92,8 @@ impl Shared {
         self.state.lock().running = false;
     }
 
-    /// Stores the last version as it is, where it is kept ahead: the next start then numbers on from it.
+    /// Stores the last version as it is, where it is kept ahead: the next start then numbers on
+    /// from it.
     fn take_back(&self) {
         let Some(ahead) = &self.ahead else { return };
         let state = self.state.lock();

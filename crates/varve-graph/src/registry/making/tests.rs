@@ -1,4 +1,5 @@
-//! Two servers that make, clear and drop one graph at once, each in the middle of what the other does.
+//! Two servers that make, clear and drop one graph at once, each in the middle of what the other
+//! does.
 
 use varve_encoding::tables::META;
 use varve_kv::{Batch, Durability, KvError};
@@ -143,7 +144,8 @@ fn a_clear_whose_graph_was_taken_meanwhile_leaves_no_space_below_that_of_another
     holds_at_last(&shared, &[&b, &a]);
 }
 
-/// A server that has made a graph with data in a space of generation 1, and below it an empty space whose maker has ended.
+/// A server that has made a graph with data in a space of generation 1, and below it an empty space
+/// whose maker has ended.
 fn with_an_empty_space_below() -> (Arc<SharedMemory>, Arc<Registry>) {
     let shared = SharedMemory::new();
     let a = server(&shared, "a");
