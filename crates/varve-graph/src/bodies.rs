@@ -1,4 +1,5 @@
-//! What schema tasks do to elements: removing those of a label, and building or removing index entries.
+//! What schema tasks do to elements: removing those of a label, and building or removing index entries. What jobs do is
+//! brought by the program that opens the graph.
 //!
 //! Every body works in chunks of ordinary commits, so readers and writers go on meanwhile, history is kept, and a task
 //! that was interrupted simply runs again.
@@ -25,15 +26,31 @@ use crate::write::{Missing, Mutation, WriteRequest};
 /// Elements removed in one commit.
 const CHUNK: usize = 500;
 
+/// The work of tasks that are jobs (scripts, algorithms), brought by the program that opens the graph.
+pub trait Jobs: Send + Sync {
+    /// Does a job's work and returns its result, as [`TaskBodies::run`].
+    ///
+    /// # Errors
+    /// As [`TaskBodies::run`].
+    fn run(
+        &self,
+        graph: &Arc<Graph>,
+        task: &TaskSpec,
+        progress: &TaskProgress,
+    ) -> Result<String, GraphError>;
+}
+
 /// The bodies of one graph's tasks.
 pub(crate) struct ElementBodies {
     graph: Weak<Graph>,
+    jobs: Option<Arc<dyn Jobs>>,
 }
 
 impl ElementBodies {
-    pub(crate) fn new(graph: &Arc<Graph>) -> Self {
+    pub(crate) fn new(graph: &Arc<Graph>, jobs: Option<Arc<dyn Jobs>>) -> Self {
         Self {
             graph: Arc::downgrade(graph),
+            jobs,
         }
     }
 }
@@ -44,9 +61,10 @@ impl TaskBodies for ElementBodies {
         let graph = self.graph.upgrade().ok_or_else(closed)?;
         // Writes that began with the schema before this task's first step have ended after this.
         graph.await_older_writes();
-        match (task.task_type, task.subject) {
-            (TaskType::RemoveSchema, Some(subject)) => remove(&graph, subject, progress),
-            (TaskType::RebuildIndex, Some(subject)) => rebuild(&graph, subject, progress),
+        match (task.task_type, task.subject, &self.jobs) {
+            (TaskType::RemoveSchema, Some(subject), _) => remove(&graph, subject, progress),
+            (TaskType::RebuildIndex, Some(subject), _) => rebuild(&graph, subject, progress),
+            (_, None, Some(jobs)) => return jobs.run(&graph, task, progress),
             _ => Err(GraphError::new(
                 ErrorKind::NotSupported,
                 format!("Tasks of the type of '{}' are not supported", task.name),

@@ -13,7 +13,7 @@ use varve_model::{
     VertexId,
 };
 
-use crate::bodies::ElementBodies;
+use crate::bodies::{ElementBodies, Jobs};
 use crate::clock_watch::{ahead, check_ahead};
 use crate::commit::{
     COMMITTER_IDLE_MAX, Commit, Committer, CommitterOptions, DurabilityMode, LatchKey, Latches,
@@ -45,6 +45,8 @@ pub struct GraphOptions {
     pub clock_ahead_max: Option<Duration>,
     /// Where the derivers of graphs with derived indexes come from.
     pub derivers: Option<Arc<dyn DeriverSource>>,
+    /// What does the work of jobs. `None` (the default): jobs fail.
+    pub jobs: Option<Arc<dyn Jobs>>,
 }
 
 impl GraphOptions {
@@ -57,6 +59,7 @@ impl GraphOptions {
             clock,
             clock_ahead_max: None,
             derivers: None,
+            jobs: None,
         }
     }
 }
@@ -140,7 +143,7 @@ impl Graph {
             snowflake,
             deriver: RwLock::new(deriver),
         });
-        let elements = Arc::new(ElementBodies::new(&graph));
+        let elements = Arc::new(ElementBodies::new(&graph, options.jobs.clone()));
         graph
             .tasks()
             .start(Arc::new(SchemaBodies::new(graph.catalogue(), elements)));

@@ -1,5 +1,6 @@
 //! The HugeGraph REST API of a graph: one room for each kind of resource.
 
+mod algorithms;
 mod auth;
 mod graph;
 mod graphs;
@@ -8,6 +9,7 @@ mod tasks;
 mod traversers;
 mod variables;
 
+pub use algorithms::Algorithms;
 pub use graph::parse_instant;
 pub(crate) use graph::{
     commit_version as scope_version, instant as scope_instant, output, scope as graph_scope,
@@ -18,6 +20,7 @@ use crate::route::Route;
 /// The tables of all rooms.
 pub(crate) fn tables() -> Vec<&'static [Route]> {
     vec![
+        algorithms::ROUTES,
         auth::ROUTES,
         graph::ROUTES,
         graphs::ROUTES,

@@ -19,7 +19,7 @@ mod rings;
 pub use centrality::{Betweenness, Closeness, betweenness, closeness, degree, sampled, stress};
 pub use cohesion::{Triangles, core_numbers, triangles};
 pub use communities::{Communities, label_propagation};
-pub use components::{Components, strong, weak};
+pub use components::{Components, groups, strong, weak};
 pub use count::{Counts, count_edges, count_vertices};
 pub use louvain::{Louvain, LouvainAsk, louvain, modularity};
 pub use paths::{UNREACHED, distances, hops};

@@ -36,9 +36,9 @@ pub struct ProjectionAsk<'a> {
 pub struct Adjacency {
     /// Where the neighbours of each vertex begin; one more for the end.
     starts: Vec<u32>,
-    others: Vec<Node>,
+    pub(crate) others: Vec<Node>,
     /// The edges' weights beside `others`; empty = each weighs 1.
-    weights: Vec<f64>,
+    pub(crate) weights: Vec<f64>,
 }
 
 /// The copy.
@@ -132,7 +132,7 @@ impl Adjacency {
         Ok(kept)
     }
 
-    fn range(&self, node: Node) -> std::ops::Range<usize> {
+    pub(crate) fn range(&self, node: Node) -> std::ops::Range<usize> {
         let at = node as usize;
         self.starts[at] as usize..self.starts[at + 1] as usize
     }
@@ -160,6 +160,37 @@ impl Projection {
             direction: None,
             first: Adjacency::of(vertices, edges),
             second: Some(Adjacency::of(vertices, &reversed)),
+            bytes: 0,
+        }
+    }
+
+    /// A projection of these edges without weights, both ways, as [`Projection::of_edges`].
+    #[must_use]
+    pub fn unweighted(vertices: usize, mut edges: Vec<(Node, Node)>) -> Self {
+        let mut side = || {
+            edges.sort_unstable();
+            let mut starts = vec![0; vertices + 1];
+            for (from, _) in &edges {
+                starts[*from as usize + 1] += 1;
+            }
+            for at in 0..vertices {
+                starts[at + 1] += starts[at];
+            }
+            let others = edges.iter().map(|(_, to)| *to).collect();
+            edges
+                .iter_mut()
+                .for_each(|(from, to)| std::mem::swap(from, to));
+            Adjacency {
+                starts,
+                others,
+                weights: Vec::new(),
+            }
+        };
+        Self {
+            vertices: Vertices::numbered(vertices),
+            direction: None,
+            first: side(),
+            second: Some(side()),
             bytes: 0,
         }
     }

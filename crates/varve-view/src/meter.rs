@@ -31,19 +31,41 @@ impl MeterLimits {
 }
 
 /// Cancels a query from another thread.
-#[derive(Debug, Clone, Default)]
-pub struct CancelToken(Arc<AtomicBool>);
+#[derive(Clone, Default)]
+pub struct CancelToken {
+    cancelled: Arc<AtomicBool>,
+    /// What else ends the query.
+    watched: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
+}
+
+impl std::fmt::Debug for CancelToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("CancelToken")
+            .field(&self.is_cancelled())
+            .finish()
+    }
+}
 
 impl CancelToken {
+    /// A token that is cancelled as soon as `watched` says so, too.
+    #[must_use]
+    pub fn watching(watched: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self {
+            watched: Some(Arc::new(watched)),
+            ..Self::default()
+        }
+    }
+
     /// Ends the query at its next check.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.cancelled.store(true, Ordering::Relaxed);
     }
 
     /// Whether [`CancelToken::cancel`] was called.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.cancelled.load(Ordering::Relaxed)
+            || self.watched.as_ref().is_some_and(|watched| watched())
     }
 }
 
@@ -202,6 +224,17 @@ mod tests {
         let meter = Meter::unlimited().pausing(|| PAUSES.set(PAUSES.get() + 1));
         assert!((0..3 * CHECK_EVERY).all(|_| meter.row().is_ok()));
         assert_eq!(PAUSES.get(), 3);
+    }
+
+    #[test]
+    fn a_query_ends_when_what_its_token_watches_says_so() {
+        let flag = Arc::new(AtomicBool::new(false));
+        let watched = Arc::clone(&flag);
+        let token = CancelToken::watching(move || watched.load(Ordering::Relaxed));
+        let meter = Meter::new(MeterLimits::NONE, token);
+        assert!(meter.check().is_ok());
+        flag.store(true, Ordering::Relaxed);
+        assert!(matches!(meter.check(), Err(ViewError::Cancelled)));
     }
 
     #[test]

@@ -12,6 +12,8 @@ use varve_kv::{Engine, KvError};
 use varve_model::time::SystemClock;
 use varve_omrs::graph_store::InstanceDerivers;
 
+use varve_server::Algorithms;
+
 use crate::CommandError;
 use crate::config::{Config, Durability};
 
@@ -286,6 +288,7 @@ fn open_all(
     options.limits = config.limits.limits();
     // So that what any command writes, purges or verifies of open metadata has its index entries.
     options.derivers = Some(Arc::new(InstanceDerivers));
+    options.jobs = Some(Arc::new(Algorithms::new(&config.server)));
     Ok(Arc::new(Registry::open(engine, options)?))
 }
 

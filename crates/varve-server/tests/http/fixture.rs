@@ -1,8 +1,10 @@
 //! A server with a graph of people, software and what they hold, and requests to it.
 
+use std::sync::Arc;
+
 use serde_json::Value;
-use varve_graph::Graph;
 use varve_graph::schema::{BaseType, NewEdgeLabel, NewIndexLabel, NewPropertyKey, NewVertexLabel};
+use varve_graph::{Graph, Registry};
 use varve_model::Datum;
 use varve_model::schema::{EdgeLabelType, Frequency, IdStrategy, IndexType};
 use varve_model::value::{Cardinality, DataType};
@@ -158,7 +160,11 @@ impl Fixture {
     }
 
     pub(crate) fn with(config: ServerConfig) -> Self {
-        let server = TestServer::start(config);
+        Self::on(config, varve_server::in_memory().unwrap())
+    }
+
+    pub(crate) fn on(config: ServerConfig, graphs: Arc<Registry>) -> Self {
+        let server = TestServer::on(config, graphs, None);
         let graph = server.state.graphs().create("hugegraph").unwrap();
         property_keys(&graph);
         vertex_labels(&graph);

@@ -1,6 +1,7 @@
 //! The server over real sockets: each test starts its own on a free port and speaks raw bytes to it.
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
+mod algorithms;
 mod described;
 mod elements;
 mod fixture;

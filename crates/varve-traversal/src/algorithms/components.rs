@@ -28,22 +28,57 @@ impl Components {
 /// # Errors
 /// Over the meter's bytes or its deadline.
 pub fn weak(graph: &Projection, meter: &Meter) -> Result<Components, TraversalError> {
+    let mut parents = joined(graph, |_| true, meter)?;
+    for node in graph.nodes() {
+        parents[node as usize] = root(&mut parents, node);
+    }
+    Ok(Components::new(parents))
+}
+
+/// Sets of the wanted vertices that edges between them join, as parents of a forest.
+fn joined(
+    graph: &Projection,
+    wanted: impl Fn(Node) -> bool,
+    meter: &Meter,
+) -> Result<Vec<Node>, TraversalError> {
     let mut parents = array(meter, 0, graph.len())?;
     for node in graph.nodes() {
         parents[node as usize] = node;
     }
     let mut pace = Pace::new(meter);
-    for node in graph.nodes() {
+    for node in graph.nodes().filter(|node| wanted(*node)) {
         let others = graph.first().of_node(node);
         pace.step(others.len() + 1)?;
-        for other in others {
+        for other in others.iter().filter(|other| wanted(**other)) {
             join(&mut parents, node, *other);
         }
     }
-    for node in graph.nodes() {
-        parents[node as usize] = root(&mut parents, node);
+    Ok(parents)
+}
+
+/// The components of a part of the graph: of the vertices that are wanted, joined by the edges between
+/// them. Each ascending, in the order of their smallest vertices.
+///
+/// # Errors
+/// As [`weak`].
+pub fn groups(
+    graph: &Projection,
+    wanted: &dyn Fn(Node) -> bool,
+    meter: &Meter,
+) -> Result<Vec<Vec<Node>>, TraversalError> {
+    let mut parents = joined(graph, wanted, meter)?;
+    let mut groups: Vec<Vec<Node>> = Vec::new();
+    let mut numbers = array(meter, usize::MAX, graph.len())?;
+    for node in graph.nodes().filter(|node| wanted(*node)) {
+        meter.hold(size_of::<Node>())?;
+        let number = &mut numbers[root(&mut parents, node) as usize];
+        if *number == usize::MAX {
+            *number = groups.len();
+            groups.push(Vec::new());
+        }
+        groups[*number].push(node);
     }
-    Ok(Components::new(parents))
+    Ok(groups)
 }
 
 /// Joins two sets; the smaller root stays, so that a root is the smallest vertex of its set.

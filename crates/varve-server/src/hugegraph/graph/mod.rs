@@ -31,6 +31,7 @@ pub(super) use input::{PropertiesJson, Raw};
 pub(super) use listing::{direction, named};
 pub(super) use predicate::{Reading, condition_of_any};
 pub(super) use submit::Target;
+pub(super) use time::scope_of;
 pub(crate) use time::{commit_version, instant, scope};
 pub(super) use timed::Timed;
 

@@ -83,10 +83,18 @@ pub(super) fn waits_for_nothing(context: &RequestContext) -> bool {
 
 /// The point of both times that `as_of` and `as_of_tx` ask for.
 pub(crate) fn scope(query: &Query) -> Result<TemporalScope, ApiError> {
-    let valid = query.get("as_of").map(|text| instant("as_of", text));
+    scope_of(query.get("as_of"), query.get("as_of_tx"))
+}
+
+/// The point of both times that these texts say.
+pub(crate) fn scope_of(
+    as_of: Option<&str>,
+    as_of_tx: Option<&str>,
+) -> Result<TemporalScope, ApiError> {
+    let valid = as_of.map(|text| instant("as_of", text));
     Ok(TemporalScope {
         valid: valid.transpose()?,
-        transaction: query.get("as_of_tx").map(commit_version).transpose()?,
+        transaction: as_of_tx.map(commit_version).transpose()?,
     })
 }
 

@@ -1,0 +1,168 @@
+//! Results as a property of the vertices, where the client asked for that.
+
+use std::collections::BTreeSet;
+
+use varve_graph::write::{EndCheck, Gaps, Mutation, WriteRequest};
+use varve_graph::{ErrorKind, GraphError};
+use varve_model::{DataType, Element, ElementId, PropertyKeyId, Value, VertexId};
+use varve_traversal::{Node, Projection};
+
+use super::answer::Scores;
+use super::failed;
+use super::run::Job;
+
+/// Vertices written in one commit.
+const CHUNK: usize = 500;
+
+/// What is written, for each vertex.
+pub(super) enum Written<'a> {
+    /// Numbers; none is written where one is not finite.
+    Numbers(&'a [f64]),
+    Counts(&'a [u64]),
+    /// The vertex that names the group of each: written as its id to a text, as its number to a number.
+    Groups(&'a [Node]),
+}
+
+impl<'a> Written<'a> {
+    pub(super) const fn of(scores: &'a Scores<'a>) -> Self {
+        match scores {
+            Scores::Numbers(numbers) => Self::Numbers(numbers),
+            Scores::Counts(counts) => Self::Counts(counts),
+        }
+    }
+}
+
+impl Job<'_> {
+    /// Writes results to the property that the client named, if it named one.
+    pub(super) fn write(
+        &self,
+        graph: &Projection,
+        written: &Written<'_>,
+    ) -> Result<(), GraphError> {
+        let Some(name) = &self.parameters.write_property else {
+            return Ok(());
+        };
+        let key = self.schema.property_key_by_name(name);
+        let undefined = || GraphError::invalid(format!("Undefined property key: '{name}'"));
+        let key = key.ok_or_else(undefined)?;
+        self.check_labels(graph, key.id, name)?;
+        let nodes: Vec<Node> = graph.nodes().collect();
+        let id = |node| {
+            graph
+                .id(self.view, node)
+                .map_err(|error| failed(error.into()))
+        };
+        for (number, chunk) in nodes.chunks(CHUNK).enumerate() {
+            self.progress.check()?;
+            let mut values = Vec::with_capacity(chunk.len());
+            for node in chunk {
+                if let Some(value) = written.value(*node, key.data_type, &id)? {
+                    values.push((id(*node)?, value));
+                }
+            }
+            self.write_chunk(key.id, &values)?;
+            self.progress.set((number * CHUNK + chunk.len()) as u64);
+        }
+        Ok(())
+    }
+
+    /// Whether the labels of all vertices have the property.
+    fn check_labels(
+        &self,
+        graph: &Projection,
+        key: PropertyKeyId,
+        name: &str,
+    ) -> Result<(), GraphError> {
+        let labels = graph.nodes().map(|node| graph.vertices().label(node));
+        for label in labels.collect::<BTreeSet<_>>() {
+            let Some(label) = self.schema.vertex_label(label) else {
+                continue;
+            };
+            if !label.properties.contains(&key) {
+                return Err(GraphError::invalid(format!(
+                    "The vertex label '{}' has no property '{name}'; append it, or name a source_label",
+                    label.name
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes values in one commit; vertices that are gone meanwhile are left out.
+    fn write_chunk(
+        &self,
+        key: PropertyKeyId,
+        values: &[(VertexId, Value)],
+    ) -> Result<(), GraphError> {
+        let modify = |(id, value): &(VertexId, Value)| {
+            let value = value.clone();
+            Mutation::Modify {
+                id: ElementId::Vertex(id.clone()),
+                ends: EndCheck::Skip,
+                gaps: Gaps::Keep,
+                modify: Box::new(move |element| match element {
+                    Some(Element::Vertex(mut vertex)) => {
+                        vertex.properties.set(key, value.clone());
+                        Ok(Element::Vertex(vertex))
+                    }
+                    _ => Err(GraphError::new(ErrorKind::NotFound, "The vertex is gone")),
+                }),
+            }
+        };
+        let request = WriteRequest {
+            mutations: values.iter().map(modify).collect(),
+            skip_unchanged: true,
+            ..WriteRequest::default()
+        };
+        match self.graph.write_now(&request) {
+            Ok(_) => Ok(()),
+            Err(error) if error.kind == ErrorKind::NotFound && values.len() > 1 => {
+                let (first, second) = values.split_at(values.len() / 2);
+                self.write_chunk(key, first)?;
+                self.write_chunk(key, second)
+            }
+            Err(error) if error.kind == ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Written<'_> {
+    /// The value of a vertex as a property of this type holds it.
+    fn value(
+        &self,
+        node: Node,
+        data_type: DataType,
+        id: &dyn Fn(Node) -> Result<VertexId, GraphError>,
+    ) -> Result<Option<Value>, GraphError> {
+        let at = node as usize;
+        let number = match self {
+            Self::Groups(groups) if data_type == DataType::Text => {
+                return Ok(Some(Value::Text(id(groups[at])?.to_string())));
+            }
+            Self::Groups(groups) => f64::from(groups[at]),
+            Self::Counts(counts) => counts[at] as f64,
+            Self::Numbers(numbers) => numbers[at],
+        };
+        let too_large = || {
+            let message =
+                format!("The result {number} does not fit a property of type {data_type:?}");
+            GraphError::invalid(message)
+        };
+        let whole = || match number.fract() == 0.0 && number.abs() < i64::MAX as f64 {
+            true => Ok(number as i64),
+            false => Err(too_large()),
+        };
+        if !number.is_finite() {
+            return Ok(None);
+        }
+        Ok(Some(match data_type {
+            DataType::Double => Value::Double(number),
+            DataType::Float => Value::Float(number as f32),
+            DataType::Long => Value::Long(whole()?),
+            DataType::Int => Value::Int(i32::try_from(whole()?).map_err(|_| too_large())?),
+            DataType::Byte => Value::Byte(i8::try_from(whole()?).map_err(|_| too_large())?),
+            _ => Value::Text(number.to_string()),
+        }))
+    }
+}

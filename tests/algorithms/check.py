@@ -1,0 +1,271 @@
+"""Runs graph algorithms as tasks of a server and compares their results with NetworkX."""
+
+import json
+import os
+import random
+import sys
+import time
+import urllib.request
+
+import networkx as nx
+
+VERTICES = 10_000
+EDGES = 30_000
+ALONE = 500  # vertices without edges
+PART = 1_000  # vertices with edges of another label, of which NetworkX follows all pairs
+SOURCES = 60  # vertices whose paths NetworkX follows, which takes it seconds
+BATCH = 2_500
+PATIENCE = 300  # seconds
+EXACT = 1e-9
+
+base = sys.argv[1] + "/graphs/hugegraph"
+failed = 0
+passed = 0
+
+
+def send(verb, path, body=None):
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(
+        base + path, data, {"content-type": "application/json"}, method=verb
+    )
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        text = answer.read()
+    return json.loads(text) if text else None
+
+
+def run(name, label="link", **parameters):
+    """The result of an algorithm on the edges of a label."""
+    if not name.startswith("count_"):
+        parameters["label"] = label
+    task = send("POST", f"/jobs/algorithm/{name}", parameters)["task_id"]
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        found = send("GET", f"/tasks/{task}")
+        if found["task_status"] == "success":
+            return json.loads(found["task_result"])
+        if found["task_status"] in ("failed", "cancelled"):
+            raise RuntimeError(f"{name} {parameters}: {found['task_result']}")
+        time.sleep(0.05)
+    raise RuntimeError(f"{name} {parameters}: not done after {PATIENCE} s")
+
+
+def check(what, holds, detail=""):
+    global passed, failed
+    passed += bool(holds)
+    failed += not holds
+    print(("ok     " if holds else "FAILED ") + what + ("" if holds else f": {detail}"))
+
+
+def same(what, got, wanted, within=EXACT):
+    got = {int(key): value for key, value in got.items()}
+    if got.keys() != wanted.keys():
+        check(what, False, f"{len(got)} vertices instead of {len(wanted)}")
+        return
+    key = max(wanted, key=lambda one: abs(got[one] - wanted[one]) / (1 + abs(wanted[one])))
+    off = abs(got[key] - wanted[key]) / (1 + abs(wanted[key]))
+    check(what, off <= within, f"vertex {key} has {got[key]}, not {wanted[key]}")
+
+
+def generated(seed, vertices, count):
+    """Edges with a weight: most between near numbers, so that there are triangles and communities."""
+    draw = random.Random(seed)
+    edges = []
+    for number in range(count):
+        a = draw.randrange(vertices)
+        b = min(int(draw.expovariate(1 / 40)) + a, vertices - 1)
+        if draw.random() < 0.2:
+            b = draw.randrange(vertices)
+        if draw.random() < 0.5:
+            a, b = b, a
+        edges.append((a, b, str(number), 1 + draw.randrange(8) / 2))
+    return edges
+
+
+def schema():
+    send("POST", "/schema/propertykeys", {"name": "number", "data_type": "TEXT"})
+    send("POST", "/schema/propertykeys", {"name": "weight", "data_type": "DOUBLE"})
+    send(
+        "POST",
+        "/schema/vertexlabels",
+        {"name": "node", "id_strategy": "CUSTOMIZE_NUMBER", "properties": []},
+    )
+    for name in ("link", "part"):
+        label = {
+            "name": name,
+            "source_label": "node",
+            "target_label": "node",
+            "frequency": "MULTIPLE",
+            "sort_keys": ["number"],
+            "properties": ["number", "weight"],
+        }
+        send("POST", "/schema/edgelabels", label)
+
+
+def vertices():
+    for start in range(0, VERTICES, BATCH):
+        ids = range(start, min(VERTICES, start + BATCH))
+        rows = [{"id": i, "label": "node", "properties": {}} for i in ids]
+        send("POST", "/graph/vertices/batch", rows)
+
+
+def load(label, edges):
+    for start in range(0, len(edges), BATCH):
+        rows = [
+            {
+                "label": label,
+                "outV": a,
+                "inV": b,
+                "outVLabel": "node",
+                "inVLabel": "node",
+                "properties": {"number": number, "weight": weight},
+            }
+            for a, b, number, weight in edges[start : start + BATCH]
+        ]
+        send("POST", "/graph/edges/batch", rows)
+
+
+def ranks(multi):
+    wanted = nx.pagerank(multi, alpha=0.85, tol=1e-15, max_iter=1000, weight=None)
+    got = run("page_rank", times=500, precision=1e-14, top=-1)["top"]
+    same("page_rank", got, wanted)
+    wanted = nx.pagerank(multi, alpha=0.7, tol=1e-15, max_iter=1000, weight="weight")
+    got = run("page_rank", alpha=0.3, times=500, precision=1e-14, top=-1, weight="weight")["top"]
+    same("page_rank by weight", got, wanted)
+    jumps = {5: 1, 77: 1, 9_999: 1}
+    wanted = nx.pagerank(
+        multi, alpha=0.85, personalization=jumps, tol=1e-15, max_iter=1000, weight=None
+    )
+    got = run("ppr", sources=list(jumps), times=500, precision=1e-14, top=-1)["top"]
+    same("personalised page_rank", got, wanted)
+
+
+def structure(multi, simple):
+    degrees = {node: degree for node, degree in multi.degree()}
+    same("degree", run("degree", top=-1), degrees, 0)
+    found = run("wcc")["components"]
+    check("wcc", found == nx.number_weakly_connected_components(multi), found)
+    found = run("scc")["components"]
+    check("scc", found == nx.number_strongly_connected_components(multi), found)
+    found = run("triangle_count")["triangles"]
+    check("triangle_count", found == sum(nx.triangles(simple).values()) // 3, found)
+    found = run("cluster_coefficient")["cluster_coefficient"]
+    check("cluster_coefficient", abs(found - nx.transitivity(simple)) <= EXACT, found)
+    for k in (2, 3, 4):
+        cores = {tuple(sorted(core)) for core in run("k_core", k=k)["kcores"]}
+        wanted = nx.connected_components(nx.k_core(simple, k))
+        check(f"k_core {k}", cores == {tuple(sorted(core)) for core in wanted})
+
+
+def paths(simple, directed):
+    got = run("closeness", top=-1)
+    some = random.Random(1).sample(range(VERTICES), SOURCES)
+    wanted = {}
+    for node in some:
+        hops = nx.single_source_shortest_path_length(simple, node)
+        wanted[node] = sum(1 / hop for hop in hops.values() if hop)
+    same("closeness", {key: got[str(key)] for key in some}, wanted)
+    got = run("closeness", formula="classic", direction="IN", top=-1)
+    wanted = {node: nx.closeness_centrality(directed, u=node) for node in some}
+    same("closeness, classic, IN", {key: got[str(key)] for key in some}, wanted)
+    got = run("betweenness", top=-1)
+    hub = max(got, key=got.get)
+    sampled = run("betweenness", top=1, source_sample=2_000, seed=1)
+    near = abs(sampled.get(hub, 0) / got[hub] - 1) < 0.2
+    check("betweenness of a sample is near", near, (sampled, got[hub]))
+    if os.environ.get("FULL"):
+        halves(got, nx.betweenness_centrality(simple, normalized=False), "betweenness of all")
+    source = int(hub)
+    hops = nx.single_source_shortest_path_length(directed, source)
+    got = run("sssp", source=source, direction="OUT", top=-1)["distances"]
+    same("sssp", got, hops, 0)
+
+
+def halves(got, wanted, what):
+    """NetworkX counts a pair of an undirected graph once, HugeGraph and Varve twice."""
+    same(what, {key: value / 2 for key, value in got.items()}, wanted)
+
+
+def betweenness(edges):
+    """All pairs of a part that NetworkX follows in seconds."""
+    simple = nx.Graph()
+    simple.add_nodes_from(range(VERTICES))
+    simple.add_edges_from((a, b) for a, b, _, _ in edges if a != b)
+    wanted = nx.betweenness_centrality(simple.subgraph(range(PART)), normalized=False)
+    wanted = {node: wanted.get(node, 0) for node in simple}
+    halves(run("betweenness", label="part", top=-1), wanted, "betweenness")
+    directed = nx.DiGraph()
+    directed.add_nodes_from(range(PART))
+    directed.add_edges_from((a, b) for a, b, _, _ in edges if a != b)
+    wanted = nx.betweenness_centrality(directed, normalized=False)
+    wanted = {node: wanted.get(node, 0) for node in simple}
+    same("betweenness, OUT", run("betweenness", label="part", direction="OUT", top=-1), wanted)
+    found = run("rings", label="part", depth=4, direction="OUT", count_only=True)["rings_count"]
+    loops = len({a for a, b, _, _ in edges if a == b})
+    wanted = loops + sum(1 for _ in nx.simple_cycles(directed, length_bound=4))
+    check("rings", found == wanted, f"{found} instead of {wanted}")
+
+
+def eigenvector(multi):
+    whole = nx.Graph()
+    for a, b in multi.edges():
+        before = whole.get_edge_data(a, b, {"weight": 0})["weight"]
+        # A self-loop counts in both directions.
+        whole.add_edge(a, b, weight=before + (2 if a == b else 1))
+    part = whole.subgraph(max(nx.connected_components(whole), key=len))
+    wanted = nx.eigenvector_centrality_numpy(part, weight="weight", tol=1e-14)
+    wanted = {node: abs(wanted.get(node, 0)) for node in multi}
+    same("eigenvector", run("eigenvector", times=2_000, precision=1e-14, top=-1), wanted, 1e-6)
+
+
+def weighted_paths(multi):
+    lightest = nx.Graph()
+    lightest.add_nodes_from(multi)
+    for a, b, data in multi.edges(data=True):
+        before = lightest.get_edge_data(a, b, {"weight": float("inf")})["weight"]
+        lightest.add_edge(a, b, weight=min(before, data["weight"]))
+    wanted = nx.single_source_dijkstra_path_length(lightest, 42)
+    got = run("sssp", source=42, weight="weight", top=-1)["distances"]
+    same("sssp by weight", got, wanted)
+
+
+def communities(multi):
+    summed = nx.Graph()
+    summed.add_nodes_from(multi)
+    for a, b, data in multi.edges(data=True):
+        before = summed.get_edge_data(a, b, {"weight": 0})["weight"]
+        summed.add_edge(a, b, weight=before + data["weight"])
+    wanted = nx.community.louvain_communities(summed, seed=1)
+    best = nx.community.modularity(summed, wanted)
+    found = run("louvain", weight="weight", precision=0, times=100)
+    near = found["modularity"] >= 0.97 * best
+    check("louvain is as good", near, (found["modularity"], best))
+
+
+def main():
+    edges = generated(7, VERTICES - ALONE, EDGES)
+    part = generated(8, PART, 3 * PART)
+    schema()
+    vertices()
+    load("link", edges)
+    load("part", part)
+    multi = nx.MultiDiGraph()
+    multi.add_nodes_from(range(VERTICES))
+    multi.add_edges_from((a, b, {"weight": weight}) for a, b, _, weight in edges)
+    directed = nx.DiGraph(multi)
+    simple = nx.Graph(multi)
+    simple.remove_edges_from(list(nx.selfloop_edges(simple)))
+    counts = run("count_edge")
+    wanted = {"link": EDGES, "part": 3 * PART, "*": EDGES + 3 * PART}
+    check("count_edge", counts == wanted, counts)
+    ranks(multi)
+    structure(multi, simple)
+    paths(simple, directed)
+    weighted_paths(multi)
+    communities(multi)
+    eigenvector(multi)
+    betweenness(part)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed > 0)
+
+
+main()
