@@ -35,7 +35,7 @@ pub struct ProjectionAsk<'a> {
 #[derive(Debug, Clone, Default)]
 pub struct Adjacency {
     /// Where the neighbours of each vertex begin; one more for the end.
-    starts: Vec<u32>,
+    pub(crate) starts: Vec<u32>,
     pub(crate) others: Vec<Node>,
     /// The edges' weights beside `others`; empty = each weighs 1.
     pub(crate) weights: Vec<f64>,
@@ -132,7 +132,7 @@ impl Adjacency {
         Ok(kept)
     }
 
-    pub(crate) fn range(&self, node: Node) -> std::ops::Range<usize> {
+    fn range(&self, node: Node) -> std::ops::Range<usize> {
         let at = node as usize;
         self.starts[at] as usize..self.starts[at + 1] as usize
     }

@@ -52,7 +52,8 @@ pub fn page_rank(
     // One over the sum of the weights of a vertex's outgoing edges; zero without edges.
     let parts = parts(graph, back, meter)?;
     let mut shares: Vec<f64> = array(meter, 0.0, count)?;
-    let mut next_shares: Vec<f64> = array(meter, 0.0, count)?;
+    let mut followed: Vec<f64> = array(meter, 0.0, count)?;
+    let mut sums = Sums::new(back, count, meter)?;
     let mut lost = 0.0;
     for (at, rank) in ranks.iter().enumerate() {
         shares[at] = rank * parts[at];
@@ -64,17 +65,16 @@ pub fn page_rank(
         let jumping = ask.alpha + (1.0 - ask.alpha) * lost;
         let even = jumping / count as f64;
         (lost, last_change) = (0.0, 0.0);
-        for node in graph.nodes() {
-            let at = node as usize;
-            let sum = gathered(back, node, &shares, &mut pace)?;
+        followed.fill(0.0);
+        sums.add(&shares, &mut followed, &mut pace)?;
+        for (at, followed) in followed.iter().enumerate() {
             let jumped = jumps.as_ref().map_or(even, |jumps| jumping * jumps[at]);
-            let rank = jumped + (1.0 - ask.alpha) * sum;
+            let rank = jumped + (1.0 - ask.alpha) * followed;
             last_change += (rank - ranks[at]).abs();
             ranks[at] = rank;
-            next_shares[at] = rank * parts[at];
+            shares[at] = rank * parts[at];
             lost += if parts[at] == 0.0 { rank } else { 0.0 };
         }
-        std::mem::swap(&mut shares, &mut next_shares);
         iterations += 1;
     }
     Ok(Ranks {
@@ -84,26 +84,59 @@ pub fn page_rank(
     })
 }
 
-/// The sum of values over a vertex's edges, by their weights.
-#[inline]
-fn gathered(
-    side: &Adjacency,
-    node: Node,
-    values: &[f64],
-    pace: &mut Pace<'_>,
-) -> Result<f64, TraversalError> {
-    let others = side.of_node(node);
-    pace.step(others.len() + 1)?;
-    let weights = side.weights_of(node);
-    Ok(match weights.is_empty() {
-        true => others.iter().map(|other| values[*other as usize]).sum(),
-        false => {
-            let pairs = others.iter().zip(weights);
-            pairs
-                .map(|(other, weight)| values[*other as usize] * weight)
-                .sum()
+/// Vertices whose values are looked at together: 4 MiB, which mostly stay in the processor's cache.
+const BLOCK: usize = 1 << 19;
+
+/// Adds to each vertex the sum of the values of the other ends of its edges, by the edges' weights. The
+/// values lie anywhere, so the edges are walked once for each block of vertices; the neighbours of a
+/// vertex ascend, so each walk goes on where the last one ended.
+struct Sums<'a> {
+    side: &'a Adjacency,
+    /// The next edge of each vertex.
+    next: Vec<u32>,
+}
+
+impl<'a> Sums<'a> {
+    fn new(side: &'a Adjacency, count: usize, meter: &Meter) -> Result<Self, TraversalError> {
+        let next = array(meter, 0, count)?;
+        Ok(Self { side, next })
+    }
+
+    fn add(
+        &mut self,
+        values: &[f64],
+        sums: &mut [f64],
+        pace: &mut Pace<'_>,
+    ) -> Result<(), TraversalError> {
+        let Self { side, next } = self;
+        if side.is_empty() {
+            return Ok(());
         }
-    })
+        next.copy_from_slice(&side.starts[..sums.len()]);
+        let is_weighted = !side.weights.is_empty();
+        for block in (0..values.len()).step_by(BLOCK) {
+            let end = (block + BLOCK).min(values.len());
+            for (node, sum) in sums.iter_mut().enumerate() {
+                let rest = next[node] as usize..side.starts[node + 1] as usize;
+                let others = &side.others[rest.clone()];
+                let mut walked = 0;
+                let mut total = *sum;
+                while let Some(other) = others.get(walked).filter(|other| (**other as usize) < end)
+                {
+                    let value = values[*other as usize];
+                    total += match is_weighted {
+                        true => value * side.weights[rest.start + walked],
+                        false => value,
+                    };
+                    walked += 1;
+                }
+                *sum = total;
+                next[node] += walked as u32;
+                pace.step(walked + 1)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The share of each vertex in the jumps; `None` when all have the same.
@@ -158,18 +191,18 @@ pub fn eigenvector(
     meter: &Meter,
 ) -> Result<Ranks, TraversalError> {
     let count = graph.len();
-    let sides = graph.sides();
+    let mut sides = Vec::new();
+    for side in graph.sides() {
+        sides.push(Sums::new(side, count, meter)?);
+    }
     let mut ranks = array(meter, 1.0 / (count.max(1) as f64).sqrt(), count)?;
     let mut next = array(meter, 0.0, count)?;
     let (mut iterations, mut last_change) = (0, f64::INFINITY);
     let mut pace = Pace::new(meter);
     while iterations < times && last_change >= precision * count as f64 && count > 0 {
-        for node in graph.nodes() {
-            let mut sum = ranks[node as usize];
-            for side in &sides {
-                sum += gathered(side, node, &ranks, &mut pace)?;
-            }
-            next[node as usize] = sum;
+        next.copy_from_slice(&ranks);
+        for side in &mut sides {
+            side.add(&ranks, &mut next, &mut pace)?;
         }
         let length = next.iter().map(|rank| rank * rank).sum::<f64>().sqrt();
         last_change = 0.0;
