@@ -26,13 +26,14 @@ pub(crate) const BATCH_EDGES: u32 = 500;
 /// `varve bench api`
 #[derive(Debug, Clone, Args)]
 pub struct ApiArguments {
-    /// Address of the server
+    /// Address of the server, by http: https is not measured
     #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
     pub(crate) url: String,
     /// Start this binary as the server for the run, with an empty data folder
     #[arg(long, value_name = "VARVE", conflicts_with = "url")]
     pub(crate) serve: Option<PathBuf>,
-    /// With --serve: when a write is acknowledged [default: none]; else what to call the server's durability
+    /// With --serve: when a write is acknowledged [default: none]; else what to call the server's
+    /// durability
     #[arg(long, value_name = "MODE")]
     pub(crate) durability: Option<String>,
     /// With --serve: set an option of the server; may be repeated
@@ -82,7 +83,8 @@ pub struct ApiArguments {
     /// Open: random gaps between requests (a Poisson process) instead of even ones
     #[arg(long)]
     pub(crate) poisson: bool,
-    /// Open: requests in flight at most, shared out among the threads; arrivals over it are counted as not sent
+    /// Open: requests in flight at most, shared out among the threads; arrivals over it are counted
+    /// as not sent
     #[arg(long, default_value_t = 1_000, value_name = "N")]
     pub(crate) max_in_flight: u32,
     /// Paced: time between two requests of a user
@@ -158,8 +160,8 @@ pub struct ApiArguments {
     /// Search: users or rate at most
     #[arg(long, default_value_t = 20_000.0, value_name = "N")]
     pub(crate) limit_max: f64,
-    /// Fail the run (exit code 3), or end the search, when this holds for a row, e.g. `error>0` and `not_sent>0` (the
-    /// search's defaults) or `p99>20ms`; may be repeated
+    /// Fail the run (exit code 3), or end the search, when this holds for a row, e.g. `error>0` and
+    /// `not_sent>0` (the search's defaults) or `p99>20ms`; may be repeated
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_on: Vec<Threshold>,
 
@@ -191,7 +193,8 @@ fn parse_prefix(text: &str) -> Result<[u8; 3], String> {
 
 /// Connections that a Varve takes unless told otherwise.
 const SERVER_CONNECTIONS: u32 = 18_000;
-/// Connections beside those of a row: the tool's own, and those of the row before that the server has not seen the end of.
+/// Connections beside those of a row: the tool's own, and those of the row before that the server
+/// has not seen the end of.
 const CONNECTIONS_BESIDE: u32 = 64;
 
 impl ApiArguments {
@@ -207,7 +210,8 @@ impl ApiArguments {
         })
     }
 
-    /// Options of the server that is started for the run: it takes as many connections as the rows open, unless told otherwise.
+    /// Options of the server that is started for the run: it takes as many connections as the rows
+    /// open, unless told otherwise.
     pub(crate) fn server_settings(&self) -> Result<Vec<String>> {
         let connections = self.connections()?.saturating_add(CONNECTIONS_BESIDE);
         let mut settings = Vec::new();

@@ -10,7 +10,8 @@ use clap::Args;
 
 use super::profile::{Profile, ROWS};
 
-/// Instances of a type that are created at most: the suite's own limit is the volume `9999-…` of its names.
+/// Instances of a type that are created at most: the suite's own limit is the volume `9999-…` of
+/// its names.
 const INSTANCES_MAX: u32 = 9_999;
 /// The longest page that is asked for.
 const PAGE_MAX: u32 = 1_000;
@@ -21,7 +22,7 @@ const LONGEST_SECONDS: f64 = 366.0 * 86_400.0;
 /// `varve bench metadata`
 #[derive(Debug, Clone, Args)]
 pub struct MetadataArguments {
-    /// Address of the repository's platform; a path is kept
+    /// Address of the repository's platform, by http: https is not measured; a path is kept
     #[arg(long, default_value = "http://127.0.0.1:8080", value_name = "URL")]
     pub(crate) url: String,
     /// Name of the server on the platform
@@ -50,17 +51,20 @@ pub struct MetadataArguments {
     #[arg(long, value_name = "PID")]
     pub(crate) server_pid: Option<u32>,
 
-    /// Go on after the last profile that is over in the file of --json, with the repository as it was left
+    /// Go on after the last profile that is over in the file of --json, with the repository as it
+    /// was left
     #[arg(long = "continue", requires = "json")]
     pub(crate) go_on: bool,
     /// Begin no further profile after so many minutes, nor a type of the walks through the graph
     #[arg(long, value_name = "N", value_parser = minutes)]
     pub(crate) minutes: Option<Duration>,
-    /// Within the walks through the graph, keep the results so far every so many seconds: --continue goes on there
+    /// Within the walks through the graph, keep the results so far every so many seconds:
+    /// --continue goes on there
     #[arg(long, default_value_t = 10, value_name = "N")]
     pub(crate) keep_every: u64,
 
-    /// Instances of each type and page of searches, as the published columns are called; several run one after another
+    /// Instances of each type and page of searches, as the published columns are called; several
+    /// run one after another
     #[arg(
         long,
         value_delimiter = ',',
@@ -68,18 +72,19 @@ pub struct MetadataArguments {
         value_name = "INSTANCES-PAGE,…"
     )]
     pub(crate) volume: Vec<Volume>,
-    /// Run these profiles only, by name or number; what they work on must be there: with --continue if it is reference
-    /// copies (20 to 22, 31, 32), which have another home in each new run
+    /// Run these profiles only, by name or number; what they work on must be there: with --continue
+    /// if it is reference copies (20 to 22, 31, 32), which have another home in each new run
     #[arg(long, value_delimiter = ',', value_name = "PROFILE,…", value_parser = profile)]
     pub(crate) profiles: Vec<Profile>,
-    /// Leave out profiles (by name or number) or methods; without getRelatedEntities there is no getLinkingEntities, and
-    /// without the deletion of entities or relationships no purge of them
+    /// Leave out profiles (by name or number) or methods; without getRelatedEntities there is no
+    /// getLinkingEntities, and without the deletion of entities or relationships no purge of them
     #[arg(long, value_delimiter = ',', value_name = "PROFILE|METHOD,…", value_parser = skipped)]
     pub(crate) skip: Vec<Skipped>,
     /// Only the first so many types of each category
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) types: Option<u32>,
-    /// Count searches that only find the instances of a test case nowhere, instead of in the rows of the searches
+    /// Count searches that only find the instances of a test case nowhere, instead of in the rows
+    /// of the searches
     #[arg(long)]
     pub(crate) no_booking: bool,
     /// Seed of values
@@ -92,7 +97,8 @@ pub struct MetadataArguments {
     /// Write the results to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// Write the time of every call into this folder, in the published form: a folder for each volume
+    /// Write the time of every call into this folder, in the published form: a folder for each
+    /// volume
     #[arg(long, value_name = "FOLDER")]
     pub(crate) evidence: Option<PathBuf>,
     /// Write the report: one HTML page that needs nothing else
@@ -208,8 +214,8 @@ impl Selection {
         is_named && !self.skipped.contains(&Skipped::Profile(profile))
     }
 
-    /// Whether the method is not to be timed, or has nothing to work on without one that is not: related entities feed the
-    /// walks between two, and only what is deleted can be purged.
+    /// Whether the method is not to be timed, or has nothing to work on without one that is not:
+    /// related entities feed the walks between two, and only what is deleted can be purged.
     pub(crate) fn leaves_out(&self, method: &str) -> bool {
         let is_left_out = |name: &str| {
             let mut skipped = self.skipped.iter();
