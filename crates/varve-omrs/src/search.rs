@@ -1,12 +1,14 @@
 //! Finding the instances that a query asks for, in its order, one page of them.
 //!
-//! A query can be answered in several ways: by the walk in its order, keeping what fits until the page is full, or by a walk
-//! of those that have something in common that the query asks for, which are collected, put in order and cut. Which is
-//! cheaper depends on how many there are of what, and no statistics say so. So all promising ways are begun, in turns that
-//! grow, and the first to have the page answers: the cost is within a small factor of the best way's, whatever the data.
+//! A query can be answered in several ways: by the walk in its order, keeping what fits until the
+//! page is full, or by a walk of those that have something in common that the query asks for, which
+//! are collected, put in order and cut. Which is cheaper depends on how many there are of what, and
+//! no statistics say so. So all promising ways are begun, in turns that grow, and the first to have
+//! the page answers: the cost is within a small factor of the best way's, whatever the data.
 //!
-//! A client that pages forward would make each page cost as much as all pages before it. So the place after each page is
-//! remembered ([`Memory`]) as long as nothing was written that the query could see.
+//! A client that pages forward would make each page cost as much as all pages before it. So the
+//! place after each page is remembered ([`Memory`]) as long as nothing was written that the query
+//! could see.
 
 mod access;
 mod by_texts;
@@ -64,11 +66,12 @@ impl Searcher {
         &self.limits
     }
 
-    /// The page of instances that a query asks for, for the same reader to tell them. `at` is the point of time that `read` was opened at.
+    /// The page of instances that a query asks for, for the same reader to tell them. `at` is the
+    /// point of time that `read` was opened at.
     ///
     /// # Errors
-    /// `RepositoryErrorException` when the limits do not allow to look at or hold as many instances as it would take, or to
-    /// work as long, or the store fails.
+    /// `RepositoryErrorException` when the limits do not allow to look at or hold as many instances
+    /// as it would take, or to work as long, or the store fails.
     pub fn find(
         &self,
         read: &dyn Read,

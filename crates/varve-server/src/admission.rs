@@ -1,8 +1,8 @@
 //! Back-pressure: a request over the budget waits, at most `admission_wait_ms`; then it gets 503.
 //!
-//! Reads and writes have separate budgets, so neither starves the other. Each budget has three parts:
-//! slots for requests in work, bytes of bodies that arrive, and bytes of what is parsed from them.
-//! Work that runs in place needs no slot: a core does one such request at a time, and further
+//! Reads and writes have separate budgets, so neither starves the other. Each budget has three
+//! parts: slots for requests in work, bytes of bodies that arrive, and bytes of what is parsed from
+//! them. Work that runs in place needs no slot: a core does one such request at a time, and further
 //! requests wait in the kernel's socket buffers.
 //!
 //! A body holds at most twice the bytes that have arrived of it. So bodies may have to grow while
@@ -118,8 +118,8 @@ impl Gate {
         self.acquire(&self.slots, 1).await
     }
 
-    /// Makes the share of a body cover `bytes`, better `wanted`. The first share waits for its turn;
-    /// a body that holds one already waits for more, or for the overdraft.
+    /// Makes the share of a body cover `bytes`, better `wanted`. The first share waits for its
+    /// turn; a body that holds one already waits for more, or for the overdraft.
     pub(crate) async fn grow(
         &self,
         share: &mut BodyShare,
@@ -154,8 +154,8 @@ impl Gate {
         self.wait_for(either).await
     }
 
-    /// Takes a share for what is parsed from a body, or waits for it. 413 if the whole budget cannot
-    /// hold it.
+    /// Takes a share for what is parsed from a body, or waits for it. 413 if the whole budget
+    /// cannot hold it.
     pub(crate) async fn reserve_work(
         &self,
         bytes: usize,

@@ -1,11 +1,14 @@
-//! Answers on their way to clients: what they hold of one budget, and how fast they must be taken.
+//! Answers on their way to clients: they share one budget of bytes, and clients must take them at a
+//! minimum rate.
 //!
-//! An answer is held whole until it is sent. Each has the limit of its kind; here is the limit of all of them together, those of
-//! other servers that are handed through included. What a write is answered is counted and never refused: whether it is
-//! stored would be unknown then. Small answers of HTTP/1 are not counted: the number of connections bounds them.
+//! The server holds an answer whole until it is sent. One answer has its own limit; this module
+//! limits all together, including answers of other servers that are forwarded. The answer to a
+//! write is counted and never refused: the client would not know whether the write is stored. Small
+//! answers over HTTP/1 are not counted: the number of connections bounds them.
 //!
-//! A client that does not take an answer would hold its share for ever, on a connection that is in use otherwise: HTTP/2 has a
-//! window for each stream. So each counted answer has a deadline that moves on with the bytes taken of it.
+//! A client that does not read an answer would hold its share forever. The connection may be in use
+//! all the same, since HTTP/2 has a window for each stream. So each counted answer has a deadline,
+//! which every byte taken extends.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -22,7 +25,7 @@ pub(crate) struct AnswerBudget {
     bytes_max: usize,
 }
 
-/// What one answer has of the budget, given back when it is dropped.
+/// One answer's share of the budget, given back when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
     of: Arc<AnswerBudget>,
@@ -71,18 +74,18 @@ impl Drop for Share {
     }
 }
 
-/// An answer that is being sent, for as long as any of it is left.
+/// An answer that is being sent. It lives until the last byte is taken.
 #[derive(Debug)]
 pub(crate) struct Sending {
     _share: Share,
     connection: Arc<ConnectionState>,
-    /// When it was handed over, in the serving thread's coarse milliseconds.
+    /// When the sending began, in the serving thread's coarse milliseconds.
     since_ms: u64,
     taken: AtomicU64,
 }
 
 impl Sending {
-    /// So many more bytes were taken.
+    /// Counts bytes that the client has taken.
     pub(crate) fn took(&self, bytes: usize) {
         self.taken.fetch_add(bytes as u64, Ordering::Relaxed);
     }
@@ -93,7 +96,7 @@ impl Sending {
     }
 }
 
-/// How fast answers must be taken.
+/// The minimum rate at which clients must take answers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
     grace_ms: u64,
@@ -116,7 +119,7 @@ pub(crate) struct Underway {
 }
 
 impl Underway {
-    /// Counts an answer as one that is being sent.
+    /// Adds an answer that is being sent.
     pub(crate) fn add(&self, share: Share, connection: &Arc<ConnectionState>) -> Arc<Sending> {
         let sending = Arc::new(Sending {
             _share: share,

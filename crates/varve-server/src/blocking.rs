@@ -7,8 +7,8 @@
 //! The thread that is about to do a piece of work and the request that waits for it agree whether
 //! it has begun ([`Turn`]): what was given up before it began is never done.
 //!
-//! Long reads call [`yield_to_others`] now and then. One that has run for its slice of time lets what
-//! waits in its lane go first, so that short work waits for slices and not for whole searches.
+//! Long reads call [`yield_to_others`] now and then. One that has run for its slice of time lets
+//! what waits in its lane go first, so that short work waits for slices and not for whole searches.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -40,8 +40,8 @@ thread_local! {
     static SLICE_BEGAN: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Lets what waits in the lane of reads go first, if the work at hand has run for its slice. Nothing
-/// must be locked meanwhile. Does nothing on other threads: a write may hold locks.
+/// Lets what waits in the lane of reads go first, if the work at hand has run for its slice.
+/// Nothing must be locked meanwhile. Does nothing on other threads: a write may hold locks.
 pub fn yield_to_others() {
     let Some(began) = SLICE_BEGAN.get() else {
         return;
@@ -370,8 +370,8 @@ impl Queue {
         }
     }
 
-    /// Puts the work at hand behind all that waits, if anything does. So much work never does at once
-    /// that no thread is left for what is to begin.
+    /// Puts the work at hand behind all that waits, if anything does. So much work never does at
+    /// once that no thread is left for what is to begin.
     fn yield_turn(&self) {
         let mut state = self.state.lock();
         let waiting_max = self.running_max * (THREADS_FOR_ONE - 1);

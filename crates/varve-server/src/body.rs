@@ -1,9 +1,9 @@
-//! A request's body: received, then opened for its handler. Its size, its time and the memory of all
-//! bodies together are bounded.
+//! A request's body: received, then opened for its handler. Its size, its time and the memory of
+//! all bodies together are bounded.
 //!
 //! A body's content decides what memory it needs: some kilobytes of gzip may become many megabytes,
-//! and a list of small numbers needs many times its text. So a second share covers the inflated body
-//! and its values. It is taken before they are made.
+//! and a list of small numbers needs many times its text. So a second share covers the inflated
+//! body and its values. It is taken before they are made.
 
 use std::future::poll_fn;
 use std::pin::Pin;

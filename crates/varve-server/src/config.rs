@@ -18,9 +18,10 @@ section! {
         host: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST),
         /// Port to listen on; 0 takes a free one.
         port: u16 = 8080,
-        /// Host names under which clients reach this server, without port, beside `localhost` and IP addresses. A request
-        /// whose `Host` is another name is answered 421. Pages from these names may change things; pages of other sites
-        /// are answered 403. Where several servers serve one cluster, each has the same names.
+        /// Host names under which clients reach this server, without port, beside `localhost` and
+        /// IP addresses. A request whose `Host` is another name is answered 421. Pages from these
+        /// names may change things; pages of other sites are answered 403. Where several servers
+        /// serve one cluster, each has the same names.
         public_names: Vec<String> = Vec::new(),
         /// Serving threads, each with its own listener and runtime; 0 means one for each core.
         threads: usize = 0,
@@ -29,8 +30,9 @@ section! {
         backlog: i32 = 4096,
         /// Connections open at once. One more is answered 503 and closed.
         max_connections: usize = 18_000,
-        /// Connections open at once from one address (of IPv6: from one /64 network). One more is answered 503 and closed. 0 is no
-        /// limit; this machine's own addresses have none. Raise it where all clients come through one proxy.
+        /// Connections open at once from one address (of IPv6: from one /64 network). One more is
+        /// answered 503 and closed. 0 is no limit; this machine's own addresses have none. Raise it
+        /// where all clients come through one proxy.
         max_connections_per_address: usize = 4_096,
         /// Bytes of a request's head (request line and headers). Over it: 431. At least 8192.
         max_header_bytes: usize = 64 * 1024,
@@ -50,12 +52,14 @@ section! {
         max_traversal_rows: u64 = 50_000_000,
         /// Bytes that one traversal may hold, its answer not counted. Over it: 400.
         max_traversal_bytes: usize = 128 * MIB,
-        /// Bytes that one graph algorithm (`jobs/algorithm/…`) may hold: its copy of the graph, of which an edge takes 4 bytes a
-        /// direction, and its arrays. Each graph runs one at a time. Over it the task fails.
+        /// Bytes that one graph algorithm (`jobs/algorithm/…`) may hold: its copy of the graph, of which
+        /// an edge takes 4 bytes a direction, and its arrays. Each graph runs one at a time. Over it
+        /// the task fails.
         max_algorithm_bytes: usize = 512 * MIB,
-        /// Bytes of answers held at once, from when they are written until clients have taken them, those of other servers that
-        /// are handed through included. Over it: 503 for reads; what writes are answered is counted and not refused. At
-        /// least `max_answer_bytes`. Searches of the metadata repository hold as much again at most, all together.
+        /// Bytes of answers held at once, from when they are written until clients have taken them,
+        /// those of other servers that are handed through included. Over it: 503 for reads; what
+        /// writes are answered is counted and not refused. At least `max_answer_bytes`. Searches of
+        /// the metadata repository hold as much again at most, all together.
         max_held_answer_bytes: usize = 256 * MIB,
         /// Requests that one HTTP/2 connection may have open at once.
         max_http2_streams: u32 = 100,
@@ -67,20 +71,21 @@ section! {
         body_read_timeout_ms: u64 = 10_000,
         /// A body that arrives at least at this rate is never cut.
         min_body_bytes_per_second: u64 = 4096,
-        /// Time that an answer may wait for the client to take any byte of it, on each stream of HTTP/2 too. Over it the
-        /// connection is cut.
+        /// Time that an answer may wait for the client to take any byte of it, on each stream of
+        /// HTTP/2 too. Over it the connection is cut.
         write_timeout_ms: u64 = 30_000,
-        /// An answer that the client takes at least at this rate is never cut; a slower one when it falls behind by more than
-        /// `write_timeout_ms`. Answers of HTTP/1 up to 16 KiB are exempt.
+        /// An answer that the client takes at least at this rate is never cut; a slower one when it
+        /// falls behind by more than `write_timeout_ms`. Answers of HTTP/1 up to 16 KiB are exempt.
         min_answer_bytes_per_second: u64 = 64 * 1024,
         /// Time that a connection may stay open without a request.
         idle_timeout_ms: u64 = 60_000,
-        /// Time that a handler may take. Over it: 503; work that has not begun by then is not done, and a write that has
-        /// is answered `VRV-OUTCOME-UNKNOWN`.
+        /// Time that a handler may take. Over it: 503; work that has not begun by then is not done,
+        /// and a write that has is answered `VRV-OUTCOME-UNKNOWN`.
         request_timeout_ms: u64 = 30_000,
-        /// The same for creating, clearing and dropping a graph, which on a cluster means making or removing all its tables.
-        /// What was begun goes on to its end after a 503 `VRV-OUTCOME-UNKNOWN`; a clear that is asked for once more meanwhile waits for it.
-        /// Also for changing types of open metadata, which may make entries at all instances.
+        /// The same for creating, clearing and dropping a graph, which on a cluster means making or
+        /// removing all its tables. What was begun goes on to its end after a 503
+        /// `VRV-OUTCOME-UNKNOWN`; a clear that is asked for once more meanwhile waits for it. Also
+        /// for changing types of open metadata, which may make entries at all instances.
         graph_change_timeout_ms: u64 = 300_000,
         /// Time for requests in work to end after a stop was asked for.
         shutdown_timeout_ms: u64 = 8_000,
@@ -88,8 +93,8 @@ section! {
         max_reads_in_flight: usize = 512,
         /// Writes that may be in work at once. Writes mostly wait for the group commit.
         max_writes_in_flight: usize = 4096,
-        /// Bytes of read requests' bodies held at once, and as many again for what is made of them while they are worked
-        /// on: inflated bodies and their values.
+        /// Bytes of read requests' bodies held at once, and as many again for what is made of them
+        /// while they are worked on: inflated bodies and their values.
         max_read_request_bytes: usize = 64 * MIB,
         /// The same for write requests.
         max_write_request_bytes: usize = 192 * MIB,
@@ -99,8 +104,9 @@ section! {
         admission_wait_ms: u64 = 5_000,
         /// Seconds that a 503 names in `Retry-After`.
         retry_after_seconds: u32 = 1,
-        /// Threads for long reads (scans, queries), and as many for long writes (large batches); 0 means twice the cores, at
-        /// least 4. With a storage engine that is reached over a network all work on graphs is done there, and 0 means 64.
+        /// Threads for long reads (scans, queries), and as many for long writes (large batches); 0
+        /// means twice the cores, at least 4. With a storage engine that is reached over a network
+        /// all work on graphs is done there, and 0 means 64.
         blocking_threads: usize = 0,
         /// Long reads that may wait for a thread, and as many long writes.
         blocking_queue: usize = 1024,
@@ -112,12 +118,13 @@ section! {
         slow_request_ms: u64 = 1000,
         /// Whether errors carry a trace at start; `PUT /exception/trace` changes it at run time.
         allow_trace: bool = false,
-        /// Address and port of a listener of its own for `/admin` (backup, verification), which then answers nowhere else;
-        /// `/health`, `/metrics` and `/versions` are there, too. Port 0 takes a free one. Empty: `/admin` answers at the
-        /// main address if that is a loopback address, and nowhere if others reach it.
+        /// Address and port of a listener of its own for `/admin` (backup, verification), which
+        /// then answers nowhere else; `/health`, `/metrics` and `/versions` are there, too. Port 0
+        /// takes a free one. Empty: `/admin` answers at the main address if that is a loopback
+        /// address, and nowhere if others reach it.
         admin_listen: String = String::new(),
-        /// The folder under which `POST /admin/backup` creates backups; empty means `backups` in the
-        /// data folder. On the file system of the data a backup shares files with the data.
+        /// The folder under which `POST /admin/backup` creates backups; empty means `backups` in
+        /// the data folder. On the file system of the data a backup shares files with the data.
         backup_root: PathBuf = PathBuf::new(),
     }
 }
@@ -135,7 +142,8 @@ pub struct ConfigError {
 /// Threads that wait for a network, unless the configuration says another number.
 const WAITING_THREADS: usize = 64;
 
-/// The most that may be allowed to a body: with it, the keys of a request's elements stay below 4 GiB.
+/// The most that may be allowed to a body: with it, the keys of a request's elements stay below 4
+/// GiB.
 const BODY_BYTES_MAX: usize = 1 << 30;
 
 impl ServerConfig {
@@ -263,7 +271,8 @@ impl ServerConfig {
         }
     }
 
-    /// The number of threads for long work, with 0 resolved; `reads_wait`: they mostly wait for a network.
+    /// The number of threads for long work, with 0 resolved; `reads_wait`: they mostly wait for a
+    /// network.
     pub fn blocking_thread_count(&self, reads_wait: bool) -> usize {
         match (self.blocking_threads, reads_wait) {
             (0, true) => WAITING_THREADS,

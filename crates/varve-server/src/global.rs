@@ -17,7 +17,8 @@ use crate::route::{Class, Handler, Parameter, Route, Scope};
 use crate::router::DEFAULT_GRAPH_SPACE;
 use crate::version;
 
-/// The version of HugeGraph's server whose paths and answers are spoken. Clients choose their path style by it.
+/// The version of HugeGraph's server whose paths and answers are spoken. Clients choose their path
+/// style by it.
 pub const CORE_VERSION: &str = "1.7.0";
 /// The version of TinkerPop's Gremlin.
 pub const GREMLIN_VERSION: &str = "3.5.1";

@@ -1,26 +1,30 @@
-//! HTTP for Varve: listeners, routes, messages, status codes and limits. The only crate that knows HTTP and JSON.
+//! HTTP for Varve: listeners, routes, messages, status codes and limits. The only crate that knows
+//! HTTP and JSON.
 //!
 //! # The key decision
 //!
-//! A request costs the engine microseconds, so it must cost the server less. Each core has one single-threaded runtime
-//! with its own listener and connections; a handler that never waits runs in place, without a box, a spawn or a lock.
-//! The price: long work must be sent elsewhere explicitly, or it holds up its core's other connections. The road not
-//! taken is one work-stealing runtime with a general router; measured, it costs a third more for a small GET.
+//! A request costs the engine microseconds, so it must cost the server less. Each core has one
+//! single-threaded runtime with its own listener and connections; a handler that never waits runs
+//! in place, without a box, a spawn or a lock. The price: long work must be sent elsewhere
+//! explicitly, or it holds up its core's other connections. The road not taken is one work-stealing
+//! runtime with a general router; measured, it costs a third more for a small GET.
 //!
 //! # The way of a request
 //!
-//! `runtime` (accept, connection, time limits) → `service` (one request) → `router` (path and verb to a [`Route`]) →
-//! `access` (whether it may) → `negotiate` (types, compression) → `body` (size and time limits, [`admission`] budget) → the handler → compression,
-//! [`metrics`], answer.
+//! `runtime` (accept, connection, time limits) → `service` (one request) → `router` (path and verb
+//! to a [`Route`]) → `access` (whether it may) → `negotiate` (types, compression) → `body` (size
+//! and time limits, [`admission`] budget) → the handler → compression, [`metrics`], answer.
 //!
 //! # Writing a handler
 //!
-//! A room (module) has a `static ROUTES: &[Route]`, which `routes::tables` lists; the table alone makes a resource
-//! known to the router, to `/apis`, to the per-route counters and to the test against `docs/openapi.json`. A query
-//! parameter that the table does not list is 400.
+//! A room (module) has a `static ROUTES: &[Route]`, which `routes::tables` lists; the table alone
+//! makes a resource known to the router, to `/apis`, to the per-route counters and to the test
+//! against `docs/openapi.json`. A query parameter that the table does not list is 400.
 //!
 //! ```
-//! use varve_server::{ApiError, Handler, HandlerResult, JsonWriter, Parameter, RequestContext, Response, Route, Scope};
+//! use varve_server::{
+//!     ApiError, Handler, HandlerResult, JsonWriter, Parameter, RequestContext, Response, Route, Scope,
+//! };
 //!
 //! static ROUTES: &[Route] = &[
 //!     Route::get("graphs/{graph}/greeting/{name}", Handler::Inline(greet))
@@ -46,7 +50,7 @@
 //!     Ok(Response::ok(json.finish()))
 //! }
 //!
-//! /// Waits for a commit without blocking its core, or moves to the pool when the request is large.
+//! /// Waits for a commit without blocking its core, or moves to the pool if the request is large.
 //! async fn store(context: RequestContext) -> HandlerResult {
 //!     if context.body().len() > 64 * 1024 {
 //!         let state = context.shared_state();
@@ -61,17 +65,21 @@
 //!     Ok(Response::of(http::StatusCode::CREATED, &names))
 //! }
 //!
-//! let state = varve_server::AppState::with_routes(Default::default(), varve_server::in_memory()?, &[ROUTES])?;
+//! let graphs = varve_server::in_memory()?;
+//! let state = varve_server::AppState::with_routes(Default::default(), graphs, &[ROUTES])?;
 //! # Ok::<(), varve_server::SetupError>(())
 //! ```
 //!
-//! - [`Handler::Inline`] takes `&RequestContext` and runs in place; [`Handler::Pooled`] the same on the pool for long
-//!   work (bounded; over it the request waits, then 503); [`Handler::Async`] owns the context and may await.
-//! - Everything a handler returns as `Err` is an [`ApiError`]: its constructors name the cases of HugeGraph's error
-//!   table, so no handler names a status or a Java class. Panics become a 500 with a request id.
+//! - [`Handler::Inline`] takes `&RequestContext` and runs in place; [`Handler::Pooled`] the same on
+//!   the pool for long work (bounded; over it the request waits, then 503); [`Handler::Async`] owns
+//!   the context and may await.
+//! - Everything a handler returns as `Err` is an [`ApiError`]: its constructors name the cases of
+//!   HugeGraph's error table, so no handler names a status or a Java class. Panics become a 500
+//!   with a request id.
 //! - `.reads(scope)`, `.writes(scope)`, `.changes_schema(scope)`, `.administers(scope)` or
-//!   `.queries(scope)` declares what a request does and to what; a route without it does not compile.
-//!   `access` checks it, and admission, forwarding and answers go by it. `.batch()` raises the body limit, `.gzip()` compresses answers for clients that accept it.
+//!   `.queries(scope)` declares what a request does and to what; a route without it does not
+//!   compile. `access` checks it, and admission, forwarding and answers go by it. `.batch()` raises
+//!   the body limit, `.gzip()` compresses answers for clients that accept it.
 //! - Long loops call [`RequestContext::check_deadline`] now and then.
 //!
 //! # What it must not know

@@ -1,7 +1,7 @@
 //! Counters and response times, per route and per serving thread.
 //!
-//! Each serving thread counts in its own shard, which nobody else writes: so plain loads and stores do, without a locked
-//! instruction or a shared cache line. A scrape adds the shards up.
+//! Each serving thread counts in its own shard, which nobody else writes: so plain loads and stores
+//! do, without a locked instruction or a shared cache line. A scrape adds the shards up.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,7 +9,8 @@ use std::time::Duration;
 use http::StatusCode;
 use parking_lot::RwLock;
 
-/// Bucket `i` counts response times below 2^i microseconds; the last one has everything longer (about 34 s and more).
+/// Bucket `i` counts response times below 2^i microseconds; the last one has everything longer
+/// (about 34 s and more).
 pub const BUCKETS: usize = 26;
 
 /// The statuses that are counted each by itself; all others together.
@@ -132,8 +133,8 @@ impl Metrics {
         }
     }
 
-    /// Counts one answer. `route` is the route's index, or the number of routes if none was found. Of each `thread` only
-    /// one thread may call this, or counts get lost.
+    /// Counts one answer. `route` is the route's index, or the number of routes if none was found.
+    /// Of each `thread` only one thread may call this, or counts get lost.
     pub(crate) fn record(
         &self,
         thread: usize,

@@ -4,8 +4,8 @@
 //! loopback address included. Three checks keep it out: `Host` must name this server, so that a
 //! page cannot read answers after its own name was made to resolve to this server (DNS rebinding);
 //! `Origin` and `Sec-Fetch-Site`, which browsers set and pages cannot, must not tell of another
-//! site on whatever may change something (a method that is not safe, or a route that declares so); and a body must have a type that no page can send
-//! elsewhere without asking first (`negotiate`).
+//! site on whatever may change something (a method that is not safe, or a route that declares so);
+//! and a body must have a type that no page can send elsewhere without asking first (`negotiate`).
 
 use std::net::IpAddr;
 
@@ -23,7 +23,8 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 pub(crate) fn check(config: &ServerConfig, parts: &Parts) -> Result<(), ApiError> {
     let host = own_host(config, parts)?;
     match parts.method {
-        // Other sites' pages cannot read the answers: none allows it (`Access-Control-Allow-Origin`).
+        // Other sites' pages cannot read the answers: none allows it
+        // (`Access-Control-Allow-Origin`).
         Method::GET | Method::HEAD | Method::OPTIONS => Ok(()),
         _ => check_page_to(config, host, &parts.headers),
     }

@@ -1,7 +1,8 @@
 //! Refuses query parameters that a resource does not take.
 //!
-//! HugeGraph ignores them. But a listing whose `limit` is misspelt answers with everything, a read whose `as_of` is
-//! misspelt with the present, and a write changes it. A parameter of time is also refused when it is given twice.
+//! HugeGraph ignores them. But a listing whose `limit` is misspelt answers with everything, a read
+//! whose `as_of` is misspelt with the present, and a write changes it. A parameter of time is also
+//! refused when it is given twice.
 
 use std::borrow::Cow;
 
@@ -9,7 +10,8 @@ use crate::errors::ApiError;
 use crate::path;
 use crate::route::Route;
 
-/// The parameters of both times, as they are written and as they are compared: small letters and digits alone.
+/// The parameters of both times, as they are written and as they are compared: small letters and
+/// digits alone.
 const TIMES: [(&str, &str); 4] = [
     ("as_of", "asof"),
     ("as_of_tx", "asoftx"),
@@ -24,7 +26,8 @@ const BEGINNINGS: [(&str, &str); 3] =
 /// Longer names are none of ours, whatever they begin with.
 const NAME_BYTES_MAX: usize = 32;
 
-/// 400 if the text after a request's `?` has a parameter that the route does not take, or one of time more than once.
+/// 400 if the text after a request's `?` has a parameter that the route does not take, or one of
+/// time more than once.
 pub(crate) fn check(route: &Route, query: &str) -> Result<(), ApiError> {
     let mut given = [false; TIMES.len()];
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -92,7 +95,8 @@ fn meant(name: &str) -> Option<&'static str> {
         .or_else(|| begins.map(|(_, name)| *name))
 }
 
-/// Whether two texts are equal but for one letter more, less, or other, or two neighbours that changed places.
+/// Whether two texts are equal but for one letter more, less, or other, or two neighbours that
+/// changed places.
 fn within_one_edit(one: &[u8], other: &[u8]) -> bool {
     let same = one.iter().zip(other).take_while(|(a, b)| a == b).count();
     let (one, other) = (&one[same..], &other[same..]);

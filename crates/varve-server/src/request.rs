@@ -85,8 +85,8 @@ impl RequestContext {
         self.worker.state.router().routes()[self.route]
     }
 
-    /// The value of a parameter of the route's pattern, decoded. Empty if the pattern has no such parameter, which is a
-    /// mistake in the program text.
+    /// The value of a parameter of the route's pattern, decoded. Empty if the pattern has no such
+    /// parameter, which is a mistake in the program text.
     pub fn path_parameter(&self, name: &str) -> &str {
         let names = self.worker.state.router().parameter_names(self.route);
         let value = names
@@ -101,6 +101,14 @@ impl RequestContext {
         value.map_or("", |(_, segment)| segment.text(self.uri.path()))
     }
 
+    /// The name of the graph in the path; `None` if the route's pattern has none.
+    pub(crate) fn graph_in_path(&self) -> Option<&str> {
+        let names = self.worker.state.router().parameter_names(self.route);
+        names
+            .contains(&"graph")
+            .then(|| self.path_parameter("graph"))
+    }
+
     /// The name of the graph that the path names.
     pub fn graph_name(&self) -> &str {
         self.path_parameter("graph")
@@ -111,8 +119,8 @@ impl RequestContext {
         Ok(self.state().graphs().get(self.graph_name())?)
     }
 
-    /// The graph that the path names and its schema as it is now; 404 if there is none. Cheaper than
-    /// [`RequestContext::graph`].
+    /// The graph that the path names and its schema as it is now; 404 if there is none. Cheaper
+    /// than [`RequestContext::graph`].
     pub(crate) fn leased(&self) -> Result<Arc<Leased>, ApiError> {
         Ok(self.worker.leased(self.graph_name())?)
     }
@@ -161,8 +169,8 @@ impl RequestContext {
         self.json_seed(std::marker::PhantomData)
     }
 
-    /// The body as JSON, which must be an object: serde would take an array for one too. An empty body or `null` is a 400
-    /// that says so, anything else a 400 as text.
+    /// The body as JSON, which must be an object: serde would take an array for one too. An empty
+    /// body or `null` is a 400 that says so, anything else a 400 as text.
     pub fn json_object<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         let mut bytes = self.body.iter();
         if bytes.find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
@@ -174,7 +182,8 @@ impl RequestContext {
             .ok_or_else(|| ApiError::illegal_argument("The request body can't be empty"))
     }
 
-    /// The body as JSON read by a seed, e.g. one that knows a graph's schema and so needs no tree between.
+    /// The body as JSON read by a seed, e.g. one that knows a graph's schema and so needs no tree
+    /// between.
     pub fn json_seed<'a, S: DeserializeSeed<'a>>(&'a self, seed: S) -> Result<S::Value, ApiError> {
         if self.body.is_empty() {
             return Err(ApiError::illegal_argument(
@@ -199,8 +208,8 @@ impl RequestContext {
         given.unwrap_or_else(|| Turn::until(self.deadline))
     }
 
-    /// Settles what a query does to this graph, once its handler has parsed it and before anything is
-    /// changed. 403 if it may not.
+    /// Settles what a query does to this graph, once its handler has parsed it and before anything
+    /// is changed. 403 if it may not.
     pub fn decide(&self, action: Action, graph: &str) -> Result<(), ApiError> {
         debug_assert_eq!(self.route().access.action, Action::Query);
         access::check_decided(self.state(), action, graph)?;
@@ -221,8 +230,8 @@ impl RequestContext {
         self.cancel.clone().unwrap_or_default()
     }
 
-    /// For loops in long work: lets short reads go first, then 503 once the request's time is over or
-    /// nobody waits for its answer.
+    /// For loops in long work: lets short reads go first, then 503 once the request's time is over
+    /// or nobody waits for its answer.
     pub fn check_deadline(&self) -> Result<(), ApiError> {
         yield_to_others();
         let is_cancelled = self.cancel.as_ref().is_some_and(CancelToken::is_cancelled);
@@ -284,7 +293,8 @@ impl Query {
             })
     }
 
-    /// An integer, or the default if it is absent or empty; 400 if it is none. (The original answers 404.)
+    /// An integer, or the default if it is absent or empty; 400 if it is none. (The original
+    /// answers 404.)
     pub fn integer(&self, name: &str, default: i64) -> Result<i64, ApiError> {
         Ok(self.optional_integer(name)?.unwrap_or(default))
     }

@@ -18,16 +18,17 @@ pub enum Handler {
     Inline(fn(&RequestContext) -> HandlerResult),
     /// On the pool for long work: for scans and anything that may block.
     Pooled(fn(&RequestContext) -> HandlerResult),
-    /// In place if that does little, else from the start on the pool: for what is mostly short but has no bound, such as
-    /// the edges of a vertex.
+    /// In place if that does little, else from the start on the pool: for what is mostly short but
+    /// has no bound, such as the edges of a vertex.
     Brief {
         /// Gives up, with `None`, once there is more to do than can hold up a core.
         brief: fn(&RequestContext) -> Option<HandlerResult>,
         /// The same without a bound.
         full: fn(&RequestContext) -> HandlerResult,
     },
-    /// On the connection's core, waiting without blocking it: for writes that wait for their commit, and for handlers
-    /// that decide by the request's size (see [`crate::AppState::run_blocking`]).
+    /// On the connection's core, waiting without blocking it: for writes that wait for their
+    /// commit, and for handlers that decide by the request's size (see
+    /// [`crate::AppState::run_blocking`]).
     Async(fn(RequestContext) -> HandlerFuture),
 }
 
@@ -160,8 +161,8 @@ impl Parameter {
     }
 }
 
-/// How a resource of another contract than HugeGraph's tells of what went wrong before or beside its handler: limits,
-/// panics, full queues.
+/// How a resource of another contract than HugeGraph's tells of what went wrong before or beside
+/// its handler: limits, panics, full queues.
 #[derive(Debug, Clone, Copy)]
 pub struct Refusal {
     /// What the contract calls the resource.
@@ -175,8 +176,9 @@ pub struct Refusal {
 pub struct Route {
     /// The verb.
     pub verb: Verb,
-    /// Segments without a leading slash, parameters in braces: `graphs/{graph}/graph/vertices/{id}`. What begins with
-    /// `graphs` or `auth` answers below `/graphspaces/DEFAULT/` too.
+    /// Segments without a leading slash, parameters in braces:
+    /// `graphs/{graph}/graph/vertices/{id}`. What begins with `graphs` or `auth` answers below
+    /// `/graphspaces/DEFAULT/` too.
     pub pattern: &'static str,
     /// The code.
     pub handler: Handler,
@@ -365,7 +367,8 @@ impl Route {
         self
     }
 
-    /// Has the longer time limit, as it makes or removes what keeps a whole graph, or looks at all that it keeps.
+    /// Has the longer time limit, as it makes or removes what keeps a whole graph, or looks at all
+    /// that it keeps.
     #[must_use]
     pub const fn lengthy(mut self) -> Self {
         self.lengthy = true;

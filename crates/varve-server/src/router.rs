@@ -1,8 +1,9 @@
 //! From verb and path to a route.
 //!
-//! The table is compiled into a tree of segments once; a look-up walks it with a handful of short string comparisons
-//! and allocates only for percent-encoded segments. Both path forms lead to the same routes: `/graphs/…`, and
-//! `/graphspaces/DEFAULT/graphs/…`; so do the two of the metadata repository, with and without `enterprise`.
+//! The table is compiled into a tree of segments once; a look-up walks it with a handful of short
+//! string comparisons and allocates only for percent-encoded segments. Both path forms lead to the
+//! same routes: `/graphs/…`, and `/graphspaces/DEFAULT/graphs/…`; so do the two of the metadata
+//! repository, with and without `enterprise`.
 
 use http::Method;
 use smallvec::SmallVec;
@@ -57,7 +58,8 @@ pub(crate) enum Found {
 pub(crate) type Captures = SmallVec<[Segment; 4]>;
 
 impl Router {
-    /// Compiles a table. Panics if two routes have the same verb and pattern: that is a mistake in the program text.
+    /// Compiles a table. Panics if two routes have the same verb and pattern: that is a mistake in
+    /// the program text.
     pub fn new(tables: &[&'static [Route]]) -> Self {
         let routes: Vec<&'static Route> = tables.iter().flat_map(|table| table.iter()).collect();
         let names = routes
@@ -122,8 +124,8 @@ impl Router {
         &self.names[index]
     }
 
-    /// Finds the route of a request: 404 for an unknown path or graph space, 405 for a verb that the path lacks, 400
-    /// for a path that cannot be decoded.
+    /// Finds the route of a request: 404 for an unknown path or graph space, 405 for a verb that
+    /// the path lacks, 400 for a path that cannot be decoded.
     pub(crate) fn find(&self, method: &Method, path: &str) -> Result<Found, ApiError> {
         // Not `ok_or_else(ApiError::…)`: an error notes the place that called its constructor.
         let segments = path::split(path)
@@ -221,8 +223,8 @@ fn verb_of(method: &Method) -> Option<Verb> {
     }
 }
 
-/// Whether the path goes through a graph space, and how many segments that takes. Only resources of a graph space
-/// answer below one: `/graphspaces/DEFAULT/versions` is unknown.
+/// Whether the path goes through a graph space, and how many segments that takes. Only resources of
+/// a graph space answer below one: `/graphspaces/DEFAULT/versions` is unknown.
 fn graph_space(segments: &Segments, path: &str) -> Result<(PathForm, usize), ApiError> {
     let text = |index: usize| segments.get(index).map(|segment| segment.text(path));
     if text(0) != Some("graphspaces") || segments.len() < 3 {

@@ -38,7 +38,8 @@ use run::{run_inline, waits};
 /// Answers up to this size are compressed in place; larger ones on the pool.
 const COMPRESS_INLINE_BYTES: usize = 128 * 1024;
 
-/// Answers up to this size are not counted, but for those of HTTP/2, of which one connection may have many.
+/// Answers up to this size are not counted, but for those of HTTP/2, of which one connection may
+/// have many.
 const SMALL_ANSWER_BYTES: usize = 16 * 1024;
 
 type HttpResponse = http::Response<Body>;
@@ -50,7 +51,8 @@ pub(crate) struct ConnectionService {
     pub(crate) connection: Arc<ConnectionState>,
 }
 
-/// Either an answer that is there already, or one to wait for. Kept small: a connection holds room for it.
+/// Either an answer that is there already, or one to wait for. Kept small: a connection holds room
+/// for it.
 pub(crate) enum ServiceFuture {
     Ready(Option<HttpResponse>),
     Waiting(Pin<Box<dyn Future<Output = HttpResponse>>>),
@@ -341,8 +343,8 @@ impl Exchange {
         response
     }
 
-    /// Counts, logs what was slow, and hands the answer over to the connection; `headers` gives the room for its
-    /// headers.
+    /// Counts, logs what was slow, and hands the answer over to the connection; `headers` gives the
+    /// room for its headers.
     fn end(
         &self,
         worker: &WorkerHandle,
@@ -366,7 +368,8 @@ impl Exchange {
         if self.version == Version::HTTP_2 {
             response.headers_mut().remove(header::CONNECTION);
         } else if state.is_stopping() || state.is_waiting() {
-            // Whoever asks a server that waits comes again when another one may serve the same address.
+            // Whoever asks a server that waits comes again when another one may serve the same
+            // address.
             let close = HeaderValue::from_static("close");
             response.headers_mut().insert(header::CONNECTION, close);
         }

@@ -1,9 +1,12 @@
-//! Several servers on one engine: each graph has one leader, and every server serves every graph by handing requests on.
+//! Several servers on one engine: each graph has one leader, and every server serves every graph by
+//! handing requests on.
 //!
-//! `work` is the way of a request that is about a graph of a shared engine: it runs here if this server leads the graph, goes to
-//! the leader if another does, and waits while nobody does. What fails before the leader can have seen it, or only reads, is
-//! tried again with whoever leads then; a write whose leader was lost meanwhile, or did not answer in time, is answered as one of unknown outcome, never
-//! guessed. `peers` are the connections to other servers, `status` is `/cluster`.
+//! `work` is the way of a request that is about a graph of a shared engine: it runs here if this
+//! server leads the graph, goes to the leader if another does, and waits while nobody does. What
+//! fails before the leader can have seen it, or only reads, is tried again with whoever leads then;
+//! a write whose leader was lost meanwhile, or did not answer in time, is answered as one of
+//! unknown outcome, never guessed. `peers` are the connections to other servers, `status` is
+//! `/cluster`.
 
 mod peers;
 mod status;
@@ -44,9 +47,9 @@ pub(crate) fn graph_of(state: &AppState, context: &RequestContext) -> Option<Str
     let route = context.route();
     match route.access.scope {
         Scope::Metadata => state.metadata().map(|metadata| metadata.graph.clone()),
-        Scope::Graph => match context.graph_name() {
-            "" => crate::gremlin::graph_of(state, context),
-            name => Some(name.to_owned()),
+        Scope::Graph => match context.graph_in_path() {
+            Some(name) => Some(name.to_owned()),
+            None => crate::gremlin::graph_of(state, context),
         },
         Scope::Server | Scope::Administration => None,
     }
@@ -62,7 +65,8 @@ enum Failed {
     TooMuchHeld,
 }
 
-/// Carries out a request wherever its graph is led. The body is in the context as it came, perhaps compressed.
+/// Carries out a request wherever its graph is led. The body is in the context as it came, perhaps
+/// compressed.
 pub(crate) async fn work(
     state: &AppState,
     route: &'static Route,
@@ -139,8 +143,8 @@ async fn look(state: &AppState, graph: &str) -> Result<Place, ApiError> {
     })
 }
 
-/// What a request that ran here is answered, if the graph was led here all the time, or it does not matter. `None`: it has to
-/// be done again, where the graph is led now.
+/// What a request that ran here is answered, if the graph was led here all the time, or it does not
+/// matter. `None`: it has to be done again, where the graph is led now.
 fn settled(route: &Route, led: &Graph, result: HandlerResult) -> Option<HandlerResult> {
     let turned_away =
         matches!(&result, Err(error) if error.status() == StatusCode::MISDIRECTED_REQUEST);

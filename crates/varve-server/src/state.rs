@@ -47,7 +47,8 @@ pub enum SetupError {
 pub enum LockedGraphs {
     /// These.
     These(Vec<String>),
-    /// Whichever keeps one, looked at with each request: where graphs come and go, as several servers lead them in turn.
+    /// Whichever keeps one, looked at with each request: where graphs come and go, as several
+    /// servers lead them in turn.
     WithRepositories,
 }
 
@@ -82,8 +83,8 @@ pub struct AppState {
 }
 
 impl AppState {
-    /// Sets up the state with graphs that are kept in memory and forgotten at the end: for tests, and to measure what
-    /// HTTP alone costs.
+    /// Sets up the state with graphs that are kept in memory and forgotten at the end: for tests,
+    /// and to measure what HTTP alone costs.
     pub fn new(config: ServerConfig) -> Result<Arc<Self>, SetupError> {
         Self::with_routes(config, in_memory()?, &[])
     }
@@ -105,7 +106,8 @@ impl AppState {
         Self::with_metadata(config, graphs, more, None, LockedGraphs::These(Vec::new()))
     }
 
-    /// Sets up the state of a server whose graphs cannot be opened yet: whatever needs them is answered 503.
+    /// Sets up the state of a server whose graphs cannot be opened yet: whatever needs them is
+    /// answered 503.
     pub fn waiting(config: &ServerConfig) -> Result<Arc<Self>, SetupError> {
         let config = ServerConfig {
             // Nothing of what it answers is long work.
@@ -119,8 +121,9 @@ impl AppState {
         Ok(state)
     }
 
-    /// Sets up the state with further routes and a metadata repository, which one of these graphs keeps. Graphs that are locked
-    /// keep repositories that this server is not, and can only be read.
+    /// Sets up the state with further routes and a metadata repository, which one of these graphs
+    /// keeps. Graphs that are locked keep repositories that this server is not, and can only be
+    /// read.
     pub fn with_metadata(
         config: ServerConfig,
         graphs: Arc<Registry>,
@@ -410,8 +413,8 @@ pub(crate) enum Door {
 /// Threads that serve the listener of `/admin`. They come after the others.
 pub(crate) const ADMIN_THREADS: usize = 1;
 
-/// The state as one serving thread holds it. Requests count their references here, so that the count's cache line
-/// stays with its core.
+/// The state as one serving thread holds it. Requests count their references here, so that the
+/// count's cache line stays with its core.
 #[derive(Debug)]
 pub(crate) struct WorkerHandle {
     pub(crate) state: Arc<AppState>,

@@ -60,8 +60,9 @@ fn search_limits(config: &Config) -> Limits {
     }
 }
 
-/// The graphs that keep repositories which this server is not. Who switches a repository off, or gives it another graph, keeps
-/// its history whole unless he says that he wants to change it by other ways.
+/// The graphs that keep repositories which this server is not. Who switches a repository off, or
+/// gives it another graph, keeps its history whole unless he says that he wants to change it by
+/// other ways.
 pub(crate) fn locked(
     config: &Config,
     graphs: &Arc<Registry>,

@@ -1,4 +1,5 @@
-//! The bare HTTP server: Varve's own listeners, routing and limits, answering the same bytes without doing anything.
+//! The bare HTTP server: Varve's own listeners, routing and limits, answering the same bytes
+//! without doing anything.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};

@@ -69,7 +69,8 @@ fn relationship(
     }
 }
 
-/// A graph with loops, several relationships between the same entities, deleted ones, and a proxy now and then.
+/// A graph with loops, several relationships between the same entities, deleted ones, and a proxy
+/// now and then.
 fn graph(random: &mut Random, types: &Arc<Catalogue>, count: usize, links: usize) -> Indexed {
     let status = |random: &mut Random| {
         if random.one_in(12) {

@@ -74,7 +74,8 @@ pub(super) fn timers(context: &RequestContext) -> HandlerResult {
     section(context, write_timers)
 }
 
-/// `/metrics/system`: memory, load and threads of this process, under the names of a Java process's.
+/// `/metrics/system`: memory, load and threads of this process, under the names of a Java
+/// process's.
 pub(super) fn system(context: &RequestContext) -> HandlerResult {
     section(context, |state, json| system::write(state.started(), json))
 }
@@ -101,7 +102,8 @@ pub(super) fn backend(context: &RequestContext) -> HandlerResult {
     })
 }
 
-/// `/metrics/statistics`: calls and response times in milliseconds of each resource that was called.
+/// `/metrics/statistics`: calls and response times in milliseconds of each resource that was
+/// called.
 pub(super) fn statistics(context: &RequestContext) -> HandlerResult {
     let state = context.state();
     if !wants_json(context)? {

@@ -1,5 +1,5 @@
-//! Users, groups and their rights, and raft: resources that the original has and that answer with its own words for
-//! "not configured", so that clients which ask are told why.
+//! Users, groups and their rights, and raft: resources that the original has and that answer with
+//! its own words for "not configured", so that clients which ask are told why.
 
 use http::StatusCode;
 

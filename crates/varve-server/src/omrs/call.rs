@@ -25,10 +25,12 @@ use crate::state::AppState;
 /// What the repository is called in messages where there is none.
 const NO_REPOSITORY: &str = "none";
 
-/// A line of a table of calls: `call!("method", verb "path below the user", Kind, Response, |call| …)`.
-/// `Read` runs in place, the others on the pool: `Search`; `Past`, a search that must say as of when;
-/// `Write`; and `Types`, which changes types and has the longer time limit. A read of the past is a
-/// `Search`, since it may go through many states. Behind `anonymous` stands a path that names no user.
+/// A line of a table of calls:
+/// `call!("method", verb "path below the user", Kind, Response, |call| …)`.
+/// `Read` runs in place, the others on the pool: `Search`; `Past`, a search that must say as of
+/// when; `Write`; and `Types`, which changes types and has the longer time limit. A read of the
+/// past is a `Search`, since it may go through many states. A path behind `anonymous` names no
+/// user.
 macro_rules! call {
     (anonymous $method:literal, $verb:ident $path:literal, $kind:ident, $response:ident, $work:expr) => {
         $crate::omrs::call::call!(
@@ -95,7 +97,8 @@ pub(super) struct Call<'a> {
 enum Refused {
     /// The client is told so.
     Told(OmrsError),
-    /// The repository is not, or not yet, open here: nothing has happened, and the call is done again where it is.
+    /// The repository is not, or not yet, open here: nothing has happened, and the call is done
+    /// again where it is.
     TurnedAway(ApiError),
 }
 
@@ -163,7 +166,8 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// A text of the query; empty where there is none, which the repository refuses in its own words.
+    /// A text of the query; empty where there is none, which the repository refuses in its own
+    /// words.
     pub(super) fn text(&self, name: &str) -> Result<&'a str, OmrsError> {
         Ok(self.query(name)?.unwrap_or_default())
     }
@@ -288,7 +292,8 @@ fn trouble(error: &OmrsError) -> Option<Trouble> {
         Message::StoreUnwritable => Some(Trouble::Unwritable),
         Message::OutcomeUnknown => Some(Trouble::OutcomeUnknown),
         Message::StoreBusy | Message::Unavailable => Some(Trouble::Busy),
-        // Messages with 500 in their number are also said of requests that ask for what must not be.
+        // Messages with 500 in their number are also said of requests that ask for what must not
+        // be.
         _ if error.exception == Exception::RepositoryError && error.related_http_code() == 500 => {
             Some(Trouble::Failed)
         }

@@ -1,4 +1,5 @@
-//! Searches and walks through the graph. Each has a second path for the past, which differs in that the time must be given.
+//! Searches and walks through the graph. Each has a second path for the past, which differs in that
+//! the time must be given.
 
 use varve_omrs::OmrsError;
 use varve_omrs::instances::{EntityDetail, Relationship};

@@ -1,4 +1,4 @@
-//! An answer that grows while it is made, within its limit and the budget of all answers.
+//! An answer that grows while it is written, within its own limit and the budget of all answers.
 
 use bytes::Bytes;
 
@@ -8,14 +8,14 @@ use crate::errors::ApiError;
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
 
-/// What has been written is put aside in pieces of this size, so that nothing is copied as the answer grows.
+/// Finished pieces have this size: the answer grows without copying.
 const PIECE_BYTES: usize = 256 * 1024;
 
-/// An answer under way. Whoever writes it calls [`Growing::keep`] now and then.
+/// An answer that is being written. Its writer calls [`Growing::keep`] after each element.
 #[derive(Debug)]
 pub(crate) struct Growing<'c> {
     context: &'c RequestContext,
-    /// What is written next.
+    /// The piece that is being written.
     pub(crate) json: JsonWriter,
     pieces: Vec<Bytes>,
     pieces_bytes: usize,
@@ -38,13 +38,13 @@ impl<'c> Growing<'c> {
         self.context
     }
 
-    /// Whether it is larger than an answer may be.
+    /// Whether the answer is larger than the limit.
     pub(crate) fn is_full(&self) -> bool {
         let limit = self.context.state().config().max_answer_bytes;
         self.pieces_bytes + self.json.len() > limit
     }
 
-    /// 400 when it is larger than an answer may be; else as [`Growing::keep`].
+    /// 400 if the answer is larger than the limit; else as [`Growing::keep`].
     pub(crate) fn check(&mut self) -> Result<(), ApiError> {
         if self.is_full() {
             let limit = self.context.state().config().max_answer_bytes;
@@ -55,7 +55,8 @@ impl<'c> Growing<'c> {
         self.keep()
     }
 
-    /// Puts aside what was written, once it is a piece; 503 when all answers leave no room for it.
+    /// Ends a piece once it is large enough, and charges it. 503 if the budget of all answers is
+    /// full.
     pub(crate) fn keep(&mut self) -> Result<(), ApiError> {
         if self.json.len() < PIECE_BYTES {
             return Ok(());
@@ -73,7 +74,7 @@ impl<'c> Growing<'c> {
         }
     }
 
-    /// 200 with what was written.
+    /// The answer, with status 200.
     pub(crate) fn finish(mut self) -> Response {
         let last = Bytes::from(self.json.finish());
         if self.pieces.is_empty() {

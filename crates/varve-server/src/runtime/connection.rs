@@ -1,4 +1,5 @@
-//! One connection: which HTTP it speaks, its socket as hyper sees it, and the marks that the sweeper cuts slow ones by.
+//! One connection: which HTTP it speaks, its socket as hyper sees it, and the marks that the
+//! sweeper cuts slow ones by.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -23,7 +24,8 @@ use crate::state::WorkerHandle;
 /// The first bytes of an HTTP/2 connection that starts without negotiation.
 const HTTP2_PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Bytes of a refused body that are read and thrown away, so that the client sees the answer and not a reset.
+/// Bytes of a refused body that are read and thrown away, so that the client sees the answer and
+/// not a reset.
 const LINGER_BYTES: usize = 256 * 1024 * 1024;
 
 /// Time for that.
@@ -35,8 +37,8 @@ const GONE_MS: u64 = 2_000;
 
 /// Pieces of an answer that together are no longer than this are joined before they are written.
 const JOINED_BYTES: usize = 1024;
-/// Headers that hyper takes when it is told no number. It has room for them on the stack then, which it need not fill for each
-/// request.
+/// Headers that hyper takes when it is told no number. It has room for them on the stack then,
+/// which it need not fill for each request.
 const HYPER_HEADERS: usize = 100;
 /// Bytes of a request's head in HTTP/2, where one connection may have many.
 const HTTP2_HEADER_BYTES: usize = 16 * 1024;
@@ -44,9 +46,9 @@ const HTTP2_HEADER_BYTES: usize = 16 * 1024;
 const HTTP2_STREAM_WINDOW: u32 = 64 * 1024;
 const HTTP2_CONNECTION_WINDOW: u32 = 256 * 1024;
 
-/// What the sweeper knows of a connection. Both live on the connection's thread, so plain loads and stores do; they are
-/// atomic only because hyper wants sockets that could be handed to another thread. Times are in the serving thread's
-/// coarse milliseconds; 0 means "not now".
+/// What the sweeper knows of a connection. Both live on the connection's thread, so plain loads and
+/// stores do; they are atomic only because hyper wants sockets that could be handed to another
+/// thread. Times are in the serving thread's coarse milliseconds; 0 means "not now".
 #[derive(Debug, Default)]
 pub(crate) struct ConnectionState {
     clock: Arc<AtomicU64>,
@@ -283,7 +285,8 @@ impl Socket {
         Poll::Ready(())
     }
 
-    /// Sends an answer of ours for hyper's answer to a bad head; `None` if `bytes` are anything else.
+    /// Sends an answer of ours for hyper's answer to a bad head; `None` if `bytes` are anything
+    /// else.
     fn poll_replace(
         &mut self,
         context: &mut Context<'_>,
@@ -393,7 +396,8 @@ impl Write for Socket {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        // A head and a small body go out in one piece: that is cheaper than telling the kernel of two.
+        // A head and a small body go out in one piece: that is cheaper than telling the kernel of
+        // two.
         let total: usize = slices.iter().map(|slice| slice.len()).sum();
         if total <= JOINED_BYTES {
             let mut joined: SmallVec<[u8; JOINED_BYTES]> = SmallVec::new();
@@ -469,7 +473,8 @@ fn http1_builder(config: &ServerConfig) -> http1::Builder {
     if config.max_headers != HYPER_HEADERS {
         builder.max_headers(config.max_headers);
     }
-    // Not `pipeline_flush`: with bytes left over it drops answers that were not flushed when the connection ends.
+    // Not `pipeline_flush`: with bytes left over it drops answers that were not flushed when the
+    // connection ends.
     builder
 }
 

@@ -80,8 +80,8 @@ async fn begun(
     in_turn(state, route, (deadline, turn), running).await
 }
 
-/// Waits for the request's turn and then for its end. What ends without waiting takes no slot and no timer: it is as
-/// good as work in place, of which a core does one at a time.
+/// Waits for the request's turn and then for its end. What ends without waiting takes no slot and
+/// no timer: it is as good as work in place, of which a core does one at a time.
 async fn in_turn(
     state: &AppState,
     route: &Route,
@@ -158,7 +158,8 @@ impl Drop for Ends<'_> {
     }
 }
 
-/// Whether the handler may have to wait for the storage engine: then it does not run on a thread that serves others.
+/// Whether the handler may have to wait for the storage engine: then it does not run on a thread
+/// that serves others.
 pub(super) fn waits(state: &AppState, route: &Route) -> bool {
     state.reads_wait() && route.class != Class::Control
 }
@@ -168,7 +169,8 @@ pub(super) fn run_inline(
     handler: fn(&RequestContext) -> HandlerResult,
     context: &RequestContext,
 ) -> HandlerResult {
-    // A panic leaves only the request's own values half-made; shared state is behind locks and atomics.
+    // A panic leaves only the request's own values half-made; shared state is behind locks and
+    // atomics.
     catch_unwind(AssertUnwindSafe(|| handler(context)))
         .unwrap_or_else(|panic| Err(state.panicked(&*panic)))
 }

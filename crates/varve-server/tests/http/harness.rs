@@ -103,7 +103,8 @@ pub(crate) static GATE: Gate = Gate {
     inside: AtomicUsize::new(0),
 };
 
-/// Something that handlers of one test wait at. Only one test may use [`GATE`] at a time: see [`Gate::take`].
+/// Something that handlers of one test wait at. Only one test may use [`GATE`] at a time: see
+/// [`Gate::take`].
 pub(crate) struct Gate {
     open: Mutex<bool>,
     changed: Condvar,
@@ -192,7 +193,8 @@ impl TestServer {
         Client::connect(self.address())
     }
 
-    /// Sends one request on a connection of its own. The exchange must be as the API's description says.
+    /// Sends one request on a connection of its own. The exchange must be as the API's description
+    /// says.
     #[track_caller]
     pub(crate) fn exchange(&self, request: &str) -> Answer {
         let mut client = self.connect();

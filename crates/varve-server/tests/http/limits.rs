@@ -303,8 +303,8 @@ fn statuses(server: &TestServer, bytes: &[u8]) -> Vec<u16> {
 fn smuggling_gives_one_answer_for_one_request() {
     let server = TestServer::with_defaults();
     let hidden = "GET /versions HTTP/1.1\r\nhost: h\r\n\r\n";
-    // Chunked wins over the length, whichever comes first, and the connection ends after the answer, so that what
-    // follows is never taken for a request.
+    // Chunked wins over the length, whichever comes first, and the connection ends after the
+    // answer, so that what follows is never taken for a request.
     for heads in [
         "content-length: 4\r\ntransfer-encoding: chunked\r\n",
         "transfer-encoding: chunked\r\ncontent-length: 4\r\n",

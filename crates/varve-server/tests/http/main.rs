@@ -1,4 +1,5 @@
-//! The server over real sockets: each test starts its own on a free port and speaks raw bytes to it.
+//! The server over real sockets: each test starts its own on a free port and speaks raw bytes to
+//! it.
 #![expect(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 mod algorithms;

@@ -1,8 +1,10 @@
-//! Vertices and edges: `…/graph/vertices`, `…/graph/edges`, `…/graph/batch`, their histories, and elements by several ids.
+//! Vertices and edges: `…/graph/vertices`, `…/graph/edges`, `…/graph/batch`, their histories, and
+//! elements by several ids.
 //!
-//! Every read takes `as_of` (valid time) and `as_of_tx` (transaction time), every write `valid_from` and `valid_to`; see
-//! [`time`]. Small writes are prepared in place and wait for their commit without holding up their core; large bodies
-//! and writes whose elements others are writing go to the pool, as do all listings but short ones of a vertex's edges.
+//! Every read takes `as_of` (valid time) and `as_of_tx` (transaction time), every write
+//! `valid_from` and `valid_to`; see [`time`]. Small writes are prepared in place and wait for their
+//! commit without holding up their core; large bodies and writes whose elements others are writing
+//! go to the pool, as do all listings but short ones of a vertex's edges.
 
 mod batch;
 mod edges;

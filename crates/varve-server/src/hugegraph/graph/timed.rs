@@ -1,5 +1,5 @@
-//! A view that gives up once its request's time is over or its effort is spent, so that a query which
-//! finds little in much ends too.
+//! A view that gives up once its request's time is over or its effort is spent, so that a query
+//! which finds little in much ends too.
 
 use std::cell::Cell;
 

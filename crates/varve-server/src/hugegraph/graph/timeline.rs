@@ -2,13 +2,13 @@
 //! transaction time.
 //!
 //! ```json
-//! {"states":[{"valid_from":"2026-11-21T22:00:00.000000Z","valid_to":null,"version":459000,"as_of_tx":"459000",
-//!   "recorded_at":"2026-11-21T22:00:00.000000Z","element":{…}}],"page":null}
+//! {"states":[{"valid_from":"2026-11-21T22:00:00.000000Z","valid_to":null,"version":459000,
+//!   "as_of_tx":"459000","recorded_at":"2026-11-21T22:00:00.000000Z","element":{…}}],"page":null}
 //! ```
-//! Ascending. Where no state is, the element does not exist. `version` is the version of its history
-//! that decides there; the same one may come several times, where newer ones cover the time between.
-//! `as_of_tx` asks for an earlier transaction time; `page` is the token of the next page, null at the
-//! end.
+//! Ascending. Where no state is, the element does not exist. `version` is the version of its
+//! history that decides there; the same one may come several times, where newer ones cover the time
+//! between. `as_of_tx` asks for an earlier transaction time; `page` is the token of the next page,
+//! null at the end.
 
 use varve_graph::element::not_there;
 use varve_graph::read::{Spell, Timeline, View};

@@ -1,7 +1,8 @@
 //! The handlers: read the body, have the catalogue do it, show the element.
 //!
-//! The rules are the catalogue's. What stands here is what only the REST API has: required members, the name in the
-//! path and in the body, the `action` parameter. Changes wait for stable storage, so they run on the pool.
+//! The rules are the catalogue's. What stands here is what only the REST API has: required members,
+//! the name in the path and in the body, the `action` parameter. Changes wait for stable storage,
+//! so they run on the pool.
 
 use std::sync::Arc;
 
