@@ -2,6 +2,7 @@
 
 import functools
 import gzip
+import json
 import socket
 import threading
 import time
@@ -175,6 +176,48 @@ def large_listings(address, until, many):
     return together(16, again(until, lambda _: once(address, "GET", ALL)))
 
 
+#: Questions about the web of `small` vertices, all of it within three hops, without limits of their own.
+ALL_OF_IT = "max_depth=5000&max_degree=-1&capacity=-1&limit=-1"
+ENDS = "source=%22small0%22&target=%22small1%22"
+STEP = {"direction": "OUT", "max_degree": -1}
+SOURCES = {"sources": {"ids": ["small0"]}, "capacity": -1, "limit": -1}
+QUESTIONS = [
+    (f"paths?{ENDS}&{ALL_OF_IT}", None),
+    (f"rings?source=%22small0%22&{ALL_OF_IT}", None),
+    (f"rays?source=%22small0%22&{ALL_OF_IT}", None),
+    (f"crosspoints?{ENDS}&{ALL_OF_IT}", None),
+    (f"kout?source=%22small0%22&nearest=false&{ALL_OF_IT}", None),
+    ("kneighbor?source=%22small0%22&max_depth=5000&max_degree=-1&limit=-1", None),
+    ("kneighbor?source=%22small0%22&max_depth=3", None),
+    (f"allshortestpaths?{ENDS}&max_depth=5000&max_degree=-1&capacity=-1", None),
+    ("singlesourceshortestpath?source=%22small0%22&capacity=-1&limit=-1", None),
+    ("customizedpaths", {**SOURCES, "steps": [{**STEP, "sample": -1}] * 12}),
+    ("templatepaths", {**SOURCES, "targets": {"ids": ["small1"]}, "with_ring": True, "steps": [{**STEP, "max_times": 5000}]}),
+    ("customizedcrosspoints", {**SOURCES, "path_patterns": [{"steps": [STEP] * 12}]}),
+    ("paths", {**SOURCES, "targets": {"ids": ["small1"]}, "step": STEP, "max_depth": 5000}),
+    ("fusiformsimilarity", {"sources": {"label": "small"}, "min_neighbors": 1, "alpha": 0.01, "capacity": -1, "limit": -1}),
+    ("neighborrank", {"source": "small0", "steps": [STEP] * 12, "alpha": 1, "capacity": -1}),
+    ("count", {"source": "small0", "steps": [{"direction": "OUT"}] * 12, "dedup_size": 0}),
+]
+#: What a refusal must name.
+LIMITS = [b"capacity", b"server.max_traversal_rows", b"server.max_traversal_bytes", b"server.max_answer_bytes"]
+#: Answers to the attack that is running that are no answers.
+complaints = []
+
+
+def traversals(address, until, many):
+    """64 clients that ask for the whole graph, as deep as it goes, and all at once."""
+
+    def ask(number):
+        name, body = QUESTIONS[number % len(QUESTIONS)]
+        method = "POST" if body else "GET"
+        status, answer = once(address, method, f"{GRAPH}/traversers/{name}", body and json.dumps(body).encode())
+        if status not in (200, 400, 503) or (status == 400 and not any(limit in answer for limit in LIMITS)):
+            complaints.append(f"{name}: {status} {answer[:200]}")
+
+    return together(64, again(until, ask))
+
+
 def prepare():
     """Makes the bodies that take long to make, so that no attack's time goes into that."""
     packed_batch(63 * MIB)
@@ -195,4 +238,5 @@ ALL_ATTACKS = [
     http2_bodies,
     deep_pages,
     large_listings,
+    traversals,
 ]

@@ -26,6 +26,9 @@ SLOWER_MAX = 10
 QUIET_S_MIN = 0.001
 SMALL_COUNT = 100_000
 BATCH = 50
+#: The `small` vertices that have edges, and how many lead from each.
+WEB = 2_000
+WEB_DEGREE = 20
 
 
 class Server:
@@ -65,6 +68,16 @@ def vertices(label, numbers, **properties):
     return json.dumps([{"label": label, "id": f"{label}{n}", "properties": properties} for n in numbers]).encode()
 
 
+def web(numbers):
+    """Edges that lead from each of these to others, so that three hops lead everywhere."""
+    edges = []
+    for n in numbers:
+        for k in range(WEB_DEGREE):
+            ends = {"outV": f"small{n}", "inV": f"small{(7 * n + 131 * k + 1) % WEB}"}
+            edges.append({"label": "near", "outVLabel": "small", "inVLabel": "small", "properties": {}, **ends})
+    return json.dumps(edges).encode()
+
+
 def fill(address):
     """A schema, elements whose listing is nearly as large as an answer may be, and many small ones."""
     with connect(address) as connection:
@@ -85,6 +98,10 @@ def fill(address):
             post("graph/vertices/batch", vertices("blob", range(first, first + 100), text="b" * 60_000))
         for first in range(0, SMALL_COUNT, 2500):
             post("graph/vertices/batch", vertices("small", range(first, first + 2500), text="s"))
+        near = {"name": "near", "source_label": "small", "target_label": "small"}
+        post("schema/edgelabels", json.dumps(near).encode())
+        for first in range(0, WEB, 2500 // WEB_DEGREE):
+            post("graph/edges/batch?check_vertex=false", web(range(first, first + 2500 // WEB_DEGREE)))
 
 
 def watch(address, seconds):
@@ -114,6 +131,7 @@ def run(binary, attack, seconds, many):
     try:
         fill(server.address)
         before = server.peak_mib()
+        attacks.complaints.clear()
         quiet, _ = watch(server.address, 2)
         clients = []
         until = time.monotonic() + seconds
@@ -133,6 +151,7 @@ def run(binary, attack, seconds, many):
             "quiet": quiet,
             "loaded": loaded,
             "refused": refused,
+            "complaints": list(attacks.complaints),
             "served": status == 200 and server.process.poll() is None,
         }
     finally:
@@ -146,6 +165,7 @@ def faults(row, judge_times):
         yield "the server does not answer any more"
     if row["peak"] >= RESIDENT_MIB_MAX:
         yield f"{row['peak']} MiB resident, and {RESIDENT_MIB_MAX} are allowed"
+    yield from row["complaints"][:5]
     if judge_times:
         for name, quiet in row["quiet"].items():
             ratio = row["loaded"][name] / max(quiet, QUIET_S_MIN)
