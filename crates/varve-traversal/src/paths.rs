@@ -36,6 +36,8 @@ struct Finder<'s, 'v> {
     frontier: Vec<VertexNumber>,
     /// The neighbours of vertices that paths go through.
     nexts: Nexts,
+    /// Whether a longer path may lead where one of this length cannot.
+    is_cut: bool,
     touched: u64,
     found: Vec<Path>,
 }
@@ -69,22 +71,19 @@ pub fn simple_paths(
         distance: FxHashMap::from_iter([(target, 0)]),
         frontier: vec![target],
         nexts: Nexts::vertices(step),
+        is_cut: false,
         touched: 2,
         found: Vec::new(),
     };
     let mut path = vec![source];
     for length in 1..=ask.depth {
+        finder.is_cut = false;
         finder.extend(&mut path, length)?;
         let is_enough = ask.nearest && !finder.found.is_empty();
-        if is_enough || finder.found.len() as u64 >= ask.limit {
+        if is_enough || !finder.is_cut || finder.found.len() as u64 >= ask.limit {
             break;
         }
         finder.reach_further(length)?;
-        // All that can lie on a path is known, and a simple path is not longer than that.
-        let is_known = finder.frontier.is_empty();
-        if is_known && length >= finder.distance.len() as u64 {
-            break;
-        }
     }
     Ok(finder.found)
 }
@@ -183,12 +182,19 @@ impl Finder<'_, '_> {
             return Ok(Vec::new());
         };
         self.nexts.read(self.search, [from])?;
-        let may_lead = |vertex: &VertexNumber| match left {
-            1 => *vertex == self.target,
-            _ => {
-                let near = self.distance.get(vertex).is_some_and(|at| *at < left);
-                near && *vertex != self.target && !path.contains(vertex)
+        let is_all_known = self.frontier.is_empty();
+        let (distance, target, is_cut) = (&self.distance, self.target, &mut self.is_cut);
+        let may_lead = |vertex: &VertexNumber| {
+            if *vertex == target {
+                return left == 1;
             }
+            let at = distance.get(vertex);
+            if (at.is_none() && is_all_known) || path.contains(vertex) {
+                return false;
+            }
+            let leads = at.is_some_and(|at| *at < left);
+            *is_cut |= !leads;
+            leads
         };
         let all = self.nexts.of(from).iter().rev().map(|next| next.to);
         let leading: Vec<VertexNumber> = all.filter(may_lead).collect();

@@ -115,10 +115,20 @@ impl Side {
                 let own = parents[start..]
                     .iter()
                     .take_while(|(child, _)| *child == at);
-                for (_, parent) in own {
-                    let longer_way = [&way[..], &[*parent]].concat();
+                let mut own = own.map(|(_, parent)| *parent).peekable();
+                let mut way = way;
+                while let Some(parent) = own.next() {
                     meter.row()?;
-                    meter.hold(size_of_val(&longer_way) + size_of_val(&longer_way[..]))?;
+                    // The last one goes on from the way itself, the others from copies.
+                    let mut longer_way = match own.peek() {
+                        Some(_) => {
+                            meter.hold(size_of_val(&way) + size_of_val(&way[..]))?;
+                            way.clone()
+                        }
+                        None => std::mem::take(&mut way),
+                    };
+                    meter.hold(size_of_val(&parent))?;
+                    longer_way.push(parent);
                     longer.push(longer_way);
                 }
                 if longer.len() >= most {

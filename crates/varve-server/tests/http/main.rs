@@ -22,4 +22,5 @@ mod sharing;
 mod times;
 mod traversers;
 mod traversers_of_bodies;
+mod traversers_of_shapes;
 mod updates;
