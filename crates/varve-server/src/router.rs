@@ -250,7 +250,6 @@ fn missing_part(segments: &[Segment], path: &str) -> Option<&'static str> {
         ("graphs", Some("jobs"), Some("gremlin")) => Some("Gremlin jobs"),
         ("graphs", Some("jobs"), Some("cypher")) => Some("Cypher jobs"),
         ("graphs", Some("jobs"), Some("algorithm" | "computer")) => Some("algorithm jobs"),
-        ("graphs", Some("traversers"), Some(_)) => Some("this traverser"),
         _ => None,
     }
 }
@@ -371,7 +370,6 @@ mod tests {
             ("/graphspaces/DEFAULT/graphs/g/cypher/", "Cypher"),
             ("/graphs/g/jobs/gremlin", "Gremlin jobs"),
             ("/graphs/g/jobs/algorithm/lpa", "algorithm jobs"),
-            ("/graphs/g/traversers/rings", "this traverser"),
         ] {
             let message = format!(
                 "404 Not supported yet: {part}. GET /apis lists the resources that are there"

@@ -104,6 +104,11 @@ fn a_part_that_is_not_there_yet_says_so() {
     server
         .get("/graphs/hugegraph/cypher?cypher=x")
         .is(404, &says("Cypher"));
+    // All traversers are there.
+    server.get("/graphs/hugegraph/traversers/nosuch").is(
+        404,
+        r#"{"exception":"class jakarta.ws.rs.NotFoundException","message":"HTTP 404 Not Found","cause":""}"#,
+    );
 }
 
 #[test]
