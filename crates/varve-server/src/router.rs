@@ -249,7 +249,7 @@ fn missing_part(segments: &[Segment], path: &str) -> Option<&'static str> {
         ("graphs", Some("cypher"), _) => Some("Cypher"),
         ("graphs", Some("jobs"), Some("gremlin")) => Some("Gremlin jobs"),
         ("graphs", Some("jobs"), Some("cypher")) => Some("Cypher jobs"),
-        ("graphs", Some("jobs"), Some("algorithm" | "computer")) => Some("algorithm jobs"),
+        ("graphs", Some("jobs"), Some("computer")) => Some("computer jobs"),
         _ => None,
     }
 }
@@ -369,7 +369,7 @@ mod tests {
             ("/graphs/g/cypher", "Cypher"),
             ("/graphspaces/DEFAULT/graphs/g/cypher/", "Cypher"),
             ("/graphs/g/jobs/gremlin", "Gremlin jobs"),
-            ("/graphs/g/jobs/algorithm/lpa", "algorithm jobs"),
+            ("/graphs/g/jobs/computer/lpa", "computer jobs"),
         ] {
             let message = format!(
                 "404 Not supported yet: {part}. GET /apis lists the resources that are there"

@@ -24,7 +24,7 @@ mod tests {
     fn what_a_route_declares_fits_its_path() {
         for route in tables().into_iter().flatten() {
             let scope = match route.pattern.split('/').collect::<Vec<_>>()[..] {
-                ["graphs", "{graph}", ..] => Scope::Graph,
+                ["graphs", "{graph}", ..] | ["gremlin"] => Scope::Graph,
                 ["servers", ..] => Scope::Metadata,
                 ["admin", ..] => Scope::Administration,
                 _ => Scope::Server,

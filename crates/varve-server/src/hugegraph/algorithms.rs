@@ -24,7 +24,7 @@ use crate::hugegraph::graph::{scope, scope_of};
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
 use crate::respond::Response;
-use crate::route::{Handler, Parameter, Route};
+use crate::route::{Handler, Parameter, Route, Scope};
 
 use parameters::{Given, Parameters};
 use run::{ALGORITHMS, Algorithm, Job};
@@ -34,6 +34,7 @@ pub(crate) static ROUTES: &[Route] = &[Route::post(
     "graphs/{graph}/jobs/algorithm/{name}",
     Handler::Pooled(submit),
 )
+.writes(Scope::Graph)
 .of("job", "AlgorithmAPI")
 .with(&[Parameter::text("as_of"), Parameter::text("as_of_tx")])];
 
