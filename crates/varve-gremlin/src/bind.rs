@@ -8,10 +8,19 @@ mod source;
 mod steps;
 mod strings;
 
+use std::cell::Cell;
+
 use varve_query::plan::Plan;
 use varve_query::{QueryError, QueryOptions, Value};
 
 use crate::tree::{Argument, Text, Traversal};
+
+/// The most steps of a traversal that runs: each takes room on the stack.
+pub const STEPS_MAX: usize = 1_000;
+/// The most members that all ranges of a traversal have together.
+const RANGE_MEMBERS_MAX: u64 = 1_000_000;
+/// The most regular expressions of a traversal.
+const EXPRESSIONS_MAX: u32 = 100;
 
 /// What a traversal becomes.
 #[derive(Debug, Default)]
@@ -44,10 +53,17 @@ impl Variables for NoVariables {
 /// # Errors
 /// When a step is used in a way that makes no sense, or is not supported.
 pub fn bind(traversal: &Traversal, variables: &dyn Variables) -> Result<Bound, QueryError> {
-    let binder = Binder { variables };
+    let binder = Binder::new(variables);
     let mut bound = binder.source(&traversal.source)?;
     bound.plan = binder.plan(&traversal.steps)?;
-    Ok(bound)
+    let mut steps = 0;
+    bound.plan.walk(&mut |_| steps += 1);
+    match steps > STEPS_MAX {
+        true => Err(QueryError::invalid(format!(
+            "A traversal may have {STEPS_MAX} steps, those of its children included"
+        ))),
+        false => Ok(bound),
+    }
 }
 
 /// The value of an argument that computes nothing.
@@ -55,10 +71,24 @@ pub fn bind(traversal: &Traversal, variables: &dyn Variables) -> Result<Bound, Q
 /// # Errors
 /// When it is no value.
 pub fn value(argument: &Argument, variables: &dyn Variables) -> Result<Value, QueryError> {
-    Binder { variables }.value(argument)
+    Binder::new(variables).value(argument)
 }
 
 /// Binds with the values of variables.
 struct Binder<'b> {
     variables: &'b dyn Variables,
+    /// Members that ranges may still have.
+    members: Cell<u64>,
+    /// Regular expressions that may still come.
+    expressions: Cell<u32>,
+}
+
+impl<'b> Binder<'b> {
+    fn new(variables: &'b dyn Variables) -> Self {
+        Self {
+            variables,
+            members: Cell::new(RANGE_MEMBERS_MAX),
+            expressions: Cell::new(EXPRESSIONS_MAX),
+        }
+    }
 }

@@ -34,6 +34,12 @@ pub trait Host {
         bound: &Bound,
         most: Option<u64>,
     ) -> Result<Results, QueryError>;
+
+    /// Whether the script may go on: called before each statement.
+    ///
+    /// # Errors
+    /// When its time is over.
+    fn check(&self) -> Result<(), QueryError>;
 }
 
 /// What a script, or an expression of it, comes to.
@@ -63,6 +69,7 @@ pub fn execute(
     };
     let mut last = Outcome::Value(Value::Null);
     for statement in &script.statements {
+        run.host.check()?;
         let (outcome, returns) = run.statement(statement)?;
         last = outcome;
         if returns {
@@ -103,14 +110,20 @@ impl Run<'_> {
                     Some(value) => self.value(value)?,
                     None => Value::Null,
                 };
+                value.check_bounds()?;
                 self.variables.insert(name.clone(), value.clone());
                 (Outcome::Value(value), false)
             }
             StatementKind::Return(Some(value)) => (self.expression(value)?, true),
             StatementKind::Return(None) => (Outcome::Value(Value::Null), true),
             other => {
-                let text = format!("{other:?}");
-                let name = text.split([' ', '(', '{']).next().unwrap_or_default();
+                let name = match other {
+                    StatementKind::If { .. } => "if",
+                    StatementKind::For { .. } | StatementKind::ForIn { .. } => "for",
+                    StatementKind::While { .. } => "while",
+                    StatementKind::Try { .. } => "try",
+                    _ => "break",
+                };
                 return Err(QueryError::Unsupported(format!("The statement '{name}'")));
             }
         })
@@ -144,6 +157,7 @@ impl Run<'_> {
                 value,
             } => {
                 let value = self.value(value)?;
+                value.check_bounds()?;
                 self.variables.insert(name.clone(), value.clone());
                 Ok(Outcome::Value(value))
             }

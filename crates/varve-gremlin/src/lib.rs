@@ -1,7 +1,7 @@
 //! Gremlin as a tree. Texts of gremlin-lang 3.8 and the older forms, the scripts that HugeGraph's
 //! clients send, and bytecode are parsed into one [`tree`]; a printer writes a tree as text.
 //!
-//! The crate knows no graph and runs nothing.
+//! [`bind`] makes a plan of a traversal, and [`execute`] runs the statements of a script on a host.
 
 pub mod bind;
 pub mod bytecode;

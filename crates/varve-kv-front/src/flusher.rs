@@ -293,7 +293,12 @@ impl Shared {
         self.free_retired();
         let mut state = self.flush.lock();
         self.start_flusher(&mut state);
-        if state.running || state.stop {
+        if state.stop {
+            return;
+        }
+        if state.running {
+            drop(state);
+            self.start_learner();
             return;
         }
         if state.backlog > 0.0 {

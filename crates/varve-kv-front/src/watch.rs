@@ -6,7 +6,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
@@ -68,16 +68,22 @@ impl Watch {
     }
 
     fn run(&self) {
+        let mut looked = Instant::now();
         loop {
             let mut state = self.state.lock();
             let Some(every) = state.spaces.iter().map(|space| space.every).min() else {
                 state.running = false;
                 return;
             };
-            if !self.changed.wait_for(&mut state, every).timed_out() {
-                // Others are watched now.
+            if !self
+                .changed
+                .wait_until(&mut state, looked + every)
+                .timed_out()
+            {
+                // Others are watched now; when the next look is due stays.
                 continue;
             }
+            looked = Instant::now();
             let spaces = state.spaces.clone();
             drop(state);
             for space in spaces {

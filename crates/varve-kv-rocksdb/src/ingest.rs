@@ -87,7 +87,13 @@ impl RocksSpace {
         self.reached(&fail_point::FRONT_FILE)?;
         let mut entries = 0u64;
         let path = self.file_of(sorted.table());
-        let failed = |error: rust_rocksdb::Error| passing(self.failed(&error));
+        // Missing rights pass, as a full disk does.
+        let failed = |error: rust_rocksdb::Error| {
+            passing(match self.failed(&error) {
+                KvError::Unreadable { space, detail } => KvError::ReadOnly { space, detail },
+                other => other,
+            })
+        };
         let mut file = SstFileWriter::create(&self.ingest.options[usize::from(sorted.table().0)]);
         file.open(&path).map_err(failed)?;
         // Keys that are stored under a prefix without an end, to be deleted one by one.

@@ -10,6 +10,9 @@ pub enum QueryError {
     /// The query asks for something that makes no sense.
     #[error("{0}")]
     Invalid(String),
+    /// A variable has no value.
+    #[error("No such property: {0}")]
+    Unbound(String),
     /// A value is not of the type that a step needs.
     #[error("{value} of {from} cannot be cast to {to}")]
     Cast {
@@ -57,7 +60,9 @@ impl QueryError {
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Invalid(_) | Self::Cast { .. } | Self::Arithmetic(_) => "VRV-QUERY",
+            Self::Invalid(_) | Self::Unbound(_) | Self::Cast { .. } | Self::Arithmetic(_) => {
+                "VRV-QUERY"
+            }
             Self::Fail(_) => "VRV-QUERY-FAIL",
             Self::View(ViewError::NoIndex(_)) => "VRV-NO-INDEX",
             Self::Unsupported(_) => "VRV-QUERY-UNSUPPORTED",

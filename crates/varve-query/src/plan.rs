@@ -485,6 +485,10 @@ impl Op {
             | Self::Tree { .. }
             | Self::FoldWith { .. } => true,
             Self::Union(plans) => plans.iter().any(Plan::gathers),
+            Self::IfThenElse {
+                then, otherwise, ..
+            } => then.gathers() || otherwise.gathers(),
+            Self::Branch { options, .. } => options.iter().any(|(_, plan)| plan.gathers()),
             Self::Repeat(_) => true,
             _ => false,
         }

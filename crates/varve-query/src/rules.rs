@@ -92,7 +92,7 @@ fn into_source(ops: &mut Vec<Op>, at: usize, schema: &dyn SchemaView) {
                 token: Token::Id,
                 predicate,
             } => {
-                let wanted = ids_of(predicate);
+                let wanted = ids_of(predicate).map(candidates);
                 let Op::Source { ids, labels, .. } = &mut ops[at] else {
                     return;
                 };
@@ -141,6 +141,23 @@ fn names_of(predicate: &Predicate) -> Option<Vec<Name>> {
         }
         _ => None,
     }
+}
+
+/// The ids that a filter by these may let pass, each once: texts also stand for what they read as.
+/// The filter itself stays.
+fn candidates(ids: Vec<Value>) -> Vec<Value> {
+    let mut all = crate::value::ValueSet::default();
+    for id in ids {
+        if let Value::Text(text) = &id {
+            all.extend(text.parse().map(Value::Long));
+            all.extend(varve_model::value::Uuid::parse(text).map(|uuid| Value::Uuid(uuid.0)));
+        }
+        all.insert(match id.as_long() {
+            Some(number) => Value::Long(number),
+            None => id,
+        });
+    }
+    all.into_iter().collect()
 }
 
 fn ids_of(predicate: &Predicate) -> Option<Vec<Value>> {

@@ -17,8 +17,15 @@ use varve_model::{
     Direction, EdgeId, EdgeLabelId, Properties, PropertyKeyId, VertexId, VertexLabelId,
 };
 
+use crate::QueryError;
+
 pub use bigdecimal::BigDecimal;
 pub use order::Comparison;
+
+/// How deep a value may nest.
+pub const DEPTH_MAX: usize = 256;
+/// The most members of a value, those within its members included.
+pub const MEMBERS_MAX: usize = 5_000_000;
 
 /// A map in the order of insertion.
 pub type ValueMap = IndexMap<Value, Value, foldhash::fast::RandomState>;
@@ -347,6 +354,62 @@ impl Value {
         }
     }
 
+    /// This value, unless it nests or holds too much.
+    ///
+    /// # Errors
+    /// As [`Value::check_bounds`].
+    pub fn bounded(self) -> Result<Self, QueryError> {
+        self.check_bounds()?;
+        Ok(self)
+    }
+
+    /// Checks what is looked through by recursion: how deep a value nests, and how many members it
+    /// has, those that it holds twice counted twice.
+    ///
+    /// # Errors
+    /// Over [`DEPTH_MAX`] or [`MEMBERS_MAX`].
+    pub fn check_bounds(&self) -> Result<(), QueryError> {
+        let mut members = 0;
+        self.look_through(0, &mut members)
+    }
+
+    fn look_through(&self, depth: usize, members: &mut usize) -> Result<(), QueryError> {
+        if depth > DEPTH_MAX {
+            return Err(QueryError::invalid(format!(
+                "A value may nest {DEPTH_MAX} levels deep"
+            )));
+        }
+        *members += 1;
+        if *members > MEMBERS_MAX {
+            return Err(QueryError::invalid(format!(
+                "A value may have {MEMBERS_MAX} members"
+            )));
+        }
+        let depth = depth + 1;
+        match self {
+            Self::List(items) => items
+                .iter()
+                .try_for_each(|item| item.look_through(depth, members)),
+            Self::Set(items) => items
+                .iter()
+                .try_for_each(|item| item.look_through(depth, members)),
+            Self::Map(map) => map.iter().try_for_each(|(key, value)| {
+                key.look_through(depth, members)?;
+                value.look_through(depth, members)
+            }),
+            Self::Entry(entry) => {
+                entry.0.look_through(depth, members)?;
+                entry.1.look_through(depth, members)
+            }
+            Self::Path(path) => {
+                let mut objects = path.objects.iter();
+                objects.try_for_each(|object| object.look_through(depth, members))
+            }
+            Self::Tree(tree) => tree.look_through(depth, members),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether this is null.
     #[must_use]
     pub const fn is_null(&self) -> bool {
@@ -437,6 +500,15 @@ impl Value {
                     .map(|(name, value)| (Self::text(name), Self::of_datum(value))),
             ),
         }
+    }
+}
+
+impl Tree {
+    fn look_through(&self, depth: usize, members: &mut usize) -> Result<(), QueryError> {
+        self.0.iter().try_for_each(|(key, below)| {
+            key.look_through(depth, members)?;
+            below.look_through(depth + 1, members)
+        })
     }
 }
 

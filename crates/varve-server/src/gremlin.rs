@@ -94,6 +94,9 @@ fn refused(context: &RequestContext, error: QueryError) -> ApiError {
                 Err(error) => ApiError::internal(error.to_string()),
             }
         }
+        error @ QueryError::Unbound(_) => {
+            ApiError::gremlin("groovy.lang.MissingPropertyException", error.to_string())
+        }
         error @ QueryError::Unsupported(_) => ApiError::not_supported(error.to_string()),
         error => ApiError::illegal_argument(error.to_string()),
     }

@@ -98,7 +98,7 @@ pub(crate) async fn work(
                 match hand_on(state, route, &context, &graph, &leader, deadline).await {
                     Ok(response) => return Ok(response),
                     Err(Failed::NotBegun) => {}
-                    Err(Failed::Unknown) if !route.access.action.may_change() => {}
+                    Err(Failed::Unknown) if !route.access.action.changes() => {}
                     Err(Failed::Unknown) => return Err(ApiError::outcome_unknown()),
                     Err(Failed::TooMuchHeld) => return Err(state.too_many_answers()),
                 }
@@ -154,8 +154,8 @@ fn settled(route: &Route, led: &Graph, result: HandlerResult) -> Option<HandlerR
     if led.space().leadership() == Leadership::Held {
         return Some(result);
     }
-    // What was read may be what was there before another server wrote.
-    if !route.access.action.may_change() {
+    // What was read may be what was there before another server wrote. Queries only read yet.
+    if !route.access.action.changes() {
         return None;
     }
     match &result {

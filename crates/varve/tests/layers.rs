@@ -19,7 +19,10 @@ const EDGES: &[(&str, &[&str])] = &[
     ("varve-encoding", &["varve-kv", "varve-model"]),
     ("varve-view", &["varve-model"]),
     ("varve-query", &["varve-model", "varve-view"]),
-    ("varve-gremlin", &["varve-model", "varve-query"]),
+    (
+        "varve-gremlin",
+        &["varve-model", "varve-query", "varve-view"],
+    ),
     ("varve-graphson", &["varve-gremlin"]),
     (
         "varve-graph",

@@ -41,14 +41,20 @@ impl Binder<'_> {
             Argument::Variable(name) => self
                 .variables
                 .value(name)
-                .ok_or_else(|| QueryError::invalid(format!("No such property: {name}")))?,
+                .ok_or_else(|| QueryError::Unbound(name.to_string()))?,
             Argument::T(token) => Value::Token(token_of(*token)),
             Argument::Direction(Direction::Out) => Value::Token(Token::Out),
             Argument::Direction(Direction::In) => Value::Token(Token::In),
             Argument::Element(element) => self.element(element)?,
             other => {
+                let what = match other {
+                    Argument::Traversal(_) => "a traversal",
+                    Argument::Predicate(_) => "a predicate",
+                    Argument::Computed(_) => "an expression",
+                    _ => "a token",
+                };
                 return Err(QueryError::invalid(format!(
-                    "A value is expected here, but got {other:?}"
+                    "A value is expected here, but got {what}"
                 )));
             }
         })
@@ -75,9 +81,11 @@ impl Binder<'_> {
         let (Some(from), Some(to)) = (from.as_long(), to.as_long()) else {
             return Err(QueryError::invalid("A range needs whole numbers"));
         };
-        if from.abs_diff(to) > 1_000_000 {
-            return Err(QueryError::invalid("A range has at most 1,000,000 members"));
-        }
+        let left = self.members.get().checked_sub(from.abs_diff(to));
+        let left = left.ok_or_else(|| {
+            QueryError::invalid("Ranges may have 1,000,000 members, all together")
+        })?;
+        self.members.set(left);
         #[allow(clippy::cast_possible_truncation, reason = "checked")]
         let number = |number: i64| match i32::try_from(number) {
             Ok(number) => Value::Int(number),

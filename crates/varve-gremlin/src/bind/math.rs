@@ -3,6 +3,8 @@
 use varve_query::QueryError;
 use varve_query::plan::Math;
 
+/// The most operators of an expression.
+const OPERATORS_MAX: u32 = 500;
 /// How deep an expression may nest.
 const DEPTH_MAX: u32 = 100;
 
@@ -12,6 +14,7 @@ pub(super) fn expression(text: &str) -> Result<Math, QueryError> {
         text,
         at: 0,
         depth: 0,
+        operators: 0,
     };
     let expression = reader.sum()?;
     reader.skip();
@@ -25,6 +28,8 @@ struct Reader<'t> {
     text: &'t str,
     at: usize,
     depth: u32,
+    /// Operators read so far.
+    operators: u32,
 }
 
 impl<'t> Reader<'t> {
@@ -51,9 +56,21 @@ impl<'t> Reader<'t> {
         Some(found)
     }
 
+    /// Counts an operator: what is read must not nest deeper than a stack.
+    fn count(&mut self) -> Result<(), QueryError> {
+        self.operators += 1;
+        match self.operators > OPERATORS_MAX {
+            true => Err(QueryError::invalid(format!(
+                "math() may have {OPERATORS_MAX} operators"
+            ))),
+            false => Ok(()),
+        }
+    }
+
     fn sum(&mut self) -> Result<Math, QueryError> {
         let mut left = self.product()?;
         while let Some(operator) = self.take(&['+', '-']) {
+            self.count()?;
             let right = self.product()?;
             left = Math::Binary(operator, Box::new(left), Box::new(right));
         }
@@ -63,6 +80,7 @@ impl<'t> Reader<'t> {
     fn product(&mut self) -> Result<Math, QueryError> {
         let mut left = self.unary()?;
         while let Some(operator) = self.take(&['*', '/', '%']) {
+            self.count()?;
             let right = self.unary()?;
             left = Math::Binary(operator, Box::new(left), Box::new(right));
         }

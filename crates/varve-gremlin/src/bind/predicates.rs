@@ -68,13 +68,21 @@ impl Binder<'_> {
             PredicateName::NotStartingWith => simple(Test::NotStartingWith),
             PredicateName::EndingWith => simple(Test::EndingWith),
             PredicateName::NotEndingWith => simple(Test::NotEndingWith),
-            PredicateName::Regex => regex(&one(0)?, true),
-            PredicateName::NotRegex => regex(&one(0)?, false),
+            PredicateName::Regex => self.regex(&one(0)?, true),
+            PredicateName::NotRegex => self.regex(&one(0)?, false),
             PredicateName::TypeOf => type_of(arguments.first()),
             PredicateName::TextContains | PredicateName::Contains => {
                 Err(QueryError::Unsupported(format!("The predicate {name}()")))
             }
         }
+    }
+
+    fn regex(&self, pattern: &Value, wanted: bool) -> Result<Predicate, QueryError> {
+        let left = self.expressions.get().checked_sub(1);
+        let left = left
+            .ok_or_else(|| QueryError::invalid("A traversal may have 100 regular expressions"))?;
+        self.expressions.set(left);
+        regex(pattern, wanted)
     }
 
     /// The members of `within`: a sole variable may stand for the whole collection.

@@ -29,7 +29,8 @@ impl Binder<'_> {
             }
             (SourceName::WithPath, _) => bound.options.paths = true,
             // Results are the same; only how they are counted differs.
-            (SourceName::WithBulk, _) | (SourceName::WithoutStrategies, _) => {}
+            (SourceName::WithBulk, [Argument::Bool(true)] | [])
+            | (SourceName::WithoutStrategies, _) => {}
             (SourceName::WithSack, [value]) => bound.options.sack = Some(self.value(value)?),
             (SourceName::WithSideEffect, [name, value]) => {
                 let effect = (self.name(name)?, self.value(value)?, None);
@@ -73,7 +74,7 @@ impl Binder<'_> {
                 let seed = configuration.iter().find(|(key, _)| key == "seed");
                 if let Some((_, seed)) = seed {
                     let seed = self.value(seed)?.as_long().unwrap_or_default();
-                    bound.options.seed = seed.cast_unsigned();
+                    bound.options.seed = Some(seed.cast_unsigned());
                 }
             }
             "SubgraphStrategy"

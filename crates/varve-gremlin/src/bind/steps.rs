@@ -17,6 +17,12 @@ use crate::tree::{self, Argument, Column, Pick, Step, StepName, Traversal};
 impl Binder<'_> {
     /// The plan of these steps.
     pub(super) fn plan(&self, steps: &[Step]) -> Result<Plan, QueryError> {
+        let is_infix = |step: &Step| {
+            matches!(step.name, StepName::And | StepName::Or) && step.arguments.is_empty()
+        };
+        if steps.iter().any(is_infix) {
+            return self.infix(steps);
+        }
         let mut ops = Vec::with_capacity(steps.len());
         let mut at = 0;
         // Modulators before `repeat`.
@@ -35,10 +41,6 @@ impl Binder<'_> {
                 ops.push(self.repeat(step, &std::mem::take(&mut before), after)?);
                 at += 1 + after.len();
                 continue;
-            }
-            let is_infix = matches!(step.name, StepName::And | StepName::Or);
-            if is_infix && step.arguments.is_empty() {
-                return self.infix(steps);
             }
             let behind = modulators(rest, modulators_of(step.name));
             self.step(step, behind, &mut ops)?;
@@ -181,7 +183,7 @@ impl Binder<'_> {
             StepName::Label => Op::Label,
             StepName::Key => Op::Key,
             StepName::Value => Op::Value,
-            StepName::Identity | StepName::TimeLimit => Op::Identity,
+            StepName::Identity => Op::Identity,
             StepName::Values => Op::Values(self.names(arguments)?),
             StepName::Properties => Op::Properties(self.names(arguments)?),
             StepName::PropertyMap => Op::PropertyMap(self.names(arguments)?),

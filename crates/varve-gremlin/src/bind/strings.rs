@@ -10,14 +10,31 @@ use super::arguments::scoped;
 use crate::tree::{Step, StepName};
 use varve_query::plan::Scope;
 
+/// The steps of this room.
+const STEPS: &[StepName] = &[
+    StepName::AsString,
+    StepName::Length,
+    StepName::LTrim,
+    StepName::RTrim,
+    StepName::Replace,
+    StepName::Reverse,
+    StepName::Split,
+    StepName::Substring,
+    StepName::ToLower,
+    StepName::ToUpper,
+    StepName::Trim,
+];
+/// The longest text that a step may make, in bytes.
+const TEXT_BYTES_MAX: usize = 1 << 20;
+
 impl Binder<'_> {
     /// A step over texts; `None` if the step is none.
     pub(super) fn string_step(&self, step: &Step) -> Result<Option<Op>, QueryError> {
+        if !STEPS.contains(&step.name) {
+            return Ok(None);
+        }
         let (scope, arguments) = scoped(step);
-        let arguments = match step.name {
-            StepName::Concat | StepName::Format => return Ok(None),
-            _ => self.values(arguments).unwrap_or_default(),
-        };
+        let arguments = self.values(arguments)?;
         let text = |at: usize| match arguments.get(at) {
             Some(Value::Text(text)) => text.to_string(),
             _ => String::new(),
@@ -35,6 +52,11 @@ impl Binder<'_> {
             })),
             StepName::Replace => {
                 let (from, to) = (text(0), text(1));
+                if to.len() > from.len().max(1) * 64 {
+                    return Err(QueryError::invalid(
+                        "replace() may make a text at most 64 times as long",
+                    ));
+                }
                 if arguments.iter().any(Value::is_null) {
                     return Ok(Some(Op::Identity));
                 }
@@ -97,19 +119,29 @@ fn texts(name: &'static str, scope: Scope, make: Box<dyn Fn(&str) -> Value + Sen
         name,
         apply: Arc::new(move |value| match (scope, value) {
             (_, Value::Null) => Ok(Some(Value::Null)),
-            (Scope::Global, Value::Text(text)) => Ok(Some(make(text))),
+            (Scope::Global, Value::Text(text)) => sized(make(text)).map(Some),
             (Scope::Local, Value::List(items)) => {
                 let each = items.iter().map(|item| match item {
-                    Value::Text(text) => Ok(make(text)),
+                    Value::Text(text) => sized(make(text)),
                     Value::Null => Ok(Value::Null),
                     other => Err(refused(other)),
                 });
                 Ok(Some(Value::list(each.collect::<Result<_, _>>()?)))
             }
-            (Scope::Local, Value::Text(text)) => Ok(Some(make(text))),
+            (Scope::Local, Value::Text(text)) => sized(make(text)).map(Some),
             (_, other) => Err(refused(other)),
         }),
     })
+}
+
+/// A text that is not too long.
+fn sized(value: Value) -> Result<Value, QueryError> {
+    match &value {
+        Value::Text(text) if text.len() > TEXT_BYTES_MAX => Err(QueryError::invalid(format!(
+            "A text that a step makes may have {TEXT_BYTES_MAX} bytes"
+        ))),
+        _ => Ok(value),
+    }
 }
 
 fn split(text: &str, separator: &str) -> Value {

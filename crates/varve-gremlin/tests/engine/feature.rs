@@ -83,7 +83,7 @@ fn read(text: &str, all: &mut Vec<Scenario>) {
     while let Some(line) = lines.next() {
         if let Some(name) = line.strip_prefix("Scenario: ") {
             all.push(Scenario {
-                name: name.to_owned(),
+                name: name.trim().to_owned(),
                 ..Scenario::default()
             });
             continue;

@@ -1,12 +1,16 @@
 //! What a plan needs: paths, properties, labels.
 
+use std::sync::Arc;
+
+use indexmap::IndexMap;
 use varve_model::{EdgeId, EdgeLabelId, PropertyKeyId};
 use varve_view::SchemaView;
 
+use super::context::Effect;
 use super::row::Track;
 use super::source::Wanted;
 use crate::Value;
-use crate::plan::{By, ElementKind, Name, Op, Plan, Reduce, Scope};
+use crate::plan::{By, ElementKind, Name, Op, Plan, Reduce};
 
 /// How much of their way rows must remember.
 pub(crate) fn track(plan: &Plan) -> Track {
@@ -77,7 +81,7 @@ fn gives_elements(ops: &[Op]) -> bool {
             | Op::Barrier => {}
             Op::Reduce {
                 reduce: Reduce::Fold | Reduce::Min | Reduce::Max,
-                scope: Scope::Global,
+                ..
             } => {}
             Op::Reduce { .. }
             | Op::Values(_)
@@ -124,8 +128,8 @@ pub(crate) fn wanted(
             }
         }
         (None, Some(labels), ElementKind::Edge) => match edge_labels(schema, labels) {
-            Some(ids) => Wanted::Edges(ids),
-            None => Wanted::None,
+            Some(ids) if !ids.is_empty() => Wanted::Edges(ids),
+            _ => Wanted::None,
         },
     }
 }
@@ -145,4 +149,27 @@ pub(crate) fn edge_labels(schema: &dyn SchemaView, names: &[Name]) -> Option<Vec
         .filter_map(|name| schema.edge_label_named(name));
     let ids: Vec<EdgeLabelId> = found.map(|label| label.id).collect();
     (names.is_empty() || !ids.is_empty()).then_some(ids)
+}
+
+/// The side effects that steps will add to, empty.
+pub(crate) fn effects(plan: &Plan) -> IndexMap<Name, Effect> {
+    let mut effects = IndexMap::new();
+    plan.walk(&mut |op| {
+        let (name, value) = match op {
+            Op::Aggregate { into, .. } => (into, Value::list(Vec::new())),
+            Op::Group {
+                into: Some(into), ..
+            }
+            | Op::GroupCount {
+                into: Some(into), ..
+            } => (into, Value::map([])),
+            Op::Tree {
+                into: Some(into), ..
+            } => (into, Value::Tree(Arc::default())),
+            _ => return,
+        };
+        let operator = None;
+        effects.insert(name.clone(), Effect { value, operator });
+    });
+    effects
 }

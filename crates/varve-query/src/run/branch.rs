@@ -55,6 +55,13 @@ pub(crate) fn coalesce(
         let results = child.results(cx, &asked)?;
         for mut row in results {
             let at = open[row.segment as usize];
+            if !or_self {
+                row = Row {
+                    sack: row.sack,
+                    bulk: row.bulk,
+                    ..rows[at].at(row.value, cx.track)
+                };
+            }
             row.bulk = row.bulk.saturating_mul(rows[at].bulk);
             row.segment = rows[at].segment;
             found[at].push(row);
@@ -220,12 +227,10 @@ impl Operator for Union {
                     self.ended = true;
                     drain(self.input.as_mut(), cx)?
                 }
+                // A feed that is empty now may be filled again.
                 false => match self.input.next(cx, demand.min(BATCH_MAX))? {
                     Some(rows) => rows,
-                    None => {
-                        self.ended = true;
-                        return Ok((!out.is_empty()).then_some(out));
-                    }
+                    None => return Ok((!out.is_empty()).then_some(out)),
                 },
             };
             if matches!(self.router, Router::All) {

@@ -159,7 +159,13 @@ pub(crate) fn each<F>(input: BoxedOperator, fetch: bool, make: F) -> BoxedOperat
 where
     F: FnMut(&mut super::Context<'_>, Row, &mut Vec<Row>) -> Result<(), QueryError> + 'static,
 {
-    Box::new(Each { input, fetch, make })
+    let held = 0;
+    Box::new(Each {
+        input,
+        fetch,
+        make,
+        held,
+    })
 }
 
 /// A step that lets rows pass.
@@ -319,6 +325,7 @@ fn filtering(
             reader: Reader::new(&by.unwrap_or_default(), builder)?,
             seen: std::collections::HashSet::default(),
             held: 0,
+            returned: 0,
         }),
         Op::Dedup { .. } => map::values(input, false, |_, value| {
             Ok(Some(match value.items() {
@@ -327,8 +334,11 @@ fn filtering(
             }))
         }),
         Op::Coin(probability) => each(input, false, move |cx, mut row, out| {
-            let tries = 0..row.bulk;
-            let hits = tries.filter(|_| cx.random.fraction() < probability).count() as u64;
+            let mut hits = 0;
+            for _ in 0..row.bulk {
+                cx.tick(0)?;
+                hits += u64::from(cx.random.fraction() < probability);
+            }
             if hits > 0 {
                 row.bulk = hits;
                 out.push(row);
@@ -448,10 +458,11 @@ fn gathering(
             input,
             segments,
             done,
-            make: move |_: &mut super::Context<'_>, rows: Vec<Row>| {
+            make: move |cx: &mut super::Context<'_>, rows: Vec<Row>| {
                 let mut folded = seed.clone();
                 for row in rows {
                     for _ in 0..row.bulk {
+                        cx.tick(0)?;
                         folded = effect::joined(operator, &folded, &row.value)?;
                     }
                 }

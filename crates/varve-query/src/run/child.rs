@@ -24,7 +24,12 @@ struct Feed {
 }
 
 impl Operator for Feed {
-    fn next(&mut self, _: &mut Context<'_>, demand: usize) -> Result<Option<Vec<Row>>, QueryError> {
+    fn next(
+        &mut self,
+        cx: &mut Context<'_>,
+        demand: usize,
+    ) -> Result<Option<Vec<Row>>, QueryError> {
+        cx.tick(demand.min(16))?;
         let mut queue = self.queue.borrow_mut();
         let mut rows = Vec::with_capacity(demand.min(queue.len()));
         while rows.len() < demand {
@@ -141,6 +146,7 @@ impl Child {
         if self.alone && (rows.len() > 1 || rows.iter().any(|row| row.bulk > 1)) {
             for (at, row) in rows.iter().enumerate() {
                 for _ in 0..row.bulk {
+                    cx.tick(0)?;
                     let alone = Row {
                         bulk: 1,
                         ..row.clone()

@@ -23,6 +23,8 @@ pub(crate) struct Context<'q> {
     pub(crate) projection: Vec<PropertyKeyId>,
     pub(crate) effects: IndexMap<Name, Effect>,
     pub(crate) random: Random,
+    /// Rows since the clock was looked at.
+    pub(crate) ticks: std::cell::Cell<usize>,
 }
 
 /// A side effect: a value under a name.
@@ -97,7 +99,27 @@ impl Segments {
     }
 }
 
+/// Rows between two looks at the clock, in steps that read nothing.
+const CHECK_EVERY: usize = 1_024;
+
 impl Context<'_> {
+    /// Counts rows that a step made without reading; now and then looks at the clock.
+    pub(crate) fn tick(&self, rows: usize) -> Result<(), QueryError> {
+        let ticks = self.ticks.get() + rows + 1;
+        self.ticks.set(ticks);
+        if ticks >= CHECK_EVERY {
+            self.ticks.set(0);
+            self.meter.check()?;
+        }
+        Ok(())
+    }
+
+    /// Holds bytes for a value that stands for so many.
+    pub(crate) fn hold_values(&self, bulk: u64) -> Result<(), QueryError> {
+        let bulk = usize::try_from(bulk).unwrap_or(usize::MAX);
+        Ok(self.meter.hold(bulk.saturating_mul(size_of::<Value>()))?)
+    }
+
     /// Reads the content of every vertex among these that is not read yet.
     pub(crate) fn fetch<'r>(
         &self,

@@ -11,7 +11,12 @@ pub(crate) struct Each<F> {
     /// Whether the content of vertices is needed.
     pub(crate) fetch: bool,
     pub(crate) make: F,
+    /// Bytes of the batch that was given last, as far as they are charged.
+    pub(crate) held: usize,
 }
+
+/// Bytes of a batch that are charged at once: smaller batches cost nothing.
+const HOLD_EVERY: usize = 1 << 20;
 
 impl<F> Operator for Each<F>
 where
@@ -28,9 +33,17 @@ where
         if self.fetch {
             cx.fetch_rows(&rows)?;
         }
+        cx.meter.release(std::mem::take(&mut self.held));
         let mut out = Vec::with_capacity(rows.len());
         for row in rows {
+            let before = out.len();
             (self.make)(cx, row, &mut out)?;
+            cx.tick(out.len() - before)?;
+            let bytes = (out.len() * Row::BYTES).saturating_sub(self.held);
+            if bytes > HOLD_EVERY {
+                self.held += bytes;
+                cx.meter.hold(bytes)?;
+            }
         }
         Ok(Some(out))
     }
@@ -57,7 +70,10 @@ where
     ) -> Result<Option<Vec<Row>>, QueryError> {
         match self.input.next(cx, demand)? {
             Some(rows) if rows.is_empty() => Ok(Some(rows)),
-            Some(rows) => (self.make)(cx, rows).map(Some),
+            Some(rows) => {
+                cx.tick(rows.len())?;
+                (self.make)(cx, rows).map(Some)
+            }
             None => Ok(None),
         }
     }
@@ -102,6 +118,7 @@ pub(crate) fn drain(
 ) -> Result<Vec<Row>, QueryError> {
     let mut all = Vec::new();
     while let Some(mut rows) = input.next(cx, super::BATCH_MAX)? {
+        cx.tick(rows.len())?;
         cx.meter.hold(rows.len() * Row::BYTES)?;
         all.append(&mut rows);
     }

@@ -22,11 +22,14 @@ pub(crate) fn add(
     let mut added = Vec::new();
     for (row, value) in rows.iter().zip(values) {
         if let Some(value) = value {
+            cx.hold_values(row.bulk)?;
             let bulk = usize::try_from(row.bulk).unwrap_or(usize::MAX);
             added.extend(std::iter::repeat_n(value, bulk));
         }
     }
-    cx.meter.hold(added.len() * size_of::<Value>())?;
+    for value in &added {
+        value.check_bounds()?;
+    }
     match cx.effects.get_mut(name) {
         Some(Effect {
             value,
@@ -266,7 +269,7 @@ where
         let mut out = Vec::new();
         for segment in self.segments.each() {
             let own = parts.next_if(|part| part[0].segment == segment);
-            let value = (self.make)(cx, own.unwrap_or_default())?;
+            let value = (self.make)(cx, own.unwrap_or_default())?.bounded()?;
             out.push(whole(value, segment, cx.track));
         }
         Ok(Some(out))

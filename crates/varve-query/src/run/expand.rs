@@ -12,6 +12,9 @@ use crate::plan::{End, Expanded};
 use crate::value::{EdgeHandle, VertexHandle, Walked};
 use crate::{QueryError, Value};
 
+/// Rows that are charged at once while they are read.
+const CHARGE_EVERY: usize = 4_096;
+
 /// Walks the edges of the vertices that come in.
 pub(crate) struct Expand {
     pub(crate) input: BoxedOperator,
@@ -93,7 +96,16 @@ fn walk(
         match value {
             Ok(value) => {
                 out.push(from[at].at(value, cx.track));
-                Flow::Continue(())
+                match out.len() % CHARGE_EVERY {
+                    0 => match cx.meter.hold(CHARGE_EVERY * Row::BYTES) {
+                        Ok(()) => Flow::Continue(()),
+                        Err(error) => {
+                            failed = Some(error.into());
+                            Flow::Break(())
+                        }
+                    },
+                    _ => Flow::Continue(()),
+                }
             }
             Err(error) => {
                 failed = Some(error);
@@ -101,6 +113,9 @@ fn walk(
             }
         }
     })?;
+    // The caller charges what is given on.
+    cx.meter
+        .release(out.len() / CHARGE_EVERY * CHARGE_EVERY * Row::BYTES);
     failed.map_or(Ok(out), Err)
 }
 

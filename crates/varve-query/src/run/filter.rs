@@ -150,6 +150,8 @@ pub(crate) struct Dedup {
     pub(crate) reader: Reader,
     pub(crate) seen: HashSet<(u32, Value), foldhash::fast::RandomState>,
     pub(crate) held: usize,
+    /// Bytes that are held no longer, to be released at the next turn.
+    pub(crate) returned: usize,
 }
 
 impl Dedup {
@@ -181,6 +183,7 @@ impl Operator for Dedup {
         let Some(rows) = self.input.next(cx, demand)? else {
             return Ok(None);
         };
+        cx.meter.release(std::mem::take(&mut self.returned));
         let values = self.of(cx, &rows)?;
         let mut kept = Vec::with_capacity(rows.len());
         for (mut row, value) in rows.into_iter().zip(values) {
@@ -201,6 +204,7 @@ impl Operator for Dedup {
     fn reset(&mut self, how: Reset) {
         if how == Reset::All {
             self.seen.clear();
+            self.returned += std::mem::take(&mut self.held);
         }
         self.input.reset(how);
     }

@@ -146,6 +146,7 @@ pub(crate) fn group(
                 let mut values = Vec::new();
                 for (row, value) in rows.iter().zip(read) {
                     if let Some(value) = value {
+                        cx.hold_values(row.bulk)?;
                         values.extend(std::iter::repeat_n(value, bulk(row)));
                     }
                 }
@@ -212,6 +213,8 @@ pub(crate) fn sample(
     }
     let mut picked = Vec::new();
     while (picked.len() as u64) < count && !open.is_empty() {
+        cx.tick(open.len())?;
+        cx.meter.hold(Row::BYTES)?;
         #[allow(clippy::cast_precision_loss, reason = "a weight")]
         let of = |(row, weight): &(Row, f64)| weight * row.bulk as f64;
         let total: f64 = open.iter().map(of).sum();

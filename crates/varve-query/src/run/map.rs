@@ -11,7 +11,7 @@ use super::effect::joined;
 use super::row::Row;
 use super::{BoxedOperator, element};
 use crate::plan::{By, Name, Op, Plan, Pop, Tokens};
-use crate::value::{Path, Token, Tree, ValueMap};
+use crate::value::{DEPTH_MAX, Path, Token, Tree, ValueMap};
 use crate::{QueryError, Value};
 
 /// A step that makes at most one value from each.
@@ -110,7 +110,9 @@ pub(crate) fn operator(
         }
         Op::Index { map } => {
             let map = *map;
-            values(input, false, move |_, value| Ok(Some(indexed(value, map))))
+            values(input, false, move |_, value| {
+                indexed(value, map).bounded().map(Some)
+            })
         }
         Op::Fail(message) => {
             let message = message.to_string();
@@ -157,7 +159,8 @@ fn carried(
             each(input, false, move |cx, row, out| {
                 let path = between(row.whole_path(), from.as_ref(), to.as_ref());
                 if let Some(path) = read_path(cx, path, &mut readers)? {
-                    out.push(row.at(Value::Path(Arc::new(path)), cx.track));
+                    let path = Value::Path(Arc::new(path)).bounded()?;
+                    out.push(row.at(path, cx.track));
                 }
                 Ok(())
             })
@@ -191,7 +194,7 @@ fn carried(
                 Ok(out)
             })
         }
-        other => return Err(QueryError::Unsupported(format!("{other:?}"))),
+        _ => return Err(QueryError::Unsupported("This step".to_owned())),
     })
 }
 
@@ -337,7 +340,7 @@ fn select(
         }
         map.insert(Value::Text(label.clone()), value);
     }
-    Ok(Some(Value::Map(Arc::new(map))))
+    Value::Map(Arc::new(map)).bounded().map(Some)
 }
 
 fn select_child(
@@ -385,9 +388,9 @@ fn project(input: BoxedOperator, keys: Vec<Name>, mut readers: Vec<Reader>) -> B
             }
         }
         let pairs = rows.into_iter().zip(maps);
-        Ok(pairs
-            .map(|(row, map)| row.at(Value::Map(Arc::new(map)), cx.track))
-            .collect())
+        pairs
+            .map(|(row, map)| Ok(row.at(Value::Map(Arc::new(map)).bounded()?, cx.track)))
+            .collect()
     })
 }
 
@@ -440,6 +443,12 @@ pub(crate) fn tree(
     let mut root = Tree::default();
     for row in rows {
         if let Some(path) = read_path(cx, row.whole_path(), readers)? {
+            cx.tick(path.objects.len())?;
+            if path.objects.len() > DEPTH_MAX {
+                return Err(QueryError::invalid(format!(
+                    "A tree may be {DEPTH_MAX} levels deep"
+                )));
+            }
             let mut below = &mut root;
             for object in path.objects {
                 below = below.0.entry(object).or_default();

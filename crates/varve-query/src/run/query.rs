@@ -1,6 +1,5 @@
 //! A query that runs.
 
-use indexmap::IndexMap;
 use varve_view::{GraphView, Meter, SchemaView};
 
 use super::build::{self, Builder};
@@ -19,8 +18,8 @@ pub struct QueryOptions {
     pub sack: Option<Value>,
     /// Whether every traverser remembers its path, asked for or not.
     pub paths: bool,
-    /// What chance begins with.
-    pub seed: u64,
+    /// What chance begins with; `None` = something else each time.
+    pub seed: Option<u64>,
     /// Leaves the plan as it is: for tests that compare.
     pub as_written: bool,
 }
@@ -54,18 +53,17 @@ impl<'q> Query<'q> {
         let builder = Builder::new(schema, track, options.sack.map(Box::new));
         let chain = build::query(&rewritten, &builder)?;
         let effect = |(name, value, operator)| (name, Effect { value, operator });
+        let mut effects = analysis::effects(&rewritten);
+        effects.extend(options.side_effects.into_iter().map(effect));
         let cx = Context {
             view,
             schema,
             meter,
             track,
             projection: analysis::projection(&rewritten, schema),
-            effects: options
-                .side_effects
-                .into_iter()
-                .map(effect)
-                .collect::<IndexMap<_, _>>(),
-            random: Random(options.seed),
+            effects,
+            random: Random(options.seed.unwrap_or_else(any_seed)),
+            ticks: std::cell::Cell::new(0),
         };
         Ok(Self { cx, chain })
     }
@@ -91,6 +89,11 @@ impl<'q> Query<'q> {
         }
         self.cx.fetch(vertices.into_iter())
     }
+}
+
+fn any_seed() -> u64 {
+    use std::hash::{BuildHasher, RandomState};
+    RandomState::new().hash_one(0)
 }
 
 /// Every vertex within a value.

@@ -25,11 +25,12 @@ impl Operator for Reduce {
         let mut states: FxHashMap<u32, State> = FxHashMap::default();
         let mut held = 0;
         while let Some(rows) = self.input.next(cx, BATCH_MAX)? {
-            if self.kind == Kind::Fold {
-                held += rows.len() * size_of::<Value>();
-                cx.meter.hold(rows.len() * size_of::<Value>())?;
-            }
+            cx.tick(rows.len())?;
             for row in rows {
+                if self.kind == Kind::Fold {
+                    cx.hold_values(row.bulk)?;
+                    held += usize::try_from(row.bulk).unwrap_or(0) * size_of::<Value>();
+                }
                 let state = states.entry(row.segment).or_default();
                 state.add(self.kind, row.value, row.bulk)?;
             }
@@ -41,7 +42,7 @@ impl Operator for Reduce {
             if let Some(value) = state.end(self.kind)? {
                 out.push(Row {
                     segment,
-                    ..Row::start(value, cx.track)
+                    ..Row::start(value.bounded()?, cx.track)
                 });
             }
         }

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::Value;
 use crate::plan::Name;
-use crate::value::Path;
+use crate::value::{Path, Walked};
 
 /// How much of their way rows remember.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -144,7 +144,14 @@ pub(crate) fn merged(rows: Vec<Row>) -> Vec<Row> {
     if rows.len() < 2 {
         return rows;
     }
-    let mut places: HashMap<(u32, &Value), usize, foldhash::fast::RandomState> = HashMap::default();
+    let mut places: HashMap<(u32, u8, &Value), usize, foldhash::fast::RandomState> =
+        HashMap::default();
+    // An edge that was walked the other way goes on to the other end.
+    let way = |value: &Value| match value {
+        Value::Edge(_, Walked::Out) => 1,
+        Value::Edge(_, Walked::In) => 2,
+        _ => 0,
+    };
     let mut bulks: Vec<u64> = Vec::with_capacity(rows.len());
     let mut keep: Vec<bool> = Vec::with_capacity(rows.len());
     for row in &rows {
@@ -152,7 +159,9 @@ pub(crate) fn merged(rows: Vec<Row>) -> Vec<Row> {
         let own = row.path.is_some() || row.sack.is_some();
         let place = match own {
             true => next,
-            false => *places.entry((row.segment, &row.value)).or_insert(next),
+            false => *places
+                .entry((row.segment, way(&row.value), &row.value))
+                .or_insert(next),
         };
         keep.push(place == next);
         match place == next {

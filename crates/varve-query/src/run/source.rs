@@ -270,58 +270,21 @@ fn scanned(cx: &Context<'_>, edge: &ScannedEdge<'_>) -> Result<EdgeHandle, Query
     })
 }
 
-/// The edges with these ids, found at their sources.
+/// The edges with these ids that exist, in the order of the ids.
 fn edges_of_ids(cx: &Context<'_>, ids: &[EdgeId]) -> Result<Vec<Value>, QueryError> {
-    let mut found = Vec::new();
-    for id in ids {
-        let mut key = Vec::new();
-        cx.view.put_vertex_key(&id.source, &mut key);
-        let ask = varve_view::Expand {
-            direction: Some(varve_model::Direction::Out),
-            labels: &[id.label],
-            properties: &cx.projection,
-        };
-        let mut failed = None;
-        let view = cx.view;
-        view.neighbours(
-            &[&key],
-            &ask,
-            cx.meter,
-            &mut |_, seen| match view.edge_id(&key, seen.edge) {
-                Ok(own) if own == *id => {
-                    let handle = EdgeHandle {
-                        label_name: cx.edge_label(own.label).into(),
-                        id: own,
-                        source_label: varve_model::VertexLabelId(0),
-                        target_label: seen.other_label,
-                        properties: seen.properties.clone(),
-                    };
-                    found.push(handle);
-                    Flow::Break(())
-                }
-                Ok(_) => Flow::Continue(()),
-                Err(error) => {
-                    failed = Some(error);
-                    Flow::Break(())
-                }
-            },
-        )?;
-        if let Some(error) = failed {
-            return Err(error.into());
-        }
-    }
-    let mut edges = Vec::with_capacity(found.len());
-    for mut edge in found {
-        if let Some(label) = cx
-            .schema
-            .edge_label(edge.label())
-            .and_then(|label| label.link)
-        {
-            edge.source_label = label.0;
-        }
-        edges.push(Value::Edge(Arc::new(edge), Walked::No));
-    }
-    Ok(edges)
+    let mut found: Vec<Option<Value>> = vec![None; ids.len()];
+    cx.view
+        .edges(ids, &cx.projection, cx.meter, &mut |at, edge| {
+            let handle = EdgeHandle {
+                label_name: cx.edge_label(ids[at].label).into(),
+                id: ids[at].clone(),
+                source_label: edge.source_label,
+                target_label: edge.target_label,
+                properties: edge.properties.clone(),
+            };
+            found[at] = Some(Value::Edge(Arc::new(handle), Walked::No));
+        })?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 impl Wanted {

@@ -62,8 +62,8 @@ impl Hash for Value {
             Self::DateTime(value) => value.micros.hash(state),
             Self::List(items) => items.hash(state),
             // Neither depends on the order of what it holds.
-            Self::Set(items) => items.len().hash(state),
-            Self::Map(map) => map.len().hash(state),
+            Self::Set(items) => sum_of_hashes(items.iter()).hash(state),
+            Self::Map(map) => sum_of_hashes(map.iter()).hash(state),
             Self::Entry(entry) => entry.hash(state),
             Self::Vertex(vertex) => vertex.id().hash(state),
             Self::Edge(edge, _) => edge.id.hash(state),
@@ -76,7 +76,7 @@ impl Hash for Value {
                 property.value.hash(state);
             }
             Self::Path(path) => path.objects.hash(state),
-            Self::Tree(tree) => tree.0.len().hash(state),
+            Self::Tree(tree) => sum_of_hashes(tree.0.keys()).hash(state),
             Self::Token(token) => token.hash(state),
         }
     }
@@ -100,6 +100,16 @@ impl PartialEq for Tree {
     fn eq(&self, other: &Self) -> bool {
         self.0 == other.0
     }
+}
+
+/// A hash that does not depend on the order of the members.
+fn sum_of_hashes<T: Hash>(members: impl Iterator<Item = T>) -> u64 {
+    let hash = |member: T| {
+        let mut hasher = rustc_hash::FxHasher::default();
+        member.hash(&mut hasher);
+        hasher.finish()
+    };
+    members.map(hash).fold(0, u64::wrapping_add)
 }
 
 /// All NaN are one, and both zeros differ.

@@ -13,6 +13,11 @@ use num_traits::{FromPrimitive, ToPrimitive, Zero};
 use super::Value;
 use crate::QueryError;
 
+/// The most bits of a whole number that arithmetic makes.
+const BITS_MAX: u64 = 16_384;
+/// The most digits, and the most behind the point, of a decimal number that arithmetic makes.
+const DIGITS_MAX: u64 = 5_000;
+
 /// A number, with the width it has.
 #[derive(Debug, Clone)]
 pub(crate) enum Number {
@@ -152,10 +157,14 @@ impl Arithmetic {
         match (&x, &y) {
             (Number::Whole(p, m), Number::Whole(q, n)) => self.whole(*p, *q, (*m).max(*n)),
             (Number::Float(p), Number::Float(q)) => Ok(Value::Float(self.float32(*p, *q))),
-            (Number::Float(p), Number::Whole(q, bits @ ..=32)) if *bits <= 16 =>
-            {
-                #[allow(clippy::cast_precision_loss, reason = "16 bits fit")]
+            // Together they fit into 32 bits, as the reference counts.
+            #[allow(clippy::cast_precision_loss, reason = "rounded, as the reference does")]
+            (Number::Float(p), Number::Whole(q, ..=32)) => {
                 Ok(Value::Float(self.float32(*p, *q as f32)))
+            }
+            #[allow(clippy::cast_precision_loss, reason = "rounded, as the reference does")]
+            (Number::Whole(p, ..=32), Number::Float(q)) => {
+                Ok(Value::Float(self.float32(*p as f32, *q)))
             }
             (Number::Decimal(_), _) | (_, Number::Decimal(_)) => self.decimal(&x, &y),
             _ if x.is_float() || y.is_float() => {
@@ -217,6 +226,11 @@ impl Arithmetic {
             Self::Min => x.min(y),
             Self::Max => x.max(y),
         };
+        if result.digits() > DIGITS_MAX
+            || result.fractional_digit_count().unsigned_abs() > DIGITS_MAX
+        {
+            return Err(QueryError::arithmetic("The number has too many digits"));
+        }
         Ok(Value::BigDecimal(Arc::new(result)))
     }
 
@@ -238,6 +252,9 @@ impl Arithmetic {
             Self::Min => x.min(y),
             Self::Max => x.max(y),
         };
+        if result.bits() > BITS_MAX {
+            return Err(QueryError::arithmetic("The number is too large"));
+        }
         Ok(Value::BigInt(Arc::new(result)))
     }
 }

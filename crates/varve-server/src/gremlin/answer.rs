@@ -9,7 +9,7 @@ use varve_query::Value;
 use varve_query::value::{DateTime, Tree, VertexHandle};
 
 use super::host::GraphHost;
-use crate::errors::HandlerResult;
+use crate::errors::{ApiError, HandlerResult};
 use crate::hugegraph::output;
 use crate::json::JsonWriter;
 use crate::request::RequestContext;
@@ -49,8 +49,7 @@ pub(super) fn write(
                 context.check_deadline()?;
             }
             written += 1;
-            value(&mut growing.json, schema, result);
-            growing.check()?;
+            value(&mut growing, schema, result)?;
         }
     }
     let json = growing.json.end_array();
@@ -67,7 +66,9 @@ fn request_id() -> u128 {
     (random & !(0xf000 << 64) & !(0xc << 60)) | (0x4000 << 64) | (0x8 << 60)
 }
 
-fn value(json: &mut JsonWriter, schema: &Schema, value: &Value) {
+fn value(growing: &mut Growing<'_>, schema: &Schema, value: &Value) -> Result<(), ApiError> {
+    growing.check()?;
+    let json = &mut growing.json;
     match value {
         Value::Null => {
             json.null();
@@ -112,20 +113,20 @@ fn value(json: &mut JsonWriter, schema: &Schema, value: &Value) {
         Value::DateTime(instant) => {
             json.string(&instant_text(*instant));
         }
-        Value::List(items) => list(json, schema, items.iter()),
-        Value::Set(items) => list(json, schema, items.iter()),
+        Value::List(items) => list(growing, schema, items.iter())?,
+        Value::Set(items) => list(growing, schema, items.iter())?,
         Value::Map(map) => {
             json.begin_object();
             for (key, member) in map.iter() {
-                json.key(&key_text(key));
-                self::value(json, schema, member);
+                growing.json.key(&key_text(key));
+                self::value(growing, schema, member)?;
             }
-            json.end_object();
+            growing.json.end_object();
         }
         Value::Entry(entry) => {
             json.begin_object().key(&key_text(&entry.0));
-            self::value(json, schema, &entry.1);
-            json.end_object();
+            self::value(growing, schema, &entry.1)?;
+            growing.json.end_object();
         }
         Value::Vertex(vertex) => self::vertex(json, schema, vertex),
         Value::Edge(edge, _) => {
@@ -141,15 +142,15 @@ fn value(json: &mut JsonWriter, schema: &Schema, value: &Value) {
             let id = format!("{}>{}", property.vertex.id(), property.name);
             json.begin_object().key("id").string(&id);
             json.key("value");
-            self::value(json, schema, &property.value);
-            json.key("label").string(&property.name);
-            json.end_object();
+            self::value(growing, schema, &property.value)?;
+            growing.json.key("label").string(&property.name);
+            growing.json.end_object();
         }
         Value::Property(property) => {
             json.begin_object().key("key").string(&property.name);
             json.key("value");
-            self::value(json, schema, &property.value);
-            json.end_object();
+            self::value(growing, schema, &property.value)?;
+            growing.json.end_object();
         }
         Value::Path(path) => {
             json.begin_object().key("labels").begin_array();
@@ -161,34 +162,44 @@ fn value(json: &mut JsonWriter, schema: &Schema, value: &Value) {
                 json.end_array();
             }
             json.end_array().key("objects");
-            list(json, schema, path.objects.iter());
-            json.end_object();
+            list(growing, schema, path.objects.iter())?;
+            growing.json.end_object();
         }
-        Value::Tree(tree) => self::tree(json, schema, tree),
+        Value::Tree(tree) => self::tree(growing, schema, tree)?,
         Value::Token(token) => {
             json.string(&token.to_string());
         }
     }
+    Ok(())
 }
 
-fn list<'v>(json: &mut JsonWriter, schema: &Schema, items: impl Iterator<Item = &'v Value>) {
-    json.begin_array();
-    for item in items {
-        value(json, schema, item);
+fn list<'v>(
+    growing: &mut Growing<'_>,
+    schema: &Schema,
+    items: impl Iterator<Item = &'v Value>,
+) -> Result<(), ApiError> {
+    growing.json.begin_array();
+    for (at, item) in items.enumerate() {
+        if at % DEADLINE_EVERY == DEADLINE_EVERY - 1 {
+            growing.context().check_deadline()?;
+        }
+        value(growing, schema, item)?;
     }
-    json.end_array();
+    growing.json.end_array();
+    Ok(())
 }
 
-fn tree(json: &mut JsonWriter, schema: &Schema, tree: &Tree) {
-    json.begin_array();
+fn tree(growing: &mut Growing<'_>, schema: &Schema, tree: &Tree) -> Result<(), ApiError> {
+    growing.json.begin_array();
     for (key, below) in &tree.0 {
-        json.begin_object().key("key");
-        value(json, schema, key);
-        json.key("value");
-        self::tree(json, schema, below);
-        json.end_object();
+        growing.json.begin_object().key("key");
+        value(growing, schema, key)?;
+        growing.json.key("value");
+        self::tree(growing, schema, below)?;
+        growing.json.end_object();
     }
-    json.end_array();
+    growing.json.end_array();
+    Ok(())
 }
 
 /// A key of a map, as JSON has them: texts only.

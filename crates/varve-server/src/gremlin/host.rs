@@ -90,6 +90,11 @@ impl<'c> GraphHost<'c> {
             }
         }
         let view = leased.graph.view(scope)?;
+        // Results are shown with the names of one schema.
+        let is_other = |before: &Arc<Leased>| !Arc::ptr_eq(&before.graph, &leased.graph);
+        if self.graph.as_ref().is_some_and(is_other) {
+            return Err(ApiError::not_supported("A script may read one graph only"));
+        }
         self.graph = Some(Arc::clone(&leased));
         Ok((leased, view))
     }
@@ -126,6 +131,16 @@ pub(super) fn graph_named(
         .ok_or_else(|| missing(wanted))
 }
 
+/// Keeps the first `most` results, those that stand for several counted as many.
+fn cut(results: &mut Results, most: u64) {
+    let mut left = most;
+    results.retain_mut(|(_, bulk)| {
+        *bulk = (*bulk).min(left);
+        left -= *bulk;
+        *bulk > 0
+    });
+}
+
 fn missing(name: &str) -> ApiError {
     ApiError::gremlin(
         "groovy.lang.MissingPropertyException",
@@ -134,6 +149,10 @@ fn missing(name: &str) -> ApiError {
 }
 
 impl Host for GraphHost<'_> {
+    fn check(&self) -> Result<(), QueryError> {
+        Ok(self.meter.check()?)
+    }
+
     fn run(
         &mut self,
         source: &Source,
@@ -153,8 +172,8 @@ impl Host for GraphHost<'_> {
             usize::try_from(most).unwrap_or(usize::MAX)
         });
         let mut count = 0_u64;
-        while results.len() < most {
-            let demand = most - results.len();
+        while count < most as u64 {
+            let demand = usize::try_from(most as u64 - count).unwrap_or(usize::MAX);
             let Some(batch) = query.next(demand)? else {
                 break;
             };
@@ -171,7 +190,7 @@ impl Host for GraphHost<'_> {
                 )));
             }
         }
-        results.truncate(most);
+        cut(&mut results, most as u64);
         Ok(results)
     }
 }

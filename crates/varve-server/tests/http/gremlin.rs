@@ -259,3 +259,29 @@ fn a_query_ends_at_its_limits() {
         limit,
     );
 }
+
+#[test]
+fn texts_that_grow_without_end_are_refused_and_the_server_goes_on() {
+    let fixture = Fixture::with(ServerConfig {
+        request_timeout_ms: 5_000,
+        ..ServerConfig::default()
+    });
+    fixture.people();
+    for script in [
+        "g.inject(1).repeat(fold())",
+        "g.V().repeat(both()).times(40).fold()",
+        "g.V().repeat(both()).times(30).aggregate('x').cap('x')",
+        "g.V().repeat(both()).times(30).coin(0.5).count()",
+        "g.inject(1).union(identity(),identity()).repeat(union(identity(),identity())).as('a').count()",
+        "x=0..1000000; g.V().constant(x).unfold().constant(x).unfold().fold()",
+    ] {
+        let body = json!({"gremlin": script}).to_string();
+        let answer = fixture.send("POST", "/gremlin", &body);
+        assert!(
+            [400, 503].contains(&answer.status),
+            "{script}: {}",
+            answer.text()
+        );
+        assert_eq!(data(&fixture, "g.V().count()"), json!([4]), "{script}");
+    }
+}

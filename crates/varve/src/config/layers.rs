@@ -69,6 +69,7 @@ const NOT_OPTIONS: &[&str] = &[
     "FAIL_POINT",
     "FAIL_POINT_HITS",
     "FUZZ_",
+    "GREMLIN_FAILED",
     "GREMLIN_FEATURES",
     "HOSTILE_",
     "IDLE_CONNECTIONS",

@@ -78,6 +78,13 @@ impl Job<'_> {
             let Some(label) = self.schema.vertex_label(label) else {
                 continue;
             };
+            if label.primary_keys.contains(&key) || label.ttl_start_time == Some(key) {
+                return Err(GraphError::invalid(format!(
+                    "'{name}' makes the id or the time to live of vertices of label '{}', so no \
+                     result can be written to it",
+                    label.name
+                )));
+            }
             if !label.properties.contains(&key) {
                 return Err(GraphError::invalid(format!(
                     "The vertex label '{}' has no property '{name}'; append it, or name a source_label",
