@@ -117,12 +117,16 @@ pub(crate) fn drain(
     cx: &mut Context<'_>,
 ) -> Result<Vec<Row>, QueryError> {
     let mut all = Vec::new();
+    let mut held = 0;
     while let Some(mut rows) = input.next(cx, super::BATCH_MAX)? {
         cx.tick(rows.len())?;
-        cx.meter.hold(rows.len() * Row::BYTES)?;
+        let own = |row: &Row| Row::BYTES + super::element::held(&row.value);
+        let bytes = rows.iter().map(own).sum();
+        cx.meter.hold(bytes)?;
+        held += bytes;
         all.append(&mut rows);
     }
-    cx.meter.release(all.len() * Row::BYTES);
+    cx.meter.release(held);
     Ok(all)
 }
 

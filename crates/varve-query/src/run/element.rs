@@ -8,12 +8,33 @@ use super::context::Context;
 use crate::value::{Property, Token, VertexProperty};
 use crate::{QueryError, Value};
 
+/// Bytes of a property beside its text.
+const PROPERTY_BYTES: usize = 64;
+
 /// The properties of an element that are read already.
 pub(crate) fn properties(value: &Value) -> Option<&Properties> {
     match value {
         Value::Vertex(vertex) => vertex.content()?.map(|content| &content.properties),
         Value::Edge(edge, _) => Some(&edge.properties),
         _ => None,
+    }
+}
+
+/// About how many bytes a value holds beside itself: what was read of an element, a text.
+pub(crate) fn held(value: &Value) -> usize {
+    let texts = |properties: &Properties| -> usize {
+        let each = properties.iter().map(|(_, value)| match value {
+            varve_model::Value::Text(text) => text.len(),
+            varve_model::Value::Blob(bytes) => bytes.len(),
+            varve_model::Value::List(items) | varve_model::Value::Set(items) => items.len() * 48,
+            _ => 0,
+        });
+        each.sum::<usize>() + properties.len() * PROPERTY_BYTES
+    };
+    match value {
+        Value::Text(text) => text.len(),
+        Value::Vertex(_) | Value::Edge(..) => properties(value).map_or(0, texts),
+        _ => 0,
     }
 }
 

@@ -29,7 +29,9 @@ impl Operator for Reduce {
             for row in rows {
                 if self.kind == Kind::Fold {
                     cx.hold_values(row.bulk)?;
-                    held += usize::try_from(row.bulk).unwrap_or(0) * size_of::<Value>();
+                    let own = super::element::held(&row.value);
+                    cx.meter.hold(own)?;
+                    held += usize::try_from(row.bulk).unwrap_or(0) * size_of::<Value>() + own;
                 }
                 let state = states.entry(row.segment).or_default();
                 state.add(self.kind, row.value, row.bulk)?;
