@@ -1,5 +1,7 @@
 //! What a query does, step by step: the form that languages bind to and rules rewrite.
 
+mod children;
+
 use compact_str::CompactString;
 use smallvec::SmallVec;
 
@@ -242,7 +244,8 @@ pub enum Op {
     Where { child: Plan, not: bool },
     /// Values for which all children have a result, or one of them has.
     Junction { children: Vec<Plan>, all: bool },
-    /// Values that compare with labelled ones. `start`: what is compared; the value itself if absent.
+    /// Values that compare with labelled ones. `start`: what is compared; the value itself if
+    /// absent.
     WhereLabels {
         start: Option<Name>,
         predicate: Predicate,
@@ -452,22 +455,6 @@ impl std::fmt::Debug for Function {
     }
 }
 
-impl By {
-    const fn child_mut(&mut self) -> Option<&mut Plan> {
-        match self {
-            Self::Child(plan) => Some(plan),
-            _ => None,
-        }
-    }
-
-    const fn child(&self) -> Option<&Plan> {
-        match self {
-            Self::Child(plan) => Some(plan),
-            _ => None,
-        }
-    }
-}
-
 impl Op {
     /// Whether this step, or a child that sees its whole stream, must see all values first.
     #[must_use]
@@ -491,141 +478,6 @@ impl Op {
             Self::Branch { options, .. } => options.iter().any(|(_, plan)| plan.gathers()),
             Self::Repeat(_) => true,
             _ => false,
-        }
-    }
-
-    /// The children of this step.
-    #[must_use]
-    pub fn children(&self) -> Vec<&Plan> {
-        match self {
-            Self::SelectChild { child, by, .. } => {
-                let mut all = vec![child];
-                all.extend(by.iter().filter_map(By::child));
-                all
-            }
-            Self::HasPropertyChild { child, .. }
-            | Self::Where { child, .. }
-            | Self::FlatMap { child, .. }
-            | Self::SideEffect(child)
-            | Self::Optional(child) => vec![child],
-            Self::Junction { children, .. } | Self::Union(children) | Self::Coalesce(children) => {
-                children.iter().collect()
-            }
-            Self::IfThenElse {
-                condition,
-                then,
-                otherwise,
-            } => vec![condition, then, otherwise],
-            Self::Branch {
-                branch, options, ..
-            } => {
-                let mut all: Vec<&Plan> = branch.child().into_iter().collect();
-                for (choice, plan) in options {
-                    if let Choice::Child(test) = choice {
-                        all.push(test);
-                    }
-                    all.push(plan);
-                }
-                all
-            }
-            Self::Repeat(repeat) => {
-                let mut all = vec![&repeat.body];
-                for modulator in [&repeat.until, &repeat.emit].into_iter().flatten() {
-                    if let LoopTest::Child(plan) = &modulator.test {
-                        all.push(plan);
-                    }
-                }
-                all
-            }
-            _ => self.readers().into_iter().filter_map(By::child).collect(),
-        }
-    }
-
-    /// The children of this step, to be replaced.
-    pub fn children_mut(&mut self) -> Vec<&mut Plan> {
-        match self {
-            Self::SelectChild { child, by, .. } => {
-                let mut all = vec![child];
-                all.extend(by.iter_mut().filter_map(By::child_mut));
-                all
-            }
-            Self::HasPropertyChild { child, .. }
-            | Self::Where { child, .. }
-            | Self::FlatMap { child, .. }
-            | Self::SideEffect(child)
-            | Self::Optional(child) => vec![child],
-            Self::Junction { children, .. } | Self::Union(children) | Self::Coalesce(children) => {
-                children.iter_mut().collect()
-            }
-            Self::IfThenElse {
-                condition,
-                then,
-                otherwise,
-            } => vec![condition, then, otherwise],
-            Self::Branch {
-                branch, options, ..
-            } => {
-                let mut all: Vec<&mut Plan> = branch.child_mut().into_iter().collect();
-                for (choice, plan) in options {
-                    if let Choice::Child(test) = choice {
-                        all.push(test);
-                    }
-                    all.push(plan);
-                }
-                all
-            }
-            Self::Repeat(repeat) => {
-                let mut all = vec![&mut repeat.body];
-                for modulator in [&mut repeat.until, &mut repeat.emit].into_iter().flatten() {
-                    if let LoopTest::Child(plan) = &mut modulator.test {
-                        all.push(plan);
-                    }
-                }
-                all
-            }
-            Self::WhereLabels { by, .. }
-            | Self::Select { by, .. }
-            | Self::Project { by, .. }
-            | Self::Path { by, .. }
-            | Self::SimplePath { by, .. }
-            | Self::Tree { by, .. }
-            | Self::Math { by, .. } => by.iter_mut().filter_map(By::child_mut).collect(),
-            Self::Dedup { by, .. } | Self::Sample { by, .. } | Self::ValueMap { by, .. } => {
-                by.iter_mut().filter_map(By::child_mut).collect()
-            }
-            Self::Order { by, .. } => by.iter_mut().filter_map(|(by, _)| by.child_mut()).collect(),
-            Self::Group { key, value, .. } => {
-                [key, value].into_iter().filter_map(By::child_mut).collect()
-            }
-            Self::GroupCount { key, .. } => key.child_mut().into_iter().collect(),
-            Self::Aggregate { by, .. } | Self::SackWith { by, .. } => {
-                by.child_mut().into_iter().collect()
-            }
-            _ => Vec::new(),
-        }
-    }
-
-    /// What this step reads by `by(…)`.
-    #[must_use]
-    pub fn readers(&self) -> Vec<&By> {
-        match self {
-            Self::WhereLabels { by, .. }
-            | Self::Select { by, .. }
-            | Self::Project { by, .. }
-            | Self::Path { by, .. }
-            | Self::SimplePath { by, .. }
-            | Self::Tree { by, .. }
-            | Self::Math { by, .. } => by.iter().collect(),
-            Self::Dedup { by, .. }
-            | Self::Sample { by, .. }
-            | Self::SelectChild { by, .. }
-            | Self::ValueMap { by, .. } => by.iter().collect(),
-            Self::Order { by, .. } => by.iter().map(|(by, _)| by).collect(),
-            Self::Group { key, value, .. } => vec![key, value],
-            Self::GroupCount { key, .. } => vec![key],
-            Self::Aggregate { by, .. } | Self::SackWith { by, .. } => vec![by],
-            Self::Branch { branch, .. } => vec![branch],
-            _ => Vec::new(),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! there. Whole numbers that overflow widen up to LONG and are refused beyond.
 
 use std::cmp::Ordering;
+use std::ops::{Add, Div, Mul, Sub};
 use std::sync::Arc;
 
 use bigdecimal::BigDecimal;
@@ -156,19 +157,19 @@ impl Arithmetic {
         }
         match (&x, &y) {
             (Number::Whole(p, m), Number::Whole(q, n)) => self.whole(*p, *q, (*m).max(*n)),
-            (Number::Float(p), Number::Float(q)) => Ok(Value::Float(self.float32(*p, *q))),
+            (Number::Float(p), Number::Float(q)) => Ok(Value::Float(self.join(*p, *q))),
             // Together they fit into 32 bits, as the reference counts.
             #[allow(clippy::cast_precision_loss, reason = "rounded, as the reference does")]
             (Number::Float(p), Number::Whole(q, ..=32)) => {
-                Ok(Value::Float(self.float32(*p, *q as f32)))
+                Ok(Value::Float(self.join(*p, *q as f32)))
             }
             #[allow(clippy::cast_precision_loss, reason = "rounded, as the reference does")]
             (Number::Whole(p, ..=32), Number::Float(q)) => {
-                Ok(Value::Float(self.float32(*p as f32, *q)))
+                Ok(Value::Float(self.join(*p as f32, *q)))
             }
             (Number::Decimal(_), _) | (_, Number::Decimal(_)) => self.decimal(&x, &y),
             _ if x.is_float() || y.is_float() => {
-                Ok(Value::Double(self.float64(x.to_f64(), y.to_f64())))
+                Ok(Value::Double(self.join(x.to_f64(), y.to_f64())))
             }
             _ => self.big(&x, &y),
         }
@@ -189,43 +190,35 @@ impl Arithmetic {
             .ok_or_else(|| QueryError::arithmetic("long overflow"))
     }
 
-    fn float32(self, a: f32, b: f32) -> f32 {
+    /// Joins two numbers of one type; a minimum or maximum is one of them.
+    fn join<T>(self, a: T, b: T) -> T
+    where
+        T: PartialOrd + Add<Output = T> + Sub<Output = T> + Mul<Output = T> + Div<Output = T>,
+    {
         match self {
             Self::Add => a + b,
             Self::Subtract => a - b,
             Self::Multiply => a * b,
             Self::Divide => a / b,
-            Self::Min => a.min(b),
-            Self::Max => a.max(b),
-        }
-    }
-
-    fn float64(self, a: f64, b: f64) -> f64 {
-        match self {
-            Self::Add => a + b,
-            Self::Subtract => a - b,
-            Self::Multiply => a * b,
-            Self::Divide => a / b,
-            Self::Min => a.min(b),
-            Self::Max => a.max(b),
+            Self::Min => match b < a {
+                true => b,
+                false => a,
+            },
+            Self::Max => match b > a {
+                true => b,
+                false => a,
+            },
         }
     }
 
     fn decimal(self, a: &Number, b: &Number) -> Result<Value, QueryError> {
         let (Some(x), Some(y)) = (a.exact(), b.exact()) else {
-            return Ok(Value::Double(self.float64(a.to_f64(), b.to_f64())));
+            return Ok(Value::Double(self.join(a.to_f64(), b.to_f64())));
         };
         if self == Self::Divide && y.is_zero() {
             return Err(QueryError::arithmetic("Division by zero"));
         }
-        let result = match self {
-            Self::Add => x + y,
-            Self::Subtract => x - y,
-            Self::Multiply => x * y,
-            Self::Divide => x / y,
-            Self::Min => x.min(y),
-            Self::Max => x.max(y),
-        };
+        let result = self.join(x, y);
         if result.digits() > DIGITS_MAX
             || result.fractional_digit_count().unsigned_abs() > DIGITS_MAX
         {
@@ -244,14 +237,7 @@ impl Arithmetic {
         if self == Self::Divide && y.is_zero() {
             return Err(QueryError::arithmetic("BigInteger divide by zero"));
         }
-        let result = match self {
-            Self::Add => x + y,
-            Self::Subtract => x - y,
-            Self::Multiply => x * y,
-            Self::Divide => x / y,
-            Self::Min => x.min(y),
-            Self::Max => x.max(y),
-        };
+        let result = self.join(x, y);
         if result.bits() > BITS_MAX {
             return Err(QueryError::arithmetic("The number is too large"));
         }
