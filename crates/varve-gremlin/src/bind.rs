@@ -1,7 +1,9 @@
 //! Binds a tree to a plan: which step does what, with which arguments.
 
 mod arguments;
+mod branches;
 mod by;
+mod filters;
 mod math;
 mod predicates;
 mod source;

@@ -1,10 +1,10 @@
 //! Plans of queries and the operators that run them over the graph view.
 //!
 //! A language binds its text to a [`Plan`]. A [`Query`] runs the plan on one
-//! [`GraphView`](varve_view::GraphView): operators pull rows in batches, merge equal ones by a count,
-//! and read the graph for many rows at once. A child of a step (`where(…)`, `by(…)`) takes a whole
-//! batch too: each row is a *segment* of it, and what counts or sorts within a child does so by
-//! segment.
+//! [`GraphView`](varve_view::GraphView): operators pull rows in batches, merge equal ones by a
+//! count, and read the graph for many rows at once. A child of a step (`where(…)`, `by(…)`) takes a
+//! whole batch too: each row is a *segment* of it, and what counts or sorts within a child does so
+//! by segment.
 
 #![allow(
     clippy::mutable_key_type,

@@ -34,8 +34,8 @@ pub type ValueSet = IndexSet<Value, foldhash::fast::RandomState>;
 
 /// One value.
 ///
-/// `==` is *equivalence* as TinkerPop calls it, the relation of `dedup` and of map keys: `1`, `1L` and
-/// `1.0` differ, and NaN is itself. The relation of predicates is [`Value::equals`].
+/// `==` is *equivalence* as TinkerPop calls it, the relation of `dedup` and of map keys: `1`, `1L`
+/// and `1.0` differ, and NaN is itself. The relation of predicates is [`Value::equals`].
 #[derive(Debug, Clone, Default)]
 pub enum Value {
     /// null

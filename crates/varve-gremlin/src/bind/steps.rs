@@ -2,17 +2,14 @@
 
 use smallvec::SmallVec;
 use varve_model::Direction;
-use varve_query::plan::{
-    By, Choice, ElementKind, End, Expanded, LoopTest, Modulator, Name, Op, Plan, Pop, Reduce,
-    Repeat, Scope, Tokens,
-};
-use varve_query::value::Token;
-use varve_query::{Predicate, QueryError, Value};
+use varve_query::plan::{By, ElementKind, End, Expanded, Op, Plan, Pop, Reduce, Scope, Tokens};
+use varve_query::{QueryError, Value};
 
-use super::arguments::{first, scoped, token_of};
+use super::arguments::{first, scoped};
 use super::by::modulators;
+use super::filters::ends_bound;
 use super::{Binder, math, source};
-use crate::tree::{self, Argument, Column, Pick, Step, StepName, Traversal};
+use crate::tree::{self, Argument, Column, Step, StepName};
 
 impl Binder<'_> {
     /// The plan of these steps.
@@ -217,155 +214,6 @@ impl Binder<'_> {
         }))
     }
 
-    fn has(&self, step: &Step, ops: &mut Vec<Op>) -> Result<(), QueryError> {
-        let arguments = step.arguments.as_slice();
-        let token = |token, predicate| Op::HasToken { token, predicate };
-        match (step.name, arguments) {
-            (StepName::HasLabel, all) => {
-                ops.push(token(Token::Label, self.any_of(all)?));
-            }
-            (StepName::HasId, all) => ops.push(token(Token::Id, self.any_id_of(all)?)),
-            (StepName::HasKey, all) => ops.push(token(Token::Key, self.any_of(all)?)),
-            (StepName::HasValue, all) => ops.push(token(Token::Value, self.any_of(all)?)),
-            (StepName::HasNot, [key]) => ops.push(Op::HasNot(self.name(key)?)),
-            (StepName::Has, [Argument::Null] | [Argument::Null, _]) => ops.push(Op::Discard),
-            (StepName::Has, [key]) => match key {
-                Argument::T(_) => ops.push(Op::Identity),
-                key => ops.push(Op::HasKey(self.name(key)?)),
-            },
-            (StepName::Has, [Argument::T(tree::T::Id), wanted]) => {
-                ops.push(token(
-                    Token::Id,
-                    self.any_id_of(std::slice::from_ref(wanted))?,
-                ));
-            }
-            (StepName::Has, [Argument::T(own), Argument::Traversal(child)]) => {
-                let mut child = self.plan(&child.steps)?;
-                child.ops.insert(0, token_op(*own));
-                ops.push(Op::Where { child, not: false });
-            }
-            (StepName::Has, [Argument::T(own), wanted]) => {
-                ops.push(token(
-                    token_of(*own),
-                    self.any_of(std::slice::from_ref(wanted))?,
-                ));
-            }
-            (StepName::Has, [key, wanted]) => ops.push(self.has_property(key, wanted)?),
-            (StepName::Has, [label, key, wanted]) => {
-                ops.push(token(
-                    Token::Label,
-                    self.any_of(std::slice::from_ref(label))?,
-                ));
-                ops.push(self.has_property(key, wanted)?);
-            }
-            _ => {
-                return Err(QueryError::invalid(format!(
-                    "{}() does not take these arguments",
-                    step.name
-                )));
-            }
-        }
-        Ok(())
-    }
-
-    fn has_property(&self, key: &Argument, wanted: &Argument) -> Result<Op, QueryError> {
-        let key = self.name(key)?;
-        Ok(match wanted {
-            Argument::Traversal(child) => Op::HasPropertyChild {
-                key,
-                child: self.plan(&child.steps)?,
-            },
-            wanted => Op::HasProperty {
-                key,
-                predicate: self.predicate_or_value(wanted)?,
-            },
-        })
-    }
-
-    /// A predicate, or equality with one of these.
-    fn any_of(&self, arguments: &[Argument]) -> Result<Predicate, QueryError> {
-        match arguments {
-            [Argument::Predicate(predicate)] => self.predicate(predicate),
-            _ => {
-                let mut values = self.flat_values(arguments)?;
-                match values.len() {
-                    1 => Ok(Predicate::eq(values.remove(0))),
-                    _ => Ok(Predicate::within(values)),
-                }
-            }
-        }
-    }
-
-    /// As [`Binder::any_of`]; an element stands for its id.
-    fn any_id_of(&self, arguments: &[Argument]) -> Result<Predicate, QueryError> {
-        let id = |value: Value| match &value {
-            Value::Vertex(vertex) => Value::of_id(vertex.id()),
-            Value::Edge(edge, _) => Value::text(&edge.id.to_string()),
-            _ => value,
-        };
-        match arguments {
-            [Argument::Predicate(predicate)] => self.predicate(predicate),
-            _ => {
-                let values = self.flat_values(arguments)?;
-                Ok(Predicate::within(values.into_iter().map(id).collect()))
-            }
-        }
-    }
-
-    fn filter(&self, step: &Step, behind: &[Step]) -> Result<Op, QueryError> {
-        let arguments = step.arguments.as_slice();
-        Ok(match (step.name, arguments) {
-            (StepName::Is, [wanted]) => Op::Is(self.predicate_or_value(wanted)?),
-            (StepName::Where, [Argument::Predicate(predicate)]) => Op::WhereLabels {
-                start: None,
-                predicate: self.predicate(predicate)?,
-                by: self.bys(behind)?,
-            },
-            (StepName::Where, [start, Argument::Predicate(predicate)]) => Op::WhereLabels {
-                start: Some(self.name(start)?),
-                predicate: self.predicate(predicate)?,
-                by: self.bys(behind)?,
-            },
-            (StepName::Where, [Argument::Traversal(child)]) => Op::Where {
-                child: self.where_child(child)?,
-                not: false,
-            },
-            (StepName::Filter, [child]) => Op::Where {
-                child: self.child(child)?,
-                not: false,
-            },
-            (StepName::Not, [child]) => Op::Where {
-                child: match child {
-                    Argument::Traversal(child) => self.where_child(child)?,
-                    other => self.child(other)?,
-                },
-                not: true,
-            },
-            (StepName::And | StepName::Or, children) => {
-                let each = children.iter().map(|child| match child {
-                    Argument::Traversal(child) => self.where_child(child),
-                    other => self.child(other),
-                });
-                Op::Junction {
-                    children: each.collect::<Result<_, _>>()?,
-                    all: step.name == StepName::And,
-                }
-            }
-            _ => {
-                return Err(QueryError::invalid(format!(
-                    "{}() does not take these arguments",
-                    step.name
-                )));
-            }
-        })
-    }
-
-    /// A child of `where`: a label at its start is where it begins, one at its end is what its
-    /// result must equal.
-    fn where_child(&self, child: &Traversal) -> Result<Plan, QueryError> {
-        Ok(ends_bound(self.plan(&child.steps)?))
-    }
-
     fn selection(&self, step: &Step, behind: &[Step]) -> Result<Op, QueryError> {
         let (scope, arguments) = scoped(step);
         let count = || match arguments.first() {
@@ -416,94 +264,6 @@ impl Binder<'_> {
                 scope,
             },
         })
-    }
-
-    fn branch(&self, step: &Step, behind: &[Step]) -> Result<Op, QueryError> {
-        let arguments = step.arguments.as_slice();
-        let options: Vec<&Step> = behind
-            .iter()
-            .filter(|step| step.name == StepName::Option)
-            .collect();
-        if options.is_empty() {
-            return match arguments {
-                [condition, then] => Ok(Op::IfThenElse {
-                    condition: self.child(condition)?,
-                    then: self.child(then)?,
-                    otherwise: Plan::new(vec![Op::Identity]),
-                }),
-                [condition, then, otherwise] => Ok(Op::IfThenElse {
-                    condition: self.child(condition)?,
-                    then: self.child(then)?,
-                    otherwise: self.child(otherwise)?,
-                }),
-                _ => Err(QueryError::invalid(format!(
-                    "{}() needs options",
-                    step.name
-                ))),
-            };
-        }
-        let is_choose = step.name == StepName::Choose;
-        let option = |step: &&Step| -> Result<(Choice, Plan), QueryError> {
-            match step.arguments.as_slice() {
-                [child] => Ok((Choice::Any, self.child(child)?)),
-                [Argument::Pick(Pick::None), child] => Ok((Choice::None, self.child(child)?)),
-                [Argument::Pick(Pick::Any), child] => Ok((Choice::Any, self.child(child)?)),
-                [Argument::Pick(Pick::Unproductive), child] => {
-                    Ok((Choice::Unproductive, self.child(child)?))
-                }
-                [Argument::Traversal(_), _] if is_choose => Err(QueryError::invalid(
-                    "Traversal is not allowed as a Pick token for choose()",
-                )),
-                [Argument::Predicate(predicate), child] => Ok((
-                    Choice::Predicate(self.predicate(predicate)?),
-                    self.child(child)?,
-                )),
-                [Argument::Traversal(test), child] => {
-                    Ok((Choice::Child(self.plan(&test.steps)?), self.child(child)?))
-                }
-                [value, child] => Ok((Choice::Value(self.value(value)?), self.child(child)?)),
-                _ => Err(QueryError::invalid("option() needs a child")),
-            }
-        };
-        let branch = match first(step)? {
-            Argument::T(token) => varve_query::plan::By::Token(token_of(*token)),
-            other => varve_query::plan::By::Child(self.child(other)?),
-        };
-        Ok(Op::Branch {
-            branch,
-            options: options.iter().map(option).collect::<Result<_, _>>()?,
-            first: step.name == StepName::Choose,
-        })
-    }
-
-    fn repeat(&self, step: &Step, before: &[&Step], after: &[Step]) -> Result<Op, QueryError> {
-        let (name, body) = match step.arguments.as_slice() {
-            [name, Argument::Traversal(body)] => (Some(self.name(name)?), body),
-            [Argument::Traversal(body)] => (None, body),
-            _ => return Err(QueryError::invalid("repeat() needs a child")),
-        };
-        let mut repeat = Repeat {
-            body: self.plan(&body.steps)?,
-            until: None,
-            emit: None,
-            name,
-        };
-        let parts = before.iter().map(|step| (*step, true));
-        for (part, first) in parts.chain(after.iter().map(|step| (step, false))) {
-            let test = match (part.name, part.arguments.as_slice()) {
-                (StepName::Times, [count]) => {
-                    LoopTest::Times(u32::try_from(self.number(count)?).unwrap_or(u32::MAX))
-                }
-                (_, [test]) => LoopTest::Child(self.child(test)?),
-                _ => LoopTest::Always,
-            };
-            let modulator = Some(Modulator { first, test });
-            match part.name {
-                StepName::Emit => repeat.emit = modulator,
-                _ => repeat.until = modulator,
-            }
-        }
-        Ok(Op::Repeat(Box::new(repeat)))
     }
 
     fn other(&self, step: &Step, behind: &[Step]) -> Result<Op, QueryError> {
@@ -671,28 +431,6 @@ impl Binder<'_> {
     }
 }
 
-/// A plan of a `where`, whose labels at start and end are bound.
-fn ends_bound(mut plan: Plan) -> Plan {
-    if let Some(Op::As(labels)) = plan.ops.first() {
-        let labels: Vec<Name> = labels.to_vec();
-        plan.ops[0] = Op::Select {
-            pop: None,
-            labels,
-            by: Vec::new(),
-        };
-    }
-    if let (true, Some(Op::As(labels))) = (plan.ops.len() > 1, plan.ops.last()) {
-        let label = labels.first().cloned().unwrap_or_default();
-        let last = plan.ops.len() - 1;
-        plan.ops[last] = Op::WhereLabels {
-            start: None,
-            predicate: Predicate::eq(Value::Text(label)),
-            by: Vec::new(),
-        };
-    }
-    plan
-}
-
 /// The modulators that a step takes.
 const fn modulators_of(name: StepName) -> &'static [StepName] {
     match name {
@@ -717,15 +455,6 @@ const fn modulators_of(name: StepName) -> &'static [StepName] {
         }
         StepName::Choose | StepName::Branch => &[StepName::Option],
         _ => &[],
-    }
-}
-
-const fn token_op(token: tree::T) -> Op {
-    match token {
-        tree::T::Id => Op::Id,
-        tree::T::Label => Op::Label,
-        tree::T::Key => Op::Key,
-        tree::T::Value => Op::Value,
     }
 }
 

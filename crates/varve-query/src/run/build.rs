@@ -1,22 +1,20 @@
 //! Makes operators from a plan.
 
+mod branching;
+mod filtering;
+mod gathering;
+
 use std::rc::Rc;
 
-use super::branch::{self, Pick, Router, Union};
 use super::child::{Child, Key, Reader};
 use super::context::{Segments, SharedSegments};
 use super::each::{Batch, Each, Gather};
-use super::effect::{self, Cap, Observe, Whole};
 use super::expand::{self, Expand};
-use super::filter::{self, Dedup};
-use super::group::{self, Gathered};
-use super::range::{self, Range};
-use super::reduce::{self, Reduce};
-use super::repeat::{Repeat, Rounds};
+use super::repeat::Rounds;
 use super::row::{Row, Track, merged};
 use super::source::{Inject, Nothing, Source, Start};
-use super::{BoxedOperator, element, map, math};
-use crate::plan::{Choice, Expanded, Name, Op, Plan, Scope};
+use super::{BoxedOperator, map, math};
+use crate::plan::{Expanded, Name, Op, Plan};
 use crate::{QueryError, Value};
 
 /// What operators are made with.
@@ -131,9 +129,9 @@ fn operator(
         | Op::Dedup { .. }
         | Op::Coin(_)
         | Op::SimplePath { .. }
-        | Op::Discard => filtering(op, input, builder)?,
+        | Op::Discard => filtering::filtering(op, input, builder)?,
         Op::Range { .. } | Op::Tail { .. } | Op::Sample { .. } | Op::Order { .. } | Op::Barrier => {
-            ordering(op, input, builder)?
+            filtering::ordering(op, input, builder)?
         }
         Op::Reduce { .. }
         | Op::FoldWith { .. }
@@ -141,7 +139,7 @@ fn operator(
         | Op::GroupCount { .. }
         | Op::Aggregate { .. }
         | Op::Cap(_)
-        | Op::Tree { .. } => gathering(op, input, builder)?,
+        | Op::Tree { .. } => gathering::gathering(op, input, builder)?,
         Op::FlatMap { .. }
         | Op::SideEffect(_)
         | Op::Union(_)
@@ -149,7 +147,7 @@ fn operator(
         | Op::Optional(_)
         | Op::IfThenElse { .. }
         | Op::Branch { .. }
-        | Op::Repeat(_) => branching(op, input, builder)?,
+        | Op::Repeat(_) => branching::branching(op, input, builder)?,
         _ => map::operator(op, input, builder)?,
     })
 }
@@ -169,7 +167,7 @@ where
 }
 
 /// A step that lets rows pass.
-fn filter<F>(input: BoxedOperator, fetch: bool, mut passes: F) -> BoxedOperator
+fn passing<F>(input: BoxedOperator, fetch: bool, mut passes: F) -> BoxedOperator
 where
     F: FnMut(&mut super::Context<'_>, &Row) -> Result<bool, QueryError> + 'static,
 {
@@ -245,433 +243,6 @@ fn reading(op: &Op, rest: &[Op], input: BoxedOperator, builder: &Builder<'_>) ->
         }
         _ => input,
     }
-}
-
-fn filtering(
-    op: &Op,
-    input: BoxedOperator,
-    builder: &Builder<'_>,
-) -> Result<BoxedOperator, QueryError> {
-    Ok(match op.clone() {
-        Op::Is(predicate) => filter(input, false, move |_, row| predicate.holds(&row.value)),
-        Op::HasProperty { key, predicate } => {
-            let key = builder.key(&key);
-            filter(input, true, move |_, row| {
-                filter::has_property(&row.value, &key, &predicate)
-            })
-        }
-        Op::HasPropertyChild { key, child } => {
-            let key = builder.key(&key);
-            let mut child = Child::local(&child, builder)?;
-            filter(input, true, move |cx, row| {
-                let Some(value) = element::property(&row.value, &key) else {
-                    return Ok(false);
-                };
-                let asked = Row {
-                    value,
-                    ..row.clone()
-                };
-                Ok(child.exist(cx, &[asked])?[0])
-            })
-        }
-        Op::HasToken { token, predicate } => {
-            let fetch = token == crate::value::Token::Label;
-            filter(input, fetch, move |cx, row| {
-                filter::has_token(cx, &row.value, token, &predicate)
-            })
-        }
-        Op::HasKey(key) => {
-            let key = builder.key(&key);
-            filter(input, true, move |_, row| {
-                Ok(element::property(&row.value, &key).is_some())
-            })
-        }
-        Op::HasNot(key) => {
-            let key = builder.key(&key);
-            filter(input, true, move |_, row| {
-                Ok(element::property(&row.value, &key).is_none())
-            })
-        }
-        Op::Where { child, not } => {
-            let mut child = Child::local(&child, builder)?;
-            batch(input, move |cx, rows| {
-                let exist = child.exist(cx, &rows)?;
-                Ok(filter::keep(rows, &exist, !not))
-            })
-        }
-        Op::Junction { children, all } => {
-            let mut children = builder.children(&children, true)?;
-            batch(input, move |cx, rows| {
-                filter::junction(cx, &mut children, all, rows)
-            })
-        }
-        Op::WhereLabels {
-            start,
-            predicate,
-            by,
-        } => {
-            let mut readers = Reader::each(&by, builder)?;
-            batch(input, move |cx, rows| {
-                filter::where_labels(cx, start.as_ref(), &predicate, &mut readers, rows)
-            })
-        }
-        Op::Dedup {
-            labels,
-            by,
-            scope: Scope::Global,
-        } => Box::new(Dedup {
-            input,
-            labels,
-            reader: Reader::new(&by.unwrap_or_default(), builder)?,
-            seen: std::collections::HashSet::default(),
-            held: 0,
-            returned: 0,
-        }),
-        Op::Dedup { .. } => map::values(input, false, |_, value| {
-            Ok(Some(match value.items() {
-                Some(items) => Value::set(items),
-                None => value.clone(),
-            }))
-        }),
-        Op::Coin(probability) => each(input, false, move |cx, mut row, out| {
-            let mut hits = 0;
-            for _ in 0..row.bulk {
-                cx.tick(0)?;
-                hits += u64::from(cx.random.fraction() < probability);
-            }
-            if hits > 0 {
-                row.bulk = hits;
-                out.push(row);
-            }
-            Ok(())
-        }),
-        Op::SimplePath {
-            simple,
-            by,
-            from,
-            to,
-        } => {
-            let mut readers = Reader::each(&by, builder)?;
-            filter(input, false, move |cx, row| {
-                let path = map::between(row.whole_path(), from.as_ref(), to.as_ref());
-                let path = map::read_path(cx, path, &mut readers)?;
-                Ok(path.is_some_and(|path| filter::is_simple(&path) == simple))
-            })
-        }
-        _ => filter(input, false, |_, _| Ok(false)),
-    })
-}
-
-fn ordering(
-    op: &Op,
-    input: BoxedOperator,
-    builder: &Builder<'_>,
-) -> Result<BoxedOperator, QueryError> {
-    Ok(match op.clone() {
-        Op::Range {
-            low,
-            high,
-            scope: Scope::Global,
-        } => Box::new(Range {
-            input,
-            low,
-            high,
-            segments: Rc::clone(&builder.segments),
-            seen: rustc_hash::FxHashMap::default(),
-        }),
-        Op::Range { low, high, .. } => map::values(input, false, move |_, value| {
-            Ok(Some(range::local(value, low, high)))
-        }),
-        Op::Tail {
-            count,
-            scope: Scope::Global,
-        } => gather(input, move |_, rows| Ok(range::tail(rows, count))),
-        Op::Tail { count, .. } => map::values(input, false, move |_, value| {
-            let low = range::length(value).saturating_sub(count);
-            Ok(Some(range::local(value, low, None)))
-        }),
-        Op::Sample { count, by, scope } => {
-            let mut reader = Reader::new(&by.unwrap_or_default(), builder)?;
-            match scope {
-                Scope::Global => gather(input, move |cx, rows| {
-                    group::sample(cx, count, &mut reader, rows)
-                }),
-                Scope::Local => map::values(input, false, move |cx, value| {
-                    let Some(items) = value.items() else {
-                        return Ok(Some(value.clone()));
-                    };
-                    let rows = items.into_iter().map(Row::new).collect();
-                    let rows = group::sample(cx, count, &mut reader, rows)?;
-                    Ok(Some(Value::list(
-                        rows.into_iter().map(|row| row.value).collect(),
-                    )))
-                }),
-            }
-        }
-        Op::Order { by, scope } => {
-            let each = by
-                .iter()
-                .map(|(by, way)| Ok((Reader::new(by, builder)?, *way)));
-            let mut sorting = each.collect::<Result<group::Sorting, QueryError>>()?;
-            if sorting.is_empty() {
-                sorting.push((Reader::Identity, crate::plan::Ordering::Ascending));
-            }
-            match scope {
-                Scope::Global => {
-                    gather(input, move |cx, rows| group::sorted(cx, &mut sorting, rows))
-                }
-                Scope::Local => map::values(input, false, move |cx, value| {
-                    group::sorted_within(cx, &mut sorting, value).map(Some)
-                }),
-            }
-        }
-        _ => {
-            let merges = builder.track == Track::Nothing;
-            gather(input, move |_, rows| {
-                Ok(if merges { merged(rows) } else { rows })
-            })
-        }
-    })
-}
-
-fn gathering(
-    op: &Op,
-    input: BoxedOperator,
-    builder: &Builder<'_>,
-) -> Result<BoxedOperator, QueryError> {
-    let segments = Rc::clone(&builder.segments);
-    let done = false;
-    Ok(match op.clone() {
-        Op::Reduce {
-            reduce: kind,
-            scope: Scope::Global,
-        } => Box::new(Reduce {
-            input,
-            kind,
-            segments,
-            done,
-        }),
-        Op::Reduce { reduce: kind, .. } => {
-            map::values(input, false, move |_, value| reduce::local(kind, value))
-        }
-        Op::FoldWith { seed, operator } => Box::new(Whole {
-            input,
-            segments,
-            done,
-            make: move |cx: &mut super::Context<'_>, rows: Vec<Row>| {
-                let mut folded = seed.clone();
-                for row in rows {
-                    for _ in 0..row.bulk {
-                        cx.tick(0)?;
-                        folded = effect::joined(operator, &folded, &row.value)?;
-                    }
-                }
-                Ok(folded)
-            },
-        }),
-        Op::Group { key, value, into } => {
-            let mut key = Reader::new(&key, builder)?;
-            let mut gathered = Gathered::new(&value, builder)?;
-            let joins = effect::joins(&value);
-            match into {
-                None => Box::new(Whole {
-                    input,
-                    segments,
-                    done,
-                    make: move |cx: &mut super::Context<'_>, rows: Vec<Row>| {
-                        let map = group::group(cx, &mut key, &mut gathered, rows)?;
-                        Ok(Value::Map(std::sync::Arc::new(map)))
-                    },
-                }),
-                Some(name) => Box::new(Observe {
-                    input,
-                    done,
-                    observe: move |cx: &mut super::Context<'_>, rows: &[Row]| {
-                        let map = group::group(cx, &mut key, &mut gathered, rows.to_vec())?;
-                        effect::merge(cx, &name, map, joins)
-                    },
-                }),
-            }
-        }
-        Op::GroupCount { key, into } => {
-            let mut key = Reader::new(&key, builder)?;
-            let mut counted = move |cx: &mut super::Context<'_>, rows: &[Row]| {
-                let mut counts = indexmap::IndexMap::default();
-                group::group_count(cx, &mut key, rows, &mut counts)?;
-                let entry = |(key, count)| (key, Value::count(count));
-                Ok::<_, QueryError>(counts.into_iter().map(entry).collect())
-            };
-            match into {
-                None => Box::new(Whole {
-                    input,
-                    segments,
-                    done,
-                    make: move |cx: &mut super::Context<'_>, rows: Vec<Row>| {
-                        Ok(Value::Map(std::sync::Arc::new(counted(cx, &rows)?)))
-                    },
-                }),
-                Some(name) => Box::new(Observe {
-                    input,
-                    done,
-                    observe: move |cx: &mut super::Context<'_>, rows: &[Row]| {
-                        let map = counted(cx, rows)?;
-                        effect::merge(cx, &name, map, effect::summed)
-                    },
-                }),
-            }
-        }
-        Op::Aggregate { into, by, scope } => {
-            let mut reader = Reader::new(&by, builder)?;
-            match scope {
-                Scope::Global => Box::new(Observe {
-                    input,
-                    done,
-                    observe: move |cx: &mut super::Context<'_>, rows: &[Row]| {
-                        effect::add(cx, &into, &mut reader, rows)
-                    },
-                }),
-                Scope::Local => each(input, false, move |cx, row, out| {
-                    effect::add(cx, &into, &mut reader, std::slice::from_ref(&row))?;
-                    out.push(row);
-                    Ok(())
-                }),
-            }
-        }
-        Op::Cap(names) => Box::new(Cap {
-            input,
-            names,
-            segments,
-            done,
-        }),
-        Op::Tree { by, into } => {
-            let mut readers = Reader::each(&by, builder)?;
-            match into {
-                None => Box::new(Whole {
-                    input,
-                    segments,
-                    done,
-                    make: move |cx: &mut super::Context<'_>, rows: Vec<Row>| {
-                        map::tree(cx, &mut readers, &rows)
-                    },
-                }),
-                Some(name) => Box::new(Observe {
-                    input,
-                    done,
-                    observe: move |cx: &mut super::Context<'_>, rows: &[Row]| {
-                        let tree = map::tree(cx, &mut readers, rows)?;
-                        effect::graft(cx, &name, tree)
-                    },
-                }),
-            }
-        }
-        _ => input,
-    })
-}
-
-fn branching(
-    op: &Op,
-    input: BoxedOperator,
-    builder: &Builder<'_>,
-) -> Result<BoxedOperator, QueryError> {
-    Ok(match op {
-        Op::FlatMap {
-            child,
-            first,
-            local,
-        } => {
-            let (mut child, first, local) = (Child::local(child, builder)?, *first, *local);
-            batch(input, move |cx, rows| {
-                branch::flat_map(cx, &mut child, first, local, rows)
-            })
-        }
-        Op::SideEffect(child) => {
-            let mut child = Child::local(child, builder)?;
-            batch(input, move |cx, rows| {
-                child.results(cx, &rows)?;
-                Ok(rows)
-            })
-        }
-        Op::Coalesce(plans) => {
-            let mut children = builder.children(plans, true)?;
-            batch(input, move |cx, rows| {
-                branch::coalesce(cx, &mut children, rows, false)
-            })
-        }
-        Op::Optional(plan) => {
-            let mut children = builder.children(std::slice::from_ref(plan), true)?;
-            batch(input, move |cx, rows| {
-                branch::coalesce(cx, &mut children, rows, true)
-            })
-        }
-        Op::Union(plans) => union(input, Router::All, plans, false, builder)?,
-        Op::IfThenElse {
-            condition,
-            then,
-            otherwise,
-        } => {
-            let router = Router::Exists(Child::local(condition, builder)?);
-            union(
-                input,
-                router,
-                &[then.clone(), otherwise.clone()],
-                false,
-                builder,
-            )?
-        }
-        Op::Branch {
-            branch,
-            options,
-            first,
-        } => {
-            let choice = |(choice, _): &(Choice, Plan)| {
-                Ok(match choice {
-                    Choice::Value(value) => Pick::Value(value.clone()),
-                    Choice::Predicate(predicate) => Pick::Predicate(predicate.clone()),
-                    Choice::Child(plan) => Pick::Child(Child::local(plan, builder)?),
-                    Choice::None => Pick::None,
-                    Choice::Unproductive => Pick::Unproductive,
-                    Choice::Any => Pick::Any,
-                })
-            };
-            let router = Router::Read {
-                reader: Reader::new(branch, builder)?,
-                choices: options
-                    .iter()
-                    .map(choice)
-                    .collect::<Result<_, QueryError>>()?,
-                first: *first,
-            };
-            let plans: Vec<Plan> = options.iter().map(|(_, plan)| plan.clone()).collect();
-            union(input, router, &plans, *first, builder)?
-        }
-        Op::Repeat(repeat) => Box::new(Repeat::new(input, repeat, builder)?),
-        _ => input,
-    })
-}
-
-fn union(
-    input: BoxedOperator,
-    router: Router,
-    plans: &[Plan],
-    passes: bool,
-    builder: &Builder<'_>,
-) -> Result<BoxedOperator, QueryError> {
-    Ok(Box::new(Union {
-        input,
-        children: match router {
-            Router::All => builder.children(plans, false)?,
-            _ => {
-                let routed = plans.iter().map(|plan| Child::routed(plan, builder));
-                routed.collect::<Result<_, _>>()?
-            }
-        },
-        router,
-        segments: Rc::clone(&builder.segments),
-        passes,
-        gathers: plans.iter().any(Plan::gathers),
-        current: plans.len(),
-        ended: false,
-    }))
 }
 
 impl Builder<'_> {

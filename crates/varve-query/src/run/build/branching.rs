@@ -1,0 +1,118 @@
+//! Steps that send rows through children.
+
+use std::rc::Rc;
+
+use super::super::BoxedOperator;
+use super::super::branch::{self, Pick, Router, Union};
+use super::super::child::{Child, Reader};
+use super::super::repeat::Repeat;
+use super::{Builder, batch};
+use crate::QueryError;
+use crate::plan::{Choice, Op, Plan};
+
+/// Steps that send rows through children.
+pub(super) fn branching(
+    op: &Op,
+    input: BoxedOperator,
+    builder: &Builder<'_>,
+) -> Result<BoxedOperator, QueryError> {
+    Ok(match op {
+        Op::FlatMap {
+            child,
+            first,
+            local,
+        } => {
+            let (mut child, first, local) = (Child::local(child, builder)?, *first, *local);
+            batch(input, move |cx, rows| {
+                branch::flat_map(cx, &mut child, first, local, rows)
+            })
+        }
+        Op::SideEffect(child) => {
+            let mut child = Child::local(child, builder)?;
+            batch(input, move |cx, rows| {
+                child.results(cx, &rows)?;
+                Ok(rows)
+            })
+        }
+        Op::Coalesce(plans) => {
+            let mut children = builder.children(plans, true)?;
+            batch(input, move |cx, rows| {
+                branch::coalesce(cx, &mut children, rows, false)
+            })
+        }
+        Op::Optional(plan) => {
+            let mut children = builder.children(std::slice::from_ref(plan), true)?;
+            batch(input, move |cx, rows| {
+                branch::coalesce(cx, &mut children, rows, true)
+            })
+        }
+        Op::Union(plans) => union(input, Router::All, plans, false, builder)?,
+        Op::IfThenElse {
+            condition,
+            then,
+            otherwise,
+        } => {
+            let router = Router::Exists(Child::local(condition, builder)?);
+            union(
+                input,
+                router,
+                &[then.clone(), otherwise.clone()],
+                false,
+                builder,
+            )?
+        }
+        Op::Branch {
+            branch,
+            options,
+            first,
+        } => {
+            let choice = |(choice, _): &(Choice, Plan)| {
+                Ok(match choice {
+                    Choice::Value(value) => Pick::Value(value.clone()),
+                    Choice::Predicate(predicate) => Pick::Predicate(predicate.clone()),
+                    Choice::Child(plan) => Pick::Child(Child::local(plan, builder)?),
+                    Choice::None => Pick::None,
+                    Choice::Unproductive => Pick::Unproductive,
+                    Choice::Any => Pick::Any,
+                })
+            };
+            let router = Router::Read {
+                reader: Reader::new(branch, builder)?,
+                choices: options
+                    .iter()
+                    .map(choice)
+                    .collect::<Result<_, QueryError>>()?,
+                first: *first,
+            };
+            let plans: Vec<Plan> = options.iter().map(|(_, plan)| plan.clone()).collect();
+            union(input, router, &plans, *first, builder)?
+        }
+        Op::Repeat(repeat) => Box::new(Repeat::new(input, repeat, builder)?),
+        _ => input,
+    })
+}
+
+fn union(
+    input: BoxedOperator,
+    router: Router,
+    plans: &[Plan],
+    passes: bool,
+    builder: &Builder<'_>,
+) -> Result<BoxedOperator, QueryError> {
+    Ok(Box::new(Union {
+        input,
+        children: match router {
+            Router::All => builder.children(plans, false)?,
+            _ => {
+                let routed = plans.iter().map(|plan| Child::routed(plan, builder));
+                routed.collect::<Result<_, _>>()?
+            }
+        },
+        router,
+        segments: Rc::clone(&builder.segments),
+        passes,
+        gathers: plans.iter().any(Plan::gathers),
+        current: plans.len(),
+        ended: false,
+    }))
+}

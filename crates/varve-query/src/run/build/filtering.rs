@@ -1,0 +1,202 @@
+//! Steps that let rows pass, and steps that order them or pick them by their place.
+
+use std::rc::Rc;
+
+use super::super::child::{Child, Reader};
+use super::super::filter::{self, Dedup};
+use super::super::group;
+use super::super::range::{self, Range};
+use super::super::row::{Row, Track, merged};
+use super::super::{BoxedOperator, element, map};
+use super::{Builder, batch, each, gather, passing};
+use crate::plan::{Op, Scope};
+use crate::{QueryError, Value};
+
+/// Steps that let rows pass.
+pub(super) fn filtering(
+    op: &Op,
+    input: BoxedOperator,
+    builder: &Builder<'_>,
+) -> Result<BoxedOperator, QueryError> {
+    Ok(match op.clone() {
+        Op::Is(predicate) => passing(input, false, move |_, row| predicate.holds(&row.value)),
+        Op::HasProperty { key, predicate } => {
+            let key = builder.key(&key);
+            passing(input, true, move |_, row| {
+                filter::has_property(&row.value, &key, &predicate)
+            })
+        }
+        Op::HasPropertyChild { key, child } => {
+            let key = builder.key(&key);
+            let mut child = Child::local(&child, builder)?;
+            passing(input, true, move |cx, row| {
+                let Some(value) = element::property(&row.value, &key) else {
+                    return Ok(false);
+                };
+                let asked = Row {
+                    value,
+                    ..row.clone()
+                };
+                Ok(child.exist(cx, &[asked])?[0])
+            })
+        }
+        Op::HasToken { token, predicate } => {
+            let fetch = token == crate::value::Token::Label;
+            passing(input, fetch, move |cx, row| {
+                filter::has_token(cx, &row.value, token, &predicate)
+            })
+        }
+        Op::HasKey(key) => {
+            let key = builder.key(&key);
+            passing(input, true, move |_, row| {
+                Ok(element::property(&row.value, &key).is_some())
+            })
+        }
+        Op::HasNot(key) => {
+            let key = builder.key(&key);
+            passing(input, true, move |_, row| {
+                Ok(element::property(&row.value, &key).is_none())
+            })
+        }
+        Op::Where { child, not } => {
+            let mut child = Child::local(&child, builder)?;
+            batch(input, move |cx, rows| {
+                let exist = child.exist(cx, &rows)?;
+                Ok(filter::keep(rows, &exist, !not))
+            })
+        }
+        Op::Junction { children, all } => {
+            let mut children = builder.children(&children, true)?;
+            batch(input, move |cx, rows| {
+                filter::junction(cx, &mut children, all, rows)
+            })
+        }
+        Op::WhereLabels {
+            start,
+            predicate,
+            by,
+        } => {
+            let mut readers = Reader::each(&by, builder)?;
+            batch(input, move |cx, rows| {
+                filter::where_labels(cx, start.as_ref(), &predicate, &mut readers, rows)
+            })
+        }
+        Op::Dedup {
+            labels,
+            by,
+            scope: Scope::Global,
+        } => Box::new(Dedup {
+            input,
+            labels,
+            reader: Reader::new(&by.unwrap_or_default(), builder)?,
+            seen: std::collections::HashSet::default(),
+            held: 0,
+            returned: 0,
+        }),
+        Op::Dedup { .. } => map::values(input, false, |_, value| {
+            Ok(Some(match value.items() {
+                Some(items) => Value::set(items),
+                None => value.clone(),
+            }))
+        }),
+        Op::Coin(probability) => each(input, false, move |cx, mut row, out| {
+            let mut hits = 0;
+            for _ in 0..row.bulk {
+                cx.tick(0)?;
+                hits += u64::from(cx.random.fraction() < probability);
+            }
+            if hits > 0 {
+                row.bulk = hits;
+                out.push(row);
+            }
+            Ok(())
+        }),
+        Op::SimplePath {
+            simple,
+            by,
+            from,
+            to,
+        } => {
+            let mut readers = Reader::each(&by, builder)?;
+            passing(input, false, move |cx, row| {
+                let path = map::between(row.whole_path(), from.as_ref(), to.as_ref());
+                let path = map::read_path(cx, path, &mut readers)?;
+                Ok(path.is_some_and(|path| filter::is_simple(&path) == simple))
+            })
+        }
+        _ => passing(input, false, |_, _| Ok(false)),
+    })
+}
+
+/// Steps that order rows, or pick them by their place.
+pub(super) fn ordering(
+    op: &Op,
+    input: BoxedOperator,
+    builder: &Builder<'_>,
+) -> Result<BoxedOperator, QueryError> {
+    Ok(match op.clone() {
+        Op::Range {
+            low,
+            high,
+            scope: Scope::Global,
+        } => Box::new(Range {
+            input,
+            low,
+            high,
+            segments: Rc::clone(&builder.segments),
+            seen: rustc_hash::FxHashMap::default(),
+        }),
+        Op::Range { low, high, .. } => map::values(input, false, move |_, value| {
+            Ok(Some(range::local(value, low, high)))
+        }),
+        Op::Tail {
+            count,
+            scope: Scope::Global,
+        } => gather(input, move |_, rows| Ok(range::tail(rows, count))),
+        Op::Tail { count, .. } => map::values(input, false, move |_, value| {
+            let low = range::length(value).saturating_sub(count);
+            Ok(Some(range::local(value, low, None)))
+        }),
+        Op::Sample { count, by, scope } => {
+            let mut reader = Reader::new(&by.unwrap_or_default(), builder)?;
+            match scope {
+                Scope::Global => gather(input, move |cx, rows| {
+                    group::sample(cx, count, &mut reader, rows)
+                }),
+                Scope::Local => map::values(input, false, move |cx, value| {
+                    let Some(items) = value.items() else {
+                        return Ok(Some(value.clone()));
+                    };
+                    let rows = items.into_iter().map(Row::new).collect();
+                    let rows = group::sample(cx, count, &mut reader, rows)?;
+                    Ok(Some(Value::list(
+                        rows.into_iter().map(|row| row.value).collect(),
+                    )))
+                }),
+            }
+        }
+        Op::Order { by, scope } => {
+            let each = by
+                .iter()
+                .map(|(by, way)| Ok((Reader::new(by, builder)?, *way)));
+            let mut sorting = each.collect::<Result<group::Sorting, QueryError>>()?;
+            if sorting.is_empty() {
+                sorting.push((Reader::Identity, crate::plan::Ordering::Ascending));
+            }
+            match scope {
+                Scope::Global => {
+                    gather(input, move |cx, rows| group::sorted(cx, &mut sorting, rows))
+                }
+                Scope::Local => map::values(input, false, move |cx, value| {
+                    group::sorted_within(cx, &mut sorting, value).map(Some)
+                }),
+            }
+        }
+        _ => {
+            let merges = builder.track == Track::Nothing;
+            gather(input, move |_, rows| {
+                Ok(if merges { merged(rows) } else { rows })
+            })
+        }
+    })
+}
