@@ -69,11 +69,6 @@ impl<'c> GraphHost<'c> {
         Ok(host)
     }
 
-    /// The graph that `g` means; empty if it means none.
-    pub(super) fn first_graph(&self) -> String {
-        graph_named(self.context.state(), &self.aliases, "g").unwrap_or_default()
-    }
-
     /// The view that a traversal asks for.
     fn view(&mut self, source: &Source, bound: &Bound) -> Result<(Arc<Leased>, View), ApiError> {
         let (Source::Traversal(name) | Source::Graph(name)) = source;
