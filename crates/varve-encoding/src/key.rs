@@ -383,8 +383,8 @@ pub fn decode_element(bytes: &[u8]) -> Result<ElementId, DecodeError> {
     }
 }
 
-/// Partition and clustering key of the current row of the element whose key fills `bytes`, as [`current`] gives them; an
-/// edge's on its source's side. Decodes nothing.
+/// Partition and clustering key of the current row of the element whose key fills `bytes`, as
+/// [`current`] gives them; an edge's on its source's side. Decodes nothing.
 ///
 /// # Errors
 /// When the bytes hold anything else.

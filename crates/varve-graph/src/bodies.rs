@@ -1,5 +1,5 @@
-//! What schema tasks do to elements: removing those of a label, and building or removing index entries. What jobs do is
-//! brought by the program that opens the graph.
+//! What schema tasks do to elements: removing those of a label, and building or removing index
+//! entries. What jobs do is brought by the program that opens the graph.
 //!
 //! Every body works in chunks of ordinary commits, so readers and writers go on meanwhile, history is kept, and a task
 //! that was interrupted simply runs again.
@@ -26,7 +26,8 @@ use crate::write::{Missing, Mutation, WriteRequest};
 /// Elements removed in one commit.
 const CHUNK: usize = 500;
 
-/// The work of tasks that are jobs (scripts, algorithms), brought by the program that opens the graph.
+/// The work of tasks that are jobs (scripts, algorithms), brought by the program that opens the
+/// graph.
 pub trait Jobs: Send + Sync {
     /// Does a job's work and returns its result, as [`TaskBodies::run`].
     ///

@@ -1,4 +1,5 @@
-//! How many times a view asks its engine for what many vertices have: a cluster's answers are waited for.
+//! How many times a view asks its engine for what many vertices have: a cluster's answers are
+//! waited for.
 
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
-//! Damaged messages of drivers: bits turned, parts cut out, doubled and mixed. None makes a panic in
-//! the decoders or on the way to the language's tree, and what is still read is written and read again.
+//! Damaged messages of drivers: bits turned, parts cut out, doubled and mixed. None makes a panic
+//! in the decoders or on the way to the language's tree, and what is still read is written and read
+//! again.
 //!
-//! `VARVE_FUZZ_ROUNDS` sets the number of messages, `VARVE_FUZZ_SEED` the seed; both are printed when
-//! it fails.
+//! `VARVE_FUZZ_ROUNDS` sets the number of messages, `VARVE_FUZZ_SEED` the seed; both are printed
+//! when it fails.
 
 use varve_graphson::{
     Format, Value, graphbinary, graphson, read_request, read_response, split_frame,

@@ -1,8 +1,8 @@
-//! Damaged texts: parts of real ones cut out, doubled, swapped and mixed. None makes the parser panic,
-//! and what it still reads prints to a text that is read as an equal tree.
+//! Damaged texts: parts of real ones cut out, doubled, swapped and mixed. None makes the parser
+//! panic, and what it still reads prints to a text that is read as an equal tree.
 //!
-//! `VARVE_FUZZ_ROUNDS` sets the number of texts, `VARVE_FUZZ_SEED` the seed; both are printed when it
-//! fails. With `VARVE_GREMLIN_FEATURES` the texts of TinkerPop's scenarios are damaged too.
+//! `VARVE_FUZZ_ROUNDS` sets the number of texts, `VARVE_FUZZ_SEED` the seed; both are printed when
+//! it fails. With `VARVE_GREMLIN_FEATURES` the texts of TinkerPop's scenarios are damaged too.
 
 #[path = "support/encode.rs"]
 mod encode;

@@ -52,9 +52,9 @@ section! {
         max_traversal_rows: u64 = 50_000_000,
         /// Bytes that one traversal may hold, its answer not counted. Over it: 400.
         max_traversal_bytes: usize = 128 * MIB,
-        /// Bytes that one graph algorithm (`jobs/algorithm/…`) may hold: its copy of the graph, of which
-        /// an edge takes 4 bytes a direction, and its arrays. Each graph runs one at a time. Over it
-        /// the task fails.
+        /// Bytes that one graph algorithm (`jobs/algorithm/…`) may hold: its copy of the graph, of
+        /// which an edge takes 4 bytes a direction, and its arrays. Each graph runs one at a time.
+        /// Over it the task fails.
         max_algorithm_bytes: usize = 512 * MIB,
         /// Bytes of answers held at once, from when they are written until clients have taken them,
         /// those of other servers that are handed through included. Over it: 503 for reads; what

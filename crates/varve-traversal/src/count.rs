@@ -35,9 +35,9 @@ struct At {
     edge: usize,
 }
 
-/// The edges by which the last step leaves the vertices that the steps before it lead to. The walk goes
-/// in storage order, as far as it can before it turns back, and leaves a vertex that it remembers once
-/// only, whatever the step.
+/// The edges by which the last step leaves the vertices that the steps before it lead to. The walk
+/// goes in storage order, as far as it can before it turns back, and leaves a vertex that it
+/// remembers once only, whatever the step.
 ///
 /// # Errors
 /// Failures of the view.

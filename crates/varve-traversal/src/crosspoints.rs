@@ -29,10 +29,10 @@ pub struct Crossing {
     pub path: Path,
 }
 
-/// The paths of 1 to `depth` edges from `source` to `target` that visit no vertex twice, of which the
-/// first half is walked from the source and the second from the target, both along the step. Of an
-/// odd number the source walks one edge more. Shorter ones first, of equal length in storage order.
-/// None from a vertex to itself.
+/// The paths of 1 to `depth` edges from `source` to `target` that visit no vertex twice, of which
+/// the first half is walked from the source and the second from the target, both along the step. Of
+/// an odd number the source walks one edge more. Shorter ones first, of equal length in storage
+/// order. None from a vertex to itself.
 ///
 /// # Errors
 /// [`TraversalError::Capacity`] when the capacity is exceeded, and failures of the view.

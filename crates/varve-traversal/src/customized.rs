@@ -51,8 +51,9 @@ pub struct WeighedPath {
     pub weights: Vec<f64>,
 }
 
-/// The walks from the sources that follow the steps one after the other and visit no vertex twice. A
-/// walk over parallel edges is one for each. Of equal weights, and without sorting, in storage order.
+/// The walks from the sources that follow the steps one after the other and visit no vertex twice.
+/// A walk over parallel edges is one for each. Of equal weights, and without sorting, in storage
+/// order.
 ///
 /// # Errors
 /// [`TraversalError::Capacity`] when the capacity is exceeded, [`TraversalError::NotANumber`] for a

@@ -42,8 +42,8 @@ pub struct Similar {
     pub shared: Vec<VertexNumber>,
 }
 
-/// Each source that has similar vertices, with these: highest score first, of equals the one that is met
-/// first.
+/// Each source that has similar vertices, with these: highest score first, of equals the one that
+/// is met first.
 pub type Spindles = Vec<(VertexNumber, Vec<Similar>)>;
 
 /// The vertices to which the source's neighbours lead back. Sources in the order given.

@@ -88,7 +88,8 @@ pub fn simple_paths(
     Ok(finder.found)
 }
 
-/// [`simple_paths`] of each source and each target, source by source. The capacity holds for each pair.
+/// [`simple_paths`] of each source and each target, source by source. The capacity holds for each
+/// pair.
 ///
 /// # Errors
 /// As [`simple_paths`].

@@ -1,8 +1,8 @@
 //! A compressed copy in memory of the graph that a view shows, for algorithms that walk all of it.
 //!
-//! Vertices are numbered from 0 in the order of their keys. Each direction is one array of starts and
-//! one of neighbours, so an edge takes 4 bytes a direction, and 8 more for a weight. Edges with an
-//! end that does not exist are left out. Neighbours come by the number of the other end.
+//! Vertices are numbered from 0 in the order of their keys. Each direction is one array of starts
+//! and one of neighbours, so an edge takes 4 bytes a direction, and 8 more for a weight. Edges with
+//! an end that does not exist are left out. Neighbours come by the number of the other end.
 
 mod build;
 mod table;
@@ -151,7 +151,8 @@ impl Projection {
         build::projection(view, ask, meter)
     }
 
-    /// A projection of these edges, both ways. Vertices have their numbers as ids. For tests and tools.
+    /// A projection of these edges, both ways. Vertices have their numbers as ids. For tests and
+    /// tools.
     #[must_use]
     pub fn of_edges(vertices: usize, edges: &[(Node, Node, f64)]) -> Self {
         let reversed: Vec<_> = edges.iter().map(|(a, b, w)| (*b, *a, *w)).collect();
@@ -246,8 +247,8 @@ impl Projection {
         view.vertex_id(self.vertices.key(node))
     }
 
-    /// The simple graph: for each vertex the different other vertices that its edges lead to, in the
-    /// directions that were asked for.
+    /// The simple graph: for each vertex the different other vertices that its edges lead to, in
+    /// the directions that were asked for.
     ///
     /// # Errors
     /// Over the bytes of the meter.

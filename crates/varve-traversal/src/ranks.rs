@@ -61,10 +61,11 @@ impl Layer {
     }
 }
 
-/// Ranks of the vertices that each step leads to, first the source's own, 1. Each vertex gives `alpha`
-/// of its rank, in equal parts, to the edges that lead to new vertices (each once for each path that
-/// leads to it), to its neighbours in its own layer and to those in layers before, but for the source's.
-/// What a layer gives itself is passed on with the rest; what it gives back is not.
+/// Ranks of the vertices that each step leads to, first the source's own, 1. Each vertex gives
+/// `alpha` of its rank, in equal parts, to the edges that lead to new vertices (each once for each
+/// path that leads to it), to its neighbours in its own layer and to those in layers before, but
+/// for the source's. What a layer gives itself is passed on with the rest; what it gives back is
+/// not.
 ///
 /// # Errors
 /// [`TraversalError::Capacity`] when more partial paths are made than may be, and failures of the view.
@@ -195,10 +196,10 @@ pub struct PersonalRank {
     pub limit: usize,
 }
 
-/// Ranks of the vertices around a source after some rounds of a random walk that returns to it, over
-/// edges between two different labels. In a round each vertex passes `alpha` of its rank on in equal
-/// parts over its edges, one without edges keeps it, and the source is given `1 - alpha`. The source
-/// and its neighbours are not answered.
+/// Ranks of the vertices around a source after some rounds of a random walk that returns to it,
+/// over edges between two different labels. In a round each vertex passes `alpha` of its rank on in
+/// equal parts over its edges, one without edges keeps it, and the source is given `1 - alpha`. The
+/// source and its neighbours are not answered.
 ///
 /// # Errors
 /// Failures of the view.

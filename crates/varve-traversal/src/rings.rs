@@ -11,7 +11,8 @@ use crate::{Capacity, Path, Search, Step, TraversalError, VertexNumber};
 pub struct Rings {
     /// Most edges of a walk, at least 1.
     pub depth: u64,
-    /// Whether rings close at the source; otherwise at any vertex of the walk. Rays do not look at it.
+    /// Whether rings close at the source; otherwise at any vertex of the walk. Rays do not look at
+    /// it.
     pub source_in_ring: bool,
     /// Distinct vertices that may be met.
     pub capacity: Capacity,
@@ -25,9 +26,10 @@ fn goes_back(step: &Step, walks: &Walks, place: usize, both_ways: bool) -> bool 
     step.direction.is_none() && place + 1 == walks.edges() && !both_ways
 }
 
-/// Walks of up to `depth` edges from `source` that visit no vertex twice, but for the last, which is
-/// the source or, if asked, any vertex of the walk. Shorter ones first, of equal length in storage
-/// order. A ring and the same ring walked the other way round are one: the first that is met.
+/// Walks of up to `depth` edges from `source` that visit no vertex twice, but for the last, which
+/// is the source or, if asked, any vertex of the walk. Shorter ones first, of equal length in
+/// storage order. A ring and the same ring walked the other way round are one: the first that is
+/// met.
 ///
 /// # Errors
 /// [`TraversalError::Capacity`] when the capacity is exceeded, and failures of the view.
@@ -89,10 +91,10 @@ fn either_way(walk: &[VertexNumber], place: usize) -> Vec<VertexNumber> {
     [way_there, ring].concat()
 }
 
-/// Walks of `depth` edges from `source` that visit no vertex twice, and shorter ones from whose last
-/// vertex no edge leads on: in a step both ways none but the one that the walk came by. Walks whose
-/// every edge leads back to one of their vertices are rings, not rays. Shorter ones first, of equal
-/// length in storage order.
+/// Walks of `depth` edges from `source` that visit no vertex twice, and shorter ones from whose
+/// last vertex no edge leads on: in a step both ways none but the one that the walk came by. Walks
+/// whose every edge leads back to one of their vertices are rings, not rays. Shorter ones first, of
+/// equal length in storage order.
 ///
 /// # Errors
 /// As [`rings`].

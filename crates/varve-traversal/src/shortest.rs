@@ -192,8 +192,8 @@ pub fn shortest_paths(
     Ok(Vec::new())
 }
 
-/// One shortest path for each pair of these vertices that has one, from the earlier to the later of the
-/// list. The capacity holds for each pair.
+/// One shortest path for each pair of these vertices that has one, from the earlier to the later of
+/// the list. The capacity holds for each pair.
 ///
 /// # Errors
 /// As [`shortest_paths`].

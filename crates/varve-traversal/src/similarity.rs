@@ -60,8 +60,8 @@ pub fn jaccard(
     })
 }
 
-/// Jaccard's index of a vertex and each vertex that is one or two steps away, highest first; of equals
-/// the nearer, then in storage order. At most `top`.
+/// Jaccard's index of a vertex and each vertex that is one or two steps away, highest first; of
+/// equals the nearer, then in storage order. At most `top`.
 ///
 /// # Errors
 /// [`TraversalError::Capacity`] when more vertices are reached than may be, and failures of the view.

@@ -37,9 +37,9 @@ struct Progress {
     times: u64,
 }
 
-/// The paths of at least one edge from a source to a target that walk each step 0 to `max_times` times,
-/// one step after the other. Shorter ones first, of equal length in storage order. A path that fits
-/// the template in several ways is one, walked by the earliest steps.
+/// The paths of at least one edge from a source to a target that walk each step 0 to `max_times`
+/// times, one step after the other. Shorter ones first, of equal length in storage order. A path
+/// that fits the template in several ways is one, walked by the earliest steps.
 ///
 /// # Errors
 /// [`TraversalError::Capacity`] when the capacity is exceeded, and failures of the view.

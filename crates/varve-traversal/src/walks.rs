@@ -140,7 +140,8 @@ struct End<T> {
     note: T,
 }
 
-/// Walks of one length. Of each, the last vertex and the shorter walk that it goes on from are held.
+/// Walks of one length. Of each, the last vertex and the shorter walk that it goes on from are
+/// held.
 #[derive(Debug)]
 pub(crate) struct Walks<T = ()> {
     layers: Vec<Vec<End<T>>>,

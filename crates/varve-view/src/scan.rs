@@ -37,7 +37,8 @@ pub struct ScanOrder {
     pub descending: bool,
 }
 
-/// Where a scan goes on. Belongs to one ask and one point of both times; opaque to all but the view.
+/// Where a scan goes on. Belongs to one ask and one point of both times; opaque to all but the
+/// view.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place(Vec<u8>);
 

@@ -111,8 +111,8 @@ pub trait GraphView: Send + Sync {
     ) -> Result<(), ViewError>;
 
     /// Visits the elements asked for from a place on, until `demand` of them (at least one) were
-    /// visited or the visitor breaks. Returns where to go on, or `None` when no more will come. Each
-    /// element comes once; the elements of one scan in pieces are those of one in a whole.
+    /// visited or the visitor breaks. Returns where to go on, or `None` when no more will come.
+    /// Each element comes once; the elements of one scan in pieces are those of one in a whole.
     ///
     /// With conditions or an order, each label that can have such elements must have an index that
     /// narrows by a condition or has the order. The other conditions are checked on each element.

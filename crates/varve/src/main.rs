@@ -28,10 +28,11 @@ use cli::{Cli, Command};
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// How the allocator begins; `MALLOC_CONF` in the environment goes before it. Rows lie all over hundreds of megabytes, so
-/// a good part of the time of a write was the translation of addresses: huge pages, where the kernel gives them to those
-/// that ask, take about a tenth off a batch's cost. Freed pages go back to the kernel after a second, not ten, so that
-/// large bodies one after the other do not add up.
+/// How the allocator begins; `MALLOC_CONF` in the environment goes before it. Rows lie all over
+/// hundreds of megabytes, so a good part of the time of a write was the translation of addresses:
+/// huge pages, where the kernel gives them to those that ask, take about a tenth off a batch's
+/// cost. Freed pages go back to the kernel after a second, not ten, so that large bodies one after
+/// the other do not add up.
 // SAFETY: the allocator's name for this, read once at the start as a C string, which it is.
 #[cfg(feature = "jemalloc")]
 #[unsafe(export_name = "malloc_conf")]

@@ -62,7 +62,8 @@ pub(super) fn usable(
     usable
 }
 
-/// The alternatives that the indexes on `base` offer to walk the elements by the value of a number or date.
+/// The alternatives that the indexes on `base` offer to walk the elements by the value of a number
+/// or date.
 pub(super) fn in_order(
     schema: &Schema,
     base: IndexBase,
@@ -93,7 +94,8 @@ pub(super) fn in_order(
     usable
 }
 
-/// The entries of one index by the value of a property. The fields before it must each have one value.
+/// The entries of one index by the value of a property. The fields before it must each have one
+/// value.
 fn ordered_entries(
     schema: &Schema,
     index: &Arc<IndexLabel>,

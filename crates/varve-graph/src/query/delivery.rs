@@ -95,7 +95,8 @@ impl Delivery {
         })
     }
 
-    /// A page of `demand` elements, after which it is not known whether there are more. Whoever asks bounds what it costs.
+    /// A page of `demand` elements, after which it is not known whether there are more. Whoever
+    /// asks bounds what it costs.
     pub(super) fn piece(demand: usize) -> Self {
         Self {
             skip: 0,

@@ -1,4 +1,5 @@
-//! Index entries of several partitions and tables as one sequence without duplicates, ascending or descending.
+//! Index entries of several partitions and tables as one sequence without duplicates, ascending or
+//! descending.
 
 use std::collections::VecDeque;
 
@@ -13,9 +14,9 @@ const BUFFERED_KEYS_MAX: usize = 16_384;
 
 /// A merge of the clustering keys in one range of several partitions.
 ///
-/// Entries of the past are read up to where those of the present have been read, and after them: a commit moves them from the
-/// one to the other, and where a reader has no state of one moment, one that was still to come when the past was read, and
-/// gone when the present was, would be missed.
+/// Entries of the past are read up to where those of the present have been read, and after them: a
+/// commit moves them from the one to the other, and where a reader has no state of one moment, one
+/// that was still to come when the past was read, and gone when the present was, would be missed.
 pub(super) struct Merge<'a> {
     reader: &'a dyn Reader,
     /// Whether the greatest key comes first.
@@ -42,8 +43,8 @@ struct Stream {
 }
 
 impl<'a> Merge<'a> {
-    /// A merge of the entries' range in each of their partitions in the tables for `scope`; it starts right after
-    /// `after`, or with it when `again`.
+    /// A merge of the entries' range in each of their partitions in the tables for `scope`; it
+    /// starts right after `after`, or with it when `again`.
     pub(super) fn new(
         reader: &'a dyn Reader,
         scope: TemporalScope,
@@ -112,7 +113,8 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// What of a range is left beyond `after`, in the order of a walk; with `after` itself when `again`.
+/// What of a range is left beyond `after`, in the order of a walk; with `after` itself when
+/// `again`.
 fn beyond(range: &ClusteringRange, after: &[u8], reverse: bool, again: bool) -> ClusteringRange {
     // No key lies between a key and the key with a zero appended.
     let with_zero = || [after, &[0]].concat();

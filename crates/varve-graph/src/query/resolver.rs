@@ -35,7 +35,8 @@ pub trait Resolver {
         Ok(())
     }
 
-    /// Visits those elements of a table that exist, in ascending position: `visit(position in keys, content)`.
+    /// Visits those elements of a table that exist, in ascending position: `visit(position in keys,
+    /// content)`.
     ///
     /// # Errors
     /// When the engine fails or stored bytes are damaged.
@@ -46,8 +47,8 @@ pub trait Resolver {
         visit: &mut dyn FnMut(usize, &[u8]) -> Flow,
     ) -> Result<(), GraphError>;
 
-    /// Visits the edges of the vertex with the partition key `owner` that exist and whose clustering key lies in
-    /// `range`, ascending by that key: `visit(clustering key, content)`.
+    /// Visits the edges of the vertex with the partition key `owner` that exist and whose
+    /// clustering key lies in `range`, ascending by that key: `visit(clustering key, content)`.
     ///
     /// # Errors
     /// As [`Resolver::visit_elements`].

@@ -1,7 +1,7 @@
 //! Walking the legs of a plan: fetching candidates, checking them, handing them out.
 //!
-//! A candidate is the keys of its row, an edge's on its source's side or on the side that is walked. Ids are decoded where
-//! an element is handed out.
+//! A candidate is the keys of its row, an edge's on its source's side or on the side that is
+//! walked. Ids are decoded where an element is handed out.
 
 use varve_encoding::row::{edge_parts, vertex_parts};
 use varve_encoding::tables::VERTEX;
@@ -185,8 +185,9 @@ impl Run<'_> {
         each.collect()
     }
 
-    /// Reads candidates and offers those that exist. `check` has the entries that led to them: an element must have its
-    /// entry where the index says so. `position` appends the position of a candidate.
+    /// Reads candidates and offers those that exist. `check` has the entries that led to them: an
+    /// element must have its entry where the index says so. `position` appends the position of a
+    /// candidate.
     fn fetch(
         &mut self,
         leg: &Leg,

@@ -1,8 +1,8 @@
 //! Scans of the graph view: which legs serve them, and walking those a piece at a time.
 //!
-//! They differ from listings in three ways. (1) They may ask for an order, which an index has. (2) A label that could
-//! have matches and has no index refuses the scan, where a listing leaves it out as HugeGraph does. (3) They have no
-//! capacity: the meter of the query bounds them.
+//! They differ from listings in three ways. (1) They may ask for an order, which an index has. (2)
+//! A label that could have matches and has no index refuses the scan, where a listing leaves it out
+//! as HugeGraph does. (3) They have no capacity: the meter of the query bounds them.
 
 use std::sync::Arc;
 

@@ -223,8 +223,8 @@ enum First {
     Read(Chunk, Chunk),
 }
 
-/// The part of a range that may hold edges; `None` if none may. The vertex's own events stand before
-/// those of its edges; there may be many, and they are long.
+/// The part of a range that may hold edges; `None` if none may. The vertex's own events stand
+/// before those of its edges; there may be many, and they are long.
 fn of_edges(range: &ClusteringRange) -> Option<ClusteringRange> {
     let is_before = |to: &Vec<u8>| to.as_slice() <= key::EDGES_FROM;
     if range.to.as_ref().is_some_and(is_before) {
@@ -274,8 +274,8 @@ fn past_together(
     Ok(())
 }
 
-/// Merges current rows and events, a chunk at a time; what of one side lies beyond the other's chunk
-/// is read again with the next.
+/// Merges current rows and events, a chunk at a time; what of one side lies beyond the other's
+/// chunk is read again with the next.
 fn past(
     reader: &dyn Reader,
     partition: &[u8],

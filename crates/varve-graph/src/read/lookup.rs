@@ -55,7 +55,8 @@ impl Resolver for View {
 }
 
 impl View {
-    /// Visits those of many vertices that exist, in ascending position: `visit(position in ids, row)`.
+    /// Visits those of many vertices that exist, in ascending position: `visit(position in ids,
+    /// row)`.
     ///
     /// # Errors
     /// When the engine fails or stored bytes are damaged.

@@ -3,7 +3,8 @@
 use varve_gremlin::bytecode::{Bytecode, Instruction, Value};
 use varve_gremlin::tree::{Argument, Predicate, Traversal};
 
-/// The bytecode of a traversal; nothing if it has variables or computed values, which drivers put in.
+/// The bytecode of a traversal; nothing if it has variables or computed values, which drivers put
+/// in.
 pub(crate) fn encode(traversal: &Traversal) -> Option<Bytecode> {
     let instruction = |name: &str, arguments: &[Argument]| {
         let arguments = arguments

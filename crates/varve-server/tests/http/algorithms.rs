@@ -1,5 +1,6 @@
-//! `…/jobs/algorithm/{name}`: parameters, refusals, results in tasks, both times, limits. That the numbers
-//! are right is the business of `varve-traversal`, whose tests compare them with the definitions.
+//! `…/jobs/algorithm/{name}`: parameters, refusals, results in tasks, both times, limits. That the
+//! numbers are right is the business of `varve-traversal`, whose tests compare them with the
+//! definitions.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! Centralities: degree, closeness, betweenness and stress.
 //!
-//! All but the degree look at paths of vertices, so parallel edges count once and self-loops never. They
-//! follow the directions that the projection has: both make the graph undirected.
+//! All but the degree look at paths of vertices, so parallel edges count once and self-loops never.
+//! They follow the directions that the projection has: both make the graph undirected.
 
 use varve_view::Meter;
 
@@ -74,10 +74,10 @@ pub struct Betweenness<'a> {
     pub depth: u32,
 }
 
-/// The betweenness of each vertex: for every ordered pair of other vertices, the share of the shortest
-/// paths between them that lead through it (Brandes, 2001). Of an undirected graph each pair counts
-/// twice, as in HugeGraph. With sources only the pairs that begin at one count, and the sums are scaled
-/// up to all vertices.
+/// The betweenness of each vertex: for every ordered pair of other vertices, the share of the
+/// shortest paths between them that lead through it (Brandes, 2001). Of an undirected graph each
+/// pair counts twice, as in HugeGraph. With sources only the pairs that begin at one count, and the
+/// sums are scaled up to all vertices.
 ///
 /// # Errors
 /// Over the meter's bytes or its deadline.

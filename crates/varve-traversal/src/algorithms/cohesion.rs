@@ -98,9 +98,9 @@ fn common(a: &[Node], b: &[Node], found: &mut dyn FnMut(Node)) {
     }
 }
 
-/// The core number of each vertex: the greatest k for which it is in a part of the simple graph where
-/// every vertex is joined with k others (Batagelj and Zaversnik, 2003). The edges must be there in both
-/// directions.
+/// The core number of each vertex: the greatest k for which it is in a part of the simple graph
+/// where every vertex is joined with k others (Batagelj and Zaversnik, 2003). The edges must be
+/// there in both directions.
 ///
 /// # Errors
 /// Over the meter's bytes or its deadline.

@@ -18,9 +18,9 @@ pub struct Communities {
     pub last_change: f64,
 }
 
-/// Communities by label propagation. At first each vertex is its own. A round visits the vertices in
-/// order; each takes the community that most of the weight of its edges leads to, of equals its own,
-/// else the smallest. Ends after `times` rounds, or when a round changed a share of at most
+/// Communities by label propagation. At first each vertex is its own. A round visits the vertices
+/// in order; each takes the community that most of the weight of its edges leads to, of equals its
+/// own, else the smallest. Ends after `times` rounds, or when a round changed a share of at most
 /// `precision` of the vertices.
 ///
 /// # Errors

@@ -56,8 +56,8 @@ fn joined(
     Ok(parents)
 }
 
-/// The components of a part of the graph: of the vertices that are wanted, joined by the edges between
-/// them. Each ascending, in the order of their smallest vertices.
+/// The components of a part of the graph: of the vertices that are wanted, joined by the edges
+/// between them. Each ascending, in the order of their smallest vertices.
 ///
 /// # Errors
 /// As [`weak`].

@@ -1,7 +1,7 @@
 //! Communities by greedy modularity (Blondel, Guillaume, Lambiotte and Lefebvre, 2008).
 //!
-//! Edges count in both directions, with their weights; parallel edges add up. A self-loop counts once
-//! inside its community and twice in its vertex's degree.
+//! Edges count in both directions, with their weights; parallel edges add up. A self-loop counts
+//! once inside its community and twice in its vertex's degree.
 
 use varve_view::Meter;
 
@@ -86,7 +86,8 @@ pub fn louvain(
     })
 }
 
-/// The modularity of communities: the share of the weight inside them, less what chance would put there.
+/// The modularity of communities: the share of the weight inside them, less what chance would put
+/// there.
 ///
 /// # Errors
 /// As [`louvain`].

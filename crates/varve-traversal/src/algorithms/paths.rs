@@ -55,8 +55,8 @@ impl Ord for Distance {
     }
 }
 
-/// The weight of a lightest path from `source` to each vertex; infinite where there is none (Dijkstra,
-/// 1959).
+/// The weight of a lightest path from `source` to each vertex; infinite where there is none
+/// (Dijkstra, 1959).
 ///
 /// # Errors
 /// Over the meter's bytes or its deadline.

@@ -8,7 +8,8 @@ use crate::{Adjacency, Node, Projection, TraversalError};
 /// Parameters of PageRank (Page, Brin, Motwani and Winograd, 1999).
 #[derive(Debug, Clone, Copy)]
 pub struct PageRank<'a> {
-    /// The share of rank that jumps instead of following an edge, in (0, 1]. NetworkX names `1 - alpha` so.
+    /// The share of rank that jumps instead of following an edge, in (0, 1]. NetworkX names `1 -
+    /// alpha` so.
     pub alpha: f64,
     /// Iterations, at most.
     pub times: u32,
@@ -29,9 +30,9 @@ pub struct Ranks {
     pub last_change: f64,
 }
 
-/// The PageRank of each vertex; all sum to 1. An edge's share of its source's rank is its share of the
-/// weights of the source's edges. The rank of a vertex without edges jumps. The edges must be there
-/// from their targets ([`Projection::back`]).
+/// The PageRank of each vertex; all sum to 1. An edge's share of its source's rank is its share of
+/// the weights of the source's edges. The rank of a vertex without edges jumps. The edges must be
+/// there from their targets ([`Projection::back`]).
 ///
 /// # Errors
 /// Over the meter's bytes or its deadline.
@@ -87,9 +88,9 @@ pub fn page_rank(
 /// Vertices whose values are looked at together: 4 MiB, which mostly stay in the processor's cache.
 const BLOCK: usize = 1 << 19;
 
-/// Adds to each vertex the sum of the values of the other ends of its edges, by the edges' weights. The
-/// values lie anywhere, so the edges are walked once for each block of vertices; the neighbours of a
-/// vertex ascend, so each walk goes on where the last one ended.
+/// Adds to each vertex the sum of the values of the other ends of its edges, by the edges' weights.
+/// The values lie anywhere, so the edges are walked once for each block of vertices; the neighbours
+/// of a vertex ascend, so each walk goes on where the last one ended.
 struct Sums<'a> {
     side: &'a Adjacency,
     /// The next edge of each vertex.
@@ -175,9 +176,9 @@ fn parts(graph: &Projection, back: &Adjacency, meter: &Meter) -> Result<Vec<f64>
 
 /// Eigenvector centrality: the vector of length 1 that the edges turn into a multiple of itself, a
 /// vertex's value being the sum of those of the sources of its edges. Found by iteration of the
-/// adjacency matrix plus the unit matrix, so that it converges on bipartite graphs too; ends when no
-/// more than `precision` per vertex changes. A graph whose edges make no cycle has no such vector;
-/// then the last iterate is returned, and [`Ranks::last_change`] tells.
+/// adjacency matrix plus the unit matrix, so that it converges on bipartite graphs too; ends when
+/// no more than `precision` per vertex changes. A graph whose edges make no cycle has no such
+/// vector; then the last iterate is returned, and [`Ranks::last_change`] tells.
 ///
 /// The edges must be there from their targets ([`Projection::back`]); if they are there from their
 /// sources too, both directions count.

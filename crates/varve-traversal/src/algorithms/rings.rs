@@ -12,10 +12,10 @@ pub struct Rings {
     pub depth: u32,
 }
 
-/// Shows each ring once, as its vertices from the smallest on; returns how many were shown. Parallel
-/// edges make no further rings, a self-loop is a ring of one vertex. If the projection has both
-/// directions, a ring may be walked along and against the edges, and a ring of two vertices needs an
-/// edge each way; otherwise edges are walked in the projection's direction only.
+/// Shows each ring once, as its vertices from the smallest on; returns how many were shown.
+/// Parallel edges make no further rings, a self-loop is a ring of one vertex. If the projection has
+/// both directions, a ring may be walked along and against the edges, and a ring of two vertices
+/// needs an edge each way; otherwise edges are walked in the projection's direction only.
 ///
 /// # Errors
 /// Over the meter's bytes or its deadline.
@@ -97,7 +97,8 @@ impl Search<'_> {
         Ok(Flow::Continue(()))
     }
 
-    /// Whether the path with an edge back to its begin is a ring that was not shown from its other end.
+    /// Whether the path with an edge back to its begin is a ring that was not shown from its other
+    /// end.
     fn closes(&self) -> bool {
         match *self.path.as_slice() {
             [a, b] if self.both_ways => self.has_edge(a, b) && self.has_edge(b, a),

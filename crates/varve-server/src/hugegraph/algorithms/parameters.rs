@@ -17,8 +17,8 @@ use crate::hugegraph::graph::parse_vertex_id;
 
 /// Iterations that may be asked for.
 const TIMES_MAX: u64 = 2_000;
-/// Parameters that bound the work of the original. Here they are read and change nothing: algorithms
-/// are exact, and `server.max_algorithm_bytes` bounds them.
+/// Parameters that bound the work of the original. Here they are read and change nothing:
+/// algorithms are exact, and `server.max_algorithm_bytes` bounds them.
 const WITHOUT_EFFECT: [&str; 6] = [
     "degree",
     "max_degree",

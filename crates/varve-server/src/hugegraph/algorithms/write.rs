@@ -19,7 +19,8 @@ pub(super) enum Written<'a> {
     /// Numbers; none is written where one is not finite.
     Numbers(&'a [f64]),
     Counts(&'a [u64]),
-    /// The vertex that names the group of each: written as its id to a text, as its number to a number.
+    /// The vertex that names the group of each: written as its id to a text, as its number to a
+    /// number.
     Groups(&'a [Node]),
 }
 

@@ -278,7 +278,8 @@ impl<'a> Answer<'a> {
         Ok(())
     }
 
-    /// Ends the answer of a traverser of paths: their vertices, these edges, and what was looked at.
+    /// Ends the answer of a traverser of paths: their vertices, these edges, and what was looked
+    /// at.
     pub(super) fn with_elements(
         mut self,
         search: &Search<'_>,
