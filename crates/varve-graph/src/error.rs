@@ -27,6 +27,8 @@ pub enum ErrorKind {
     BadPage,
     /// Too much is waiting; try again after a while.
     Busy,
+    /// Another commit has changed what this one depends on; nothing happened.
+    Conflict,
     /// The time for a write was over before it was known whether it is stored, or this server cannot finish it: it may be stored,
     /// now or later.
     OutcomeUnknown,
@@ -42,7 +44,7 @@ pub enum ErrorKind {
 
 impl ErrorKind {
     /// All kinds, in the order of the variants.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::InvalidArgument,
         Self::Existed,
         Self::NotAllowed,
@@ -53,6 +55,7 @@ impl ErrorKind {
         Self::IllegalState,
         Self::BadPage,
         Self::Busy,
+        Self::Conflict,
         Self::OutcomeUnknown,
         Self::Unwritable,
         Self::Elsewhere,
@@ -74,6 +77,7 @@ impl ErrorKind {
             Self::IllegalState => "VRV-STATE",
             Self::BadPage => "VRV-PAGE",
             Self::Busy => "VRV-BUSY",
+            Self::Conflict => "VRV-CONFLICT",
             Self::OutcomeUnknown => "VRV-OUTCOME-UNKNOWN",
             Self::Unwritable => "VRV-UNWRITABLE",
             Self::Elsewhere => "VRV-ELSEWHERE",

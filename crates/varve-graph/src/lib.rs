@@ -13,6 +13,7 @@ pub mod index;
 pub mod limits;
 pub mod maintenance;
 pub mod notes;
+pub mod optimistic;
 pub mod patience;
 pub mod query;
 pub mod read;

@@ -17,9 +17,12 @@ mod unique;
 mod wide;
 mod working;
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 use varve_encoding::row;
-use varve_model::{Edge, EdgeId, Element, ElementId, Instant, Vertex, VertexId};
+use varve_model::{CommitVersion, Edge, EdgeId, Element, ElementId, Instant, Vertex, VertexId};
+use varve_view::StillAbsent;
 
 pub use crate::commit::Ticket;
 use crate::error::GraphError;
@@ -170,6 +173,19 @@ pub struct WriteRequest {
     pub periods: Vec<WritePeriod>,
     /// Whether an element that has the new state already, for the whole of the period, is left as it is: it gets no version.
     pub skip_unchanged: bool,
+    /// What the request depends on.
+    pub expected: Expectations,
+}
+
+/// What must still hold when a request is written, under its latches.
+#[derive(Default)]
+pub struct Expectations {
+    /// For each mutation, the version of its element's row, `None` = it has none; the outer `None` =
+    /// whatever it is. Empty: whatever all are.
+    pub rows: Vec<Option<Option<CommitVersion>>>,
+    /// Searches that must find nothing, each with the name under which commits that depend on it
+    /// follow one another.
+    pub absent: Vec<(Vec<u8>, Arc<StillAbsent>)>,
 }
 
 impl WriteRequest {

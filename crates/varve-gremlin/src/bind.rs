@@ -9,6 +9,7 @@ mod predicates;
 mod source;
 mod steps;
 mod strings;
+mod writes;
 
 use std::cell::Cell;
 

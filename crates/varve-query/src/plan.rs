@@ -1,6 +1,7 @@
 //! What a query does, step by step: the form that languages bind to and rules rewrite.
 
 mod children;
+pub mod write;
 
 use compact_str::CompactString;
 use smallvec::SmallVec;
@@ -47,6 +48,14 @@ impl Plan {
             };
         });
         has
+    }
+
+    /// Whether a step changes the graph.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        let mut writes = false;
+        self.walk(&mut |op| writes |= matches!(op, Op::Write(_)));
+        writes
     }
 
     /// Calls `visit` for each step, those of children included.
@@ -402,6 +411,8 @@ pub enum Op {
     Fail(Name),
     /// A function of one value and constant arguments.
     Function(Function),
+    /// A change of the graph.
+    Write(Box<write::Write>),
 }
 
 /// How two values become one.
@@ -465,7 +476,8 @@ impl Op {
             | Self::Order { scope, .. }
             | Self::Aggregate { scope, .. }
             | Self::Reduce { scope, .. } => *scope == Scope::Global,
-            Self::Barrier
+            Self::Write(_)
+            | Self::Barrier
             | Self::Cap(_)
             | Self::Group { .. }
             | Self::GroupCount { .. }

@@ -19,6 +19,7 @@ mod reduce;
 mod repeat;
 mod row;
 mod source;
+mod write;
 
 use context::Context;
 use row::Row;

@@ -101,6 +101,14 @@ pub enum Token {
     Value,
     Out,
     In,
+    /// Where a merged edge starts, as an option says.
+    OutV,
+    /// Where a merged edge ends, as an option says.
+    InV,
+    /// In a map that is merged: the one value, one of a list, one of a set.
+    Single,
+    List,
+    Set,
 }
 
 /// An instant with the offset it was written with.
@@ -139,6 +147,8 @@ pub struct VertexHandle {
     id: VertexId,
     label: Option<VertexLabelId>,
     content: OnceLock<Option<VertexContent>>,
+    /// The same vertex as it is after a change of this query.
+    newer: OnceLock<(u64, Arc<Self>)>,
 }
 
 impl VertexHandle {
@@ -149,6 +159,7 @@ impl VertexHandle {
             id,
             label,
             content: OnceLock::new(),
+            newer: OnceLock::new(),
         }
     }
 
@@ -169,20 +180,43 @@ impl VertexHandle {
     /// The label, where it is known.
     #[must_use]
     pub fn label(&self) -> Option<VertexLabelId> {
-        self.label
-            .or_else(|| self.content.get()?.as_ref().map(|content| content.label))
+        let latest = self.latest();
+        let read = || latest.content.get()?.as_ref().map(|content| content.label);
+        latest.label.or_else(read)
+    }
+
+    fn latest(&self) -> &Self {
+        let mut latest = self;
+        while let Some((_, newer)) = latest.newer.get() {
+            latest = newer;
+        }
+        latest
+    }
+
+    /// Forgets what was read before the change with this number.
+    pub(crate) fn renew(&self, change: u64) {
+        let mut latest = self;
+        let mut known = 0;
+        while let Some((own, newer)) = latest.newer.get() {
+            (latest, known) = (newer, *own);
+        }
+        if known < change {
+            let newer = Arc::new(Self::new(self.id.clone(), None));
+            // One thread runs a query.
+            let _ = latest.newer.set((change, newer));
+        }
     }
 
     /// What was read; `None` when the vertex does not exist. The outer `None`: not read yet.
     #[must_use]
     pub fn content(&self) -> Option<Option<&VertexContent>> {
-        self.content.get().map(Option::as_ref)
+        self.latest().content.get().map(Option::as_ref)
     }
 
     /// Keeps what was read, unless something is kept.
     pub fn fill(&self, content: Option<VertexContent>) {
         // Two reads of one view find the same.
-        let _ = self.content.set(content);
+        let _ = self.latest().content.set(content);
     }
 }
 
@@ -197,11 +231,42 @@ pub struct EdgeHandle {
     pub source_label: VertexLabelId,
     /// The label of its target.
     pub target_label: VertexLabelId,
-    /// The properties that the query reads.
+    /// The properties that the query reads, as they were when the edge was read.
     pub properties: Properties,
+    /// The same edge as it is after a change of this query.
+    pub newer: NewerEdge,
 }
 
+/// An edge after a change of the query that holds it.
+#[derive(Debug, Default)]
+pub struct NewerEdge(OnceLock<(u64, Arc<EdgeHandle>)>);
+
 impl EdgeHandle {
+    fn latest(&self) -> (u64, &Self) {
+        let (mut known, mut latest) = (0, self);
+        while let Some((own, newer)) = latest.newer.0.get() {
+            (known, latest) = (*own, newer);
+        }
+        (known, latest)
+    }
+
+    /// The properties that the query reads.
+    #[must_use]
+    pub fn properties(&self) -> &Properties {
+        &self.latest().1.properties
+    }
+
+    /// Whether it was read before the change with this number.
+    pub(crate) fn is_older(&self, change: u64) -> bool {
+        self.latest().0 < change
+    }
+
+    /// Keeps what was read after the change with this number.
+    pub(crate) fn renew(&self, change: u64, newer: Arc<Self>) {
+        // One thread runs a query.
+        let _ = self.latest().1.newer.0.set((change, newer));
+    }
+
     /// The label.
     #[must_use]
     pub const fn label(&self) -> EdgeLabelId {
@@ -538,6 +603,11 @@ impl std::fmt::Display for Token {
             Self::Value => "value",
             Self::Out => "OUT",
             Self::In => "IN",
+            Self::OutV => "outV",
+            Self::InV => "inV",
+            Self::Single => "single",
+            Self::List => "list",
+            Self::Set => "set",
         })
     }
 }

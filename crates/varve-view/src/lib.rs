@@ -9,9 +9,13 @@ mod meter;
 mod scan;
 mod schema;
 mod view;
+mod writer;
 
 pub use error::ViewError;
 pub use meter::{CancelToken, Meter, MeterLimits};
 pub use scan::{Elements, Found, Place, ScanAsk, ScanOrder, ScannedEdge};
 pub use schema::SchemaView;
 pub use view::{EdgeFound, Expand, Flow, GraphView, Neighbour, VertexFound};
+pub use writer::{
+    EdgeAddition, GraphWriter, Occurrence, PropertyWrite, StillAbsent, VertexAddition,
+};

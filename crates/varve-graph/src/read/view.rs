@@ -7,7 +7,8 @@ use varve_encoding::row::{self, Header, Kind};
 use varve_encoding::tables::{EDGE, VERTEX};
 use varve_kv::{Flow, Reader, Snapshot, TableId};
 use varve_model::{
-    CommitVersion, Direction, Edge, EdgeId, Instant, TemporalScope, Vertex, VertexId,
+    CommitVersion, Direction, Edge, EdgeId, Element, ElementId, Instant, TemporalScope, Vertex,
+    VertexId,
 };
 
 use super::resolve::covers;
@@ -16,6 +17,7 @@ use crate::commit::stored_version;
 use crate::error::GraphError;
 use crate::index::Deriver;
 use crate::schema::Schema;
+use crate::write::decode_element;
 
 /// One committed state of a graph at one point of both times. Every read of a request goes through one view, so that
 /// the answers belong together.
@@ -159,6 +161,37 @@ impl View {
             edge = Some(row::decode_edge(id.clone(), content))
         })?;
         Ok(edge.transpose()?)
+    }
+
+    /// The state of an element, and the version of its row if it has one: both of one read.
+    ///
+    /// # Errors
+    /// As [`View::with_vertex`].
+    pub(crate) fn state(
+        &self,
+        id: &ElementId,
+    ) -> Result<(Option<CommitVersion>, Option<Element>), GraphError> {
+        let (partition, clustering) = key::current(id);
+        let table = match id {
+            ElementId::Vertex(_) => VERTEX,
+            ElementId::Edge(_) => EDGE,
+        };
+        let row = self.reader.get(table, &partition, &clustering)?;
+        let Some(row) = row else {
+            return Ok((None, None));
+        };
+        let (header, _) = Header::decode(&row)?;
+        let (valid, version) = (self.valid(), self.version());
+        let resolved = resolve(
+            self.reader(),
+            &partition,
+            &clustering,
+            Some(&row),
+            valid,
+            version,
+        )?;
+        let element = resolved.map(|resolved| decode_element(id, &resolved.content));
+        Ok((Some(header.version), element.transpose()?))
     }
 
     pub(crate) fn point(&self) -> Point {

@@ -4,6 +4,7 @@ mod ahead;
 mod deletion;
 mod emission;
 mod ends;
+mod expected;
 mod sequenced;
 
 use std::borrow::Cow;
@@ -58,6 +59,8 @@ pub(crate) fn prepare(
     for _ in 0..ATTEMPTS_MAX {
         let mut latched = latches_of(&keys, request.mutations.len());
         latched.extend_from_slice(&found);
+        let absent = &request.expected.absent;
+        latched.extend(absent.iter().map(|(name, _)| LatchKey::exclusive(name)));
         let mut latches = match contention {
             Contention::Wait => graph.latches.acquire(latched)?,
             Contention::Refuse => match graph.latches.try_acquire(latched) {
@@ -82,6 +85,7 @@ pub(crate) fn prepare(
             continue;
         }
         let touched = working.run(&request.mutations)?;
+        working.check_expected(&touched)?;
         let latches = match working.claim_unique(latches)? {
             Claim::Held(latches) => latches,
             Claim::Taken(key) => {

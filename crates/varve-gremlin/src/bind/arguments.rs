@@ -45,6 +45,11 @@ impl Binder<'_> {
             Argument::T(token) => Value::Token(token_of(*token)),
             Argument::Direction(Direction::Out) => Value::Token(Token::Out),
             Argument::Direction(Direction::In) => Value::Token(Token::In),
+            Argument::Merge(tree::Merge::OutV) => Value::Token(Token::OutV),
+            Argument::Merge(tree::Merge::InV) => Value::Token(Token::InV),
+            Argument::CardinalityValue(cardinality, value) => {
+                super::writes::with_own(*cardinality, self.value(value)?)
+            }
             Argument::Element(element) => self.element(element)?,
             other => {
                 let what = match other {

@@ -8,7 +8,7 @@ use varve_query::{QueryError, Value};
 use super::arguments::{first, scoped};
 use super::by::modulators;
 use super::filters::ends_bound;
-use super::{Binder, math, source};
+use super::{Binder, math, source, writes};
 use crate::tree::{self, Argument, Column, Step, StepName};
 
 impl Binder<'_> {
@@ -86,6 +86,10 @@ impl Binder<'_> {
     fn step(&self, step: &Step, behind: &[Step], ops: &mut Vec<Op>) -> Result<(), QueryError> {
         if let Some(op) = self.string_step(step)? {
             ops.push(op);
+            return Ok(());
+        }
+        if let Some(written) = self.write(step, behind)? {
+            ops.extend(written);
             return Ok(());
         }
         match step.name {
@@ -454,6 +458,10 @@ const fn modulators_of(name: StepName) -> &'static [StepName] {
             &[StepName::By, StepName::From, StepName::To]
         }
         StepName::Choose | StepName::Branch => &[StepName::Option],
+        StepName::AddV => writes::ADD_VERTEX,
+        StepName::AddE => writes::ADD_EDGE,
+        StepName::MergeV | StepName::MergeE => writes::MERGE,
+        StepName::Property => writes::SET,
         _ => &[],
     }
 }

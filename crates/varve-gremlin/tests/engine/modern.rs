@@ -101,6 +101,7 @@ impl Modern {
             source_label: VertexLabelId(1),
             target_label: VertexLabelId(1),
             properties: Properties::new(),
+            newer: varve_query::value::NewerEdge::default(),
             label_name: "".into(),
             id,
         };

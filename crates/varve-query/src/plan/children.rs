@@ -88,6 +88,7 @@ macro_rules! children {
                     }
                     all
                 }
+                Self::Write(write) => write.$children(),
                 other => {
                     let readers = other.$readers().into_iter();
                     readers.filter_map(By::$child).collect()

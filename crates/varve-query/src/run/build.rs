@@ -12,7 +12,8 @@ use super::each::{Batch, Each, Gather};
 use super::expand::{self, Expand};
 use super::repeat::Rounds;
 use super::row::{Row, Track, merged};
-use super::source::{Inject, Nothing, Source, Start};
+use super::source::{Asked, Inject, Nothing, Source, Start};
+use super::write::{OneByOne, Writing};
 use super::{BoxedOperator, map, math};
 use crate::plan::{Expanded, Name, Op, Plan};
 use crate::{QueryError, Value};
@@ -65,10 +66,7 @@ impl<'b> Builder<'b> {
     /// A property key by its name.
     pub(crate) fn key(&self, name: &Name) -> Key {
         let key = self.schema.property_key_named(name);
-        Key {
-            name: name.clone(),
-            id: key.map(|key| (key.id, key.data_type)),
-        }
+        Key::new(name.clone(), key.map(|key| (key.id, key.data_type)))
     }
 
     fn children(&self, plans: &[Plan], local: bool) -> Result<Vec<Child>, QueryError> {
@@ -113,6 +111,17 @@ fn operator(
     input: BoxedOperator,
     builder: &Builder<'_>,
 ) -> Result<BoxedOperator, QueryError> {
+    if let Op::Write(write) = op {
+        return Ok(Box::new(Writing::new(write, input, builder)?));
+    }
+    let input = match op.children().into_iter().any(Plan::writes) {
+        true => Box::new(OneByOne {
+            input,
+            rows: None,
+            current: None,
+        }),
+        false => input,
+    };
     Ok(match op {
         Op::Source { .. } | Op::Inject(_) | Op::Expand { .. } | Op::EndVertex(_) => {
             reading(op, rest, input, builder)
@@ -203,8 +212,13 @@ fn reading(op: &Op, rest: &[Op], input: BoxedOperator, builder: &Builder<'_>) ->
             labels,
             conditions,
         } => {
-            let wanted = super::analysis::wanted(builder.schema, *kind, ids, labels);
-            Box::new(Source::new(input, wanted, conditions.clone()))
+            let asked = Asked {
+                kind: *kind,
+                ids: ids.clone(),
+                labels: labels.clone(),
+            };
+            let wanted = asked.wanted(builder.schema);
+            Box::new(Source::new(input, asked, wanted, conditions.clone()))
         }
         Op::Inject(values) => Box::new(Inject {
             input,
@@ -222,7 +236,7 @@ fn reading(op: &Op, rest: &[Op], input: BoxedOperator, builder: &Builder<'_>) ->
             let expand = Expand {
                 input,
                 direction: *direction,
-                labels: super::analysis::edge_labels(builder.schema, labels),
+                labels: expand::EdgeLabels::new(labels, builder.schema),
                 to: *to,
                 segments: Rc::clone(&builder.segments),
                 held: 0,

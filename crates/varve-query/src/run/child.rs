@@ -98,7 +98,7 @@ impl Child {
             queue,
             chain,
             segments,
-            alone: plan.has_effects(),
+            alone: plan.has_effects() || plan.writes(),
         })
     }
 
@@ -233,7 +233,22 @@ impl Child {
 pub(crate) struct Key {
     pub(crate) name: Name,
     /// `None` where the schema has none with this name.
-    pub(crate) id: Option<(PropertyKeyId, DataType)>,
+    id: Option<(PropertyKeyId, DataType)>,
+}
+
+impl Key {
+    pub(crate) const fn new(name: Name, id: Option<(PropertyKeyId, DataType)>) -> Self {
+        Self { name, id }
+    }
+
+    /// The key's id and type, in a query that writes those of this moment: it may have made them.
+    pub(crate) fn id(&self, cx: &Context<'_>) -> Option<(PropertyKeyId, DataType)> {
+        if cx.writer.is_none() {
+            return self.id;
+        }
+        let key = cx.schema.property_key_named(&self.name);
+        key.map(|key| (key.id, key.data_type))
+    }
 }
 
 /// What `by(…)` reads, ready to run.
@@ -295,7 +310,7 @@ impl Reader {
     fn simple(&self, cx: &Context<'_>, value: &Value) -> Result<Option<Value>, QueryError> {
         match self {
             Self::Identity => Ok(Some(value.clone())),
-            Self::Key(key) => element::member(value, key),
+            Self::Key(key) => element::member(cx, value, key),
             Self::Token(token) => element::token(cx, value, *token),
             Self::Keys => element::column(value, true).map(Some),
             Self::Values => element::column(value, false).map(Some),

@@ -1,30 +1,33 @@
 //! What all operators of one query share.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use indexmap::IndexMap;
-use varve_model::{EdgeLabelId, PropertyKeyId, VertexLabelId};
-use varve_view::{GraphView, Meter, SchemaView};
+use varve_model::{EdgeLabelId, ElementId, PropertyKeyId, VertexLabelId};
+use varve_view::{GraphView, GraphWriter, Meter, SchemaView};
 
 use super::row::{Row, Track};
 use crate::plan::{Name, Operator};
-use crate::value::{VertexContent, VertexHandle};
+use crate::value::{EdgeHandle, NewerEdge, VertexContent, VertexHandle};
 use crate::{QueryError, Value};
 
 /// What one query runs on.
 pub(crate) struct Context<'q> {
     pub(crate) view: &'q dyn GraphView,
     pub(crate) schema: &'q dyn SchemaView,
+    /// The view, if the query may change the graph.
+    pub(crate) writer: Option<&'q dyn GraphWriter>,
     pub(crate) meter: &'q Meter,
     pub(crate) track: Track,
     /// Properties that any step reads, ascending.
-    pub(crate) projection: Vec<PropertyKeyId>,
+    projection: Vec<PropertyKeyId>,
     pub(crate) effects: IndexMap<Name, Effect>,
     pub(crate) random: Random,
     /// Rows since the clock was looked at.
-    pub(crate) ticks: std::cell::Cell<usize>,
+    ticks: std::cell::Cell<usize>,
 }
 
 /// A side effect: a value under a name.
@@ -102,7 +105,41 @@ impl Segments {
 /// Rows between two looks at the clock, in steps that read nothing.
 const CHECK_EVERY: usize = 1_024;
 
+impl<'q> Context<'q> {
+    /// What a query that begins now runs on.
+    pub(crate) fn new(
+        (view, schema): (&'q dyn GraphView, &'q dyn SchemaView),
+        writer: Option<&'q dyn GraphWriter>,
+        meter: &'q Meter,
+        track: Track,
+        projection: Vec<PropertyKeyId>,
+        effects: IndexMap<Name, Effect>,
+        seed: u64,
+    ) -> Self {
+        Self {
+            view,
+            schema,
+            writer,
+            meter,
+            track,
+            projection,
+            effects,
+            random: Random(seed),
+            ticks: std::cell::Cell::new(0),
+        }
+    }
+}
+
 impl Context<'_> {
+    /// Properties that any step reads, ascending. A query that writes reads all that there are by
+    /// now.
+    pub(crate) fn projection(&self) -> Cow<'_, [PropertyKeyId]> {
+        match self.writer {
+            Some(writer) => Cow::Owned(writer.property_keys()),
+            None => Cow::Borrowed(&self.projection),
+        }
+    }
+
     /// Counts rows that a step made without reading; now and then looks at the clock.
     pub(crate) fn tick(&self, rows: usize) -> Result<(), QueryError> {
         let ticks = self.ticks.get() + rows + 1;
@@ -130,8 +167,17 @@ impl Context<'_> {
             let vertex = match value {
                 Value::Vertex(vertex) => vertex,
                 Value::VertexProperty(property) => &property.vertex,
+                Value::Edge(edge, _) => {
+                    self.renew_edge(edge)?;
+                    continue;
+                }
                 _ => continue,
             };
+            if let Some(writer) = self.writer
+                && writer.changes() > 0
+            {
+                vertex.renew(writer.changed_at(&ElementId::Vertex(vertex.id().clone())));
+            }
             if vertex.content().is_none() {
                 unread.push(vertex);
             }
@@ -159,7 +205,7 @@ impl Context<'_> {
             })
             .collect();
         self.view
-            .vertices(&keys, &self.projection, self.meter, &mut |at, found| {
+            .vertices(&keys, &self.projection(), self.meter, &mut |at, found| {
                 unread[at].fill(Some(VertexContent {
                     label: found.label,
                     properties: found.properties.clone(),
@@ -168,6 +214,33 @@ impl Context<'_> {
         for vertex in unread {
             vertex.fill(None);
         }
+        Ok(())
+    }
+
+    /// Reads an edge again that was changed since it was read.
+    fn renew_edge(&self, edge: &Arc<EdgeHandle>) -> Result<(), QueryError> {
+        let Some(writer) = self.writer.filter(|writer| writer.changes() > 0) else {
+            return Ok(());
+        };
+        let change = writer.changed_at(&ElementId::Edge(edge.id.clone()));
+        if !edge.is_older(change) {
+            return Ok(());
+        }
+        let mut properties = varve_model::Properties::new();
+        let id = std::slice::from_ref(&edge.id);
+        self.view
+            .edges(id, &self.projection(), self.meter, &mut |_, found| {
+                properties = found.properties.clone();
+            })?;
+        let newer = EdgeHandle {
+            id: edge.id.clone(),
+            label_name: edge.label_name.clone(),
+            source_label: edge.source_label,
+            target_label: edge.target_label,
+            properties,
+            newer: NewerEdge::default(),
+        };
+        edge.renew(change, Arc::new(newer));
         Ok(())
     }
 

@@ -15,7 +15,7 @@ const PROPERTY_BYTES: usize = 64;
 pub(crate) fn properties(value: &Value) -> Option<&Properties> {
     match value {
         Value::Vertex(vertex) => vertex.content()?.map(|content| &content.properties),
-        Value::Edge(edge, _) => Some(&edge.properties),
+        Value::Edge(edge, _) => Some(edge.properties()),
         _ => None,
     }
 }
@@ -39,16 +39,20 @@ pub(crate) fn held(value: &Value) -> usize {
 }
 
 /// The value of one property of an element.
-pub(crate) fn property(value: &Value, key: &Key) -> Option<Value> {
-    let (id, data_type) = key.id?;
+pub(crate) fn property(cx: &Context<'_>, value: &Value, key: &Key) -> Option<Value> {
+    let (id, data_type) = key.id(cx)?;
     let stored = properties(value)?.get(id)?;
     Some(Value::of_property(stored, data_type))
 }
 
 /// A property of an element, or a member of a map.
-pub(crate) fn member(value: &Value, key: &Key) -> Result<Option<Value>, QueryError> {
+pub(crate) fn member(
+    cx: &Context<'_>,
+    value: &Value,
+    key: &Key,
+) -> Result<Option<Value>, QueryError> {
     match value {
-        Value::Vertex(_) | Value::Edge(..) => Ok(property(value, key)),
+        Value::Vertex(_) | Value::Edge(..) => Ok(property(cx, value, key)),
         Value::VertexProperty(_) | Value::Property(_) => Ok(None),
         Value::Map(map) => Ok(map.get(&Value::Text(key.name.clone())).cloned()),
         Value::Entry(entry) => {
@@ -135,7 +139,7 @@ pub(crate) fn pairs(cx: &Context<'_>, value: &Value, keys: &[Key]) -> Vec<(Compa
     if !keys.is_empty() {
         let named = keys.iter();
         return named
-            .filter_map(|key| Some((key.name.clone(), property(value, key)?)))
+            .filter_map(|key| Some((key.name.clone(), property(cx, value, key)?)))
             .collect();
     }
     let Some(properties) = properties(value) else {

@@ -1,26 +1,51 @@
 //! Edges and neighbours of vertices, and the ends of edges.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use varve_model::{Direction, EdgeLabelId};
-use varve_view::{Expand as Ask, Flow, Neighbour};
+use varve_view::{Expand as Ask, Flow, Neighbour, SchemaView};
 
+use super::analysis::edge_labels;
 use super::context::{Context, SharedSegments};
 use super::row::Row;
 use super::{BATCH_MAX, BATCH_MIN, BoxedOperator, Operator, Reset};
-use crate::plan::{End, Expanded};
+use crate::plan::{End, Expanded, Name};
 use crate::value::{EdgeHandle, VertexHandle, Walked};
 use crate::{QueryError, Value};
 
 /// Rows that are charged at once while they are read.
 const CHARGE_EVERY: usize = 4_096;
 
+/// The edge labels that a step names.
+pub(crate) struct EdgeLabels {
+    names: Vec<Name>,
+    /// `None`: labels were asked for, and the schema has none of them.
+    known: Option<Vec<EdgeLabelId>>,
+}
+
+impl EdgeLabels {
+    pub(crate) fn new(names: &[Name], schema: &dyn SchemaView) -> Self {
+        Self {
+            known: edge_labels(schema, names),
+            names: names.to_vec(),
+        }
+    }
+
+    /// Those that are there; in a query that writes, by now.
+    fn of(&self, cx: &Context<'_>) -> Option<Cow<'_, [EdgeLabelId]>> {
+        match cx.writer {
+            Some(writer) => edge_labels(writer, &self.names).map(Cow::Owned),
+            None => self.known.as_deref().map(Cow::Borrowed),
+        }
+    }
+}
+
 /// Walks the edges of the vertices that come in.
 pub(crate) struct Expand {
     pub(crate) input: BoxedOperator,
     pub(crate) direction: Option<Direction>,
-    /// `None`: labels were asked for, and the schema has none of them.
-    pub(crate) labels: Option<Vec<EdgeLabelId>>,
+    pub(crate) labels: EdgeLabels,
     pub(crate) to: Expanded,
     pub(crate) segments: SharedSegments,
     /// Bytes of the batch that was given last.
@@ -37,7 +62,7 @@ impl Operator for Expand {
         let Some(rows) = self.input.next(cx, demand.clamp(BATCH_MIN, BATCH_MAX))? else {
             return Ok(None);
         };
-        let Some(labels) = &self.labels else {
+        let Some(labels) = self.labels.of(cx) else {
             return Ok(Some(Vec::new()));
         };
         let mut from: Vec<&Row> = Vec::with_capacity(rows.len());
@@ -60,7 +85,7 @@ impl Operator for Expand {
             key
         };
         let keys: Vec<&[u8]> = ends.iter().map(key).collect();
-        let out = walk(cx, &from, &keys, self, labels)?;
+        let out = walk(cx, &from, &keys, self, &labels)?;
         self.held = out.len() * Row::BYTES;
         cx.meter.hold(self.held)?;
         Ok(Some(out))
@@ -78,11 +103,12 @@ fn walk(
     expand: &Expand,
     labels: &[EdgeLabelId],
 ) -> Result<Vec<Row>, QueryError> {
+    let projection = cx.projection();
     let ask = Ask {
         direction: expand.direction,
         labels,
         properties: match expand.to {
-            Expanded::Edges => &cx.projection,
+            Expanded::Edges => &projection,
             Expanded::Vertices => &[],
         },
     };
@@ -156,6 +182,7 @@ fn edge(
         source_label,
         target_label,
         properties: seen.properties.clone(),
+        newer: crate::value::NewerEdge::default(),
     };
     Ok(Value::Edge(Arc::new(handle), walked))
 }

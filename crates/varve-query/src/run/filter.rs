@@ -14,12 +14,13 @@ use crate::{QueryError, Value};
 
 /// Whether an element has a property that satisfies a predicate.
 pub(crate) fn has_property(
+    cx: &Context<'_>,
     value: &Value,
     key: &Key,
     predicate: &Predicate,
 ) -> Result<bool, QueryError> {
     match value {
-        Value::Vertex(_) | Value::Edge(..) => match element::property(value, key) {
+        Value::Vertex(_) | Value::Edge(..) => match element::property(cx, value, key) {
             Some(property) => predicate.holds(&property),
             None => Ok(false),
         },

@@ -1,9 +1,9 @@
 //! A query that runs.
 
-use varve_view::{GraphView, Meter, SchemaView};
+use varve_view::{GraphView, GraphWriter, Meter, SchemaView};
 
 use super::build::{self, Builder};
-use super::context::{Context, Effect, Random};
+use super::context::{Context, Effect};
 use super::row::Track;
 use super::{BATCH_MAX, BoxedOperator, analysis};
 use crate::plan::{Name, Operator, Plan};
@@ -42,6 +42,34 @@ impl<'q> Query<'q> {
         meter: &'q Meter,
         options: QueryOptions,
     ) -> Result<Self, QueryError> {
+        if plan.writes() {
+            return Err(QueryError::invalid(
+                "The query changes the graph, and this is a place where it may only be read",
+            ));
+        }
+        Self::on(plan, (view, schema), None, meter, options)
+    }
+
+    /// A query that may change the graph, at its beginning.
+    ///
+    /// # Errors
+    /// As [`Query::new`].
+    pub fn writing(
+        plan: &Plan,
+        writer: &'q dyn GraphWriter,
+        meter: &'q Meter,
+        options: QueryOptions,
+    ) -> Result<Self, QueryError> {
+        Self::on(plan, (writer, writer), Some(writer), meter, options)
+    }
+
+    fn on(
+        plan: &Plan,
+        (view, schema): (&'q dyn GraphView, &'q dyn SchemaView),
+        writer: Option<&'q dyn GraphWriter>,
+        meter: &'q Meter,
+        options: QueryOptions,
+    ) -> Result<Self, QueryError> {
         let track = match options.paths {
             true => Track::Path,
             false => analysis::track(plan),
@@ -55,16 +83,10 @@ impl<'q> Query<'q> {
         let effect = |(name, value, operator)| (name, Effect { value, operator });
         let mut effects = analysis::effects(&rewritten);
         effects.extend(options.side_effects.into_iter().map(effect));
-        let cx = Context {
-            view,
-            schema,
-            meter,
-            track,
-            projection: analysis::projection(&rewritten, schema),
-            effects,
-            random: Random(options.seed.unwrap_or_else(any_seed)),
-            ticks: std::cell::Cell::new(0),
-        };
+        let projection = analysis::projection(&rewritten, schema);
+        let seed = options.seed.unwrap_or_else(any_seed);
+        let on = (view, schema);
+        let cx = Context::new(on, writer, meter, track, projection, effects, seed);
         Ok(Self { cx, chain })
     }
 
@@ -99,7 +121,7 @@ fn any_seed() -> u64 {
 /// Every vertex within a value.
 fn gather_vertices<'v>(value: &'v Value, out: &mut Vec<&'v Value>) {
     match value {
-        Value::Vertex(_) | Value::VertexProperty(_) => out.push(value),
+        Value::Vertex(_) | Value::VertexProperty(_) | Value::Edge(..) => out.push(value),
         Value::List(items) => items.iter().for_each(|item| gather_vertices(item, out)),
         Value::Set(items) => items.iter().for_each(|item| gather_vertices(item, out)),
         Value::Map(map) => map.iter().for_each(|(key, value)| {

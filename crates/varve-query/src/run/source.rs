@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use varve_model::{EdgeId, EdgeLabelId, VertexId, VertexLabelId};
-use varve_view::{Elements, Flow, Found, Place, ScanAsk, ScannedEdge, ViewError};
+use varve_view::{Elements, Flow, Found, Place, ScanAsk, ScannedEdge, SchemaView, ViewError};
 
+use super::analysis;
 use super::context::{Context, SharedSegments};
 use super::row::Row;
 use super::{BATCH_MAX, BoxedOperator, Operator, Reset};
-use crate::plan::ElementKind;
+use crate::plan::{ElementKind, Name};
 use crate::value::{EdgeHandle, VertexContent, VertexHandle, Walked};
 use crate::{QueryError, Value};
 
@@ -103,9 +104,23 @@ pub(crate) enum Wanted {
     EdgeIds(Vec<EdgeId>),
 }
 
+/// What a source was asked for.
+pub(crate) struct Asked {
+    pub(crate) kind: ElementKind,
+    pub(crate) ids: Option<Vec<Value>>,
+    pub(crate) labels: Option<Vec<Name>>,
+}
+
+impl Asked {
+    pub(crate) fn wanted(&self, schema: &dyn SchemaView) -> Wanted {
+        analysis::wanted(schema, self.kind, &self.ids, &self.labels)
+    }
+}
+
 /// Elements, for each row that comes in.
 pub(crate) struct Source {
     input: BoxedOperator,
+    asked: Asked,
     wanted: Wanted,
     conditions: Vec<varve_model::Condition>,
     rows: std::vec::IntoIter<Row>,
@@ -115,11 +130,13 @@ pub(crate) struct Source {
 impl Source {
     pub(crate) fn new(
         input: BoxedOperator,
+        asked: Asked,
         wanted: Wanted,
         conditions: Vec<varve_model::Condition>,
     ) -> Self {
         Self {
             input,
+            asked,
             wanted,
             conditions,
             rows: Vec::new().into_iter(),
@@ -183,7 +200,7 @@ impl Source {
             elements,
             conditions: &self.conditions,
             order: None,
-            properties: &cx.projection,
+            properties: &cx.projection(),
         };
         let mut rows = Vec::new();
         let mut failed = None;
@@ -218,7 +235,7 @@ impl Operator for Source {
         cx: &mut Context<'_>,
         demand: usize,
     ) -> Result<Option<Vec<Row>>, QueryError> {
-        if matches!(self.wanted, Wanted::None) {
+        if matches!(self.wanted, Wanted::None) && cx.writer.is_none() {
             return Ok(None);
         }
         if self.current.is_none() {
@@ -229,6 +246,10 @@ impl Operator for Source {
                 }
             }
             self.current = self.rows.next().map(|row| (row, None));
+            if let Some(writer) = cx.writer {
+                // What is asked for may have come to be.
+                self.wanted = self.asked.wanted(writer);
+            }
         }
         let Some((row, from)) = self.current.take() else {
             return Ok(Some(Vec::new()));
@@ -267,20 +288,22 @@ fn scanned(cx: &Context<'_>, edge: &ScannedEdge<'_>) -> Result<EdgeHandle, Query
         source_label: edge.source_label,
         target_label: edge.target_label,
         properties: edge.properties.clone(),
+        newer: crate::value::NewerEdge::default(),
     })
 }
 
 /// The edges with these ids that exist, in the order of the ids.
-fn edges_of_ids(cx: &Context<'_>, ids: &[EdgeId]) -> Result<Vec<Value>, QueryError> {
+pub(crate) fn edges_of_ids(cx: &Context<'_>, ids: &[EdgeId]) -> Result<Vec<Value>, QueryError> {
     let mut found: Vec<Option<Value>> = vec![None; ids.len()];
     cx.view
-        .edges(ids, &cx.projection, cx.meter, &mut |at, edge| {
+        .edges(ids, &cx.projection(), cx.meter, &mut |at, edge| {
             let handle = EdgeHandle {
                 label_name: cx.edge_label(ids[at].label).into(),
                 id: ids[at].clone(),
                 source_label: edge.source_label,
                 target_label: edge.target_label,
                 properties: edge.properties.clone(),
+                newer: crate::value::NewerEdge::default(),
             };
             found[at] = Some(Value::Edge(Arc::new(handle), Walked::No));
         })?;

@@ -134,7 +134,7 @@ fn value(growing: &mut Growing<'_>, schema: &Schema, value: &Value) -> Result<()
                 id: edge.id.clone(),
                 source_label: edge.source_label,
                 target_label: edge.target_label,
-                properties: edge.properties.clone(),
+                properties: edge.properties().clone(),
             };
             output::edge(json, schema, &edge);
         }

@@ -22,15 +22,15 @@ pub(super) fn filtering(
         Op::Is(predicate) => passing(input, false, move |_, row| predicate.holds(&row.value)),
         Op::HasProperty { key, predicate } => {
             let key = builder.key(&key);
-            passing(input, true, move |_, row| {
-                filter::has_property(&row.value, &key, &predicate)
+            passing(input, true, move |cx, row| {
+                filter::has_property(cx, &row.value, &key, &predicate)
             })
         }
         Op::HasPropertyChild { key, child } => {
             let key = builder.key(&key);
             let mut child = Child::local(&child, builder)?;
             passing(input, true, move |cx, row| {
-                let Some(value) = element::property(&row.value, &key) else {
+                let Some(value) = element::property(cx, &row.value, &key) else {
                     return Ok(false);
                 };
                 let asked = Row {
@@ -48,14 +48,14 @@ pub(super) fn filtering(
         }
         Op::HasKey(key) => {
             let key = builder.key(&key);
-            passing(input, true, move |_, row| {
-                Ok(element::property(&row.value, &key).is_some())
+            passing(input, true, move |cx, row| {
+                Ok(element::property(cx, &row.value, &key).is_some())
             })
         }
         Op::HasNot(key) => {
             let key = builder.key(&key);
-            passing(input, true, move |_, row| {
-                Ok(element::property(&row.value, &key).is_none())
+            passing(input, true, move |cx, row| {
+                Ok(element::property(cx, &row.value, &key).is_none())
             })
         }
         Op::Where { child, not } => {

@@ -1,0 +1,289 @@
+//! Optimistic transactions: changes over one view that are committed together.
+//!
+//! A transaction reads one committed state and keeps its changes beside it, where its own reads see
+//! them at once. It holds no latch until it commits. Then, under the latches, every element that it
+//! changed must have the row that it had when the transaction first read it, and what it found
+//! absent must still be absent ([`GraphWriter::expect_absent`](varve_view::GraphWriter)); otherwise
+//! the commit is refused with [`ErrorKind::Conflict`] and nothing has happened: whoever runs it
+//! begins anew.
+//!
+//! This is snapshot isolation: two transactions that read what the other changes, and change
+//! different elements, both commit (write skew).
+
+mod commit;
+mod overlay;
+mod schema;
+mod writer;
+
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+use varve_encoding::key;
+use varve_model::{
+    CommitVersion, Edge, EdgeId, Element, ElementId, Properties, TemporalScope, Value, Vertex,
+    VertexId,
+};
+use varve_view::StillAbsent;
+
+use crate::error::{ErrorKind, GraphError};
+use crate::graph::Graph;
+use crate::hash::IdMap;
+use crate::read::View;
+use schema::GrowingSchema;
+
+/// What one transaction may change.
+#[derive(Debug, Clone, Copy)]
+pub struct OptimisticLimits {
+    /// Elements, those that go with a vertex included.
+    pub elements_max: usize,
+    /// Bytes of the elements changed, as they were and as they are.
+    pub bytes_max: usize,
+}
+
+impl Default for OptimisticLimits {
+    fn default() -> Self {
+        Self {
+            elements_max: 100_000,
+            bytes_max: 64 << 20,
+        }
+    }
+}
+
+/// Changes of a graph that are not committed yet, over one view of it.
+pub struct OptimisticTransaction {
+    graph: Arc<Graph>,
+    base: View,
+    schema: GrowingSchema,
+    limits: OptimisticLimits,
+    state: RwLock<State>,
+}
+
+/// What a transaction has done so far.
+#[derive(Default)]
+struct State {
+    vertices: IdMap<VertexId, Changed<Vertex>>,
+    edges: IdMap<EdgeId, Changed<Edge>>,
+    /// The changed edges of vertices, by their vertex keys.
+    adjacent: IdMap<Vec<u8>, Vec<EdgeId>>,
+    /// What was changed, in the order of its first change.
+    order: Vec<ElementId>,
+    changes: u64,
+    bytes: usize,
+    expected: Vec<(Vec<u8>, Arc<StillAbsent>)>,
+}
+
+/// An element that was changed.
+struct Changed<T> {
+    /// The version of its row, `None` = it had none. The outer `None`: its id is new, nothing was
+    /// looked at.
+    seen: Option<Option<CommitVersion>>,
+    /// What it was in the view.
+    base: Option<T>,
+    /// What it is.
+    now: Option<T>,
+    /// [`State::changes`] after its first and its last change.
+    first: u64,
+    last: u64,
+}
+
+impl Graph {
+    /// Begins a transaction on the committed state of this moment.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub fn begin(
+        self: &Arc<Self>,
+        limits: OptimisticLimits,
+    ) -> Result<OptimisticTransaction, GraphError> {
+        let base = self.view(TemporalScope::NOW)?;
+        Ok(OptimisticTransaction {
+            graph: Arc::clone(self),
+            schema: GrowingSchema::new(self.schema()),
+            base,
+            limits,
+            state: RwLock::default(),
+        })
+    }
+}
+
+impl OptimisticTransaction {
+    /// Whether anything was changed.
+    #[must_use]
+    pub fn is_changed(&self) -> bool {
+        self.state.read().changes > 0
+    }
+
+    /// The state of a vertex, with the changes.
+    fn vertex(&self, id: &VertexId) -> Result<Option<Vertex>, GraphError> {
+        if let Some(changed) = self.state.read().vertices.get(id) {
+            return Ok(changed.now.clone());
+        }
+        self.base.vertex(id)
+    }
+
+    /// Reads a vertex before its first change.
+    fn load_vertex(&self, id: &VertexId) -> Result<(), GraphError> {
+        if self.state.read().vertices.contains_key(id) {
+            return Ok(());
+        }
+        let (seen, element) = self.base.state(&ElementId::Vertex(id.clone()))?;
+        let base = match element {
+            Some(Element::Vertex(vertex)) => Some(vertex),
+            _ => None,
+        };
+        self.state.write().load_vertex(id, Some(seen), base);
+        Ok(())
+    }
+
+    /// Reads an edge before its first change.
+    fn load_edge(&self, id: &EdgeId) -> Result<(), GraphError> {
+        if self.state.read().edges.contains_key(id) {
+            return Ok(());
+        }
+        let (seen, element) = self.base.state(&ElementId::Edge(id.clone()))?;
+        let base = match element {
+            Some(Element::Edge(edge)) => Some(edge),
+            _ => None,
+        };
+        self.state.write().load_edge(id, Some(seen), base);
+        Ok(())
+    }
+
+    /// Gives a vertex that was loaded, or is new, this state.
+    fn change_vertex(&self, id: &VertexId, now: Option<Vertex>) -> Result<(), GraphError> {
+        let mut state = self.state.write();
+        let bytes = now.as_ref().map_or(0, |vertex| size_of(&vertex.properties));
+        state.admit(ElementId::Vertex(id.clone()), bytes, self.limits)?;
+        let changes = state.changes;
+        if let Some(changed) = state.vertices.get_mut(id) {
+            changed.set(now, changes);
+        }
+        Ok(())
+    }
+
+    /// Gives an edge that was loaded, or is new, this state.
+    fn change_edge(&self, id: &EdgeId, now: Option<Edge>) -> Result<(), GraphError> {
+        let mut state = self.state.write();
+        let bytes = now.as_ref().map_or(0, |edge| size_of(&edge.properties));
+        state.admit(ElementId::Edge(id.clone()), bytes, self.limits)?;
+        let changes = state.changes;
+        if let Some(changed) = state.edges.get_mut(id) {
+            changed.set(now, changes);
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn load_vertex(
+        &mut self,
+        id: &VertexId,
+        seen: Option<Option<CommitVersion>>,
+        base: Option<Vertex>,
+    ) {
+        self.bytes += base
+            .as_ref()
+            .map_or(0, |vertex| size_of(&vertex.properties));
+        self.vertices
+            .insert(id.clone(), Changed::unchanged(seen, base));
+    }
+
+    fn load_edge(&mut self, id: &EdgeId, seen: Option<Option<CommitVersion>>, base: Option<Edge>) {
+        self.bytes += base.as_ref().map_or(0, |edge| size_of(&edge.properties));
+        self.edges
+            .insert(id.clone(), Changed::unchanged(seen, base));
+        self.adjacent
+            .entry(key::vertex_id(&id.source))
+            .or_default()
+            .push(id.clone());
+        if id.source != id.target {
+            self.adjacent
+                .entry(key::vertex_id(&id.target))
+                .or_default()
+                .push(id.clone());
+        }
+    }
+
+    /// Counts a change, unless it is one too many.
+    fn admit(
+        &mut self,
+        id: ElementId,
+        bytes: usize,
+        limits: OptimisticLimits,
+    ) -> Result<(), GraphError> {
+        let is_first = match &id {
+            ElementId::Vertex(id) => self.vertices.get(id).is_some_and(|known| known.last == 0),
+            ElementId::Edge(id) => self.edges.get(id).is_some_and(|known| known.last == 0),
+        };
+        if is_first && self.order.len() >= limits.elements_max {
+            return Err(GraphError::new(
+                ErrorKind::LimitExceeded,
+                format!(
+                    "A transaction may change {} elements; change them in several",
+                    limits.elements_max
+                ),
+            ));
+        }
+        if self.bytes.saturating_add(bytes) > limits.bytes_max {
+            return Err(GraphError::new(
+                ErrorKind::LimitExceeded,
+                format!(
+                    "A transaction may change elements of {} bytes; change them in several",
+                    limits.bytes_max
+                ),
+            ));
+        }
+        self.bytes += bytes;
+        self.changes += 1;
+        if is_first {
+            self.order.push(id);
+        }
+        Ok(())
+    }
+}
+
+impl<T> Changed<T>
+where
+    T: Clone,
+{
+    fn unchanged(seen: Option<Option<CommitVersion>>, base: Option<T>) -> Self {
+        Self {
+            seen,
+            now: base.clone(),
+            base,
+            first: 0,
+            last: 0,
+        }
+    }
+
+    fn set(&mut self, now: Option<T>, changes: u64) {
+        self.now = now;
+        self.last = changes;
+        if self.first == 0 {
+            self.first = changes;
+        }
+    }
+}
+
+/// Bytes of an element beside its properties, in memory.
+const ELEMENT_BYTES: usize = 256;
+
+/// About how many bytes an element with these properties takes.
+fn size_of(properties: &Properties) -> usize {
+    let each = properties
+        .iter()
+        .map(|(_, stored)| 48 + size_of_value(stored));
+    ELEMENT_BYTES + each.sum::<usize>()
+}
+
+fn size_of_value(value: &Value) -> usize {
+    match value {
+        Value::Text(text) => text.len(),
+        Value::Blob(bytes) => bytes.len(),
+        Value::List(items) | Value::Set(items) => {
+            let each = items.iter().map(|item| 32 + size_of_value(item));
+            each.sum()
+        }
+        _ => 0,
+    }
+}

@@ -1,0 +1,517 @@
+//! What a transaction shows: its view, with its changes over it.
+//!
+//! A scan shows the changes that were there when it began: what is added while it runs does not
+//! come, so that a query that adds an element for each that it finds ends.
+
+use std::cell::RefCell;
+
+use varve_encoding::key;
+use varve_model::schema::EdgeLabelType;
+use varve_model::{
+    Condition, Direction, Edge, EdgeId, EdgeLabelId, ElementId, Properties, PropertyKeyId, Vertex,
+    VertexId,
+};
+use varve_view::{
+    EdgeFound, Elements, Expand, Flow, Found, GraphView, Meter, Neighbour, Place, ScanAsk,
+    ScannedEdge, SchemaView, VertexFound, ViewError,
+};
+
+use super::{OptimisticTransaction, State};
+
+/// Where a scan goes on: in the view, or among the changes.
+const IN_VIEW: u8 = 0;
+const IN_CHANGES: u8 = 1;
+
+impl GraphView for OptimisticTransaction {
+    fn put_vertex_key(&self, id: &VertexId, out: &mut Vec<u8>) {
+        self.base.put_vertex_key(id, out);
+    }
+
+    fn vertex_id(&self, key: &[u8]) -> Result<VertexId, ViewError> {
+        self.base.vertex_id(key)
+    }
+
+    fn edge_id(&self, from: &[u8], edge: &[u8]) -> Result<EdgeId, ViewError> {
+        self.base.edge_id(from, edge)
+    }
+
+    fn neighbours(
+        &self,
+        from: &[&[u8]],
+        ask: &Expand<'_>,
+        meter: &Meter,
+        visit: &mut dyn FnMut(usize, &Neighbour<'_>) -> Flow,
+    ) -> Result<(), ViewError> {
+        let state = self.state.read();
+        if state.adjacent.is_empty() {
+            drop(state);
+            return self.base.neighbours(from, ask, meter, visit);
+        }
+        let mut walk = Walk {
+            state: &state,
+            from,
+            ask,
+            next: 0,
+            ended: None,
+        };
+        let mut failed = None;
+        self.base.neighbours(from, ask, meter, &mut |at, seen| {
+            let before = walk.own_until(at, meter, visit);
+            let changed = before.and_then(|()| walk.is_changed(self, at, seen));
+            match changed {
+                Ok(true) => Flow::Continue(()),
+                Ok(false) => {
+                    let flow = visit(at, seen);
+                    if flow.is_break() {
+                        walk.ended = Some(at);
+                    }
+                    flow
+                }
+                Err(error) => {
+                    failed = Some(error);
+                    Flow::Break(())
+                }
+            }
+        })?;
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        walk.own_until(from.len(), meter, visit)
+    }
+
+    fn vertices(
+        &self,
+        keys: &[&[u8]],
+        properties: &[PropertyKeyId],
+        meter: &Meter,
+        found: &mut dyn FnMut(usize, VertexFound<'_>),
+    ) -> Result<(), ViewError> {
+        let state = self.state.read();
+        if state.vertices.is_empty() {
+            drop(state);
+            return self.base.vertices(keys, properties, meter, found);
+        }
+        let mut rest = Vec::with_capacity(keys.len());
+        let mut places = Vec::with_capacity(keys.len());
+        for (at, key) in keys.iter().enumerate() {
+            match state.vertices.get(&self.base.vertex_id(key)?) {
+                None => {
+                    rest.push(*key);
+                    places.push(at);
+                }
+                Some(changed) => {
+                    meter.row()?;
+                    if let Some(vertex) = &changed.now {
+                        let properties = &picked(&vertex.properties, properties);
+                        let label = vertex.label;
+                        found(at, VertexFound { label, properties });
+                    }
+                }
+            }
+        }
+        drop(state);
+        let mut show = |at: usize, vertex: VertexFound<'_>| found(places[at], vertex);
+        self.base.vertices(&rest, properties, meter, &mut show)
+    }
+
+    fn scan(
+        &self,
+        ask: &ScanAsk<'_>,
+        from: Option<&Place>,
+        demand: usize,
+        meter: &Meter,
+        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
+    ) -> Result<Option<Place>, ViewError> {
+        let state = self.state.read();
+        if state.changes == 0 && from.is_none_or(|place| place.bytes()[0] == IN_VIEW) {
+            // The changes that come later are none of this scan's.
+            let from = from.map(Inner::of).transpose()?;
+            let inner = from.as_ref().map(|inner| &inner.place);
+            drop(state);
+            let next = self.base.scan(ask, inner, demand, meter, visit)?;
+            let changes = from.as_ref().map_or(0, |inner| inner.changes);
+            return Ok(next.map(|next| Inner::place(changes, &next)));
+        }
+        if ask.order.is_some() {
+            return Err(ViewError::NoIndex(
+                "No index has the order of what a transaction has changed".to_owned(),
+            ));
+        }
+        let scan = Scan {
+            transaction: self,
+            state: &state,
+            ask,
+            meter,
+        };
+        let (changes, inner) = match from {
+            None => (state.changes, None),
+            Some(place) if place.bytes()[0] == IN_VIEW => {
+                let inner = Inner::of(place)?;
+                (inner.changes, Some(inner.place))
+            }
+            Some(place) => return scan.own(place, demand, visit),
+        };
+        let next = scan.view(inner.as_ref(), demand, visit)?;
+        Ok(Some(match next {
+            Some(next) => Inner::place(changes, &next),
+            None => own_place(changes, 0),
+        }))
+    }
+
+    fn estimate(
+        &self,
+        ask: &ScanAsk<'_>,
+        most: u64,
+        meter: &Meter,
+    ) -> Result<Option<u64>, ViewError> {
+        let changed = self.state.read().order.len() as u64;
+        let stored = self.base.estimate(ask, most, meter)?;
+        Ok(stored.map(|stored| stored.saturating_add(changed).min(most)))
+    }
+
+    fn edges(
+        &self,
+        ids: &[EdgeId],
+        properties: &[PropertyKeyId],
+        meter: &Meter,
+        found: &mut dyn FnMut(usize, EdgeFound<'_>),
+    ) -> Result<(), ViewError> {
+        let state = self.state.read();
+        let mut rest = Vec::with_capacity(ids.len());
+        let mut places = Vec::with_capacity(ids.len());
+        for (at, id) in ids.iter().enumerate() {
+            match state.edges.get(id) {
+                None => {
+                    rest.push(id.clone());
+                    places.push(at);
+                }
+                Some(changed) => {
+                    meter.row()?;
+                    if let Some(edge) = &changed.now {
+                        let properties = &picked(&edge.properties, properties);
+                        let (source_label, target_label) = (edge.source_label, edge.target_label);
+                        found(
+                            at,
+                            EdgeFound {
+                                source_label,
+                                target_label,
+                                properties,
+                            },
+                        );
+                    }
+                }
+            }
+        }
+        drop(state);
+        let mut show = |at: usize, edge: EdgeFound<'_>| found(places[at], edge);
+        self.base.edges(&rest, properties, meter, &mut show)
+    }
+
+    fn satisfies(&self, conditions: &[Condition], properties: &Properties) -> bool {
+        self.base.satisfies(conditions, properties)
+    }
+}
+
+/// Those of the properties that were asked for.
+fn picked(properties: &Properties, wanted: &[PropertyKeyId]) -> Properties {
+    let each = properties.iter();
+    each.filter(|(key, _)| wanted.binary_search(key).is_ok())
+        .map(|(key, value)| (key, value.clone()))
+        .collect()
+}
+
+/// A visit of the neighbours of many vertices.
+struct Walk<'w> {
+    state: &'w State,
+    from: &'w [&'w [u8]],
+    ask: &'w Expand<'w>,
+    /// The first vertex whose changed edges were not shown yet.
+    next: usize,
+    /// The last vertex whose visits the visitor has ended.
+    ended: Option<usize>,
+}
+
+impl Walk<'_> {
+    /// Whether an edge that the view shows at a vertex was changed.
+    fn is_changed(
+        &self,
+        transaction: &OptimisticTransaction,
+        at: usize,
+        seen: &Neighbour<'_>,
+    ) -> Result<bool, ViewError> {
+        if !self.state.adjacent.contains_key(self.from[at]) {
+            return Ok(false);
+        }
+        let id = transaction.base.edge_id(self.from[at], seen.edge)?;
+        Ok(self.state.edges.contains_key(&id))
+    }
+
+    /// Shows the changed edges of the vertices before `at`.
+    fn own_until(
+        &mut self,
+        at: usize,
+        meter: &Meter,
+        visit: &mut dyn FnMut(usize, &Neighbour<'_>) -> Flow,
+    ) -> Result<(), ViewError> {
+        while self.next < at {
+            let vertex = self.next;
+            self.next += 1;
+            if self.ended == Some(vertex) {
+                continue;
+            }
+            let Some(edges) = self.state.adjacent.get(self.from[vertex]) else {
+                continue;
+            };
+            let edges = edges.iter().filter_map(|id| self.state.edges.get(id));
+            for edge in edges.filter_map(|changed| changed.now.as_ref()) {
+                meter.row()?;
+                if self.own(vertex, edge, visit).is_break() {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Shows an edge at one of its ends, once in each direction that was asked for.
+    fn own(
+        &self,
+        at: usize,
+        edge: &Edge,
+        visit: &mut dyn FnMut(usize, &Neighbour<'_>) -> Flow,
+    ) -> Flow {
+        let id = &edge.id;
+        let labels = self.ask.labels;
+        if !labels.is_empty() && !labels.contains(&id.label) && !labels.contains(&id.parent) {
+            return Flow::Continue(());
+        }
+        let properties = &picked(&edge.properties, self.ask.properties);
+        for direction in [Direction::Out, Direction::In] {
+            let is_asked = self.ask.direction.is_none_or(|asked| asked == direction);
+            let (own, other, other_label) = match direction {
+                Direction::Out => (&id.source, &id.target, edge.target_label),
+                Direction::In => (&id.target, &id.source, edge.source_label),
+            };
+            if !is_asked || key::vertex_id(own) != self.from[at] {
+                continue;
+            }
+            let neighbour = Neighbour {
+                direction,
+                label: id.label,
+                edge: &key::edge_clustering(id, direction),
+                other: &key::vertex_id(other),
+                other_label,
+                properties,
+            };
+            visit(at, &neighbour)?;
+        }
+        Flow::Continue(())
+    }
+}
+
+/// A place in the view, and how many changes there were when the scan began.
+struct Inner {
+    changes: u64,
+    place: Place,
+}
+
+impl Inner {
+    fn of(place: &Place) -> Result<Self, ViewError> {
+        let (changes, rest) = split(place)?;
+        let place = Place::new(rest.to_vec());
+        Ok(Self { changes, place })
+    }
+
+    fn place(changes: u64, inner: &Place) -> Place {
+        let mut bytes = vec![IN_VIEW];
+        bytes.extend_from_slice(&changes.to_be_bytes());
+        bytes.extend_from_slice(inner.bytes());
+        Place::new(bytes)
+    }
+}
+
+/// A place among the changes, by their order.
+fn own_place(changes: u64, next: u64) -> Place {
+    let mut bytes = vec![IN_CHANGES];
+    bytes.extend_from_slice(&changes.to_be_bytes());
+    bytes.extend_from_slice(&next.to_be_bytes());
+    Place::new(bytes)
+}
+
+fn split(place: &Place) -> Result<(u64, &[u8]), ViewError> {
+    let broken = || ViewError::store(crate::GraphError::invalid("The place of a scan is broken"));
+    let rest = place.bytes().get(1..).ok_or_else(broken)?;
+    let (changes, rest) = rest.split_first_chunk::<8>().ok_or_else(broken)?;
+    Ok((u64::from_be_bytes(*changes), rest))
+}
+
+/// A scan where there are changes.
+struct Scan<'s> {
+    transaction: &'s OptimisticTransaction,
+    state: &'s State,
+    ask: &'s ScanAsk<'s>,
+    meter: &'s Meter,
+}
+
+impl Scan<'_> {
+    /// Shows what the view has, as it is now.
+    fn view(
+        &self,
+        from: Option<&Place>,
+        demand: usize,
+        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
+    ) -> Result<Option<Place>, ViewError> {
+        let base = &self.transaction.base;
+        let failed = RefCell::new(None);
+        let mut show = |found: &Found<'_>| {
+            let shown = match found {
+                Found::Vertex { key, .. } => base.vertex_id(key).map(|id| {
+                    let changed = self.state.vertices.get(&id)?;
+                    Some(changed.now.as_ref().map(|now| self.vertex(now, visit)))
+                }),
+                Found::Edge(edge) => base.edge_id(edge.source, edge.edge).map(|id| {
+                    let changed = self.state.edges.get(&id)?;
+                    Some(changed.now.as_ref().map(|now| self.edge(now, visit)))
+                }),
+            };
+            match shown {
+                // Not changed.
+                Ok(None) => visit(found),
+                // Gone.
+                Ok(Some(None)) => Flow::Continue(()),
+                Ok(Some(Some(flow))) => flow,
+                Err(error) => {
+                    *failed.borrow_mut() = Some(error);
+                    Flow::Break(())
+                }
+            }
+        };
+        let next = base.scan(self.ask, from, demand, self.meter, &mut show)?;
+        failed.into_inner().map_or(Ok(next), Err)
+    }
+
+    /// Shows the changed elements that the view does not lead to.
+    fn own(
+        &self,
+        place: &Place,
+        demand: usize,
+        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
+    ) -> Result<Option<Place>, ViewError> {
+        let (changes, next) = split(place)?;
+        let next = next
+            .first_chunk::<8>()
+            .map_or(0, |next| u64::from_be_bytes(*next));
+        let start = usize::try_from(next).unwrap_or(usize::MAX);
+        for (at, id) in self
+            .state
+            .order
+            .iter()
+            .enumerate()
+            .skip(start)
+            .take(demand.max(1))
+        {
+            self.meter.row()?;
+            let flow = match id {
+                ElementId::Vertex(id) => self.own_vertex(id, changes, visit),
+                ElementId::Edge(id) => self.own_edge(id, changes, visit),
+            };
+            if flow.is_break() {
+                return Ok(Some(own_place(changes, at as u64 + 1)));
+            }
+        }
+        let end = start.saturating_add(demand.max(1));
+        Ok((end < self.state.order.len()).then(|| own_place(changes, end as u64)))
+    }
+
+    fn own_vertex(
+        &self,
+        id: &VertexId,
+        changes: u64,
+        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
+    ) -> Flow {
+        let Some(changed) = self.state.vertices.get(id) else {
+            return Flow::Continue(());
+        };
+        let was = changed
+            .base
+            .as_ref()
+            .is_some_and(|base| self.asks_vertex(base));
+        match &changed.now {
+            Some(now) if !was && changed.first <= changes => self.vertex(now, visit),
+            _ => Flow::Continue(()),
+        }
+    }
+
+    fn own_edge(
+        &self,
+        id: &EdgeId,
+        changes: u64,
+        visit: &mut dyn FnMut(&Found<'_>) -> Flow,
+    ) -> Flow {
+        let Some(changed) = self.state.edges.get(id) else {
+            return Flow::Continue(());
+        };
+        let was = changed
+            .base
+            .as_ref()
+            .is_some_and(|base| self.asks_edge(base));
+        match &changed.now {
+            Some(now) if !was && changed.first <= changes => self.edge(now, visit),
+            _ => Flow::Continue(()),
+        }
+    }
+
+    fn asks_vertex(&self, vertex: &Vertex) -> bool {
+        let Elements::Vertices(labels) = self.ask.elements else {
+            return false;
+        };
+        (labels.is_empty() || labels.contains(&vertex.label))
+            && self
+                .transaction
+                .satisfies(self.ask.conditions, &vertex.properties)
+    }
+
+    fn asks_edge(&self, edge: &Edge) -> bool {
+        let Elements::Edges(labels) = self.ask.elements else {
+            return false;
+        };
+        let is_asked = |label: &EdgeLabelId| {
+            let known = self.transaction.edge_label(*label);
+            let is_parent = known.is_some_and(|known| known.label_type == EdgeLabelType::Parent);
+            *label == edge.id.label || is_parent && *label == edge.id.parent
+        };
+        (labels.is_empty() || labels.iter().any(is_asked))
+            && self
+                .transaction
+                .satisfies(self.ask.conditions, &edge.properties)
+    }
+
+    /// Shows a vertex, if it is asked for.
+    fn vertex(&self, vertex: &Vertex, visit: &mut dyn FnMut(&Found<'_>) -> Flow) -> Flow {
+        if !self.asks_vertex(vertex) {
+            return Flow::Continue(());
+        }
+        let properties = &picked(&vertex.properties, self.ask.properties);
+        let label = vertex.label;
+        visit(&Found::Vertex {
+            key: &key::vertex_id(&vertex.id),
+            vertex: VertexFound { label, properties },
+        })
+    }
+
+    /// Shows an edge, if it is asked for.
+    fn edge(&self, edge: &Edge, visit: &mut dyn FnMut(&Found<'_>) -> Flow) -> Flow {
+        if !self.asks_edge(edge) {
+            return Flow::Continue(());
+        }
+        visit(&Found::Edge(ScannedEdge {
+            source: &key::vertex_id(&edge.id.source),
+            target: &key::vertex_id(&edge.id.target),
+            edge: &key::edge_clustering(&edge.id, Direction::Out),
+            label: edge.id.label,
+            source_label: edge.source_label,
+            target_label: edge.target_label,
+            properties: &picked(&edge.properties, self.ask.properties),
+        }))
+    }
+}

@@ -1,0 +1,324 @@
+//! Changes, by the rules of the graph's schema.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use varve_model::value::Uuid;
+use varve_model::{Cardinality, Edge, EdgeId, Element, ElementId, Value, Vertex, VertexId};
+use varve_view::{
+    EdgeAddition, Expand, Flow, GraphView, GraphWriter, Meter, Occurrence, PropertyWrite,
+    StillAbsent, VertexAddition, ViewError,
+};
+
+use super::OptimisticTransaction;
+use crate::element::{
+    EdgeForm, EdgeInput, RawProperty, RawValue, Rules, UpdateAction, VertexInput, change,
+    check_link, not_there,
+};
+use crate::error::{ErrorKind, GraphError};
+use crate::write::Mutation;
+
+impl GraphWriter for OptimisticTransaction {
+    fn add_vertex(&self, vertex: &VertexAddition<'_>, _: &Meter) -> Result<VertexId, ViewError> {
+        let input = VertexInput {
+            label: vertex.label.map(Cow::Borrowed),
+            id: vertex.id.map(raw),
+            properties: Some(self.raw_properties(vertex.properties)?),
+        };
+        let new = self.with_rules(|rules| rules.vertex(input))?;
+        let id = new.vertex.id.clone();
+        match new.fresh {
+            true => self.state.write().load_vertex(&id, None, None),
+            false => self.load_vertex(&id)?,
+        }
+        self.change_vertex(&id, Some(new.vertex))?;
+        Ok(id)
+    }
+
+    fn add_edge(&self, edge: &EdgeAddition<'_>, _: &Meter) -> Result<EdgeId, ViewError> {
+        if edge.id.is_some() {
+            return Err(GraphError::new(
+                ErrorKind::NotSupported,
+                "The id of an edge is made of its ends, its label and its sort keys",
+            )
+            .into());
+        }
+        let schema = self.schema.current();
+        let end = |id: &VertexId| -> Result<(RawValue<'_>, Cow<'_, str>), GraphError> {
+            let missing = || not_there(&ElementId::Vertex(id.clone()));
+            let vertex = self.vertex(id)?.ok_or_else(missing)?;
+            let label = schema.vertex_label_name(vertex.label).to_owned();
+            Ok((raw_id(id), Cow::Owned(label)))
+        };
+        let (source, source_label) = end(edge.source)?;
+        let (target, target_label) = end(edge.target)?;
+        let input = EdgeInput {
+            id: None,
+            label: Some(Cow::Borrowed(edge.label)),
+            source: Some(source),
+            source_label: Some(source_label),
+            target: Some(target),
+            target_label: Some(target_label),
+            properties: Some(self.raw_properties(edge.properties)?),
+        };
+        let form = EdgeForm {
+            labels_required: true,
+            ends_checked: true,
+        };
+        let new = self.with_rules(|rules| rules.edge(input, form))?.edge;
+        check_link(schema, new.id.label, (new.source_label, new.target_label))?;
+        let id = new.id.clone();
+        self.load_edge(&id)?;
+        self.change_edge(&id, Some(new))?;
+        Ok(id)
+    }
+
+    fn set_property(
+        &self,
+        element: &ElementId,
+        property: &PropertyWrite<'_>,
+        _: &Meter,
+    ) -> Result<(), ViewError> {
+        let properties = self.raw_properties(std::slice::from_ref(property))?;
+        Ok(self.update(element, properties, UpdateAction::Append)?)
+    }
+
+    fn set_meta(
+        &self,
+        _: &VertexId,
+        _: (&str, u64),
+        _: (&str, Option<&Value>),
+        _: &Meter,
+    ) -> Result<(), ViewError> {
+        Err(no_meta().into())
+    }
+
+    fn remove_property(
+        &self,
+        element: &ElementId,
+        key: &str,
+        _: Occurrence,
+        _: &Meter,
+    ) -> Result<(), ViewError> {
+        let properties = vec![(Cow::Borrowed(key), RawValue::Boolean(false))];
+        Ok(self.update(element, properties, UpdateAction::Eliminate)?)
+    }
+
+    fn remove(&self, element: &ElementId, meter: &Meter) -> Result<(), ViewError> {
+        match element {
+            ElementId::Edge(id) => self.remove_edge(id),
+            ElementId::Vertex(id) => {
+                for edge in self.edges_of(id, meter)? {
+                    self.remove_edge(&edge)?;
+                }
+                self.load_vertex(id)?;
+                Ok(self.change_vertex(id, None)?)
+            }
+        }
+    }
+
+    fn changes(&self) -> u64 {
+        self.state.read().changes
+    }
+
+    fn changed_at(&self, element: &ElementId) -> u64 {
+        let state = self.state.read();
+        match element {
+            ElementId::Vertex(id) => state.vertices.get(id).map_or(0, |changed| changed.last),
+            ElementId::Edge(id) => state.edges.get(id).map_or(0, |changed| changed.last),
+        }
+    }
+
+    fn expect_absent(&self, name: Vec<u8>, search: Arc<StillAbsent>) {
+        self.state.write().expected.push((name, search));
+    }
+}
+
+impl OptimisticTransaction {
+    fn with_rules<T>(&self, work: impl FnOnce(&Rules<'_>) -> T) -> T {
+        let next = || self.graph.next_vertex_id();
+        work(&Rules {
+            schema: self.schema.current(),
+            mode: self.graph.catalogue().mode(),
+            next_vertex_id: &next,
+        })
+    }
+
+    /// Properties as the rules take them: several values of one key become one collection.
+    fn raw_properties<'p>(
+        &self,
+        properties: &[PropertyWrite<'p>],
+    ) -> Result<Vec<RawProperty<'p>>, GraphError> {
+        let mut all: Vec<RawProperty<'p>> = Vec::with_capacity(properties.len());
+        for property in properties {
+            self.check_cardinality(property)?;
+            let value = raw(property.value);
+            let several = self.is_collection(property.key);
+            let before = all
+                .iter_mut()
+                .find(|(key, _)| several && *key == property.key);
+            match before {
+                Some((_, RawValue::List(items))) => items.push(value),
+                _ if several && !matches!(value, RawValue::List(_)) => {
+                    all.push((Cow::Borrowed(property.key), RawValue::List(vec![value])));
+                }
+                _ => all.push((Cow::Borrowed(property.key), value)),
+            }
+        }
+        Ok(all)
+    }
+
+    fn is_collection(&self, key: &str) -> bool {
+        let key = self.schema.current().require_property_key(key);
+        key.is_ok_and(|key| key.cardinality != Cardinality::Single)
+    }
+
+    fn check_cardinality(&self, property: &PropertyWrite<'_>) -> Result<(), GraphError> {
+        if !property.meta.is_empty() {
+            return Err(no_meta());
+        }
+        let asked = match property.cardinality {
+            Some(Cardinality::List) => "list",
+            Some(Cardinality::Set) => "set",
+            Some(Cardinality::Single) | None => return Ok(()),
+        };
+        let key = self.schema.current().require_property_key(property.key)?;
+        if key.cardinality == Cardinality::Single {
+            return Err(GraphError::invalid(format!(
+                "Property key '{}' has one value, so property({asked}, …) does not fit",
+                key.name
+            )));
+        }
+        Ok(())
+    }
+
+    /// Applies a change of properties by the rules of updates.
+    fn update(
+        &self,
+        element: &ElementId,
+        properties: Vec<RawProperty<'_>>,
+        action: UpdateAction,
+    ) -> Result<(), GraphError> {
+        let schema = self.schema.current();
+        let mutation = change(schema, element.clone(), Some(properties), action)?;
+        let Mutation::Modify { modify, .. } = mutation else {
+            return Ok(());
+        };
+        match element {
+            ElementId::Vertex(id) => {
+                self.load_vertex(id)?;
+                let now = self
+                    .state
+                    .read()
+                    .vertices
+                    .get(id)
+                    .and_then(|it| it.now.clone());
+                if let Element::Vertex(vertex) = modify(now.map(Element::Vertex))? {
+                    self.change_vertex(id, Some::<Vertex>(vertex))?;
+                }
+            }
+            ElementId::Edge(id) => {
+                self.load_edge(id)?;
+                let now = self
+                    .state
+                    .read()
+                    .edges
+                    .get(id)
+                    .and_then(|it| it.now.clone());
+                if let Element::Edge(edge) = modify(now.map(Element::Edge))? {
+                    self.change_edge(id, Some::<Edge>(edge))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn remove_edge(&self, id: &EdgeId) -> Result<(), ViewError> {
+        self.load_edge(id)?;
+        Ok(self.change_edge(id, None)?)
+    }
+
+    /// The edges that a vertex has.
+    fn edges_of(&self, id: &VertexId, meter: &Meter) -> Result<Vec<EdgeId>, ViewError> {
+        let mut key = Vec::new();
+        self.put_vertex_key(id, &mut key);
+        let mut edges = Vec::new();
+        let mut failed = None;
+        let (ask, most) = (Expand::default(), self.limits.elements_max);
+        self.neighbours(&[&key], &ask, meter, &mut |_, seen| {
+            match self.edge_id(&key, seen.edge) {
+                Ok(edge) => edges.push(edge),
+                Err(error) => failed = Some(error),
+            }
+            match failed.is_none() && edges.len() <= most {
+                true => Flow::Continue(()),
+                false => Flow::Break(()),
+            }
+        })?;
+        failed.map_or(Ok(edges), Err)
+    }
+}
+
+fn no_meta() -> GraphError {
+    GraphError::new(
+        ErrorKind::NotSupported,
+        "Properties of properties are not there in a graph with a declared schema",
+    )
+}
+
+fn raw_id(id: &VertexId) -> RawValue<'static> {
+    match id {
+        VertexId::Number(number) => RawValue::Integer(*number),
+        VertexId::Text(text) => RawValue::Text(Cow::Owned(text.to_string())),
+        VertexId::Uuid(uuid) => RawValue::Text(Cow::Owned(Uuid(*uuid).to_string())),
+    }
+}
+
+/// A value as a client would send it.
+fn raw(value: &Value) -> RawValue<'static> {
+    match value {
+        Value::Boolean(flag) => RawValue::Boolean(*flag),
+        Value::Byte(number) => RawValue::Integer(i64::from(*number)),
+        Value::Int(number) => RawValue::Integer(i64::from(*number)),
+        Value::Long(number) | Value::Date(number) => RawValue::Integer(*number),
+        Value::Float(number) => floating(f64::from(*number)),
+        Value::Double(number) => floating(*number),
+        Value::Text(text) => RawValue::Text(Cow::Owned(text.clone())),
+        Value::Uuid(uuid) => RawValue::Text(Cow::Owned(Uuid(*uuid).to_string())),
+        Value::Blob(bytes) => {
+            let each = bytes.iter().map(|byte| RawValue::Integer(i64::from(*byte)));
+            RawValue::List(each.collect())
+        }
+        Value::Object(datum) => raw_datum(datum),
+        Value::List(items) | Value::Set(items) => RawValue::List(items.iter().map(raw).collect()),
+    }
+}
+
+/// Numbers that JSON has no form for are sent as texts.
+fn floating(number: f64) -> RawValue<'static> {
+    let special = match number {
+        _ if number.is_nan() => "NaN",
+        f64::INFINITY => "Infinity",
+        f64::NEG_INFINITY => "-Infinity",
+        _ => return RawValue::Double(number),
+    };
+    RawValue::Text(Cow::Borrowed(special))
+}
+
+fn raw_datum(datum: &varve_model::Datum) -> RawValue<'static> {
+    use varve_model::Datum;
+    match datum {
+        Datum::Null => RawValue::Null,
+        Datum::Bool(flag) => RawValue::Boolean(*flag),
+        Datum::Int(number) => RawValue::Integer(*number),
+        Datum::Float(number) => RawValue::Double(*number),
+        Datum::Text(text) => RawValue::Text(Cow::Owned(text.clone())),
+        Datum::List(items) => RawValue::List(items.iter().map(raw_datum).collect()),
+        Datum::Map(members) => RawValue::Map(
+            members
+                .iter()
+                .map(|(name, value)| (Cow::Owned(name.clone()), raw_datum(value)))
+                .collect(),
+        ),
+    }
+}

@@ -1,0 +1,243 @@
+//! Steps that change the graph.
+
+use varve_model::Cardinality;
+use varve_query::plan::write::{EdgeEnd, Given, Merge, Property, PropertyName, Write};
+use varve_query::plan::{Name, Op};
+use varve_query::value::Token;
+use varve_query::{QueryError, Value};
+
+use super::Binder;
+use super::arguments::{first, token_of};
+use crate::tree::{self, Argument, Step, StepName};
+
+/// The modulators of steps that change the graph.
+pub(super) const ADD_VERTEX: &[StepName] = &[StepName::Property, StepName::With];
+pub(super) const ADD_EDGE: &[StepName] = &[
+    StepName::From,
+    StepName::To,
+    StepName::Property,
+    StepName::With,
+];
+pub(super) const MERGE: &[StepName] = &[StepName::Option, StepName::With];
+pub(super) const SET: &[StepName] = &[StepName::With];
+
+impl Binder<'_> {
+    /// A step that changes the graph; `None` if it is no such step. Properties that do not belong
+    /// to what is added become steps of their own.
+    pub(super) fn write(
+        &self,
+        step: &Step,
+        behind: &[Step],
+    ) -> Result<Option<Vec<Op>>, QueryError> {
+        let write = |write| Op::Write(Box::new(write));
+        Ok(Some(match step.name {
+            StepName::AddV => {
+                let label = step.arguments.first();
+                let label = label.map(|label| self.given(label)).transpose()?;
+                let (properties, later) = self.folded(behind)?;
+                let mut ops = vec![write(Write::AddVertex { label, properties })];
+                ops.extend(later);
+                ops
+            }
+            StepName::AddE => {
+                let (properties, later) = self.folded(behind)?;
+                let end = |name: StepName| -> Result<Option<EdgeEnd>, QueryError> {
+                    let step = behind.iter().rfind(|step| step.name == name);
+                    step.map(|step| self.edge_end(first(step)?)).transpose()
+                };
+                let mut ops = vec![write(Write::AddEdge {
+                    label: self.given(first(step)?)?,
+                    source: end(StepName::From)?,
+                    target: end(StepName::To)?,
+                    properties,
+                })];
+                ops.extend(later);
+                ops
+            }
+            StepName::Property => vec![write(Write::Set(self.properties(step)?))],
+            StepName::Drop => vec![write(Write::Drop)],
+            StepName::MergeV => vec![write(Write::MergeVertex(self.merge(step, behind)?))],
+            StepName::MergeE => vec![write(Write::MergeEdge(self.merge(step, behind)?))],
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The properties behind a step that belong to the element that it adds, as long as none has a
+    /// cardinality or properties of its own; and the others as steps.
+    fn folded(&self, behind: &[Step]) -> Result<(Vec<Property>, Vec<Op>), QueryError> {
+        let mut folded = Vec::new();
+        let mut later = Vec::new();
+        for step in behind.iter().filter(|step| step.name == StepName::Property) {
+            let properties = self.properties(step)?;
+            let is_plain = |one: &Property| one.cardinality.is_none() && one.meta.is_empty();
+            match later.is_empty() && properties.iter().all(is_plain) {
+                true => folded.extend(properties),
+                false => later.push(Op::Write(Box::new(Write::Set(properties)))),
+            }
+        }
+        Ok((folded, later))
+    }
+
+    /// The properties that a `property()` step names.
+    fn properties(&self, step: &Step) -> Result<Vec<Property>, QueryError> {
+        let (cardinality, arguments) = match step.arguments.split_first() {
+            Some((Argument::Cardinality(cardinality), rest)) => {
+                (Some(cardinality_of(*cardinality)), rest)
+            }
+            // A cardinality that is not there.
+            Some((Argument::Null, rest)) if rest.len() >= 2 => (None, rest),
+            _ => (None, step.arguments.as_slice()),
+        };
+        let (key, rest) = match arguments {
+            [map] => return self.properties_of_map(cardinality, map),
+            [key, rest @ ..] => (key, rest),
+            [] => return Err(QueryError::invalid("property() needs a key and a value")),
+        };
+        let (value, meta) = match rest {
+            [value, meta @ ..] if meta.len() % 2 == 0 => (value, meta),
+            _ => {
+                return Err(QueryError::invalid(
+                    "The provided key/value array length must be a multiple of two",
+                ));
+            }
+        };
+        let meta = meta
+            .chunks_exact(2)
+            .map(|pair| Ok((self.name(&pair[0])?, self.given(&pair[1])?)));
+        Ok(vec![Property {
+            cardinality,
+            name: match key {
+                Argument::T(token) => PropertyName::Token(token_of(*token)),
+                Argument::Traversal(child) => PropertyName::Child(self.plan(&child.steps)?),
+                key => property_name(self.value(key)?)?,
+            },
+            value: self.given(value)?,
+            meta: meta.collect::<Result<_, QueryError>>()?,
+        }])
+    }
+
+    fn properties_of_map(
+        &self,
+        cardinality: Option<Cardinality>,
+        map: &Argument,
+    ) -> Result<Vec<Property>, QueryError> {
+        let Value::Map(map) = self.value(map)? else {
+            return Err(QueryError::invalid("property() needs a key and a value"));
+        };
+        let each = map.iter().map(|(key, value)| {
+            Ok(Property {
+                cardinality,
+                name: property_name(key.clone())?,
+                value: Given::Value(value.clone()),
+                meta: Vec::new(),
+            })
+        });
+        each.collect()
+    }
+
+    fn given(&self, argument: &Argument) -> Result<Given, QueryError> {
+        Ok(match argument {
+            Argument::Traversal(child) => Given::Child(self.plan(&child.steps)?),
+            other => Given::Value(self.value(other)?),
+        })
+    }
+
+    /// What `from()` or `to()` says: a label, or a vertex.
+    fn edge_end(&self, argument: &Argument) -> Result<EdgeEnd, QueryError> {
+        Ok(match self.given(argument)? {
+            Given::Value(Value::Text(label)) => EdgeEnd::Label(label),
+            given => EdgeEnd::Given(given),
+        })
+    }
+
+    fn merge(&self, step: &Step, behind: &[Step]) -> Result<Merge, QueryError> {
+        let option = |wanted: tree::Merge| -> Result<Option<Given>, QueryError> {
+            let found = behind.iter().rev().find_map(|step| {
+                let is_it =
+                    matches!(&step.arguments[..], [Argument::Merge(own), _] if *own == wanted);
+                (step.name == StepName::Option && is_it).then(|| &step.arguments[1])
+            });
+            found.map(|argument| self.given(argument)).transpose()
+        };
+        let known = |step: &Step| {
+            step.name != StepName::Option
+                || matches!(
+                    &step.arguments[..],
+                    [Argument::Merge(_), _] | [Argument::Merge(_), _, _]
+                )
+        };
+        if !behind.iter().all(known) {
+            return Err(QueryError::invalid(format!(
+                "{}() takes options for onCreate, onMatch, outV and inV",
+                step.name
+            )));
+        }
+        let search = step.arguments.first();
+        Ok(Merge {
+            search: search.map(|search| self.given(search)).transpose()?,
+            on_create: option(tree::Merge::OnCreate)?,
+            on_match: self.on_match(behind, option(tree::Merge::OnMatch)?)?,
+            source: option(tree::Merge::OutV)?,
+            target: option(tree::Merge::InV)?,
+        })
+    }
+
+    /// What `option(onMatch, map, cardinality)` says; its values have that cardinality.
+    fn on_match(&self, behind: &[Step], plain: Option<Given>) -> Result<Option<Given>, QueryError> {
+        let with_cardinality = behind
+            .iter()
+            .rev()
+            .find_map(|step| match &step.arguments[..] {
+                [
+                    Argument::Merge(tree::Merge::OnMatch),
+                    map,
+                    Argument::Cardinality(cardinality),
+                ] => Some((map, *cardinality)),
+                _ => None,
+            });
+        let Some((map, cardinality)) = with_cardinality else {
+            return Ok(plain);
+        };
+        let Given::Value(Value::Map(map)) = self.given(map)? else {
+            return Err(QueryError::Unsupported(
+                "A cardinality for a map that is computed".to_owned(),
+            ));
+        };
+        let each = map.iter().map(|(key, value)| {
+            let value = match value {
+                own @ Value::Entry(_) => own.clone(),
+                value => with_own(cardinality, value.clone()),
+            };
+            (key.clone(), value)
+        });
+        Ok(Some(Given::Value(Value::map(each))))
+    }
+}
+
+/// A value that is to be written with this cardinality.
+pub(super) fn with_own(cardinality: tree::Cardinality, value: Value) -> Value {
+    let token = match cardinality {
+        tree::Cardinality::Single => Token::Single,
+        tree::Cardinality::List => Token::List,
+        tree::Cardinality::Set => Token::Set,
+    };
+    Value::Entry(std::sync::Arc::new((Value::Token(token), value)))
+}
+
+const fn cardinality_of(cardinality: tree::Cardinality) -> Cardinality {
+    match cardinality {
+        tree::Cardinality::Single => Cardinality::Single,
+        tree::Cardinality::List => Cardinality::List,
+        tree::Cardinality::Set => Cardinality::Set,
+    }
+}
+
+fn property_name(key: Value) -> Result<PropertyName, QueryError> {
+    match key {
+        Value::Text(name) => Ok(PropertyName::Key(Name::from(name))),
+        Value::Token(token @ (Token::Id | Token::Label)) => Ok(PropertyName::Token(token)),
+        other => Err(QueryError::invalid(format!(
+            "A property key is expected here, but got {other}"
+        ))),
+    }
+}

@@ -1,0 +1,158 @@
+//! Steps that change the graph.
+
+use varve_model::Cardinality;
+
+use super::{Name, Plan};
+use crate::Value;
+use crate::value::Token;
+
+/// A value that is given, or the first result of a child.
+#[derive(Debug, Clone)]
+pub enum Given {
+    /// This value.
+    Value(Value),
+    /// What a child makes of the value that comes in.
+    Child(Plan),
+}
+
+/// What a property is written under.
+#[derive(Debug, Clone)]
+pub enum PropertyName {
+    /// A key.
+    Key(Name),
+    /// The id or the label of an element that is added.
+    Token(Token),
+    /// What a child names.
+    Child(Plan),
+}
+
+/// A property that is written.
+#[derive(Debug, Clone)]
+pub struct Property {
+    /// How it joins what is there; `None` = as the graph says.
+    pub cardinality: Option<Cardinality>,
+    /// Its key.
+    pub name: PropertyName,
+    /// Its value; null removes the property.
+    pub value: Given,
+    /// Properties of the property.
+    pub meta: Vec<(Name, Given)>,
+}
+
+/// An end of an edge that is added.
+#[derive(Debug, Clone)]
+pub enum EdgeEnd {
+    /// The value that has this label.
+    Label(Name),
+    /// A vertex or its id.
+    Given(Given),
+}
+
+/// Finds elements, or adds one.
+#[derive(Debug, Clone)]
+pub struct Merge {
+    /// What is looked for: a map; `None` = the value that comes in.
+    pub search: Option<Given>,
+    /// What an element that is added has beside that.
+    pub on_create: Option<Given>,
+    /// What an element that is found gets.
+    pub on_match: Option<Given>,
+    /// The source, where the map says `Merge.outV`.
+    pub source: Option<Given>,
+    /// The target, where the map says `Merge.inV`.
+    pub target: Option<Given>,
+}
+
+/// One change for each value that comes in.
+#[derive(Debug, Clone)]
+#[allow(missing_docs, reason = "fields are described with their types")]
+pub enum Write {
+    /// Adds a vertex.
+    AddVertex {
+        label: Option<Given>,
+        properties: Vec<Property>,
+    },
+    /// Adds an edge; an end that is not named is the value that comes in.
+    AddEdge {
+        label: Given,
+        source: Option<EdgeEnd>,
+        target: Option<EdgeEnd>,
+        properties: Vec<Property>,
+    },
+    /// Writes properties of the element that comes in.
+    Set(Vec<Property>),
+    /// Removes the element or property that comes in.
+    Drop,
+    /// Finds or adds vertices.
+    MergeVertex(Merge),
+    /// Finds or adds edges.
+    MergeEdge(Merge),
+}
+
+/// Two methods that are the same for shared and for mutable references.
+macro_rules! children {
+    ($given:ident, $properties:ident, $children:ident, $iter:ident $(, $mut:ident)?) => {
+        fn $given(given: &$($mut)? Given) -> Option<&$($mut)? Plan> {
+            match given {
+                Given::Child(plan) => Some(plan),
+                Given::Value(_) => None,
+            }
+        }
+
+        fn $properties(properties: &$($mut)? Vec<Property>) -> Vec<&$($mut)? Plan> {
+            let mut all = Vec::new();
+            for property in properties {
+                if let PropertyName::Child(plan) = &$($mut)? property.name {
+                    all.push(plan);
+                }
+                all.extend($given(&$($mut)? property.value));
+                let meta = property.meta.$iter();
+                all.extend(meta.filter_map(|(_, given)| $given(given)));
+            }
+            all
+        }
+
+        impl Write {
+            /// The children of this step.
+            pub(super) fn $children(&$($mut)? self) -> Vec<&$($mut)? Plan> {
+                match self {
+                    Self::AddVertex { label, properties } => {
+                        let mut all: Vec<_> = label.$iter().filter_map($given).collect();
+                        all.extend($properties(properties));
+                        all
+                    }
+                    Self::AddEdge {
+                        label,
+                        source,
+                        target,
+                        properties,
+                    } => {
+                        let mut all: Vec<_> = $given(label).into_iter().collect();
+                        for end in source.$iter().chain(target.$iter()) {
+                            if let EdgeEnd::Given(given) = end {
+                                all.extend($given(given));
+                            }
+                        }
+                        all.extend($properties(properties));
+                        all
+                    }
+                    Self::Set(properties) => $properties(properties),
+                    Self::Drop => Vec::new(),
+                    Self::MergeVertex(merge) | Self::MergeEdge(merge) => {
+                        let parts = [
+                            &$($mut)? merge.search,
+                            &$($mut)? merge.on_create,
+                            &$($mut)? merge.on_match,
+                            &$($mut)? merge.source,
+                            &$($mut)? merge.target,
+                        ];
+                        parts.into_iter().flatten().filter_map($given).collect()
+                    }
+                }
+            }
+        }
+    };
+}
+
+children!(given, properties, children, iter);
+children!(given_mut, properties_mut, children_mut, iter_mut, mut);

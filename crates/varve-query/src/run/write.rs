@@ -1,0 +1,280 @@
+//! Steps that change the graph.
+//!
+//! A step that writes waits for all that comes in before its first change: what stands before it
+//! reads the graph as it was, and a step that adds an element for each that it is given ends. Then
+//! it takes one value after the other, each with the changes of those before.
+
+mod drop;
+mod edge;
+mod merge;
+mod property;
+mod search;
+mod vertex;
+
+use varve_view::GraphWriter;
+
+use super::build::Builder;
+use super::child::Child;
+use super::context::Context;
+use super::each::drain;
+use super::row::Row;
+use super::{BoxedOperator, Operator, Reset};
+use crate::plan::Name;
+use crate::plan::write::{EdgeEnd, Given, Merge, Write};
+use crate::{QueryError, Value};
+use edge::End;
+use merge::MergeParts;
+use property::PropertyPart;
+
+/// A value that is given, or computed from the value that comes in.
+pub(super) enum Part {
+    Value(Value),
+    Child(Child),
+}
+
+impl Part {
+    fn new(given: &Given, builder: &Builder<'_>) -> Result<Self, QueryError> {
+        Ok(match given {
+            Given::Value(value) => Self::Value(value.clone()),
+            Given::Child(plan) => Self::Child(Child::local(plan, builder)?),
+        })
+    }
+
+    fn maybe(given: Option<&Given>, builder: &Builder<'_>) -> Result<Option<Self>, QueryError> {
+        given.map(|given| Self::new(given, builder)).transpose()
+    }
+
+    /// The value; `None` where the child has no result.
+    fn of(&mut self, cx: &mut Context<'_>, row: &Row) -> Result<Option<Value>, QueryError> {
+        match self {
+            Self::Value(value) => Ok(Some(value.clone())),
+            Self::Child(child) => {
+                let firsts = child.firsts(cx, std::slice::from_ref(row))?;
+                Ok(firsts.into_iter().next().flatten().map(|row| row.value))
+            }
+        }
+    }
+}
+
+/// What is done with each row.
+enum Change {
+    AddVertex {
+        label: Option<Part>,
+        properties: Vec<PropertyPart>,
+    },
+    AddEdge {
+        label: Part,
+        source: Option<End>,
+        target: Option<End>,
+        properties: Vec<PropertyPart>,
+    },
+    Set(Vec<PropertyPart>),
+    Drop,
+    MergeVertex(MergeParts),
+    MergeEdge(MergeParts),
+}
+
+impl Change {
+    fn new(write: &Write, builder: &Builder<'_>) -> Result<Self, QueryError> {
+        let end = |end: &Option<EdgeEnd>| -> Result<Option<End>, QueryError> {
+            end.as_ref().map(|end| End::new(end, builder)).transpose()
+        };
+        Ok(match write {
+            Write::AddVertex { label, properties } => Self::AddVertex {
+                label: Part::maybe(label.as_ref(), builder)?,
+                properties: PropertyPart::all(properties, builder)?,
+            },
+            Write::AddEdge {
+                label,
+                source,
+                target,
+                properties,
+            } => Self::AddEdge {
+                label: Part::new(label, builder)?,
+                source: end(source)?,
+                target: end(target)?,
+                properties: PropertyPart::all(properties, builder)?,
+            },
+            Write::Set(properties) => Self::Set(PropertyPart::all(properties, builder)?),
+            Write::Drop => Self::Drop,
+            Write::MergeVertex(merge) => Self::MergeVertex(merge_parts(merge, false, builder)?),
+            Write::MergeEdge(merge) => Self::MergeEdge(merge_parts(merge, true, builder)?),
+        })
+    }
+
+    /// Changes the graph for one row and gives what goes on.
+    fn apply(
+        &mut self,
+        cx: &mut Context<'_>,
+        writer: &dyn GraphWriter,
+        row: &Row,
+        out: &mut Vec<Row>,
+    ) -> Result<(), QueryError> {
+        match self {
+            Self::AddVertex { label, properties } => {
+                let vertex = vertex::add(cx, writer, label.as_mut(), properties, row)?;
+                out.push(row.at(vertex, cx.track));
+            }
+            Self::AddEdge {
+                label,
+                source,
+                target,
+                properties,
+            } => {
+                let ends = (source.as_mut(), target.as_mut());
+                let edge = edge::add(cx, writer, label, ends, properties, row)?;
+                out.push(row.at(edge, cx.track));
+            }
+            Self::Set(properties) => {
+                property::set(cx, writer, properties, row)?;
+                out.push(row.clone());
+            }
+            Self::Drop => drop::remove(cx, writer, &row.value)?,
+            Self::MergeVertex(merge) => {
+                for vertex in vertex::merge(cx, writer, merge, row)? {
+                    out.push(row.at(vertex, cx.track));
+                }
+            }
+            Self::MergeEdge(merge) => {
+                for edge in edge::merge(cx, writer, merge, row)? {
+                    out.push(row.at(edge, cx.track));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn merge_parts(
+    merge: &Merge,
+    edges: bool,
+    builder: &Builder<'_>,
+) -> Result<MergeParts, QueryError> {
+    let part = |given: &Option<Given>| Part::maybe(given.as_ref(), builder);
+    let parts = MergeParts {
+        search: part(&merge.search)?,
+        on_create: part(&merge.on_create)?,
+        on_match: part(&merge.on_match)?,
+        source: part(&merge.source)?,
+        target: part(&merge.target)?,
+    };
+    parts.check(edges)?;
+    Ok(parts)
+}
+
+/// A step that writes.
+pub(crate) struct Writing {
+    input: BoxedOperator,
+    change: Change,
+    done: bool,
+}
+
+impl Writing {
+    pub(crate) fn new(
+        write: &Write,
+        input: BoxedOperator,
+        builder: &Builder<'_>,
+    ) -> Result<Self, QueryError> {
+        let change = Change::new(write, builder)?;
+        let done = false;
+        Ok(Self {
+            input,
+            change,
+            done,
+        })
+    }
+}
+
+impl Operator for Writing {
+    fn next(&mut self, cx: &mut Context<'_>, _: usize) -> Result<Option<Vec<Row>>, QueryError> {
+        if std::mem::replace(&mut self.done, true) {
+            return Ok(None);
+        }
+        let rows = drain(self.input.as_mut(), cx)?;
+        let Some(writer) = cx.writer else {
+            return Err(QueryError::invalid("The graph may only be read here"));
+        };
+        let mut out = Vec::with_capacity(rows.len());
+        for row in rows {
+            let (segment, bulk) = (row.segment, row.bulk);
+            let alone = Row {
+                bulk: 1,
+                segment: 0,
+                ..row
+            };
+            // What is set or removed twice is set or removed.
+            let times = match self.change {
+                Change::Drop => 1,
+                _ => bulk,
+            };
+            for _ in 0..times {
+                cx.tick(1)?;
+                let before = out.len();
+                self.change.apply(cx, writer, &alone, &mut out)?;
+                for row in &mut out[before..] {
+                    row.segment = segment;
+                }
+                cx.meter.hold((out.len() - before) * Row::BYTES)?;
+            }
+        }
+        cx.meter.release(out.len() * Row::BYTES);
+        Ok(Some(out))
+    }
+
+    fn reset(&mut self, how: Reset) {
+        self.done = false;
+        self.input.reset(how);
+    }
+}
+
+/// Hands rows on one by one, after all of them came in: what stands behind changes the graph, and
+/// each row is to see the changes for those before.
+pub(crate) struct OneByOne {
+    pub(crate) input: BoxedOperator,
+    pub(crate) rows: Option<std::vec::IntoIter<Row>>,
+    /// The row that is handed on, and how often it still stands for a traverser.
+    pub(crate) current: Option<Row>,
+}
+
+impl Operator for OneByOne {
+    fn next(&mut self, cx: &mut Context<'_>, _: usize) -> Result<Option<Vec<Row>>, QueryError> {
+        if self.rows.is_none() {
+            self.rows = Some(drain(self.input.as_mut(), cx)?.into_iter());
+        }
+        if self.current.is_none() {
+            self.current = self.rows.as_mut().and_then(Iterator::next);
+        }
+        let Some(mut row) = self.current.take() else {
+            return Ok(None);
+        };
+        cx.tick(0)?;
+        let one = Row {
+            bulk: 1,
+            ..row.clone()
+        };
+        row.bulk -= 1;
+        self.current = (row.bulk > 0).then_some(row);
+        Ok(Some(vec![one]))
+    }
+
+    fn reset(&mut self, how: Reset) {
+        self.rows = None;
+        self.current = None;
+        self.input.reset(how);
+    }
+}
+
+/// A label or a key, which may not begin as names of the language itself do.
+fn checked_name<'n>(what: &str, name: &'n Name) -> Result<&'n Name, QueryError> {
+    if name.starts_with('~') {
+        return Err(QueryError::invalid(format!(
+            "{what} can not be a hidden key: {name}"
+        )));
+    }
+    if name.is_empty() {
+        return Err(QueryError::invalid(format!(
+            "{what} can not be the empty string"
+        )));
+    }
+    Ok(name)
+}

@@ -1,0 +1,192 @@
+//! Edges that are added or merged.
+
+use varve_model::VertexId;
+use varve_view::{EdgeAddition, GraphWriter};
+
+use super::super::build::Builder;
+use super::super::context::Context;
+use super::super::filter::scoped;
+use super::super::row::Row;
+use super::super::source::edges_of_ids;
+use super::merge::{MergeParts, Wanted, Whole};
+use super::property::{PropertyPart, Said, Written, stored, with_writes};
+use super::vertex::label_name;
+use super::{Part, search};
+use crate::plan::Name;
+use crate::plan::write::EdgeEnd;
+use crate::value::Token;
+use crate::{QueryError, Value};
+
+/// The label of edges that are merged without one.
+const DEFAULT_LABEL: &str = "edge";
+
+/// Where an edge starts or ends.
+pub(super) enum End {
+    Label(Name),
+    Part(Part),
+}
+
+impl End {
+    pub(super) fn new(end: &EdgeEnd, builder: &Builder<'_>) -> Result<Self, QueryError> {
+        Ok(match end {
+            EdgeEnd::Label(label) => Self::Label(label.clone()),
+            EdgeEnd::Given(given) => Self::Part(Part::new(given, builder)?),
+        })
+    }
+
+    /// The value; the row's own where there is no end.
+    fn of(
+        end: Option<&mut Self>,
+        cx: &mut Context<'_>,
+        row: &Row,
+    ) -> Result<Option<Value>, QueryError> {
+        match end {
+            None => Ok(Some(row.value.clone())),
+            Some(Self::Label(label)) => Ok(scoped(cx, row, label)),
+            Some(Self::Part(part)) => part.of(cx, row),
+        }
+    }
+}
+
+/// Adds an edge.
+pub(super) fn add(
+    cx: &mut Context<'_>,
+    writer: &dyn GraphWriter,
+    label: &mut Part,
+    ends: (Option<&mut End>, Option<&mut End>),
+    properties: &mut [PropertyPart],
+    row: &Row,
+) -> Result<Value, QueryError> {
+    let said = Said::of(cx, properties, row)?;
+    let label = match &said.label {
+        Some(label) => label.clone(),
+        None => label.of(cx, row)?.unwrap_or_default(),
+    };
+    let label = label_name(&label)?.clone();
+    let source = End::of(ends.0, cx, row)?;
+    let source = vertex_of(cx, &label, "from", source.as_ref())?;
+    let target = End::of(ends.1, cx, row)?;
+    let target = vertex_of(cx, &label, "to", target.as_ref())?;
+    let edge = (&label, said.id.as_ref(), (&source, &target));
+    create(cx, writer, edge, &said.writes())
+}
+
+/// The id of a vertex that exists.
+fn vertex_of(
+    cx: &Context<'_>,
+    label: &Name,
+    end: &str,
+    value: Option<&Value>,
+) -> Result<VertexId, QueryError> {
+    let value = value.unwrap_or(&Value::Null);
+    let found = match value.as_vertex_id() {
+        Some(id) => search::exists(cx, &id)?.then_some(id),
+        None => None,
+    };
+    found.ok_or_else(|| {
+        QueryError::invalid(format!(
+            "The value given to addE({label}).{end}() must resolve to a Vertex or the ID of a \
+             Vertex present in the graph. The provided value does not match any vertices in the \
+             graph: {value}"
+        ))
+    })
+}
+
+fn create(
+    cx: &Context<'_>,
+    writer: &dyn GraphWriter,
+    (label, id, (source, target)): (&Name, Option<&Value>, (&VertexId, &VertexId)),
+    properties: &[Written],
+) -> Result<Value, QueryError> {
+    let id = id.map(stored).transpose()?;
+    let added = with_writes(properties, |properties| {
+        let edge = EdgeAddition {
+            label,
+            id: id.as_ref(),
+            source,
+            target,
+            properties,
+        };
+        writer.add_edge(&edge, cx.meter)
+    })?;
+    let read = edges_of_ids(cx, std::slice::from_ref(&added))?;
+    let gone = || QueryError::invalid(format!("The edge {added} was not added"));
+    read.into_iter().next().ok_or_else(gone)
+}
+
+/// The edges that a merge finds, or the one that it adds.
+pub(super) fn merge(
+    cx: &mut Context<'_>,
+    writer: &dyn GraphWriter,
+    parts: &mut MergeParts,
+    row: &Row,
+) -> Result<Vec<Value>, QueryError> {
+    let mut wanted = Wanted::edge(&parts.search(cx, row)?)?;
+    resolve(cx, parts, row, &mut wanted)?;
+    let plan = search::edges(&wanted);
+    let found = search::run(cx, &plan)?;
+    if !found.is_empty() {
+        parts.matched(cx, writer, row, &found)?;
+        return Ok(found);
+    }
+    let mut whole = parts.to_create(cx, row, &wanted, true)?;
+    resolve(cx, parts, row, &mut whole)?;
+    let (source, target) = (end_of(cx, &whole, true)?, end_of(cx, &whole, false)?);
+    let label = whole.label.clone().unwrap_or_else(|| DEFAULT_LABEL.into());
+    let edge = (&label, whole.id.as_ref(), (&source, &target));
+    let edge = create(cx, writer, edge, &whole.properties)?;
+    writer.expect_absent(wanted.name("mergeE"), search::still_absent(plan));
+    Ok(vec![edge])
+}
+
+/// Puts what options say in the place of `Merge.outV` and `Merge.inV`.
+fn resolve(
+    cx: &mut Context<'_>,
+    parts: &mut MergeParts,
+    row: &Row,
+    wanted: &mut Whole,
+) -> Result<(), QueryError> {
+    for end in [&mut wanted.source, &mut wanted.target] {
+        let part = match end {
+            Some(Value::Token(Token::OutV)) => &mut parts.source,
+            Some(Value::Token(Token::InV)) => &mut parts.target,
+            _ => continue,
+        };
+        let given = match part {
+            Some(part) => part.of(cx, row)?,
+            None => None,
+        };
+        *end = match given {
+            // A map says which vertex.
+            Some(Value::Map(map)) => {
+                let vertices = search::vertices(&Wanted::vertex(&Value::Map(map))?);
+                search::run(cx, &vertices)?.into_iter().next()
+            }
+            other => other,
+        };
+    }
+    Ok(())
+}
+
+/// The vertex at an end of an edge that is to be added.
+fn end_of(cx: &Context<'_>, whole: &Whole, source: bool) -> Result<VertexId, QueryError> {
+    let (value, name) = match source {
+        true => (&whole.source, "Out"),
+        false => (&whole.target, "In"),
+    };
+    let Some(value) = value else {
+        return Err(QueryError::invalid(format!(
+            "{name} Vertex not specified in edge merge"
+        )));
+    };
+    let id = value.as_vertex_id();
+    let found = match id {
+        Some(id) => search::exists(cx, &id)?.then_some(id),
+        None => None,
+    };
+    found.ok_or_else(|| {
+        QueryError::invalid(format!(
+            "Vertex id could not be resolved from mergeE: {value}"
+        ))
+    })
+}

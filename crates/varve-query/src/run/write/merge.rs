@@ -1,0 +1,233 @@
+//! What a merge looks for, adds and changes.
+
+use varve_view::GraphWriter;
+
+use super::super::context::Context;
+use super::super::row::Row;
+use super::property::{self, Written};
+use super::vertex::label_name;
+use super::{Part, checked_name};
+use crate::plan::Name;
+use crate::value::{Token, ValueMap};
+use crate::{QueryError, Value};
+
+/// The arguments of a merge, ready to be computed.
+pub(super) struct MergeParts {
+    pub(super) search: Option<Part>,
+    pub(super) on_create: Option<Part>,
+    pub(super) on_match: Option<Part>,
+    pub(super) source: Option<Part>,
+    pub(super) target: Option<Part>,
+}
+
+/// An element as a map describes it: what is looked for, or what is added.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Whole {
+    pub(super) id: Option<Value>,
+    pub(super) label: Option<Name>,
+    pub(super) source: Option<Value>,
+    pub(super) target: Option<Value>,
+    pub(super) properties: Vec<Written>,
+    /// The properties as they were given.
+    pub(super) values: Vec<(Name, Value)>,
+}
+
+/// What is looked for.
+pub(super) type Wanted = Whole;
+
+impl Whole {
+    pub(super) fn vertex(map: &Value) -> Result<Self, QueryError> {
+        Self::of(map, false)
+    }
+
+    pub(super) fn edge(map: &Value) -> Result<Self, QueryError> {
+        Self::of(map, true)
+    }
+
+    fn of(map: &Value, edge: bool) -> Result<Self, QueryError> {
+        let mut whole = Self::default();
+        for (key, value) in entries(map)? {
+            match key {
+                Value::Token(Token::Id | Token::Label) if value.is_null() => {
+                    return Err(QueryError::invalid(format!(
+                        "The merge step does not allow null for {key}"
+                    )));
+                }
+                Value::Token(Token::Id) => whole.id = Some(value.clone()),
+                Value::Token(Token::Label) => whole.label = Some(label_name(value)?.clone()),
+                Value::Token(Token::Out) if edge => whole.source = Some(value.clone()),
+                Value::Token(Token::In) if edge => whole.target = Some(value.clone()),
+                Value::Text(name) => {
+                    whole.values.push((name.clone(), value.clone()));
+                    let written = Written::of(name, value.clone(), None)?;
+                    if written.value.is_some() {
+                        whole.properties.push(written);
+                    }
+                }
+                other => return Err(bad_key(other, edge)),
+            }
+        }
+        Ok(whole)
+    }
+
+    /// A name that is the same for merges that look for the same.
+    pub(super) fn name(&self, step: &str) -> Vec<u8> {
+        let mut parts: Vec<String> = self
+            .values
+            .iter()
+            .map(|(name, value)| format!("{name:?}={value}"))
+            .collect();
+        parts.sort_unstable();
+        let end = |end: &Option<Value>| {
+            let id = end.as_ref().and_then(Value::as_vertex_id);
+            id.map(|id| id.to_string())
+        };
+        let id = self.id.as_ref().map(Value::to_string);
+        let ends = (end(&self.source), end(&self.target));
+        format!("{step} {id:?} {:?} {ends:?} {parts:?}", self.label).into_bytes()
+    }
+}
+
+fn entries(map: &Value) -> Result<impl Iterator<Item = (&Value, &Value)>, QueryError> {
+    let map: Option<&ValueMap> = match map {
+        Value::Map(map) => Some(map),
+        Value::Null => None,
+        other => {
+            return Err(QueryError::invalid(format!(
+                "A merge step expected a Map, but got {other} of {}",
+                other.type_name()
+            )));
+        }
+    };
+    Ok(map.into_iter().flatten())
+}
+
+fn bad_key(key: &Value, edge: bool) -> QueryError {
+    let allowed = match edge {
+        true => "String, T.label, T.id, Direction.OUT and Direction.IN",
+        false => "String, T.label and T.id",
+    };
+    QueryError::invalid(format!(
+        "A merge step takes {allowed} as keys, but got {key} of {}",
+        key.type_name()
+    ))
+}
+
+impl MergeParts {
+    /// Checks what is given as it is.
+    pub(super) fn check(&self, edge: bool) -> Result<(), QueryError> {
+        let search = match &self.search {
+            Some(Part::Value(map)) => Some(Whole::of(map, edge)?),
+            _ => None,
+        };
+        if let Some(Part::Value(map)) = &self.on_create {
+            let more = Whole::of(map, edge)?;
+            if let Some(search) = &search {
+                check_override(search, &more)?;
+            }
+        }
+        if let Some(Part::Value(map)) = &self.on_match {
+            check_match(map)?;
+        }
+        Ok(())
+    }
+
+    /// What is looked for.
+    pub(super) fn search(&mut self, cx: &mut Context<'_>, row: &Row) -> Result<Value, QueryError> {
+        Ok(match &mut self.search {
+            Some(part) => part.of(cx, row)?.unwrap_or_default(),
+            None => row.value.clone(),
+        })
+    }
+
+    /// What is to be added where nothing was found.
+    pub(super) fn to_create(
+        &mut self,
+        cx: &mut Context<'_>,
+        row: &Row,
+        wanted: &Wanted,
+        edge: bool,
+    ) -> Result<Whole, QueryError> {
+        let mut whole = wanted.clone();
+        let Some(part) = &mut self.on_create else {
+            return Ok(whole);
+        };
+        let more = Whole::of(&part.of(cx, row)?.unwrap_or_default(), edge)?;
+        check_override(wanted, &more)?;
+        whole.id = more.id.or(whole.id);
+        whole.label = more.label.or(whole.label);
+        whole.source = whole.source.or(more.source);
+        whole.target = whole.target.or(more.target);
+        let own = |written: &Written| more.values.iter().any(|(name, _)| *name == written.name);
+        whole.properties.retain(|written| !own(written));
+        whole.properties.extend(more.properties);
+        Ok(whole)
+    }
+
+    /// Changes what was found.
+    pub(super) fn matched(
+        &mut self,
+        cx: &mut Context<'_>,
+        writer: &dyn GraphWriter,
+        row: &Row,
+        found: &[Value],
+    ) -> Result<(), QueryError> {
+        let Some(part) = &mut self.on_match else {
+            return Ok(());
+        };
+        for element in found {
+            let at = row.at(element.clone(), cx.track);
+            let map = part.of(cx, &at)?.unwrap_or_default();
+            check_match(&map)?;
+            if let Value::Map(map) = &map {
+                for written in Written::of_map(map)? {
+                    property::put(cx, writer, element, &written)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What an element is, once it is found, no option can change.
+fn check_match(map: &Value) -> Result<(), QueryError> {
+    for (key, _) in entries(map)? {
+        match key {
+            Value::Text(name) => {
+                checked_name("Property key", name)?;
+            }
+            other => {
+                return Err(QueryError::invalid(format!(
+                    "option(onMatch) takes String as keys, but got {other} of {}",
+                    other.type_name()
+                )));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_override(search: &Whole, more: &Whole) -> Result<(), QueryError> {
+    let differs = |own: &Option<Value>, other: &Option<Value>| match (own, other) {
+        (Some(own), Some(other)) => match (own.as_vertex_id(), other.as_vertex_id()) {
+            (Some(own), Some(other)) => own != other,
+            _ => own != other,
+        },
+        _ => false,
+    };
+    let labels = matches!((&search.label, &more.label), (Some(own), Some(other)) if own != other);
+    let key = if differs(&search.id, &more.id) {
+        "T.id"
+    } else if labels {
+        "T.label"
+    } else if differs(&search.source, &more.source) {
+        "Direction.OUT"
+    } else if differs(&search.target, &more.target) {
+        "Direction.IN"
+    } else {
+        return Ok(());
+    };
+    Err(QueryError::invalid(format!(
+        "option(onCreate) cannot override values from merge() argument: {key}"
+    )))
+}

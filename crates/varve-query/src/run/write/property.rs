@@ -1,0 +1,304 @@
+//! Properties that are written.
+
+use varve_model::{Cardinality, ElementId, Value as Stored};
+use varve_view::{GraphWriter, Occurrence, PropertyWrite};
+
+use super::super::build::Builder;
+use super::super::child::Child;
+use super::super::context::Context;
+use super::super::row::Row;
+use super::{Part, checked_name};
+use crate::plan::Name;
+use crate::plan::write::{Property, PropertyName};
+use crate::value::{Token, ValueMap};
+use crate::{QueryError, Value};
+
+/// What a property is written under.
+enum NamePart {
+    Key(Name),
+    Token(Token),
+    Child(Child),
+}
+
+/// A property that is written, ready to be computed.
+pub(super) struct PropertyPart {
+    cardinality: Option<Cardinality>,
+    name: NamePart,
+    value: Part,
+    meta: Vec<(Name, Part)>,
+}
+
+/// A property as it is to be written.
+#[derive(Debug)]
+pub(super) struct Written {
+    pub(super) name: Name,
+    pub(super) cardinality: Option<Cardinality>,
+    /// `None`: it is to be removed.
+    pub(super) value: Option<Stored>,
+    pub(super) meta: Vec<(Name, Stored)>,
+}
+
+/// What properties say of an element that is added.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    pub(super) id: Option<Value>,
+    pub(super) label: Option<Value>,
+    pub(super) properties: Vec<Written>,
+}
+
+impl PropertyPart {
+    pub(super) fn all(
+        properties: &[Property],
+        builder: &Builder<'_>,
+    ) -> Result<Vec<Self>, QueryError> {
+        let one = |property: &Property| -> Result<Self, QueryError> {
+            let meta = property.meta.iter();
+            let meta = meta.map(|(name, given)| {
+                let name = checked_name("Property key", name)?.clone();
+                Ok((name, Part::new(given, builder)?))
+            });
+            Ok(Self {
+                cardinality: property.cardinality,
+                name: match &property.name {
+                    PropertyName::Key(name) => NamePart::Key(name.clone()),
+                    PropertyName::Token(token) => NamePart::Token(*token),
+                    PropertyName::Child(plan) => NamePart::Child(Child::local(plan, builder)?),
+                },
+                value: Part::new(&property.value, builder)?,
+                meta: meta.collect::<Result<_, QueryError>>()?,
+            })
+        };
+        properties.iter().map(one).collect()
+    }
+
+    fn name(&mut self, cx: &mut Context<'_>, row: &Row) -> Result<Option<Value>, QueryError> {
+        Ok(match &mut self.name {
+            NamePart::Key(name) => Some(Value::Text(name.clone())),
+            NamePart::Token(token) => Some(Value::Token(*token)),
+            NamePart::Child(child) => {
+                let firsts = child.firsts(cx, std::slice::from_ref(row))?;
+                firsts.into_iter().next().flatten().map(|row| row.value)
+            }
+        })
+    }
+
+    /// Adds what this property says of an element; nothing where a child has no result.
+    fn say(&mut self, cx: &mut Context<'_>, row: &Row, said: &mut Said) -> Result<(), QueryError> {
+        let (Some(name), Some(value)) = (self.name(cx, row)?, self.value.of(cx, row)?) else {
+            return Ok(());
+        };
+        match name {
+            Value::Token(Token::Id) => said.id = Some(value),
+            Value::Token(Token::Label) => said.label = Some(value),
+            Value::Text(name) => {
+                let mut written = Written::of(&name, value, self.cardinality)?;
+                for (name, part) in &mut self.meta {
+                    if let Some(value) = part.of(cx, row)? {
+                        written.meta.push((name.clone(), stored(&value)?));
+                    }
+                }
+                said.properties.push(written);
+            }
+            other => return Err(QueryError::cast(&other, "String")),
+        }
+        Ok(())
+    }
+}
+
+impl Said {
+    pub(super) fn of(
+        cx: &mut Context<'_>,
+        properties: &mut [PropertyPart],
+        row: &Row,
+    ) -> Result<Self, QueryError> {
+        let mut said = Self::default();
+        for property in properties {
+            property.say(cx, row, &mut said)?;
+        }
+        Ok(said)
+    }
+
+    /// What an element that is added gets: nothing is there that could be removed.
+    pub(super) fn writes(&self) -> Vec<Written> {
+        let each = self.properties.iter();
+        each.filter(|written| written.value.is_some())
+            .map(Written::clone)
+            .collect()
+    }
+}
+
+impl Clone for Written {
+    fn clone(&self) -> Self {
+        Self {
+            name: self.name.clone(),
+            cardinality: self.cardinality,
+            value: self.value.clone(),
+            meta: self.meta.clone(),
+        }
+    }
+}
+
+impl Written {
+    pub(super) fn of(
+        name: &Name,
+        value: Value,
+        cardinality: Option<Cardinality>,
+    ) -> Result<Self, QueryError> {
+        let name = checked_name("Property key", name)?.clone();
+        let (value, cardinality) = match value {
+            Value::Entry(entry) => match cardinality_of(&entry.0) {
+                Some(own) => (entry.1.clone(), Some(own)),
+                None => (Value::Entry(entry), cardinality),
+            },
+            value => (value, cardinality),
+        };
+        Ok(Self {
+            name,
+            cardinality,
+            value: match value {
+                Value::Null => None,
+                value => Some(stored(&value)?),
+            },
+            meta: Vec::new(),
+        })
+    }
+
+    /// The entries of a map that are properties.
+    pub(super) fn of_map(map: &ValueMap) -> Result<Vec<Self>, QueryError> {
+        let mut all = Vec::new();
+        for (key, value) in map {
+            if let Value::Text(name) = key {
+                all.push(Self::of(name, value.clone(), None)?);
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// Runs `work` with properties as a writer takes them.
+pub(super) fn with_writes<T>(
+    written: &[Written],
+    work: impl FnOnce(&[PropertyWrite<'_>]) -> T,
+) -> T {
+    let metas: Vec<Vec<(&str, Stored)>> = written
+        .iter()
+        .map(|one| {
+            let each = one.meta.iter();
+            each.map(|(name, value)| (name.as_str(), value.clone()))
+                .collect()
+        })
+        .collect();
+    let writes: Vec<PropertyWrite<'_>> = written
+        .iter()
+        .zip(&metas)
+        .filter_map(|(one, meta)| {
+            Some(PropertyWrite {
+                key: &one.name,
+                value: one.value.as_ref()?,
+                cardinality: one.cardinality,
+                meta,
+            })
+        })
+        .collect();
+    work(&writes)
+}
+
+/// Writes properties of the element, or the property, that comes in.
+pub(super) fn set(
+    cx: &mut Context<'_>,
+    writer: &dyn GraphWriter,
+    properties: &mut [PropertyPart],
+    row: &Row,
+) -> Result<(), QueryError> {
+    let said = Said::of(cx, properties, row)?;
+    if said.id.is_some() || said.label.is_some() {
+        let token = if said.id.is_some() { "id" } else { "label" };
+        return Err(QueryError::invalid(format!(
+            "T.{token} is immutable on existing elements"
+        )));
+    }
+    for written in &said.properties {
+        put(cx, writer, &row.value, written)?;
+    }
+    Ok(())
+}
+
+/// Writes one property of an element, or of a property.
+pub(super) fn put(
+    cx: &Context<'_>,
+    writer: &dyn GraphWriter,
+    value: &Value,
+    written: &Written,
+) -> Result<(), QueryError> {
+    let element = match value {
+        Value::Vertex(vertex) => ElementId::Vertex(vertex.id().clone()),
+        Value::Edge(edge, _) => {
+            if written
+                .cardinality
+                .is_some_and(|own| own != Cardinality::Single)
+            {
+                return Err(QueryError::invalid(format!(
+                    "Property cardinality can only be set for a Vertex but the traversal \
+                     encountered Edge for key: {}",
+                    written.name
+                )));
+            }
+            ElementId::Edge(edge.id.clone())
+        }
+        Value::VertexProperty(property) => {
+            let meta = (written.name.as_str(), written.value.as_ref());
+            let of = (property.name.as_str(), 0);
+            writer.set_meta(property.vertex.id(), of, meta, cx.meter)?;
+            return Ok(());
+        }
+        other => return Err(QueryError::cast(other, "Element")),
+    };
+    match &written.value {
+        None => {
+            let all = Occurrence::All;
+            writer.remove_property(&element, &written.name, all, cx.meter)?;
+        }
+        Some(_) => with_writes(std::slice::from_ref(written), |writes| {
+            let mut each = writes.iter();
+            each.try_for_each(|write| writer.set_property(&element, write, cx.meter))
+        })?,
+    }
+    Ok(())
+}
+
+fn cardinality_of(token: &Value) -> Option<Cardinality> {
+    match token {
+        Value::Token(Token::Single) => Some(Cardinality::Single),
+        Value::Token(Token::List) => Some(Cardinality::List),
+        Value::Token(Token::Set) => Some(Cardinality::Set),
+        _ => None,
+    }
+}
+
+/// A value as it is stored, in its own type.
+pub(super) fn stored(value: &Value) -> Result<Stored, QueryError> {
+    let each = |items: &mut dyn Iterator<Item = &Value>| -> Result<Vec<Stored>, QueryError> {
+        items.map(stored).collect()
+    };
+    Ok(match value {
+        Value::Bool(value) => Stored::Boolean(*value),
+        Value::Byte(number) => Stored::Byte(*number),
+        Value::Short(number) => Stored::Int(i32::from(*number)),
+        Value::Int(number) => Stored::Int(*number),
+        Value::Long(number) => Stored::Long(*number),
+        Value::Float(number) => Stored::Float(*number),
+        Value::Double(number) => Stored::Double(*number),
+        Value::Text(text) => Stored::Text(text.to_string()),
+        Value::Bytes(bytes) => Stored::Blob(bytes.to_vec()),
+        Value::Uuid(uuid) => Stored::Uuid(*uuid),
+        Value::DateTime(instant) => Stored::Date(instant.millis()),
+        Value::List(items) => Stored::List(each(&mut items.iter())?),
+        Value::Set(items) => Stored::Set(each(&mut items.iter())?),
+        other => {
+            return Err(QueryError::invalid(format!(
+                "A {} cannot be the value of a property",
+                other.type_name()
+            )));
+        }
+    })
+}

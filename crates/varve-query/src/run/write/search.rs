@@ -1,0 +1,142 @@
+//! The searches of merges.
+
+use std::sync::Arc;
+
+use varve_model::{Direction, VertexId};
+use varve_view::{CancelToken, GraphView, Meter, MeterLimits, SchemaView, StillAbsent, ViewError};
+
+use super::super::build::{self, Builder};
+use super::super::context::Context;
+use super::super::each::drain;
+use super::super::query::{Query, QueryOptions};
+use super::super::row::Track;
+use super::merge::Wanted;
+use crate::plan::{ElementKind, End, Expanded, Op, Plan};
+use crate::predicate::{Predicate, Test};
+use crate::value::{Token, VertexHandle};
+use crate::{QueryError, Value, rules};
+
+/// Rows that a search which is repeated before a commit may look at, and bytes that it may hold:
+/// others wait for it.
+const REPEAT_ROWS_MAX: u64 = 1_000_000;
+const REPEAT_BYTES_MAX: u64 = 64 << 20;
+
+/// The plan that finds vertices.
+pub(super) fn vertices(wanted: &Wanted) -> Plan {
+    let mut ops = vec![source(ElementKind::Vertex, wanted)];
+    filters(wanted, &mut ops);
+    Plan::new(ops)
+}
+
+/// The plan that finds edges.
+pub(super) fn edges(wanted: &Wanted) -> Plan {
+    let vertex = |value: &Value| Op::Source {
+        kind: ElementKind::Vertex,
+        ids: Some(vec![value.clone()]),
+        labels: None,
+        conditions: Vec::new(),
+    };
+    let expand = |direction| Op::Expand {
+        direction: Some(direction),
+        labels: wanted.label.iter().cloned().collect(),
+        to: Expanded::Edges,
+    };
+    let mut ops = match (&wanted.id, &wanted.source, &wanted.target) {
+        (None, Some(source), _) => vec![vertex(source), expand(Direction::Out)],
+        (None, None, Some(target)) => vec![vertex(target), expand(Direction::In)],
+        _ => vec![source(ElementKind::Edge, wanted)],
+    };
+    for (end, value) in [(End::Out, &wanted.source), (End::In, &wanted.target)] {
+        let id = value.as_ref().and_then(Value::as_vertex_id);
+        let Some(id) = id else { continue };
+        let is_it = Predicate::Test(Test::Eq, Value::of_id(&id));
+        let child = vec![Op::EndVertex(end), has(Token::Id, is_it)];
+        ops.push(Op::Where {
+            child: Plan::new(child),
+            not: false,
+        });
+    }
+    filters(wanted, &mut ops);
+    Plan::new(ops)
+}
+
+fn source(kind: ElementKind, wanted: &Wanted) -> Op {
+    Op::Source {
+        kind,
+        ids: wanted.id.as_ref().map(|id| vec![id.clone()]),
+        labels: None,
+        conditions: Vec::new(),
+    }
+}
+
+const fn has(token: Token, predicate: Predicate) -> Op {
+    Op::HasToken { token, predicate }
+}
+
+fn filters(wanted: &Wanted, ops: &mut Vec<Op>) {
+    if let Some(label) = &wanted.label {
+        let is_it = Predicate::Test(Test::Eq, Value::Text(label.clone()));
+        ops.push(has(Token::Label, is_it));
+    }
+    for (name, value) in &wanted.values {
+        let value = match value {
+            Value::Entry(entry) => &entry.1,
+            value => value,
+        };
+        let key = name.clone();
+        ops.push(match value.is_null() {
+            true => Op::HasNot(key),
+            false => Op::HasProperty {
+                key,
+                predicate: Predicate::Test(Test::Eq, value.clone()),
+            },
+        });
+    }
+}
+
+/// What a plan finds now.
+pub(super) fn run(cx: &mut Context<'_>, plan: &Plan) -> Result<Vec<Value>, QueryError> {
+    let plan = rules::rewritten(plan, cx.schema, false);
+    let mut chain = build::query(&plan, &Builder::new(cx.schema, Track::Nothing, None))?;
+    let mut values = Vec::new();
+    for row in drain(chain.as_mut(), cx)? {
+        for _ in 0..row.bulk {
+            values.push(row.value.clone());
+        }
+    }
+    Ok(values)
+}
+
+/// Whether a plan that found nothing still does.
+pub(super) fn still_absent(plan: Plan) -> Arc<StillAbsent> {
+    Arc::new(move |view: &dyn GraphView, schema: &dyn SchemaView| {
+        let limits = MeterLimits {
+            rows_max: REPEAT_ROWS_MAX,
+            bytes_max: REPEAT_BYTES_MAX,
+            deadline: None,
+        };
+        let meter = Meter::new(limits, CancelToken::default());
+        let read = |error| match error {
+            QueryError::View(error) => error,
+            other => ViewError::store(other),
+        };
+        let options = QueryOptions::default();
+        let mut query = Query::new(&plan, view, schema, &meter, options).map_err(read)?;
+        while let Some(rows) = query.next(1).map_err(read)? {
+            if !rows.is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    })
+}
+
+/// Whether there is a vertex with this id.
+pub(super) fn exists(cx: &Context<'_>, id: &VertexId) -> Result<bool, QueryError> {
+    let vertex = Value::Vertex(Arc::new(VertexHandle::new(id.clone(), None)));
+    cx.fetch(std::iter::once(&vertex))?;
+    Ok(match &vertex {
+        Value::Vertex(vertex) => vertex.content().flatten().is_some(),
+        _ => false,
+    })
+}
