@@ -47,23 +47,17 @@ impl GraphView for OptimisticTransaction {
             drop(state);
             return self.base.neighbours(from, ask, meter, visit);
         }
-        let mut walk = Walk {
-            state: &state,
-            from,
-            ask,
-            next: 0,
-            ended: None,
-        };
+        let mut walk = Walk::new(&state, from, ask);
         let mut failed = None;
         self.base.neighbours(from, ask, meter, &mut |at, seen| {
-            let before = walk.own_until(at, meter, visit);
-            let changed = before.and_then(|()| walk.is_changed(self, at, seen));
-            match changed {
+            let before = walk.own_until(at, Some(seen.edge), meter, visit);
+            match before.and_then(|()| walk.is_changed(self, at, seen)) {
+                _ if walk.ended => Flow::Break(()),
                 Ok(true) => Flow::Continue(()),
                 Ok(false) => {
                     let flow = visit(at, seen);
                     if flow.is_break() {
-                        walk.ended = Some(at);
+                        walk.end();
                     }
                     flow
                 }
@@ -73,10 +67,10 @@ impl GraphView for OptimisticTransaction {
                 }
             }
         })?;
-        if let Some(error) = failed {
-            return Err(error);
+        match failed {
+            Some(error) => Err(error),
+            None => walk.own_until(from.len(), None, meter, visit),
         }
-        walk.own_until(from.len(), meter, visit)
     }
 
     fn vertices(
@@ -165,6 +159,9 @@ impl GraphView for OptimisticTransaction {
         meter: &Meter,
     ) -> Result<Option<u64>, ViewError> {
         let changed = self.state.read().order.len() as u64;
+        if changed > 0 && ask.order.is_some() {
+            return Ok(None);
+        }
         let stored = self.base.estimate(ask, most, meter)?;
         Ok(stored.map(|stored| stored.saturating_add(changed).min(most)))
     }
@@ -220,18 +217,33 @@ fn picked(properties: &Properties, wanted: &[PropertyKeyId]) -> Properties {
         .collect()
 }
 
-/// A visit of the neighbours of many vertices.
+/// A visit of the neighbours of many vertices, which puts the changed edges in their places.
 struct Walk<'w> {
     state: &'w State,
     from: &'w [&'w [u8]],
     ask: &'w Expand<'w>,
-    /// The first vertex whose changed edges were not shown yet.
-    next: usize,
-    /// The last vertex whose visits the visitor has ended.
-    ended: Option<usize>,
+    /// The vertex that the visit has come to.
+    at: usize,
+    /// Its changed edges that were not shown yet, last first, by their keys at it.
+    own: Vec<(Vec<u8>, Direction, &'w Edge)>,
+    /// Whether the visitor wants no more of its edges.
+    ended: bool,
 }
 
-impl Walk<'_> {
+impl<'w> Walk<'w> {
+    fn new(state: &'w State, from: &'w [&'w [u8]], ask: &'w Expand<'w>) -> Self {
+        let mut walk = Self {
+            state,
+            from,
+            ask,
+            at: 0,
+            own: Vec::new(),
+            ended: false,
+        };
+        walk.load();
+        walk
+    }
+
     /// Whether an edge that the view shows at a vertex was changed.
     fn is_changed(
         &self,
@@ -246,66 +258,89 @@ impl Walk<'_> {
         Ok(self.state.edges.contains_key(&id))
     }
 
-    /// Shows the changed edges of the vertices before `at`.
+    /// Shows the changed edges that come before an edge of the vertex `at`; before all of its edges
+    /// where there is no key.
     fn own_until(
         &mut self,
         at: usize,
+        key: Option<&[u8]>,
         meter: &Meter,
         visit: &mut dyn FnMut(usize, &Neighbour<'_>) -> Flow,
     ) -> Result<(), ViewError> {
-        while self.next < at {
-            let vertex = self.next;
-            self.next += 1;
-            if self.ended == Some(vertex) {
+        while self.at < at {
+            self.show(None, meter, visit)?;
+            self.at += 1;
+            self.load();
+        }
+        match key {
+            Some(key) => self.show(Some(key), meter, visit),
+            None => Ok(()),
+        }
+    }
+
+    /// Lists the changed edges of the vertex that the visit has come to.
+    fn load(&mut self) {
+        self.own.clear();
+        self.ended = false;
+        let Some(from) = self.from.get(self.at) else {
+            return;
+        };
+        let Some(edges) = self.state.adjacent.get(*from) else {
+            return;
+        };
+        let edges = edges.iter().filter_map(|id| self.state.edges.get(id));
+        for edge in edges.filter_map(|changed| changed.now.as_ref()) {
+            let (id, labels) = (&edge.id, self.ask.labels);
+            if !labels.is_empty() && !labels.contains(&id.label) && !labels.contains(&id.parent) {
                 continue;
             }
-            let Some(edges) = self.state.adjacent.get(self.from[vertex]) else {
-                continue;
-            };
-            let edges = edges.iter().filter_map(|id| self.state.edges.get(id));
-            for edge in edges.filter_map(|changed| changed.now.as_ref()) {
-                meter.row()?;
-                if self.own(vertex, edge, visit).is_break() {
-                    break;
+            for direction in [Direction::Out, Direction::In] {
+                let is_asked = self.ask.direction.is_none_or(|asked| asked == direction);
+                if is_asked && key::vertex_id(id.owner(direction)) == *from {
+                    let key = key::edge_clustering(id, direction);
+                    self.own.push((key, direction, edge));
                 }
+            }
+        }
+        self.own.sort_unstable_by(|one, other| other.0.cmp(&one.0));
+    }
+
+    /// Shows the changed edges that come before a key.
+    fn show(
+        &mut self,
+        before: Option<&[u8]>,
+        meter: &Meter,
+        visit: &mut dyn FnMut(usize, &Neighbour<'_>) -> Flow,
+    ) -> Result<(), ViewError> {
+        let comes = |key: &[u8]| before.is_none_or(|before| key < before);
+        while self.own.last().is_some_and(|(key, ..)| comes(key)) {
+            let Some((clustering, direction, edge)) = self.own.pop() else {
+                break;
+            };
+            meter.row()?;
+            let (other, other_label) = match direction {
+                Direction::Out => (&edge.id.target, edge.target_label),
+                Direction::In => (&edge.id.source, edge.source_label),
+            };
+            let neighbour = Neighbour {
+                direction,
+                label: edge.id.label,
+                edge: &clustering,
+                other: &key::vertex_id(other),
+                other_label,
+                properties: &picked(&edge.properties, self.ask.properties),
+            };
+            if visit(self.at, &neighbour).is_break() {
+                self.end();
             }
         }
         Ok(())
     }
 
-    /// Shows an edge at one of its ends, once in each direction that was asked for.
-    fn own(
-        &self,
-        at: usize,
-        edge: &Edge,
-        visit: &mut dyn FnMut(usize, &Neighbour<'_>) -> Flow,
-    ) -> Flow {
-        let id = &edge.id;
-        let labels = self.ask.labels;
-        if !labels.is_empty() && !labels.contains(&id.label) && !labels.contains(&id.parent) {
-            return Flow::Continue(());
-        }
-        let properties = &picked(&edge.properties, self.ask.properties);
-        for direction in [Direction::Out, Direction::In] {
-            let is_asked = self.ask.direction.is_none_or(|asked| asked == direction);
-            let (own, other, other_label) = match direction {
-                Direction::Out => (&id.source, &id.target, edge.target_label),
-                Direction::In => (&id.target, &id.source, edge.source_label),
-            };
-            if !is_asked || key::vertex_id(own) != self.from[at] {
-                continue;
-            }
-            let neighbour = Neighbour {
-                direction,
-                label: id.label,
-                edge: &key::edge_clustering(id, direction),
-                other: &key::vertex_id(other),
-                other_label,
-                properties,
-            };
-            visit(at, &neighbour)?;
-        }
-        Flow::Continue(())
+    /// Shows no more edges of the vertex that the visit has come to.
+    fn end(&mut self) {
+        self.own.clear();
+        self.ended = true;
     }
 }
 

@@ -1,0 +1,468 @@
+//! Optimistic transactions: what they show before they commit, what they store, and when another
+//! commit refuses them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use varve_encoding::tables::TABLES;
+use varve_graph::optimistic::{OptimisticLimits, OptimisticTransaction};
+use varve_graph::schema::{BaseType, NewEdgeLabel, NewIndexLabel, NewPropertyKey, NewVertexLabel};
+use varve_graph::write::WritePeriod;
+use varve_graph::{ErrorKind, Graph, GraphOptions};
+use varve_kv::{Engine, MemoryEngine};
+use varve_model::schema::{Frequency, IdStrategy, IndexType};
+use varve_model::time::SystemClock;
+use varve_model::{
+    DataType, Edge, EdgeId, EdgeLabelId, ElementId, Properties, PropertyKeyId, TemporalScope,
+    Value, Vertex, VertexId, VertexLabelId,
+};
+use varve_testkit::Random;
+use varve_testkit::model::ModelView;
+use varve_testkit::view_suite::{Questions, compare};
+use varve_view::{
+    EdgeAddition, Elements, Flow, GraphView, GraphWriter, Meter, Occurrence, PropertyWrite,
+    ScanAsk, SchemaView, VertexAddition, ViewError,
+};
+
+const NAME: PropertyKeyId = PropertyKeyId(1);
+const AGE: PropertyKeyId = PropertyKeyId(2);
+const YEAR: PropertyKeyId = PropertyKeyId(3);
+const LABELS: [&str; 2] = ["person", "robot"];
+const EDGES: [&str; 2] = ["knows", "made"];
+const VERTICES: usize = 8;
+
+fn graph() -> Arc<Graph> {
+    let space = MemoryEngine::new()
+        .open("g", TABLES, true)
+        .expect("a space");
+    let options = GraphOptions::new(Arc::new(SystemClock));
+    let graph = Graph::open("g", space, &options).expect("a graph");
+    let catalogue = graph.catalogue();
+    for (name, data_type) in [
+        ("name", DataType::Text),
+        ("age", DataType::Int),
+        ("year", DataType::Int),
+    ] {
+        let key = NewPropertyKey {
+            data_type,
+            ..NewPropertyKey::named(name)
+        };
+        catalogue.create_property_key(key).expect("a key");
+    }
+    for label in LABELS {
+        let label = NewVertexLabel {
+            id_strategy: Some(IdStrategy::CustomizeString),
+            properties: vec!["name".into(), "age".into()],
+            nullable_keys: vec!["name".into(), "age".into()],
+            ..NewVertexLabel::named(label)
+        };
+        catalogue.create_vertex_label(label).expect("a label");
+    }
+    for (label, from, to) in [
+        (EDGES[0], "person", "person"),
+        (EDGES[1], "person", "robot"),
+    ] {
+        let label = NewEdgeLabel {
+            frequency: Some(Frequency::Multiple),
+            sort_keys: vec!["year".into()],
+            properties: vec!["year".into(), "age".into()],
+            nullable_keys: vec!["age".into()],
+            ..NewEdgeLabel::between(label, from, to)
+        };
+        catalogue.create_edge_label(label).expect("a label");
+    }
+    for (name, base_type, base) in [
+        ("personByAge", BaseType::VertexLabel, "person"),
+        ("knowsByAge", BaseType::EdgeLabel, "knows"),
+    ] {
+        let index = NewIndexLabel::on(name, base_type, base, IndexType::Range, &["age"]);
+        catalogue.create_index_label(index).expect("an index");
+    }
+    graph
+}
+
+/// What the graph should be, with changes that are not committed.
+#[derive(Clone, Default)]
+struct Model {
+    vertices: BTreeMap<VertexId, Vertex>,
+    edges: BTreeMap<EdgeId, Edge>,
+}
+
+fn vertex_id(n: usize) -> VertexId {
+    VertexId::text(&format!("v{n}"))
+}
+
+fn label_of(n: usize) -> usize {
+    usize::from(n % 3 == 2)
+}
+
+fn write<'w>(key: &'w str, value: &'w Value) -> PropertyWrite<'w> {
+    PropertyWrite {
+        key,
+        value,
+        cardinality: None,
+        meta: &[],
+    }
+}
+
+impl Model {
+    fn view(&self) -> ModelView {
+        let vertices = self.vertices.values().cloned().collect();
+        ModelView::of(vertices, self.edges.values().cloned().collect())
+    }
+
+    /// One random change, here and there.
+    fn change(&mut self, transaction: &OptimisticTransaction, random: &mut Random) {
+        let meter = Meter::unlimited();
+        let n = random.below(VERTICES);
+        let id = vertex_id(n);
+        let age = Value::Int(random.below(4) as i32);
+        match random.below(7) {
+            0 | 1 => {
+                let label = label_of(n);
+                let text = Value::Text(format!("v{n}"));
+                let given = VertexAddition {
+                    label: Some(LABELS[label]),
+                    id: Some(&text),
+                    properties: &[write("age", &age)],
+                };
+                let added = transaction.add_vertex(&given, &meter).expect("a vertex");
+                assert_eq!(added, id);
+                let vertex = Vertex {
+                    id: id.clone(),
+                    label: VertexLabelId(label as u32 + 1),
+                    properties: Properties::from_iter([(AGE, age)]),
+                };
+                self.vertices.insert(id, vertex);
+            }
+            2 => {
+                let name = Value::Text(format!("n{}", random.below(3)));
+                let element = ElementId::Vertex(id.clone());
+                let done = transaction.set_property(&element, &write("name", &name), &meter);
+                assert_eq!(done.is_ok(), self.vertices.contains_key(&id));
+                if let Some(vertex) = self.vertices.get_mut(&id) {
+                    vertex.properties.set(NAME, name);
+                }
+            }
+            3 => {
+                let element = ElementId::Vertex(id.clone());
+                let which = Occurrence::All;
+                let done = transaction.remove_property(&element, "age", which, &meter);
+                assert_eq!(done.is_ok(), self.vertices.contains_key(&id));
+                if let Some(vertex) = self.vertices.get_mut(&id) {
+                    vertex.properties.remove(AGE);
+                }
+            }
+            4 if random.one_in(2) => {
+                let element = ElementId::Vertex(id.clone());
+                transaction.remove(&element, &meter).expect("removed");
+                self.vertices.remove(&id);
+                self.edges
+                    .retain(|edge, _| edge.source != id && edge.target != id);
+            }
+            5 => self.change_edge(transaction, random),
+            _ => {
+                let to = random.below(VERTICES);
+                self.add_edge(transaction, random, (n, to));
+            }
+        }
+    }
+
+    fn add_edge(
+        &mut self,
+        transaction: &OptimisticTransaction,
+        random: &mut Random,
+        (from, to): (usize, usize),
+    ) {
+        let year = random.below(2) as i32;
+        let label = label_of(to);
+        let (source, target) = (vertex_id(from), vertex_id(to));
+        let value = Value::Int(year);
+        let given = EdgeAddition {
+            label: EDGES[label],
+            id: None,
+            source: &source,
+            target: &target,
+            properties: &[write("year", &value)],
+        };
+        let added = transaction.add_edge(&given, &Meter::unlimited());
+        let fits = label_of(from) == 0
+            && self.vertices.contains_key(&source)
+            && self.vertices.contains_key(&target);
+        assert_eq!(added.is_ok(), fits);
+        if let Ok(id) = added {
+            let edge = Edge {
+                id: id.clone(),
+                source_label: VertexLabelId(1),
+                target_label: VertexLabelId(label as u32 + 1),
+                properties: Properties::from_iter([(YEAR, value)]),
+            };
+            self.edges.insert(id, edge);
+        }
+    }
+
+    fn change_edge(&mut self, transaction: &OptimisticTransaction, random: &mut Random) {
+        let meter = Meter::unlimited();
+        let at = random.below(self.edges.len().max(1));
+        let Some(id) = self.edges.keys().nth(at).cloned() else {
+            return;
+        };
+        let element = ElementId::Edge(id.clone());
+        match random.one_in(3) {
+            true => {
+                transaction.remove(&element, &meter).expect("removed");
+                self.edges.remove(&id);
+            }
+            false => {
+                let age = Value::Int(random.below(4) as i32);
+                let done = transaction.set_property(&element, &write("age", &age), &meter);
+                done.expect("changed");
+                let edge = self.edges.get_mut(&id).expect("an edge");
+                edge.properties.set(AGE, age);
+            }
+        }
+    }
+}
+
+fn same(view: &dyn GraphView, model: &Model, random: &mut Random) {
+    let vertices: Vec<VertexId> = (0..VERTICES + 2).map(vertex_id).collect();
+    let questions = Questions {
+        vertices: &vertices,
+        vertex_labels: &[VertexLabelId(1), VertexLabelId(2), VertexLabelId(9)],
+        labels: &[EdgeLabelId(1), EdgeLabelId(2), EdgeLabelId(9)],
+        properties: &[NAME, AGE, YEAR],
+    };
+    if let Err(difference) = compare(view, &model.view(), &questions, random, 3) {
+        panic!("{difference}");
+    }
+}
+
+#[test]
+fn a_transaction_shows_its_own_changes_and_its_commit_stores_them() {
+    for seed in 0..60 {
+        let mut random = Random::new(seed);
+        let graph = graph();
+        let mut model = Model::default();
+        for _ in 0..3 {
+            let transaction = graph.begin(OptimisticLimits::default()).expect("begun");
+            let before = model.clone();
+            for _ in 0..random.below(12) {
+                model.change(&transaction, &mut random);
+                same(&transaction, &model, &mut random);
+            }
+            same(
+                &graph.view(TemporalScope::NOW).expect("a view"),
+                &before,
+                &mut random,
+            );
+            if random.one_in(4) {
+                // Given up: nothing has happened.
+                drop(transaction);
+                model = before;
+            } else {
+                transaction
+                    .commit(WritePeriod::default())
+                    .expect("committed");
+            }
+            same(
+                &graph.view(TemporalScope::NOW).expect("a view"),
+                &model,
+                &mut random,
+            );
+        }
+    }
+}
+
+fn add(transaction: &OptimisticTransaction, n: usize, age: i32) {
+    let (id, age) = (Value::Text(format!("v{n}")), Value::Int(age));
+    let given = VertexAddition {
+        label: Some("person"),
+        id: Some(&id),
+        properties: &[write("age", &age)],
+    };
+    let added = transaction.add_vertex(&given, &Meter::unlimited());
+    added.expect("a vertex");
+}
+
+fn set_age(transaction: &OptimisticTransaction, n: usize, age: i32) {
+    let (element, age) = (ElementId::Vertex(vertex_id(n)), Value::Int(age));
+    let done = transaction.set_property(&element, &write("age", &age), &Meter::unlimited());
+    done.expect("changed");
+}
+
+fn begin(graph: &Arc<Graph>) -> OptimisticTransaction {
+    graph.begin(OptimisticLimits::default()).expect("begun")
+}
+
+fn commit(transaction: OptimisticTransaction) -> Result<(), ErrorKind> {
+    let done = transaction.commit(WritePeriod::default());
+    done.map(|_| ()).map_err(|error| error.kind)
+}
+
+#[test]
+fn of_two_that_change_one_element_the_second_is_refused() {
+    let graph = graph();
+    let first = begin(&graph);
+    add(&first, 0, 1);
+    add(&first, 1, 1);
+    assert_eq!(commit(first), Ok(()));
+    for change in [0, 1, 2] {
+        let (one, other) = (begin(&graph), begin(&graph));
+        set_age(&one, 0, 10);
+        match change {
+            0 => set_age(&other, 0, 20),
+            1 => {
+                let id = ElementId::Vertex(vertex_id(0));
+                other.remove(&id, &Meter::unlimited()).expect("removed");
+            }
+            _ => add(&other, 0, 30),
+        }
+        // What else it changes does not happen either.
+        set_age(&other, 1, 40 + change);
+        assert_eq!(commit(one), Ok(()));
+        assert_eq!(commit(other), Err(ErrorKind::Conflict));
+        let age = |n| {
+            let vertex = graph.vertex(&vertex_id(n), TemporalScope::NOW);
+            let vertex = vertex.expect("read").expect("a vertex");
+            vertex.properties.get(AGE).cloned()
+        };
+        assert_eq!(age(0), Some(Value::Int(10)));
+        assert_eq!(age(1), Some(Value::Int(1)));
+    }
+    let (one, other) = (begin(&graph), begin(&graph));
+    set_age(&one, 0, 11);
+    set_age(&other, 1, 12);
+    assert_eq!(commit(one), Ok(()));
+    assert_eq!(commit(other), Ok(()), "different elements");
+}
+
+#[test]
+fn of_two_that_add_one_element_the_second_is_refused() {
+    let graph = graph();
+    let (one, other) = (begin(&graph), begin(&graph));
+    add(&one, 0, 1);
+    add(&other, 0, 2);
+    assert_eq!(commit(one), Ok(()));
+    assert_eq!(commit(other), Err(ErrorKind::Conflict));
+}
+
+#[test]
+fn what_was_not_found_must_still_be_absent() {
+    let graph = graph();
+    let none = |view: &dyn GraphView, _: &dyn SchemaView| -> Result<bool, ViewError> {
+        let mut any = false;
+        let ask = ScanAsk {
+            elements: Elements::Vertices(&[]),
+            conditions: &[],
+            order: None,
+            properties: &[],
+        };
+        view.scan(&ask, None, 1, &Meter::unlimited(), &mut |_| {
+            any = true;
+            Flow::Break(())
+        })?;
+        Ok(!any)
+    };
+    let (one, other) = (begin(&graph), begin(&graph));
+    for (transaction, n) in [(&one, 0), (&other, 1)] {
+        transaction.expect_absent(b"no vertex".to_vec(), Arc::new(none));
+        add(transaction, n, 1);
+    }
+    assert_eq!(commit(one), Ok(()));
+    assert_eq!(commit(other), Err(ErrorKind::Conflict));
+}
+
+#[test]
+fn a_vertex_that_is_removed_takes_the_edges_that_came_meanwhile() {
+    let graph = graph();
+    let first = begin(&graph);
+    add(&first, 0, 1);
+    add(&first, 1, 1);
+    assert_eq!(commit(first), Ok(()));
+    let (one, other) = (begin(&graph), begin(&graph));
+    let mut model = Model::default();
+    for n in [0, 1] {
+        let vertex = graph.vertex(&vertex_id(n), TemporalScope::NOW);
+        let vertex = vertex.expect("read").expect("a vertex");
+        model.vertices.insert(vertex.id.clone(), vertex);
+    }
+    model.add_edge(&one, &mut Random::new(1), (0, 1));
+    let id = ElementId::Vertex(vertex_id(1));
+    other.remove(&id, &Meter::unlimited()).expect("removed");
+    assert_eq!(commit(one), Ok(()));
+    assert_eq!(commit(other), Ok(()));
+    model.vertices.remove(&vertex_id(1));
+    model.edges.clear();
+    let view = graph.view(TemporalScope::NOW).expect("a view");
+    same(&view, &model, &mut Random::new(2));
+
+    // The other way round the edge has no end.
+    let one = begin(&graph);
+    add(&one, 1, 1);
+    assert_eq!(commit(one), Ok(()));
+    let (one, other) = (begin(&graph), begin(&graph));
+    let vertex = graph.vertex(&vertex_id(1), TemporalScope::NOW);
+    let vertex = vertex.expect("read").expect("a vertex");
+    model.vertices.insert(vertex.id.clone(), vertex);
+    model.add_edge(&other, &mut Random::new(1), (0, 1));
+    one.remove(&id, &Meter::unlimited()).expect("removed");
+    assert_eq!(commit(one), Ok(()));
+    assert!(commit(other).is_err());
+}
+
+#[test]
+fn over_a_limit_a_change_is_refused_and_the_others_stay() {
+    let graph = graph();
+    let limits = OptimisticLimits {
+        elements_max: 2,
+        ..OptimisticLimits::default()
+    };
+    let transaction = graph.begin(limits).expect("begun");
+    add(&transaction, 0, 1);
+    add(&transaction, 1, 1);
+    set_age(&transaction, 1, 2);
+    let id = Value::Text("v2".to_owned());
+    let third = VertexAddition {
+        label: Some("person"),
+        id: Some(&id),
+        properties: &[],
+    };
+    let refused = transaction.add_vertex(&third, &Meter::unlimited());
+    assert!(refused.is_err());
+    assert_eq!(commit(transaction), Ok(()));
+    let exists = |n| {
+        graph
+            .vertex(&vertex_id(n), TemporalScope::NOW)
+            .expect("read")
+    };
+    assert!(exists(1).is_some() && exists(2).is_none());
+}
+
+#[test]
+fn a_scan_ends_where_each_element_adds_another() {
+    let graph = graph();
+    let transaction = begin(&graph);
+    add(&transaction, 0, 1);
+    add(&transaction, 1, 1);
+    let ask = ScanAsk {
+        elements: Elements::Vertices(&[]),
+        conditions: &[],
+        order: None,
+        properties: &[],
+    };
+    let (mut from, mut seen) = (None, 0);
+    loop {
+        let meter = Meter::unlimited();
+        let next = transaction.scan(&ask, from.as_ref(), 1, &meter, &mut |_| {
+            seen += 1;
+            Flow::Continue(())
+        });
+        from = next.expect("scanned");
+        if from.is_none() {
+            break;
+        }
+        add(&transaction, seen + 1, 1);
+        assert!(seen < 10, "it goes on for ever");
+    }
+    assert_eq!(seen, 2);
+}
