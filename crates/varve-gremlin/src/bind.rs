@@ -3,7 +3,9 @@
 mod arguments;
 mod branches;
 mod by;
+mod conversions;
 mod filters;
+mod lists;
 mod math;
 mod predicates;
 mod source;

@@ -413,6 +413,26 @@ pub enum Op {
     Function(Function),
     /// A change of the graph.
     Write(Box<write::Write>),
+    /// A function of one value and of the first result of each child.
+    Combine {
+        children: Vec<Plan>,
+        function: Combination,
+    },
+    /// A text with the values of variables in it.
+    Format { parts: Vec<FormatPart>, by: Vec<By> },
+    /// The element that a property belongs to.
+    Element,
+}
+
+/// A part of what `format` makes.
+#[derive(Debug, Clone)]
+pub enum FormatPart {
+    /// This text.
+    Text(Name),
+    /// The property or the labelled value with this name.
+    Variable(Name),
+    /// What the next `by` reads.
+    Next,
 }
 
 /// How two values become one.
@@ -461,6 +481,24 @@ pub struct Function {
 }
 
 impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// What a [`Combination`] does with a value and the results of the children.
+pub type Join = dyn Fn(&Value, &[Value]) -> Result<Value, QueryError> + Send + Sync;
+
+/// A function of one value and the results of children.
+#[derive(Clone)]
+pub struct Combination {
+    /// What it is called.
+    pub name: &'static str,
+    /// What it makes.
+    pub apply: std::sync::Arc<Join>,
+}
+
+impl std::fmt::Debug for Combination {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)
     }

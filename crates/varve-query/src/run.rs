@@ -10,6 +10,7 @@ mod effect;
 mod element;
 mod expand;
 mod filter;
+mod format;
 mod group;
 mod map;
 mod math;

@@ -27,6 +27,7 @@ impl Binder<'_> {
             Argument::String(text) => Value::Text(text.clone()),
             Argument::DateTime(instant) => Value::DateTime(instant_of(*instant)),
             Argument::Uuid(uuid) => Value::Uuid(*uuid),
+            Argument::RandomUuid => Value::Uuid(random_uuid()),
             Argument::Binary(bytes) => Value::Bytes(Arc::from(bytes.as_ref())),
             Argument::List(items) => Value::list(self.values(items)?),
             Argument::Set(items) => Value::set(self.values(items)?),
@@ -204,12 +205,20 @@ pub(super) const fn token_of(token: T) -> Token {
     }
 }
 
-fn instant_of(instant: tree::DateTime) -> DateTime {
+pub(super) fn instant_of(instant: tree::DateTime) -> DateTime {
     let micros = instant.seconds.saturating_mul(1_000_000);
     DateTime {
         micros: micros.saturating_add(i64::from(instant.nanoseconds / 1_000)),
         offset: instant.offset,
     }
+}
+
+/// A random UUID, marked as one (version 4).
+fn random_uuid() -> u128 {
+    use std::hash::{BuildHasher, RandomState};
+    let half = |number: u8| u128::from(RandomState::new().hash_one(number));
+    let random = half(0) << 64 | half(1);
+    random & !(0xf << 76 | 0x3 << 62) | 0x4 << 76 | 0x2 << 62
 }
 
 /// The argument of a step that must have one.

@@ -84,7 +84,14 @@ impl Binder<'_> {
     }
 
     fn step(&self, step: &Step, behind: &[Step], ops: &mut Vec<Op>) -> Result<(), QueryError> {
-        if let Some(op) = self.string_step(step)? {
+        let simple = match self.string_step(step)? {
+            Some(op) => Some(op),
+            None => match self.list_step(step)? {
+                Some(op) => Some(op),
+                None => self.conversion(step, behind)?,
+            },
+        };
+        if let Some(op) = simple {
             ops.push(op);
             return Ok(());
         }
@@ -191,6 +198,7 @@ impl Binder<'_> {
             StepName::ElementMap => Op::ElementMap(self.names(arguments)?),
             StepName::Constant => Op::Constant(self.value(first(step)?)?),
             StepName::Unfold => Op::Unfold,
+            StepName::Element => Op::Element,
             StepName::Barrier => Op::Barrier,
             StepName::Discard => Op::Discard,
             StepName::None if arguments.is_empty() => Op::Discard,
@@ -449,6 +457,7 @@ const fn modulators_of(name: StepName) -> &'static [StepName] {
         | StepName::Store
         | StepName::Sack
         | StepName::Math
+        | StepName::Format
         | StepName::Tree
         | StepName::Where => &[StepName::By],
         StepName::ValueMap | StepName::PropertyMap | StepName::Index => {

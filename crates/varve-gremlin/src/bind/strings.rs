@@ -25,7 +25,7 @@ const STEPS: &[StepName] = &[
     StepName::Trim,
 ];
 /// The longest text that a step may make, in bytes.
-const TEXT_BYTES_MAX: usize = 1 << 20;
+pub(super) const TEXT_BYTES_MAX: usize = 1 << 20;
 
 impl Binder<'_> {
     /// A step over texts; `None` if the step is none.
@@ -63,14 +63,11 @@ impl Binder<'_> {
                 of_text(Box::new(move |text| Value::text(&text.replace(&from, &to))))
             }
             StepName::Split => {
-                let separator = arguments
-                    .first()
-                    .is_some_and(Value::is_null)
-                    .then(|| text(0));
-                let separator = separator.map_or_else(|| Some(text(0)), |_| None);
-                of_text(Box::new(move |text| match &separator {
-                    Some(separator) => split(text, separator),
-                    None => Value::list(vec![Value::text(text)]),
+                let at_spaces = arguments.first().is_some_and(Value::is_null);
+                let separator = text(0);
+                of_text(Box::new(move |text| match at_spaces {
+                    true => Value::list(text.split_whitespace().map(Value::text).collect()),
+                    false => split(text, &separator),
                 }))
             }
             StepName::Substring => {
@@ -80,13 +77,18 @@ impl Binder<'_> {
             }
             StepName::AsString => Op::Function(Function {
                 name: "asString",
-                apply: Arc::new(move |value| match (scope, value) {
-                    (_, Value::Null) => Err(QueryError::invalid("Can't parse null as String.")),
-                    (Scope::Local, Value::List(items)) => {
-                        let each = items.iter().map(|item| Value::text(&item.to_string()));
-                        Ok(Some(Value::list(each.collect())))
+                apply: Arc::new(move |value| {
+                    let text = |value: &Value| match value {
+                        Value::Null => Err(QueryError::invalid("Can't parse null as String.")),
+                        value => Ok(Value::text(&value.to_string())),
+                    };
+                    match (scope, value) {
+                        (Scope::Local, Value::List(items)) => {
+                            let each = items.iter().map(text).collect::<Result<_, _>>()?;
+                            Ok(Some(Value::list(each)))
+                        }
+                        (_, value) => text(value).map(Some),
                     }
-                    (_, value) => Ok(Some(Value::text(&value.to_string()))),
                 }),
             }),
             StepName::Reverse => Op::Function(Function {
@@ -110,10 +112,12 @@ impl Binder<'_> {
 /// A function of texts, or of each text of a list.
 fn texts(name: &'static str, scope: Scope, make: Box<dyn Fn(&str) -> Value + Send + Sync>) -> Op {
     let refused = move |value: &Value| {
-        QueryError::invalid(format!(
-            "The {name}() step can only take string as argument, encountered {}",
-            value.type_name()
-        ))
+        let takes = match scope {
+            Scope::Global => "() step can only take string as argument",
+            Scope::Local => "(local) step can only take string or list of strings",
+        };
+        let class = value.type_name();
+        QueryError::invalid(format!("The {name}{takes}, encountered {class}"))
     };
     Op::Function(Function {
         name,
@@ -135,7 +139,7 @@ fn texts(name: &'static str, scope: Scope, make: Box<dyn Fn(&str) -> Value + Sen
 }
 
 /// A text that is not too long.
-fn sized(value: Value) -> Result<Value, QueryError> {
+pub(super) fn sized(value: Value) -> Result<Value, QueryError> {
     match &value {
         Value::Text(text) if text.len() > TEXT_BYTES_MAX => Err(QueryError::invalid(format!(
             "A text that a step makes may have {TEXT_BYTES_MAX} bytes"

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Scenario {
     pub(crate) name: String,
     pub(crate) graph: String,
+    /// Whether the scenario fills its graph itself.
+    pub(crate) fills: bool,
     pub(crate) parameters: Vec<(String, String)>,
     pub(crate) effects: Vec<(String, String)>,
     pub(crate) text: String,
@@ -111,6 +113,8 @@ fn read(text: &str, all: &mut Vec<Scenario>) {
                 let value = value.trim().trim_matches('"').replace("\\\"", "\"");
                 scenario.effects.push((name.to_owned(), value));
             }
+        } else if said == "the graph initializer of" {
+            scenario.fills = true;
         } else if said == "the traversal of" {
             lines.next();
             let body: Vec<&str> = lines

@@ -85,6 +85,14 @@ impl Modern {
         }
     }
 
+    /// The same names, and no elements.
+    pub(crate) fn empty() -> Self {
+        Self {
+            view: ModelView::of(Vec::new(), Vec::new()),
+            schema: Names::new(),
+        }
+    }
+
     /// A vertex by its name.
     pub(crate) fn vertex(&self, name: &str) -> Option<Value> {
         let id = VertexId::Number(number_of(name)?);

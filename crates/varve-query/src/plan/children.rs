@@ -30,7 +30,8 @@ macro_rules! children {
                 | Self::Path { by, .. }
                 | Self::SimplePath { by, .. }
                 | Self::Tree { by, .. }
-                | Self::Math { by, .. } => by.$iter().collect(),
+                | Self::Math { by, .. }
+                | Self::Format { by, .. } => by.$iter().collect(),
                 Self::Dedup { by, .. }
                 | Self::Sample { by, .. }
                 | Self::SelectChild { by, .. }
@@ -58,6 +59,7 @@ macro_rules! children {
                 | Self::SideEffect(child)
                 | Self::Optional(child) => vec![child],
                 Self::Junction { children, .. }
+                | Self::Combine { children, .. }
                 | Self::Union(children)
                 | Self::Coalesce(children) => children.$iter().collect(),
                 Self::IfThenElse {

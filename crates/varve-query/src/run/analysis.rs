@@ -10,7 +10,7 @@ use super::context::Effect;
 use super::row::Track;
 use super::source::Wanted;
 use crate::Value;
-use crate::plan::{By, ElementKind, Name, Op, Plan, Reduce};
+use crate::plan::{By, ElementKind, FormatPart, Name, Op, Plan, Reduce};
 
 /// How much of their way rows must remember.
 pub(crate) fn track(plan: &Plan) -> Track {
@@ -22,6 +22,7 @@ pub(crate) fn track(plan: &Plan) -> Track {
             | Op::SelectChild { .. }
             | Op::WhereLabels { .. }
             | Op::Math { .. }
+            | Op::Format { .. }
             | Op::As(_) => Track::Labels,
             Op::Dedup { labels, .. } if !labels.is_empty() => Track::Labels,
             _ => Track::Nothing,
@@ -48,6 +49,10 @@ pub(crate) fn projection(plan: &Plan, schema: &dyn SchemaView) -> Vec<PropertyKe
             | Op::HasPropertyChild { key, .. }
             | Op::HasKey(key)
             | Op::HasNot(key) => names.push(key.clone()),
+            Op::Format { parts, .. } => names.extend(parts.iter().filter_map(|part| match part {
+                FormatPart::Variable(name) => Some(name.clone()),
+                _ => None,
+            })),
             _ => {}
         }
         for by in op.readers() {

@@ -28,6 +28,8 @@ pub(crate) struct Builder<'b> {
     pub(crate) sack: Option<Box<Value>>,
     /// Whether the plan that is built begins the query.
     first: bool,
+    /// Whether the step that is built begins a child.
+    begins: bool,
     /// Loops around the plan that is built, innermost last.
     loops: Vec<(Option<Name>, Rounds)>,
 }
@@ -44,6 +46,7 @@ impl<'b> Builder<'b> {
             track,
             sack,
             first: true,
+            begins: false,
             loops: Vec::new(),
         }
     }
@@ -52,6 +55,7 @@ impl<'b> Builder<'b> {
     pub(crate) fn within(&self, segments: &SharedSegments) -> Self {
         Self {
             segments: Rc::clone(segments),
+            begins: true,
             ..self.clone()
         }
     }
@@ -95,6 +99,7 @@ pub(crate) fn chain(
 ) -> Result<BoxedOperator, QueryError> {
     let mut later = builder.clone();
     later.first = false;
+    later.begins = false;
     for (at, op) in plan.ops.iter().enumerate() {
         let rest = &plan.ops[at + 1..];
         // A union that begins a query hands its children nothing that is a value.
@@ -225,6 +230,7 @@ fn reading(op: &Op, rest: &[Op], input: BoxedOperator, builder: &Builder<'_>) ->
             values: values.clone(),
             sack: builder.sack.clone(),
             first: builder.first,
+            behind: builder.begins,
             segments: Rc::clone(&builder.segments),
             given: false,
         }),

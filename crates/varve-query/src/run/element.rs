@@ -5,7 +5,7 @@ use varve_model::Properties;
 
 use super::child::Key;
 use super::context::Context;
-use crate::value::{Property, Token, VertexProperty};
+use crate::value::{Property, Token, VertexProperty, Walked};
 use crate::{QueryError, Value};
 
 /// Bytes of a property beside its text.
@@ -107,6 +107,15 @@ pub(crate) fn token(
 /// The id of a vertex property: the vertex's, and the key.
 pub(crate) fn property_id(property: &VertexProperty) -> String {
     format!("{}>{}", property.vertex.id(), property.name)
+}
+
+/// The element that a property belongs to.
+pub(crate) fn owner(value: &Value) -> Result<Value, QueryError> {
+    match value {
+        Value::VertexProperty(property) => Ok(Value::Vertex(property.vertex.clone())),
+        Value::Property(property) => Ok(Value::Edge(property.edge.clone(), Walked::No)),
+        other => Err(QueryError::cast(other, "Property")),
+    }
 }
 
 /// The keys or the values of a map; the labels or the objects of a path.

@@ -124,6 +124,11 @@ pub(crate) fn operator(
             let apply = Arc::clone(&function.apply);
             values(input, false, move |_, value| apply(value))
         }
+        Op::Combine { children, function } => {
+            super::format::combine(input, children, function, builder)?
+        }
+        Op::Format { parts, by } => super::format::format(input, parts, by, builder)?,
+        Op::Element => values(input, false, |_, value| element::owner(value).map(Some)),
         Op::Math { expression, by } => {
             calculation(input, expression.clone(), Reader::each(by, builder)?)
         }
@@ -297,7 +302,12 @@ fn indexed(value: &Value, map: bool) -> Value {
 }
 
 /// The value or values of a label.
-fn labelled(cx: &Context<'_>, row: &Row, pop: Option<Pop>, label: &Name) -> Option<Value> {
+pub(crate) fn labelled(
+    cx: &Context<'_>,
+    row: &Row,
+    pop: Option<Pop>,
+    label: &Name,
+) -> Option<Value> {
     if let Value::Map(map) = &row.value
         && let Some(member) = map.get(&Value::Text(label.clone()))
     {

@@ -52,13 +52,15 @@ impl Operator for Start {
     }
 }
 
-/// These values, and then what comes in.
+/// These values, and what comes in.
 pub(crate) struct Inject {
     pub(crate) input: BoxedOperator,
     pub(crate) values: Vec<Value>,
     pub(crate) sack: Option<Box<Value>>,
     /// Whether what comes in is no value, as at the start of a query.
     pub(crate) first: bool,
+    /// Whether what comes in comes first, as at the start of a child.
+    pub(crate) behind: bool,
     pub(crate) segments: SharedSegments,
     pub(crate) given: bool,
 }
@@ -69,12 +71,16 @@ impl Operator for Inject {
         cx: &mut Context<'_>,
         demand: usize,
     ) -> Result<Option<Vec<Row>>, QueryError> {
-        if std::mem::replace(&mut self.given, true) {
-            return match self.first {
-                true => Ok(None),
-                false => self.input.next(cx, demand),
+        if self.given || self.behind {
+            let before = match self.first {
+                true => None,
+                false => self.input.next(cx, demand)?,
             };
+            if before.is_some() || self.given {
+                return Ok(before);
+            }
         }
+        self.given = true;
         let mut rows = Vec::new();
         for segment in self.segments.each() {
             for value in &self.values {

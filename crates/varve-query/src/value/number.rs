@@ -3,6 +3,8 @@
 //! The result has the widest type of both; with a float it is a float, of 32 bits only if both fit
 //! there. Whole numbers that overflow widen up to LONG and are refused beyond.
 
+mod convert;
+
 use std::cmp::Ordering;
 use std::ops::{Add, Div, Mul, Sub};
 use std::sync::Arc;
@@ -13,6 +15,8 @@ use num_traits::{FromPrimitive, ToPrimitive, Zero};
 
 use super::Value;
 use crate::QueryError;
+
+pub use convert::{NumberType, converted, parsed};
 
 /// The most bits of a whole number that arithmetic makes.
 const BITS_MAX: u64 = 16_384;
