@@ -10,6 +10,7 @@ mod math;
 mod predicates;
 mod source;
 mod steps;
+mod strategies;
 mod strings;
 mod writes;
 
@@ -59,8 +60,10 @@ impl Variables for NoVariables {
 /// When a step is used in a way that makes no sense, or is not supported.
 pub fn bind(traversal: &Traversal, variables: &dyn Variables) -> Result<Bound, QueryError> {
     let binder = Binder::new(variables);
-    let mut bound = binder.source(&traversal.source)?;
+    let (mut bound, strategies) = binder.source(&traversal.source)?;
+    strategies.verify(&traversal.steps)?;
     bound.plan = binder.plan(&traversal.steps)?;
+    strategies.apply(&mut bound.plan)?;
     let mut steps = 0;
     bound.plan.walk(&mut |_| steps += 1);
     match steps > STEPS_MAX {

@@ -16,6 +16,7 @@ pub mod plan;
 mod predicate;
 mod rules;
 mod run;
+pub mod strategy;
 pub mod value;
 
 pub use error::QueryError;

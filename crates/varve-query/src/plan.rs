@@ -131,6 +131,8 @@ pub enum By {
     Values,
     /// The first result of a child.
     Child(Plan),
+    /// What this reads, and null where it reads nothing.
+    OrNull(Box<By>),
 }
 
 /// How a step orders.

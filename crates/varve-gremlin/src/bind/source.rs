@@ -3,23 +3,28 @@
 use varve_query::plan::Operator;
 use varve_query::{QueryError, Value};
 
+use super::strategies::Strategies;
 use super::{Binder, Bound};
-use crate::tree::{self, Argument, SourceInstruction, SourceName, Strategy};
+use crate::tree::{self, Argument, SourceInstruction, SourceName};
 
 impl Binder<'_> {
     /// What the instructions to the source say.
-    pub(super) fn source(&self, source: &[SourceInstruction]) -> Result<Bound, QueryError> {
-        let mut bound = Bound::default();
+    pub(super) fn source(
+        &self,
+        source: &[SourceInstruction],
+    ) -> Result<(Bound, Strategies), QueryError> {
+        let (mut bound, mut strategies) = (Bound::default(), Strategies::default());
         for instruction in source {
-            self.instruction(instruction, &mut bound)?;
+            self.instruction(instruction, &mut bound, &mut strategies)?;
         }
-        Ok(bound)
+        Ok((bound, strategies))
     }
 
     fn instruction(
         &self,
         instruction: &SourceInstruction,
         bound: &mut Bound,
+        strategies: &mut Strategies,
     ) -> Result<(), QueryError> {
         let arguments = instruction.arguments.as_slice();
         match (instruction.name, arguments) {
@@ -29,8 +34,14 @@ impl Binder<'_> {
             }
             (SourceName::WithPath, _) => bound.options.paths = true,
             // Results are the same; only how they are counted differs.
-            (SourceName::WithBulk, [Argument::Bool(true)] | [])
-            | (SourceName::WithoutStrategies, _) => {}
+            (SourceName::WithBulk, [Argument::Bool(true)] | []) => {}
+            (SourceName::WithoutStrategies, names) => {
+                for name in names {
+                    if let Argument::Strategy(strategy) = name {
+                        strategies.remove(&strategy.name);
+                    }
+                }
+            }
             (SourceName::WithSack, [value]) => bound.options.sack = Some(self.value(value)?),
             (SourceName::WithSideEffect, [name, value]) => {
                 let effect = (self.name(name)?, self.value(value)?, None);
@@ -40,9 +51,9 @@ impl Binder<'_> {
                 let effect = (self.name(name)?, self.value(value)?, Some(join(*operator)));
                 bound.options.side_effects.push(effect);
             }
-            (SourceName::WithStrategies, strategies) => {
-                for strategy in strategies {
-                    self.strategy(strategy, bound)?;
+            (SourceName::WithStrategies, added) => {
+                for strategy in added {
+                    self.strategy(strategy, bound, strategies)?;
                 }
             }
             (name, _) => {
@@ -51,43 +62,6 @@ impl Binder<'_> {
                     name.text()
                 )));
             }
-        }
-        Ok(())
-    }
-
-    fn strategy(&self, argument: &Argument, bound: &mut Bound) -> Result<(), QueryError> {
-        let Argument::Strategy(strategy) = argument else {
-            return Err(QueryError::invalid("withStrategies() takes strategies"));
-        };
-        let Strategy {
-            name,
-            configuration,
-            ..
-        } = strategy.as_ref();
-        match name.as_str() {
-            "OptionsStrategy" => {
-                for (key, value) in configuration {
-                    bound.with.push((key.clone(), self.value(value)?));
-                }
-            }
-            "SeedStrategy" => {
-                let seed = configuration.iter().find(|(key, _)| key == "seed");
-                if let Some((_, seed)) = seed {
-                    let seed = self.value(seed)?.as_long().unwrap_or_default();
-                    bound.options.seed = Some(seed.cast_unsigned());
-                }
-            }
-            "SubgraphStrategy"
-            | "PartitionStrategy"
-            | "ProductiveByStrategy"
-            | "ElementIdStrategy"
-            | "EdgeLabelVerificationStrategy"
-            | "ReservedKeysVerificationStrategy"
-            | "VertexProgramStrategy" => {
-                return Err(QueryError::Unsupported(format!("The strategy {name}")));
-            }
-            // The others change how the reference runs, and not what it answers.
-            _ => {}
         }
         Ok(())
     }

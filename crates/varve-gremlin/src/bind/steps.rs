@@ -261,6 +261,9 @@ impl Binder<'_> {
                 count: count()?,
                 scope,
             },
+            StepName::Sample if scope == Scope::Local && !behind.is_empty() => {
+                return Err(QueryError::invalid("sample(local) takes no by()"));
+            }
             StepName::Sample => Op::Sample {
                 count: count()?,
                 by: self.sole_by(step, behind)?,

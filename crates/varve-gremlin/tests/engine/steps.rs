@@ -87,3 +87,80 @@ fn conversions_keep_the_width_they_name() {
         ("g.V(4).properties('age').element().id()", "Long(4)"),
     ]);
 }
+
+#[test]
+fn strategies_hide_a_part_of_the_graph() {
+    let two = "g.withStrategies(SubgraphStrategy(vertices: has('name', within('josh','lop'))))";
+    let heavy = "g.withStrategies(SubgraphStrategy(edges: has('weight', 1.0)))";
+    let java =
+        "g.withStrategies(PartitionStrategy(partitionKey: 'lang', readPartitions: ['java']))";
+    check(&[
+        (&format!("{two}.V().hasLabel('person').count()"), "Long(1)"),
+        (&format!("{two}.E().count()"), "Long(1)"),
+        (
+            &format!("{two}.V(4).where(out()).bothE().otherV().id()"),
+            "Long(3)",
+        ),
+        // The path has no edge, though edges are looked at.
+        (
+            &format!("{heavy}.V(4).both().path().count(local)"),
+            "Long(2) Long(2)",
+        ),
+        (
+            &format!("{heavy}.V(4).repeat(both()).times(2).dedup().count()"),
+            "Long(1)",
+        ),
+        (&format!("{java}.V().count()"), "Long(2)"),
+        (&format!("{java}.V(5).in().count()"), "Long(0)"),
+        (
+            &format!("{java}.withoutStrategies(PartitionStrategy).V().count()"),
+            "Long(6)",
+        ),
+    ]);
+}
+
+#[test]
+fn strategies_refuse_what_they_verify() {
+    check(&[
+        (
+            "g.withStrategies(ReadOnlyStrategy).V().where(__.inject(1).property('a', 1))",
+            "error: The provided traversal has a mutating step and thus is not read only: \
+             property()",
+        ),
+        (
+            "g.withStrategies(EdgeLabelVerificationStrategy(throwException: true)).V().out()",
+            "error: The provided traversal contains a vertex step without any specified edge label",
+        ),
+        (
+            "g.withStrategies(ReservedKeysVerificationStrategy(throwException: true, \
+             keys: {'age'})).V().property('age', 1)",
+            "error: The provided traversal contains a property() that is setting a property key \
+             to a reserved word: age",
+        ),
+        (
+            "g.withStrategies(VertexProgramStrategy).V()",
+            "error: The strategy VertexProgramStrategy is not supported yet",
+        ),
+        (
+            "g.withStrategies(ProductiveByStrategy).V(3).project('a').by('age').select('a')",
+            "Null",
+        ),
+    ]);
+}
+
+#[test]
+fn a_seed_draws_what_the_reference_draws() {
+    let seeded = "g.withStrategies(SeedStrategy(seed: 999999))";
+    check(&[
+        (
+            &format!("{seeded}.V().order().by('name').coin(0.5).values('name')"),
+            "Text(\"josh\")",
+        ),
+        (
+            &format!(
+                "{seeded}.inject([0.2,0.4,0.4,0.5,0.5,1.0,1.0,1.0]).sample(local, 3).unfold()"
+            ),
+            "Double(0.5) Double(1.0) Double(0.4)",
+        ),
+    ]);
+}

@@ -1,18 +1,29 @@
 //! The children of steps, to be read or to be replaced.
 
-use super::{By, Choice, LoopTest, Op, Plan};
+use super::{By, Choice, LoopTest, Name, Op, Plan};
 
 impl By {
-    const fn child(&self) -> Option<&Plan> {
+    fn child(&self) -> Option<&Plan> {
         match self {
             Self::Child(plan) => Some(plan),
+            Self::OrNull(by) => by.child(),
             _ => None,
         }
     }
 
-    const fn child_mut(&mut self) -> Option<&mut Plan> {
+    fn child_mut(&mut self) -> Option<&mut Plan> {
         match self {
             Self::Child(plan) => Some(plan),
+            Self::OrNull(by) => by.child_mut(),
+            _ => None,
+        }
+    }
+
+    /// The property that is read.
+    pub(crate) fn key(&self) -> Option<&Name> {
+        match self {
+            Self::Key(key) => Some(key),
+            Self::OrNull(by) => by.key(),
             _ => None,
         }
     }

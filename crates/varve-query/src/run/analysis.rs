@@ -56,9 +56,7 @@ pub(crate) fn projection(plan: &Plan, schema: &dyn SchemaView) -> Vec<PropertyKe
             _ => {}
         }
         for by in op.readers() {
-            if let By::Key(key) = by {
-                names.push(key.clone());
-            }
+            names.extend(by.key().cloned());
         }
     });
     if all {

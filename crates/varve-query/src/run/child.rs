@@ -259,6 +259,7 @@ pub(crate) enum Reader {
     Keys,
     Values,
     Child(Child),
+    OrNull(Box<Reader>),
 }
 
 impl Reader {
@@ -270,6 +271,7 @@ impl Reader {
             By::Keys => Self::Keys,
             By::Values => Self::Values,
             By::Child(plan) => Self::Child(Child::local(plan, builder)?),
+            By::OrNull(by) => Self::OrNull(Box::new(Self::new(by, builder)?)),
         })
     }
 
@@ -287,6 +289,10 @@ impl Reader {
         cx: &mut Context<'_>,
         rows: &[Row],
     ) -> Result<Vec<Option<Value>>, QueryError> {
+        if let Self::OrNull(reader) = self {
+            let read = reader.read(cx, rows)?.into_iter();
+            return Ok(read.map(|value| Some(value.unwrap_or_default())).collect());
+        }
         if let Self::Child(child) = self {
             let firsts = child.firsts(cx, rows)?;
             return Ok(firsts.into_iter().map(|row| Some(row?.value)).collect());
@@ -314,7 +320,7 @@ impl Reader {
             Self::Token(token) => element::token(cx, value, *token),
             Self::Keys => element::column(value, true).map(Some),
             Self::Values => element::column(value, false).map(Some),
-            Self::Child(_) => Ok(None),
+            Self::Child(_) | Self::OrNull(_) => Ok(None),
         }
     }
 }

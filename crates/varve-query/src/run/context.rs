@@ -124,7 +124,7 @@ impl<'q> Context<'q> {
             track,
             projection,
             effects,
-            random: Random(seed),
+            random: Random::new(seed),
             ticks: std::cell::Cell::new(0),
         }
     }
@@ -263,22 +263,49 @@ impl Context<'_> {
     }
 }
 
-/// Numbers that look random (SplitMix64).
+/// Numbers that look random: the generator of Java's `Random`, so that a seed gives what it gives in
+/// the reference.
 #[derive(Debug)]
-pub(crate) struct Random(pub(crate) u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+    const MULTIPLIER: u64 = 0x0005_deec_e66d;
+    const MASK: u64 = (1 << 48) - 1;
+
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self((seed ^ Self::MULTIPLIER) & Self::MASK)
+    }
+
+    /// A number of so many bits, at most 32.
+    const fn bits(&mut self, bits: u32) -> u64 {
+        self.0 = self.0.wrapping_mul(Self::MULTIPLIER).wrapping_add(0xb) & Self::MASK;
+        self.0 >> (48 - bits)
+    }
+
+    /// Below `bound`, which is not 0.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        let wide = bound as u64;
+        if wide > u64::from(i32::MAX.cast_unsigned()) {
+            #[allow(clippy::cast_possible_truncation, reason = "below a usize")]
+            return ((self.bits(32) << 32 | self.bits(32)) % wide) as usize;
+        }
+        let drawn = loop {
+            let number = self.bits(31);
+            if wide.is_power_of_two() {
+                break (wide * number) >> 31;
+            }
+            // The last numbers, which are not enough for every remainder, are drawn again.
+            if number - number % wide + (wide - 1) < 1 << 31 {
+                break number % wide;
+            }
+        };
+        usize::try_from(drawn).unwrap_or(0)
     }
 
     /// In `[0, 1)`.
     #[allow(clippy::cast_precision_loss, reason = "53 bits are kept")]
-    pub(crate) fn fraction(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    pub(crate) const fn fraction(&mut self) -> f64 {
+        let number = (self.bits(26) << 27) + self.bits(27);
+        number as f64 / (1_u64 << 53) as f64
     }
 }

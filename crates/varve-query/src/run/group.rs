@@ -30,8 +30,7 @@ pub(crate) fn sorted(
         .collect();
     if shuffled {
         for at in (1..places.len()).rev() {
-            #[allow(clippy::cast_possible_truncation, reason = "a remainder of a length")]
-            let other = (cx.random.next() % (at as u64 + 1)) as usize;
+            let other = cx.random.below(at + 1);
             places.swap(at, other);
         }
     }
@@ -67,15 +66,7 @@ pub(crate) fn sorted_within(
     let rows = items.into_iter().map(Row::new).collect();
     let items = sorted(cx, sorting, rows)?.into_iter().map(|row| row.value);
     Ok(match value {
-        Value::Map(_) => {
-            let entry = |value| match value {
-                Value::Entry(entry) => Some((entry.0.clone(), entry.1.clone())),
-                _ => None,
-            };
-            Value::Map(std::sync::Arc::new(
-                items.filter_map(entry).collect::<ValueMap>(),
-            ))
-        }
+        Value::Map(_) => of_entries(items),
         _ => Value::list(items.collect()),
     })
 }
@@ -201,6 +192,10 @@ pub(crate) fn sample(
     by: &mut Reader,
     rows: Vec<Row>,
 ) -> Result<Vec<Row>, QueryError> {
+    let all = rows.iter().map(|row| row.bulk);
+    if all.fold(0, u64::saturating_add) <= count {
+        return Ok(rows);
+    }
     let weights = match by {
         Reader::Identity => vec![Some(Value::Int(1)); rows.len()],
         reader => reader.read(cx, &rows)?,
@@ -233,6 +228,36 @@ pub(crate) fn sample(
         }
     }
     Ok(picked)
+}
+
+/// Members of one value at random, or all; what is no collection stays.
+pub(crate) fn sample_within(
+    cx: &mut Context<'_>,
+    count: u64,
+    value: &Value,
+) -> Result<Value, QueryError> {
+    let Some(mut items) = value.items().filter(|items| items.len() as u64 > count) else {
+        return Ok(value.clone());
+    };
+    let mut picked = Vec::new();
+    for _ in 0..count {
+        cx.tick(items.len() / 64)?;
+        let at = cx.random.below(items.len());
+        picked.push(items.remove(at));
+    }
+    Ok(match value {
+        Value::Map(_) => of_entries(picked),
+        _ => Value::list(picked),
+    })
+}
+
+/// A map of these entries.
+fn of_entries(entries: impl IntoIterator<Item = Value>) -> Value {
+    let entry = |value| match value {
+        Value::Entry(entry) => Some((entry.0.clone(), entry.1.clone())),
+        _ => None,
+    };
+    Value::map(entries.into_iter().filter_map(entry))
 }
 
 /// A row at the start of the rest of a query, of one segment.

@@ -164,14 +164,7 @@ pub(super) fn ordering(
                     group::sample(cx, count, &mut reader, rows)
                 }),
                 Scope::Local => map::values(input, false, move |cx, value| {
-                    let Some(items) = value.items() else {
-                        return Ok(Some(value.clone()));
-                    };
-                    let rows = items.into_iter().map(Row::new).collect();
-                    let rows = group::sample(cx, count, &mut reader, rows)?;
-                    Ok(Some(Value::list(
-                        rows.into_iter().map(|row| row.value).collect(),
-                    )))
+                    group::sample_within(cx, count, value).map(Some)
                 }),
             }
         }

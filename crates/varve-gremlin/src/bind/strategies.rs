@@ -1,0 +1,251 @@
+//! Strategies of the traversal source: what they verify, and how they change a plan.
+
+use varve_query::plan::{Name, Plan};
+use varve_query::strategy::{Subgraph, productive, walks_any_label};
+use varve_query::{Predicate, QueryError, Value};
+
+use super::{Binder, Bound};
+use crate::tree::{Argument, Step, StepName, Strategy, Text};
+
+/// The strategies that a traversal has.
+#[derive(Debug, Default)]
+pub(super) struct Strategies {
+    all: Vec<(Text, Kind)>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Subgraph(Box<Subgraph>),
+    Productive(Vec<Name>),
+    ReadOnly,
+    EdgeLabels {
+        refuses: bool,
+    },
+    ReservedKeys {
+        keys: Vec<Name>,
+        refuses: bool,
+    },
+    /// A traversal over the whole graph at once: there is none here.
+    VertexProgram,
+    NoVertexProgram,
+}
+
+impl Strategies {
+    pub(super) fn remove(&mut self, name: &str) {
+        self.all.retain(|(own, _)| own != name);
+    }
+
+    /// Checks the steps.
+    pub(super) fn verify(&self, steps: &[Step]) -> Result<(), QueryError> {
+        let has = |wanted: fn(&Kind) -> bool| self.all.iter().any(|(_, kind)| wanted(kind));
+        if has(|kind| matches!(kind, Kind::VertexProgram)) {
+            return Err(match has(|kind| matches!(kind, Kind::NoVertexProgram)) {
+                true => QueryError::invalid(
+                    "The TraversalSource does not allow the use of a GraphComputer",
+                ),
+                false => QueryError::Unsupported("The strategy VertexProgramStrategy".to_owned()),
+            });
+        }
+        for (_, kind) in &self.all {
+            match kind {
+                Kind::ReadOnly => each(steps, &mut |step| match step.name {
+                    StepName::AddV
+                    | StepName::AddE
+                    | StepName::MergeV
+                    | StepName::MergeE
+                    | StepName::Property
+                    | StepName::Drop => Err(QueryError::invalid(format!(
+                        "The provided traversal has a mutating step and thus is not read only: \
+                         {}()",
+                        step.name
+                    ))),
+                    _ => Ok(()),
+                })?,
+                Kind::ReservedKeys {
+                    keys,
+                    refuses: true,
+                } => each(steps, &mut |step| match reserved(step, keys) {
+                    Some(key) => Err(QueryError::invalid(format!(
+                        "The provided traversal contains a {}() that is setting a property key \
+                         to a reserved word: {key}",
+                        step.name
+                    ))),
+                    None => Ok(()),
+                })?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Rewrites the plan, in the order of the strategies.
+    pub(super) fn apply(&self, plan: &mut Plan) -> Result<(), QueryError> {
+        for (_, kind) in &self.all {
+            match kind {
+                Kind::Subgraph(subgraph) => subgraph.apply(plan),
+                Kind::Productive(keys) => productive(plan, keys),
+                Kind::EdgeLabels { refuses: true } if walks_any_label(plan) => {
+                    return Err(QueryError::invalid(
+                        "The provided traversal contains a vertex step without any specified \
+                         edge label",
+                    ));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Calls `check` for each step, those of children included.
+fn each(
+    steps: &[Step],
+    check: &mut dyn FnMut(&Step) -> Result<(), QueryError>,
+) -> Result<(), QueryError> {
+    for step in steps {
+        check(step)?;
+        for argument in &step.arguments {
+            within(argument, check)?;
+        }
+    }
+    Ok(())
+}
+
+fn within(
+    argument: &Argument,
+    check: &mut dyn FnMut(&Step) -> Result<(), QueryError>,
+) -> Result<(), QueryError> {
+    match argument {
+        Argument::Traversal(traversal) => each(&traversal.steps, check),
+        Argument::List(items) | Argument::Set(items) => {
+            items.iter().try_for_each(|item| within(item, check))
+        }
+        Argument::Map(entries) => entries.iter().try_for_each(|(key, value)| {
+            within(key, check)?;
+            within(value, check)
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The reserved key that a step sets.
+fn reserved<'k>(step: &Step, keys: &'k [Name]) -> Option<&'k Name> {
+    if step.name != StepName::Property {
+        return None;
+    }
+    let mut names = step
+        .arguments
+        .iter()
+        .filter(|argument| !matches!(argument, Argument::Cardinality(_)));
+    match names.next() {
+        Some(Argument::String(name)) => keys.iter().find(|key| *key == name),
+        _ => None,
+    }
+}
+
+impl Binder<'_> {
+    /// Adds a strategy.
+    pub(super) fn strategy(
+        &self,
+        argument: &Argument,
+        bound: &mut Bound,
+        strategies: &mut Strategies,
+    ) -> Result<(), QueryError> {
+        let Argument::Strategy(strategy) = argument else {
+            return Err(QueryError::invalid("withStrategies() takes strategies"));
+        };
+        let name = &strategy.name;
+        let kind = match name.as_str() {
+            "OptionsStrategy" => {
+                for (key, value) in &strategy.configuration {
+                    bound.with.push((key.clone(), self.value(value)?));
+                }
+                return Ok(());
+            }
+            "SeedStrategy" => {
+                if let Some(seed) = setting(strategy, "seed") {
+                    let seed = self.value(seed)?.as_long().unwrap_or_default();
+                    bound.options.seed = Some(seed.cast_unsigned());
+                }
+                return Ok(());
+            }
+            "SubgraphStrategy" => Kind::Subgraph(Box::new(Subgraph {
+                vertices: self.criterion(strategy, "vertices")?,
+                edges: self.criterion(strategy, "edges")?,
+                vertex_properties: self.criterion(strategy, "vertexProperties")?,
+                check_ends: flag(strategy, "checkAdjacentVertices", true),
+            })),
+            "PartitionStrategy" => Kind::Subgraph(Box::new(self.partition(strategy)?)),
+            "ProductiveByStrategy" => Kind::Productive(self.keys(strategy, "productiveKeys")?),
+            "ReadOnlyStrategy" => Kind::ReadOnly,
+            "EdgeLabelVerificationStrategy" => Kind::EdgeLabels {
+                refuses: flag(strategy, "throwException", false),
+            },
+            "ReservedKeysVerificationStrategy" => {
+                let keys = self.keys(strategy, "keys")?;
+                Kind::ReservedKeys {
+                    keys: match keys.is_empty() {
+                        true => vec!["id".into(), "label".into()],
+                        false => keys,
+                    },
+                    refuses: flag(strategy, "throwException", false),
+                }
+            }
+            "VertexProgramStrategy" => Kind::VertexProgram,
+            "VertexProgramRestrictionStrategy" => Kind::NoVertexProgram,
+            // The others change how the reference runs, and not what it answers.
+            _ => return Ok(()),
+        };
+        strategies.remove(name);
+        strategies.all.push((name.clone(), kind));
+        Ok(())
+    }
+
+    fn criterion(&self, strategy: &Strategy, key: &str) -> Result<Option<Plan>, QueryError> {
+        match setting(strategy, key) {
+            None | Some(Argument::Null) => Ok(None),
+            Some(criterion) => self.child(criterion).map(Some),
+        }
+    }
+
+    /// Names, one or more.
+    fn keys(&self, strategy: &Strategy, key: &str) -> Result<Vec<Name>, QueryError> {
+        match setting(strategy, key) {
+            None => Ok(Vec::new()),
+            Some(keys) => self.names(std::slice::from_ref(keys)),
+        }
+    }
+
+    /// The elements whose property says that they are in a partition that is read.
+    fn partition(&self, strategy: &Strategy) -> Result<Subgraph, QueryError> {
+        let Some(key) = setting(strategy, "partitionKey") else {
+            return Err(QueryError::invalid("PartitionStrategy needs partitionKey"));
+        };
+        let read = self.keys(strategy, "readPartitions")?;
+        let read = read.into_iter().map(Value::Text).collect();
+        let within = Plan::new(vec![varve_query::plan::Op::HasProperty {
+            key: self.name(key)?,
+            predicate: Predicate::within(read),
+        }]);
+        let of_properties = flag(strategy, "includeMetaProperties", false);
+        Ok(Subgraph {
+            vertices: Some(within.clone()),
+            edges: Some(within.clone()),
+            vertex_properties: of_properties.then_some(within),
+            check_ends: false,
+        })
+    }
+}
+
+fn setting<'s>(strategy: &'s Strategy, key: &str) -> Option<&'s Argument> {
+    let mut configuration = strategy.configuration.iter();
+    let found = configuration.find(|(own, _)| own == key);
+    found.map(|(_, value)| value)
+}
+
+fn flag(strategy: &Strategy, key: &str, otherwise: bool) -> bool {
+    match setting(strategy, key) {
+        Some(Argument::Bool(value)) => *value,
+        _ => otherwise,
+    }
+}
