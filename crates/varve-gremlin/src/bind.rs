@@ -6,6 +6,7 @@ mod by;
 mod conversions;
 mod filters;
 mod lists;
+mod matching;
 mod math;
 mod predicates;
 mod source;
@@ -14,9 +15,10 @@ mod strategies;
 mod strings;
 mod writes;
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 
-use varve_query::plan::Plan;
+use varve_query::plan::{Name, Plan};
 use varve_query::{QueryError, QueryOptions, Value};
 
 use crate::tree::{Argument, Text, Traversal};
@@ -89,6 +91,8 @@ struct Binder<'b> {
     members: Cell<u64>,
     /// Regular expressions that may still come.
     expressions: Cell<u32>,
+    /// Labels that steps so far give.
+    labels: RefCell<HashSet<Name>>,
 }
 
 impl<'b> Binder<'b> {
@@ -97,6 +101,7 @@ impl<'b> Binder<'b> {
             variables,
             members: Cell::new(RANGE_MEMBERS_MAX),
             expressions: Cell::new(EXPRESSIONS_MAX),
+            labels: RefCell::default(),
         }
     }
 }

@@ -12,6 +12,7 @@
 )]
 
 mod error;
+pub mod pattern;
 pub mod plan;
 mod predicate;
 mod rules;

@@ -424,6 +424,10 @@ pub enum Op {
     Format { parts: Vec<FormatPart>, by: Vec<By> },
     /// The element that a property belongs to.
     Element,
+    /// Gives a value a label. Where one has it already, the value must equal that one, if `equal`.
+    Bind { label: Name, equal: bool },
+    /// What has a label; with `map` a map of those labels that something has.
+    Bound { labels: Vec<Name>, map: bool },
 }
 
 /// A part of what `format` makes.

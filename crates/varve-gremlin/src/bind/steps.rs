@@ -125,6 +125,10 @@ impl Binder<'_> {
                 ops.push(self.selection(step, behind)?);
                 Ok(())
             }
+            StepName::Match => {
+                ops.extend(self.matching(step)?);
+                Ok(())
+            }
             StepName::Choose | StepName::Branch => {
                 ops.push(self.branch(step, behind)?);
                 Ok(())
@@ -202,7 +206,11 @@ impl Binder<'_> {
             StepName::Barrier => Op::Barrier,
             StepName::Discard => Op::Discard,
             StepName::None if arguments.is_empty() => Op::Discard,
-            StepName::As => Op::As(self.names(arguments)?.into_iter().collect::<SmallVec<_>>()),
+            StepName::As => {
+                let names = self.names(arguments)?;
+                self.labels.borrow_mut().extend(names.iter().cloned());
+                Op::As(names.into_iter().collect::<SmallVec<_>>())
+            }
             StepName::Cap => Op::Cap(self.names(arguments)?),
             StepName::Loops => Op::Loops(match arguments {
                 [] => None,

@@ -164,3 +164,43 @@ fn a_seed_draws_what_the_reference_draws() {
         ),
     ]);
 }
+
+#[test]
+fn patterns_are_solved_in_an_order_that_binds() {
+    check(&[
+        (
+            "g.V().match(__.as('b').out('created').as('c'), __.as('a').out('knows').as('b'))\
+             .select('a','b','c').by(id()).order().by(select('c')).select(values).unfold()",
+            "Long(1) Long(4) Long(3) Long(1) Long(4) Long(5)",
+        ),
+        (
+            "g.V().match(__.as('a').out().as('b'), __.not(__.as('b').out())).count()",
+            "Long(5)",
+        ),
+        (
+            "g.V().match(__.as('a').out('created').as('b'), __.as('b').in('created').as('c'), \
+             __.where('a', neq('c'))).select('c').id().order().dedup()",
+            "Long(1) Long(4) Long(6)",
+        ),
+        // One group or the other gives `b`.
+        (
+            "g.V(1).match(__.or(__.as('a').out('created').as('b'), __.as('a').out('knows').as('b')))\
+             .select('b').id().order()",
+            "Long(2) Long(3) Long(4)",
+        ),
+        // A label of the same name elsewhere says nothing here.
+        (
+            "g.V(1).sideEffect(__.out().as('b')).match(__.as('b').in().as('c'), __.as('a').out().as('b'))\
+             .count()",
+            "Long(5)",
+        ),
+        (
+            "g.V().match(__.as('a').out().as('b'), __.as('d').out().as('c'))",
+            "error: The provided match pattern is unsolvable: nothing binds d",
+        ),
+        (
+            "g.V().match(__.out().as('b'))",
+            "error: All match()-traversals must have a single start label (i.e. variable)",
+        ),
+    ]);
+}

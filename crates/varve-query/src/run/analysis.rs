@@ -23,6 +23,8 @@ pub(crate) fn track(plan: &Plan) -> Track {
             | Op::WhereLabels { .. }
             | Op::Math { .. }
             | Op::Format { .. }
+            | Op::Bind { .. }
+            | Op::Bound { .. }
             | Op::As(_) => Track::Labels,
             Op::Dedup { labels, .. } if !labels.is_empty() => Track::Labels,
             _ => Track::Nothing,

@@ -148,6 +148,27 @@ fn carried(
             out.push(row);
             Ok(())
         }),
+        Op::Bind { label, equal } => each(input, false, move |cx, mut row, out| {
+            match row.labelled(&label).last() {
+                None => row.label(std::slice::from_ref(&label), cx.track),
+                Some(own) if equal && !own.equals(&row.value) => return Ok(()),
+                Some(_) => {}
+            }
+            out.push(row);
+            Ok(())
+        }),
+        Op::Bound { labels, map } => each(input, false, move |cx, row, out| {
+            let last = |label: &Name| row.labelled(label).last().map(|value| (*value).clone());
+            let value = match map {
+                true => {
+                    let entry = |label: &Name| Some((Value::Text(label.clone()), last(label)?));
+                    Some(Value::map(labels.iter().filter_map(entry)))
+                }
+                false => labels.first().and_then(last),
+            };
+            out.extend(value.map(|value| row.at(value, cx.track)));
+            Ok(())
+        }),
         Op::Select { pop, labels, by } => {
             let mut readers = Reader::each(&by, builder)?;
             each(input, false, move |cx, row, out| {

@@ -1,0 +1,277 @@
+//! Patterns over named values, solved in an order that binds each name before it is needed.
+//!
+//! Each pattern walks from a value that has a name to one that gets a name, or that must equal what
+//! has it; others only filter. They become ordinary steps, the cheapest first.
+
+use std::collections::HashSet;
+
+use crate::QueryError;
+use crate::plan::{Name, Op, Plan};
+
+/// One pattern.
+#[derive(Debug, Clone)]
+pub enum Pattern {
+    /// A walk from a named value. What it gives gets the name `end`, if there is one.
+    Walk {
+        /// The name of where it begins.
+        start: Name,
+        /// The walk.
+        body: Plan,
+        /// The name of what it gives.
+        end: Option<Name>,
+    },
+    /// A filter over these names.
+    Filter {
+        /// The names that must be bound.
+        names: Vec<Name>,
+        /// The filter.
+        op: Box<Op>,
+    },
+    /// These patterns have a solution together, or have none. They name nothing for others.
+    Exists {
+        /// The patterns.
+        patterns: Vec<Pattern>,
+        /// Whether there must be none.
+        not: bool,
+    },
+    /// Patterns of one of these groups have a solution.
+    Or(Vec<Vec<Pattern>>),
+}
+
+impl Pattern {
+    /// The names in it, in the order of the text.
+    fn names(&self, out: &mut Vec<Name>) {
+        match self {
+            Self::Walk { start, end, .. } => {
+                out.push(start.clone());
+                out.extend(end.clone());
+            }
+            Self::Filter { names, .. } => out.extend(names.iter().cloned()),
+            Self::Exists { patterns, .. } => patterns.iter().for_each(|each| each.names(out)),
+            Self::Or(groups) => groups.iter().flatten().for_each(|each| each.names(out)),
+        }
+    }
+
+    /// The names that it gives to values.
+    fn binds(&self, out: &mut Vec<Name>) {
+        match self {
+            Self::Walk { end, .. } => out.extend(end.clone()),
+            Self::Or(groups) => groups.iter().flatten().for_each(|each| each.binds(out)),
+            Self::Filter { .. } | Self::Exists { .. } => {}
+        }
+    }
+
+    /// About how many values it makes of one; less is better.
+    fn cost(&self, bound: &HashSet<Name>) -> i32 {
+        let Self::Walk { body, end, .. } = self else {
+            return 0;
+        };
+        let mut cost = 0;
+        body.walk(&mut |op| {
+            cost += match op {
+                Op::Source { .. } | Op::Repeat(_) => 100,
+                Op::Expand { .. } => 10,
+                op if is_filter(op) => -3,
+                _ => 0,
+            };
+        });
+        match end {
+            None => cost.min(1),
+            Some(end) if bound.contains(end) => cost - 5,
+            Some(_) => cost + 1,
+        }
+    }
+}
+
+const fn is_filter(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::HasProperty { .. } | Op::HasToken { .. } | Op::HasKey(_) | Op::HasNot(_)
+    )
+}
+
+/// Whether a step sees each value alone, wherever it stands.
+const fn is_plain(op: &Op) -> bool {
+    is_filter(op)
+        || matches!(
+            op,
+            Op::Expand { .. } | Op::EndVertex(_) | Op::Values(_) | Op::Is(_) | Op::Id | Op::Label
+        )
+}
+
+/// The steps that give a map of the names for each solution. `seen`: names that values may have
+/// already.
+///
+/// # Errors
+/// When no order binds every name.
+pub fn solved(patterns: Vec<Pattern>, seen: &HashSet<Name>) -> Result<Vec<Op>, QueryError> {
+    let mut names = Vec::new();
+    patterns
+        .iter()
+        .for_each(|pattern| pattern.names(&mut names));
+    let mut distinct = HashSet::new();
+    names.retain(|name| distinct.insert(name.clone()));
+    let start = start_of(&patterns)
+        .ok_or_else(|| QueryError::invalid("match() needs a pattern that begins with as()"))?;
+    let mut ops = Vec::new();
+    let mut rest = patterns;
+    if !seen.contains(&start) {
+        // Filters of what comes in go first: an index may serve them.
+        rest.retain(|pattern| match pattern {
+            Pattern::Walk {
+                start: own,
+                body,
+                end: None,
+            } if *own == start && body.ops.iter().all(is_filter) => {
+                ops.extend(body.ops.iter().cloned());
+                false
+            }
+            _ => true,
+        });
+    }
+    ops.push(Op::Bind {
+        label: start.clone(),
+        equal: false,
+    });
+    // A label that was seen may be missing, so what walks bind they bind first.
+    let binds = |name: &Name| {
+        let mut walks = rest.iter();
+        walks.any(|each| matches!(each, Pattern::Walk { end: Some(end), .. } if end == name))
+    };
+    let outer = seen.iter().filter(|name| !binds(name));
+    let mut known = Known {
+        seen,
+        bound: outer.cloned().chain([start]).collect(),
+    };
+    ops.extend(ordered(rest, &mut known)?);
+    ops.push(Op::Bound {
+        labels: names,
+        map: true,
+    });
+    Ok(ops)
+}
+
+/// Which names stand for something.
+#[derive(Clone)]
+struct Known<'s> {
+    /// Names that values may have had before.
+    seen: &'s HashSet<Name>,
+    /// Names that stand for something now.
+    bound: HashSet<Name>,
+}
+
+/// The name of what comes in: the first that a walk begins with and none ends with.
+fn start_of(patterns: &[Pattern]) -> Option<Name> {
+    fn walks(patterns: &[Pattern], starts: &mut Vec<Name>, ends: &mut Vec<Name>) {
+        for pattern in patterns {
+            match pattern {
+                Pattern::Walk { start, end, .. } => {
+                    starts.push(start.clone());
+                    ends.extend(end.clone());
+                }
+                Pattern::Or(groups) => {
+                    for group in groups {
+                        walks(group, starts, ends);
+                    }
+                }
+                Pattern::Exists { .. } | Pattern::Filter { .. } => {}
+            }
+        }
+    }
+    let (mut starts, mut ends) = (Vec::new(), Vec::new());
+    walks(patterns, &mut starts, &mut ends);
+    let first = starts.iter().find(|start| !ends.contains(start));
+    first.or_else(|| starts.first()).cloned()
+}
+
+/// The steps of patterns of which all must hold, the cheapest first.
+fn ordered(mut rest: Vec<Pattern>, known: &mut Known<'_>) -> Result<Vec<Op>, QueryError> {
+    let mut ops = Vec::new();
+    while !rest.is_empty() {
+        let ready = (0..rest.len()).filter(|at| is_ready(*at, &rest, &known.bound));
+        let Some(next) = ready.min_by_key(|at| rest[*at].cost(&known.bound)) else {
+            let mut names = Vec::new();
+            rest.iter().for_each(|pattern| pattern.names(&mut names));
+            names.retain(|name| !known.bound.contains(name));
+            return Err(QueryError::invalid(format!(
+                "The provided match pattern is unsolvable: nothing binds {}",
+                names.first().map_or("a name", Name::as_str)
+            )));
+        };
+        steps_of(rest.remove(next), known, &mut ops)?;
+    }
+    Ok(ops)
+}
+
+/// Whether everything that a pattern needs is bound: where a walk begins, and for a filter each
+/// name that another pattern binds.
+fn is_ready(at: usize, rest: &[Pattern], bound: &HashSet<Name>) -> bool {
+    let mut names = Vec::new();
+    match &rest[at] {
+        Pattern::Walk { start, .. } => return bound.contains(start),
+        Pattern::Filter { names, .. } => return names.iter().all(|name| bound.contains(name)),
+        other => other.names(&mut names),
+    }
+    let mut others = Vec::new();
+    for (other, pattern) in rest.iter().enumerate() {
+        if other != at {
+            pattern.binds(&mut others);
+        }
+    }
+    names
+        .iter()
+        .all(|name| bound.contains(name) || !others.contains(name))
+}
+
+fn steps_of(pattern: Pattern, known: &mut Known<'_>, ops: &mut Vec<Op>) -> Result<(), QueryError> {
+    match pattern {
+        Pattern::Walk { start, body, end } => {
+            let begins = Op::Bound {
+                labels: vec![start],
+                map: false,
+            };
+            let mut walk = vec![begins];
+            let plain = body.ops.iter().all(is_plain);
+            walk.extend(body.ops);
+            match plain {
+                true => ops.extend(walk),
+                false => ops.push(Op::FlatMap {
+                    child: Plan::new(walk),
+                    first: false,
+                    local: false,
+                }),
+            }
+            if let Some(label) = end {
+                let first = known.bound.insert(label.clone()) && !known.seen.contains(&label);
+                ops.push(match first {
+                    true => Op::As([label].into_iter().collect()),
+                    false => Op::Bind { label, equal: true },
+                });
+            }
+        }
+        Pattern::Filter { op, .. } => ops.push(*op),
+        Pattern::Exists { patterns, not } => {
+            let child = Plan::new(ordered(patterns, &mut known.clone())?);
+            ops.push(Op::Where { child, not });
+        }
+        Pattern::Or(groups) => {
+            let mut binds = Vec::new();
+            for group in &groups {
+                group.iter().for_each(|pattern| pattern.binds(&mut binds));
+            }
+            let children = groups
+                .into_iter()
+                .map(|group| Ok(Plan::new(ordered(group, &mut known.clone())?)))
+                .collect::<Result<Vec<_>, QueryError>>()?;
+            match binds.iter().all(|name| known.bound.contains(name)) {
+                true => ops.push(Op::Junction {
+                    children,
+                    all: false,
+                }),
+                false => ops.push(Op::Union(children)),
+            }
+            known.bound.extend(binds);
+        }
+    }
+    Ok(())
+}
