@@ -370,6 +370,8 @@ pub enum Op {
     Cap(Vec<Name>),
     /// All values, before any goes on.
     Barrier,
+    /// As a barrier; sacks become shares of their sum.
+    NormSack,
     /// Results of a child for each value. `first`: only the first of each.
     FlatMap {
         child: Plan,
@@ -522,6 +524,7 @@ impl Op {
             | Self::Reduce { scope, .. } => *scope == Scope::Global,
             Self::Write(_)
             | Self::Barrier
+            | Self::NormSack
             | Self::Cap(_)
             | Self::Group { .. }
             | Self::GroupCount { .. }

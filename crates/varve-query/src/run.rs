@@ -19,6 +19,7 @@ mod range;
 mod reduce;
 mod repeat;
 mod row;
+mod sack;
 mod source;
 mod write;
 

@@ -77,6 +77,13 @@ impl Binder<'_> {
             [Argument::Traversal(body)] => (None, body),
             _ => return Err(QueryError::invalid("repeat() needs a child")),
         };
+        let refused = [StepName::Inject, StepName::Cap];
+        if let Some(step) = body.steps.iter().find(|step| refused.contains(&step.name)) {
+            return Err(QueryError::invalid(format!(
+                "The parent of {}()-step can not be repeat()-step",
+                step.name
+            )));
+        }
         let mut repeat = Repeat {
             body: self.plan(&body.steps)?,
             until: None,

@@ -127,22 +127,13 @@ impl Binder<'_> {
                 not: false,
             },
             (StepName::Not, [child]) => Op::Where {
-                child: match child {
-                    Argument::Traversal(child) => self.where_child(child)?,
-                    other => self.child(other)?,
-                },
+                child: self.child(child)?,
                 not: true,
             },
-            (StepName::And | StepName::Or, children) => {
-                let each = children.iter().map(|child| match child {
-                    Argument::Traversal(child) => self.where_child(child),
-                    other => self.child(other),
-                });
-                Op::Junction {
-                    children: each.collect::<Result<_, _>>()?,
-                    all: step.name == StepName::And,
-                }
-            }
+            (StepName::And | StepName::Or, children) => Op::Junction {
+                children: self.children(children)?,
+                all: step.name == StepName::And,
+            },
             _ => {
                 return Err(QueryError::invalid(format!(
                     "{}() does not take these arguments",
@@ -159,8 +150,22 @@ impl Binder<'_> {
     }
 }
 
-/// A plan of a `where`, whose labels at start and end are bound.
-pub(super) fn ends_bound(mut plan: Plan) -> Plan {
+/// A plan of a `where`, whose labels at start and end are bound; those of a junction or a negation
+/// at its start too.
+fn ends_bound(mut plan: Plan) -> Plan {
+    match plan.ops.first_mut() {
+        Some(Op::Junction { children, .. }) => {
+            for child in children {
+                *child = ends_bound(std::mem::take(child));
+            }
+            return plan;
+        }
+        Some(Op::Where { child, not: true }) => {
+            *child = ends_bound(std::mem::take(child));
+            return plan;
+        }
+        _ => {}
+    }
     if let Some(Op::As(labels)) = plan.ops.first() {
         let labels: Vec<Name> = labels.to_vec();
         plan.ops[0] = Op::Select {

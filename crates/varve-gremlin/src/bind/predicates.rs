@@ -115,10 +115,45 @@ fn regex(pattern: &Value, wanted: bool) -> Result<Predicate, QueryError> {
     }))
 }
 
+/// The names that [`Value::type_name`] gives, and those of `GType`.
+const CLASSES: &[&str] = &[
+    "Boolean",
+    "Byte",
+    "Short",
+    "Integer",
+    "Long",
+    "BigInteger",
+    "Float",
+    "Double",
+    "BigDecimal",
+    "String",
+    "ByteBuffer",
+    "UUID",
+    "OffsetDateTime",
+    "List",
+    "Set",
+    "Map",
+    "Vertex",
+    "Edge",
+    "VertexProperty",
+    "Property",
+    "Path",
+    "Tree",
+    "Number",
+    "Character",
+    "Duration",
+    "Graph",
+];
+
 fn type_of(argument: Option<&Argument>) -> Result<Predicate, QueryError> {
     let wanted = match argument {
         Some(Argument::GType(wanted)) => wanted.text().to_owned(),
-        Some(Argument::String(name)) => name.to_string(),
+        Some(Argument::String(name)) if CLASSES.contains(&name.as_str()) => name.to_string(),
+        Some(Argument::String(name)) => {
+            return Err(QueryError::invalid(format!(
+                "{name} is not a registered type"
+            )));
+        }
         _ => return Err(QueryError::invalid("typeOf() needs a GType")),
     };
     Ok(Predicate::Custom(Custom {

@@ -42,6 +42,11 @@ impl Binder<'_> {
                     }
                 }
             }
+            (SourceName::WithBulk, [Argument::Bool(false)]) => bound.options.once = true,
+            (SourceName::WithSack, [value, Argument::Operator(operator)]) => {
+                bound.options.sack = Some(self.value(value)?);
+                bound.options.sack_merge = Some(join(*operator));
+            }
             (SourceName::WithSack, [value]) => bound.options.sack = Some(self.value(value)?),
             (SourceName::WithSideEffect, [name, value]) => {
                 let effect = (self.name(name)?, self.value(value)?, None);

@@ -7,7 +7,6 @@ use varve_query::{QueryError, Value};
 
 use super::arguments::{first, scoped};
 use super::by::modulators;
-use super::filters::ends_bound;
 use super::{Binder, math, source, writes};
 use crate::tree::{self, Argument, Column, Step, StepName};
 
@@ -63,7 +62,7 @@ impl Binder<'_> {
         for part in steps[start..].split(joint(StepName::Or)) {
             let all = part.split(joint(StepName::And));
             let mut children = all
-                .map(|steps| Ok(ends_bound(self.plan(steps)?)))
+                .map(|steps| self.plan(steps))
                 .collect::<Result<Vec<_>, QueryError>>()?;
             alternatives.push(match children.len() {
                 1 => children.remove(0),
@@ -203,7 +202,10 @@ impl Binder<'_> {
             StepName::Constant => Op::Constant(self.value(first(step)?)?),
             StepName::Unfold => Op::Unfold,
             StepName::Element => Op::Element,
-            StepName::Barrier => Op::Barrier,
+            StepName::Barrier => match arguments {
+                [Argument::Barrier(tree::Barrier::NormSack)] => Op::NormSack,
+                _ => Op::Barrier,
+            },
             StepName::Discard => Op::Discard,
             StepName::None if arguments.is_empty() => Op::Discard,
             StepName::As => {

@@ -20,9 +20,24 @@ pub(crate) enum Wanted {
     Map(Vec<(Wanted, Wanted)>),
     /// A path of these objects.
     Path(Vec<Wanted>),
+    /// These values, each with the tree below it.
+    Tree(Vec<(Wanted, Wanted)>),
 }
 
 impl Wanted {
+    /// The tree of these nodes, each with its level.
+    pub(crate) fn tree(nodes: &[(usize, String)], graph: &Modern) -> Option<Self> {
+        let mut below = Vec::new();
+        let mut rest = nodes;
+        while let Some(((level, name), others)) = rest.split_first() {
+            let own = others.iter().take_while(|(other, _)| other > level);
+            let (own, others) = others.split_at(own.count());
+            below.push((Self::read(name, graph)?, Self::tree(own, graph)?));
+            rest = others;
+        }
+        Some(Self::Tree(below))
+    }
+
     /// Reads one cell or one member.
     pub(crate) fn read(text: &str, graph: &Modern) -> Option<Self> {
         let text = text.trim();
@@ -140,7 +155,7 @@ impl Wanted {
                 let entry = |(key, value): &(Self, Self)| Some((key.value()?, value.value()?));
                 Value::map(entries.iter().map(entry).collect::<Option<Vec<_>>>()?)
             }
-            Self::Path(_) | Self::Property(..) => return None,
+            Self::Path(_) | Self::Property(..) | Self::Tree(_) => return None,
         })
     }
 }
@@ -202,6 +217,14 @@ pub(crate) fn matches(value: &Value, wanted: &Wanted) -> bool {
                 && items
                     .iter()
                     .all(|item| wanted.iter().any(|wanted| matches(item, wanted)))
+        }
+        (Value::Tree(tree), Wanted::Tree(wanted)) => {
+            tree.0.len() == wanted.len()
+                && tree.0.iter().all(|(own, below)| {
+                    let below = Value::Tree(Arc::new(below.clone()));
+                    let mut nodes = wanted.iter();
+                    nodes.any(|(node, rest)| matches(own, node) && matches(&below, rest))
+                })
         }
         (Value::Map(map), Wanted::Map(wanted)) => {
             map.len() == wanted.len()

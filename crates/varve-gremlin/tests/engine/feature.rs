@@ -28,6 +28,8 @@ pub(crate) enum Outcome {
         /// Every result is one of the rows.
         of: bool,
     },
+    /// The nodes of a tree, each with its level.
+    Tree(Vec<(usize, String)>),
     Error(Option<String>),
     Other(String),
 }
@@ -81,8 +83,8 @@ pub(crate) fn scenarios() -> Vec<Scenario> {
 }
 
 fn read(text: &str, all: &mut Vec<Scenario>) {
-    let mut lines = text.lines().map(str::trim).peekable();
-    while let Some(line) = lines.next() {
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next().map(str::trim) {
         if let Some(name) = line.strip_prefix("Scenario: ") {
             all.push(Scenario {
                 name: name.trim().to_owned(),
@@ -116,12 +118,9 @@ fn read(text: &str, all: &mut Vec<Scenario>) {
         } else if said == "the graph initializer of" {
             scenario.fills = true;
         } else if said == "the traversal of" {
-            lines.next();
-            let body: Vec<&str> = lines
-                .by_ref()
-                .take_while(|line| *line != "\"\"\"")
-                .collect();
-            scenario.text = body.join("\n");
+            // A comment may stand before the text.
+            let _ = lines.by_ref().find(|line| line.trim() == "\"\"\"");
+            scenario.text = quoted(&mut lines).join("\n");
         } else if said == "iterated next" {
             scenario.next = true;
         } else if said.starts_with("the result") || said.starts_with("the traversal will") {
@@ -130,14 +129,38 @@ fn read(text: &str, all: &mut Vec<Scenario>) {
     }
 }
 
+/// The lines up to the end of a quotation.
+fn quoted<'l>(lines: &mut impl Iterator<Item = &'l str>) -> Vec<&'l str> {
+    lines
+        .take_while(|line| line.trim() != "\"\"\"")
+        .filter(|line| !line.trim().is_empty())
+        .collect()
+}
+
 fn outcome<'l>(
     scenario: &mut Scenario,
     said: &str,
     lines: &mut std::iter::Peekable<impl Iterator<Item = &'l str>>,
 ) {
+    if said == "the result should be a tree with a structure of" {
+        lines.next();
+        let depth = |line: &str| line.find('|').unwrap_or(0);
+        let lines: Vec<&str> = quoted(lines);
+        let first = lines.first().map_or(0, |line| depth(line));
+        let node = |line: &&str| {
+            let (_, name) = line.split_once("|--").expect("a node of a tree");
+            ((depth(line) - first) / 3, name.trim().to_owned())
+        };
+        scenario.outcome = Outcome::Tree(lines.iter().map(node).collect());
+        return;
+    }
     let mut rows = Vec::new();
-    while let Some(row) = lines.next_if(|line| line.starts_with('|')) {
-        let cell = row.trim_start_matches('|').trim_end_matches('|').trim();
+    while let Some(row) = lines.next_if(|line| line.trim().starts_with('|')) {
+        let cell = row
+            .trim()
+            .trim_start_matches('|')
+            .trim_end_matches('|')
+            .trim();
         rows.push(cell.replace("\\|", "|").replace("\\\\", "\\"));
     }
     if !rows.is_empty() {

@@ -157,6 +157,13 @@ fn compare(scenario: &Scenario, graph: &Modern, values: &[Value]) -> Result<(), 
             };
             if good { Ok(()) } else { Err(told()) }
         }
+        Outcome::Tree(nodes) => {
+            let wanted = Wanted::tree(nodes, graph).ok_or("cannot read the tree")?;
+            match values {
+                [value] if matches(value, &wanted) => Ok(()),
+                _ => Err(told()),
+            }
+        }
         Outcome::Error(_) => Err("no error".to_owned()),
         Outcome::Other(what) => Err(format!("outcome {what}")),
     }

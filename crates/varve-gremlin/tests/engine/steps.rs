@@ -204,3 +204,51 @@ fn patterns_are_solved_in_an_order_that_binds() {
         ),
     ]);
 }
+
+#[test]
+fn sacks_meet_at_barriers() {
+    check(&[
+        (
+            "g.withSack(1, sum).V().out().barrier().sack().sum()",
+            "Long(12)",
+        ),
+        (
+            "g.withSack(1, sum).withBulk(false).V().out().barrier().sack().sum()",
+            "Int(6)",
+        ),
+        (
+            "g.withSack(1.0d).V(1).out().barrier(normSack).sack().sum()",
+            "Double(1.0)",
+        ),
+        (
+            "g.withSack(2).inject(1).math('_ + 1').by(sack())",
+            "Double(3.0)",
+        ),
+    ]);
+}
+
+#[test]
+fn a_label_that_a_where_binds_is_a_plain_label_elsewhere() {
+    check(&[
+        (
+            "g.V().and(__.as('a').out('knows'), __.out('created')).id()",
+            "Long(1)",
+        ),
+        (
+            "g.V(4).as('a').out().in().where(__.not(__.as('a'))).count()",
+            "Long(0)",
+        ),
+        (
+            "g.V(1).as('a').out().in().where(__.and(__.as('a').out('knows').as('b'))).count()",
+            "Long(0)",
+        ),
+        (
+            "g.V().repeat(cap('a')).times(1)",
+            "error: The parent of cap()-step can not be repeat()-step",
+        ),
+        (
+            "g.V(1).out().tree().by('age')",
+            "Tree(Tree({Int(29): Tree({Int(27): Tree({}), Int(32): Tree({})})}))",
+        ),
+    ]);
+}

@@ -144,9 +144,12 @@ fn operator(
         | Op::Coin(_)
         | Op::SimplePath { .. }
         | Op::Discard => filtering::filtering(op, input, builder)?,
-        Op::Range { .. } | Op::Tail { .. } | Op::Sample { .. } | Op::Order { .. } | Op::Barrier => {
-            filtering::ordering(op, input, builder)?
-        }
+        Op::Range { .. }
+        | Op::Tail { .. }
+        | Op::Sample { .. }
+        | Op::Order { .. }
+        | Op::Barrier
+        | Op::NormSack => filtering::ordering(op, input, builder)?,
         Op::Reduce { .. }
         | Op::FoldWith { .. }
         | Op::Group { .. }

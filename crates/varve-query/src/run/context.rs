@@ -23,11 +23,15 @@ pub(crate) struct Context<'q> {
     pub(crate) meter: &'q Meter,
     pub(crate) track: Track,
     /// Properties that any step reads, ascending.
-    projection: Vec<PropertyKeyId>,
+    pub(crate) projection: Vec<PropertyKeyId>,
     pub(crate) effects: IndexMap<Name, Effect>,
+    /// How sacks become one at a barrier.
+    pub(crate) sack_merge: Option<Operator>,
+    /// Whether equal rows that meet at a barrier count once.
+    pub(crate) once: bool,
     pub(crate) random: Random,
     /// Rows since the clock was looked at.
-    ticks: std::cell::Cell<usize>,
+    pub(crate) ticks: std::cell::Cell<usize>,
 }
 
 /// A side effect: a value under a name.
@@ -104,31 +108,6 @@ impl Segments {
 
 /// Rows between two looks at the clock, in steps that read nothing.
 const CHECK_EVERY: usize = 1_024;
-
-impl<'q> Context<'q> {
-    /// What a query that begins now runs on.
-    pub(crate) fn new(
-        (view, schema): (&'q dyn GraphView, &'q dyn SchemaView),
-        writer: Option<&'q dyn GraphWriter>,
-        meter: &'q Meter,
-        track: Track,
-        projection: Vec<PropertyKeyId>,
-        effects: IndexMap<Name, Effect>,
-        seed: u64,
-    ) -> Self {
-        Self {
-            view,
-            schema,
-            writer,
-            meter,
-            track,
-            projection,
-            effects,
-            random: Random::new(seed),
-            ticks: std::cell::Cell::new(0),
-        }
-    }
-}
 
 impl Context<'_> {
     /// Properties that any step reads, ascending. A query that writes reads all that there are by

@@ -106,7 +106,7 @@ pub(crate) fn format(
 /// The property with this name, or what the name stands for.
 fn variable(cx: &Context<'_>, row: &Row, key: &Key) -> Option<Value> {
     let own = match row.value {
-        Value::Vertex(_) | Value::Edge(..) => element::property(&row.value, key),
+        Value::Vertex(_) | Value::Edge(..) => element::property(cx, &row.value, key),
         _ => None,
     };
     own.or_else(|| map::labelled(cx, row, None, &key.name))

@@ -473,15 +473,22 @@ pub(crate) fn tree(
 ) -> Result<Value, QueryError> {
     let mut root = Tree::default();
     for row in rows {
-        if let Some(path) = read_path(cx, row.whole_path(), readers)? {
-            cx.tick(path.objects.len())?;
-            if path.objects.len() > DEPTH_MAX {
-                return Err(QueryError::invalid(format!(
-                    "A tree may be {DEPTH_MAX} levels deep"
-                )));
-            }
-            let mut below = &mut root;
-            for object in path.objects {
+        let path = row.whole_path();
+        cx.tick(path.objects.len())?;
+        if path.objects.len() > DEPTH_MAX {
+            return Err(QueryError::invalid(format!(
+                "A tree may be {DEPTH_MAX} levels deep"
+            )));
+        }
+        let mut below = &mut root;
+        let count = readers.len();
+        for (at, object) in path.objects.into_iter().enumerate() {
+            let object = match &mut readers[at % count] {
+                Reader::Identity => Some(object),
+                reader => reader.read_value(cx, &object)?,
+            };
+            // What is not read is left out.
+            if let Some(object) = object {
                 below = below.0.entry(object).or_default();
             }
         }

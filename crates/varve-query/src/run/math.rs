@@ -20,14 +20,16 @@ pub(crate) fn evaluate(
     let mut values = Vec::with_capacity(names.len());
     let count = readers.len().max(1);
     for (at, name) in names.into_iter().enumerate() {
+        let reader = &mut readers[at % count];
         let value = match name {
-            "_" => Some(row.value.clone()),
-            name => scoped(cx, row, name),
+            // What a child reads may be the sack or a label.
+            "_" => reader.read(cx, std::slice::from_ref(row))?.remove(0),
+            name => match scoped(cx, row, name) {
+                Some(value) => reader.read_value(cx, &value)?,
+                None => None,
+            },
         };
         let Some(value) = value else {
-            return Ok(None);
-        };
-        let Some(value) = readers[at % count].read_value(cx, &value)? else {
             return Ok(None);
         };
         if value.is_null() {

@@ -3,7 +3,7 @@
 use varve_view::{GraphView, GraphWriter, Meter, SchemaView};
 
 use super::build::{self, Builder};
-use super::context::{Context, Effect};
+use super::context::{Context, Effect, Random};
 use super::row::Track;
 use super::{BATCH_MAX, BoxedOperator, analysis};
 use crate::plan::{Name, Operator, Plan};
@@ -16,6 +16,10 @@ pub struct QueryOptions {
     pub side_effects: Vec<(Name, Value, Option<Operator>)>,
     /// What every traverser carries at first.
     pub sack: Option<Value>,
+    /// How the sacks of equal traversers become one at a barrier; `None` = they stay apart.
+    pub sack_merge: Option<Operator>,
+    /// Whether equal traversers that meet at a barrier count once.
+    pub once: bool,
     /// Whether every traverser remembers its path, asked for or not.
     pub paths: bool,
     /// What chance begins with; `None` = something else each time.
@@ -83,10 +87,19 @@ impl<'q> Query<'q> {
         let effect = |(name, value, operator)| (name, Effect { value, operator });
         let mut effects = analysis::effects(&rewritten);
         effects.extend(options.side_effects.into_iter().map(effect));
-        let projection = analysis::projection(&rewritten, schema);
-        let seed = options.seed.unwrap_or_else(any_seed);
-        let on = (view, schema);
-        let cx = Context::new(on, writer, meter, track, projection, effects, seed);
+        let cx = Context {
+            view,
+            schema,
+            writer,
+            meter,
+            track,
+            projection: analysis::projection(&rewritten, schema),
+            effects,
+            sack_merge: options.sack_merge,
+            once: options.once,
+            random: Random::new(options.seed.unwrap_or_else(any_seed)),
+            ticks: std::cell::Cell::new(0),
+        };
         Ok(Self { cx, chain })
     }
 

@@ -6,8 +6,8 @@ use super::super::child::{Child, Reader};
 use super::super::filter::{self, Dedup};
 use super::super::group;
 use super::super::range::{self, Range};
-use super::super::row::{Row, Track, merged};
-use super::super::{BoxedOperator, element, map};
+use super::super::row::Row;
+use super::super::{BoxedOperator, element, map, sack};
 use super::{Builder, batch, each, gather, passing};
 use crate::plan::{Op, Scope};
 use crate::{QueryError, Value};
@@ -185,11 +185,7 @@ pub(super) fn ordering(
                 }),
             }
         }
-        _ => {
-            let merges = builder.track == Track::Nothing;
-            gather(input, move |_, rows| {
-                Ok(if merges { merged(rows) } else { rows })
-            })
-        }
+        Op::NormSack => gather(input, |_, rows| sack::normed(rows)),
+        _ => gather(input, |cx, rows| sack::met(cx, rows)),
     })
 }

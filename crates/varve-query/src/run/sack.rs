@@ -1,0 +1,61 @@
+//! What traversers carry, where they meet at a barrier.
+
+use std::collections::HashMap;
+
+use super::context::Context;
+use super::effect::joined;
+use super::row::{Row, Track, merged};
+use crate::value::number::{Arithmetic, times};
+use crate::{QueryError, Value};
+
+/// The rows of one segment that met at a barrier: equal ones are one.
+pub(crate) fn met(cx: &Context<'_>, rows: Vec<Row>) -> Result<Vec<Row>, QueryError> {
+    if cx.track != Track::Nothing {
+        return Ok(rows);
+    }
+    let mut rows = merged(rows);
+    if let Some(operator) = cx.sack_merge {
+        let mut places: HashMap<Value, usize, foldhash::fast::RandomState> = HashMap::default();
+        let mut kept: Vec<Row> = Vec::with_capacity(rows.len());
+        for row in rows {
+            let place = *places.entry(row.value.clone()).or_insert(kept.len());
+            match kept.get_mut(place) {
+                None => kept.push(row),
+                Some(first) => {
+                    let (a, b) = (first.sack.take(), row.sack);
+                    let sack = joined(operator, &a.unwrap_or_default(), &b.unwrap_or_default())?;
+                    first.sack = Some(Box::new(sack));
+                    first.bulk = first.bulk.saturating_add(row.bulk);
+                }
+            }
+        }
+        rows = kept;
+    }
+    if cx.once {
+        rows.iter_mut().for_each(|row| row.bulk = 1);
+    }
+    Ok(rows)
+}
+
+/// The rows of one segment, whose sacks become shares of the sum of all.
+pub(crate) fn normed(mut rows: Vec<Row>) -> Result<Vec<Row>, QueryError> {
+    let is_big = |row: &Row| {
+        matches!(
+            row.sack.as_deref(),
+            Some(Value::BigInt(_) | Value::BigDecimal(_))
+        )
+    };
+    let mut total = match rows.iter().any(is_big) {
+        true => Value::BigDecimal(std::sync::Arc::new(0.into())),
+        false => Value::Double(0.0),
+    };
+    for row in &rows {
+        let sack = row.sack.as_deref().unwrap_or(&Value::Null);
+        total = Arithmetic::Add.apply(&total, &times(sack, row.bulk)?)?;
+    }
+    for row in &mut rows {
+        let sack = row.sack.as_deref().unwrap_or(&Value::Null);
+        row.sack = Some(Box::new(Arithmetic::Divide.apply(sack, &total)?));
+    }
+    Ok(rows)
+}
