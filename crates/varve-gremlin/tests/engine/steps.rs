@@ -210,7 +210,7 @@ fn sacks_meet_at_barriers() {
     check(&[
         (
             "g.withSack(1, sum).V().out().barrier().sack().sum()",
-            "Long(12)",
+            "Int(12)",
         ),
         (
             "g.withSack(1, sum).withBulk(false).V().out().barrier().sack().sum()",
