@@ -116,6 +116,7 @@ impl Graph {
             Arc::clone(&options.clock),
             tasks,
         )?);
+        catalogue.set_open_schema_max(options.limits.open_schema_max);
         let committer = Committer::start(
             Arc::clone(&space),
             Arc::clone(&options.clock),

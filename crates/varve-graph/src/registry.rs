@@ -34,6 +34,7 @@ use varve_kv::{Capabilities, Engine, Leader, SpaceId, Statistic, fail_point};
 
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::{Graph, GraphOptions};
+use crate::schema::SchemaMode;
 
 pub use self::lease::{Lease, Leased};
 pub use self::names::{GRAPH_NAME_BYTES_MAX, graph_of_space};
@@ -243,6 +244,14 @@ impl Registry {
     /// there are [`Limits::graphs_max`](crate::Limits::graphs_max); [`ErrorKind::Busy`] after
     /// [`Registry::close`].
     pub fn create(&self, name: &str) -> Result<Arc<Graph>, GraphError> {
+        self.create_with(name, SchemaMode::Declared)
+    }
+
+    /// Creates an empty graph whose schema is made in this way.
+    ///
+    /// # Errors
+    /// As [`Registry::create`].
+    pub fn create_with(&self, name: &str, mode: SchemaMode) -> Result<Arc<Graph>, GraphError> {
         check_name(name)?;
         let mut doomed = self.doomed.lock();
         self.check_not_closed(name)?;
@@ -253,10 +262,10 @@ impl Registry {
             return Err(error);
         }
         let open = match self.is_shared() {
-            true => self.open_first(name, &mut doomed)?,
+            true => self.open_first(name, mode, &mut doomed)?,
             false => {
                 self.check_room(name)?;
-                self.open_next(name, None, &mut doomed)?
+                self.open_next(name, mode, None, &mut doomed)?
             }
         };
         let graph = Arc::clone(&open.graph);
@@ -310,9 +319,10 @@ impl Registry {
         if old.generation != generation {
             return Ok(old.graph);
         }
+        let mode = old.graph.schema().mode();
         // The new space is there already, so a crash after the mark finds the graph empty, not
         // gone.
-        let open = self.open_next(name, Some(&old), &mut doomed)?;
+        let open = self.open_next(name, mode, Some(&old), &mut doomed)?;
         if let Err(error) = mark_dropped(&**old.graph.space()) {
             // Where the mark may be stored, the new space must stay: it is what the next start then
             // finds. Where it is not, the new space must go: it would be taken for the graph once

@@ -151,7 +151,8 @@ pub enum EdgeLabelType {
 pub enum Frequency {
     /// One.
     Single,
-    /// One for each combination of sort values.
+    /// One for each combination of sort values. A label without sort keys, as those made on first use
+    /// are, gives each edge a hidden sort value.
     Multiple,
 }
 
@@ -166,7 +167,8 @@ pub struct EdgeLabel {
     pub label_type: EdgeLabelType,
     /// The parent of a SUB label.
     pub parent: Option<EdgeLabelId>,
-    /// Labels of source and target: exactly one pair, none for a PARENT.
+    /// Labels of source and target: exactly one pair; none for a PARENT, and for a label made on first
+    /// use, whose edges run between any vertices.
     pub link: Option<(VertexLabelId, VertexLabelId)>,
     /// How many edges between two vertices.
     pub frequency: Frequency,

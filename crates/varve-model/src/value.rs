@@ -126,6 +126,25 @@ impl Value {
         }
     }
 
+    /// The type of a key that takes such values; OBJECT for those that only a key for any value
+    /// takes.
+    #[must_use]
+    pub const fn data_type(&self) -> DataType {
+        match self {
+            Self::Boolean(_) => DataType::Boolean,
+            Self::Byte(_) => DataType::Byte,
+            Self::Int(_) => DataType::Int,
+            Self::Long(_) => DataType::Long,
+            Self::Float(_) => DataType::Float,
+            Self::Double(_) => DataType::Double,
+            Self::Text(_) => DataType::Text,
+            Self::Blob(_) => DataType::Blob,
+            Self::Date(_) => DataType::Date,
+            Self::Uuid(_) => DataType::Uuid,
+            Self::Object(_) | Self::List(_) | Self::Set(_) => DataType::Object,
+        }
+    }
+
     /// The members of a collection, or the value itself as its only member.
     #[must_use]
     pub fn members(&self) -> &[Value] {

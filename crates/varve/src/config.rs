@@ -139,6 +139,15 @@ section! {
 }
 
 section! {
+    /// What holds for Gremlin scripts.
+    pub(crate) struct GremlinConfig {
+        /// Labels and property keys of an open graph. Over it a script that uses another one for the first time fails, and nothing
+        /// is written.
+        open_schema_max: usize = 10_000,
+    }
+}
+
+section! {
     /// Upkeep that runs beside the requests.
     pub(crate) struct MaintenanceConfig {
         /// Milliseconds between two looks for valid times that have begun or ended, 10 to 3600000. Reads are right without
@@ -184,6 +193,8 @@ pub(crate) struct Config {
     pub(crate) graph: GraphConfig,
     /// `[limits]`
     pub(crate) limits: LimitsConfig,
+    /// `[gremlin]`
+    pub(crate) gremlin: GremlinConfig,
     /// `[maintenance]`
     pub(crate) maintenance: MaintenanceConfig,
     /// `[omrs]`
@@ -226,6 +237,11 @@ const SECTIONS: &[Section] = &[
         name: "limits",
         about: "Bounds on the graphs, and on what one request to a graph, or all that wait, may take",
         options: LimitsConfig::DOCS,
+    },
+    Section {
+        name: "gremlin",
+        about: "Bounds on Gremlin scripts, see [gremlin.md](gremlin.md)",
+        options: GremlinConfig::DOCS,
     },
     Section {
         name: "maintenance",
@@ -541,6 +557,7 @@ impl LimitsConfig {
             commit_group_bytes_max: self.commit_group_bytes_max,
             commit_queue_bytes_max: self.commit_queue_bytes_max,
             graphs_max: self.graphs_max,
+            ..Limits::default()
         }
     }
 }

@@ -286,6 +286,7 @@ fn open_all(
         Durability::None => DurabilityMode::None,
     };
     options.limits = config.limits.limits();
+    options.limits.open_schema_max = config.gremlin.open_schema_max;
     // So that what any command writes, purges or verifies of open metadata has its index entries.
     options.derivers = Some(Arc::new(InstanceDerivers));
     options.jobs = Some(Arc::new(Algorithms::new(&config.server)));

@@ -176,7 +176,10 @@ pub fn check_link(
         .edge_label(label)
         .is_none_or(|known| match known.label_type {
             EdgeLabelType::Parent => schema.sub_labels(label).any(|sub| sub.link == Some(ends)),
-            EdgeLabelType::Normal | EdgeLabelType::Sub => known.link == Some(ends),
+            // A label made on first use links everything.
+            EdgeLabelType::Normal | EdgeLabelType::Sub => {
+                known.link.is_none_or(|link| link == ends)
+            }
         });
     if allowed {
         return Ok(());

@@ -20,6 +20,7 @@ use super::removal::{Doomed, doom, has_content, is_marked, mark_dropped, unmark}
 use super::{Open, Registry, existed, parse_space_name, space_name};
 use crate::error::{ErrorKind, GraphError};
 use crate::graph::Graph;
+use crate::schema::{SchemaMode, put_mode};
 
 /// How often a graph is tried to be made that another server makes or removes at the same time, and
 /// how long between.
@@ -94,6 +95,7 @@ impl Registry {
     pub(super) fn open_first(
         &self,
         name: &str,
+        mode: SchemaMode,
         doomed: &mut MutexGuard<'_, Vec<Doomed>>,
     ) -> Result<Open, GraphError> {
         let mut last = None;
@@ -107,7 +109,7 @@ impl Registry {
                 return Err(existed(name));
             }
             self.check_room(name)?;
-            match self.open_alone(name, listed.next, None, doomed) {
+            match self.open_alone(name, (listed.next, mode), None, doomed) {
                 Err(error) if error.kind == ErrorKind::Elsewhere => return Err(existed(name)),
                 Err(error) if says_another_is_at_it(&error) || is_in_use(&error) => {
                     last = Some(error);
@@ -131,12 +133,13 @@ impl Registry {
     pub(super) fn open_next(
         &self,
         name: &str,
+        mode: SchemaMode,
         old: Option<&Open>,
         doomed: &mut Vec<Doomed>,
     ) -> Result<Open, GraphError> {
         self.clear_the_way(name, doomed)?;
         let generation = self.listed(name)?.next;
-        self.open_alone(name, generation, old, doomed)
+        self.open_alone(name, (generation, mode), old, doomed)
     }
 
     /// Makes the space of that generation, and gives it up if another server has made one
@@ -144,11 +147,11 @@ impl Registry {
     fn open_alone(
         &self,
         name: &str,
-        generation: u32,
+        made: (u32, SchemaMode),
         old: Option<&Open>,
         doomed: &mut Vec<Doomed>,
     ) -> Result<Open, GraphError> {
-        let open = self.open_generation(name, generation, doomed)?;
+        let open = self.open_generation(name, made, doomed)?;
         match self.is_alone(&open, old) {
             Ok(true) => Ok(open),
             told => {
@@ -162,7 +165,7 @@ impl Registry {
     fn open_generation(
         &self,
         name: &str,
-        generation: u32,
+        (generation, mode): (u32, SchemaMode),
         doomed: &mut Vec<Doomed>,
     ) -> Result<Open, GraphError> {
         let mut space = SpaceId {
@@ -179,7 +182,8 @@ impl Registry {
             if self.is_shared() {
                 self.check_fresh(name, &space, &*opened, doomed)?;
             }
-            let graph = Graph::open(name, Arc::clone(&opened), &self.options);
+            let graph = put_mode(&*opened, mode)
+                .and_then(|()| Graph::open(name, Arc::clone(&opened), &self.options));
             // Nobody is to take what is left then for the graph.
             if graph.is_err() && self.is_shared() && mark_dropped(&*opened).is_ok() {
                 self.note_marked(space.clone(), doomed);

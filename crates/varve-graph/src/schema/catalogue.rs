@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
@@ -12,13 +12,14 @@ use varve_model::{Clock, EdgeLabel, IndexLabel, PropertyKey, VertexLabel};
 use super::draft::{Draft, LAST_ID, LastIds};
 use super::kind::SchemaKind;
 use super::mode::{GraphMode, ReadMode};
+use super::open::FirstUse;
 use super::record::Record;
 use super::request::{
     Action, EdgeLabelChange, IndexLabelChange, NewEdgeLabel, NewIndexLabel, NewPropertyKey,
     NewVertexLabel, PropertyKeyChange, VertexLabelChange, WithTask,
 };
 use super::snapshot::Schema;
-use super::{edge_label, index_label, property_key, removal, vertex_label};
+use super::{edge_label, index_label, open, property_key, removal, vertex_label};
 use crate::tasks::{TaskId, Tasks};
 use crate::{ErrorKind, GraphError};
 
@@ -29,6 +30,8 @@ pub struct SchemaTables {
     pub schema: TableId,
     /// The last id given of each kind: partition kind, empty clustering, 8 bytes big endian.
     pub counter: TableId,
+    /// Settings, the schema's mode among them.
+    pub meta: TableId,
 }
 
 impl Default for SchemaTables {
@@ -36,6 +39,7 @@ impl Default for SchemaTables {
         Self {
             schema: varve_encoding::tables::SCHEMA,
             counter: varve_encoding::tables::COUNTER,
+            meta: varve_encoding::tables::META,
         }
     }
 }
@@ -56,6 +60,8 @@ pub struct Catalogue {
     /// Held by whoever changes the schema.
     last_ids: Mutex<LastIds>,
     modes: Mutex<(GraphMode, ReadMode)>,
+    /// The most labels and keys of an open schema.
+    open_schema_max: AtomicUsize,
 }
 
 impl std::fmt::Debug for Catalogue {
@@ -80,6 +86,7 @@ impl Catalogue {
         tasks: Arc<Tasks>,
     ) -> Result<Self, GraphError> {
         let mut schema = Schema::default();
+        schema.set_mode(open::stored_mode(&*space, tables)?);
         let mut last_ids = LastIds::default();
         for kind in SchemaKind::ALL {
             let last = &mut last_ids[kind as usize - 1];
@@ -102,6 +109,7 @@ impl Catalogue {
             current: ArcSwap::from_pointee(schema),
             last_ids: Mutex::new(last_ids),
             modes: Mutex::new((GraphMode::default(), ReadMode::default())),
+            open_schema_max: AtomicUsize::new(open::OPEN_SCHEMA_MAX),
         })
     }
 
@@ -261,6 +269,33 @@ impl Catalogue {
         })
     }
 
+    /// The schema with everything of `used` in it. What is missing is made, is stored before this
+    /// returns, and stays even if the data that needs it is never committed. Asking again costs
+    /// look-ups only.
+    ///
+    /// A key has the type of its first value. A value of another type turns it into a key of type
+    /// OBJECT, which takes any value; no row is rewritten.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotAllowed`] in a graph whose schema is declared, and for a value of another
+    /// type where an index, an id, a sort key or a time to live needs the key's type;
+    /// [`ErrorKind::LimitExceeded`] over `gremlin.open_schema_max` labels and keys; else as
+    /// [`Catalogue::create_property_key`].
+    pub fn ensure(&self, used: &FirstUse<'_>) -> Result<Arc<Schema>, GraphError> {
+        let current = self.current();
+        if open::has_all(&current, used) {
+            return Ok(current);
+        }
+        let max = self.open_schema_max.load(Ordering::Relaxed);
+        self.change(|draft| open::make(draft, used, max))?;
+        Ok(self.current())
+    }
+
+    /// Sets how many labels and keys the graph may have for more to be made on first use.
+    pub fn set_open_schema_max(&self, max: usize) {
+        self.open_schema_max.store(max, Ordering::Relaxed);
+    }
+
     /// Changes a vertex label.
     ///
     /// # Errors
@@ -349,7 +384,7 @@ impl Catalogue {
     }
 }
 
-fn damaged(what: &str) -> GraphError {
+pub(super) fn damaged(what: &str) -> GraphError {
     GraphError::new(
         ErrorKind::Storage,
         format!("Stored data is damaged: {what}"),

@@ -14,6 +14,7 @@ mod kind;
 mod label;
 mod mode;
 mod name;
+mod open;
 mod property_key;
 mod record;
 mod removal;
@@ -31,8 +32,10 @@ pub use bodies::SchemaBodies;
 pub use catalogue::{Catalogue, SchemaTables};
 pub use default_value::default_value;
 pub use kind::{SchemaElement, SchemaKind};
-pub use mode::{GraphMode, ReadMode};
+pub use mode::{GraphMode, ReadMode, SchemaMode};
 pub use name::NAME_LENGTH_LIMIT;
+pub(crate) use open::put_mode;
+pub use open::{FirstUse, LabelUse, OPEN_SCHEMA_MAX};
 pub use request::{
     Action, BaseType, EdgeLabelChange, IndexLabelChange, LabelChange, NewEdgeLabel, NewIndexLabel,
     NewPropertyKey, NewVertexLabel, PropertyKeyChange, UserData, VertexLabelChange, WithTask,

@@ -1,4 +1,5 @@
-//! Modes of a graph: what it expects of writers, and whether offline analysis results are read.
+//! Modes of a graph: who makes its schema, what it expects of writers, and whether offline analysis
+//! results are read.
 
 use std::fmt;
 
@@ -86,5 +87,35 @@ impl ReadMode {
 impl fmt::Display for ReadMode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// Who makes the schema of a graph. Chosen when the graph is made, and stored with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SchemaMode {
+    /// Clients declare labels and keys before they use them.
+    #[default]
+    Declared,
+    /// Labels and keys may also be made on first use ([`super::Catalogue::ensure`]).
+    Open,
+}
+
+impl SchemaMode {
+    /// Every schema mode.
+    pub const ALL: [Self; 2] = [Self::Declared, Self::Open];
+
+    /// The lower-case name, which is also the stored form.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Declared => "declared",
+            Self::Open => "open",
+        }
+    }
+
+    /// The schema mode of that lower-case name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.name() == name)
     }
 }

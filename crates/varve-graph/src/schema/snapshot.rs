@@ -11,6 +11,7 @@ use varve_model::{
 };
 
 use super::kind::SchemaElement;
+use super::mode::SchemaMode;
 use crate::GraphError;
 
 /// Ids below this are looked up by position; greater ones, which only restored schemas have, in a tree.
@@ -87,6 +88,7 @@ impl<T: SchemaElement> Elements<T> {
 #[derive(Debug, Clone, Default)]
 pub struct Schema {
     version: u64,
+    mode: SchemaMode,
     property_keys: Elements<PropertyKey>,
     vertex_labels: Elements<VertexLabel>,
     edge_labels: Elements<EdgeLabel>,
@@ -242,6 +244,22 @@ impl Schema {
     #[must_use]
     pub fn property_key_names(&self, ids: &[PropertyKeyId]) -> Vec<&str> {
         ids.iter().map(|id| self.property_key_name(*id)).collect()
+    }
+
+    /// Who makes the schema.
+    #[must_use]
+    pub const fn mode(&self) -> SchemaMode {
+        self.mode
+    }
+
+    /// Whether labels and keys are made on first use.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        matches!(self.mode, SchemaMode::Open)
+    }
+
+    pub(super) fn set_mode(&mut self, mode: SchemaMode) {
+        self.mode = mode;
     }
 
     pub(super) fn next_version(&mut self) {
