@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use varve_graph::ErrorKind;
-use varve_graph::schema::{GraphMode, ReadMode};
+use varve_graph::schema::{GraphMode, ReadMode, SchemaMode};
 
 use crate::access;
 use crate::errors::{ApiError, HandlerResult};
@@ -93,7 +93,8 @@ fn list(context: &RequestContext) -> HandlerResult {
 }
 
 fn get(context: &RequestContext) -> HandlerResult {
-    Ok(description(context, context.graph()?.name()))
+    let graph = context.graph()?;
+    Ok(description(context, graph.name(), graph.schema().mode()))
 }
 
 /// What the body of a creation may say beside settings of the original's engines, which mean
@@ -104,34 +105,53 @@ struct NewGraph {
     nickname: Option<String>,
     #[serde(default)]
     description: Option<String>,
+    /// `open` or `declared`.
+    #[serde(default)]
+    schema: Option<String>,
 }
 
 /// Creates a graph. JSON is the form of newer clients: the path names the graph. Older ones send
 /// properties as text, whose `store` names it; all other properties are settings of the original's
 /// engines.
 fn create(context: &RequestContext) -> HandlerResult {
-    if let Some(model) = context
+    let model = context
         .query()?
         .get("clone_graph_name")
-        .filter(|name| !name.is_empty())
-    {
-        context.state().graphs().get(model)?;
-    }
+        .filter(|name| !name.is_empty());
+    let mode = match model {
+        Some(model) => context.state().graphs().get(model)?.schema().mode(),
+        None => SchemaMode::Declared,
+    };
     if is_json(context.headers()) {
-        create_from_json(context)
+        create_from_json(context, mode)
     } else {
-        create_from_properties(context)
+        create_from_properties(context, mode)
     }
 }
 
-fn create_from_json(context: &RequestContext) -> HandlerResult {
+/// The mode that the body names, else that of the graph to copy.
+fn schema_mode(named: Option<&str>, model: SchemaMode) -> Result<SchemaMode, ApiError> {
+    let Some(named) = named else {
+        return Ok(model);
+    };
+    SchemaMode::from_name(named).ok_or_else(|| {
+        ApiError::illegal_argument(format!(
+            "The schema of a graph is '{}' or '{}', but not '{named}'",
+            SchemaMode::Declared.name(),
+            SchemaMode::Open.name()
+        ))
+    })
+}
+
+fn create_from_json(context: &RequestContext, model: SchemaMode) -> HandlerResult {
     let name = context.graph_name();
     let new = if context.body().is_empty() {
         NewGraph::default()
     } else {
         context.json_object()?
     };
-    let graph = context.state().graphs().create(name)?;
+    let mode = schema_mode(new.schema.as_deref(), model)?;
+    let graph = context.state().graphs().create_with(name, mode)?;
     tracing::info!(graph = name, "graph created");
     let mut json = JsonWriter::with_capacity(128);
     json.begin_object();
@@ -142,33 +162,45 @@ fn create_from_json(context: &RequestContext) -> HandlerResult {
         .string(context.state().graphs().engine_name());
     json.key("description")
         .string(new.description.as_deref().unwrap_or(""));
+    put_schema_mode(&mut json, mode);
     json.end_object();
     Ok(Response::created(json.finish()))
 }
 
-fn create_from_properties(context: &RequestContext) -> HandlerResult {
+fn create_from_properties(context: &RequestContext, model: SchemaMode) -> HandlerResult {
     let text = std::str::from_utf8(context.body())
         .map_err(|_| ApiError::illegal_argument("The properties of a graph must be UTF-8"))?;
-    let store = text.lines().find_map(|line| {
-        let (key, value) = line.split_once('=')?;
-        (key.trim() == "store").then(|| value.trim())
-    });
-    let name = store
+    let property = |wanted: &str| {
+        text.lines().find_map(|line| {
+            let (key, value) = line.split_once('=')?;
+            (key.trim() == wanted).then(|| value.trim())
+        })
+    };
+    let mode = schema_mode(property("schema"), model)?;
+    let name = property("store")
         .filter(|name| !name.is_empty())
         .unwrap_or(context.graph_name());
     access::check_not_of_repository(context.state(), name)?;
-    context.state().graphs().create(name)?;
+    context.state().graphs().create_with(name, mode)?;
     tracing::info!(graph = name, "graph created");
-    Ok(description(context, name))
+    Ok(description(context, name, mode))
 }
 
-/// What a graph is, in the short form: `{"name","backend"}`.
-fn description(context: &RequestContext, name: &str) -> Response {
+/// Says of a graph whose schema is open that it is; clients of HugeGraph see its own members only.
+fn put_schema_mode(json: &mut JsonWriter, mode: SchemaMode) {
+    if mode == SchemaMode::Open {
+        json.key("schema").string(mode.name());
+    }
+}
+
+/// What a graph is, in the short form: `{"name","backend"}`, with `schema` if that is open.
+fn description(context: &RequestContext, name: &str, mode: SchemaMode) -> Response {
     let mut json = JsonWriter::with_capacity(64);
     json.begin_object();
     json.key("name").string(name);
     json.key("backend")
         .string(context.state().graphs().engine_name());
+    put_schema_mode(&mut json, mode);
     json.end_object();
     Response::ok(json.finish())
 }

@@ -400,3 +400,32 @@ fn tasks() {
     assert_eq!(ids("/graphs/hugegraph/tasks"), [2, 3]);
     tasks.stop();
 }
+
+#[test]
+fn a_graph_is_open_as_long_as_it_is_there() {
+    let server = server();
+    let open = r#"{"name":"o","backend":"memory","schema":"open"}"#;
+    send(&server, "POST", "/graphs/o", r#"{"schema":"open"}"#).is(
+        201,
+        r#"{"name":"o","nickname":"o","backend":"memory","description":"","schema":"open"}"#,
+    );
+    server.get("/graphs/o").is(200, open);
+    let clear = "/graphs/o/clear?confirm_message=I%27m%20sure%20to%20delete%20all%20data";
+    assert_eq!(send(&server, "DELETE", clear, "").status, 204);
+    server.get("/graphs/o").is(200, open);
+    send(&server, "POST", "/graphs/copy?clone_graph_name=o", "{}").is(
+        201,
+        r#"{"name":"copy","nickname":"copy","backend":"memory","description":"","schema":"open"}"#,
+    );
+    send(&server, "POST", "/graphs/d", r#"{"schema":"declared"}"#).is(
+        201,
+        r#"{"name":"d","nickname":"d","backend":"memory","description":""}"#,
+    );
+    let argument = "class java.lang.IllegalArgumentException";
+    is_error(
+        &send(&server, "POST", "/graphs/x", r#"{"schema":"closed"}"#),
+        400,
+        argument,
+        "The schema of a graph is 'declared' or 'open', but not 'closed'",
+    );
+}
