@@ -174,6 +174,11 @@ impl Registry {
         names.into_iter().collect()
     }
 
+    /// Whether [`Registry::names`] has this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.graphs.read().contains_key(name) || self.followed.read().contains_key(name)
+    }
+
     /// The names of all graphs as they are stored now, ascending. Asks the engine where it is
     /// shared.
     ///

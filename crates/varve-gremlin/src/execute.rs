@@ -218,7 +218,11 @@ fn list(results: Results) -> Value {
     Value::list(items)
 }
 
-fn source_of(root: &Root) -> Result<Source, QueryError> {
+/// The source that a traversal starts from.
+///
+/// # Errors
+/// Where it starts from something else.
+pub fn source_of(root: &Root) -> Result<Source, QueryError> {
     match root {
         Root::Source(name) => Ok(Source::Traversal(name.clone())),
         Root::Computed(argument) => {

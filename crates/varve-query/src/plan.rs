@@ -1,5 +1,6 @@
 //! What a query does, step by step: the form that languages bind to and rules rewrite.
 
+mod bounded;
 mod children;
 pub mod write;
 

@@ -5,6 +5,7 @@
 //! `server.max_traversal_bytes`.
 
 mod answer;
+mod brief;
 mod host;
 mod request;
 
@@ -14,14 +15,14 @@ use varve_view::ViewError;
 
 use crate::errors::{ApiError, HandlerResult};
 use crate::request::RequestContext;
-use crate::route::{Handler, Parameter, Route, Scope};
+use crate::route::{Parameter, Route, Scope};
 use crate::state::AppState;
 use host::GraphHost;
 use request::GremlinRequest;
 
 /// The routes of this room.
 pub(crate) static ROUTES: &[Route] = &[
-    Route::get("gremlin", Handler::Pooled(get))
+    Route::get("gremlin", brief::GET)
         .queries(Scope::Graph)
         .of("gremlin", "GremlinAPI")
         .any_query()
@@ -31,7 +32,7 @@ pub(crate) static ROUTES: &[Route] = &[
             Parameter::text("as_of"),
             Parameter::text("as_of_tx"),
         ]),
-    Route::post("gremlin", Handler::Pooled(post))
+    Route::post("gremlin", brief::POST)
         .queries(Scope::Graph)
         .of("gremlin", "GremlinAPI")
         .with(&[Parameter::text("as_of"), Parameter::text("as_of_tx")]),

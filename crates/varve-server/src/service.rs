@@ -4,7 +4,6 @@
 mod run;
 
 use std::future::Future;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -33,7 +32,7 @@ use crate::runtime::ConnectionState;
 use crate::sharing;
 use crate::state::{AppState, WorkerHandle};
 pub(crate) use run::run;
-use run::{run_inline, waits};
+use run::{run_brief, run_inline, waits};
 
 /// Answers up to this size are compressed in place; larger ones on the pool.
 const COMPRESS_INLINE_BYTES: usize = 128 * 1024;
@@ -375,15 +374,6 @@ impl Exchange {
         }
         response
     }
-}
-
-fn run_brief(
-    state: &AppState,
-    handler: fn(&RequestContext) -> Option<HandlerResult>,
-    context: &RequestContext,
-) -> Option<HandlerResult> {
-    catch_unwind(AssertUnwindSafe(|| handler(context)))
-        .unwrap_or_else(|panic| Some(Err(state.panicked(&*panic))))
 }
 
 /// Receives the body and runs the handler, or has another server do it.

@@ -31,7 +31,7 @@ const DEFAULT_GRAPH: &str = "hugegraph";
 pub(super) struct GraphHost<'c> {
     context: &'c RequestContext,
     aliases: HashMap<String, String>,
-    scope: TemporalScope,
+    pub(super) scope: TemporalScope,
     meter: Meter,
     /// The graph of the last traversal.
     pub(super) graph: Option<Arc<Leased>>,
@@ -50,6 +50,15 @@ impl<'c> GraphHost<'c> {
             bytes_max: config.max_traversal_bytes as u64,
             deadline: Some(context.deadline()),
         };
+        Self::within(context, aliases, limits)
+    }
+
+    /// As [`GraphHost::new`], with limits of its own.
+    pub(super) fn within(
+        context: &'c RequestContext,
+        aliases: HashMap<String, String>,
+        limits: MeterLimits,
+    ) -> Result<Self, ApiError> {
         let host = Self {
             context,
             scope: graph_scope(context.query()?)?,
@@ -97,11 +106,10 @@ impl<'c> GraphHost<'c> {
 
 /// The graph that a global name means: `X`, `__g_X`, `DEFAULT-X` or `__g_DEFAULT-X`.
 fn global(state: &AppState, name: &str) -> Option<String> {
-    let names = state.graphs().names();
     let plain = name.strip_prefix(SOURCE_PREFIX).unwrap_or(name);
     let inner = plain.strip_prefix(SPACE_PREFIX).unwrap_or(plain);
     let mut meant = [name, plain, inner].into_iter();
-    let found = meant.find(|name| names.iter().any(|own| own == name));
+    let found = meant.find(|name| state.graphs().has(name));
     found.map(str::to_owned)
 }
 

@@ -63,21 +63,37 @@ async fn begun(
         {
             return run_inline(state, handler, &context);
         }
+        Handler::Brief { brief, full } => {
+            let in_place = !waits(state, route) && context.body.len() <= INLINE_BODY_BYTES;
+            if in_place && let Some(result) = run_brief(state, brief, &context) {
+                return result;
+            }
+            pooled(route, context, turn, full)
+        }
         Handler::Async(handler) => handler(context),
-        Handler::Inline(handler)
-        | Handler::Pooled(handler)
-        | Handler::Brief { full: handler, .. } => {
-            let worker = Arc::clone(&context.worker);
-            let turn = Arc::clone(turn);
-            Box::pin(async move {
-                worker
-                    .state
-                    .run_request(route, (deadline, &turn), move || handler(&context))
-                    .await?
-            })
+        Handler::Inline(handler) | Handler::Pooled(handler) => {
+            pooled(route, context, turn, handler)
         }
     };
     in_turn(state, route, (deadline, turn), running).await
+}
+
+/// The handler, to run on the pool.
+fn pooled(
+    route: &'static Route,
+    context: RequestContext,
+    turn: &Arc<Turn>,
+    handler: fn(&RequestContext) -> HandlerResult,
+) -> HandlerFuture {
+    let worker = Arc::clone(&context.worker);
+    let turn = Arc::clone(turn);
+    Box::pin(async move {
+        let deadline = context.deadline;
+        worker
+            .state
+            .run_request(route, (deadline, &turn), move || handler(&context))
+            .await?
+    })
 }
 
 /// Waits for the request's turn and then for its end. What ends without waiting takes no slot and
@@ -173,6 +189,16 @@ pub(super) fn run_inline(
     // atomics.
     catch_unwind(AssertUnwindSafe(|| handler(context)))
         .unwrap_or_else(|panic| Err(state.panicked(&*panic)))
+}
+
+/// As [`run_inline`]; `None` where the handler gives up.
+pub(super) fn run_brief(
+    state: &AppState,
+    handler: fn(&RequestContext) -> Option<HandlerResult>,
+    context: &RequestContext,
+) -> Option<HandlerResult> {
+    catch_unwind(AssertUnwindSafe(|| handler(context)))
+        .unwrap_or_else(|panic| Some(Err(state.panicked(&*panic))))
 }
 
 /// Polls a handler's future; a panic in it becomes a 500.

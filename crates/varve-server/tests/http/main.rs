@@ -11,6 +11,7 @@ mod gone;
 mod graphs;
 mod gremlin;
 mod harness;
+mod in_place;
 mod limits;
 mod listings;
 mod memory;

@@ -1,0 +1,77 @@
+//! Short traversals, answered in place: to hand one over to the pool and back costs more than to
+//! read some ten vertices.
+//!
+//! In place runs one traversal whose time follows the rows it reads, up to [`ROWS`] of them. All
+//! else, and what proves to be longer, begins anew on the pool: it has only read. So does what
+//! fails, so that a refusal is worded in one place.
+
+use std::time::{Duration, Instant};
+
+use varve_gremlin::bind::bind_quickly;
+use varve_gremlin::execute::{Host, source_of};
+use varve_gremlin::parse_traversal;
+use varve_gremlin::tree::Terminal;
+use varve_view::MeterLimits;
+
+use super::host::GraphHost;
+use super::request::GremlinRequest;
+use crate::errors::HandlerResult;
+use crate::request::RequestContext;
+use crate::route::Handler;
+
+/// Bytes of the longest text that is parsed in place.
+const TEXT_BYTES: usize = 1_024;
+/// Rows that a traversal may read in place, and results that it may give. Under a millisecond where
+/// every row is an element that is fetched.
+const ROWS: u64 = 256;
+/// Bytes that a traversal may hold in place.
+const BYTES: u64 = 1 << 20;
+/// How long a traversal may hold up a core, looked at after every 1,024 rows that it makes.
+const TIME: Duration = Duration::from_millis(1);
+
+/// `GET /gremlin`.
+pub(super) const GET: Handler = Handler::Brief {
+    brief: |context| {
+        answer(
+            context,
+            GremlinRequest::of_query(context.query().ok()?).ok()?,
+        )
+    },
+    full: super::get,
+};
+/// `POST /gremlin`.
+pub(super) const POST: Handler = Handler::Brief {
+    brief: |context| answer(context, GremlinRequest::of_body(context.body()).ok()?),
+    full: super::post,
+};
+
+fn answer(context: &RequestContext, request: GremlinRequest) -> Option<HandlerResult> {
+    if request.script.len() > TEXT_BYTES {
+        return None;
+    }
+    let traversal = parse_traversal(&request.script).ok()?;
+    // A list of results is given one by one, as the results themselves are.
+    if !matches!(traversal.terminal, None | Some(Terminal::ToList)) {
+        return None;
+    }
+    let source = source_of(&traversal.root).ok()?;
+    let bound = bind_quickly(&traversal, &request.bindings).ok()?;
+    if !bound.plan.follows_rows() || !bound.with.is_empty() {
+        return None;
+    }
+    let limits = MeterLimits {
+        rows_max: ROWS,
+        bytes_max: BYTES,
+        deadline: Some(Instant::now() + TIME),
+    };
+    let mut host = GraphHost::within(context, request.aliases, limits).ok()?;
+    // A transaction time may have to wait for a commit, and the past is read in large pieces.
+    if !host.scope.is_now() {
+        return None;
+    }
+    let results = host.run(&source, &bound, None).ok()?;
+    let count = results
+        .iter()
+        .fold(0_u64, |count, (_, bulk)| count.saturating_add(*bulk));
+    (count <= ROWS).then(|| super::answer::write(context, &host, &results))
+}
