@@ -94,8 +94,8 @@ impl Story {
                 from: period.0.map(Instant),
                 to: period.1.map(Instant),
             },
-            periods: Vec::new(),
             skip_unchanged,
+            ..WriteRequest::default()
         })
     }
 

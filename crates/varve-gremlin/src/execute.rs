@@ -1,17 +1,45 @@
-//! Runs scripts: statement after statement, over values of queries only.
+//! Runs scripts: a walk over the tree of statements, on values of queries only.
+//!
+//! Nothing of a script is code of the host: what it can call is the closed list of methods in this
+//! folder, and traversals, which a [`Host`] runs. A script has a number of steps to spend, and what
+//! it makes counts as memory of its request.
+
+mod arithmetic;
+mod collections;
+mod elements;
+mod environment;
+mod errors;
+mod expressions;
+mod methods;
+mod places;
+mod resolve;
+mod schema;
+mod statements;
+mod texts;
+mod traversals;
 
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use varve_query::{QueryError, Value};
 
-use crate::bind::{Bound, Variables, bind};
-use crate::tree::{
-    Argument, Computed, ComputedKind, Root, Script, Statement, StatementKind, Terminal, Text,
-    Traversal,
-};
+use crate::bind::Bound;
+use crate::tree::{Argument, Root, Script, SourceInstruction, Statement, StatementKind, Text};
+
+pub use environment::{Environment, Item, Outcome};
+pub use schema::{SchemaAction, SchemaKind, SchemaRequest};
 
 /// Results, each with how often it is there.
 pub type Results = Vec<(Value, u64)>;
+
+/// Steps that a script may take: nodes of its tree, and members of collections that it goes over.
+pub const SCRIPT_STEPS_MAX: u64 = 10_000_000;
+/// The longest text that a script may make, in bytes.
+pub const TEXT_BYTES_MAX: usize = 1 << 20;
+/// Steps between two looks at the clock.
+const CHECK_EVERY: u64 = 1_024;
+/// How long a sleeping script does not look whether it is cancelled.
+const SLEEP_SLICE: Duration = Duration::from_millis(20);
 
 /// What a traversal starts from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,6 +48,24 @@ pub enum Source {
     Traversal(Text),
     /// A graph by its name: `hugegraph.traversal()`.
     Graph(Text),
+}
+
+/// What a global name of the host stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// A traversal source.
+    Source,
+    /// A graph.
+    Graph,
+}
+
+/// How a script ends its transaction before the script ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TransactionEnd {
+    /// What was written becomes part of the graph.
+    Commit,
+    /// What was written is dropped.
+    Rollback,
 }
 
 /// What scripts work on.
@@ -35,22 +81,75 @@ pub trait Host {
         most: Option<u64>,
     ) -> Result<Results, QueryError>;
 
-    /// Whether the script may go on: called before each statement.
+    /// Whether the script may go on: called before the first statement and every some steps.
     ///
     /// # Errors
-    /// When its time is over.
+    /// When its time is over, or when it is cancelled.
     fn check(&self) -> Result<(), QueryError>;
-}
 
-/// What a script, or an expression of it, comes to.
-#[derive(Debug, Clone)]
-enum Outcome {
-    /// The results of a traversal, one by one.
-    Stream(Results),
-    /// One value.
-    Value(Value),
-    /// Nothing, as `iterate()` leaves.
-    Nothing,
+    /// Counts bytes that the script made.
+    ///
+    /// # Errors
+    /// Over the memory that it may have.
+    fn hold(&self, _bytes: usize) -> Result<(), QueryError> {
+        Ok(())
+    }
+
+    /// Steps that the script may take.
+    fn steps_max(&self) -> u64 {
+        SCRIPT_STEPS_MAX
+    }
+
+    /// What a name means that no variable has.
+    fn named(&self, name: &str) -> Option<Named> {
+        match name {
+            "g" => Some(Named::Source),
+            "graph" => Some(Named::Graph),
+            _ => None,
+        }
+    }
+
+    /// Waits, no longer than the script may run.
+    ///
+    /// # Errors
+    /// As [`Host::check`].
+    fn sleep(&self, time: Duration) -> Result<(), QueryError> {
+        let until = Instant::now().checked_add(time);
+        loop {
+            self.check()?;
+            let left = until.map_or(SLEEP_SLICE, |until| {
+                until.saturating_duration_since(Instant::now())
+            });
+            if left.is_zero() {
+                return Ok(());
+            }
+            std::thread::sleep(left.min(SLEEP_SLICE));
+        }
+    }
+
+    /// Ends the transaction of a source; the next write begins another one.
+    ///
+    /// # Errors
+    /// When what was written cannot become part of the graph.
+    fn end(&mut self, _source: &Source, _end: TransactionEnd) -> Result<(), QueryError> {
+        Ok(())
+    }
+
+    /// Reads or changes the schema of a graph: the element as its map of members, or a list.
+    ///
+    /// # Errors
+    /// As the schema's rules say.
+    fn schema(&mut self, _graph: &str, _request: &SchemaRequest) -> Result<Value, QueryError> {
+        Err(QueryError::Unsupported("The schema in a script".to_owned()))
+    }
+
+    /// Says how far a job is.
+    ///
+    /// # Errors
+    /// When the script is no job.
+    fn progress(&mut self, _progress: u64) -> Result<(), QueryError> {
+        Err(QueryError::Unbound("gremlinJob".to_owned()))
+    }
 }
 
 /// Runs a script. The results are those of its last statement; a list gives its items, a map its
@@ -63,186 +162,129 @@ pub fn execute(
     bindings: HashMap<Text, Value>,
     host: &mut dyn Host,
 ) -> Result<Results, QueryError> {
+    let mut environment = Environment::from(bindings);
+    execute_in(script, &mut environment, host).map(Outcome::into_results)
+}
+
+/// Runs a script with these variables, which are as the script leaves them afterwards, also when it
+/// fails.
+///
+/// # Errors
+/// As its statements say.
+pub fn execute_in(
+    script: &Script,
+    environment: &mut Environment,
+    host: &mut dyn Host,
+) -> Result<Outcome, QueryError> {
     let mut run = Run {
-        variables: bindings,
+        environment,
         host,
+        steps: 0,
+        reads: (Source::Traversal(Text::const_new("g")), Vec::new()),
     };
-    let mut last = Outcome::Value(Value::Null);
-    for statement in &script.statements {
-        run.host.check()?;
-        let (outcome, returns) = run.statement(statement)?;
-        last = outcome;
-        if returns {
-            break;
-        }
+    run.host.check()?;
+    let Some((last, before)) = script.statements.split_last() else {
+        return Ok(Outcome::Value(Value::Null));
+    };
+    let before = run.statements(before, &mut Vec::new())?;
+    match before {
+        statements::Flow::Next(_) => run.last(last),
+        other => run.outcome(other.item()),
     }
-    Ok(match last {
-        Outcome::Stream(results) => results,
-        Outcome::Nothing => Vec::new(),
-        Outcome::Value(value) => match &value {
-            Value::List(_) | Value::Set(_) | Value::Map(_) => {
-                let items = value.items().unwrap_or_default();
-                items.into_iter().map(|item| (item, 1)).collect()
-            }
-            _ => vec![(value, 1)],
-        },
-    })
 }
 
+/// One run of a script.
 struct Run<'h> {
-    variables: HashMap<Text, Value>,
+    environment: &'h mut Environment,
     host: &'h mut dyn Host,
-}
-
-impl Variables for HashMap<Text, Value> {
-    fn value(&self, name: &str) -> Option<Value> {
-        self.get(name).cloned()
-    }
+    /// Steps taken.
+    steps: u64,
+    /// What the last traversal started from: members of elements are read in the same way.
+    reads: (Source, Vec<SourceInstruction>),
 }
 
 impl Run<'_> {
-    /// The outcome of a statement, and whether it ends the script.
-    fn statement(&mut self, statement: &Statement) -> Result<(Outcome, bool), QueryError> {
-        Ok(match &statement.kind {
-            StatementKind::Expression(expression) => (self.expression(expression)?, false),
-            StatementKind::Define { name, value } => {
-                let value = match value {
-                    Some(value) => self.value(value)?,
-                    None => Value::Null,
-                };
-                value.check_bounds()?;
-                self.variables.insert(name.clone(), value.clone());
-                (Outcome::Value(value), false)
+    /// The last statement of the script. A traversal that needs nothing computed runs as it is.
+    fn last(&mut self, statement: &Statement) -> Result<Outcome, QueryError> {
+        if let StatementKind::Expression(Argument::Traversal(traversal))
+        | StatementKind::Return(Some(Argument::Traversal(traversal))) = &statement.kind
+            && traversal.terminal.is_none()
+            && !traversal.steps.is_empty()
+            && let Root::Source(name) = &traversal.root
+            && self.environment.get(name).is_none()
+            && self.is_plain(traversal)
+        {
+            let source = Source::Traversal(name.clone());
+            return self.run(source, traversal, None).map(Outcome::Stream);
+        }
+        let flow = self.statements(std::slice::from_ref(statement), &mut Vec::new())?;
+        self.outcome(flow.item())
+    }
+
+    /// What a script comes to whose last value is this.
+    fn outcome(&mut self, item: Item) -> Result<Outcome, QueryError> {
+        Ok(match item {
+            Item::Traversal(lazy) => Outcome::Stream(self.run_lazy(&lazy, None)?),
+            Item::Results(results) => {
+                Outcome::Stream(results.iter().cloned().map(|value| (value, 1)).collect())
             }
-            StatementKind::Return(Some(value)) => (self.expression(value)?, true),
-            StatementKind::Return(None) => (Outcome::Value(Value::Null), true),
-            other => {
-                let name = match other {
-                    StatementKind::If { .. } => "if",
-                    StatementKind::For { .. } | StatementKind::ForIn { .. } => "for",
-                    StatementKind::While { .. } => "while",
-                    StatementKind::Try { .. } => "try",
-                    _ => "break",
-                };
-                return Err(QueryError::Unsupported(format!("The statement '{name}'")));
-            }
+            Item::Nothing => Outcome::Nothing,
+            other => Outcome::Value(self.value_of(other)?),
         })
     }
 
-    fn expression(&mut self, expression: &Argument) -> Result<Outcome, QueryError> {
-        match expression {
-            Argument::Traversal(traversal) => self.traversal(traversal),
-            Argument::Computed(computed) => self.computed(computed),
-            other => {
-                let bound = crate::bind::value(other, &self.variables)?;
-                Ok(Outcome::Value(bound))
-            }
+    /// Counts steps.
+    fn step(&mut self, count: u64) -> Result<(), QueryError> {
+        let checked = self.steps / CHECK_EVERY;
+        self.steps = self.steps.saturating_add(count);
+        let most = self.host.steps_max();
+        if self.steps > most {
+            return Err(QueryError::Limit(format!(
+                "A script may take {most} steps: do more of the work in traversals"
+            )));
+        }
+        match self.steps / CHECK_EVERY == checked {
+            true => Ok(()),
+            false => self.host.check(),
         }
     }
 
-    /// An expression as one value.
-    fn value(&mut self, expression: &Argument) -> Result<Value, QueryError> {
-        Ok(match self.expression(expression)? {
-            Outcome::Value(value) => value,
-            Outcome::Nothing => Value::Null,
-            Outcome::Stream(results) => list(results),
-        })
-    }
-
-    fn computed(&mut self, computed: &Computed) -> Result<Outcome, QueryError> {
-        match &computed.kind {
-            ComputedKind::Assign {
-                target: Argument::Variable(name),
-                operator: None,
-                value,
-            } => {
-                let value = self.value(value)?;
-                value.check_bounds()?;
-                self.variables.insert(name.clone(), value.clone());
-                Ok(Outcome::Value(value))
+    /// Counts a new text or collection: its members as steps, its bytes as memory.
+    fn made(&mut self, value: Value) -> Result<Value, QueryError> {
+        match &value {
+            Value::Text(text) if text.len() > TEXT_BYTES_MAX => {
+                return Err(QueryError::Limit(format!(
+                    "A text that a script makes may have {TEXT_BYTES_MAX} bytes"
+                )));
             }
-            _ => Err(QueryError::Unsupported(
-                "This expression of a script".to_owned(),
-            )),
+            Value::List(_) | Value::Set(_) | Value::Map(_) | Value::Entry(_) => {
+                let members = value.members()?;
+                self.step(members as u64)?;
+            }
+            _ => {}
         }
-    }
-
-    fn traversal(&mut self, traversal: &Traversal) -> Result<Outcome, QueryError> {
-        let source = source_of(&traversal.root)?;
-        let bound = bind(traversal, &self.variables)?;
-        let most = match &traversal.terminal {
-            Some(Terminal::Next | Terminal::TryNext | Terminal::HasNext) => Some(1),
-            Some(Terminal::NextMany(count)) => {
-                let count = crate::bind::value(count, &self.variables)?;
-                Some(
-                    count
-                        .as_long()
-                        .and_then(|count| u64::try_from(count).ok())
-                        .unwrap_or(0),
-                )
-            }
-            _ => None,
-        };
-        let results = self.host.run(&source, &bound, most)?;
-        Ok(match &traversal.terminal {
-            None => Outcome::Stream(results),
-            Some(Terminal::ToList | Terminal::ToBulkSet | Terminal::NextMany(_)) => {
-                Outcome::Value(list(results))
-            }
-            Some(Terminal::ToSet) => {
-                Outcome::Value(Value::set(results.into_iter().map(|(value, _)| value)))
-            }
-            Some(Terminal::HasNext) => Outcome::Value(Value::Bool(!results.is_empty())),
-            Some(Terminal::Iterate) => Outcome::Nothing,
-            Some(Terminal::TryNext) => match results.into_iter().next() {
-                Some((value, _)) => Outcome::Value(value),
-                None => Outcome::Nothing,
-            },
-            Some(Terminal::Next) => match results.into_iter().next() {
-                Some((value, _)) => Outcome::Value(value),
-                None => return Err(QueryError::invalid("next(): the traversal has no result")),
-            },
-            Some(Terminal::Explain) => {
-                return Err(QueryError::Unsupported("explain()".to_owned()));
-            }
-        })
+        self.host.hold(bytes_of(&value))?;
+        Ok(value)
     }
 }
 
-fn list(results: Results) -> Value {
-    let mut items = Vec::with_capacity(results.len());
-    for (value, bulk) in results {
-        let bulk = usize::try_from(bulk).unwrap_or(usize::MAX);
-        items.extend(std::iter::repeat_n(value, bulk));
+/// Bytes of a value and of its own members, beyond the value itself.
+fn bytes_of(value: &Value) -> usize {
+    let all = |items: &mut dyn Iterator<Item = &Value>| {
+        items.fold(0, |sum, item| sum + size_of::<Value>() + heap(item))
+    };
+    match value {
+        Value::List(items) => all(&mut items.iter()),
+        Value::Set(items) => all(&mut items.iter()) * 2,
+        Value::Map(map) => all(&mut map.iter().flat_map(|(key, value)| [key, value])) * 2,
+        other => heap(other),
     }
-    Value::list(items)
 }
 
-/// The source that a traversal starts from.
-///
-/// # Errors
-/// Where it starts from something else.
-pub fn source_of(root: &Root) -> Result<Source, QueryError> {
-    match root {
-        Root::Source(name) => Ok(Source::Traversal(name.clone())),
-        Root::Computed(argument) => {
-            if let Argument::Computed(computed) = argument.as_ref()
-                && let ComputedKind::Call {
-                    receiver: Some(Argument::Variable(graph)),
-                    name,
-                    arguments,
-                } = &computed.kind
-                && name == "traversal"
-                && arguments.is_empty()
-            {
-                return Ok(Source::Graph(graph.clone()));
-            }
-            Err(QueryError::Unsupported(
-                "This source of a traversal".to_owned(),
-            ))
-        }
-        Root::Anonymous => Err(QueryError::invalid(
-            "A traversal begins with a source, such as g",
-        )),
+/// Bytes that copying this value costs.
+fn heap(value: &Value) -> usize {
+    match value {
+        Value::Text(text) if text.is_heap_allocated() => text.len(),
+        _ => 0,
     }
 }

@@ -3,6 +3,11 @@
 //!
 //! [`bind`] makes a plan of a traversal, and [`execute`] runs the statements of a script on a host.
 
+#![allow(
+    clippy::mutable_key_type,
+    reason = "a vertex is its id; what is filled in later is not hashed"
+)]
+
 pub mod bind;
 pub mod bytecode;
 mod calls;

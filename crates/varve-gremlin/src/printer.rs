@@ -400,6 +400,7 @@ impl Display for Argument {
             Argument::Strategy(strategy) => strategy.fmt(out),
             Argument::Element(element) => element.fmt(out),
             Argument::Computed(computed) => computed.fmt(out),
+            Argument::Value(value) => value.fmt(out),
             token => {
                 let (class, name) = token.token().unwrap_or_default();
                 write!(out, "{class}.{name}")

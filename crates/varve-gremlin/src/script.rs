@@ -23,7 +23,6 @@ pub const SCRIPT_METHODS: &[&str] = &[
     "edge",
     "name",
     "graph",
-    "variables",
     // Elements, properties, paths.
     "value",
     "values",
@@ -44,7 +43,6 @@ pub const SCRIPT_METHODS: &[&str] = &[
     "get",
     "objects",
     "labels",
-    "ifPresent",
     // Results of traversals.
     "next",
     "hasNext",
@@ -116,9 +114,7 @@ pub const SCRIPT_METHODS: &[&str] = &[
     "floatValue",
     "abs",
     "round",
-    "hashCode",
     "charAt",
-    "format",
     // The bindings of the script, jobs.
     "getVariable",
     "setVariable",
@@ -206,7 +202,6 @@ pub const SCRIPT_METHODS: &[&str] = &[
     "getVertexLabel",
     "getEdgeLabel",
     "getIndexLabel",
-    "getSchema",
 ];
 
 /// Whether the script layer has this method for such a value. Kinds that show only at run time

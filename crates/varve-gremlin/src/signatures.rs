@@ -139,7 +139,7 @@ pub const fn predicate_forms(name: PredicateName) -> &'static str {
 fn fits(letter: u8, argument: &Argument) -> bool {
     use Argument as A;
     match argument {
-        A::Variable(_) | A::Computed(_) => return letter != b'y',
+        A::Variable(_) | A::Computed(_) | A::Value(_) => return letter != b'y',
         _ => {}
     }
     match letter {
@@ -281,6 +281,7 @@ pub(crate) const fn kind_name(argument: &Argument) -> &'static str {
         A::Map(_) => "LinkedHashMap",
         A::Range(_) => "Range",
         A::Variable(_) | A::Computed(_) => "Object",
+        A::Value(value) => value.type_name(),
         A::Traversal(_) => "Traversal",
         A::Predicate(_) => "P",
         A::T(_) => "T",

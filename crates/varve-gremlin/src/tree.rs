@@ -6,6 +6,7 @@
 use bigdecimal::BigDecimal;
 use compact_str::CompactString;
 use num_bigint::BigInt;
+use varve_query::Value;
 
 pub use crate::names::{
     Barrier, Cardinality, Column, Direction, Dt, GType, Merge, Operator, Order, Pick, Pop,
@@ -284,6 +285,8 @@ pub enum Argument {
     Element(Box<ElementLiteral>),
     /// What a script computes.
     Computed(Box<Computed>),
+    /// A value that a script has computed. No text is read as one.
+    Value(Value),
 }
 
 /// A predicate. `and` and `or` have at least two members, none of their own kind.

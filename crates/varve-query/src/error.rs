@@ -1,5 +1,8 @@
 //! Why a query has no result.
 
+use std::borrow::Cow;
+use std::fmt::{self, Write as _};
+
 use varve_view::ViewError;
 
 use crate::Value;
@@ -29,6 +32,17 @@ pub enum QueryError {
     /// A `fail()` step was reached.
     #[error("{0}")]
     Fail(String),
+    /// A script failed with this exception, which clients know by its Java or Groovy name.
+    #[error("{message}")]
+    Script {
+        /// The class of the exception.
+        exception: Cow<'static, str>,
+        /// What happened.
+        message: String,
+    },
+    /// A limit of scripts is reached.
+    #[error("{0}")]
+    Limit(String),
     /// The query needs something that this build does not have yet.
     #[error("{0} is not supported yet")]
     Unsupported(String),
@@ -37,11 +51,36 @@ pub enum QueryError {
     View(#[from] ViewError),
 }
 
+/// Characters of a value that a message shows.
+const SHOWN_CHARS: usize = 100;
+
+/// The beginning of a value as text. No more of it is written: it may be of any size.
+fn beginning(value: &Value) -> String {
+    struct Beginning(String);
+
+    impl fmt::Write for Beginning {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            let left = SHOWN_CHARS - self.0.chars().count();
+            self.0.extend(text.chars().take(left));
+            match text.chars().nth(left) {
+                Some(_) => Err(fmt::Error),
+                None => Ok(()),
+            }
+        }
+    }
+
+    let mut shown = Beginning(String::new());
+    // An error means that there is more of it.
+    let _ = write!(shown, "{value}");
+    shown.0
+}
+
 impl QueryError {
-    pub(crate) fn cast(value: &Value, to: &'static str) -> Self {
-        let text: String = value.to_string().chars().take(100).collect();
+    /// A value that is not of the type that is needed.
+    #[must_use]
+    pub fn cast(value: &Value, to: &'static str) -> Self {
         Self::Cast {
-            value: text,
+            value: beginning(value),
             from: value.type_name(),
             to,
         }
@@ -56,18 +95,30 @@ impl QueryError {
         Self::Invalid(message.into())
     }
 
+    /// A script that failed with this exception.
+    pub fn script(exception: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
+        Self::Script {
+            exception: exception.into(),
+            message: message.into(),
+        }
+    }
+
     /// The stable code.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Invalid(_) | Self::Unbound(_) | Self::Cast { .. } | Self::Arithmetic(_) => {
-                "VRV-QUERY"
-            }
+            Self::Invalid(_)
+            | Self::Unbound(_)
+            | Self::Cast { .. }
+            | Self::Arithmetic(_)
+            | Self::Script { .. } => "VRV-QUERY",
             Self::Fail(_) => "VRV-QUERY-FAIL",
             Self::View(ViewError::NoIndex(_)) => "VRV-NO-INDEX",
             Self::Unsupported(_) => "VRV-QUERY-UNSUPPORTED",
             Self::View(ViewError::Deadline | ViewError::Cancelled) => "VRV-TIMEOUT",
-            Self::View(ViewError::Rows { .. } | ViewError::Memory { .. }) => "VRV-LIMIT",
+            Self::Limit(_) | Self::View(ViewError::Rows { .. } | ViewError::Memory { .. }) => {
+                "VRV-LIMIT"
+            }
             Self::View(ViewError::Store(_)) => "VRV-STORAGE",
         }
     }

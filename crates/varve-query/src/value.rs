@@ -434,8 +434,17 @@ impl Value {
     /// # Errors
     /// Over [`DEPTH_MAX`] or [`MEMBERS_MAX`].
     pub fn check_bounds(&self) -> Result<(), QueryError> {
+        self.members().map(drop)
+    }
+
+    /// How many members this value has, itself and those of its members among them.
+    ///
+    /// # Errors
+    /// As [`Value::check_bounds`].
+    pub fn members(&self) -> Result<usize, QueryError> {
         let mut members = 0;
-        self.look_through(0, &mut members)
+        self.look_through(0, &mut members)?;
+        Ok(members)
     }
 
     fn look_through(&self, depth: usize, members: &mut usize) -> Result<(), QueryError> {

@@ -24,7 +24,9 @@ impl From<GraphError> for ApiError {
             ErrorKind::LimitExceeded => Self::limit_exceeded(message),
             ErrorKind::IllegalState => Self::bad_request(message),
             ErrorKind::BadPage => Self::backend(message),
-            ErrorKind::Busy => Self::unavailable(message, RETRY_AFTER_SECONDS),
+            ErrorKind::Busy | ErrorKind::Conflict => {
+                Self::unavailable(message, RETRY_AFTER_SECONDS)
+            }
             ErrorKind::OutcomeUnknown => Self::outcome_unknown_as(message),
             ErrorKind::Unwritable => Self::insufficient_storage(message),
             ErrorKind::Elsewhere => Self::misdirected(message),
@@ -82,11 +84,9 @@ mod tests {
             400,
             "hugegraph.backend.BackendException",
         );
-        check(
-            ErrorKind::Busy,
-            503,
-            "jakarta.ws.rs.ServiceUnavailableException",
-        );
+        for kind in [ErrorKind::Busy, ErrorKind::Conflict] {
+            check(kind, 503, "jakarta.ws.rs.ServiceUnavailableException");
+        }
         check(
             ErrorKind::OutcomeUnknown,
             503,

@@ -79,8 +79,13 @@ impl ApiError {
 
     /// 400 with the exception that a Gremlin script ended with, by its Java or Groovy name.
     #[track_caller]
-    pub fn gremlin(exception: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(StatusCode::BAD_REQUEST, exception, message).with_cause(format!("[{exception}]"))
+    pub fn gremlin(
+        exception: impl Into<Cow<'static, str>>,
+        message: impl Into<Cow<'static, str>>,
+    ) -> Self {
+        let exception = exception.into();
+        let cause = format!("[{exception}]");
+        Self::new(StatusCode::BAD_REQUEST, exception, message).with_cause(cause)
     }
 
     /// 400 `ExistedException`: a schema element exists already.

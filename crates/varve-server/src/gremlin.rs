@@ -97,6 +97,11 @@ fn refused(context: &RequestContext, error: QueryError) -> ApiError {
         error @ QueryError::Unbound(_) => {
             ApiError::gremlin("groovy.lang.MissingPropertyException", error.to_string())
         }
+        QueryError::Script { exception, message } => ApiError::gremlin(exception, message),
+        error @ QueryError::Limit(_) => ApiError::limit_exceeded(error.to_string()),
+        error @ QueryError::Arithmetic(_) => {
+            ApiError::gremlin("java.lang.ArithmeticException", error.to_string())
+        }
         error @ QueryError::Unsupported(_) => ApiError::not_supported(error.to_string()),
         error => ApiError::illegal_argument(error.to_string()),
     }

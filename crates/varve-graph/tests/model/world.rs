@@ -307,8 +307,8 @@ impl World {
             self.graph().write_now(&WriteRequest {
                 mutations,
                 period,
-                periods: Vec::new(),
                 skip_unchanged: request.skip_unchanged,
+                ..WriteRequest::default()
             })
         });
         self.faults.heal();

@@ -43,6 +43,7 @@ impl Binder<'_> {
                 .variables
                 .value(name)
                 .ok_or_else(|| QueryError::Unbound(name.to_string()))?,
+            Argument::Value(value) => value.clone(),
             Argument::T(token) => Value::Token(token_of(*token)),
             Argument::Direction(Direction::Out) => Value::Token(Token::Out),
             Argument::Direction(Direction::In) => Value::Token(Token::In),

@@ -88,7 +88,7 @@ impl Binder<'_> {
     /// The members of `within`: a sole variable may stand for the whole collection.
     fn members(&self, arguments: &[Argument]) -> Result<Vec<Value>, QueryError> {
         match arguments {
-            [Argument::Variable(_)] => self.flat_values(arguments),
+            [Argument::Variable(_) | Argument::Value(_)] => self.flat_values(arguments),
             _ => self.values(arguments),
         }
     }

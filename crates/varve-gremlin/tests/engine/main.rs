@@ -5,6 +5,7 @@
 mod expected;
 mod feature;
 mod modern;
+mod scripts;
 mod steps;
 
 use std::collections::{BTreeSet, HashMap};

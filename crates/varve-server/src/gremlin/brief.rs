@@ -8,9 +8,9 @@
 use std::time::{Duration, Instant};
 
 use varve_gremlin::bind::bind_quickly;
-use varve_gremlin::execute::{Host, source_of};
+use varve_gremlin::execute::{Host, Source};
 use varve_gremlin::parse_traversal;
-use varve_gremlin::tree::Terminal;
+use varve_gremlin::tree::{Root, Terminal};
 use varve_view::MeterLimits;
 
 use super::host::GraphHost;
@@ -54,7 +54,10 @@ fn answer(context: &RequestContext, request: GremlinRequest) -> Option<HandlerRe
     if !matches!(traversal.terminal, None | Some(Terminal::ToList)) {
         return None;
     }
-    let source = source_of(&traversal.root).ok()?;
+    let Root::Source(name) = &traversal.root else {
+        return None;
+    };
+    let source = Source::Traversal(name.clone());
     let bound = bind_quickly(&traversal, &request.bindings).ok()?;
     if !bound.plan.follows_rows() || !bound.with.is_empty() {
         return None;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use varve_graph::read::View;
 use varve_graph::registry::Leased;
 use varve_gremlin::bind::Bound;
-use varve_gremlin::execute::{Host, Results, Source};
+use varve_gremlin::execute::{Host, Named, Results, Source};
 use varve_model::TemporalScope;
 use varve_query::{Query, QueryError, Value};
-use varve_view::{Meter, MeterLimits};
+use varve_view::{Meter, MeterLimits, ViewError};
 
 use crate::blocking::yield_to_others;
 use crate::errors::ApiError;
@@ -156,6 +156,19 @@ impl Host for GraphHost<'_> {
         Ok(self.meter.check()?)
     }
 
+    fn hold(&self, bytes: usize) -> Result<(), QueryError> {
+        Ok(self.meter.hold(bytes)?)
+    }
+
+    fn named(&self, name: &str) -> Option<Named> {
+        let wanted = self.aliases.get(name).map_or(name, String::as_str);
+        graph_named(self.context.state(), &self.aliases, name).ok()?;
+        match name == "g" || wanted.starts_with(SOURCE_PREFIX) {
+            true => Some(Named::Source),
+            false => Some(Named::Graph),
+        }
+    }
+
     fn run(
         &mut self,
         source: &Source,
@@ -163,9 +176,10 @@ impl Host for GraphHost<'_> {
         most: Option<u64>,
     ) -> Result<Results, QueryError> {
         let (leased, view) = self.view(source, bound).map_err(|error| {
-            let told = QueryError::invalid(error.message().to_owned());
+            // No script catches what the server refuses.
+            let told = ViewError::Store(error.message().to_owned().into());
             self.refused = Some(error);
-            told
+            QueryError::View(told)
         })?;
         let schema = leased.schema.as_ref();
         let options = bound.options.clone();

@@ -119,6 +119,7 @@ fn request(
         period: changes.period,
         periods: changes.periods,
         skip_unchanged: changes.skip_unchanged,
+        ..WriteRequest::default()
     })
 }
 

@@ -1,0 +1,212 @@
+//! What a script can change: variables, and the lists, sets and maps in them.
+
+use std::sync::Arc;
+
+use varve_query::{QueryError, Value};
+
+use super::environment::{Item, unbound};
+use super::errors::{no_such_property, on_null, out_of_bounds};
+use super::{Run, bytes_of, collections, heap};
+use crate::tree::{Argument, BinaryOperator, ComputedKind, Text};
+
+/// A variable, and the keys that lead from its value to a member.
+pub(super) struct Place {
+    variable: Text,
+    keys: Vec<Value>,
+}
+
+impl Run<'_> {
+    /// Sets a variable.
+    pub(super) fn set(&mut self, name: &Text, item: Item) -> Result<(), QueryError> {
+        if let Item::Value(value) = &item {
+            self.host.hold(heap(value))?;
+        }
+        self.environment.set(name.clone(), item);
+        Ok(())
+    }
+
+    /// The place that an expression names; `None` if it names a value that no variable holds. What
+    /// the expression computes is computed here, once.
+    pub(super) fn place(&mut self, expression: &Argument) -> Result<Option<Place>, QueryError> {
+        let computed = match expression {
+            Argument::Variable(name) => {
+                let is_variable = self.environment.get(name).is_some();
+                return Ok(is_variable.then(|| Place {
+                    variable: name.clone(),
+                    keys: Vec::new(),
+                }));
+            }
+            Argument::Computed(computed) => computed,
+            _ => return Ok(None),
+        };
+        let (receiver, member) = match &computed.kind {
+            ComputedKind::Member { receiver, name } => (receiver, Err(name)),
+            ComputedKind::Index { receiver, index } => (receiver, Ok(index)),
+            // `list << a << b`
+            ComputedKind::Binary(BinaryOperator::Append, list, item) => {
+                let place = self.place(list)?;
+                if let Some(place) = &place {
+                    self.append_at(place, item)?;
+                }
+                return Ok(place);
+            }
+            _ => return Ok(None),
+        };
+        let Some(mut place) = self.place(receiver)? else {
+            return Ok(None);
+        };
+        place.keys.push(match member {
+            Ok(index) => self.value(index)?,
+            Err(name) => Value::Text(name.clone()),
+        });
+        Ok(Some(place))
+    }
+
+    /// What is at a place.
+    pub(super) fn read(&mut self, place: &Place) -> Result<Item, QueryError> {
+        let mut item = self.variable(&place.variable)?;
+        for key in &place.keys {
+            let held = self.value_of(item)?;
+            item = Item::Value(self.index(&held, key)?);
+        }
+        Ok(item)
+    }
+
+    /// Changes the value at a place. What is shared with another variable is copied first.
+    pub(super) fn change<R>(
+        &mut self,
+        place: &Place,
+        change: impl FnOnce(&mut Value) -> Result<R, QueryError>,
+    ) -> Result<R, QueryError> {
+        let mut copied = 0;
+        let mut bytes = 0;
+        let Some(Item::Value(held)) = self.environment.get_mut(&place.variable) else {
+            return Err(unbound(&place.variable));
+        };
+        let mut value = held;
+        let mut copy = |shared: bool, value: &Value, members: usize| {
+            if shared {
+                copied += members;
+                bytes += bytes_of(value);
+            }
+        };
+        for key in &place.keys {
+            collections::copied(value, &mut copy);
+            value = member_of(value, key)?;
+        }
+        collections::copied(value, &mut copy);
+        let result = change(value);
+        self.step(copied as u64)?;
+        self.host.hold(bytes)?;
+        result
+    }
+
+    /// `target = value` and `target += value`.
+    pub(super) fn assign(
+        &mut self,
+        target: &Argument,
+        operator: Option<BinaryOperator>,
+        value: &Argument,
+    ) -> Result<Item, QueryError> {
+        if let (Argument::Variable(name), None) = (target, operator) {
+            let item = self.eval(value)?;
+            self.set(name, item.clone())?;
+            return Ok(item);
+        }
+        let place = self.target(target)?;
+        let item = match operator {
+            None => self.eval(value)?,
+            Some(operator) => {
+                let before = self.read(&place)?;
+                let before = self.value_of(before)?;
+                let by = self.value(value)?;
+                Item::Value(self.operate(operator, &before, &by)?)
+            }
+        };
+        self.put(place, item)
+    }
+
+    /// `x++` and `--x`.
+    pub(super) fn count_by(
+        &mut self,
+        target: &Argument,
+        by: i8,
+        before: bool,
+    ) -> Result<Item, QueryError> {
+        let place = self.target(target)?;
+        let old = self.read(&place)?;
+        let old = self.value_of(old)?;
+        let new = self.operate(BinaryOperator::Add, &old, &Value::Int(i32::from(by)))?;
+        let new = self.put(place, Item::Value(new))?;
+        Ok(if before { Item::Value(old) } else { new })
+    }
+
+    /// The place that is set.
+    fn target(&mut self, target: &Argument) -> Result<Place, QueryError> {
+        if let Argument::Variable(name) = target
+            && self.environment.get(name).is_none()
+        {
+            return Err(unbound(name));
+        }
+        self.place(target)?.ok_or_else(|| {
+            QueryError::invalid("Only a variable, and a member or an entry of one, can be set")
+        })
+    }
+
+    fn put(&mut self, mut place: Place, item: Item) -> Result<Item, QueryError> {
+        let Some(key) = place.keys.pop() else {
+            self.set(&place.variable, item.clone())?;
+            return Ok(item);
+        };
+        let value = self.value_of(item)?;
+        self.added(&value)?;
+        self.host.hold(size_of::<Value>() + heap(&key))?;
+        let item = Item::Value(value.clone());
+        self.change(&place, |held| collections::put(held, key, value).map(drop))?;
+        Ok(item)
+    }
+
+    /// `list << item`.
+    pub(super) fn append(&mut self, list: &Argument, item: &Argument) -> Result<Item, QueryError> {
+        if let Some(place) = self.place(list)? {
+            self.append_at(&place, item)?;
+            return self.read(&place);
+        }
+        let mut held = self.value(list)?;
+        let value = self.value(item)?;
+        self.added(&value)?;
+        collections::add(&mut held, value)?;
+        self.made(held).map(Item::Value)
+    }
+
+    fn append_at(&mut self, place: &Place, item: &Argument) -> Result<(), QueryError> {
+        let value = self.value(item)?;
+        self.added(&value)?;
+        self.change(place, |held| collections::add(held, value).map(drop))
+    }
+
+    /// Counts what is put into a collection.
+    pub(super) fn added(&mut self, value: &Value) -> Result<(), QueryError> {
+        let members = value.members()?;
+        self.step(members as u64)?;
+        self.host.hold(size_of::<Value>() + heap(value))
+    }
+}
+
+/// The member of a collection, to be changed.
+fn member_of<'v>(held: &'v mut Value, key: &Value) -> Result<&'v mut Value, QueryError> {
+    match held {
+        Value::Map(map) => match Arc::make_mut(map).get_mut(key) {
+            Some(value) => Ok(value),
+            None => Err(on_null("set a property")),
+        },
+        Value::List(items) => {
+            let items = Arc::make_mut(items);
+            let size = items.len();
+            let place = collections::place_in(size, key)?;
+            let wrong = || out_of_bounds(key.as_long().unwrap_or_default(), size);
+            items.get_mut(place).ok_or_else(wrong)
+        }
+        other => Err(no_such_property(&Item::Value(other.clone()), "[]")),
+    }
+}
