@@ -102,10 +102,14 @@ pub fn put_ordered(value: Option<&Value>, out: &mut Vec<u8>) {
         Some(Value::Blob(bytes)) => put_bounded(BLOB, bytes, out),
         Some(Value::Float(number)) => put_real(f64::from(*number), out),
         Some(Value::Double(number)) => put_real(*number, out),
-        Some(whole) => {
-            out.push(WHOLE);
-            out.extend_from_slice(&flip(whole.as_i64().unwrap_or_default()));
-        }
+        Some(other) => match other.as_i64() {
+            Some(whole) => {
+                out.push(WHOLE);
+                out.extend_from_slice(&flip(whole));
+            }
+            // What only open graphs store has no index.
+            None => out.push(MISSING),
+        },
     }
 }
 

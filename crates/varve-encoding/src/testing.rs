@@ -1,10 +1,15 @@
 //! Strategies for ids, values and headers, for this crate's property tests.
 
+use std::collections::BTreeMap;
+
+use bigdecimal::BigDecimal;
 use compact_str::CompactString;
+use num_bigint::BigInt;
 use proptest::prelude::*;
+use varve_model::value::{DateTime, Duration};
 use varve_model::{
-    CommitVersion, Datum, EdgeId, EdgeLabelId, ElementId, Instant, Properties, PropertyKeyId,
-    Value, VertexId,
+    CommitVersion, Datum, EdgeId, EdgeLabelId, ElementId, Instant, Many, Numbered, Properties,
+    PropertyKeyId, Value, VertexId,
 };
 
 use crate::row::{Header, Kind};
@@ -133,6 +138,60 @@ pub(crate) fn scalar() -> impl Strategy<Value = Value> {
     ]
 }
 
+/// Values that only open graphs store, but for those that hold others.
+fn open_scalar() -> impl Strategy<Value = Value> {
+    let bytes = || prop::collection::vec(any::<u8>(), 0..40);
+    let big = move || bytes().prop_map(|bytes| BigInt::from_signed_bytes_be(&bytes));
+    prop_oneof![
+        any::<i16>().prop_map(Value::Short),
+        big().prop_map(|number| Value::BigInt(Box::new(number))),
+        (big(), any::<i32>()).prop_map(|(digits, scale)| {
+            Value::BigDecimal(Box::new(BigDecimal::new(digits, i64::from(scale))))
+        }),
+        any::<char>().prop_map(Value::Char),
+        (number(), any::<i32>())
+            .prop_map(|(micros, offset)| Value::DateTime(DateTime { micros, offset })),
+        (number(), 0..1_000_000_000_u32)
+            .prop_map(|(seconds, nanos)| Value::Duration(Duration { seconds, nanos })),
+    ]
+}
+
+/// Values that nest.
+fn nested() -> impl Strategy<Value = Value> {
+    prop_oneof![scalar(), open_scalar()].prop_recursive(4, 32, 4, |inner| {
+        let items = || prop::collection::vec(inner.clone(), 0..4);
+        prop_oneof![
+            items().prop_map(Value::List),
+            items().prop_map(Value::Set),
+            prop::collection::vec((inner.clone(), inner.clone()), 0..4).prop_map(Value::Map),
+        ]
+    })
+}
+
+/// Several values of one key.
+fn many() -> impl Strategy<Value = Value> {
+    let meta = prop::collection::vec((schema_id(), nested()), 0..3).prop_map(|pairs| {
+        let pairs = pairs.into_iter();
+        pairs
+            .map(|(key, value)| (PropertyKeyId(key), value))
+            .collect::<Properties>()
+    });
+    let numbered = (any::<u32>(), nested(), meta);
+    prop::collection::vec(numbered, 1..5).prop_map(|values| {
+        let values = values.into_iter().map(|(number, value, meta)| {
+            let numbered = Numbered {
+                number,
+                value,
+                meta,
+            };
+            (number, numbered)
+        });
+        let values: BTreeMap<u32, Numbered> = values.collect();
+        let many = Many::new(values.into_values().collect());
+        Value::Many(Box::new(many.expect("numbers that ascend")))
+    })
+}
+
 /// Any value.
 pub(crate) fn value() -> impl Strategy<Value = Value> {
     let object = prop_oneof![
@@ -145,6 +204,9 @@ pub(crate) fn value() -> impl Strategy<Value = Value> {
         1 => object.prop_map(|object| Value::Object(Box::new(object))),
         1 => prop::collection::vec(scalar(), 0..5).prop_map(Value::List),
         1 => prop::collection::vec(scalar(), 0..5).prop_map(Value::Set),
+        2 => open_scalar(),
+        1 => nested(),
+        1 => many(),
     ]
 }
 
@@ -183,21 +245,4 @@ pub(crate) fn header() -> impl Strategy<Value = Header> {
             until,
             overlaid,
         })
-}
-
-/// Whether two values have the same bits: unlike `==`, true for a NaN and itself, false for zeros of unlike sign.
-pub(crate) fn identical(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Float(x), Value::Float(y)) => x.to_bits() == y.to_bits(),
-        (Value::Double(x), Value::Double(y)) => x.to_bits() == y.to_bits(),
-        (Value::List(x), Value::List(y)) | (Value::Set(x), Value::Set(y)) => {
-            x.len() == y.len() && x.iter().zip(y).all(|(x, y)| identical(x, y))
-        }
-        _ => a == b,
-    }
-}
-
-/// Whether two sets of properties are identical, value by value.
-pub(crate) fn identical_properties(a: &Properties, b: &Properties) -> bool {
-    a.len() == b.len() && (a.iter().zip(b.iter())).all(|((k, x), (l, y))| k == l && identical(x, y))
 }

@@ -3,9 +3,14 @@
 //! Whole numbers and dates are zigzag variable-length integers; texts, blobs and objects have a variable-length
 //! length; collections a variable-length count and tagged members.
 
+mod open;
+
 use varve_model::Value;
 
 use crate::datum;
+
+/// How deep lists, sets and maps may nest: one in a row is one level.
+pub const DEPTH_MAX: u8 = 64;
 
 const FALSE: u8 = 1;
 const TRUE: u8 = 2;
@@ -22,6 +27,9 @@ const OBJECT: u8 = 12;
 const LIST: u8 = 13;
 const SET: u8 = 14;
 
+/// The first of the tags that only open graphs write ([`open`]).
+const OPEN_FROM: u8 = 15;
+
 /// A value that borrows from the row it is read from.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ValueRef<'a> {
@@ -32,7 +40,7 @@ pub enum ValueRef<'a> {
     /// BOOLEAN
     Boolean(bool),
     /// BYTE, INT and LONG
-    Integer(i64),
+    Integer(i64, Width),
     /// FLOAT
     Float(f32),
     /// DOUBLE
@@ -41,8 +49,31 @@ pub enum ValueRef<'a> {
     Date(i64),
     /// UUID
     Uuid(u128),
-    /// OBJECT, LIST and SET: the encoded value, for [`take_value`].
+    /// OBJECT, LIST, SET and what only open graphs store: the encoded value, for [`take_value`].
     Nested(&'a [u8]),
+}
+
+/// How wide a whole number was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Width {
+    /// BYTE
+    Byte,
+    /// INT
+    Int,
+    /// LONG
+    Long,
+}
+
+impl Width {
+    /// A whole number of this width; `None` when it does not fit.
+    #[must_use]
+    pub fn value(self, number: i64) -> Option<Value> {
+        Some(match self {
+            Self::Byte => Value::Byte(number.try_into().ok()?),
+            Self::Int => Value::Int(number.try_into().ok()?),
+            Self::Long => Value::Long(number),
+        })
+    }
 }
 
 /// Appends a value.
@@ -70,6 +101,7 @@ pub fn put_value(value: &Value, out: &mut Vec<u8>) {
         Value::Object(object) => put_bytes(OBJECT, &datum::to_bytes(object), out),
         Value::List(items) => put_items(LIST, items, out),
         Value::Set(items) => put_items(SET, items, out),
+        rare => open::put(rare, out),
     }
 }
 
@@ -101,7 +133,7 @@ fn take_nested(bytes: &[u8], depth: u8) -> Option<(Value, &[u8])> {
     let (tag, rest) = bytes.split_first()?;
     Some(match *tag {
         LIST | SET => {
-            if depth > 0 {
+            if depth >= DEPTH_MAX {
                 return None;
             }
             let (count, mut rest) = take_varint(rest)?;
@@ -136,6 +168,7 @@ fn take_nested(bytes: &[u8], depth: u8) -> Option<(Value, &[u8])> {
             let (number, rest) = take_integer(rest)?;
             (Value::Long(number), rest)
         }
+        OPEN_FROM.. => open::take(*tag, rest, depth)?,
         _ => {
             let (value, rest) = take_value_ref(bytes)?;
             (owned(value)?, rest)
@@ -152,7 +185,7 @@ fn owned(value: ValueRef<'_>) -> Option<Value> {
         ValueRef::Double(number) => Value::Double(number),
         ValueRef::Date(millis) => Value::Date(millis),
         ValueRef::Uuid(uuid) => Value::Uuid(uuid),
-        ValueRef::Integer(_) | ValueRef::Nested(_) => return None,
+        ValueRef::Integer(..) | ValueRef::Nested(_) => return None,
     })
 }
 
@@ -177,11 +210,18 @@ pub fn take_value_ref(bytes: &[u8]) -> Option<(ValueRef<'_>, &[u8])> {
         TRUE => (ValueRef::Boolean(true), rest),
         BYTE => {
             let (number, rest) = rest.split_first()?;
-            (ValueRef::Integer(i64::from(number.cast_signed())), rest)
+            (
+                ValueRef::Integer(i64::from(number.cast_signed()), Width::Byte),
+                rest,
+            )
         }
-        INT | LONG => {
+        INT => {
             let (number, rest) = take_integer(rest)?;
-            (ValueRef::Integer(number), rest)
+            (ValueRef::Integer(number, Width::Int), rest)
+        }
+        LONG => {
+            let (number, rest) = take_integer(rest)?;
+            (ValueRef::Integer(number, Width::Long), rest)
         }
         DATE => {
             let (millis, rest) = take_integer(rest)?;
@@ -222,7 +262,7 @@ pub fn take_value_ref(bytes: &[u8]) -> Option<(ValueRef<'_>, &[u8])> {
             }
             (ValueRef::Nested(&bytes[..bytes.len() - after.len()]), after)
         }
-        LIST | SET => {
+        LIST | SET | OPEN_FROM.. => {
             let (_, after) = take_nested(bytes, 0)?;
             (ValueRef::Nested(&bytes[..bytes.len() - after.len()]), after)
         }
@@ -232,6 +272,10 @@ pub fn take_value_ref(bytes: &[u8]) -> Option<(ValueRef<'_>, &[u8])> {
 
 fn put_integer(tag: u8, number: i64, out: &mut Vec<u8>) {
     out.push(tag);
+    put_zigzag(number, out);
+}
+
+fn put_zigzag(number: i64, out: &mut Vec<u8>) {
     put_varint(((number << 1) ^ (number >> 63)).cast_unsigned(), out);
 }
 
@@ -245,6 +289,10 @@ fn take_integer(bytes: &[u8]) -> Option<(i64, &[u8])> {
 
 fn put_bytes(tag: u8, bytes: &[u8], out: &mut Vec<u8>) {
     out.push(tag);
+    put_sized(bytes, out);
+}
+
+fn put_sized(bytes: &[u8], out: &mut Vec<u8>) {
     put_varint(bytes.len() as u64, out);
     out.extend_from_slice(bytes);
 }

@@ -1,12 +1,14 @@
 //! `docs/storage-format.md` says what the code does: tables, tags and examples.
 
+use bigdecimal::BigDecimal;
 use varve_encoding::index::{IndexId, ordered, partition};
 use varve_encoding::row::{Header, Kind};
 use varve_encoding::tables::TABLES;
 use varve_encoding::{datum, key, row, value};
+use varve_model::value::{DateTime, Duration};
 use varve_model::{
-    CommitVersion, Datum, Direction, EdgeId, EdgeLabelId, ElementId, IndexLabelId, Instant,
-    PropertyKeyId, Value, Vertex, VertexId, VertexLabelId,
+    CommitVersion, Datum, Direction, EdgeId, EdgeLabelId, ElementId, IndexLabelId, Instant, Many,
+    Numbered, PropertyKeyId, Value, Vertex, VertexId, VertexLabelId,
 };
 
 const PAGE: &str = include_str!("../../../docs/storage-format.md");
@@ -59,6 +61,16 @@ fn tags(heading: &str) -> Vec<u8> {
         .collect()
 }
 
+/// The text "marko" as number 1 of several values, with the meta-property 3 = INT 29.
+fn marko() -> Value {
+    let many = Many::new(vec![Numbered {
+        number: 1,
+        value: Value::Text("marko".into()),
+        meta: [(PropertyKeyId(3), Value::Int(29))].into_iter().collect(),
+    }]);
+    Value::Many(Box::new(many.expect("one value")))
+}
+
 #[test]
 fn value_tags_are_those_of_the_code() {
     let values = [
@@ -76,6 +88,20 @@ fn value_tags_are_those_of_the_code() {
         Value::Uuid(1),
         Value::List(vec![]),
         Value::Set(vec![]),
+        Value::Short(1),
+        Value::BigInt(Box::new(1.into())),
+        Value::BigDecimal(Box::new(1.into())),
+        Value::Char('a'),
+        Value::DateTime(DateTime {
+            micros: 1,
+            offset: 0,
+        }),
+        Value::Duration(Duration {
+            seconds: 1,
+            nanos: 0,
+        }),
+        Value::Map(vec![]),
+        marko(),
     ];
     let coded: Vec<u8> = values
         .iter()
@@ -186,10 +212,28 @@ fn examples() -> Vec<(&'static str, Vec<u8>)> {
         ),
         ("value: LIST of TEXT \"a\" and BOOLEAN true", list),
         (
+            "value: -1 as BIGINT",
+            encoded(&Value::BigInt(Box::new((-1).into()))),
+        ),
+        (
+            "value: 1.50 as BIGDECIMAL",
+            encoded(&Value::BigDecimal(Box::new(BigDecimal::new(150.into(), 2)))),
+        ),
+        (
+            "value: MANY, of the one TEXT \"marko\" with number 1 and the meta-property 3 = INT 29",
+            encoded(&marko()),
+        ),
+        (
             "record {\"n\": 1}",
             datum::to_bytes(&Datum::Map(vec![("n".into(), Datum::Int(1))])),
         ),
     ]
+}
+
+fn encoded(value: &Value) -> Vec<u8> {
+    let mut out = Vec::new();
+    value::put_value(value, &mut out);
+    out
 }
 
 fn vertex_row(header: Header, content: bool) -> Vec<u8> {

@@ -3,11 +3,14 @@
 //!
 //! `VARVE_FUZZ_ROUNDS` sets the number of inputs, `VARVE_FUZZ_SEED` the seed; both are printed when it fails.
 
+use bigdecimal::BigDecimal;
 use compact_str::CompactString;
+use num_bigint::BigInt;
 use varve_encoding::{datum, index, key, row, tables, value};
+use varve_model::value::{DateTime, Duration};
 use varve_model::{
-    CommitVersion, Datum, Direction, Edge, EdgeId, EdgeLabelId, ElementId, Instant, Properties,
-    PropertyKeyId, Value, Vertex, VertexId, VertexLabelId,
+    CommitVersion, Datum, Direction, Edge, EdgeId, EdgeLabelId, ElementId, Instant, Many, Numbered,
+    Properties, PropertyKeyId, Value, Vertex, VertexId, VertexLabelId,
 };
 
 const ROUNDS_DEFAULT: u64 = 300_000;
@@ -96,7 +99,11 @@ impl Random {
     }
 
     fn value(&mut self, depth: usize) -> Value {
-        match self.below(if depth > 0 { 11 } else { 13 }) {
+        match self.below(match depth {
+            0 => 21,
+            1..=4 => 20,
+            _ => 17,
+        }) {
             0 => Value::Boolean(self.below(2) == 0),
             1 => Value::Byte(self.next() as i8),
             2 => Value::Int(self.next() as i32),
@@ -108,9 +115,50 @@ impl Random {
             8 => Value::Date(self.next().cast_signed() >> self.below(64)),
             9 => Value::Uuid(u128::from(self.next())),
             10 => Value::Object(Box::new(self.datum(0))),
-            11 => Value::List((0..self.below(4)).map(|_| self.value(1)).collect()),
-            _ => Value::Set((0..self.below(4)).map(|_| self.value(1)).collect()),
+            11 => Value::Short(self.next() as i16),
+            12 => Value::BigInt(Box::new(self.big())),
+            13 => {
+                let scale = i64::from(self.next() as i32);
+                Value::BigDecimal(Box::new(BigDecimal::new(self.big(), scale)))
+            }
+            14 => Value::Char(char::from(self.byte())),
+            15 => Value::DateTime(DateTime {
+                micros: self.next().cast_signed(),
+                offset: self.next() as i32,
+            }),
+            16 => Value::Duration(Duration {
+                seconds: self.next().cast_signed(),
+                nanos: self.next() as u32 % 1_000_000_000,
+            }),
+            17 => Value::List(self.values(depth)),
+            18 => Value::Set(self.values(depth)),
+            19 => {
+                let entries = self.values(depth).into_iter();
+                let entries = entries.map(|key| (key, self.value(depth + 1)));
+                Value::Map(entries.collect())
+            }
+            _ => {
+                let values = (0..=self.below(3)).map(|number| Numbered {
+                    number: number as u32 * 3,
+                    value: self.value(1),
+                    meta: (0..self.below(3))
+                        .map(|_| (PropertyKeyId(self.schema_id()), self.value(1)))
+                        .collect(),
+                });
+                Value::Many(Box::new(
+                    Many::new(values.collect()).expect("ascending numbers"),
+                ))
+            }
         }
+    }
+
+    fn big(&mut self) -> BigInt {
+        BigInt::from_signed_bytes_be(&self.bytes(20))
+    }
+
+    fn values(&mut self, depth: usize) -> Vec<Value> {
+        let count = self.below(4);
+        (0..count).map(|_| self.value(depth + 1)).collect()
     }
 
     fn properties(&mut self) -> Properties {
@@ -357,7 +405,8 @@ fn check_values(bytes: &[u8]) {
         assert_eq!(after.len(), rest.len());
         let mut again = Vec::new();
         value::put_value(&read, &mut again);
-        assert!(value::take_value(&again).is_some_and(|(_, rest)| rest.is_empty()));
+        let (back, rest) = value::take_value(&again).expect("what is read is written again");
+        assert!(rest.is_empty() && back.is_identical(&read));
         assert!(index::ordered_len(&index::ordered(&read)).is_some());
     }
     if let Ok(read) = datum::decode(bytes) {

@@ -36,6 +36,18 @@ impl Properties {
         Some(self.0.remove(at).1)
     }
 
+    /// Whether both have the same keys with identical values ([`Value::is_identical`]).
+    #[must_use]
+    pub fn is_identical(&self, other: &Self) -> bool {
+        let same = |((k, x), (l, y)): ((_, &Value), (_, &Value))| k == l && x.is_identical(y);
+        self.len() == other.len() && self.iter().zip(other.iter()).all(same)
+    }
+
+    /// All pairs, ascending by key id, given away.
+    pub fn into_pairs(self) -> impl Iterator<Item = (PropertyKeyId, Value)> {
+        self.0.into_iter()
+    }
+
     /// All pairs, ascending by key id.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (PropertyKeyId, &Value)> {
         self.0.iter().map(|(id, value)| (*id, value))

@@ -6,6 +6,7 @@
 pub mod datum;
 pub mod element;
 pub mod id;
+pub mod many;
 pub mod names;
 pub mod predicate;
 pub mod schema;
@@ -18,6 +19,7 @@ pub use element::{Edge, Element, ElementId, Properties, Vertex};
 pub use id::{
     Direction, EdgeId, EdgeLabelId, IndexLabelId, PropertyKeyId, VertexId, VertexLabelId,
 };
+pub use many::{Many, Numbered, OneValue};
 pub use predicate::{Condition, Predicate};
 pub use schema::{EdgeLabel, IndexLabel, PropertyKey, VertexLabel};
 pub use time::{Clock, CommitVersion, Instant, Period, TemporalScope};

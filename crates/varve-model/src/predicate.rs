@@ -52,6 +52,11 @@ impl Predicate {
                 .is_some_and(|order| wanted.contains(&order))
         };
         use Ordering::{Equal, Greater, Less};
+        if let Value::Many(many) = value {
+            // A vertex has what any of its values has.
+            let mut values = many.values().iter();
+            return values.any(|it| self.holds(&it.value, contains_words));
+        }
         match self {
             Self::Eq(bound) => same(value, bound),
             Self::Neq(bound) => !same(value, bound),

@@ -6,6 +6,7 @@
 mod equivalence;
 pub mod number;
 mod order;
+mod stored;
 mod text;
 
 use std::sync::{Arc, OnceLock};
@@ -21,6 +22,7 @@ use crate::QueryError;
 
 pub use bigdecimal::BigDecimal;
 pub use order::Comparison;
+pub use stored::STORED_DEPTH_MAX;
 
 /// How deep a value may nest.
 pub const DEPTH_MAX: usize = 256;
@@ -294,15 +296,51 @@ pub struct VertexProperty {
     pub key: PropertyKeyId,
     /// Its name.
     pub name: CompactString,
+    /// Its number among the values of the key.
+    pub number: u32,
     /// Its value.
     pub value: Value,
+    /// Its own properties; none for most.
+    pub meta: Properties,
 }
 
-/// A property of an edge.
+impl VertexProperty {
+    /// Its id: the vertex's, the key, and the number, if that is not 0.
+    #[must_use]
+    pub fn id(&self) -> String {
+        let (vertex, name) = (self.vertex.id(), &self.name);
+        match self.number {
+            0 => format!("{vertex}>{name}"),
+            number => format!("{vertex}>{name}>{number}"),
+        }
+    }
+}
+
+/// What has a [`Property`].
+#[derive(Debug, Clone)]
+pub enum Owner {
+    /// An edge.
+    Edge(Arc<EdgeHandle>),
+    /// A property of a vertex.
+    VertexProperty(Arc<VertexProperty>),
+}
+
+impl Property {
+    /// The edge or the vertex property that has it.
+    #[must_use]
+    pub fn owner(&self) -> Value {
+        match &self.owner {
+            Owner::Edge(edge) => Value::Edge(Arc::clone(edge), Walked::No),
+            Owner::VertexProperty(owner) => Value::VertexProperty(Arc::clone(owner)),
+        }
+    }
+}
+
+/// A property of an edge or of a vertex property.
 #[derive(Debug)]
 pub struct Property {
-    /// The edge.
-    pub edge: Arc<EdgeHandle>,
+    /// What has it.
+    pub owner: Owner,
     /// Its name.
     pub name: CompactString,
     /// Its value.
@@ -523,7 +561,8 @@ impl Value {
         }
     }
 
-    /// A stored property value of a key with this type: stored whole numbers may come as LONG.
+    /// A stored property value of a key with this type, the first one of several: stored whole numbers
+    /// may come as LONG.
     #[must_use]
     pub fn of_property(value: &varve_model::Value, data_type: varve_model::DataType) -> Self {
         use varve_model::{DataType, Value as Stored};
@@ -554,6 +593,7 @@ impl Value {
             Stored::Object(datum) => Self::of_datum(datum),
             Stored::List(items) => Self::list(each(items)),
             Stored::Set(items) => Self::set(each(items)),
+            rare => Self::of_open(rare, data_type),
         }
     }
 

@@ -51,7 +51,7 @@ pub enum Occurrence {
     /// All of them.
     All,
     /// The one with this number.
-    Number(u64),
+    Number(u32),
 }
 
 /// Whether a search, repeated on the newest state of the graph, still finds nothing.
@@ -95,7 +95,7 @@ pub trait GraphWriter: GraphView + SchemaView {
     fn set_meta(
         &self,
         vertex: &VertexId,
-        property: (&str, u64),
+        property: (&str, u32),
         meta: (&str, Option<&Value>),
         meter: &Meter,
     ) -> Result<(), ViewError>;

@@ -13,7 +13,7 @@ proptest! {
         let length = bytes.len();
         bytes.extend_from_slice(&rest);
         let (read, after) = take_value(&bytes).expect("own bytes");
-        prop_assert!(testing::identical(&read, &value), "{read:?}");
+        prop_assert!(read.is_identical(&value), "{read:?}");
         prop_assert_eq!(after, &rest[..]);
         let (whole, after) = take_value_ref(&bytes).expect("own bytes");
         prop_assert_eq!(after.len(), bytes.len() - length);

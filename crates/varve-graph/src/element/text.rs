@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use varve_model::Value;
-use varve_model::value::{Uuid, date_text};
+use varve_model::value::{Uuid, date_text, duration_text};
 
 /// Values longer than this many characters are cut in messages about one property.
 const SHOWN_CHARS_MAX: usize = 20;
@@ -83,6 +83,18 @@ pub fn of_value(value: &Value) -> String {
         Value::Uuid(uuid) => Uuid(*uuid).to_string(),
         Value::Object(_) => "an object".to_owned(),
         Value::List(items) | Value::Set(items) => bracketed(items.iter().map(of_value)),
+        Value::Short(number) => number.to_string(),
+        Value::BigInt(number) => number.to_string(),
+        Value::BigDecimal(number) => number.to_scientific_notation(),
+        Value::Char(one) => one.to_string(),
+        Value::DateTime(at) => date_text(at.micros.div_euclid(1_000)),
+        Value::Duration(span) => duration_text(*span),
+        Value::Map(entries) => {
+            let entry =
+                |(key, value): &(Value, Value)| format!("{}={}", of_value(key), of_value(value));
+            bracketed(entries.iter().map(entry))
+        }
+        Value::Many(many) => bracketed(many.values().iter().map(|one| of_value(&one.value))),
     }
 }
 
@@ -126,6 +138,14 @@ pub(super) fn class_name(value: &Value) -> &'static str {
         Value::Object(_) => "Object",
         Value::List(_) => "ArrayList",
         Value::Set(_) => "LinkedHashSet",
+        Value::Short(_) => "Short",
+        Value::BigInt(_) => "BigInteger",
+        Value::BigDecimal(_) => "BigDecimal",
+        Value::Char(_) => "Character",
+        Value::DateTime(_) => "OffsetDateTime",
+        Value::Duration(_) => "Duration",
+        Value::Map(_) => "LinkedHashMap",
+        Value::Many(_) => "VertexProperties",
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use varve_encoding::index::{self, IndexId};
 use varve_encoding::key;
+use varve_model::many::values_of;
 use varve_model::schema::IndexType;
 use varve_model::{EdgeId, ElementId, IndexLabel, Properties, Value, VertexId, VertexLabelId};
 
@@ -45,6 +46,9 @@ pub fn entries(label: &IndexLabel, id: &ElementId, properties: &Properties) -> V
     else {
         return Vec::new();
     };
+    if let Some(all) = entries_of_many(label, id, properties, first) {
+        return all;
+    }
     match label.index_type {
         IndexType::Range => {
             let mut clustering = index::ordered(first);
@@ -91,6 +95,30 @@ pub fn entries(label: &IndexLabel, id: &ElementId, properties: &Properties) -> V
                 .collect()
         }
     }
+}
+
+/// The entries of an element with several values for an indexed key: those for each of the values.
+fn entries_of_many(
+    label: &IndexLabel,
+    id: &ElementId,
+    properties: &Properties,
+    first: &Value,
+) -> Option<Vec<IndexEntry>> {
+    let is_many = |value: &Value| matches!(value, Value::Many(_));
+    let (field, value) = match label.fields.split_first()? {
+        (field, _) if is_many(first) => (*field, first),
+        (_, further) => further.iter().find_map(|field| {
+            let value = properties.get(*field).filter(|value| is_many(value))?;
+            Some((*field, value))
+        })?,
+    };
+    let mut one_value = properties.clone();
+    let mut all = BTreeSet::new();
+    for one in values_of(Some(value)) {
+        one_value.set(field, one.value.clone());
+        all.extend(entries(label, id, &one_value));
+    }
+    Some(all.into_iter().collect())
 }
 
 fn words_of(value: &Value) -> Vec<String> {
@@ -185,6 +213,32 @@ mod tests {
 
     fn properties(pairs: &[(PropertyKeyId, Value)]) -> Properties {
         pairs.iter().cloned().collect()
+    }
+
+    #[test]
+    fn each_of_several_values_is_indexed() {
+        let id = vertex(5);
+        let mut several = properties(&[(B, Value::Int(1))]);
+        for number in [7, 8, 7] {
+            let meta = properties(&[(B, Value::Int(9))]);
+            several.write(A, varve_model::Cardinality::List, Value::Int(number), meta);
+        }
+        let one = |number| properties(&[(A, Value::Int(number)), (B, Value::Int(1))]);
+        for index_type in [
+            IndexType::Secondary,
+            IndexType::Range,
+            IndexType::Shard,
+            IndexType::Unique,
+        ] {
+            for fields in [&[A][..], &[A, B], &[B, A]] {
+                let label = label(index_type, fields);
+                let mut wanted = entries(&label, &id, &one(7));
+                wanted.extend(entries(&label, &id, &one(8)));
+                wanted.sort();
+                wanted.dedup();
+                assert_eq!(entries(&label, &id, &several), wanted, "{index_type:?}");
+            }
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use varve_model::value::Uuid;
+use varve_model::value::{Uuid, duration_text};
 use varve_model::{Cardinality, Edge, EdgeId, Element, ElementId, Value, Vertex, VertexId};
 use varve_view::{
     EdgeAddition, Expand, Flow, GraphView, GraphWriter, Meter, Occurrence, PropertyWrite,
@@ -86,7 +86,7 @@ impl GraphWriter for OptimisticTransaction {
     fn set_meta(
         &self,
         _: &VertexId,
-        _: (&str, u64),
+        _: (&str, u32),
         _: (&str, Option<&Value>),
         _: &Meter,
     ) -> Result<(), ViewError> {
@@ -291,6 +291,26 @@ fn raw(value: &Value) -> RawValue<'static> {
         }
         Value::Object(datum) => raw_datum(datum),
         Value::List(items) | Value::Set(items) => RawValue::List(items.iter().map(raw).collect()),
+        Value::Short(number) => RawValue::Integer(i64::from(*number)),
+        Value::DateTime(at) => RawValue::Integer(at.micros.div_euclid(1_000)),
+        // What no declared key has is refused as the text that it is.
+        Value::BigInt(number) => RawValue::Text(Cow::Owned(number.to_string())),
+        Value::BigDecimal(number) => RawValue::Text(Cow::Owned(number.to_string())),
+        Value::Char(one) => RawValue::Text(Cow::Owned(one.to_string())),
+        Value::Duration(span) => RawValue::Text(Cow::Owned(duration_text(*span))),
+        Value::Map(entries) => {
+            let each = entries.iter().map(|(key, value)| {
+                let RawValue::Text(name) = raw(key) else {
+                    return (Cow::Owned(format!("{key:?}")), raw(value));
+                };
+                (name, raw(value))
+            });
+            RawValue::Map(each.collect())
+        }
+        Value::Many(many) => {
+            let each = many.values().iter().map(|one| raw(&one.value));
+            RawValue::List(each.collect())
+        }
     }
 }
 

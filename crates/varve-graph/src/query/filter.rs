@@ -3,6 +3,7 @@
 use varve_encoding::DecodeError;
 use varve_encoding::row::PropertyReader;
 use varve_encoding::value::{ValueRef, take_value};
+use varve_model::many::values_of;
 use varve_model::{Condition, Predicate, Properties, PropertyKeyId, Value};
 
 use crate::index::tokenizer;
@@ -46,14 +47,16 @@ impl Filter {
 }
 
 fn any_member_contains(value: &Value, words: &str) -> bool {
-    value.members().iter().any(|member| match member {
-        Value::Text(text) => tokenizer::contains_words(text, words),
-        _ => false,
+    let mut values = values_of(Some(value));
+    values.any(|one| {
+        one.value.members().iter().any(|member| match member {
+            Value::Text(text) => tokenizer::contains_words(text, words),
+            _ => false,
+        })
     })
 }
 
-/// The properties of a row whose keys are in `keys` (ascending). Whole numbers come as LONG, which compares and sorts
-/// as the narrower types do.
+/// The properties of a row whose keys are in `keys` (ascending).
 pub(crate) fn pick(
     mut reader: PropertyReader<'_>,
     keys: &[PropertyKeyId],
@@ -78,7 +81,9 @@ fn owned(value: ValueRef<'_>) -> Result<Value, DecodeError> {
         ValueRef::Text(text) => Value::Text(text.to_owned()),
         ValueRef::Blob(bytes) => Value::Blob(bytes.to_vec()),
         ValueRef::Boolean(flag) => Value::Boolean(flag),
-        ValueRef::Integer(number) => Value::Long(number),
+        ValueRef::Integer(number, width) => width
+            .value(number)
+            .ok_or_else(|| DecodeError::new("a whole number", &number.to_be_bytes(), 0))?,
         ValueRef::Float(number) => Value::Float(number),
         ValueRef::Double(number) => Value::Double(number),
         ValueRef::Date(millis) => Value::Date(millis),

@@ -23,7 +23,7 @@ impl Run<'_> {
                 return self.property_method(&owner, value, name, arguments);
             }
             Value::Property(property) => {
-                let owner = Value::Edge(property.edge.clone(), Default::default());
+                let owner = property.owner();
                 let value = (&property.name, &property.value);
                 return self.property_method(&owner, value, name, arguments);
             }

@@ -4,6 +4,7 @@
 
 mod expected;
 mod feature;
+mod many;
 mod modern;
 mod scripts;
 mod steps;

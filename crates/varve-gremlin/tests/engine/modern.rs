@@ -79,8 +79,13 @@ impl Modern {
                 Stored::Double(f64::from(weight) / 100.0),
             )]),
         };
+        Self::of(vertices, EDGES.into_iter().map(edge).collect())
+    }
+
+    /// A graph of the same schema.
+    pub(crate) fn of(vertices: Vec<Vertex>, edges: Vec<Edge>) -> Self {
         Self {
-            view: ModelView::of(vertices, EDGES.into_iter().map(edge).collect()),
+            view: ModelView::of(vertices, edges),
             schema: Names::new(),
         }
     }

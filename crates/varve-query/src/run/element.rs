@@ -1,11 +1,15 @@
 //! What can be read from one value: ids, labels, properties, members of maps.
 
+use std::sync::Arc;
+
 use compact_str::CompactString;
-use varve_model::Properties;
+use smallvec::SmallVec;
+use varve_model::many::values_of;
+use varve_model::{DataType, Properties, PropertyKeyId, Value as Stored};
 
 use super::child::Key;
 use super::context::Context;
-use crate::value::{Property, Token, VertexProperty, Walked};
+use crate::value::{Owner, Property, Token, VertexProperty};
 use crate::{QueryError, Value};
 
 /// Bytes of a property beside its text.
@@ -16,6 +20,7 @@ pub(crate) fn properties(value: &Value) -> Option<&Properties> {
     match value {
         Value::Vertex(vertex) => vertex.content()?.map(|content| &content.properties),
         Value::Edge(edge, _) => Some(edge.properties()),
+        Value::VertexProperty(property) => Some(&property.meta),
         _ => None,
     }
 }
@@ -27,6 +32,8 @@ pub(crate) fn held(value: &Value) -> usize {
             varve_model::Value::Text(text) => text.len(),
             varve_model::Value::Blob(bytes) => bytes.len(),
             varve_model::Value::List(items) | varve_model::Value::Set(items) => items.len() * 48,
+            varve_model::Value::Map(entries) => entries.len() * 96,
+            varve_model::Value::Many(many) => many.values().len() * 96,
             _ => 0,
         });
         each.sum::<usize>() + properties.len() * PROPERTY_BYTES
@@ -38,7 +45,36 @@ pub(crate) fn held(value: &Value) -> usize {
     }
 }
 
-/// The value of one property of an element.
+/// Whether any value of one property of an element satisfies `test`.
+pub(crate) fn any_property(
+    cx: &Context<'_>,
+    value: &Value,
+    key: &Key,
+    mut test: impl FnMut(&Value) -> Result<bool, QueryError>,
+) -> Result<bool, QueryError> {
+    for own in property_each(cx, value, key) {
+        if test(&own)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The values of one property of an element.
+pub(crate) fn property_each(cx: &Context<'_>, value: &Value, key: &Key) -> SmallVec<[Value; 1]> {
+    let found = key.id(cx).and_then(|(id, data_type)| {
+        let stored = properties(value)?.get(id)?;
+        Some((stored, data_type))
+    });
+    let Some((stored, data_type)) = found else {
+        return SmallVec::new();
+    };
+    let each = values_of(Some(stored));
+    each.map(|one| Value::of_property(one.value, data_type))
+        .collect()
+}
+
+/// The value of one property of an element, the first one of several.
 pub(crate) fn property(cx: &Context<'_>, value: &Value, key: &Key) -> Option<Value> {
     let (id, data_type) = key.id(cx)?;
     let stored = properties(value)?.get(id)?;
@@ -52,8 +88,8 @@ pub(crate) fn member(
     key: &Key,
 ) -> Result<Option<Value>, QueryError> {
     match value {
-        Value::Vertex(_) | Value::Edge(..) => Ok(property(cx, value, key)),
-        Value::VertexProperty(_) | Value::Property(_) => Ok(None),
+        Value::Vertex(_) | Value::Edge(..) | Value::VertexProperty(_) => Ok(property(cx, value, key)),
+        Value::Property(_) => Ok(None),
         Value::Map(map) => Ok(map.get(&Value::Text(key.name.clone())).cloned()),
         Value::Entry(entry) => {
             let is_it = entry.0 == Value::Text(key.name.clone());
@@ -83,7 +119,7 @@ pub(crate) fn token(
     Ok(match (token, value) {
         (Token::Id, Value::Vertex(vertex)) => Some(Value::of_id(vertex.id())),
         (Token::Id, Value::Edge(edge, _)) => Some(Value::text(&edge.id.to_string())),
-        (Token::Id, Value::VertexProperty(property)) => Some(Value::text(&property_id(property))),
+        (Token::Id, Value::VertexProperty(property)) => Some(Value::text(&property.id())),
         (Token::Label, Value::Vertex(vertex)) => {
             let label = vertex.label().map(|label| cx.vertex_label(label));
             Some(Value::text(label.unwrap_or_default()))
@@ -104,16 +140,11 @@ pub(crate) fn token(
     })
 }
 
-/// The id of a vertex property: the vertex's, and the key.
-pub(crate) fn property_id(property: &VertexProperty) -> String {
-    format!("{}>{}", property.vertex.id(), property.name)
-}
-
 /// The element that a property belongs to.
 pub(crate) fn owner(value: &Value) -> Result<Value, QueryError> {
     match value {
         Value::VertexProperty(property) => Ok(Value::Vertex(property.vertex.clone())),
-        Value::Property(property) => Ok(Value::Edge(property.edge.clone(), Walked::No)),
+        Value::Property(property) => Ok(property.owner()),
         other => Err(QueryError::cast(other, "Property")),
     }
 }
@@ -143,47 +174,69 @@ pub(crate) fn column(value: &Value, keys: bool) -> Result<Value, QueryError> {
     })
 }
 
-/// The properties of an element, as named pairs; `keys` empty = all, else in the order of `keys`.
-pub(crate) fn pairs(cx: &Context<'_>, value: &Value, keys: &[Key]) -> Vec<(CompactString, Value)> {
-    if !keys.is_empty() {
-        let named = keys.iter();
-        return named
-            .filter_map(|key| Some((key.name.clone(), property(cx, value, key)?)))
-            .collect();
-    }
-    let Some(properties) = properties(value) else {
-        return Vec::new();
-    };
-    let each = properties.iter();
-    each.filter_map(|(id, stored)| {
+/// The properties of an element with their keys' names and types; `keys` empty = all, else in the
+/// order of `keys`.
+fn named<'v>(
+    cx: &'v Context<'_>,
+    value: &'v Value,
+    keys: &'v [Key],
+) -> impl Iterator<Item = (CompactString, PropertyKeyId, DataType, &'v Stored)> {
+    let properties = properties(value);
+    let asked = keys.iter().filter_map(move |key| {
+        let (id, data_type) = key.id(cx)?;
+        Some((key.name.clone(), id, data_type, properties?.get(id)?))
+    });
+    let all = properties.filter(|_| keys.is_empty());
+    let all = all.into_iter().flat_map(Properties::iter);
+    let all = all.filter_map(|(id, stored)| {
         let key = cx.schema.property_key(id)?;
-        Some((
-            CompactString::new(&key.name),
-            Value::of_property(stored, key.data_type),
-        ))
-    })
-    .collect()
+        Some((CompactString::new(&key.name), id, key.data_type, stored))
+    });
+    asked.chain(all)
+}
+
+/// The properties of an element, as named pairs, one for each of several values of a key; `keys`
+/// empty = all, else in the order of `keys`.
+pub(crate) fn pairs(cx: &Context<'_>, value: &Value, keys: &[Key]) -> Vec<(CompactString, Value)> {
+    let mut pairs = Vec::new();
+    for (name, _, data_type, stored) in named(cx, value, keys) {
+        match stored {
+            Stored::Many(many) => {
+                for own in many.values() {
+                    let own = Value::of_property(&own.value, data_type);
+                    pairs.push((name.clone(), own));
+                }
+            }
+            plain => pairs.push((name, Value::of_property(plain, data_type))),
+        }
+    }
+    pairs
 }
 
 /// The properties of an element as values of their own.
 pub(crate) fn property_values(cx: &Context<'_>, value: &Value, keys: &[Key]) -> Vec<Value> {
-    let pairs = pairs(cx, value, keys).into_iter();
-    let one = |(name, own): (CompactString, Value)| match value {
-        Value::Vertex(vertex) => {
-            let key = cx.schema.property_key_named(&name)?.id;
-            Some(Value::VertexProperty(std::sync::Arc::new(VertexProperty {
-                vertex: std::sync::Arc::clone(vertex),
+    let mut all = Vec::new();
+    for (name, key, data_type, stored) in named(cx, value, keys) {
+        let Value::Vertex(vertex) = value else {
+            let owner = match value {
+                Value::Edge(edge, _) => Owner::Edge(Arc::clone(edge)),
+                Value::VertexProperty(property) => Owner::VertexProperty(Arc::clone(property)),
+                _ => continue,
+            };
+            let value = Value::of_property(stored, data_type);
+            all.push(Value::Property(Arc::new(Property { owner, name, value })));
+            continue;
+        };
+        for one in values_of(Some(stored)) {
+            all.push(Value::VertexProperty(Arc::new(VertexProperty {
+                vertex: Arc::clone(vertex),
                 key,
-                name,
-                value: own,
-            })))
+                name: name.clone(),
+                number: one.number,
+                value: Value::of_property(one.value, data_type),
+                meta: one.meta.cloned().unwrap_or_default(),
+            })));
         }
-        Value::Edge(edge, _) => Some(Value::Property(std::sync::Arc::new(Property {
-            edge: std::sync::Arc::clone(edge),
-            name,
-            value: own,
-        }))),
-        _ => None,
-    };
-    pairs.filter_map(one).collect()
+    }
+    all
 }

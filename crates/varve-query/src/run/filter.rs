@@ -20,15 +20,14 @@ pub(crate) fn has_property(
     predicate: &Predicate,
 ) -> Result<bool, QueryError> {
     match value {
-        Value::Vertex(_) | Value::Edge(..) => match element::property(cx, value, key) {
-            Some(property) => predicate.holds(&property),
-            None => Ok(false),
-        },
+        Value::Vertex(_) | Value::Edge(..) | Value::VertexProperty(_) => {
+            element::any_property(cx, value, key, |property| predicate.holds(property))
+        }
         Value::Map(map) => match map.get(&Value::Text(key.name.clone())) {
             Some(member) => predicate.holds(member),
             None => Ok(false),
         },
-        Value::VertexProperty(_) | Value::Property(_) => Ok(false),
+        Value::Property(_) => Ok(false),
         other => Err(QueryError::cast(other, "Element")),
     }
 }

@@ -72,7 +72,7 @@ pub(crate) fn operator(
             let keys = keys(names);
             values(input, true, move |cx, value| {
                 let properties = element::property_values(cx, value, &keys);
-                Ok(Some(property_map(value, properties)))
+                Ok(Some(property_map(properties)))
             })
         }
         Op::ValueMap {
@@ -238,17 +238,35 @@ fn is_element(value: &Value) -> Result<(), QueryError> {
     }
 }
 
-fn property_map(value: &Value, properties: Vec<Value>) -> Value {
-    let entry = |property: Value| match &property {
-        Value::VertexProperty(own) => {
-            let name = Value::Text(own.name.clone());
-            Some((name, Value::list(vec![property.clone()])))
+fn property_map(properties: Vec<Value>) -> Value {
+    let mut map = ValueMap::default();
+    for property in properties {
+        match &property {
+            Value::VertexProperty(own) => add_to_list(&mut map, own.name.clone(), property),
+            Value::Property(own) => {
+                map.insert(Value::Text(own.name.clone()), property);
+            }
+            _ => {}
         }
-        Value::Property(own) => Some((Value::Text(own.name.clone()), property.clone())),
-        _ => None,
-    };
-    let _ = value;
-    Value::map(properties.into_iter().filter_map(entry))
+    }
+    Value::Map(Arc::new(map))
+}
+
+/// Adds a value to the list that a map has under a name.
+fn add_to_list(map: &mut ValueMap, name: CompactString, value: Value) {
+    let list = map.entry(Value::Text(name));
+    match list.or_insert_with(|| Value::list(Vec::new())) {
+        Value::List(items) => Arc::make_mut(items).push(value),
+        other => *other = value,
+    }
+}
+
+/// The tokens that stand for the id and for the label of an element in maps.
+fn tokens_of(value: &Value) -> (&'static [Token], &'static [Token]) {
+    match value {
+        Value::VertexProperty(_) => (&[Token::Id], &[Token::Key, Token::Value]),
+        _ => (&[Token::Id], &[Token::Label]),
+    }
 }
 
 fn value_map(
@@ -260,33 +278,47 @@ fn value_map(
 ) -> Result<Value, QueryError> {
     is_element(value)?;
     let mut map = ValueMap::default();
-    for (wanted, token) in [(tokens.ids, Token::Id), (tokens.labels, Token::Label)] {
-        if let (true, Some(own)) = (wanted, element::token(cx, value, token)?) {
-            map.insert(Value::Token(token), own);
+    let (ids, labels) = tokens_of(value);
+    for (_, all) in [(tokens.ids, ids), (tokens.labels, labels)]
+        .iter()
+        .filter(|(wanted, _)| *wanted)
+    {
+        for token in *all {
+            if let Some(own) = element::token(cx, value, *token)? {
+                map.insert(Value::Token(*token), own);
+            }
         }
     }
+    let shown = map.len();
     for (name, own) in element::pairs(cx, value, keys) {
-        let own = match value {
-            Value::Vertex(_) => Value::list(vec![own]),
-            _ => own,
-        };
-        let own = match &mut reader {
-            Some(reader) => reader.read_value(cx, &own)?,
-            None => Some(own),
-        };
-        if let Some(own) = own {
-            map.insert(Value::Text(name), own);
+        match value {
+            Value::Vertex(_) => add_to_list(&mut map, name, own),
+            _ => {
+                map.insert(Value::Text(name), own);
+            }
         }
     }
-    Ok(Value::Map(Arc::new(map)))
+    let Some(reader) = &mut reader else {
+        return Ok(Value::Map(Arc::new(map)));
+    };
+    let mut read = ValueMap::default();
+    for (at, (name, own)) in map.into_iter().enumerate() {
+        let own = match at < shown {
+            true => Some(own),
+            false => reader.read_value(cx, &own)?,
+        };
+        read.extend(own.map(|own| (name, own)));
+    }
+    Ok(Value::Map(Arc::new(read)))
 }
 
 fn element_map(cx: &Context<'_>, value: &Value, keys: &[Key]) -> Result<Value, QueryError> {
     is_element(value)?;
     let mut map = ValueMap::default();
-    for token in [Token::Id, Token::Label] {
-        if let Some(own) = element::token(cx, value, token)? {
-            map.insert(Value::Token(token), own);
+    let (ids, labels) = tokens_of(value);
+    for token in ids.iter().chain(labels) {
+        if let Some(own) = element::token(cx, value, *token)? {
+            map.insert(Value::Token(*token), own);
         }
     }
     if let Value::Edge(edge, _) = value {

@@ -29,7 +29,9 @@ impl PartialEq for Value {
             (Self::Vertex(a), Self::Vertex(b)) => a.id() == b.id(),
             (Self::Edge(a, _), Self::Edge(b, _)) => a.id == b.id,
             (Self::VertexProperty(a), Self::VertexProperty(b)) => {
-                a.vertex.id() == b.vertex.id() && a.key == b.key && a.value == b.value
+                a.vertex.id() == b.vertex.id()
+                    && (a.key, a.number) == (b.key, b.number)
+                    && a.value == b.value
             }
             (Self::Property(a), Self::Property(b)) => a.name == b.name && a.value == b.value,
             (Self::Path(a), Self::Path(b)) => a == b,

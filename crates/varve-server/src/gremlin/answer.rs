@@ -139,12 +139,20 @@ fn value(growing: &mut Growing<'_>, schema: &Schema, value: &Value) -> Result<()
             output::edge(json, schema, &edge);
         }
         Value::VertexProperty(property) => {
-            let id = format!("{}>{}", property.vertex.id(), property.name);
-            json.begin_object().key("id").string(&id);
+            json.begin_object().key("id").string(&property.id());
             json.key("value");
             self::value(growing, schema, &property.value)?;
-            growing.json.key("label").string(&property.name);
-            growing.json.end_object();
+            let json = &mut growing.json;
+            json.key("label").string(&property.name);
+            if !property.meta.is_empty() {
+                json.key("properties").begin_object();
+                for (key, meta) in property.meta.iter() {
+                    json.key(schema.property_key_name(key));
+                    output::value(json, meta);
+                }
+                json.end_object();
+            }
+            json.end_object();
         }
         Value::Property(property) => {
             json.begin_object().key("key").string(&property.name);

@@ -30,14 +30,14 @@ pub(super) fn filtering(
             let key = builder.key(&key);
             let mut child = Child::local(&child, builder)?;
             passing(input, true, move |cx, row| {
-                let Some(value) = element::property(cx, &row.value, &key) else {
-                    return Ok(false);
-                };
-                let asked = Row {
-                    value,
-                    ..row.clone()
-                };
-                Ok(child.exist(cx, &[asked])?[0])
+                let asked = element::property_each(cx, &row.value, &key).into_iter();
+                let asked: Vec<Row> = asked
+                    .map(|value| Row {
+                        value,
+                        ..row.clone()
+                    })
+                    .collect();
+                Ok(child.exist(cx, &asked)?.contains(&true))
             })
         }
         Op::HasToken { token, predicate } => {

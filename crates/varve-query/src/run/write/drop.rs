@@ -4,6 +4,7 @@ use varve_model::ElementId;
 use varve_view::{GraphWriter, Occurrence};
 
 use super::super::context::Context;
+use crate::value::Owner;
 use crate::{QueryError, Value};
 
 /// Removes what a value stands for. What is gone already stays gone.
@@ -20,12 +21,20 @@ pub(super) fn remove(
         Value::Edge(edge, _) => writer.remove(&ElementId::Edge(edge.id.clone()), cx.meter)?,
         Value::VertexProperty(property) => {
             let id = ElementId::Vertex(property.vertex.id().clone());
-            writer.remove_property(&id, &property.name, Occurrence::All, cx.meter)?;
+            let which = Occurrence::Number(property.number);
+            writer.remove_property(&id, &property.name, which, cx.meter)?;
         }
-        Value::Property(property) => {
-            let id = ElementId::Edge(property.edge.id.clone());
-            writer.remove_property(&id, &property.name, Occurrence::All, cx.meter)?;
-        }
+        Value::Property(property) => match &property.owner {
+            Owner::Edge(edge) => {
+                let id = ElementId::Edge(edge.id.clone());
+                writer.remove_property(&id, &property.name, Occurrence::All, cx.meter)?;
+            }
+            Owner::VertexProperty(owner) => {
+                let of = (owner.name.as_str(), owner.number);
+                let meta = (property.name.as_str(), None);
+                writer.set_meta(owner.vertex.id(), of, meta, cx.meter)?;
+            }
+        },
         other => {
             return Err(QueryError::invalid(format!(
                 "The incoming object is not removable: {other}"

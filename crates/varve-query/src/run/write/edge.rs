@@ -9,7 +9,7 @@ use super::super::filter::scoped;
 use super::super::row::Row;
 use super::super::source::edges_of_ids;
 use super::merge::{MergeParts, Wanted, Whole};
-use super::property::{PropertyPart, Said, Written, stored, with_writes};
+use super::property::{PropertyPart, Said, Written, with_writes};
 use super::vertex::label_name;
 use super::{Part, search};
 use crate::plan::Name;
@@ -98,7 +98,7 @@ fn create(
     (label, id, (source, target)): (&Name, Option<&Value>, (&VertexId, &VertexId)),
     properties: &[Written],
 ) -> Result<Value, QueryError> {
-    let id = id.map(stored).transpose()?;
+    let id = id.map(Value::to_stored).transpose()?;
     let added = with_writes(properties, |properties| {
         let edge = EdgeAddition {
             label,

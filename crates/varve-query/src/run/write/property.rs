@@ -94,7 +94,7 @@ impl PropertyPart {
                 let mut written = Written::of(&name, value, self.cardinality)?;
                 for (name, part) in &mut self.meta {
                     if let Some(value) = part.of(cx, row)? {
-                        written.meta.push((name.clone(), stored(&value)?));
+                        written.meta.push((name.clone(), value.to_stored()?));
                     }
                 }
                 said.properties.push(written);
@@ -157,7 +157,7 @@ impl Written {
             cardinality,
             value: match value {
                 Value::Null => None,
-                value => Some(stored(&value)?),
+                value => Some(value.to_stored()?),
             },
             meta: Vec::new(),
         })
@@ -247,7 +247,7 @@ pub(super) fn put(
         }
         Value::VertexProperty(property) => {
             let meta = (written.name.as_str(), written.value.as_ref());
-            let of = (property.name.as_str(), 0);
+            let of = (property.name.as_str(), property.number);
             writer.set_meta(property.vertex.id(), of, meta, cx.meter)?;
             return Ok(());
         }
@@ -273,32 +273,4 @@ fn cardinality_of(token: &Value) -> Option<Cardinality> {
         Value::Token(Token::Set) => Some(Cardinality::Set),
         _ => None,
     }
-}
-
-/// A value as it is stored, in its own type.
-pub(super) fn stored(value: &Value) -> Result<Stored, QueryError> {
-    let each = |items: &mut dyn Iterator<Item = &Value>| -> Result<Vec<Stored>, QueryError> {
-        items.map(stored).collect()
-    };
-    Ok(match value {
-        Value::Bool(value) => Stored::Boolean(*value),
-        Value::Byte(number) => Stored::Byte(*number),
-        Value::Short(number) => Stored::Int(i32::from(*number)),
-        Value::Int(number) => Stored::Int(*number),
-        Value::Long(number) => Stored::Long(*number),
-        Value::Float(number) => Stored::Float(*number),
-        Value::Double(number) => Stored::Double(*number),
-        Value::Text(text) => Stored::Text(text.to_string()),
-        Value::Bytes(bytes) => Stored::Blob(bytes.to_vec()),
-        Value::Uuid(uuid) => Stored::Uuid(*uuid),
-        Value::DateTime(instant) => Stored::Date(instant.millis()),
-        Value::List(items) => Stored::List(each(&mut items.iter())?),
-        Value::Set(items) => Stored::Set(each(&mut items.iter())?),
-        other => {
-            return Err(QueryError::invalid(format!(
-                "A {} cannot be the value of a property",
-                other.type_name()
-            )));
-        }
-    })
 }

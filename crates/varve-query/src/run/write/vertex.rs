@@ -7,7 +7,7 @@ use varve_view::{GraphWriter, VertexAddition};
 use super::super::context::Context;
 use super::super::row::Row;
 use super::merge::{MergeParts, Wanted};
-use super::property::{PropertyPart, Said, Written, stored, with_writes};
+use super::property::{PropertyPart, Said, Written, with_writes};
 use super::{Part, checked_name, search};
 use crate::plan::Name;
 use crate::value::VertexHandle;
@@ -64,7 +64,7 @@ fn create(
     id: Option<&Value>,
     properties: &[Written],
 ) -> Result<Value, QueryError> {
-    let id = id.map(stored).transpose()?;
+    let id = id.map(Value::to_stored).transpose()?;
     let added = with_writes(properties, |properties| {
         let vertex = VertexAddition {
             label: label.map(Name::as_str),

@@ -14,6 +14,7 @@ mod history;
 mod ids;
 mod input;
 mod listing;
+mod open_values;
 pub(crate) mod output;
 mod periods;
 mod predicate;

@@ -14,6 +14,7 @@ use varve_model::{
     Edge, EdgeId, Element, Properties, PropertyKeyId, Value, Vertex, VertexId, VertexLabelId,
 };
 
+use super::open_values;
 use crate::JsonWriter;
 use crate::datum;
 
@@ -225,7 +226,7 @@ impl Defaults {
 fn value_ref(json: &mut JsonWriter, stored: ValueRef<'_>) -> Result<(), GraphError> {
     match stored {
         ValueRef::Text(text) => json.string(text),
-        ValueRef::Integer(number) => json.integer(number),
+        ValueRef::Integer(number, _) => json.integer(number),
         ValueRef::Boolean(flag) => json.boolean(flag),
         ValueRef::Double(number) => double(json, number),
         ValueRef::Float(number) => float(json, number),
@@ -269,6 +270,7 @@ pub(crate) fn value<'j>(json: &'j mut JsonWriter, stored: &Value) -> &'j mut Jso
             }
             json.end_array()
         }
+        rare => open_values::write(json, rare),
     }
 }
 

@@ -1,0 +1,187 @@
+//! Query values as they are stored, and back.
+
+use std::sync::Arc;
+
+use num_traits::ToPrimitive;
+use varve_model::value::DateTime as StoredDateTime;
+use varve_model::{DataType, Datum, Value as Stored};
+
+use super::{DateTime, Value};
+use crate::QueryError;
+
+/// How deep a stored value may nest; one level less than a row may hold.
+pub const STORED_DEPTH_MAX: usize = 60;
+
+impl Value {
+    /// This value as an open graph stores it, in its own type, so that [`Value::of_property`] gives
+    /// it back: numbers keep their widths, an instant its offset.
+    ///
+    /// # Errors
+    /// For elements, paths and what else is no plain value, for null outside collections, and for
+    /// values that nest more than [`STORED_DEPTH_MAX`] levels deep.
+    pub fn to_stored(&self) -> Result<Stored, QueryError> {
+        match self {
+            Self::Null => Err(self.not_storable()),
+            _ => self.stored_at(0),
+        }
+    }
+
+    fn stored_at(&self, depth: usize) -> Result<Stored, QueryError> {
+        if depth > STORED_DEPTH_MAX {
+            return Err(QueryError::invalid(format!(
+                "The value of a property may nest {STORED_DEPTH_MAX} levels deep"
+            )));
+        }
+        let each = |items: &mut dyn Iterator<Item = &Self>| -> Result<Vec<Stored>, QueryError> {
+            items.map(|item| item.stored_at(depth + 1)).collect()
+        };
+        Ok(match self {
+            // Within a collection.
+            Self::Null => Stored::Object(Box::new(Datum::Null)),
+            Self::Bool(value) => Stored::Boolean(*value),
+            Self::Byte(number) => Stored::Byte(*number),
+            Self::Short(number) => Stored::Short(*number),
+            Self::Int(number) => Stored::Int(*number),
+            Self::Long(number) => Stored::Long(*number),
+            Self::BigInt(number) => Stored::BigInt(Box::new(number.as_ref().clone())),
+            Self::Float(number) => Stored::Float(*number),
+            Self::Double(number) => Stored::Double(*number),
+            Self::BigDecimal(number) => {
+                let scale = number.as_bigint_and_exponent().1;
+                if scale.to_i32().is_none() {
+                    return Err(QueryError::invalid(
+                        "The scale of a stored BigDecimal has 32 bits",
+                    ));
+                }
+                Stored::BigDecimal(Box::new(number.as_ref().clone()))
+            }
+            Self::Text(text) => Stored::Text(text.to_string()),
+            Self::Bytes(bytes) => Stored::Blob(bytes.to_vec()),
+            Self::Uuid(uuid) => Stored::Uuid(*uuid),
+            Self::DateTime(at) if at.offset == 0 && at.micros.rem_euclid(1_000) == 0 => {
+                Stored::Date(at.millis())
+            }
+            Self::DateTime(at) => Stored::DateTime(StoredDateTime {
+                micros: at.micros,
+                offset: at.offset,
+            }),
+            Self::List(items) => Stored::List(each(&mut items.iter())?),
+            Self::Set(items) => Stored::Set(each(&mut items.iter())?),
+            Self::Map(map) => {
+                let entry = |(key, value): (&Self, &Self)| {
+                    Ok((key.stored_at(depth + 1)?, value.stored_at(depth + 1)?))
+                };
+                Stored::Map(map.iter().map(entry).collect::<Result<_, QueryError>>()?)
+            }
+            Self::Entry(_)
+            | Self::Vertex(_)
+            | Self::Edge(..)
+            | Self::VertexProperty(_)
+            | Self::Property(_)
+            | Self::Path(_)
+            | Self::Tree(_)
+            | Self::Token(_) => return Err(self.not_storable()),
+        })
+    }
+
+    fn not_storable(&self) -> QueryError {
+        QueryError::invalid(format!(
+            "Property value [{self}] is of type {}, which is not supported",
+            self.type_name()
+        ))
+    }
+
+    /// A value that only open graphs store; the first one of several.
+    pub(super) fn of_open(value: &Stored, data_type: DataType) -> Self {
+        match value {
+            Stored::Short(number) => Self::Short(*number),
+            Stored::BigInt(number) => Self::BigInt(Arc::new(number.as_ref().clone())),
+            Stored::BigDecimal(number) => Self::BigDecimal(Arc::new(number.as_ref().clone())),
+            Stored::Char(one) => Self::text(one.encode_utf8(&mut [0; 4])),
+            Stored::DateTime(at) => Self::DateTime(DateTime {
+                micros: at.micros,
+                offset: at.offset,
+            }),
+            Stored::Duration(span) => Self::text(&varve_model::value::duration_text(*span)),
+            Stored::Map(entries) => Self::map(entries.iter().map(|(key, value)| {
+                (
+                    Self::of_property(key, data_type),
+                    Self::of_property(value, data_type),
+                )
+            })),
+            Stored::Many(many) => {
+                let first = many.values().first();
+                first.map_or(Self::Null, |first| {
+                    Self::of_property(&first.value, data_type)
+                })
+            }
+            // The rest has an arm of its own there.
+            common => Self::of_property(common, data_type),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use num_bigint::BigInt;
+
+    fn there_and_back(value: &Value) -> Value {
+        Value::of_property(&value.to_stored().expect("storable"), DataType::Object)
+    }
+
+    #[test]
+    fn numbers_keep_their_widths_and_instants_their_offsets() {
+        let decimal = |digits: i64, scale| {
+            Value::BigDecimal(Arc::new(super::super::BigDecimal::new(
+                digits.into(),
+                scale,
+            )))
+        };
+        let values = [
+            Value::Bool(true),
+            Value::Byte(1),
+            Value::Short(1),
+            Value::Int(1),
+            Value::Long(1),
+            Value::BigInt(Arc::new(BigInt::from(1_u8) << 70)),
+            Value::Float(1.5),
+            Value::Double(f64::NAN),
+            decimal(150, 2),
+            Value::text("ä"),
+            Value::Bytes(Arc::from([1, 2].as_slice())),
+            Value::Uuid(7),
+            Value::list(vec![Value::Null, Value::set([Value::Byte(2)])]),
+            Value::map([(Value::Long(1), Value::list(vec![Value::Short(3)]))]),
+        ];
+        for value in &values {
+            let back = there_and_back(value);
+            assert_eq!(&back, value);
+            assert_eq!(back.to_string(), value.to_string());
+        }
+        for (micros, offset) in [(1, 0), (-1_000, 0), (5_000, 3_600), (7, -60)] {
+            let at = Value::DateTime(DateTime { micros, offset });
+            let Value::DateTime(back) = there_and_back(&at) else {
+                panic!("{at} is an instant");
+            };
+            assert_eq!((back.micros, back.offset), (micros, offset));
+        }
+    }
+
+    #[test]
+    fn what_is_no_plain_value_is_not_stored() {
+        for value in [
+            Value::Null,
+            Value::Token(super::super::Token::Id),
+            Value::list(vec![Value::Tree(Arc::default())]),
+        ] {
+            assert!(value.to_stored().is_err(), "{value}");
+        }
+        let mut deep = Value::Int(1);
+        for _ in 0..=STORED_DEPTH_MAX {
+            assert!(deep.to_stored().is_ok());
+            deep = Value::list(vec![deep]);
+        }
+        assert!(deep.to_stored().is_err());
+    }
+}
